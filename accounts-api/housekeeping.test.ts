@@ -5,6 +5,7 @@ import { dataOf, startAccountsService } from '../test/services/accounts-service.
 import { startOddIssuer } from '../test/auth/issuers.ts';
 import { enrolHolder } from '../test/auth/authenticator.ts';
 import { holdersOf } from '../test/auth/holders.ts';
+import { passkeysOf } from '../test/auth/passkey-authenticator.ts';
 import { prune } from './housekeeping.sql.ts';
 
 const minuteMs = 60_000;
@@ -32,6 +33,7 @@ test('rows go at the instant at which they end, table by table', async (t) => {
   await enrolHolder(service, enrolled, { password });
   const first = { email: enrolled.email, password };
   t.is((await service.anonymously('/auth/login', { body: first })).status, 202);
+  await passkeysOf(service).beginSignIn();
   const headers = { 'idempotency-key': 'once' };
   dataOf(t, await service.signedIn(holder, '/v1/keys', { body: { name: 'k' }, headers }), 201);
 
@@ -41,6 +43,7 @@ test('rows go at the instant at which they end, table by table', async (t) => {
     const [row] = await db.sequelize.query(
       `select (select count(*)::int from accounts.google_flows) as flows,
               (select count(*)::int from accounts.pending_sign_ins) as pending,
+              (select count(*)::int from accounts.passkey_challenges) as challenges,
               (select count(*)::int from accounts.mail_tokens) as links,
               (select count(*)::int from accounts.signups) as signups,
               (select count(*)::int from accounts.sessions) as sessions,
@@ -49,20 +52,37 @@ test('rows go at the instant at which they end, table by table', async (t) => {
     );
     return row as Record<string, number>;
   };
-  const whole = { flows: 1, pending: 1, links: 3, signups: 1, sessions: 3, answers: 1 };
+  const whole = { flows: 1, pending: 1, challenges: 1, links: 3, signups: 1, sessions: 3, answers: 1 };
   t.deepEqual(await left(5 * minuteMs - 1), whole);
-  const all = { ...whole, pending: 0 };
+  const all = { ...whole, pending: 0, challenges: 0 };
   t.deepEqual(await left(5 * minuteMs), all);
   t.deepEqual(await left(10 * minuteMs - 1), all);
   t.deepEqual(await left(10 * minuteMs), { ...all, flows: 0 });
   t.deepEqual(await left(60 * minuteMs - 1), { ...all, flows: 0 });
   t.deepEqual(await left(60 * minuteMs), { ...all, flows: 0, links: 2 });
   t.deepEqual(await left(dayMs - 1), { ...all, flows: 0, links: 2 });
-  t.deepEqual(await left(dayMs), { flows: 0, pending: 0, links: 0, signups: 0, sessions: 1, answers: 1 });
-  t.deepEqual(await left(dayMs + 1), { flows: 0, pending: 0, links: 0, signups: 0, sessions: 1, answers: 0 });
+  t.deepEqual(await left(dayMs), {
+    flows: 0,
+    pending: 0,
+    challenges: 0,
+    links: 0,
+    signups: 0,
+    sessions: 1,
+    answers: 1,
+  });
+  t.deepEqual(await left(dayMs + 1), {
+    flows: 0,
+    pending: 0,
+    challenges: 0,
+    links: 0,
+    signups: 0,
+    sessions: 1,
+    answers: 0,
+  });
   t.deepEqual(await left(14 * dayMs - 1), {
     flows: 0,
     pending: 0,
+    challenges: 0,
     links: 0,
     signups: 0,
     sessions: 1,
@@ -71,6 +91,7 @@ test('rows go at the instant at which they end, table by table', async (t) => {
   t.deepEqual(await left(14 * dayMs), {
     flows: 0,
     pending: 0,
+    challenges: 0,
     links: 0,
     signups: 0,
     sessions: 0,

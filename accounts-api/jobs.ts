@@ -51,6 +51,8 @@ export type Notice =
   | 'totp_removed'
   | 'recovery_codes_made'
   | 'recovery_code_used'
+  | 'passkey_added'
+  | 'passkey_removed'
   | 'account_closed';
 
 export interface Jobs {

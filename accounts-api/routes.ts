@@ -6,6 +6,14 @@ import { listPlans } from './account/plans.ts';
 import { listAuditEvents } from './audit.ts';
 import { exchangeGoogleCode, finishGoogle, linkGoogle, startGoogle, unlinkGoogle } from './auth/google.ts';
 import { changePassword, forgotPassword, setPassword } from './auth/password-change.ts';
+import { beginPasskeySignIn, passkeySignIn } from './auth/passkeys/passkey-sign-in.ts';
+import {
+  addPasskey,
+  beginPasskey,
+  changePasskey,
+  listPasskeys,
+  removePasskey,
+} from './auth/passkeys/passkeys.ts';
 import {
   beginTotp,
   confirmTotp,
@@ -113,6 +121,13 @@ export const endpoints = [
   ['POST', '/auth/second-factor/totp/confirm', confirmTotp],
   ['POST', '/auth/second-factor/turn-off', turnOffSecondFactor],
   ['POST', '/auth/second-factor/recovery-codes', renewRecoveryCodes],
+  ['GET', '/auth/passkeys', listPasskeys],
+  ['POST', '/auth/passkeys', addPasskey],
+  ['POST', '/auth/passkeys/options', beginPasskey],
+  ['PATCH', '/auth/passkeys/:id', changePasskey],
+  ['POST', '/auth/passkeys/:id/remove', removePasskey],
+  ['POST', '/auth/login/passkey', passkeySignIn],
+  ['POST', '/auth/login/passkey/options', beginPasskeySignIn],
   ['GET', '/auth/google/start', startGoogle],
   ['GET', '/auth/google/callback', finishGoogle],
   ['POST', '/auth/google/exchange', exchangeGoogleCode],
@@ -127,7 +142,7 @@ const internalEndpoints: Readonly<Record<string, InternalEndpoint>> = {
   '/internal/sessions': findSessions,
 };
 
-// Bodies to /auth/* contain only an e-mail address, a password or a token.
+// Bodies to /auth/* contain only an e-mail address, a password or a token; those with a passkey have a limit of their own.
 const authBodyBytesMax = 4 * 1024;
 
 /** The endpoints as routes of the server. */

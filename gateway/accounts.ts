@@ -22,8 +22,8 @@ export interface Credential {
   plan: string;
   active: boolean;
   /**
-   * Whether the session is an operator's. `stale`: the last sign-in is too old for operator endpoints. `unenrolled`: the account has no second
-   * factor, which operators need here.
+   * Whether the session is an operator's. `stale`: the last sign-in is too old for operator endpoints, or was made without the second factor that the
+   * account has. `unenrolled`: the account has no second factor, which operators need here.
    */
   operator: 'no' | 'unenrolled' | 'stale' | 'fresh';
   /** The access of a key; null for a session, which may do everything. */

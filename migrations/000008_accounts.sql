@@ -41,6 +41,7 @@ create table accounts.sessions (
   idle_expires_at     timestamptz not null,                           -- moves with last_seen_at
   absolute_expires_at timestamptz not null check (absolute_expires_at > created_at),
   auth_time   timestamptz not null,                                   -- when a password or Google last proved who it is
+  two_factors boolean not null,                                       -- a passkey, or a code besides the password or Google
   ip          text not null check (length(ip) <= 64),
   user_agent  text not null check (length(user_agent) <= 256)
 );
@@ -195,3 +196,35 @@ comment on table accounts.pending_sign_ins is
   'A row is a sign-in whose first step was right, and which waits for a code. It is no session, lasts five minutes and is used once.';
 create index pending_sign_ins_of_account on accounts.pending_sign_ins (account_id);
 create index pending_sign_ins_expires_at on accounts.pending_sign_ins (expires_at);
+
+-- Passkeys (WebAuthn). A row has the public key alone, which is no secret.
+
+create table accounts.passkeys (
+  id            text primary key check (id ~ '^psk_[a-z2-7]{20}$'),
+  account_id    text not null references accounts.accounts on delete cascade,
+  -- In base64url, of at most 1,023 bytes.
+  credential_id text not null unique check (length(credential_id) <= 1364 and credential_id ~ '^[A-Za-z0-9_-]+$'),
+  public_key    bytea not null check (length(public_key) between 1 and 2000),             -- COSE
+  sign_count    bigint not null check (sign_count between 0 and 4294967295),              -- of the last sign-in; 0 with most authenticators
+  name          text not null check (length(name) between 1 and 100),
+  created_at    timestamptz not null,
+  last_used_at  timestamptz
+);
+comment on table accounts.passkeys is
+  'A row is a passkey of an account.';
+create index passkeys_of_account on accounts.passkeys (account_id, created_at);
+
+create table accounts.passkey_challenges (
+  hash       text primary key check (hash ~ '^[0-9a-f]{64}$'),               -- SHA-256 of the challenge
+  account_id text references accounts.accounts on delete cascade,            -- that adds a passkey; null: to sign in
+  session_id text references accounts.sessions on delete cascade,            -- that adds it; a session that ends takes the challenge along
+  credential_version integer,                                                -- of the account, when the challenge was made
+  expires_at timestamptz not null,
+  check ((account_id is null) = (session_id is null)),
+  check ((account_id is null) = (credential_version is null))
+);
+comment on table accounts.passkey_challenges is
+  'A row is a challenge that a passkey is to sign. It lasts five minutes and is used once.';
+create index passkey_challenges_expires_at on accounts.passkey_challenges (expires_at);
+create index passkey_challenges_account_id on accounts.passkey_challenges (account_id) where account_id is not null;
+create index passkey_challenges_session_id on accounts.passkey_challenges (session_id) where session_id is not null;

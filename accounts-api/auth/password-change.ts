@@ -29,6 +29,7 @@ import {
   signedInAnswer,
   type SignedInAnswer,
 } from '../sessions/sessions.ts';
+import { deletePasskeys } from '../sessions/passkeys.sql.ts';
 import { deleteAuthenticator } from '../sessions/second-factor.sql.ts';
 import { endSessionsOf } from '../sessions/sessions.sql.ts';
 import { visitor } from './sign-up.ts';
@@ -170,6 +171,8 @@ async function endUnprovenAccess(
   for (const key of revoked) await tellOfRevokedKey(deps, transaction, by, key);
   if (await deleteAuthenticator(deps.db, transaction, account.id))
     await audit(deps, transaction, { ...by, action: 'totp.removed' });
+  for (const { id: subject, name } of await deletePasskeys(deps.db, transaction, by))
+    await audit(deps, transaction, { ...by, action: 'passkey.removed', subject, detail: { name } });
   await endWebhooksOf(deps, transaction, by);
   await endFollowsOf(deps, transaction, by.accountId, by.actor);
   await account.update({ emailVerifiedAt: now, emailSignsIn: true }, { transaction });

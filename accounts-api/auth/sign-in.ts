@@ -12,6 +12,7 @@ import { findAccountByEmail } from '../models/accounts.sql.ts';
 import { finishFirstStep, firstStepReply, secondStepAnswer } from './second-factor/pending.ts';
 import { endPresented, signedInAnswer } from '../sessions/sessions.ts';
 import { clientInfoOf, type ClientInfo } from '../sessions/client-info.ts';
+import { passkeySiteOf } from './passkey-site.ts';
 
 export const readMethods = endpoint({
   summary: 'What is set up here: the ways to sign in, mail, billing.',
@@ -19,6 +20,10 @@ export const readMethods = endpoint({
   answers: {
     200: z.object({
       google: z.boolean().describe('Whether one can sign in with Google.'),
+      passkeys: z
+        .object({ origin: z.string().describe('The origin of the pages on which they work.') })
+        .nullable()
+        .describe('Null: browsers offer no passkeys at the public URL.'),
       mail: z.boolean().describe('Whether mail goes out: a sign-up is then confirmed by a link.'),
       password_length_min: z.int(),
       billing: z.boolean().describe('Whether plans can be bought.'),
@@ -26,7 +31,15 @@ export const readMethods = endpoint({
   },
   handler: ({ openId, billing, settings }) => {
     const { mailGoesOut: mail, passwordLengthMin: password_length_min } = settings;
-    const methods = { google: openId !== null, mail, password_length_min, billing: billing !== null };
+    const site = passkeySiteOf(settings.publicUrl);
+    const passkeys = site === null ? null : { origin: site.origin };
+    const methods = {
+      google: openId !== null,
+      passkeys,
+      mail,
+      password_length_min,
+      billing: billing !== null,
+    };
     return () => one(methods);
   },
 });
@@ -99,8 +112,11 @@ function failCredentials(): never {
   return fail('invalid_credentials', 'Incorrect e-mail address or password.');
 }
 
-/** Call this only after the password is verified, as its failures reveal the account's state. */
-function requireUsable(deps: ServiceDeps, account: Account): void {
+/**
+ * Call this only after the password or the passkey is verified, as its failures reveal the account's state.
+ * @throws Failure `forbidden` for an account that is disabled, or whose e-mail address must be confirmed first.
+ */
+export function requireUsable(deps: ServiceDeps, account: Account): void {
   if (account.status === 'disabled')
     fail('forbidden', 'This account is disabled. Contact the operator of this service.');
   if (deps.settings.mailGoesOut && account.emailVerifiedAt === null) {

@@ -48,12 +48,14 @@ export interface DeviceHolder {
  * separately from everyone else, whatever their IP addresses.
  * Codes of a second factor are counted separately from passwords, as a correct password resets its count. `codeOf`: the account, without the IP
  * address for a caller with a session or a known device, so that strangers who know the password do not delay them.
+ * `passkey`: the id of the credential, as received.
  * `device`: the token of an earlier sign-in, as received, and the account that it must belong to.
  */
 export type Trier =
   | { email: string; ip: string; device?: { token: string; of: DeviceHolder } | undefined }
   | { sessionOf: DeviceHolder }
   | { codeOf: DeviceHolder; ip: string | null }
+  | { passkey: string; ip: string }
   | { linkTo: string };
 
 /** The kind of a requested mail; a purchase without an account counts as one. */
@@ -117,6 +119,7 @@ export function createThrottle({
       const kind = ip === null ? 'known-codes' : 'codes';
       return { ...apart(kind, codeOf), network: ip === null ? null : limitKey(ip) };
     }
+    if ('passkey' in trier) return { who: `passkey:${sha256(trier.passkey)}`, network: limitKey(trier.ip) };
     if ('linkTo' in trier) return { who: `links:${hashed(trier.linkTo)}`, network: null };
     const { email, ip, device } = trier;
     if (device !== undefined && devices.isValid(device.token, device.of)) return apart('devices', device.of);

@@ -214,6 +214,11 @@ const notices: Record<Notice, { subject: string; happened: string }> = {
     subject: 'A recovery code was used',
     happened: 'A recovery code of your account was used instead of a code of the authenticator app',
   },
+  passkey_added: {
+    subject: 'A passkey was added',
+    happened: 'A passkey, which signs in without the password, was added to your account',
+  },
+  passkey_removed: { subject: 'A passkey was removed', happened: 'A passkey of your account was removed' },
   account_closed: {
     subject: 'Your account was closed',
     happened: 'Your account, its keys and its sessions were deleted',

@@ -10,8 +10,8 @@ import {
 
 /**
  * Who makes a change. `actorId` is the id of the key or the session; for an operator the id of the operator's account, or null for the command line.
- * A visitor has proved a password, a mailed link, a Google identity or a payment without being signed in. The system is the service itself, such as
- * its worker. Stripe reports the state of subscriptions.
+ * A visitor has proved a password, a mailed link, a passkey, a Google identity or a payment without being signed in. The system is the service
+ * itself, such as its worker. Stripe reports the state of subscriptions.
  */
 export type Actor =
   | { actorKind: 'key' | 'session'; actorId: string }
@@ -40,6 +40,10 @@ export const actions = [
   'totp.removed',
   'recovery.codes_made',
   'recovery.code_used',
+  'passkey.added',
+  'passkey.renamed',
+  'passkey.removed',
+  'passkey.refused',
   'key.created',
   'key.renamed',
   'key.access_changed',

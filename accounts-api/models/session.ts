@@ -19,6 +19,8 @@ export class Session extends Model<InferAttributes<Session>, InferCreationAttrib
   declare absoluteExpiresAt: Date;
   /** When all factors of the account last proved the identity: a password or Google, plus a code if there is a second factor. */
   declare authTime: Date;
+  /** Whether it was opened by a passkey, or by a code besides the first factor. */
+  declare twoFactors: boolean;
   declare ip: string;
   declare userAgent: string;
 }
@@ -35,6 +37,7 @@ export function sessionModel(sequelize: Sequelize): typeof Session {
       idleExpiresAt: DataTypes.DATE,
       absoluteExpiresAt: DataTypes.DATE,
       authTime: DataTypes.DATE,
+      twoFactors: DataTypes.BOOLEAN,
       ip: DataTypes.TEXT,
       userAgent: DataTypes.TEXT,
     },

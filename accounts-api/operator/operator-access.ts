@@ -13,6 +13,7 @@ import { findAccountByRef, operator } from './operator.ts';
 import { replacePassword } from '../auth/password-change.ts';
 import { requireGoodPassword } from '../auth/password-rules.ts';
 import { createPasswords } from '../auth/passwords.ts';
+import { deletePasskeys } from '../sessions/passkeys.sql.ts';
 import { deleteAuthenticator } from '../sessions/second-factor.sql.ts';
 import { endSessionsOf } from '../sessions/sessions.sql.ts';
 
@@ -118,8 +119,8 @@ export async function setRole(deps: Deps, accountRef: string, role: Account['rol
 }
 
 /**
- * Removes the second factor of an account whose holder has lost the app and the recovery codes; the holder is notified by mail. Its sessions
- * continue. Nothing changes for an account without a second factor. @throws Failure `not_found`.
+ * Removes the second factor and the passkeys of an account whose holder has lost them and the recovery codes; the holder is notified by mail. Its
+ * sessions continue. Nothing changes for an account without any. @throws Failure `not_found`.
  */
 export async function removeSecondFactor(
   deps: Deps & { jobs: Jobs },
@@ -130,6 +131,11 @@ export async function removeSecondFactor(
     const lock = transaction.LOCK.NO_KEY_UPDATE;
     await account.reload({ transaction, lock });
     const { id: accountId, email } = account;
+    for (const { id: subject, name } of await deletePasskeys(deps.db, transaction, { accountId })) {
+      const removed = { action: 'passkey.removed', subject, detail: { name } } as const;
+      await audit(deps, transaction, { accountId, actor: operator, ...removed });
+      await tell(deps, transaction, 'passkey_removed', email);
+    }
     if (!(await deleteAuthenticator(deps.db, transaction, accountId))) return;
     await audit(deps, transaction, { accountId, actor: operator, action: 'totp.removed' });
     await tell(deps, transaction, 'totp_removed', email);

@@ -15,8 +15,8 @@ const sessionCredential = z.object({
   active: z.boolean(),
   session_id: z.string(),
   /**
-   * Whether the session is an operator's. `stale`: the last sign-in is too old for `/v1/operator/*`. `unenrolled`: the account has no second factor,
-   * which is required here.
+   * Whether the session is an operator's. `stale`: the last sign-in is too old for `/v1/operator/*`, or was made without the second factor that the
+   * account has; `unenrolled`: the account has no second factor, which is required here.
    */
   operator: z.enum(['no', 'unenrolled', 'stale', 'fresh']),
 });
@@ -67,11 +67,17 @@ async function sessionsOf(
 
 function operatorOf(
   { settings }: ServiceDeps,
-  { role, auth_time: authTime, has_second_factor: hasSecondFactor }: SessionCredentialRow,
+  {
+    role,
+    auth_time: authTime,
+    has_second_factor: hasSecondFactor,
+    two_factors: twoFactors,
+  }: SessionCredentialRow,
   now: Date,
 ): z.output<typeof sessionCredential>['operator'] {
   if (role !== 'operator') return 'no';
   if (settings.operatorSecondFactor === 'required' && !hasSecondFactor) return 'unenrolled';
+  if (hasSecondFactor && !twoFactors) return 'stale';
   return now.getTime() - authTime.getTime() <= freshMinutes.operator * 60_000 ? 'fresh' : 'stale';
 }
 

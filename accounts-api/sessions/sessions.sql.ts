@@ -23,8 +23,10 @@ export interface SessionCredentialRow {
   plan: string;
   active: boolean;
   role: 'operator' | null;
-  /** Whether the account has a second factor; only for an operator. */
+  /** Whether the account has a second factor, an app or a passkey; only for an operator. */
   has_second_factor: boolean;
+  /** Whether the session was opened by a passkey, or by a code besides the first factor. */
+  two_factors: boolean;
   /** When all factors of the account last proved the identity: a password or Google, plus a code if there is a second factor. */
   auth_time: Date;
 }
@@ -37,10 +39,11 @@ export function selectSessions(
 ): Promise<SessionCredentialRow[]> {
   return db.sequelize.query(
     `select session.id as session_id, session.secret_hash, session.account_id, account.plan,
-            account.subscription_state <> 'inactive' as active, account.role, session.auth_time,
-            account.role = 'operator' and exists (
-              select from accounts.authenticators as app
-              where app.account_id = account.id and app.confirmed_at is not null) as has_second_factor
+            account.subscription_state <> 'inactive' as active, account.role, session.auth_time, session.two_factors,
+            account.role = 'operator' and (
+              exists (select from accounts.authenticators as app
+                      where app.account_id = account.id and app.confirmed_at is not null)
+              or exists (select from accounts.passkeys as passkey where passkey.account_id = account.id)) as has_second_factor
      from accounts.sessions as session join accounts.accounts as account on account.id = session.account_id
      where session.id = any($1::text[]) and session.idle_expires_at > $2 and session.absolute_expires_at > $2
        and account.status = 'active'`,

@@ -16,6 +16,7 @@ import { one } from '../../kernel/http/service-endpoint.ts';
 import { inMemory, page } from '../../kernel/http/pages.ts';
 import type { Account } from '../models/account.ts';
 import { absoluteDays, endOldestSessions, endSessionsOf, freshMinutes, idleHours } from './sessions.sql.ts';
+import { hasPasskey } from './passkeys.sql.ts';
 import { hasSecondFactor } from './second-factor.sql.ts';
 import type { ClientInfo } from './client-info.ts';
 
@@ -41,6 +42,7 @@ export type SignedInAnswer = z.output<typeof signedInAnswer>;
 /**
  * Signs an account in, within a transaction. @param how for the audit log. @param factor the second factor.
  * @param authTime when all factors of the account were last proved: now, unless a session is replaced after fewer factors were proved.
+ * @param twoFactors whether two were proved, by a passkey or a second factor; a session that is replaced keeps its own.
  */
 export async function openSession(
   deps: Deps,
@@ -51,18 +53,23 @@ export async function openSession(
     how,
     factor,
     authTime,
+    twoFactors,
   }: {
     clientInfo: ClientInfo;
-    how: 'password' | 'google' | 'mailed_link' | 'sign_up';
+    how: 'password' | 'google' | 'mailed_link' | 'sign_up' | 'passkey';
     factor?: 'totp' | 'recovery_code';
     authTime?: Date;
+    twoFactors?: boolean;
   },
 ): Promise<SessionAnswer> {
   const now = deps.clock.now();
   const { token, id, secretHash } = mintSessionToken();
   const idleExpiresAt = new Date(now.getTime() + idleHours * 60 * 60_000);
   const absoluteExpiresAt = new Date(now.getTime() + absoluteDays * 24 * 60 * 60_000);
-  const proved = { authTime: authTime ?? now };
+  const proved = {
+    authTime: authTime ?? now,
+    twoFactors: twoFactors ?? (how === 'passkey' || factor !== undefined),
+  };
   const times = { createdAt: now, lastSeenAt: now, ...proved, idleExpiresAt, absoluteExpiresAt };
   await deps.db.sessions.create({ id, accountId, secretHash, ...times, ...clientInfo }, { transaction });
   await endOldestSessions(deps.db, transaction, { accountId, id }, sessionsMax);
@@ -93,18 +100,28 @@ export async function endPresented(
 }
 
 /**
- * The time of proof for a session that replaces the caller's after a password or a mailed link alone. For an account with a second factor it stays
- * that of the old session: otherwise a stolen session and a password would make a fresh session without a code.
- * @returns options for `openSession`; empty without a second factor.
+ * The proof of identity of a session that replaces the caller's after a password or a mailed link alone. For an account with a second factor, and
+ * for a session that a passkey opened, it stays that of the old session: otherwise a stolen session and a password would make a fresh session.
+ * @returns options for `openSession`; empty if the password is the only factor.
  */
 export async function proofOf(
   { db }: Deps,
   transaction: Transaction,
   { accountId, sessionId }: { accountId: string; sessionId: string },
-): Promise<{ authTime?: Date }> {
-  if (!(await hasSecondFactor(db, transaction, accountId))) return {};
+): Promise<{ authTime?: Date; twoFactors?: boolean }> {
   const session = await db.sessions.findOne({ where: { id: sessionId, accountId }, transaction });
-  return { authTime: session?.authTime ?? new Date(0) };
+  const twoFactors = session?.twoFactors ?? false;
+  if (!twoFactors && !(await hasSecondFactor(db, transaction, accountId))) return {};
+  return { authTime: session?.authTime ?? new Date(0), twoFactors };
+}
+
+/** Notes that the holder of a session has proved a second factor by it, besides what opened it. It becomes no fresher. */
+export async function noteTwoFactors(
+  { db }: Deps,
+  transaction: Transaction,
+  { accountId, sessionId }: SignedIn,
+): Promise<void> {
+  await db.sessions.update({ twoFactors: true }, { where: { id: sessionId, accountId }, transaction });
 }
 
 /** The earliest proof of identity that counts as fresh for an account. */
@@ -113,16 +130,28 @@ export function freshSince({ clock }: Deps, { role }: Pick<Account, 'role'>): Da
   return new Date(clock.now().getTime() - minutes * 60_000);
 }
 
-/** @throws Failure `reauthentication_required` if the session's last proof is more than an hour old, or 15 minutes for an operator's. */
+/**
+ * @throws Failure `reauthentication_required` if the session's last proof is more than an hour old, or 15 minutes for an operator's; for an operator
+ * also if it was made without the second factor that the account has.
+ */
 export async function requireFresh(
   deps: Deps,
   { sessionId }: SignedIn,
-  account: Pick<Account, 'role'>,
+  account: Pick<Account, 'id' | 'role'>,
 ): Promise<void> {
   const session = await deps.db.sessions.findByPk(sessionId);
-  if (session !== null && session.authTime >= freshSince(deps, account)) return;
-  const ago = account.role === 'operator' ? '15 minutes' : 'an hour';
-  fail('reauthentication_required', `You signed in more than ${ago} ago. Sign in again to do this.`);
+  const isRecent = session !== null && session.authTime >= freshSince(deps, account);
+  if (account.role !== 'operator') {
+    if (isRecent) return;
+    fail('reauthentication_required', 'You signed in more than an hour ago. Sign in again to do this.');
+  }
+  const { db } = deps;
+  const hasMore = (await hasSecondFactor(db, null, account.id)) || (await hasPasskey(db, null, account.id));
+  if (isRecent && (session.twoFactors || !hasMore)) return;
+  fail(
+    'reauthentication_required',
+    'You signed in more than 15 minutes ago, or without the second factor of the account. Sign in again to do this, with a passkey or a code if you have one.',
+  );
 }
 
 /**

@@ -101,7 +101,7 @@ function declareAccess(command: Command, terminal: Terminal): void {
     .action((account, { json }) => change(terminal, json, (deps) => sendReset(deps, account)));
   command
     .command('remove-second-factor')
-    .summary('let its holder sign in without a code, who has lost the app and the recovery codes')
+    .summary('remove the app and the passkeys of a holder who has lost them')
     .argument(...anAccount)
     .option(...jsonFlag)
     .addHelpText('after', examples('almanac accounts remove-second-factor ada@example.org'))

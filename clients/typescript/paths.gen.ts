@@ -372,6 +372,25 @@ export interface Paths {
   '/auth/second-factor/recovery-codes': {
     post: { data: Types.PostAuthSecondFactorRecoveryCodesData; response: Types.PostAuthSecondFactorRecoveryCodesResponse };
   };
+  '/auth/passkeys': {
+    get: { data: Types.GetAuthPasskeysData; response: Types.GetAuthPasskeysResponse };
+    post: { data: Types.PostAuthPasskeysData; response: Types.PostAuthPasskeysResponse };
+  };
+  '/auth/passkeys/options': {
+    post: { data: Types.PostAuthPasskeysOptionsData; response: Types.PostAuthPasskeysOptionsResponse };
+  };
+  '/auth/passkeys/{id}': {
+    patch: { data: Types.PatchAuthPasskeysByIdData; response: Types.PatchAuthPasskeysByIdResponse };
+  };
+  '/auth/passkeys/{id}/remove': {
+    post: { data: Types.PostAuthPasskeysByIdRemoveData; response: Types.PostAuthPasskeysByIdRemoveResponse };
+  };
+  '/auth/login/passkey': {
+    post: { data: Types.PostAuthLoginPasskeyData; response: Types.PostAuthLoginPasskeyResponse };
+  };
+  '/auth/login/passkey/options': {
+    post: { data: Types.PostAuthLoginPasskeyOptionsData; response: Types.PostAuthLoginPasskeyOptionsResponse };
+  };
   '/auth/google/start': {
     get: { data: Types.GetAuthGoogleStartData; response: never };
   };

@@ -7433,7 +7433,7 @@ export type GetAccountAuditResponses = {
         success: true;
         data: Array<{
             at: string;
-            action: 'account.created' | 'account.updated' | 'account.plan_changed' | 'account.disabled' | 'account.enabled' | 'account.role_changed' | 'account.closed' | 'email.verified' | 'email.change_asked' | 'email.changed' | 'password.changed' | 'password.set' | 'session.created' | 'session.ended' | 'google.linked' | 'google.unlinked' | 'totp.enrolled' | 'totp.removed' | 'recovery.codes_made' | 'recovery.code_used' | 'key.created' | 'key.renamed' | 'key.access_changed' | 'key.rotated' | 'key.old_value_ended' | 'key.revoked' | 'webhook.created' | 'webhook.updated' | 'webhook.deleted' | 'webhook.secret_rotated' | 'webhook.disabled' | 'follow.created' | 'follow.updated' | 'follow.deleted' | 'subscription.updated' | 'subscription.duplicate_canceled' | 'payment.failed' | 'purchase.taken';
+            action: 'account.created' | 'account.updated' | 'account.plan_changed' | 'account.disabled' | 'account.enabled' | 'account.role_changed' | 'account.closed' | 'email.verified' | 'email.change_asked' | 'email.changed' | 'password.changed' | 'password.set' | 'session.created' | 'session.ended' | 'google.linked' | 'google.unlinked' | 'totp.enrolled' | 'totp.removed' | 'recovery.codes_made' | 'recovery.code_used' | 'passkey.added' | 'passkey.renamed' | 'passkey.removed' | 'passkey.refused' | 'key.created' | 'key.renamed' | 'key.access_changed' | 'key.rotated' | 'key.old_value_ended' | 'key.revoked' | 'webhook.created' | 'webhook.updated' | 'webhook.deleted' | 'webhook.secret_rotated' | 'webhook.disabled' | 'follow.created' | 'follow.updated' | 'follow.deleted' | 'subscription.updated' | 'subscription.duplicate_canceled' | 'payment.failed' | 'purchase.taken';
             /**
              * Who did it. A `visitor` proved a password, a mailed link, a Google identity or a payment without a session; `system` is the service itself. `stripe`: it follows from the state of the subscription there.
              */
@@ -9822,6 +9822,15 @@ export type GetAuthMethodsResponses = {
              */
             google: boolean;
             /**
+             * Null: browsers offer no passkeys at the public URL.
+             */
+            passkeys: {
+                /**
+                 * The origin of the pages on which they work.
+                 */
+                origin: string;
+            } | null;
+            /**
              * Whether mail goes out: a sign-up is then confirmed by a link.
              */
             mail: boolean;
@@ -10321,7 +10330,11 @@ export type GetAuthSecondFactorResponses = {
              */
             recovery_codes_left: number;
             /**
-             * Whether the account is an operator’s, who must have one here.
+             * Passkeys of the account; see `/auth/passkeys`.
+             */
+            passkeys: number;
+            /**
+             * Whether the account is an operator’s, who must have an app or a passkey here.
              */
             required: boolean;
         };
@@ -10453,6 +10466,307 @@ export type PostAuthSecondFactorRecoveryCodesResponses = {
 };
 
 export type PostAuthSecondFactorRecoveryCodesResponse = PostAuthSecondFactorRecoveryCodesResponses[keyof PostAuthSecondFactorRecoveryCodesResponses];
+
+export type GetAuthPasskeysData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * The order: a field, or `-field` for descending.
+         */
+        sort?: 'created_at' | '-created_at';
+        /**
+         * Rows per page; default 100. CSV without a limit is the whole list.
+         */
+        limit?: number;
+        /**
+         * `pagination.next_cursor` of the previous page.
+         */
+        cursor?: string;
+        /**
+         * The fields of a row; default all.
+         */
+        fields?: Array<'id' | 'name' | 'created_at' | 'last_used_at'>;
+        /**
+         * The format of the answer. The header `Accept: text/csv` selects CSV too.
+         */
+        format?: 'json' | 'csv';
+    };
+    url: '/auth/passkeys';
+};
+
+export type GetAuthPasskeysResponses = {
+    /**
+     * The passkeys of the account.
+     */
+    200: {
+        success: true;
+        data: Array<{
+            id: string;
+            name: string;
+            created_at: string;
+            /**
+             * The last sign-in by it; null if there was none.
+             */
+            last_used_at: string | null;
+        }>;
+        /**
+         * Rows of this page.
+         */
+        count: number;
+        pagination: Pagination;
+    };
+};
+
+export type GetAuthPasskeysResponse = GetAuthPasskeysResponses[keyof GetAuthPasskeysResponses];
+
+export type PostAuthPasskeysData = {
+    body: {
+        name: string;
+        /**
+         * The answer of the browser, as `PublicKeyCredential.toJSON()` writes it.
+         */
+        credential: {
+            id: string;
+            rawId: string;
+            type: 'public-key';
+            response: {
+                clientDataJSON: string;
+                attestationObject: string;
+            };
+        };
+    };
+    path?: never;
+    query?: never;
+    url: '/auth/passkeys';
+};
+
+export type PostAuthPasskeysResponses = {
+    /**
+     * Adds a passkey to the account. It signs in from now on.
+     */
+    201: {
+        success: true;
+        data: {
+            id: string;
+            name: string;
+            created_at: string;
+            /**
+             * The last sign-in by it; null if there was none.
+             */
+            last_used_at: string | null;
+        };
+    };
+};
+
+export type PostAuthPasskeysResponse = PostAuthPasskeysResponses[keyof PostAuthPasskeysResponses];
+
+export type PostAuthPasskeysOptionsData = {
+    body: {
+        /**
+         * The current one, if the account has a password. Otherwise the sign-in must be recent.
+         */
+        password?: string;
+        /**
+         * Needed if the account has an authenticator app: a code of it, or a recovery code.
+         */
+        code?: string;
+    };
+    path?: never;
+    query?: never;
+    url: '/auth/passkeys/options';
+};
+
+export type PostAuthPasskeysOptionsResponses = {
+    /**
+     * Begins to add a passkey: what the browser passes to `navigator.credentials.create`.
+     */
+    200: {
+        success: true;
+        data: {
+            /**
+             * For `PublicKeyCredential.parseCreationOptionsFromJSON()`.
+             */
+            options: {
+                rp: {
+                    id: string;
+                    name: string;
+                };
+                user: {
+                    id: string;
+                    name: string;
+                    displayName: string;
+                };
+                challenge: string;
+                pubKeyCredParams: Array<{
+                    type: 'public-key';
+                    alg: number;
+                }>;
+                timeout: number;
+                excludeCredentials: Array<{
+                    type: 'public-key';
+                    id: string;
+                }>;
+                authenticatorSelection: {
+                    residentKey: 'required';
+                    requireResidentKey: true;
+                    userVerification: 'required';
+                };
+                attestation: 'none';
+            };
+            /**
+             * Five minutes later.
+             */
+            expires_at: string;
+        };
+    };
+};
+
+export type PostAuthPasskeysOptionsResponse = PostAuthPasskeysOptionsResponses[keyof PostAuthPasskeysOptionsResponses];
+
+export type PatchAuthPasskeysByIdData = {
+    body: {
+        name: string;
+    };
+    path: {
+        /**
+         * An id of `/auth/passkeys`.
+         */
+        id: string;
+    };
+    query?: never;
+    url: '/auth/passkeys/{id}';
+};
+
+export type PatchAuthPasskeysByIdResponses = {
+    /**
+     * Renames a passkey.
+     */
+    200: {
+        success: true;
+        data: {
+            id: string;
+            name: string;
+            created_at: string;
+            /**
+             * The last sign-in by it; null if there was none.
+             */
+            last_used_at: string | null;
+        };
+    };
+};
+
+export type PatchAuthPasskeysByIdResponse = PatchAuthPasskeysByIdResponses[keyof PatchAuthPasskeysByIdResponses];
+
+export type PostAuthPasskeysByIdRemoveData = {
+    body: {
+        /**
+         * The current one, if the account has a password. Otherwise the sign-in must be recent.
+         */
+        password?: string;
+        /**
+         * Needed if the account has an authenticator app: a code of it, or a recovery code.
+         */
+        code?: string;
+    };
+    path: {
+        /**
+         * An id of `/auth/passkeys`.
+         */
+        id: string;
+    };
+    query?: never;
+    url: '/auth/passkeys/{id}/remove';
+};
+
+export type PostAuthPasskeysByIdRemoveResponses = {
+    /**
+     * Removes a passkey: it signs in no longer. All other sessions of the account end.
+     */
+    204: void;
+};
+
+export type PostAuthPasskeysByIdRemoveResponse = PostAuthPasskeysByIdRemoveResponses[keyof PostAuthPasskeysByIdRemoveResponses];
+
+export type PostAuthLoginPasskeyData = {
+    body: {
+        /**
+         * The answer of the browser, as `PublicKeyCredential.toJSON()` writes it.
+         */
+        credential: {
+            id: string;
+            rawId: string;
+            type: 'public-key';
+            response: {
+                clientDataJSON: string;
+                authenticatorData: string;
+                signature: string;
+                userHandle?: string;
+            };
+        };
+    };
+    path?: never;
+    query?: never;
+    url: '/auth/login/passkey';
+};
+
+export type PostAuthLoginPasskeyResponses = {
+    /**
+     * Signs in by a passkey. No code is asked for: the passkey has verified its holder.
+     */
+    200: {
+        success: true;
+        data: {
+            /**
+             * Send it in `X-Session-Token`.
+             */
+            session_token: string;
+            /**
+             * The session ends earlier after 24 hours without a call.
+             */
+            expires_at: string;
+            /**
+             * Send it with the next sign-in from this device.
+             */
+            device_token: string;
+        };
+    };
+};
+
+export type PostAuthLoginPasskeyResponse = PostAuthLoginPasskeyResponses[keyof PostAuthLoginPasskeyResponses];
+
+export type PostAuthLoginPasskeyOptionsData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/auth/login/passkey/options';
+};
+
+export type PostAuthLoginPasskeyOptionsResponses = {
+    /**
+     * Begins a sign-in by a passkey: what the browser passes to `navigator.credentials.get`.
+     */
+    200: {
+        success: true;
+        data: {
+            /**
+             * For `PublicKeyCredential.parseRequestOptionsFromJSON()`.
+             */
+            options: {
+                challenge: string;
+                rpId: string;
+                timeout: number;
+                userVerification: 'required';
+            };
+            /**
+             * Five minutes later.
+             */
+            expires_at: string;
+        };
+    };
+};
+
+export type PostAuthLoginPasskeyOptionsResponse = PostAuthLoginPasskeyOptionsResponses[keyof PostAuthLoginPasskeyOptionsResponses];
 
 export type GetAuthGoogleStartData = {
     body?: never;

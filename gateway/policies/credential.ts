@@ -122,17 +122,20 @@ export function credential(
 
 /**
  * @throws Failure not_found for everyone else, as for an unknown path, so that nobody learns who is an operator; forbidden if the operator lacks a
- * required second factor; reauthentication_required if the last sign-in is too old.
+ * required second factor; reauthentication_required if the last sign-in is too old, or was made without the second factor that the account has.
  */
 function requireOperator({ operator }: Credential): void {
   if (operator === 'no') fail('not_found', 'No endpoint exists at this path.');
   if (operator === 'unenrolled')
     fail(
       'forbidden',
-      'Operators need a second factor on this installation. Set one up under Security, or with POST /auth/second-factor/totp.',
+      'Operators need a second factor on this installation. Set up an authenticator app or a passkey under Security, or an app with POST /auth/second-factor/totp.',
     );
   if (operator === 'stale')
-    fail('reauthentication_required', 'You signed in more than 15 minutes ago. Sign in again to do this.');
+    fail(
+      'reauthentication_required',
+      'You signed in more than 15 minutes ago, or without the second factor of the account. Sign in again to do this, with a passkey or a code if you have one.',
+    );
 }
 
 /** @throws Failure forbidden, with the address that was seen or the scope that is needed. */

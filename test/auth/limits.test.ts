@@ -12,6 +12,7 @@ import { newEmail, newIp, newNetwork, newPassword, testPasswordCost } from '../s
 import { startStripe } from '../stripe/stripe.ts';
 import { enrolHolder, wrongCodeAt } from './authenticator.ts';
 import { holdersOf, type Holder } from './holders.ts';
+import { Passkey, passkeysOf } from './passkey-authenticator.ts';
 import { startOddIssuer } from './issuers.ts';
 
 const issuer = await startOddIssuer();
@@ -131,7 +132,17 @@ const passwordSites: { at: string; what: string; prepare: () => Promise<(ip: str
       },
     },
     {
-      at: 'enrolment.ts signIn',
+      at: 'passkey-sign-in.ts signIn',
+      what: 'signing in by a passkey, with the key of another',
+      async prepare() {
+        const passkeys = passkeysOf(service);
+        const { passkey } = await passkeys.add(await newHolder(), { password });
+        const signer = new Passkey();
+        return (ip) => passkeys.signIn(passkey, { signer }, { 'x-forwarded-for': ip });
+      },
+    },
+    {
+      at: 'proof.ts signIn',
       what: 'turning the second factor off, by a code',
       async prepare() {
         const holder = await newHolder();
@@ -513,6 +524,7 @@ test.serial(
     const cases = [
       ...new Set(passwordSites.map(({ at }) => at)),
       ...[...mailSites, ...tokenSites, ...freshSites].map(({ at }) => at),
+      'proof.ts requireFresh', // of operators with a passkey: test/auth/passkeys.test.ts
       'sign-up.ts signUpMail', // where mail goes out: test/auth/sign-up.test.ts
     ];
     t.deepEqual(called.sort(), cases.sort());

@@ -34,7 +34,8 @@ const shapeOf = ({ status, headers, body }: Answer) => ({
 });
 
 test.serial('whoever wants to sign in is told which ways there are', async (t) => {
-  const methods = { google: false, mail: false, password_length_min: 8, billing: false };
+  const passkeys = { origin: 'https://almanac.example' };
+  const methods = { google: false, passkeys, mail: false, password_length_min: 8, billing: false };
   t.deepEqual(dataOf(t, await service.anonymously('/auth/methods')), methods);
   t.deepEqual(dataOf(t, await mailed.anonymously('/auth/methods')), { ...methods, mail: true });
 });

@@ -73,7 +73,7 @@ export async function openBrowser(options: BrowserOptions): Promise<Browsers> {
       });
       context.setDefaultTimeout(waitMs);
       await context.route(
-        (url) => url.hostname !== '127.0.0.1',
+        ({ hostname }) => hostname !== '127.0.0.1' && hostname !== 'localhost',
         (route) => route.abort(),
       );
       return visitorIn(context, width, options);
@@ -128,22 +128,24 @@ async function visitorIn(context: BrowserContext, width: number, options: Browse
 /** Collects what goes wrong on pages of the origin; those of Stripe and the OpenID server are not ours. */
 function faultsOf(page: Page, origin: string, expected: ReadonlySet<number>): string[] {
   const faults: string[] = [];
+  const named = origin.replace('127.0.0.1', 'localhost'); // the same pages, by the name of this machine
+  const isOurs = (url: string) => url.startsWith(origin) || url.startsWith(named);
   page.on('pageerror', (error) => faults.push(`uncaught: ${error.stack ?? error.message}`));
   page.on('console', (message) => {
     const { url } = message.location();
     // An answer of status 400 or more is told of twice; the listener below knows its status.
     if (message.type() !== 'error' || message.text().startsWith('Failed to load resource')) return;
-    if (url === '' || url.startsWith(origin)) faults.push(`console: ${message.text()} (${url})`);
+    if (url === '' || isOurs(url)) faults.push(`console: ${message.text()} (${url})`);
   });
   page.on('response', (response) => {
     const isExpected = response.status() < 400 || expected.has(response.status());
-    if (!isExpected && response.url().startsWith(origin))
+    if (!isExpected && isOurs(response.url()))
       faults.push(`${response.request().method()} ${response.url()} answered ${response.status()}`);
   });
   page.on('requestfailed', (request) => {
     const why = request.failure()?.errorText ?? '';
     // A page that is left aborts what it asked for.
-    if (request.url().startsWith(origin) && why !== 'net::ERR_ABORTED')
+    if (isOurs(request.url()) && why !== 'net::ERR_ABORTED')
       faults.push(`${request.method()} ${request.url()} failed: ${why}`);
   });
   return faults;

@@ -21,6 +21,7 @@ import { readDocs } from './walks/docs.ts';
 import { openPages } from './walks/public.ts';
 import { revisions } from './walks/revisions.ts';
 import { continuedSeries, oneSeries } from './walks/series.ts';
+import { passkeys } from './walks/account/passkeys.ts';
 import { twoFactor } from './walks/account/two-factor.ts';
 import { busyMonth } from './walks/account/usage.ts';
 import { webhooks } from './walks/account/webhooks.ts';
@@ -46,6 +47,7 @@ export const walks: readonly Walk[] = [
   firstKey,
   forgottenPassword,
   twoFactor,
+  passkeys,
   operator,
   operatorLoads,
   operatorReleases,

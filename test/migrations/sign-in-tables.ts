@@ -1,4 +1,4 @@
-// The constraints that sessions, sign-ups, mailed links, Google identities and second factors have, as cases.
+// The constraints that sessions, sign-ups, mailed links, Google identities, second factors and passkeys have, as cases.
 import { argon, at, hashes, ids, later, ofAccount, one, two, twoAccounts } from './account-rows.ts';
 import { checksOf, hex, key, type TableCases } from './tables.ts';
 
@@ -9,6 +9,7 @@ const session = {
     idle_expires_at: at,
     absolute_expires_at: later,
     auth_time: at,
+    two_factors: 'false',
     ip: '',
     user_agent: '',
   },
@@ -264,9 +265,76 @@ function secondFactor(): TableCases[] {
   ];
 }
 
+function passkeys(): TableCases[] {
+  const passkeyIds = ids('psk_', 20);
+  const passkey = {
+    ...{ id: `psk_${'a'.repeat(20)}`, account_id: one, credential_id: 'a', public_key: '\\x00' },
+    ...{ sign_count: '0', name: 'n', created_at: at },
+  };
+  const other = { id: `psk_${'b'.repeat(20)}`, credential_id: 'b' };
+  const is = checksOf('passkeys');
+  const challenge = { hash: hex('0'), expires_at: at };
+  const adding = { account_id: one, session_id: session.id, credential_version: '1' };
+  const ofChallenge = checksOf('passkey_challenges');
+  return [
+    {
+      table: 'accounts.passkeys',
+      before: twoAccounts,
+      row: passkey,
+      cases: [
+        key('passkeys_pkey', ['id'], passkey, other),
+        key('passkeys_credential_id_key', ['credential_id'], passkey, other),
+        ...is.pattern('id', passkeyIds.accepted, passkeyIds.refused),
+        ...is.pattern('credential_id', ['a', '-_09'.repeat(341)], ['', 'a=', 'a'.repeat(1365)]),
+        ...is.pattern('public_key', ['\\x00', `\\x${'00'.repeat(2000)}`], ['\\x', `\\x${'00'.repeat(2001)}`]),
+        ...is.pattern('sign_count', ['0', '4294967295'], ['-1', '4294967296']),
+        ...is.text(100, 'name'),
+      ],
+      references: [ofAccount('passkeys')],
+    },
+    {
+      table: 'accounts.passkey_challenges',
+      before: [
+        ...twoAccounts,
+        `insert into accounts.sessions (${Object.keys(session).join(', ')})
+         values ('${Object.values(session).join("', '")}')`,
+      ],
+      row: challenge,
+      cases: [
+        key('passkey_challenges_pkey', ['hash'], challenge, { hash: hex('1') }),
+        ...ofChallenge.pattern('hash', hashes.accepted, hashes.refused),
+        ...ofChallenge.check(
+          'check',
+          [
+            { ...adding, session_id: null },
+            { ...adding, account_id: null, credential_version: null },
+          ],
+          [adding, {}],
+        ),
+        ...ofChallenge.check(
+          'check1',
+          [{ credential_version: '1' }, { ...adding, credential_version: null }],
+          [adding, {}],
+        ),
+      ],
+      references: [
+        ofAccount('passkey_challenges', 'account_id', adding),
+        {
+          constraint: 'passkey_challenges_session_id_fkey',
+          refused: { ...adding, session_id: `sess_${'b'.repeat(16)}` },
+          accepted: adding,
+          deleteParent: 'delete from accounts.sessions',
+          outcome: 'the row goes too',
+        },
+      ],
+    },
+  ];
+}
+
 export const signInTables: readonly TableCases[] = [
   ...signIn(),
   mailTokens(),
   ...google(),
   ...secondFactor(),
+  ...passkeys(),
 ];

@@ -69,8 +69,8 @@ async function sessionFor(accountId: string, endsInMs: number): Promise<string> 
   const { id, secretHash } = mintSessionToken();
   await database.query(
     `insert into accounts.sessions (id, account_id, secret_hash, created_at, last_seen_at, idle_expires_at, absolute_expires_at,
-       auth_time, ip, user_agent)
-     select $1, $2, $3, at, at, at + interval '1 day' + $4 * interval '1 ms', at + interval '1 day' + $4 * interval '1 ms', at, '', ''
+       auth_time, two_factors, ip, user_agent)
+     select $1, $2, $3, at, at, at + interval '1 day' + $4 * interval '1 ms', at + interval '1 day' + $4 * interval '1 ms', at, false, '', ''
      from (select clock_timestamp() - interval '1 day' as at) as made`,
     [id, accountId, secretHash, endsInMs],
   );

@@ -29,6 +29,7 @@ import {
 } from '../services/accounts-service.ts';
 import { enrolHolder } from '../auth/authenticator.ts';
 import { comeBackFromGoogle, holdersOf, signInByGoogle, type Holder } from '../auth/holders.ts';
+import { passkeysOf } from '../auth/passkey-authenticator.ts';
 import { startOddIssuer } from '../auth/issuers.ts';
 import { settingsOf } from '../billing/paying.ts';
 import { fakeClock, silentLog } from '../services/harness.ts';
@@ -49,6 +50,7 @@ const service = await startAccountsService(undefined, undefined, {
 });
 
 const { password, newHolder, newSession, newSignUp, mailLink } = await holdersOf(service);
+const passkeys = passkeysOf(service);
 const jobs = openJobs(service.deps.db.sequelize, service.databaseUrl, silentLog);
 const operatorDeps = { ...service.deps, jobs };
 const billingDeps = { ...operatorDeps, log: silentLog, billing: createBilling(settingsOf(fake)) };
@@ -176,6 +178,12 @@ const takeOne = async (t: ExecutionContext, holder: Holder) => {
   done(t, await service.signedIn(holder, `/v1/billing/purchases/${id}/take`, { method: 'POST', headers }));
   return { id };
 };
+/** Whom and what a row about a passkey names. */
+const ofPasskey = ({ accountId }: Holder, actor: Expected['actor'], subject: string) => ({
+  accountId,
+  actor,
+  subject,
+});
 /** What a row about a key says. */
 const ofKey = (
   { accountId }: { accountId: string },
@@ -458,6 +466,54 @@ const writers: Record<Action, Record<string, Act>> = {
       const body = { sign_in_token: first['sign_in_token'], code };
       done(t, await service.anonymously('/auth/login/second-factor', { body, headers }));
       return ofAccount({ accountId }, visitor, { left: 9, ip });
+    },
+  },
+  'passkey.added': {
+    async 'its holder'() {
+      const holder = await newHolder();
+      const { id } = await passkeys.add(holder, { password }, { headers });
+      return { ...ofPasskey(holder, bySession(holder), id), detail: { name: 'Laptop', ip } };
+    },
+  },
+  'passkey.renamed': {
+    async 'its holder'(t) {
+      const holder = await newHolder();
+      const { id } = await passkeys.add(holder, { password }, { headers });
+      const body = { name: 'Phone' };
+      done(t, await service.signedIn(holder, `/auth/passkeys/${id}`, { method: 'PATCH', body, headers }));
+      return { ...ofPasskey(holder, bySession(holder), id), detail: { before: 'Laptop', name: 'Phone' } };
+    },
+  },
+  'passkey.removed': {
+    async 'its holder, by the password'(t) {
+      const holder = await newHolder();
+      const { id } = await passkeys.add(holder, { password }, { headers });
+      const body = { password };
+      done(t, await service.signedIn(holder, `/auth/passkeys/${id}/remove`, { body, headers }));
+      return { ...ofPasskey(holder, bySession(holder), id), detail: { name: 'Laptop', ip } };
+    },
+    async 'the operator'() {
+      const holder = await newHolder();
+      const { id } = await passkeys.add(holder, { password }, { headers });
+      await removeSecondFactor(operatorDeps, holder.email);
+      return { ...ofPasskey(holder, operator, id), detail: { name: 'Laptop' } };
+    },
+    async 'the first proof of the mailbox, which ends what others have set up'(t) {
+      const holder = await newHolder({ verified: false });
+      const { id } = await passkeys.add(holder, { password }, { headers });
+      const body = { token: await mailLink(holder, 'reset_password'), password: newPassword() };
+      done(t, await service.anonymously('/auth/set-password', { body, headers }));
+      return { ...ofPasskey(holder, visitor, id), detail: { name: 'Laptop' } };
+    },
+  },
+  'passkey.refused': {
+    async 'somebody whose passkey may be a copy'(t) {
+      const holder = await newHolder();
+      const made = await passkeys.add(holder, { password }, { headers });
+      t.is((await passkeys.signIn(made.passkey, { count: 5 }, headers)).status, 200);
+      t.is((await passkeys.signIn(made.passkey, { count: 5 }, headers)).status, 401);
+      const detail = { name: 'Laptop', count: { stored: 5, signed: 5 }, ip };
+      return { ...ofPasskey(holder, visitor, made.id), detail };
     },
   },
   'google.unlinked': {

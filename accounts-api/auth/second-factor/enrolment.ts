@@ -5,23 +5,32 @@ import { z } from 'zod';
 import { instantText } from '../../../kernel/clock.ts';
 import { fail } from '../../../kernel/errors.ts';
 import { one } from '../../../kernel/http/service-endpoint.ts';
-import { findAccount, holdAccount } from '../../models/find-account.ts';
-import { proveHolder } from '../../sessions/prove-holder.ts';
+import { findAccount } from '../../models/find-account.ts';
 import { audit } from '../../audit.ts';
 import type { ServiceDeps } from '../../deps.ts';
 import { endpoint } from '../../endpoint.ts';
-import { passwordField } from '../../fields.ts';
 import { tell } from '../../jobs.ts';
 import type { Account } from '../../models/account.ts';
-import type { SignedIn } from '../../requester.ts';
 import { clientInfoOf } from '../../sessions/client-info.ts';
+import { countPasskeys } from '../../sessions/passkeys.sql.ts';
+import { noteTwoFactors } from '../../sessions/sessions.ts';
 import { sealedFor } from '../../sessions/renew-authenticators.ts';
 import { endSessionsOf } from '../../sessions/sessions.sql.ts';
-import { acceptCode, codeField, makeRecoveryCodes, openSecret } from './codes.ts';
+import { codeField, makeRecoveryCodes, openSecret } from './codes.ts';
+import {
+  byAllFactors,
+  byCode,
+  currentPassword,
+  hold,
+  proofErrors,
+  proveSession,
+  type Proof,
+} from './proof.ts';
 import {
   confirmAuthenticator,
   countRecoveryCodes,
   deleteAuthenticator,
+  hasSecondFactor,
   selectAuthenticator,
   storeAuthenticator,
 } from '../../sessions/second-factor.sql.ts';
@@ -29,22 +38,11 @@ import { mintTotpSecret, provisioningOf, stepOfCode } from './totp.ts';
 
 const enrolmentLastsMs = 15 * 60_000;
 
-const currentPassword = passwordField
-  .optional()
-  .describe('The current one, if the account has a password. Otherwise the sign-in must be recent.');
 const recoveryCodesAnswer = z.object({
   recovery_codes: z
     .array(z.string())
     .describe('Ten codes, shown once. Each replaces a code of the app, once.'),
 });
-const proofErrors = [
-  'forbidden',
-  'invalid_credentials',
-  'reauthentication_required',
-  'conflict',
-  'rate_limited',
-  'unavailable',
-] as const;
 
 export const readSecondFactor = endpoint({
   summary: 'The second factor of the account.',
@@ -56,7 +54,10 @@ export const readSecondFactor = endpoint({
         .nullable()
         .describe('The authenticator app; null if sign-in asks for no code.'),
       recovery_codes_left: z.int().describe('Unused recovery codes.'),
-      required: z.boolean().describe('Whether the account is an operator’s, who must have one here.'),
+      passkeys: z.int().describe('Passkeys of the account; see `/auth/passkeys`.'),
+      required: z
+        .boolean()
+        .describe('Whether the account is an operator’s, who must have an app or a passkey here.'),
     }),
   },
   handler:
@@ -68,6 +69,7 @@ export const readSecondFactor = endpoint({
       return one({
         totp: enrolledAt === null ? null : { enrolled_at: instantText(enrolledAt) },
         recovery_codes_left: await countRecoveryCodes(deps.db, null, accountId),
+        passkeys: await countPasskeys(deps.db, null, accountId),
         required: role === 'operator' && deps.settings.operatorSecondFactor === 'required',
       });
     },
@@ -90,7 +92,7 @@ export const beginTotp = endpoint({
     async ({ requester, body: { password } }) => {
       const account = await findAccount(deps, requester.accountId);
       const { id: accountId, email } = account;
-      await proveHolder(deps, account, { caller: requester, password, to: 'set up a second factor' });
+      await proveSession(deps, account, { requester, password, to: 'set up a second factor' });
       const now = deps.clock.now();
       const secret = mintTotpSecret();
       await deps.db.inLedgerTransaction(async (transaction) => {
@@ -124,6 +126,7 @@ export const confirmTotp = endpoint({
         const { id: accountId, email } = account;
         const { actor, sessionId } = requester;
         await confirmAuthenticator(deps.db, transaction, { accountId, step, now: deps.clock.now() });
+        await noteTwoFactors(deps, transaction, requester);
         await endSessionsOf(deps.db, transaction, accountId, sessionId);
         await audit(deps, transaction, { accountId, actor, action: 'totp.enrolled', detail: { ip } });
         await tell(deps, transaction, 'totp_enrolled', email);
@@ -144,7 +147,7 @@ export const turnOffSecondFactor = endpoint({
     async ({ requester, body, request }) => {
       const account = await findAccount(deps, requester.accountId);
       const { ip } = clientInfoOf(request);
-      await byBoth(deps, account, { requester, ...body, ip, to: 'turn it off' }, async (transaction) => {
+      await byApp(deps, account, { requester, ...body, ip, to: 'turn it off' }, async (transaction) => {
         const { id: accountId, email } = account;
         await deleteAuthenticator(deps.db, transaction, accountId);
         const { actor } = requester;
@@ -167,7 +170,7 @@ export const renewRecoveryCodes = endpoint({
       const account = await findAccount(deps, requester.accountId);
       const { ip } = clientInfoOf(request);
       const proof = { requester, ...body, ip, to: 'make recovery codes' };
-      const codes = await byBoth(deps, account, proof, async (transaction) => {
+      const codes = await byApp(deps, account, proof, async (transaction) => {
         const { id: accountId, email } = account;
         const { actor } = requester;
         await audit(deps, transaction, { accountId, actor, action: 'recovery.codes_made', detail: { ip } });
@@ -194,47 +197,14 @@ async function stepOfUnconfirmed(
   return /^\d{6}$/.test(given) ? stepOfCode(openSecret(deps, id, app.secret), given, now) : null;
 }
 
-/** Runs work that requires a password and a code. @throws Failure as listed in `proofErrors`. */
-async function byBoth<T>(
+/** As `byAllFactors`, for what needs an app. @throws Failure `conflict` without one, and as `proofErrors` lists. */
+async function byApp<T>(
   deps: ServiceDeps,
   account: Account,
-  proof: { requester: SignedIn; password?: string | undefined; code: string; ip: string; to: string },
+  proof: Proof,
   work: (transaction: Transaction) => Promise<T>,
 ): Promise<T> {
-  const { requester, password, code, ip, to } = proof;
-  const app = await selectAuthenticator(deps.db, null, account.id);
-  if (app === null || app.confirmed_at === null) fail('conflict', 'The account has no second factor.');
-  await proveHolder(deps, account, { caller: requester, password, to });
-  const { actor } = requester;
-  return byCode(deps, account, async (transaction) => {
-    const factor = await acceptCode(deps, transaction, account, { code, actor, ip });
-    return factor === null ? null : { done: await work(transaction) };
-  }).then(({ done }) => done);
-}
-
-/**
- * Runs work that requires a code; wrong codes are throttled. @param work returns null if the code was wrong.
- * @throws Failure `invalid_credentials`, `rate_limited`.
- */
-async function byCode<T extends object>(
-  deps: ServiceDeps,
-  account: Account,
-  work: (transaction: Transaction) => Promise<T | null>,
-): Promise<T> {
-  let result: T | null = null;
-  await deps.throttle.signIn({ codeOf: account, ip: null }, async () => {
-    result = await deps.db.inLedgerTransaction(async (transaction) => {
-      await hold(deps, transaction, account);
-      return work(transaction);
-    });
-    return result !== null;
-  });
-  return (
-    result ?? fail('invalid_credentials', 'Incorrect code, or one that was used before.', { param: 'code' })
-  );
-}
-
-async function hold(deps: ServiceDeps, transaction: Transaction, account: Account): Promise<void> {
-  if (await holdAccount(deps, transaction, account)) return;
-  fail('conflict', 'The account has just been changed elsewhere. Look at it again.');
+  if (!(await hasSecondFactor(deps.db, null, account.id)))
+    fail('conflict', 'The account has no second factor.');
+  return byAllFactors(deps, account, proof, work);
 }

@@ -6,6 +6,7 @@ import { useAction } from '../../components/forms/action.tsx';
 import { Buttons } from '../../components/forms/buttons.tsx';
 import { Field } from '../../components/forms/field.tsx';
 import { Waiting } from '../../components/states.tsx';
+import { PasskeyButton } from './by-passkey.tsx';
 import { NarrowPage, GoogleButton, useMethods } from './narrow-page.tsx';
 import { SecondStep } from './second-step.tsx';
 import { takeFragment } from './fragment.ts';
@@ -18,7 +19,8 @@ import { takeWayBack } from './way-back.ts';
 const reasons: Readonly<Record<string, string>> = {
   ended: 'Your session has ended. Sign in again, and you are back where you were.',
   needed: 'Sign in to see this page.',
-  fresh: 'This page needs a recent sign-in. Sign in again, and you are back where you were.',
+  fresh:
+    'This page needs a recent sign-in, by your passkey if the account has one. Sign in again, and you are back where you were.',
   'signed-out': 'You are signed out.',
   'password-set': 'Your new password is set. Sign in with it.',
   closed: 'Your account is closed, and its keys have stopped.',
@@ -73,6 +75,11 @@ export function SignIn() {
         <Field label="Password" name="password" type="password" autocomplete="current-password" required />
         <Buttons action={action} submit="Sign in" />
       </form>
+      <Waiting for={methods} failure="The ways to sign in could not be loaded">
+        {(found) => (
+          <PasskeyButton methods={found} done={() => navigate(safePage(returnTo, location.origin))} />
+        )}
+      </Waiting>
       <p class="other-ways">
         <Link href="/forgot-password">Forgot the password?</Link>
         <Link href="/sign-up">Make an account</Link>

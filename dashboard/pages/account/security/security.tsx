@@ -15,6 +15,7 @@ import { TypedConfirmation } from '../typed-confirmation.tsx';
 import { AuditLog } from './audit-log.tsx';
 import { GoogleLink } from './google-link.tsx';
 import { Mails } from './mails.tsx';
+import { Passkeys } from './passkeys.tsx';
 import { Sessions } from './sessions.tsx';
 import { TwoFactor } from './two-factor.tsx';
 
@@ -44,13 +45,16 @@ function WaysIn(of: OfAccount) {
   return (
     <Waiting for={methods} failure="The ways to sign in could not be loaded">
       {(found) => (
-        <div class="half">
-          <section aria-labelledby="password">
-            <h2 id="password">Password</h2>
-            <Password {...of} hint={passwordHint(found)} least={found.password_length_min} />
-          </section>
-          {found.google && <GoogleLink {...of} />}
-        </div>
+        <>
+          <div class="half">
+            <section aria-labelledby="password">
+              <h2 id="password">Password</h2>
+              <Password {...of} hint={passwordHint(found)} least={found.password_length_min} />
+            </section>
+            {found.google && <GoogleLink {...of} />}
+          </div>
+          <Passkeys {...of} methods={found} />
+        </>
       )}
     </Waiting>
   );

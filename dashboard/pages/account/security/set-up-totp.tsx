@@ -7,6 +7,7 @@ import { useAction } from '../../../components/forms/action.tsx';
 import { Buttons } from '../../../components/forms/buttons.tsx';
 import { Field } from '../../../components/forms/field.tsx';
 import type { Account } from '../account-page.tsx';
+import { PasswordField } from './proof.tsx';
 import { QrCode } from './qr-code.tsx';
 
 interface SetUpProps {
@@ -37,15 +38,7 @@ export function SetUp({ account, onDone, onClose }: SetUpProps) {
             Any app for one-time codes will do. From then on, sign-in asks for a code of it, and all your
             other sessions end.
           </p>
-          {account.has_password && (
-            <Field
-              label="Your password"
-              name="password"
-              type="password"
-              autocomplete="current-password"
-              required
-            />
-          )}
+          {account.has_password && <PasswordField />}
           <Buttons action={beginning} submit="Continue" onCancel={onClose} />
         </form>
       </Dialog>

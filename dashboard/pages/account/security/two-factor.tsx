@@ -5,13 +5,13 @@ import { useLoad } from '../../../api/load.ts';
 import { Dialog } from '../../../components/dialog.tsx';
 import { useAction, type Fields } from '../../../components/forms/action.tsx';
 import { Buttons } from '../../../components/forms/buttons.tsx';
-import { Field } from '../../../components/forms/field.tsx';
 import { Waiting } from '../../../components/states.tsx';
 import { countText } from '../../../text/numbers.ts';
 import { dayText } from '../../../text/times.ts';
 import type { AnswerOf } from '../../../../clients/typescript/client.ts';
 import type { Account, OfAccount } from '../account-page.tsx';
 import { SecretOnce } from '../secret-once.tsx';
+import { CodeField, PasswordField } from './proof.tsx';
 import { SetUp } from './set-up-totp.tsx';
 
 type SecondFactor = AnswerOf<'get', '/auth/second-factor'>['data'];
@@ -24,7 +24,7 @@ export function TwoFactor({ account, reload }: OfAccount) {
   const [open, setOpen] = useState<Open>();
   const loaded = useLoad(
     async (signal) => (await accountApi.get('/auth/second-factor', { signal })).data,
-    [asked],
+    [asked, account],
   );
   const close = () => {
     setOpen(undefined);
@@ -62,8 +62,8 @@ function State({ of, onOpen }: { of: SecondFactor; onOpen: (open: Open) => void 
           <span class="st off">Off</span>
         </p>
         <p class="sm below">
-          {of.required
-            ? 'Operators need a second factor on this installation: what operators do is closed until you set one up.'
+          {of.required && of.passkeys === 0
+            ? 'Operators need a second factor on this installation: what operators do is closed until you set up an app or add a passkey.'
             : 'With an authenticator app on your phone, a stolen password alone signs nobody in.'}
         </p>
         <button class="btn below" type="button" onClick={() => onOpen('set-up')}>
@@ -136,23 +136,8 @@ function NewCodes({ account, onDone, onClose }: OfDialog & { onDone: (codes: rea
 function Proof({ account }: { account: Account }) {
   return (
     <>
-      {account.has_password && (
-        <Field
-          label="Your password"
-          name="password"
-          type="password"
-          autocomplete="current-password"
-          required
-        />
-      )}
-      <Field
-        label="Code"
-        name="code"
-        autocomplete="one-time-code"
-        maxLength={64}
-        hint="Of the app, or a recovery code."
-        required
-      />
+      {account.has_password && <PasswordField />}
+      <CodeField />
     </>
   );
 }

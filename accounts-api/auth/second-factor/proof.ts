@@ -1,0 +1,102 @@
+// What a change of the ways into an account takes: the password, and a code where there is an authenticator app. So no change is a way around a factor.
+import type { Transaction } from 'sequelize';
+import { fail } from '../../../kernel/errors.ts';
+import { holdAccount } from '../../models/find-account.ts';
+import { proveHolder } from '../../sessions/prove-holder.ts';
+import type { ServiceDeps } from '../../deps.ts';
+import { passwordField } from '../../fields.ts';
+import type { Account } from '../../models/account.ts';
+import type { SignedIn } from '../../requester.ts';
+import { hasPasskey } from '../../sessions/passkeys.sql.ts';
+import { requireFresh } from '../../sessions/sessions.ts';
+import { acceptCode } from './codes.ts';
+import { hasSecondFactor } from '../../sessions/second-factor.sql.ts';
+
+export const currentPassword = passwordField
+  .optional()
+  .describe('The current one, if the account has a password. Otherwise the sign-in must be recent.');
+
+/** The errors of a change that takes such a proof. */
+export const proofErrors = [
+  'forbidden',
+  'invalid_credentials',
+  'reauthentication_required',
+  'conflict',
+  'rate_limited',
+  'unavailable',
+] as const;
+
+export interface Proof {
+  requester: SignedIn;
+  password?: string | undefined;
+  /** Needed where the account has an app. */
+  code?: string | undefined;
+  ip: string;
+  /** What for, for messages. */
+  to: string;
+}
+
+/**
+ * Checks the password. An operator with a passkey must also have signed in by it lately, as the password alone would else add another way in.
+ * @throws Failure as `proofErrors` lists.
+ */
+export async function proveSession(
+  deps: ServiceDeps,
+  account: Account,
+  { requester, password, to }: Pick<Proof, 'requester' | 'password' | 'to'>,
+): Promise<void> {
+  await proveHolder(deps, account, { caller: requester, password, to });
+  if (account.role === 'operator' && (await hasPasskey(deps.db, null, account.id)))
+    await requireFresh(deps, requester, account);
+}
+
+/** Runs work that all factors of the account allow. The transaction has locked the account. @throws Failure as `proofErrors` lists. */
+export async function byAllFactors<T>(
+  deps: ServiceDeps,
+  account: Account,
+  proof: Proof,
+  work: (transaction: Transaction) => Promise<T>,
+): Promise<T> {
+  const { requester, code, ip, to } = proof;
+  const hasApp = await hasSecondFactor(deps.db, null, account.id);
+  if (hasApp && code === undefined) fail('invalid_body', `"code" is required to ${to}.`, { param: 'code' });
+  await proveSession(deps, account, proof);
+  if (code === undefined || !hasApp)
+    return deps.db.inLedgerTransaction(async (transaction) => {
+      await hold(deps, transaction, account);
+      return work(transaction);
+    });
+  const { actor } = requester;
+  return byCode(deps, account, async (transaction) => {
+    const factor = await acceptCode(deps, transaction, account, { code, actor, ip });
+    return factor === null ? null : { done: await work(transaction) };
+  }).then(({ done }) => done);
+}
+
+/**
+ * Runs work that a code allows, throttled as attempts at codes are. @param work null: the code was wrong.
+ * @throws Failure `invalid_credentials`, `rate_limited`.
+ */
+export async function byCode<T extends object>(
+  deps: ServiceDeps,
+  account: Account,
+  work: (transaction: Transaction) => Promise<T | null>,
+): Promise<T> {
+  let result: T | null = null;
+  await deps.throttle.signIn({ codeOf: account, ip: null }, async () => {
+    result = await deps.db.inLedgerTransaction(async (transaction) => {
+      await hold(deps, transaction, account);
+      return work(transaction);
+    });
+    return result !== null;
+  });
+  return (
+    result ?? fail('invalid_credentials', 'Incorrect code, or one that was used before.', { param: 'code' })
+  );
+}
+
+/** Locks an account. @throws Failure `conflict` if it has changed since it was read. */
+export async function hold(deps: ServiceDeps, transaction: Transaction, account: Account): Promise<void> {
+  if (await holdAccount(deps, transaction, account)) return;
+  fail('conflict', 'The account has just been changed elsewhere. Look at it again.');
+}

@@ -1,0 +1,71 @@
+// The browser's passkeys: made and used. Hides @simplewebauthn/browser, and puts what browsers say into words for people.
+import {
+  browserSupportsWebAuthn,
+  startAuthentication,
+  startRegistration,
+  WebAuthnError,
+} from '@simplewebauthn/browser';
+import type { AnswerOf } from '../../clients/typescript/client.ts';
+import { AlmanacError } from '../../clients/typescript/errors.ts';
+
+type Methods = AnswerOf<'get', '/auth/methods'>['data'];
+type CreationOptions = AnswerOf<'post', '/auth/passkeys/options'>['data']['options'];
+type RequestOptions = AnswerOf<'post', '/auth/login/passkey/options'>['data']['options'];
+
+/** Where passkeys work, if not on this page; undefined: they work here, or nowhere. */
+export function originOfPasskeys({ passkeys }: Methods): string | undefined {
+  return passkeys === null || passkeys.origin === location.origin ? undefined : passkeys.origin;
+}
+
+/** Whether this page and this browser can use passkeys. */
+export function canUsePasskeys(methods: Methods): boolean {
+  return methods.passkeys?.origin === location.origin && browserSupportsWebAuthn();
+}
+
+/** Has the browser make a passkey. @throws AlmanacError if none was made. */
+export async function createPasskey(options: CreationOptions) {
+  try {
+    const { id, rawId, type, response } = await startRegistration({ optionsJSON: options });
+    const { clientDataJSON, attestationObject } = response;
+    return { id, rawId, type, response: { clientDataJSON, attestationObject } };
+  } catch (thrown) {
+    throw asProblem(thrown);
+  }
+}
+
+/** Has the browser sign by a passkey that its user picks. @throws AlmanacError if none was used. */
+export async function signByPasskey(options: RequestOptions) {
+  try {
+    const { id, rawId, type, response } = await startAuthentication({ optionsJSON: options });
+    const { userHandle, clientDataJSON, authenticatorData, signature } = response;
+    const handle = userHandle === undefined ? {} : { userHandle };
+    return { id, rawId, type, response: { clientDataJSON, authenticatorData, signature, ...handle } };
+  } catch (thrown) {
+    throw asProblem(thrown);
+  }
+}
+
+function asProblem(thrown: unknown): AlmanacError {
+  const known = thrown instanceof WebAuthnError ? thrown.code : undefined;
+  const [code, message] =
+    known === 'ERROR_AUTHENTICATOR_PREVIOUSLY_REGISTERED'
+      ? ['passkey_known', 'This device has a passkey of the account already.']
+      : thrown instanceof Error && thrown.name !== 'NotAllowedError'
+        ? ['passkey_failed', `The browser could not use a passkey: ${thrown.message}.`]
+        : [
+            'passkey_not_used',
+            'No passkey was used: it was declined or took too long, or there is none for this site.',
+          ];
+  return new AlmanacError(
+    {
+      status: 0,
+      code,
+      message,
+      param: undefined,
+      docsUrl: undefined,
+      requestId: undefined,
+      retryAfterSeconds: undefined,
+    },
+    { cause: thrown },
+  );
+}

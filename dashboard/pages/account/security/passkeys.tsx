@@ -1,0 +1,237 @@
+// The passkeys of the account: added, renamed, removed.
+import { useState } from 'preact/hooks';
+import { accountApi } from '../../../api/clients.ts';
+import { useLoad } from '../../../api/load.ts';
+import { canUsePasskeys, createPasskey, originOfPasskeys } from '../../../api/passkeys.ts';
+import { rowsOf, type Row } from '../../../api/rows.ts';
+import { DataTable } from '../../../components/data-table.tsx';
+import { Dialog } from '../../../components/dialog.tsx';
+import { useAction, type Fields } from '../../../components/forms/action.tsx';
+import { Buttons } from '../../../components/forms/buttons.tsx';
+import { Field } from '../../../components/forms/field.tsx';
+import { Waiting } from '../../../components/states.tsx';
+import { agoText } from '../../../text/amounts.ts';
+import { dayText } from '../../../text/times.ts';
+import type { Methods } from '../../sign-in/narrow-page.tsx';
+import type { OfAccount } from '../account-page.tsx';
+import { CodeField, PasswordField } from './proof.tsx';
+
+type Passkey = Row<'/auth/passkeys'>;
+/** The open dialog. */
+type Open = 'add' | { rename: Passkey } | { remove: Passkey };
+
+export function Passkeys({ account, reload, methods }: OfAccount & { methods: Methods }) {
+  const [asked, setAsked] = useState(0);
+  const [open, setOpen] = useState<Open>();
+  const loaded = useLoad(
+    async (signal) => {
+      const [passkeys, { data }] = await Promise.all([
+        accountApi.get('/auth/passkeys', { query: { limit: 100 }, signal }),
+        accountApi.get('/auth/second-factor', { signal }),
+      ]);
+      return { passkeys: rowsOf(passkeys), hasApp: data.totp !== null };
+    },
+    [asked, account],
+  );
+  const close = () => setOpen(undefined);
+  const done = () => {
+    close();
+    setAsked((count) => count + 1);
+    reload();
+  };
+  return (
+    <section aria-labelledby="passkeys">
+      <h2 id="passkeys">Passkeys</h2>
+      <p class="sm below">
+        A passkey signs you in by your finger, face or PIN, without password and code, and cannot be phished.
+        Your password still works.
+      </p>
+      <Waiting for={loaded} failure="The passkeys could not be loaded">
+        {({ passkeys, hasApp }) => {
+          const dialog = { account, hasApp, onClose: close, onDone: done };
+          return (
+            <>
+              {passkeys.length > 0 && (
+                <div class="below">
+                  <List passkeys={passkeys} onOpen={setOpen} />
+                </div>
+              )}
+              <AddButton methods={methods} onAdd={() => setOpen('add')} />
+              {open === 'add' && <Add {...dialog} />}
+              {typeof open === 'object' && 'rename' in open && <Rename {...dialog} passkey={open.rename} />}
+              {typeof open === 'object' && 'remove' in open && <Remove {...dialog} passkey={open.remove} />}
+            </>
+          );
+        }}
+      </Waiting>
+    </section>
+  );
+}
+
+function AddButton({ methods, onAdd }: { methods: Methods; onAdd: () => void }) {
+  const elsewhere = originOfPasskeys(methods);
+  if (canUsePasskeys(methods)) {
+    return (
+      <button class="btn below" type="button" onClick={onAdd}>
+        Add a passkey
+      </button>
+    );
+  }
+  return (
+    <p class="note below">
+      {methods.passkeys === null ? (
+        'Passkeys cannot be used here: browsers offer them only on HTTPS with a host name, and on http://localhost.'
+      ) : elsewhere === undefined ? (
+        'This browser has no passkeys.'
+      ) : (
+        <span>
+          Passkeys cannot be used at this address. Open{' '}
+          <a href={`${elsewhere}/dashboard/security`}>{elsewhere}/dashboard/security</a> to add one.
+        </span>
+      )}
+    </p>
+  );
+}
+
+function List({ passkeys, onOpen }: { passkeys: readonly Passkey[]; onOpen: (open: Open) => void }) {
+  const now = Date.now();
+  return (
+    <DataTable
+      caption="Passkeys"
+      rows={passkeys}
+      keyOf={({ id }) => id}
+      columns={[
+        { label: 'Name', cell: ({ name }) => <b>{name}</b> },
+        { label: 'Added', cell: ({ created_at: at }) => dayText(at) },
+        { label: 'Last sign-in', cell: ({ last_used_at: at }) => (at === null ? 'never' : agoText(at, now)) },
+        {
+          label: 'Actions',
+          right: true,
+          phone: 'plain',
+          cell: (passkey) => (
+            <span class="row-actions">
+              <button
+                class="btn sml"
+                type="button"
+                aria-label={`Rename ${passkey.name}`}
+                onClick={() => onOpen({ rename: passkey })}
+              >
+                Rename
+              </button>
+              <button
+                class="btn sml danger"
+                type="button"
+                aria-label={`Remove ${passkey.name}`}
+                onClick={() => onOpen({ remove: passkey })}
+              >
+                Remove
+              </button>
+            </span>
+          ),
+        },
+      ]}
+    />
+  );
+}
+
+interface OfDialog extends Pick<OfAccount, 'account'> {
+  hasApp: boolean;
+  onClose: () => void;
+  onDone: () => void;
+}
+
+function Add({ account, hasApp, onClose, onDone }: OfDialog) {
+  const action = useAction();
+  const submit = action.submit(async (field) => {
+    const body = proofIn({ account, hasApp }, field);
+    const begun = await accountApi.post('/auth/passkeys/options', { body });
+    const credential = await createPasskey(begun.data.options);
+    await accountApi.post('/auth/passkeys', { body: { name: field('name'), credential } });
+    onDone();
+  });
+  return (
+    <Dialog title="Add a passkey" onClose={onClose}>
+      <form onSubmit={submit}>
+        <p class="sm dlg-text">Your browser then asks where to keep it: on this device, a phone or a key.</p>
+        <NameField />
+        <Proof account={account} hasApp={hasApp} />
+        <Buttons action={action} submit="Continue" onCancel={onClose} />
+      </form>
+    </Dialog>
+  );
+}
+
+function Rename({ passkey: { id, name }, onClose, onDone }: OfDialog & { passkey: Passkey }) {
+  const action = useAction();
+  const submit = action.submit(async (field) => {
+    await accountApi.patch('/auth/passkeys/{id}', { path: { id }, body: { name: field('name') } });
+    onDone();
+  });
+  return (
+    <Dialog title={`Rename the passkey “${name}”`} onClose={onClose}>
+      <form onSubmit={submit}>
+        <NameField name={name} />
+        <Buttons action={action} submit="Rename" onCancel={onClose} />
+      </form>
+    </Dialog>
+  );
+}
+
+function Remove({
+  passkey: { id, name },
+  account,
+  hasApp,
+  onClose,
+  onDone,
+}: OfDialog & { passkey: Passkey }) {
+  const action = useAction();
+  const submit = action.submit(async (field) => {
+    const body = proofIn({ account, hasApp }, field);
+    await accountApi.post('/auth/passkeys/{id}/remove', { path: { id }, body });
+    onDone();
+  });
+  return (
+    <Dialog title={`Remove the passkey “${name}”?`} onClose={onClose}>
+      <form onSubmit={submit}>
+        <p class="sm dlg-text">
+          It signs in no longer, and all your other sessions end. Delete it on the device, too.
+        </p>
+        <Proof account={account} hasApp={hasApp} />
+        <Buttons action={action} submit="Remove" isDangerous onCancel={onClose} />
+      </form>
+    </Dialog>
+  );
+}
+
+function NameField({ name = '' }: { name?: string }) {
+  return (
+    <Field
+      label="Name"
+      name="name"
+      defaultValue={name}
+      maxLength={100}
+      autocomplete="off"
+      hint="Where it is kept, such as Phone or Key ring."
+      required
+    />
+  );
+}
+
+type OfProof = Pick<OfDialog, 'account' | 'hasApp'>;
+
+/** The fields of all factors that the account has. */
+function Proof({ account, hasApp }: OfProof) {
+  return (
+    <>
+      {account.has_password && <PasswordField />}
+      {hasApp && <CodeField />}
+    </>
+  );
+}
+
+function proofIn({ account, hasApp }: OfProof, field: Fields) {
+  return {
+    ...(account.has_password ? { password: field('password') } : {}),
+    ...(hasApp ? { code: field('code') } : {}),
+  };
+}

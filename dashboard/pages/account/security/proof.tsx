@@ -1,0 +1,21 @@
+// The fields by which a holder proves a change of the ways to sign in.
+import { Field } from '../../../components/forms/field.tsx';
+
+export function PasswordField() {
+  return (
+    <Field label="Your password" name="password" type="password" autocomplete="current-password" required />
+  );
+}
+
+export function CodeField() {
+  return (
+    <Field
+      label="Code"
+      name="code"
+      autocomplete="one-time-code"
+      maxLength={64}
+      hint="Of the app, or a recovery code."
+      required
+    />
+  );
+}
