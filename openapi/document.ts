@@ -215,7 +215,7 @@ function eitherOf(
   const schemas = [own, envelope].map(({ content = {} }) => content['application/json']?.schema as z.ZodType);
   return {
     description: `${own.description} Or, in the envelope:\n\n${envelope.description}`,
-    headers: { ...own.headers, ...envelope.headers } as Exclude<typeof own.headers, undefined>,
+    headers: headersObject([own, envelope].flatMap(({ headers = {} }) => Object.keys(headers))),
     content: { 'application/json': { schema: z.union(schemas) } },
   };
 }
