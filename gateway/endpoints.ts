@@ -7,7 +7,56 @@ const done = z.object({ success: z.literal(true) });
 const state = z.enum(['ready', 'unavailable']);
 const readiness = done.extend({ data: z.object({ 'data-api': state, 'accounts-api': state }) });
 
-export const endpoints: Readonly<Record<string, Declaration>> = {
+const rpc = { jsonrpc: z.literal('2.0') };
+const rpcId = z.union([z.string(), z.number(), z.null()]);
+const rpcMessage = z
+  .looseObject({
+    ...rpc,
+    id: rpcId.optional().describe('Of a request; a notification has none.'),
+    method: z.string().describe('Such as `tools/list` or `tools/call`.'),
+    params: z.looseObject({}).optional(),
+  })
+  .describe('One message of the Model Context Protocol.');
+const rpcResult = z.object({ ...rpc, id: rpcId, result: z.looseObject({}) });
+const rpcError = z.object({
+  ...rpc,
+  id: rpcId,
+  error: z.object({ code: z.int(), message: z.string(), data: z.unknown().optional() }),
+});
+const refusedByProtocol = (status: number, description: string) => ({
+  ...{ status, description },
+  content: { 'application/json': rpcError },
+});
+
+export const endpoints: Readonly<Record<string, Declaration & { method?: 'POST' }>> = {
+  '/mcp': {
+    method: 'POST',
+    summary: 'The Model Context Protocol: tools that read the data.',
+    description:
+      'Takes one JSON-RPC message of the protocol of 2026-07-28 or 2025, without sessions. A call of a tool is a read of the endpoint behind it, and its failures are results of the tool.',
+    query,
+    body: rpcMessage,
+    requestHeaders: {
+      Accept: z.string().optional().describe('Must include `application/json` and `text/event-stream`.'),
+      'MCP-Protocol-Version': z.string().optional().describe('The version of the protocol.'),
+      'Mcp-Method': z.string().optional().describe('The method of the message, since 2026-07-28.'),
+      'Mcp-Name': z.string().optional().describe('The name of the tool, since 2026-07-28.'),
+    },
+    answers: [
+      {
+        status: 200,
+        description: 'The answer to a request: its result, or an error of the protocol.',
+        content: { 'application/json': z.union([rpcResult, rpcError]), 'text/event-stream': z.string() },
+      },
+      { status: 202, description: 'The notification is taken.' },
+      refusedByProtocol(400, 'The protocol cannot take the message.'),
+      refusedByProtocol(404, 'The protocol has no such method here.'),
+      refusedByProtocol(406, 'The Accept header takes neither of the two forms.'),
+      refusedByProtocol(415, 'The Content-Type is not `application/json`.'),
+      refusedByProtocol(500, 'The protocol failed.'),
+    ],
+    errors: [],
+  },
   '/healthz': {
     summary: 'Liveness: the process is up.',
     query,

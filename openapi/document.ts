@@ -114,13 +114,13 @@ function operationOf(endpoint: DeclaredEndpoint, { steps }: PipelineRoutes): Zod
       ...(requestHeaders === undefined ? {} : { header: z.object(requestHeaders) }),
     },
     ...requestBodyOf(declaration),
-    responses: {
-      ...successes(declaration, headers),
-      ...failures(
+    responses: joined(
+      successes(declaration, headers),
+      failures(
         [...new Set([...errorsOf(endpoint), ...policies.flatMap(({ errors = [] }) => errors)])],
         isFredPath(path) ? 'Fred.' : '',
       ),
-    },
+    ),
   };
 }
 
@@ -140,7 +140,7 @@ function errorsOf({ method, declaration: { errors, takesFile } }: DeclaredEndpoi
   const ofJson: ErrorCode[] = takesFile === true ? [] : ['invalid_body', 'unsupported_media_type'];
   const ofBodies: ErrorCode[] =
     method === 'POST' || method === 'PATCH' ? ['payload_too_large', 'request_timeout', ...ofJson] : [];
-  return ['header_fields_too_large', 'uri_too_long', ...errors, ...ofBodies];
+  return [...ofUnreadHeads, ...errors, ...ofBodies];
 }
 
 /** The ways to send a key, which needs a scope: what OpenAPI 3.1 calls a role. */
@@ -199,6 +199,27 @@ function successes({ answers }: Declaration, headers: readonly string[]): Respon
   return responses;
 }
 
+/** All responses. A failure that the endpoint declares in a form of its own has that one or the envelope. */
+function joined(declared: Responses, failed: Responses): Responses {
+  const both = Object.entries(declared).flatMap(([status, own]) => {
+    const envelope = failed[status as keyof Responses];
+    return envelope === undefined ? [] : [[status, eitherOf(own, envelope)] as const];
+  });
+  return { ...declared, ...failed, ...Object.fromEntries(both) };
+}
+
+function eitherOf(
+  own: ZodOpenApiResponseObject,
+  envelope: ZodOpenApiResponseObject,
+): ZodOpenApiResponseObject {
+  const schemas = [own, envelope].map(({ content = {} }) => content['application/json']?.schema as z.ZodType);
+  return {
+    description: `${own.description} Or, in the envelope:\n\n${envelope.description}`,
+    headers: headersObject([own, envelope].flatMap(({ headers = {} }) => Object.keys(headers))),
+    content: { 'application/json': { schema: z.union(schemas) } },
+  };
+}
+
 const errorSchema = z
   .object({
     success: z.literal(false),
@@ -225,13 +246,17 @@ const commonHeaders = [
 /** One response object per status and set of codes: the library makes a component of each object. */
 const failureResponses = new Map<string, ZodOpenApiResponseObject>();
 
+/** The errors of a request whose head is too long to be read: its path is not known, so they are in the envelope for FRED's paths too. */
+const ofUnreadHeads: readonly ErrorCode[] = ['header_fields_too_large', 'uri_too_long'];
+
 /** @param form `Fred.` in the form of FRED; empty: in the envelope. */
 function failures(codes: readonly ErrorCode[], form: '' | 'Fred.'): Responses {
   const byStatus = Object.groupBy([...codes].sort(), (code) => errorTable[code].status);
   const responses: Responses = {};
   for (const [status, found = []] of Object.entries(byStatus)) {
-    const id = `${form}${status}.${found.join('.')}`;
-    const response = failureResponses.getOrInsertComputed(id, () => ({ id, ...failureOf(found, form) }));
+    const own = found.every((code) => ofUnreadHeads.includes(code)) ? '' : form;
+    const id = `${own}${status}.${found.join('.')}`;
+    const response = failureResponses.getOrInsertComputed(id, () => ({ id, ...failureOf(found, own) }));
     responses[status as `${4 | 5}${string}`] = response;
   }
   return responses;

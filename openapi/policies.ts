@@ -18,7 +18,10 @@ export const policyAnswers: Readonly<Record<string, PolicyAnswers>> = {
   credential: { errors: ['unauthorized', 'forbidden', 'invalid_parameter', 'rate_limited', 'unavailable'] },
   session: { errors: ['unauthorized', 'forbidden', 'unavailable'] },
   usage: {},
-  mcp: {},
+  mcp: {
+    errors: ['invalid_request', 'invalid_body', 'forbidden', 'rate_limited', 'unavailable', 'internal'],
+    headers: ['RateLimit', 'RateLimit-Policy', 'X-Quota-Limit', 'X-Quota-Remaining', 'X-Quota-Reset', 'Vary'],
+  },
   page: {},
   dashboard: {},
   health: {},

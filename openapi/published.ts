@@ -45,7 +45,9 @@ export function declaredEndpoints(): DeclaredEndpoint[] {
       ...{ method, path: at, declaration },
       takesSessionOnly: true,
     })),
-    ...Object.entries(ofGateway).map(([at, declaration]) => ({ method: 'GET', path: at, declaration })),
+    ...Object.entries(ofGateway).map(([at, { method = 'GET', ...declaration }]) => ({
+      ...{ method, path: at, declaration },
+    })),
   ];
 }
 

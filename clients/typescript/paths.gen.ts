@@ -442,6 +442,9 @@ export interface Paths {
   '/v1/operator/uploads/{id}/publication': {
     post: { data: Types.PostOperatorUploadsByIdPublicationData; response: Types.PostOperatorUploadsByIdPublicationResponse };
   };
+  '/mcp': {
+    post: { data: Types.PostMcpData; response: Types.PostMcpResponse };
+  };
   '/healthz': {
     get: { data: Types.GetHealthzData; response: Types.GetHealthzResponse };
   };

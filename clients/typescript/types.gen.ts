@@ -12223,6 +12223,75 @@ export type PostOperatorUploadsByIdPublicationResponses = {
 
 export type PostOperatorUploadsByIdPublicationResponse = PostOperatorUploadsByIdPublicationResponses[keyof PostOperatorUploadsByIdPublicationResponses];
 
+export type PostMcpData = {
+    /**
+     * One message of the Model Context Protocol.
+     */
+    body: {
+        jsonrpc: '2.0';
+        /**
+         * Of a request; a notification has none.
+         */
+        id?: string | number | null;
+        /**
+         * Such as `tools/list` or `tools/call`.
+         */
+        method: string;
+        params?: {
+            [key: string]: unknown;
+        };
+        [key: string]: unknown;
+    };
+    headers?: {
+        /**
+         * Must include `application/json` and `text/event-stream`.
+         */
+        Accept?: string;
+        /**
+         * The version of the protocol.
+         */
+        'MCP-Protocol-Version'?: string;
+        /**
+         * The method of the message, since 2026-07-28.
+         */
+        'Mcp-Method'?: string;
+        /**
+         * The name of the tool, since 2026-07-28.
+         */
+        'Mcp-Name'?: string;
+    };
+    path?: never;
+    query?: never;
+    url: '/mcp';
+};
+
+export type PostMcpResponses = {
+    /**
+     * The answer to a request: its result, or an error of the protocol.
+     */
+    200: {
+        jsonrpc: '2.0';
+        id: string | number | null;
+        result: {
+            [key: string]: unknown;
+        };
+    } | {
+        jsonrpc: '2.0';
+        id: string | number | null;
+        error: {
+            code: number;
+            message: string;
+            data?: unknown;
+        };
+    };
+    /**
+     * The notification is taken.
+     */
+    202: unknown;
+};
+
+export type PostMcpResponse = PostMcpResponses[keyof PostMcpResponses];
+
 export type GetHealthzData = {
     body?: never;
     path?: never;

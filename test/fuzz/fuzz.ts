@@ -207,14 +207,20 @@ function faultOf({ method, target }: FuzzRequest, { status, headers, body }: Ans
     return String(error);
   }
   if (status < 400 || method === 'HEAD') return undefined;
-  if (isFredPath(target.split('?')[0] ?? ''))
+  const [at = ''] = target.split('?');
+  // A request whose head is too long is refused before its path is known.
+  if (isFredPath(at) && ![414, 431].includes(status))
     return isFredError(status, body) ? undefined : "is no error in FRED's form";
+  if (at === '/mcp' && isProtocolError(body)) return undefined;
   const error = errorIn(body);
   if (error === undefined) return 'is no envelope';
   return Object.hasOwn(errorTable, error.code) && errorTable[error.code].status === status
     ? undefined
     : `has the code ${error.code}`;
 }
+
+/** Of JSON-RPC, whose codes are numbers. */
+const isProtocolError = (body: string): boolean => /^\{"jsonrpc":"2\.0","error":\{"code":-\d+,/.test(body);
 
 const isFredError = (status: number, body: string): boolean =>
   new RegExp(`<error code="${status}" message="[^"]+"/>|^\\{"error_code":${status},"error_message":"`).test(

@@ -1,4 +1,4 @@
-// The conformance suite of the protocol against /mcp. expected-failures.yml lists the scenarios that cannot pass: nearly all call tools,
+// The conformance suite of the protocol against /mcp. expected-failures.yml lists the scenarios that do not pass, each with its reason: nearly all call tools,
 // prompts and resources that only a test server has. Fails too if one of those passes.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

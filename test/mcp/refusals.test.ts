@@ -89,6 +89,39 @@ test('batches, long bodies, other methods and endless subscriptions are refused'
   t.is((await post(gateway.url, '{', { 'x-api-key': key })).status, 400);
 });
 
+/** A list of tools as clients of 2026-07-28 ask for it. */
+const modern = {
+  ...listTools,
+  params: {
+    _meta: {
+      'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+      'io.modelcontextprotocol/clientInfo': { name: 'test', version: '1' },
+      'io.modelcontextprotocol/clientCapabilities': {},
+    },
+  },
+};
+const ofModern = (method: string) => ({ 'mcp-protocol-version': '2026-07-28', 'mcp-method': method });
+
+/** The status, and the code of the protocol if it is one of its errors. */
+async function refusal(message: string | object, headers: Record<string, string>): Promise<unknown[]> {
+  const answer = await post(gateway.url, message, { 'x-api-key': key, ...headers });
+  const text = await answer.text(); // which the OpenAPI document is held to
+  if (text === '' || answer.headers.get('content-type') !== 'application/json') return [answer.status];
+  const { error } = JSON.parse(text) as { error?: { code: unknown } };
+  return [answer.status, error?.code];
+}
+
+test('what the protocol refuses has the status and the form that the OpenAPI document says', async (t) => {
+  t.deepEqual(await refusal('{', {}), [400, -32700]);
+  t.deepEqual(await refusal(listTools, { accept: 'text/html' }), [406, -32000]);
+  t.deepEqual(await refusal(listTools, { 'content-type': 'text/plain' }), [415, -32000]);
+  t.deepEqual(await refusal({ jsonrpc: '2.0', method: 'notifications/initialized' }, {}), [202]);
+  t.deepEqual(await refusal(modern, ofModern('tools/list')), [200, undefined]);
+  t.deepEqual(await refusal(modern, ofModern('tools/call')), [400, -32020]);
+  const other = { ...modern, method: 'prompts/list' };
+  t.deepEqual(await refusal(other, ofModern('prompts/list')), [404, -32601]);
+});
+
 test('402 and 429 are results of a tool, with the code of the route', async (t) => {
   const client = await accounts.newClient('free'); // four calls a second
   await accounts.take(client, 999); // of 1,000 a month

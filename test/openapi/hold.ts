@@ -170,7 +170,7 @@ globalThis.fetch = async function fetchHeld(input, init) {
   if (
     others.has(url.origin) ||
     url.hostname !== '127.0.0.1' ||
-    !/^\/(?:v1\/|auth\/|docs\/errors$|healthz|readyz)/.test(url.pathname)
+    !/^\/(?:v1\/|auth\/|mcp$|docs\/errors$|healthz|readyz)/.test(url.pathname)
   )
     return response;
   const method = init?.method ?? (input instanceof Request ? input.method : 'GET');
