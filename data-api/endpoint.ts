@@ -16,6 +16,7 @@ import {
 import { ofBody } from '../kernel/http/fields.ts';
 import { validityHeader, validityText } from '../kernel/http/validity.ts';
 import type { Handler, Route, ServiceCall } from '../kernel/http/server.ts';
+import { dependenciesAsOf, keptByDay } from './as-of/dependencies.ts';
 import type { Dependencies } from './dependencies.ts';
 import { FactsChanged, HistoryRewritten } from './series/points.ts';
 
@@ -186,23 +187,29 @@ function tellValidity({ clock, loads }: Dependencies, call: ServiceCall): void {
 
 /** The endpoints as routes of the server. */
 export function toRoutes(endpoints: Readonly<Record<string, Endpoint>>, dependencies: Dependencies): Route[] {
+  const asOfDay = keptByDay((day) => dependenciesAsOf(dependencies, day));
   return Object.entries(endpoints).map(([path, endpoint]) => ({
     method: endpoint.method,
     path,
     bodyBytesMax: endpoint.bodyBytesMax,
     scope: 'client',
-    handler: handlerOf(endpoint, dependencies),
+    handler: handlerOf(endpoint, dependencies, asOfDay),
   }));
 }
 
 /** Answers calls with a key that is pinned to a day as of that day. @throws Failure `not_available_as_of` if no past is kept. */
-function handlerOf({ isKeptAsOf, handler }: Endpoint, dependencies: Dependencies): Handler {
+function handlerOf(
+  { isKeptAsOf, handler }: Endpoint,
+  dependencies: Dependencies,
+  asOfDay: (day: string) => Dependencies,
+): Handler {
   const ofNow = handler(dependencies);
+  const ofDay = keptByDay((day) => ({ answer: handler(asOfDay(day)) }));
   return (request, response, call) => {
     const { asOf } = call.identity;
     if (asOf === null) return ofNow(request, response, call);
     response.setHeader('x-as-of', asOf);
-    return isKeptAsOf ? ofNow(request, response, call) : refuseAsOf(asOf);
+    return isKeptAsOf ? ofDay(asOf).answer(request, response, call) : refuseAsOf(asOf);
   };
 }
 
