@@ -108,7 +108,12 @@ export function endpoint<Shape extends z.ZodRawShape>(declared: EndpointOf<Shape
     ],
     handler(dependencies) {
       const decide = handler(dependencies);
-      const { edition } = dependencies;
+      const { edition, asOf } = dependencies;
+      // A shared cache does not know which key an answer is for.
+      const keeping = {
+        edition,
+        caching: asOf !== null && caching === 'public' ? 'private' : caching,
+      } as const;
       return async (request, response, call) => {
         const format = byDefault ?? negotiate(request, formats);
         if (caching !== 'none') tellValidity(dependencies, call);
@@ -124,7 +129,7 @@ export function endpoint<Shape extends z.ZodRawShape>(declared: EndpointOf<Shape
               throw method === 'POST' ? ofBody(error) : error;
             },
           );
-          await answer(request, response, reply, { caching, edition });
+          await answer(request, response, reply, keeping);
         });
       };
     },

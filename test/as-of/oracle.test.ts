@@ -55,6 +55,7 @@ async function agree(history: History): Promise<void> {
     const asked = requests.filter((_, i) => i < more.length || i % shares === share);
     for (const request of asked) await agreeOn(sides, request);
     await isOfVintage(sides);
+    await agreeOnBody(sides);
   } finally {
     await sides.close();
   }
@@ -65,6 +66,7 @@ async function agreeOn({ whole, cut, day }: Sides, request: string): Promise<voi
   for (let page = 1; page <= 4; page += 1) {
     const found = await whole.call(asked, { identity: { ...proAccount, asOf: day } });
     assert.equal(found.headers.get('x-as-of'), day, request);
+    assert.doesNotMatch(found.headers.get('cache-control') ?? '', /public/, request);
     if (isAfter(request, day)) {
       assert.equal(found.status, 400, request);
       assert.match(
@@ -80,6 +82,18 @@ async function agreeOn({ whole, cut, day }: Sides, request: string): Promise<voi
     if (next === null || expectedNext === null) return;
     [asked, expectedOf] = [withCursor(request, next), withCursor(request, expectedNext)];
   }
+}
+
+/** Several series by a body. */
+async function agreeOnBody({ whole, cut, day }: Sides): Promise<void> {
+  const body = JSON.stringify({ ids: ['TRADES', 'CPI'], include_missing: true, sort: 'desc' });
+  const asked = { method: 'POST', body, headers: { 'content-type': 'application/json' } };
+  const found = await whole.call('/v1/series/query', { identity: { ...proAccount, asOf: day }, ...asked });
+  assert.deepEqual(
+    await shown(found),
+    await shown(await cut.call('/v1/series/query', asked)),
+    `${body} as of ${day}`,
+  );
 }
 
 /** What makes an answer: cursors are encrypted anew each time. */
