@@ -19,9 +19,11 @@ const isChange = 'v.points_new + v.points_revised + v.points_deleted > 0';
 /** A column that the loads keep is right if nothing was published later; otherwise it is computed. */
 const orComputed = (column: string, computed: string): string =>
   `case when exists ${newerVintages} then ${computed} else s.${column} end as ${column}`;
+/** `offset 0`: PostgreSQL reads each line through an index, and does not join the lines with all observations. */
 const livePoints = (aggregate: string): string =>
-  `(select ${aggregate} from as_of_series_dims d join as_of_observations o using (line_no)
-    where d.series_no = s.series_no and o.superseded_on = 'infinity')`;
+  `(select ${aggregate} from as_of_series_dims d cross join lateral (
+      select o.date, o.value from as_of_observations o where o.line_no = d.line_no and o.superseded_on = 'infinity' offset 0) o
+    where d.series_no = s.series_no)`;
 /** The break after the day, from which on the points are in another unit. */
 const unitThen = (column: string): string =>
   `case when later.series_no is null then s.${column} else later.from_${column} end as ${column}`;
@@ -69,13 +71,16 @@ export const asOfTables: Readonly<Record<string, AsOfTable>> = {
       from data.observations o
       where o.superseded_on <> 'infinity' and o.superseded_on <= ${dayMark} and o.published_on <= ${dayMark}`,
   },
+  // Looked up line by line: PostgreSQL would answer `exists` for all lines at once, from all observations.
   series_dims: {
     sql: `
       select d.* from data.series_dims d
-      where exists (select from data.observations o
-          where o.line_no = d.line_no and o.superseded_on = 'infinity' and o.published_on <= ${dayMark})
-        or exists (select from data.observations o
-          where o.line_no = d.line_no and o.superseded_on <> 'infinity' and o.published_on <= ${dayMark})`,
+      where coalesce(
+        (select true from data.observations o
+          where o.line_no = d.line_no and o.superseded_on = 'infinity' and o.published_on <= ${dayMark} limit 1),
+        (select true from data.observations o
+          where o.line_no = d.line_no and o.superseded_on <> 'infinity' and o.published_on <= ${dayMark} limit 1),
+        false)`,
   },
   series: {
     needs: [
