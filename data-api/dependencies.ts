@@ -24,6 +24,8 @@ export interface Dependencies {
   frontPage: FrontPage;
   chartPlaces: Places;
   clock: Clock;
+  /** The day, `YYYY-MM-DD`, as of which everything is read; null: now. */
+  asOf: string | null;
   /** The publisher's time zone, an IANA name: vintages are days in it. */
   seriesTimeZone: string;
   /** Where clients reach the gateway, without a slash at the end: the URL of a citation begins with it. */

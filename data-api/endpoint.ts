@@ -16,6 +16,7 @@ import {
 import { ofBody } from '../kernel/http/fields.ts';
 import { validityHeader, validityText } from '../kernel/http/validity.ts';
 import type { Handler, Route, ServiceCall } from '../kernel/http/server.ts';
+import { dependenciesAsOf, keptByDay } from './as-of/dependencies.ts';
 import type { Dependencies } from './dependencies.ts';
 import { FactsChanged, HistoryRewritten } from './series/points.ts';
 
@@ -54,6 +55,8 @@ interface EndpointOf<Shape extends z.ZodRawShape> {
   errors?: readonly ErrorCode[];
   /** Headers that an answer may have, besides those of every answer. */
   headers?: readonly string[];
+  /** Whether it can be answered as of a past day. Keys that are pinned to a day are refused at all others. */
+  isKeptAsOf?: true;
   /** Decides the answer. State created in the outer call persists across calls. */
   handler: (dependencies: Dependencies) => (asked: Asked<z.output<z.ZodObject<Shape>>>) => Promise<Reply>;
 }
@@ -62,13 +65,15 @@ interface EndpointOf<Shape extends z.ZodRawShape> {
 export interface Endpoint extends Declaration {
   method: 'GET' | 'POST';
   bodyBytesMax: number | undefined;
+  /** Whether it can be answered as of a past day, to keys that are pinned to one. */
+  isKeptAsOf: boolean;
   handler: (dependencies: Dependencies) => Handler;
 }
 
 /** Declares an endpoint that reads. */
 export function endpoint<Shape extends z.ZodRawShape>(declared: EndpointOf<Shape>): Endpoint {
   const { summary, params, caching = 'private', errors = [], headers = [], handler } = declared;
-  const { method = 'GET', bodyBytesMax } = declared;
+  const { method = 'GET', bodyBytesMax, isKeptAsOf = false } = declared;
   const query = z.object(declared.query ?? ({} as Shape));
   const read = method === 'POST' ? readFields : readQuery;
   const formats = declared.formats ?? (declared.format === undefined ? formatsOf(query) : [declared.format]);
@@ -82,6 +87,8 @@ export function endpoint<Shape extends z.ZodRawShape>(declared: EndpointOf<Shape
   const pages = Object.hasOwn(query.shape, 'cursor') ? ['Link'] : [];
   return {
     summary,
+    description: isKeptAsOf ? `${summary} Keys that are pinned to a day can read it.` : undefined,
+    isKeptAsOf,
     params,
     method,
     bodyBytesMax,
@@ -94,10 +101,19 @@ export function endpoint<Shape extends z.ZodRawShape>(declared: EndpointOf<Shape
         headers: [...validators, ...files, ...pages, ...headers],
       },
     ],
-    errors: Object.hasOwn(query.shape, 'cursor') ? ['invalid_cursor', ...errors] : errors,
+    errors: [
+      ...(Object.hasOwn(query.shape, 'cursor') ? (['invalid_cursor'] as const) : []),
+      ...errors,
+      'not_available_as_of',
+    ],
     handler(dependencies) {
       const decide = handler(dependencies);
-      const { edition } = dependencies;
+      const { edition, asOf } = dependencies;
+      // A shared cache does not know which key an answer is for.
+      const keeping = {
+        edition,
+        caching: asOf !== null && caching === 'public' ? 'private' : caching,
+      } as const;
       return async (request, response, call) => {
         const format = byDefault ?? negotiate(request, formats);
         if (caching !== 'none') tellValidity(dependencies, call);
@@ -113,7 +129,7 @@ export function endpoint<Shape extends z.ZodRawShape>(declared: EndpointOf<Shape
               throw method === 'POST' ? ofBody(error) : error;
             },
           );
-          await answer(request, response, reply, { caching, edition });
+          await answer(request, response, reply, keeping);
         });
       };
     },
@@ -176,11 +192,36 @@ function tellValidity({ clock, loads }: Dependencies, call: ServiceCall): void {
 
 /** The endpoints as routes of the server. */
 export function toRoutes(endpoints: Readonly<Record<string, Endpoint>>, dependencies: Dependencies): Route[] {
-  return Object.entries(endpoints).map(([path, { method, bodyBytesMax, handler }]) => ({
-    method,
+  const asOfDay = keptByDay((day) => dependenciesAsOf(dependencies, day));
+  return Object.entries(endpoints).map(([path, endpoint]) => ({
+    method: endpoint.method,
     path,
-    bodyBytesMax,
+    bodyBytesMax: endpoint.bodyBytesMax,
     scope: 'client',
-    handler: handler(dependencies),
+    handler: handlerOf(endpoint, dependencies, asOfDay),
   }));
+}
+
+/** Answers calls with a key that is pinned to a day as of that day. @throws Failure `not_available_as_of` if no past is kept. */
+function handlerOf(
+  { isKeptAsOf, handler }: Endpoint,
+  dependencies: Dependencies,
+  asOfDay: (day: string) => Dependencies,
+): Handler {
+  const ofNow = handler(dependencies);
+  const ofDay = keptByDay((day) => ({ answer: handler(asOfDay(day)) }));
+  return (request, response, call) => {
+    const { asOf } = call.identity;
+    if (asOf === null) return ofNow(request, response, call);
+    response.setHeader('x-as-of', asOf);
+    return isKeptAsOf ? ofDay(asOf).answer(request, response, call) : refuseAsOf(asOf);
+  };
+}
+
+/** @throws Failure `not_available_as_of`. */
+function refuseAsOf(day: string): never {
+  fail(
+    'not_available_as_of',
+    `No past is kept of these data, so a key that is pinned to ${day} cannot read them. Use a key without as_of.`,
+  );
 }

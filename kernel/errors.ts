@@ -35,6 +35,10 @@ export const errorTable = {
   payment_required: { status: 402, meaning: 'The purchase is not paid.' },
   plan_required: { status: 403, meaning: 'The feature requires a higher plan.' },
   forbidden: { status: 403, meaning: 'The credential is valid, but does not allow this request.' },
+  not_available_as_of: {
+    status: 403,
+    meaning: 'The key is pinned to a day, and no past is kept of these data.',
+  },
   not_found: { status: 404, meaning: 'The endpoint or the resource does not exist.' },
   method_not_allowed: {
     status: 405,

@@ -13,6 +13,7 @@ const identity: Identity = {
   plan: 'pro',
   features: ['vintages'],
   operator: false,
+  asOf: null,
 };
 const serviceKey = Buffer.from(hkdfSync('sha256', secret, '', 'almanac identity for data-api', 32));
 

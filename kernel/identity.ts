@@ -27,6 +27,8 @@ export interface Identity {
   features: readonly Feature[];
   /** Whether the session is an operator's with a recent sign-in; only for `/v1/operator/*`. */
   operator: boolean;
+  /** The day, `YYYY-MM-DD`, that the key is pinned to: answers hold only what was published by then. Null: no such key. */
+  asOf: string | null;
 }
 
 export const anonymous: Identity = {
@@ -37,6 +39,7 @@ export const anonymous: Identity = {
   plan: null,
   features: [],
   operator: false,
+  asOf: null,
 };
 
 const issuer = 'almanac-gateway';
@@ -68,6 +71,7 @@ const identitySchema = z.object({
   plan: z.string().nullable(),
   features: z.array(z.enum(features)),
   operator: z.boolean().default(false), // the previous version of the gateway does not send it
+  asOf: z.iso.date().nullable().default(null),
 });
 
 /**

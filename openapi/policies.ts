@@ -44,7 +44,7 @@ export const policyAnswers: Readonly<Record<string, PolicyAnswers>> = {
       'not_acceptable',
       'invalid_parameter',
     ],
-    headers: ['Vary'],
+    headers: ['Vary', 'X-As-Of'],
   },
 };
 
@@ -71,6 +71,7 @@ export const headerDescriptions: Readonly<Record<string, string>> = {
   'Content-Range': 'Which bytes of the file the answer has, and how many the file has.',
   Link: 'With `rel="next"`: the next page.',
   'Content-Disposition': 'The name to save the file under.',
+  'X-As-Of': 'The day that the key is pinned to: nothing published later is in the answer.',
   'Content-Location': 'Where this past state of the data stands for ever.',
   RateLimit: 'What is left of the limits (draft-ietf-httpapi-ratelimit-headers).',
   'RateLimit-Policy': 'The limits: calls a second, calls a month.',

@@ -218,7 +218,7 @@ export type Pagination = {
 export type Error = {
     success: false;
     error: {
-        code: 'invalid_parameter' | 'invalid_cursor' | 'invalid_body' | 'invalid_request' | 'transform_not_applicable' | 'unknown_dimension' | 'unauthorized' | 'invalid_credentials' | 'reauthentication_required' | 'quota_exceeded' | 'subscription_inactive' | 'payment_required' | 'plan_required' | 'forbidden' | 'not_found' | 'method_not_allowed' | 'not_acceptable' | 'request_timeout' | 'conflict' | 'key_limit_reached' | 'email_taken' | 'already_subscribed' | 'idempotency_in_progress' | 'gone' | 'payload_too_large' | 'uri_too_long' | 'unsupported_media_type' | 'range_not_satisfiable' | 'idempotency_mismatch' | 'rate_limited' | 'header_fields_too_large' | 'internal' | 'upstream_error' | 'unavailable' | 'billing_not_configured' | 'upstream_timeout';
+        code: 'invalid_parameter' | 'invalid_cursor' | 'invalid_body' | 'invalid_request' | 'transform_not_applicable' | 'unknown_dimension' | 'unauthorized' | 'invalid_credentials' | 'reauthentication_required' | 'quota_exceeded' | 'subscription_inactive' | 'payment_required' | 'plan_required' | 'forbidden' | 'not_available_as_of' | 'not_found' | 'method_not_allowed' | 'not_acceptable' | 'request_timeout' | 'conflict' | 'key_limit_reached' | 'email_taken' | 'already_subscribed' | 'idempotency_in_progress' | 'gone' | 'payload_too_large' | 'uri_too_long' | 'unsupported_media_type' | 'range_not_satisfiable' | 'idempotency_mismatch' | 'rate_limited' | 'header_fields_too_large' | 'internal' | 'upstream_error' | 'unavailable' | 'billing_not_configured' | 'upstream_timeout';
         /**
          * What is wrong, what is allowed, what to do.
          */

@@ -20,6 +20,7 @@ const query = z.object({});
 export const getBulkFile: Endpoint = {
   method: 'GET',
   bodyBytesMax: undefined,
+  isKeptAsOf: false,
   summary: 'A bulk file: whole, or one range of its bytes.',
   description:
     'A file of a name never changes. One call is charged for a file, however many of its ranges a key reads on a day (UTC). HEAD counts as a range.',
@@ -39,7 +40,10 @@ export const getBulkFile: Endpoint = {
     { status: 200, description: 'The whole file.', content, headers },
     { status: 206, description: 'The range.', content, headers: [...headers, 'Content-Range'] },
   ],
-  errors: ['invalid_parameter', 'plan_required', 'not_found', 'range_not_satisfiable', 'unavailable'],
+  errors: [
+    ...(['invalid_parameter', 'plan_required', 'not_found', 'range_not_satisfiable', 'unavailable'] as const),
+    'not_available_as_of',
+  ],
   handler: (dependencies) => async (request, response, call) => {
     readQuery(query, request, 'json');
     const name = memberOf(request.params as Record<string, string>, 'name');

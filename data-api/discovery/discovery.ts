@@ -149,6 +149,7 @@ const entrySchema = z.object({
 
 export const getCatalogEntry = endpoint({
   summary: 'The metadata of a series.',
+  isKeptAsOf: true,
   params: seriesParam,
   json: oneOf(entrySchema),
   caching: 'public',

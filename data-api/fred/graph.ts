@@ -3,6 +3,7 @@ import { fail } from '../../kernel/errors.ts';
 import { csvLine } from '../../kernel/http/list.ts';
 import { harmless } from '../../kernel/formula.ts';
 import { dateParam, idsParam } from '../../kernel/http/params.ts';
+import { requireByPin } from '../as-of/pin.ts';
 import { endpoint } from '../endpoint.ts';
 import { requireVintages } from '../series/series-request.ts';
 import { seriesErrors } from '../series/series.ts';
@@ -15,6 +16,7 @@ import { readPointsOf } from './vintage-cells.ts';
 
 export const getFredGraph = endpoint({
   summary: 'Series as CSV, in the form of the graphs of FRED; counts as one call per series.',
+  isKeptAsOf: true,
   query: {
     id: idsParam('series', 100)
       .meta({ lengthMax: 12_900 })
@@ -34,6 +36,7 @@ export const getFredGraph = endpoint({
       const { vintage_date: vintage = null } = query;
       if (vintage !== null) {
         requireVintages('vintage_date', call);
+        requireByPin(dependencies.asOf, vintage, 'vintage_date');
         const { today } = realtimeOf({}, dependencies, call);
         if (vintage > today)
           fail('invalid_parameter', `"vintage_date" must not be in the future; today is ${today}.`, {

@@ -6,6 +6,7 @@ import { isDate } from '../../kernel/dates.ts';
 import { dateParam, oneOfParam, readParam } from '../../kernel/http/params.ts';
 import type { ServiceCall } from '../../kernel/http/server.ts';
 import { fredUnits } from '../../domain/transforms.ts';
+import { requireByPin } from '../as-of/pin.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { endpoint } from '../endpoint.ts';
 import type { TargetFrequency } from '../../domain/aggregates.ts';
@@ -88,6 +89,7 @@ type Query = z.output<z.ZodObject<typeof observationParams>>;
 
 export const getFredObservations = endpoint({
   summary: 'The points of a series, in the form of FRED.',
+  isKeptAsOf: true,
   query: observationParams,
   formats: fileTypes,
   json: z.object({
@@ -132,6 +134,7 @@ function realtimePeriodOf(query: Query, dependencies: Dependencies, call: Servic
     refuse('"vintage_dates" cannot be combined with "realtime_start" or "realtime_end".');
   if (output_type === '4') refuse('"vintage_dates" cannot be combined with output_type=4.');
   const [start = '', end = start] = [days[0], days.at(-1)];
+  requireByPin(dependencies.asOf, end, 'vintage_dates');
   const { today } = realtimeOf({}, dependencies, call);
   if (end > today) refuse(`"vintage_dates" must not be in the future; today is ${today}.`);
   return { start, end, today };
@@ -319,6 +322,7 @@ function vintageRow(
 
 export const getFredVintageDates = endpoint({
   summary: 'The days on which a series was published or revised, in the form of FRED. Feature `vintages`.',
+  isKeptAsOf: true,
   query: {
     series_id: seriesIdParam,
     ...answerParams,

@@ -4,6 +4,7 @@ import { dateIn, nextDayIn } from '../../kernel/clock.ts';
 import { fail } from '../../kernel/errors.ts';
 import { dateParam } from '../../kernel/http/params.ts';
 import type { ServiceCall } from '../../kernel/http/server.ts';
+import { requireByPin } from '../as-of/pin.ts';
 import type { Dependencies } from '../dependencies.ts';
 
 export const firstDay = '1776-07-04';
@@ -24,17 +25,19 @@ export interface Realtime {
 /**
  * The real-time period of a request. Without parameters it is today, or all days. With one parameter the other is today, but an end in the
  * past means that one day, and `realtime_end=9999-12-31` begins with the first day.
- * @throws Failure `invalid_parameter` if it begins in the future or after its end.
+ * @throws Failure `invalid_parameter` if it begins in the future or after its end, or is after the day that the key is pinned to.
  */
 export function realtimeOf(
   {
     realtime_start,
     realtime_end,
   }: { realtime_start?: string | undefined; realtime_end?: string | undefined },
-  { clock, seriesTimeZone }: Pick<Dependencies, 'clock' | 'seriesTimeZone'>,
+  { clock, seriesTimeZone, asOf }: Pick<Dependencies, 'clock' | 'seriesTimeZone' | 'asOf'>,
   call: Pick<ServiceCall, 'changesAt'>,
   byDefault: 'today' | 'all' = 'today',
 ): Realtime {
+  requireByPin(asOf, realtime_start, 'realtime_start');
+  if (realtime_end !== lastDay) requireByPin(asOf, realtime_end, 'realtime_end');
   const now = clock.now();
   const today = dateIn(seriesTimeZone, now);
   call.changesAt(nextDayIn(seriesTimeZone, now));

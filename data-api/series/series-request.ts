@@ -18,6 +18,7 @@ import {
   windowParams,
 } from '../../kernel/http/params.ts';
 import type { DateRange } from '../../kernel/dates.ts';
+import { requireByPin } from '../as-of/pin.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { canonicalDims, parseDims, type DimsFilter } from './dims.ts';
 import { defaultPointFields, includedFields, pointFields, type PointField } from './series-envelope.ts';
@@ -375,9 +376,10 @@ export function requireVintages(param: string | undefined, call: ServiceCall): v
   fail('plan_required', 'Vintages require a higher plan. See GET /v1/plans.', { param });
 }
 
-/** @throws Failure `invalid_parameter` for a vintage in the future. */
-function requirePast(vintage: string | null, { clock, seriesTimeZone }: Dependencies): void {
+/** @throws Failure `invalid_parameter` for a vintage in the future, or after the day that the key is pinned to. */
+function requirePast(vintage: string | null, { clock, seriesTimeZone, asOf }: Dependencies): void {
   if (vintage === null) return;
+  requireByPin(asOf, vintage, 'vintage');
   const today = dateIn(seriesTimeZone, clock.now());
   if (vintage <= today) return;
   fail('invalid_parameter', `"vintage" must not be in the future; today is ${today} (${seriesTimeZone}).`, {

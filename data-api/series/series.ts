@@ -54,6 +54,7 @@ export const pinnedHeaders = ['Content-Location'];
 
 export const getSeries = endpoint({
   summary: 'The points of a series.',
+  isKeptAsOf: true,
   params: seriesParam,
   query: seriesParams,
   json: seriesSchema,
@@ -169,6 +170,7 @@ async function workbook(
 
 export const getLatest = endpoint({
   summary: 'The newest point of each combination of dimension values.',
+  isKeptAsOf: true,
   params: seriesParam,
   query: latestParams,
   json: seriesSchema,

@@ -40,6 +40,7 @@ type TriangleQuery = z.output<z.ZodObject<typeof triangleParams>>;
 
 export const getTriangle = endpoint({
   summary: 'All vintages of a series in one answer. Feature `vintages`.',
+  isKeptAsOf: true,
   params: seriesParam,
   query: triangleParams,
   json: triangleSchema,

@@ -188,6 +188,7 @@ export function createCallerContexts(): SetCallerContext {
         identity: {
           ...{ scope: 'client', accountId, keyId, sessionId, plan: planId, features },
           operator: isOperator,
+          asOf: null,
         },
       };
       contexts.set(id, context);

@@ -23,6 +23,7 @@ const forged = createSealer(testIdentitySecret, 'data-api')(
     plan: 'enterprise',
     features: ['vintages'],
     operator: true,
+    asOf: null,
   },
   'GET',
   '/v1/series/A',

@@ -43,6 +43,7 @@ export const proAccount: Identity = {
   plan: 'pro',
   features: ['vintages', 'bulk', 'webhooks'],
   operator: false,
+  asOf: null,
 };
 export const freeAccount: Identity = { ...proAccount, plan: 'free', features: [] };
 export const publicCaller: Identity = anonymous;

@@ -70,6 +70,7 @@ async function startUncachedService({ databaseUrl, clock, call }: ListService) {
     database,
     longReads: database,
     bulk: undefined,
+    asOf: null,
     cursors: createCursors(testIdentitySecret),
     seriesFacts: {
       known: () => undefined,

@@ -1,0 +1,39 @@
+// The dependencies of handlers that answer as of a day: they read the database as it was then, and no cache of what it is now.
+import { LRUCache } from 'lru-cache';
+import type { Dependencies } from '../dependencies.ts';
+import { findSeries } from '../series/series.sql.ts';
+import { databaseAsOf, queryAsOf } from './statements.ts';
+
+/** A key is pinned to one day, and most keys of an installation to few. */
+const daysMax = 100;
+
+/** Makes a value of each day once. */
+export function keptByDay<Value extends object>(make: (day: string) => Value): (day: string) => Value {
+  const kept = new LRUCache<string, Value>({ max: daysMax });
+  return (day) => {
+    const value = kept.get(day) ?? make(day);
+    kept.set(day, value);
+    return value;
+  };
+}
+
+/** @param day `YYYY-MM-DD`. */
+export function dependenciesAsOf(dependencies: Dependencies, day: string): Dependencies {
+  const { seriesTimeZone, edition, chartPlaces } = dependencies;
+  const database = databaseAsOf(dependencies.database, day, seriesTimeZone);
+  return {
+    ...dependencies,
+    database,
+    longReads: queryAsOf(dependencies.longReads, day, seriesTimeZone),
+    seriesFacts: {
+      known: () => undefined,
+      find: (id, vintage) => findSeries(database, id, vintage),
+    },
+    chartPlaces: {
+      drawn: (image, draw) => chartPlaces.drawn({ ...image, name: `${image.name} as of ${day}` }, draw),
+    },
+    asOf: day,
+    edition: `${edition} as of ${day}`,
+    bulk: undefined,
+  };
+}

@@ -1,0 +1,83 @@
+// Reads the database as it was at the end of a past day: each statement reads, in place of a table, what the table held then. A statement
+// about a table without a past is refused, so that a new one cannot show what was published later.
+import { fail } from '../../kernel/errors.ts';
+import type { Database, Queryable } from '../../kernel/database.ts';
+import { asOfTables, dayMark } from './tables.sql.ts';
+
+const named = /\bdata\.([a-z_]+)/g;
+const begin = /^\s*with\s+(recursive\s+)?/i;
+
+/**
+ * The statement that reads as of a day.
+ * @param dayAt the number of the parameter with the day. @param timeZone an IANA name.
+ * @throws Failure `not_available_as_of` if it names a table of which no past is kept.
+ */
+export function asOfStatement(text: string, dayAt: number, timeZone: string): string {
+  const read = new Set<string>();
+  const rewritten = text.replaceAll(named, (_, name: string) => {
+    read.add(name);
+    return `as_of_${name}`;
+  });
+  if (read.size === 0) return text;
+  const parts = withNeeded([...read]).map(
+    (name) => `as_of_${name} as not materialized (${formOf(name).sql})`,
+  );
+  const expressions = parts
+    .join(',\n')
+    .replaceAll(dayMark, `$${dayAt}::date`)
+    .replaceAll('TIME_ZONE', `'${timeZone.replaceAll("'", "''")}'`);
+  const own = begin.exec(rewritten);
+  if (own === null) return `with ${expressions}\n${rewritten}`;
+  return `with ${own[1] ?? ''}${expressions},\n${rewritten.slice(own[0].length)}`;
+}
+
+/** The tables with those that they need, before them. */
+function withNeeded(names: readonly string[]): string[] {
+  const all = new Set<string>();
+  for (const name of names) {
+    for (const needed of withNeeded(formOf(name).needs ?? [])) all.add(needed);
+    all.add(name);
+  }
+  return [...all];
+}
+
+function formOf(name: string) {
+  const form = Object.hasOwn(asOfTables, name) ? asOfTables[name] : undefined;
+  return (
+    form ??
+    fail(
+      'not_available_as_of',
+      'A part of this answer has no past, so a key that is pinned to a day cannot read it. Use a key without as_of.',
+      { detail: new Error(`data.${name} has no form as of a day`) },
+    )
+  );
+}
+
+/** The texts by statement: services have a few hundred, and lists as many as filters are combined. */
+const textsMax = 2_000;
+
+/** Statements of a pool as of a day. They are planned for that day, so none is prepared. */
+export function queryAsOf(on: Queryable, day: string, timeZone: string): Queryable {
+  const texts = new Map<string, string>();
+  return {
+    query(text, values = []) {
+      const key = `${values.length} ${text}`;
+      let rewritten = texts.get(key);
+      if (rewritten === undefined) {
+        if (texts.size >= textsMax) texts.clear();
+        rewritten = asOfStatement(text, values.length + 1, timeZone);
+        texts.set(key, rewritten);
+      }
+      return rewritten === text ? on.query(text, values) : on.query(rewritten, [...values, day]);
+    },
+  };
+}
+
+/** A database as of a day. A transaction would read what it is now, so there is none. */
+export function databaseAsOf(database: Database, day: string, timeZone: string): Database {
+  return {
+    ...database,
+    query: queryAsOf(database, day, timeZone).query,
+    transaction: () => Promise.reject(new Error('a database as of a day has no transactions')),
+  };
+}

@@ -1,0 +1,199 @@
+// Random histories of loads and of what changes them, played on two databases at once: all of it on the one, and on the other as if nothing had
+// been published after a day. Hides how both get the same numbers of loads and the same instants.
+import fc from 'fast-check';
+import { retract } from '../../ingest/history/retract/retract.ts';
+import { IngestFailure } from '../../ingest/failure.ts';
+import { addDays } from '../../kernel/dates.ts';
+import { openDatabase, type Database } from '../../kernel/database.ts';
+import { Failure } from '../../kernel/errors.ts';
+import { daily, loadCsv } from '../ingest/loading.ts';
+import { startDataService, type DataService } from '../services/data-service.ts';
+import { fakeClock, silentLog } from '../services/harness.ts';
+
+const firstDay = '2024-04-18';
+
+/** Those that were known from the first day on; loads make the others. */
+const known = [
+  'series_id,name,unit,frequency,source,category,tags',
+  'CPI,Consumer prices,Index,monthly,Office,prices/consumer,prices',
+  'PRICES,Prices,Index,quarterly,Bureau,prices,',
+  'EMPTY,Nothing yet,USD,annual,Bureau,,',
+];
+
+/** The dates that a series can have points at, and their dimension values. */
+const plain = [
+  ...['01', '02', '03', '06', '12'].map((month) => `CPI,2023-${month}`),
+  ...['01', '02', '03', '04'].map((month) => `CPI,2024-${month}`),
+  ...['2023-05-01', '2023-12-29', '2024-04-30'].map((date) => `BENCH,${date}`),
+  ...['2023-12', '2024-03'].map((date) => `PRICES,${date}`),
+];
+const combined = ['2024-04-29', '2024-04-30', '2024-05-01'].flatMap((date) =>
+  ['buy,Lahore', 'sell,Lahore', 'sell,Karachi'].map((dims) => `TRADES,${date},${dims}`),
+);
+const states = ['100.50,', '100.50,', '112,', '113.25,P', ','];
+
+const anyRows = (points: readonly string[]) =>
+  fc.uniqueArray(fc.tuple(fc.constantFrom(...points), fc.constantFrom(...states)), {
+    ...{ minLength: 1, maxLength: points.length, selector: ([point]: [string, string]) => point },
+  });
+/** How many days after the step before it. */
+const later = fc.constantFrom(0, 0, 1, 2, 5);
+const anyLoad = fc.record({
+  later,
+  kind: fc.constant('load' as const),
+  /** How many days before its loading it was published. */
+  age: fc.constantFrom(0, 0, 0, 1, 3, 7),
+  full: fc.boolean(),
+  hasDims: fc.boolean(),
+  plain: anyRows(plain),
+  combined: anyRows(combined),
+});
+const anyRetraction = fc.record({
+  later,
+  kind: fc.constant('retract' as const),
+  /** How many loads before the newest. */
+  age: fc.nat(4),
+  erase: fc.constantFrom(false, false, false, true),
+});
+export const anyHistory = fc.record({
+  steps: fc
+    .tuple(
+      anyLoad,
+      fc.array(fc.oneof({ weight: 3, arbitrary: anyLoad }, { weight: 1, arbitrary: anyRetraction }), {
+        ...{ minLength: 5, maxLength: 11 },
+      }),
+    )
+    .map(([first, others]) => [first, ...others]),
+  /** The day of the pin is so many days after the first. */
+  pinnedAfter: fc.nat(14),
+});
+export type History = typeof anyHistory extends fc.Arbitrary<infer Each> ? Each : never;
+type Step = History['steps'][number];
+
+/** One of the two installations. */
+interface Side {
+  service: DataService;
+  database: Database;
+}
+
+export interface Sides {
+  /** It has everything. */
+  whole: DataService;
+  /** It has nothing that was published after the day. */
+  cut: DataService;
+  day: string;
+  close(): Promise<void>;
+}
+
+/** Plays the history on two new databases. */
+export async function play({ steps, pinnedAfter }: History): Promise<Sides> {
+  const day = addDays(firstDay, pinnedAfter);
+  const [whole, cut] = [await startSide(), await startSide()];
+  for (const { database } of [whole, cut]) {
+    await loadCsv(database, known, { dataset: 'series', clock: fakeClock(`${firstDay}T12:00:00Z`) });
+    await date(database, firstDay);
+  }
+  const order = new CombinationOrder();
+  let today = firstDay;
+  for (const step of steps) {
+    today = addDays(today, step.later);
+    // Whatever is done to the past after the day is no publication of before: those are not in these histories.
+    const publishedOn = step.kind === 'load' ? addDays(today, -step.age) : today;
+    const isErasure = step.kind === 'retract' && step.erase && today > day;
+    if (isErasure || !order.keeps(step, publishedOn <= day)) continue;
+    await takeNumber(whole.database, cut.database);
+    const refused = await take(whole.database, step, today);
+    if (publishedOn <= day && (await take(cut.database, step, today)) !== refused)
+      throw new Error(`${JSON.stringify(step)} is refused on one side alone`);
+    for (const { database } of [whole, cut]) await date(database, today);
+  }
+  for (const { service } of [whole, cut]) service.clock.set(`${today > day ? today : day}T12:00:00Z`);
+  return {
+    ...{ whole: whole.service, cut: cut.service, day },
+    async close() {
+      for (const { service, database } of [whole, cut]) {
+        await database.close();
+        await service.close();
+      }
+    },
+  };
+}
+
+async function startSide(): Promise<Side> {
+  const service = await startDataService();
+  return { service, database: openDatabase(service.databaseUrl, silentLog, { applicationName: 'test' }) };
+}
+
+/**
+ * Combinations of dimension values are in the order in which an installation first had them. Where a load of after the day brings some first, and
+ * one of before it comes still later, the order is not that of an installation which never had the former.
+ */
+class CombinationOrder {
+  readonly #before = new Set<string>();
+  readonly #after = new Set<string>();
+
+  /** Whether the step leaves the order as it would be. */
+  keeps(step: Step, isBefore: boolean): boolean {
+    if (step.kind !== 'load' || !step.hasDims) return true;
+    const named = step.combined.map(([point]) => point.slice('TRADES,2024-04-29,'.length));
+    if (isBefore && named.some((dims) => this.#after.has(dims))) return false;
+    for (const dims of named)
+      if (isBefore) this.#before.add(dims);
+      else if (!this.#before.has(dims)) this.#after.add(dims);
+    return true;
+  }
+}
+
+/** The next load of the one has the number of the next load of the other. */
+async function takeNumber(from: Database, to: Database): Promise<void> {
+  const [row] = await from.query<{ last: string; called: boolean }>(
+    'select last_value::text as last, is_called as called from data.loads_load_no_seq',
+  );
+  await to.query(`select setval('data.loads_load_no_seq', $1::bigint, $2)`, [row?.last, row?.called]);
+}
+
+/** @returns whether it was refused. */
+async function take(database: Database, step: Step, today: string): Promise<boolean> {
+  const clock = fakeClock(`${today}T12:00:00Z`);
+  try {
+    if (step.kind === 'load') await loadCsv(database, csvOf(step), { ...optionsOf(step, today), clock });
+    else {
+      const loadNo = await loadBefore(database, step.age);
+      const how = { seriesTimeZone: 'UTC', clock, noGateway: true, erase: step.erase };
+      if (loadNo !== undefined) await retract(database, { loadNo, ...how });
+    }
+    return false;
+  } catch (error) {
+    if (error instanceof IngestFailure || error instanceof Failure) return true;
+    throw error;
+  }
+}
+
+type LoadStep = Extract<Step, { kind: 'load' }>;
+
+function csvOf(step: LoadStep): string[] {
+  return step.hasDims
+    ? ['series_id,date,side,city,value,status', ...step.combined.map((row) => row.join(','))]
+    : ['series_id,date,value,status', ...step.plain.map((row) => row.join(','))];
+}
+
+function optionsOf({ full, age }: LoadStep, today: string) {
+  return { create: true, full, vintage: addDays(today, -age), set: daily };
+}
+
+/** The number of a load that was published: of as many before the newest. */
+async function loadBefore(database: Database, age: number): Promise<number | undefined> {
+  const [row] = await database.query<{ load_no: number }>(
+    `select load_no from data.loads where retracts is null order by load_no desc offset $1 limit 1`,
+    [age],
+  );
+  return row?.load_no;
+}
+
+/** What the database dates by its own clock happened on the day of the step. */
+async function date(database: Database, today: string): Promise<void> {
+  const at = `${today}T12:00:00Z`;
+  await database.query(`update data.loads set loaded_at = $1 where loaded_at > '2025-01-01'`, [at]);
+  await database.query(`update data.series set created_at = $1 where created_at > '2025-01-01'`, [at]);
+  await database.query(`update data.series set updated_at = $1 where updated_at > '2025-01-01'`, [at]);
+}

@@ -1,0 +1,43 @@
+// How a statement becomes one that reads as of a day.
+import test from 'ava';
+import { asOfStatement } from '../../data-api/as-of/statements.ts';
+import { Failure } from '../../kernel/errors.ts';
+
+test('a table becomes what it held then, and the day is a parameter after the others', (t) => {
+  t.is(
+    asOfStatement('select v.load_no from data.vintages v where v.series_no = $1', 2, 'UTC'),
+    `with as_of_vintages as not materialized (select * from data.vintages where published_on <= $2::date)
+select v.load_no from as_of_vintages v where v.series_no = $1`,
+  );
+});
+
+test('the expressions of a statement come after those of the tables', (t) => {
+  const text = asOfStatement('\n  with recent as (select * from data.loads) select * from recent', 1, 'UTC');
+  t.true(
+    text.startsWith(
+      'with as_of_loads as not materialized (select * from data.loads where vintage <= $1::date),',
+    ),
+  );
+  t.true(text.endsWith('recent as (select * from as_of_loads) select * from recent'));
+});
+
+test('tables come after those that they need', (t) => {
+  const text = asOfStatement('select * from data.series', 1, `it's`);
+  const places = ['loads', 'vintages', 'observations', 'series_dims', 'series'].map((name) =>
+    text.indexOf(`as_of_${name} as not materialized`),
+  );
+  t.true(places.every((place, i) => place >= 0 && place > (places[i - 1] ?? -1)));
+  t.true(text.includes(`time zone 'it''s'`));
+});
+
+test('a statement without tables of the data is as it was', (t) => {
+  t.is(asOfStatement('select $1::int', 2, 'UTC'), 'select $1::int');
+});
+
+for (const name of ['search_entries', 'facet_counts', 'navs', 'no_such_table', 'percent_of'])
+  test(`data.${name} has no past, so no statement can read it`, (t) => {
+    const refusal = t.throws(() => asOfStatement(`select from data.loads, data.${name}`, 1, 'UTC'), {
+      instanceOf: Failure,
+    });
+    t.is(refusal?.code, 'not_available_as_of');
+  });
