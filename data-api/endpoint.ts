@@ -18,7 +18,7 @@ import { validityHeader, validityText } from '../kernel/http/validity.ts';
 import type { Handler, Route, ServiceCall } from '../kernel/http/server.ts';
 import { dependenciesAsOf, keptByDay } from './as-of/dependencies.ts';
 import type { Dependencies } from './dependencies.ts';
-import { FactsChanged, HistoryRewritten } from './series/points.ts';
+import { FactsChanged, HistoryRewritten } from './series/stored/points.ts';
 
 /** A call, as passed to its handler. */
 export interface Asked<Query> {

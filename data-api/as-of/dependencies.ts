@@ -1,7 +1,7 @@
 // The dependencies of handlers that answer as of a day: they read the database as it was then, and no cache of what it is now.
 import { LRUCache } from 'lru-cache';
 import type { Dependencies } from '../dependencies.ts';
-import { findSeries } from '../series/series.sql.ts';
+import { findSeries } from '../series/stored/series.sql.ts';
 import { databaseAsOf, queryAsOf } from './statements.ts';
 
 /** A key is pinned to one day, and most keys of an installation to few. */

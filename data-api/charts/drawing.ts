@@ -6,10 +6,10 @@ import { chartSvg } from '../../domain/chart/chart.ts';
 import { linesMax } from '../../domain/chart/layout.ts';
 import type { ChartPoint } from '../../domain/chart/line-points.ts';
 import { periodName } from '../../domain/chart/text.ts';
-import type { Points } from '../series/point-columns.ts';
-import type { Aggregation } from '../series/computed/aggregation.ts';
+import type { Points } from '../series/stored/point-columns.ts';
+import type { Aggregation } from '../series/stored/aggregation.ts';
 import { metaOf } from '../series/series-meta.ts';
-import type { Combination, Series } from '../series/series.sql.ts';
+import type { Combination, Series } from '../series/stored/series.sql.ts';
 import type { Computation } from '../series/computed/transformed-points.ts';
 import type { Look } from './chart-params.ts';
 

@@ -1,7 +1,7 @@
 // GET /v1/catalog/{id}/chart.svg: the newest points of a series as a chart, without a key, for pages that embed it.
 import { askedPreview, newestOf, previewParams } from '../discovery/preview.ts';
 import { endpoint } from '../endpoint.ts';
-import { readNewest } from '../series/points.ts';
+import { readNewest } from '../series/stored/points.ts';
 import { stateOf } from '../series/series-read.ts';
 import { seriesParam } from '../series/series.ts';
 import { lookOf, lookParams } from './chart-params.ts';

@@ -16,7 +16,7 @@ import {
   validityOf,
 } from '../series/series.ts';
 import { defaultPointFields } from '../series/series-envelope.ts';
-import type { Series } from '../series/series.sql.ts';
+import type { Series } from '../series/stored/series.sql.ts';
 import { lookOf, lookParams } from './chart-params.ts';
 import { createLinePoints, drawnSvg, requireFewLines } from './drawing.ts';
 import { createPngMaker, findFont } from './png.ts';

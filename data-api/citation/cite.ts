@@ -11,7 +11,7 @@ import { endpoint } from '../endpoint.ts';
 import { defaultPointFields } from '../series/series-envelope.ts';
 import { pageQueryOf, requireSeries, wantedPoints, type PageQuery } from '../series/series-read.ts';
 import { chartedParams, stateParams, toRequest, type SeriesRequest } from '../series/series-request.ts';
-import type { Series } from '../series/series.sql.ts';
+import type { Series } from '../series/stored/series.sql.ts';
 import { computationOf, csvParts, identityOf, seriesErrors, seriesParam } from '../series/series.ts';
 import { bibtex, citationText, cslItem, cslSchema, type Cited } from './citation.ts';
 

@@ -21,13 +21,13 @@ import { decimal, percentChange } from '../decimal.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { endpoint } from '../endpoint.ts';
 import { combinationsThatPass } from '../series/dims.ts';
-import { filterPoints, noPoints, type Points } from '../series/point-columns.ts';
-import { readAll, readFirst, type Selection } from '../series/points.ts';
+import { filterPoints, noPoints, type Points } from '../series/stored/point-columns.ts';
+import { readAll, readFirst, type Selection } from '../series/stored/points.ts';
 import { metaOf, withBreaksAt } from '../series/series-meta.ts';
 import { stateOf } from '../series/series-read.ts';
 import { toRequest, transformParam } from '../series/series-request.ts';
 import { seriesSchemaWith } from '../series/series-schema.ts';
-import type { Series } from '../series/series.sql.ts';
+import type { Series } from '../series/stored/series.sql.ts';
 import { slackDays } from '../series/computed/legs.ts';
 import {
   prepareTransform,

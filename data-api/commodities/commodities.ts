@@ -13,7 +13,7 @@ import { Conditions } from '../list.sql.ts';
 import { parseDims, type DimsFilter } from '../series/dims.ts';
 import { pageQueryOf, requireSeries, withPointNotes } from '../series/series-read.ts';
 import { requireWorkbook, seriesParams, toRequest } from '../series/series-request.ts';
-import type { Series } from '../series/series.sql.ts';
+import type { Series } from '../series/stored/series.sql.ts';
 import { pinnedHeaders, seriesErrors, seriesReply } from '../series/series.ts';
 import { seriesSchema } from '../series/series-schema.ts';
 

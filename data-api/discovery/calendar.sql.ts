@@ -5,7 +5,7 @@ import { entryAt } from '../../kernel/entries.ts';
 import { utc } from '../instants.sql.ts';
 import type { Bound } from '../list-params.ts';
 import { Conditions } from '../list.sql.ts';
-import { presentId } from '../series/series.sql.ts';
+import { presentId } from '../series/stored/series.sql.ts';
 
 export const releaseStatuses = ['scheduled', 'released', 'delayed', 'cancelled'] as const;
 export const importances = ['low', 'medium', 'high'] as const;

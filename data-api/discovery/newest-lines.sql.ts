@@ -1,7 +1,7 @@
 // The default combinations of dimension values of a series: those with the newest values. The order is cached per state of a series.
 import { writeCombination } from '../../domain/dims-text.ts';
 import type { Queryable } from '../../kernel/database.ts';
-import type { Series } from '../series/series.sql.ts';
+import type { Series } from '../series/stored/series.sql.ts';
 
 /** Per series: combinations beyond this number keep the order of their first load. */
 const linesMax = 1_000;

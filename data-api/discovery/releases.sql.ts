@@ -5,7 +5,7 @@ import { frequencies } from '../../domain/periods.ts';
 import type { Queryable } from '../../kernel/database.ts';
 import { entryAt } from '../../kernel/entries.ts';
 import { utc } from '../instants.sql.ts';
-import { presentId, rowVersion } from '../series/series.sql.ts';
+import { presentId, rowVersion } from '../series/stored/series.sql.ts';
 import { importances, releaseDate, releaseSchema, statusAt, type releaseStatuses } from './calendar.sql.ts';
 import type { relatedSchema } from './discovery.sql.ts';
 

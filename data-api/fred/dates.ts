@@ -2,7 +2,7 @@
 import { addDays } from '../../kernel/dates.ts';
 import { monthsPerPeriod, periodEnd, type Frequency } from '../../domain/periods.ts';
 import { targetFrequencies } from '../../domain/aggregates.ts';
-import { periodWith } from '../series/computed/aggregation.ts';
+import { periodWith } from '../series/stored/aggregation.ts';
 
 /** The facts that determine the dates of a series' periods. */
 export interface Dating {

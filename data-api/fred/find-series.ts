@@ -7,7 +7,7 @@ import type { ServiceCall } from '../../kernel/http/server.ts';
 import { z } from 'zod';
 import type { Dependencies } from '../dependencies.ts';
 import { requireSeries } from '../series/series-read.ts';
-import type { Series } from '../series/series.sql.ts';
+import type { Series } from '../series/stored/series.sql.ts';
 
 export const seriesIdParam = z
   .string()

@@ -3,7 +3,7 @@ import { fail } from '../../kernel/errors.ts';
 import { csvLine } from '../../kernel/http/list.ts';
 import { harmless } from '../../kernel/formula.ts';
 import { dateParam, idsParam } from '../../kernel/http/params.ts';
-import { requireByPin } from '../as-of/pin.ts';
+import { requireByPin } from '../pin.ts';
 import { endpoint } from '../endpoint.ts';
 import { requireVintages } from '../series/series-request.ts';
 import { seriesErrors } from '../series/series.ts';

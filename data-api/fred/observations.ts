@@ -6,7 +6,7 @@ import { isDate } from '../../kernel/dates.ts';
 import { dateParam, oneOfParam, readParam } from '../../kernel/http/params.ts';
 import type { ServiceCall } from '../../kernel/http/server.ts';
 import { fredUnits } from '../../domain/transforms.ts';
-import { requireByPin } from '../as-of/pin.ts';
+import { requireByPin } from '../pin.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { endpoint } from '../endpoint.ts';
 import type { TargetFrequency } from '../../domain/aggregates.ts';

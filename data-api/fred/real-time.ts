@@ -4,7 +4,7 @@ import { dateIn, nextDayIn } from '../../kernel/clock.ts';
 import { fail } from '../../kernel/errors.ts';
 import { dateParam } from '../../kernel/http/params.ts';
 import type { ServiceCall } from '../../kernel/http/server.ts';
-import { requireByPin } from '../as-of/pin.ts';
+import { requireByPin } from '../pin.ts';
 import type { Dependencies } from '../dependencies.ts';
 
 export const firstDay = '1776-07-04';

@@ -10,7 +10,7 @@ import type { Dependencies } from '../dependencies.ts';
 import { listSeriesStatesOf, type SeriesState } from '../discovery/releases.sql.ts';
 import { keptReleases, type PublicationRow } from '../discovery/releases.ts';
 import { endpoint } from '../endpoint.ts';
-import type { Points } from '../series/point-columns.ts';
+import type { Points } from '../series/stored/point-columns.ts';
 import { requireSeries } from '../series/series-read.ts';
 import { fredDate } from './dates.ts';
 import { combinationsOf, numberParam, requireNumbered, type FredSeries } from './find-series.ts';

@@ -3,8 +3,8 @@
 import type { ServiceCall } from '../../kernel/http/server.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { computationOf } from '../series/series.ts';
-import { appendPoints, noPoints, type Points } from '../series/point-columns.ts';
-import { blockPoints } from '../series/points.ts';
+import { appendPoints, noPoints, type Points } from '../series/stored/point-columns.ts';
+import { blockPoints } from '../series/stored/points.ts';
 import { pageQueryOf, pointsOfQuery, requireSeries } from '../series/series-read.ts';
 import type { SeriesRequest } from '../series/series-request.ts';
 import { triangleRows } from '../triangle/cells.ts';

@@ -6,7 +6,7 @@ import type { Queryable } from '../../kernel/database.ts';
 import { entryAt, memberOf } from '../../kernel/entries.ts';
 import { date, filled, number, sorted, text, word } from '../list-fields.ts';
 import { Conditions, type List } from '../list.sql.ts';
-import { presentId } from '../series/series.sql.ts';
+import { presentId } from '../series/stored/series.sql.ts';
 
 /** `n` is a NAV, `f` its fund. A price with a load has four decimals, or as many as the NAV if that is more. */
 export const navList: List = {

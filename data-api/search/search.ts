@@ -15,7 +15,7 @@ import { frequencies } from '../../domain/periods.ts';
 import { endpoint } from '../endpoint.ts';
 import { narrowingParams, requireJsonCount } from '../list-params.ts';
 import { findDataState } from '../list.sql.ts';
-import { facetsSchema, toFacets, totalOf } from '../discovery/discovery.ts';
+import { facetsSchema, toFacets, totalOf } from '../facets.ts';
 import { conceptsOf, type Concept, type Corrections } from './concepts.ts';
 import { askedWords, findCorrections } from './queries.sql.ts';
 import {

@@ -2,7 +2,7 @@
 import { readDims } from '../../domain/dims-text.ts';
 import { fail } from '../../kernel/errors.ts';
 import { nearestHint, nearestName } from '../../kernel/http/params.ts';
-import type { Series } from './series.sql.ts';
+import type { Series } from './stored/series.sql.ts';
 
 /** Dimension → the values to include. */
 export type DimsFilter = ReadonlyMap<string, ReadonlySet<string>>;

@@ -20,7 +20,7 @@ import {
   type SeriesRequest,
 } from './series-request.ts';
 import { manySeriesSchema } from './series-schema.ts';
-import type { Series } from './series.sql.ts';
+import type { Series } from './stored/series.sql.ts';
 import {
   computationOf,
   hinted,

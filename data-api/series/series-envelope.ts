@@ -3,8 +3,8 @@
 import { entryAt, entryOf } from '../../kernel/entries.ts';
 import { harmless } from '../../kernel/formula.ts';
 import { csvCells, csvLine, csvText } from '../../kernel/http/list.ts';
-import type { Points } from './point-columns.ts';
-import type { Footnote, Series } from './series.sql.ts';
+import type { Points } from './stored/point-columns.ts';
+import type { Footnote, Series } from './stored/series.sql.ts';
 
 /** The fields of a point; the first three are the default, as the contract requires. */
 export const pointFields = ['date', 'value', 'dims', 'status', 'published_on'] as const;

@@ -3,7 +3,7 @@
 // this process as in any other.
 import { LRUCache } from 'lru-cache';
 import type { Queryable } from '../../kernel/database.ts';
-import { findSeries, readRowVersions, type Series } from './series.sql.ts';
+import { findSeries, readRowVersions, type Series } from './stored/series.sql.ts';
 
 export interface SeriesFacts {
   /** The cached facts of the series, which may be stale: for a statement that checks them. */

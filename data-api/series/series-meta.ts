@@ -1,7 +1,7 @@
 // The metadata of a series: `meta` of the envelope, and the full entry of the catalogue.
-import type { Series } from './series.sql.ts';
+import type { Series } from './stored/series.sql.ts';
 import { unitKept } from '../../domain/transforms.ts';
-import type { Aggregation } from './computed/aggregation.ts';
+import type { Aggregation } from './stored/aggregation.ts';
 import type { Computation } from './computed/transformed-points.ts';
 
 /** The six fields of the contract first, then the other metadata. */

@@ -1,7 +1,7 @@
 import test from 'ava';
 import type { Dependencies } from '../dependencies.ts';
 import type { SeriesRequest } from './series-request.ts';
-import type { Footnote, Series } from './series.sql.ts';
+import type { Footnote, Series } from './stored/series.sql.ts';
 import { withPointNotes } from './series-read.ts';
 
 const note = (text: string): Footnote => ({ mark: null, text, dims: {} });

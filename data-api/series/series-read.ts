@@ -10,7 +10,7 @@ import type { Cursors } from '../../kernel/http/cursor.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { combinationsThatPass } from './dims.ts';
 import { lowerFrequencies, sourcePerPeriod } from '../../domain/aggregates.ts';
-import type { Aggregation } from './computed/aggregation.ts';
+import type { Aggregation } from './stored/aggregation.ts';
 import {
   appendPoints,
   filterPoints,
@@ -18,11 +18,11 @@ import {
   noPoints,
   reversePoints,
   type Points,
-} from './point-columns.ts';
-import { blockPoints, isStored, readBlocks, readFirst, readNewest, type Selection } from './points.ts';
+} from './stored/point-columns.ts';
+import { blockPoints, isStored, readBlocks, readFirst, readNewest, type Selection } from './stored/points.ts';
 import { canonicalRequest, includesNotes, requireFewNewest, type SeriesRequest } from './series-request.ts';
 import { withBreaksAt } from './series-meta.ts';
-import { findMergedSeries, findNeighbourIds, findPointNotes, type Series } from './series.sql.ts';
+import { findMergedSeries, findNeighbourIds, findPointNotes, type Series } from './stored/series.sql.ts';
 import { isApplicable } from '../../domain/transforms.ts';
 import { transformedBlocks, type Computation } from './computed/transformed-points.ts';
 

@@ -18,7 +18,7 @@ import {
   windowParams,
 } from '../../kernel/http/params.ts';
 import type { DateRange } from '../../kernel/dates.ts';
-import { requireByPin } from '../as-of/pin.ts';
+import { requireByPin } from '../pin.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { canonicalDims, parseDims, type DimsFilter } from './dims.ts';
 import { defaultPointFields, includedFields, pointFields, type PointField } from './series-envelope.ts';

@@ -8,8 +8,8 @@ import type { ServiceCall } from '../../kernel/http/server.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { endpoint, type Asked } from '../endpoint.ts';
 import { unknownValues } from './dims.ts';
-import { reversePoints, type Points } from './point-columns.ts';
-import { blockPoints, type Selection } from './points.ts';
+import { reversePoints, type Points } from './stored/point-columns.ts';
+import { blockPoints, type Selection } from './stored/points.ts';
 import { seriesCsv, seriesJson, seriesNdjson, type SeriesLines } from './series-envelope.ts';
 import { metaOf } from './series-meta.ts';
 import {
@@ -35,7 +35,7 @@ import {
 import { readerOfSeries, workbookSheets } from './table.ts';
 import { writeWorkbook } from '../workbook/workbook.ts';
 import { seriesSchema } from './series-schema.ts';
-import type { Series } from './series.sql.ts';
+import type { Series } from './stored/series.sql.ts';
 import { prepareTransform, type Computation } from './computed/transformed-points.ts';
 
 /** The path parameter of a series. */

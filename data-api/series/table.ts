@@ -9,7 +9,7 @@ import type { Cursors } from '../../kernel/http/cursor.ts';
 import { csvLine } from '../../kernel/http/list.ts';
 import { writeDims } from '../../domain/dims-text.ts';
 import type { Computation } from './computed/transformed-points.ts';
-import type { Points } from './point-columns.ts';
+import type { Points } from './stored/point-columns.ts';
 import { seriesCsv, seriesNdjson } from './series-envelope.ts';
 import { wantedPoints, type PageQuery } from './series-read.ts';
 import type { SeriesRequest } from './series-request.ts';

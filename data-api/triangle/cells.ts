@@ -2,8 +2,8 @@
 // into bounded statements; no connection is held while the client reads.
 import type { Queryable } from '../../kernel/database.ts';
 import { entryAt } from '../../kernel/entries.ts';
-import { HistoryRewritten } from '../series/points.ts';
-import { isRewrittenSince, type Series } from '../series/series.sql.ts';
+import { HistoryRewritten } from '../series/stored/points.ts';
+import { isRewrittenSince, type Series } from '../series/stored/series.sql.ts';
 import { readRevisions, type RevisionsRow } from './revisions.sql.ts';
 
 /** The selection of a triangle. */

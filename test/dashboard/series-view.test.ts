@@ -22,7 +22,7 @@ import { aggregates } from '../../domain/aggregates.ts';
 import { linesMax } from '../../domain/chart/layout.ts';
 import { transforms } from '../../domain/transforms.ts';
 import { periodEnd, type Frequency } from '../../domain/periods.ts';
-import type { findSeries } from '../../data-api/series/series.sql.ts';
+import type { findSeries } from '../../data-api/series/stored/series.sql.ts';
 
 const value = fc.string({ minLength: 1, maxLength: 8, unit: fc.constantFrom('a', 'B', '|', ',', ':', '\\', ' ', 'é', '&', "'", '"') }); // prettier-ignore
 const name = fc.string({ minLength: 1, maxLength: 6, unit: fc.constantFrom('a', 'b', 'c', '_') });

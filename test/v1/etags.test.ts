@@ -8,7 +8,7 @@ import type { Dependencies } from '../../data-api/dependencies.ts';
 import { createLoads } from '../../data-api/loads.ts';
 import { toRoutes } from '../../data-api/endpoint.ts';
 import { endpoints as declared } from '../../data-api/routes.ts';
-import { findSeries } from '../../data-api/series/series.sql.ts';
+import { findSeries } from '../../data-api/series/stored/series.sql.ts';
 import { openDatabase } from '../../kernel/database.ts';
 import { newestLoadPath, type DataState } from '../../kernel/http/validity.ts';
 import { startService } from '../../kernel/http/server.ts';

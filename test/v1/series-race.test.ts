@@ -1,8 +1,8 @@
 import test from 'ava';
 import { longReadConnections } from '../../data-api/main.ts';
-import type { Points } from '../../data-api/series/point-columns.ts';
-import { readBlocks } from '../../data-api/series/points.ts';
-import { findSeries } from '../../data-api/series/series.sql.ts';
+import type { Points } from '../../data-api/series/stored/point-columns.ts';
+import { readBlocks } from '../../data-api/series/stored/points.ts';
+import { findSeries } from '../../data-api/series/stored/series.sql.ts';
 import { openDatabase, type Queryable } from '../../kernel/database.ts';
 import { createTestDatabase, silentLog } from '../services/harness.ts';
 import { until } from '../run/until.ts';

@@ -4,7 +4,7 @@ import test, { type ExecutionContext } from 'ava';
 import { inSavepoints, openDatabase, type Database } from '../../kernel/database.ts';
 import { toRoutes, endpoint } from '../../data-api/endpoint.ts';
 import type { Dependencies } from '../../data-api/dependencies.ts';
-import { HistoryRewritten } from '../../data-api/series/points.ts';
+import { HistoryRewritten } from '../../data-api/series/stored/points.ts';
 import { integerParam } from '../../kernel/http/params.ts';
 import { startService } from '../../kernel/http/server.ts';
 import { createOpener } from '../../kernel/identity.ts';

@@ -1,8 +1,8 @@
 import test from 'ava';
 import fc from 'fast-check';
-import { findSeries } from '../../data-api/series/series.sql.ts';
-import { appendPoints, filterPoints, noPoints } from '../../data-api/series/point-columns.ts';
-import { readAll, type Selection } from '../../data-api/series/points.ts';
+import { findSeries } from '../../data-api/series/stored/series.sql.ts';
+import { appendPoints, filterPoints, noPoints } from '../../data-api/series/stored/point-columns.ts';
+import { readAll, type Selection } from '../../data-api/series/stored/points.ts';
 import { transformValues } from '../../data-api/series/computed/transform.ts';
 import { transformedBlocks } from '../../data-api/series/computed/transformed-points.ts';
 import { openDatabase, type Queryable } from '../../kernel/database.ts';

@@ -2,7 +2,7 @@
 import { Conditions, readListPage } from '../../data-api/list.sql.ts';
 import { pageQueryOf, readPage } from '../../data-api/series/series-read.ts';
 import type { SeriesRequest } from '../../data-api/series/series-request.ts';
-import { findSeries, type Series } from '../../data-api/series/series.sql.ts';
+import { findSeries, type Series } from '../../data-api/series/stored/series.sql.ts';
 import { vintagesList } from '../../data-api/series/vintages.sql.ts';
 import { triangleRows } from '../../data-api/triangle/cells.ts';
 import { readVintageDays } from '../../data-api/triangle/revisions.sql.ts';

@@ -5,8 +5,8 @@ import { addDays } from '../../../kernel/dates.ts';
 import { entryAt } from '../../../kernel/entries.ts';
 import { decimal, minus, plus, zero, type Decimal } from '../../decimal.ts';
 import { noMoments, withValue, type Moments } from '../../logarithms.ts';
-import type { Points } from '../point-columns.ts';
-import { blockPoints, readBlocks, type Selection } from '../points.ts';
+import type { Points } from '../stored/point-columns.ts';
+import { blockPoints, readBlocks, type Selection } from '../stored/points.ts';
 import { segmentsOf } from './transform.ts';
 
 /** Combination, as numbered by `segmentNo` → the sum of its values. */

@@ -9,8 +9,8 @@ import { decimal, rounded, type Decimal } from '../../decimal.ts';
 import { isApplicable, unitKept, type Transform } from '../../../domain/transforms.ts';
 import type { Moments } from '../../logarithms.ts';
 import { breakDates, createTotals, noTotals, readMoments, type Totals } from './history-sums.ts';
-import { filterPoints, noPoints, type Points } from '../point-columns.ts';
-import { readAll, readBlocks, readFirst, readNewest, type Selection } from '../points.ts';
+import { filterPoints, noPoints, type Points } from '../stored/point-columns.ts';
+import { readAll, readBlocks, readFirst, readNewest, type Selection } from '../stored/points.ts';
 import { segmentNo, slackDays, type Columns } from './legs.ts';
 import { isWindowed, lookBack, lookBackEnd, transformValues, type TransformRule } from './transform.ts';
 

@@ -1,11 +1,11 @@
 // Reads the points of a series in order, in blocks of whole dates, all of one version of the data. A load may commit between two blocks:
 // every block is pinned, and no connection is held between them.
-import type { Queryable } from '../../kernel/database.ts';
-import { entryAt } from '../../kernel/entries.ts';
-import { Failure } from '../../kernel/errors.ts';
-import { addDays } from '../../kernel/dates.ts';
-import { decimal, mean } from '../decimal.ts';
-import { createAggregator, sourceWindow, type Aggregation } from './computed/aggregation.ts';
+import type { Queryable } from '../../../kernel/database.ts';
+import { entryAt } from '../../../kernel/entries.ts';
+import { Failure } from '../../../kernel/errors.ts';
+import { addDays } from '../../../kernel/dates.ts';
+import { decimal, mean } from '../../decimal.ts';
+import { createAggregator, sourceWindow, type Aggregation } from './aggregation.ts';
 import { appendPoints, filterPoints, noPoints, reversePoints, type Points } from './point-columns.ts';
 import { readPoints, type PointsRow, type Reading } from './points.sql.ts';
 import { isRewrittenSince, type Series } from './series.sql.ts';

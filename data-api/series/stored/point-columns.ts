@@ -1,5 +1,5 @@
 // Points as columns, and the operations on all columns: select, reverse, append.
-import { entryAt } from '../../kernel/entries.ts';
+import { entryAt } from '../../../kernel/entries.ts';
 
 /** Points as columns of equal length, in order of date, then lineNo. */
 export interface Points {

@@ -1,5 +1,5 @@
 // Which days a key that is pinned to a day may ask for.
-import { fail } from '../../kernel/errors.ts';
+import { fail } from '../kernel/errors.ts';
 
 /** @param asOf the day of the pin; null: none. @throws Failure `invalid_parameter` for a later day. */
 export function requireByPin(asOf: string | null, day: string | null | undefined, param: string): void {

@@ -12,7 +12,7 @@ import { entryAt } from '../../../kernel/entries.ts';
 import type { Aggregate, TargetFrequency } from '../../../domain/aggregates.ts';
 import { monthsPerPeriod, periodEnd, type Frequency } from '../../../domain/periods.ts';
 import { compareDecimals, decimal, mean, sum, type Decimal } from '../../decimal.ts';
-import { appendPoints, noPoints, type Points } from '../point-columns.ts';
+import { appendPoints, noPoints, type Points } from './point-columns.ts';
 
 /** How points are aggregated to a lower frequency. */
 export interface Aggregation {

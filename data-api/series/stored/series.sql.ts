@@ -1,8 +1,8 @@
 // The statements about one series besides those of its points: its facts, its versions, its neighbours. The storage model is in
 // migrations/000001_series.sql.
-import type { Queryable } from '../../kernel/database.ts';
-import type { Frequency } from '../../domain/periods.ts';
-import { utc } from '../instants.sql.ts';
+import type { Queryable } from '../../../kernel/database.ts';
+import type { Frequency } from '../../../domain/periods.ts';
+import { utc } from '../../instants.sql.ts';
 
 /** One combination of dimension values; a series without dimensions has only `{}`. */
 export interface Combination {

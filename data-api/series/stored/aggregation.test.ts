@@ -10,7 +10,7 @@ import {
   type TargetFrequency,
 } from '../../../domain/aggregates.ts';
 import { createAggregator, periodWith, sourceWindow, type Aggregation } from './aggregation.ts';
-import { appendPoints, filterPoints, noPoints, reversePoints, type Points } from '../point-columns.ts';
+import { appendPoints, filterPoints, noPoints, reversePoints, type Points } from './point-columns.ts';
 import type { Frequency } from '../../../domain/periods.ts';
 
 type Listed = readonly (readonly [date: string, value: string, lineNo?: number])[];

@@ -1,7 +1,7 @@
 // The statements that read the points of a series, as of a load and a vintage, pinned to one version of the data. The storage model is in
 // migrations/000001_series.sql.
-import { entryAt } from '../../kernel/entries.ts';
-import type { Queryable } from '../../kernel/database.ts';
+import { entryAt } from '../../../kernel/entries.ts';
+import type { Queryable } from '../../../kernel/database.ts';
 import { rowVersion } from './series.sql.ts';
 
 /**
