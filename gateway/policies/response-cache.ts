@@ -98,11 +98,11 @@ function send({ call, request, response }: Sought, { etag, head, validators, bod
 const namesOfFeatures = new WeakMap<readonly Feature[], string>();
 const encodings = new LRUCache<string, Encoding>({ max: 1_000 });
 
-/** As data-api decides by the same: the URL as sent, without the key; the features of the plan; what the client accepts. */
-function nameOf({ identity: { features } }: Call, { url = '', headers }: IncomingMessage): string {
+/** As data-api decides by the same: the URL as sent, without the key; the day of the key; the features of the plan; what the client accepts. */
+function nameOf({ identity: { features, asOf } }: Call, { url = '', headers }: IncomingMessage): string {
   let ofFeatures = namesOfFeatures.get(features);
   if (ofFeatures === undefined) namesOfFeatures.set(features, (ofFeatures = features.toSorted().join()));
-  return `${encodingOf(headers['accept-encoding'])} ${ofFeatures} ${url} ${headers.accept ?? '*/*'}`;
+  return `${encodingOf(headers['accept-encoding'])} ${asOf ?? ''} ${ofFeatures} ${url} ${headers.accept ?? '*/*'}`;
 }
 
 function encodingOf(accepted: string | undefined): Encoding {

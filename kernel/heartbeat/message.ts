@@ -133,6 +133,8 @@ export const heartbeatAnswer = z.object({
         scopes: z.array(z.string()),
         /** Ranges of addresses from which it works; null: all. */
         addresses: z.array(z.string()).nullable(),
+        /** The day that the key is pinned to: answers hold only what was published by then; null: none. */
+        as_of: z.iso.date().nullable(),
         /** Null: unpaid, so that no call is served. */
         block: grant.nullable(),
       })
