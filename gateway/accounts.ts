@@ -28,6 +28,8 @@ export interface Credential {
   operator: 'no' | 'unenrolled' | 'stale' | 'fresh';
   /** The access of a key; null for a session, which may do everything. */
   access: KeyAccess | null;
+  /** The day that the key is pinned to, `YYYY-MM-DD`; null: none. */
+  asOf: string | null;
 }
 
 export interface KeyAccess {
@@ -60,6 +62,7 @@ const sessionsAnswer = z.object({
         active: c.active,
         operator: c.operator,
         access: null,
+        asOf: null,
       }))
       .nullable(),
   ),

@@ -17,6 +17,7 @@ import { framing, framingAction } from './policies/framing.ts';
 import { health } from './policies/health.ts';
 import { notFound } from './policies/not-found.ts';
 import { pathCheck, plainPath } from './policies/path-check.ts';
+import { pin } from './policies/pin.ts';
 import { plan, planAction } from './policies/plan.ts';
 import { quota, quotaAction } from './policies/quota.ts';
 import { rate, rateAction } from './policies/rate.ts';
@@ -43,6 +44,7 @@ export function policiesOf(parts: Parts, dispatch: RunCompiled): Record<string, 
   const { setCallerContext, forwarders, dashboardFor } = parts;
   const rates = { seconds, publicCallsPerSecond, managementCallsPerSecond };
   const identified = { accounts, plans, setCallerContext };
+  const keyed = { plans, setCallerContext, findKey: credentials.find, failures, journal };
   return {
     'request-id': withoutAction(requestId(parts.opening)),
     framing: withAction(framingAction, (action) => framing(action, options.uploadMb)),
@@ -50,9 +52,8 @@ export function policiesOf(parts: Parts, dispatch: RunCompiled): Record<string, 
     cors: withAction(corsAction, ({ from }) =>
       cors({ dashboardOrigins: options.dashboardOrigins, methodsAt: (at) => routes().methodsAt(at) }, from),
     ),
-    credential: withAction(credentialAction, (action) =>
-      credential({ ...identified, findKey: credentials.find, failures, journal }, action),
-    ),
+    credential: withAction(credentialAction, (action) => credential({ ...keyed, accounts }, action)),
+    pin: withoutAction(pin(keyed)),
     usage: withoutAction(usage({ journal, clock })),
     plan: withAction(planAction, (action) => plan(plans, action)),
     rate: withAction(rateAction, (action) => rate(rates, action)),

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { z } from 'zod';
 
-export const features = ['vintages', 'bulk', 'webhooks'] as const;
+export const features = ['vintages', 'bulk', 'webhooks', 'pinned_keys'] as const;
 export type Feature = (typeof features)[number];
 
 export const intervals = ['month', 'year'] as const;
@@ -121,6 +121,15 @@ export function planOf(plans: Plans, id: string): Plan {
   const plan = plans.get(id) ?? plans.get('free');
   if (plan === undefined) throw new Error('There is no plan "free".');
   return plan;
+}
+
+/** Says which plan is needed for a feature that the present one lacks. @param present the name of that plan. */
+export function missingFeatureText(plans: Plans, feature: Feature, present: string): string {
+  const named = feature.replace('_', ' ');
+  const lowest = plans.lowestWith(feature);
+  return lowest === undefined
+    ? `No plan of this service has ${named}.`
+    : `This needs the ${lowest.name} plan, which has ${named}; this account is on ${present}. See GET /v1/plans.`;
 }
 
 /** Plans that can be reloaded from their file. */

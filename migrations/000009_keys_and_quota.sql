@@ -20,10 +20,13 @@ create table accounts.api_keys (
   scopes    text[] not null default '{data,read,manage}'
     constraint api_keys_scopes check (cardinality(scopes) >= 1 and scopes <@ array['data', 'read', 'manage']),
   addresses text[] check (cardinality(addresses) between 1 and 20),  -- ranges from which it works; null: all
+  as_of date check (as_of between '1900-01-01' and '9999-12-31'),    -- its answers are as of the end of this day; null: of now
   unique (account_id, slot),
   check (revoked_at is null or slot is null),
   check (slot is not null or revoked_at is not null or expires_at is not null),
-  constraint api_keys_previous check (num_nulls(previous_hash, previous_mask, previous_until) in (0, 3))
+  constraint api_keys_previous check (num_nulls(previous_hash, previous_mask, previous_until) in (0, 3)),
+  -- One that may manage the account could make itself a key without the day.
+  constraint api_keys_pinned check (as_of is null or scopes = '{data}')
 );
 comment on table accounts.api_keys is
   'A row is an API key. It stays after it has ended, for the list and the audit; an account that is deleted takes its keys along.';
@@ -89,8 +92,8 @@ create constraint trigger accounts_changed after update on accounts.accounts def
   when ((old.plan, old.status, old.subscription_state) is distinct from (new.plan, new.status, new.subscription_state))
   execute function accounts.number_change();
 create constraint trigger api_keys_changed after update on accounts.api_keys deferrable initially deferred for each row
-  when ((old.hash, old.previous_hash, old.previous_until, old.revoked_at, old.expires_at, old.scopes, old.addresses)
-    is distinct from (new.hash, new.previous_hash, new.previous_until, new.revoked_at, new.expires_at, new.scopes, new.addresses))
+  when ((old.hash, old.previous_hash, old.previous_until, old.revoked_at, old.expires_at, old.scopes, old.addresses, old.as_of)
+    is distinct from (new.hash, new.previous_hash, new.previous_until, new.revoked_at, new.expires_at, new.scopes, new.addresses, new.as_of))
   execute function accounts.number_change();
 create constraint trigger api_keys_deleted after delete on accounts.api_keys deferrable initially deferred for each row
   execute function accounts.number_change();

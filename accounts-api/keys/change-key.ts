@@ -15,7 +15,14 @@ import { accessFields, grantedAccess } from './key-access.ts';
 import { findKey, keyId, keyRecord, keySchema } from './keys.ts';
 
 const keyChange = z
-  .strictObject({ name: nameField.optional(), ...accessFields })
+  .strictObject({
+    name: nameField.optional(),
+    ...accessFields,
+    as_of: z
+      .never('cannot be changed: the day of a key stays as it was made. Make another key, with POST /v1/keys')
+      .optional()
+      .describe('Refused: the day that a key is pinned to never changes.'),
+  })
   .refine((body) => Object.keys(body).length > 0, 'must have a name, scopes or addresses');
 type KeyChange = z.output<typeof keyChange>;
 
@@ -58,7 +65,9 @@ async function applyChange(
   if (body.scopes === undefined && body.addresses === undefined) return;
   if (key.revokedAt !== null) fail('conflict', 'This key is revoked.');
   const was = { scopes: key.scopes, addresses: key.addresses };
-  const access = await grantedAccess(deps, transaction, requester, { before: was, wish: body });
+  const access = await grantedAccess(deps, transaction, requester, {
+    ...{ before: was, wish: body, isPinned: key.asOf !== null },
+  });
   if (JSON.stringify(access) === JSON.stringify(was)) return;
   await key.update({ ...access }, { transaction });
   await audit(deps, transaction, {

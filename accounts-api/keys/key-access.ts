@@ -46,6 +46,9 @@ export const accessFields = {
     .describe('Addresses, and ranges in CIDR notation, from which the key works; null: from all.'),
 };
 
+/** The only access of a key that is pinned to a day: one that may manage the account could make itself a key without the day. */
+const pinnedScopes: readonly KeyScope[] = ['data'];
+
 export type AccessWish = { readonly [Field in keyof KeyAccess]?: KeyAccess[Field] | undefined };
 
 /** The default access of a key. */
@@ -60,20 +63,27 @@ async function accessOf({ db }: Deps, transaction: Transaction, { actor }: Reque
 
 /**
  * The access that a key will have. Fields missing in the request keep their value; a new key gets them from its creator.
- * @param before null: the key is new. @throws Failure `forbidden` if the calling key would grant more than it has.
+ * @param before null: the key is new. @param isPinned whether the key is pinned to a day; such a key only reads data.
+ * @throws Failure `forbidden` if the calling key would grant more than it has; `invalid_body` for other scopes of a pinned key.
  */
 export async function grantedAccess(
   deps: Deps,
   transaction: Transaction,
   requester: Requester,
-  { before, wish }: { before: KeyAccess | null; wish: AccessWish },
+  { before, wish, isPinned }: { before: KeyAccess | null; wish: AccessWish; isPinned: boolean },
 ): Promise<KeyAccess> {
   const own = await accessOf(deps, transaction, requester);
   const from = before ?? own;
   const wanted = {
-    scopes: wish.scopes ?? from.scopes,
+    scopes: wish.scopes ?? (isPinned ? [...pinnedScopes] : from.scopes),
     addresses: wish.addresses === undefined ? from.addresses : wish.addresses,
   };
+  if (isPinned && wanted.scopes.join() !== pinnedScopes.join())
+    fail(
+      'invalid_body',
+      '"scopes" must be ["data"] for a key that is pinned to a day: with another scope it could make a key without the day. Use a second key for the account.',
+      { param: 'scopes' },
+    );
   const beyond = wanted.scopes.filter((scope) => !own.scopes.includes(scope));
   if (beyond.length > 0)
     fail(

@@ -23,7 +23,7 @@ export function selectKeys(
   const [behind, direction] = page.sort === 'created_at' ? ['>', 'asc'] : ['<', 'desc'];
   return db.sequelize.query(
     `select id, account_id, name, hash, mask, slot, created_at, expires_at, last_used_at, revoked_at, scopes, addresses,
-            previous_until
+            previous_until, as_of
      from (
        select *, $7 and revoked_at is null and (expires_at is null or expires_at > $2) as active
        from accounts.api_keys where account_id = $1

@@ -30,6 +30,7 @@ import {
   selectNthNewest,
   type KeyPosition,
 } from './keys.sql.ts';
+import { pinField, requirePin } from './pin.ts';
 import type { ApiKey } from '../models/api-key.ts';
 
 /** How many active keys an account may have; the table has as many slots. */
@@ -51,6 +52,12 @@ export const keySchema = z.object({
     .array(z.enum(keyScopes))
     .describe('What it may do: data endpoints, reading the account, changing it.'),
   addresses: z.array(z.string()).nullable().describe('From where it works; null: from everywhere.'),
+  as_of: z.iso
+    .date()
+    .nullable()
+    .describe(
+      'The day that the key is pinned to: answers are as if nothing was published after it. Null: no such day.',
+    ),
   old_value_ends_at: z.iso
     .datetime()
     .nullable()
@@ -74,6 +81,7 @@ const newKey = z.strictObject({
     .describe('Null or absent: the key does not expire.')
     .transform((text) => (text === null || text === undefined ? null : new Date(text))),
   ...accessFields,
+  as_of: pinField,
 });
 
 export const listKeys = endpoint({
@@ -122,6 +130,7 @@ export const createKey = endpoint({
   errors: [
     'invalid_request',
     'forbidden',
+    'plan_required',
     'key_limit_reached',
     'rate_limited',
     'conflict',
@@ -141,6 +150,7 @@ export const createKey = endpoint({
               name: body.name,
               expiresAt: body.expires_at,
               access: { scopes: body.scopes, addresses: body.addresses },
+              asOf: body.as_of,
             });
             await remember(transaction, { status: 201, data: record }); // without the value, which a replay cannot show
             return { status: 201, data: { ...record, key: value } };
@@ -179,6 +189,7 @@ export function keyRecord(key: ApiKey, now: Date): KeyRecord {
     revoked_at: key.revokedAt && instantText(key.revokedAt),
     scopes: key.scopes,
     addresses: key.addresses,
+    as_of: key.asOf,
     old_value_ends_at:
       key.previousUntil !== null && key.previousUntil > now && works(key, now)
         ? instantText(key.previousUntil)
@@ -189,16 +200,19 @@ export function keyRecord(key: ApiKey, now: Date): KeyRecord {
 /**
  * Creates a key, within a transaction. The lock on the account's row serializes the creation of its keys.
  * @returns the record, and the value, which must be shown once.
- * @throws Failure `key_limit_reached` if the account has three active keys, `invalid_body` for an expiry in the past, `rate_limited` for the eleventh
- * key within an hour, `forbidden` if it would have more access than the key that creates it.
+ * @param wish.asOf the day that the key is pinned to; it never changes.
+ * @throws Failure `key_limit_reached` if the account has three active keys, `invalid_body` for an expiry in the past or a day in the future,
+ * `plan_required` if the plan has no pinned keys, `rate_limited` for the eleventh key within an hour, `forbidden` if it would have more access than
+ * the key that creates it.
  */
 export async function issueKey(
   deps: Deps,
   transaction: Transaction,
   requester: Requester,
-  wish: { name: string; expiresAt: Date | null; access?: AccessWish },
+  wish: { name: string; expiresAt: Date | null; access?: AccessWish; asOf?: string | null },
 ): Promise<{ record: KeyRecord; value: string }> {
   const { accountId, actor } = requester;
+  const { asOf = null } = wish;
   const now = deps.clock.now();
   if (wish.expiresAt !== null && wish.expiresAt <= now) {
     fail('invalid_body', '"expires_at" must be in the future.', { param: 'expires_at' });
@@ -207,6 +221,7 @@ export async function issueKey(
   const lock = transaction.LOCK.NO_KEY_UPDATE;
   const account = await deps.db.accounts.findByPk(accountId, { transaction, lock });
   if (account === null) fail('unauthorized', 'The account of this credential no longer exists.');
+  if (asOf !== null) requirePin(deps, account, asOf);
 
   await freeExpiredSlots(deps.db, transaction, accountId, now);
   const slot = await lowestFreeSlot(deps.db, transaction, { of: 'api_keys', accountId, max: keysMax });
@@ -214,7 +229,9 @@ export async function issueKey(
     fail('key_limit_reached', `This account has ${keysMax} active keys already. Revoke one to make another.`);
   }
   if (actor.actorKind !== 'operator') await requireMakingSlowly(deps, transaction, accountId, now);
-  const access = await grantedAccess(deps, transaction, requester, { before: null, wish: wish.access ?? {} });
+  const access = await grantedAccess(deps, transaction, requester, {
+    ...{ before: null, wish: wish.access ?? {}, isPinned: asOf !== null },
+  });
   const value = mintApiKey();
   const key = await deps.db.keys.create(
     {
@@ -226,6 +243,7 @@ export async function issueKey(
       slot,
       createdAt: now,
       expiresAt: wish.expiresAt,
+      asOf,
       ...access,
     },
     { transaction },
@@ -237,7 +255,7 @@ export async function issueKey(
   };
   await audit(deps, transaction, {
     ...{ accountId, actor, action: 'key.created', subject: key.id },
-    detail: { ...detail, ...access },
+    detail: { ...detail, ...access, ...(asOf !== null && { as_of: asOf }) },
   });
   await emitEvents(deps, transaction, {
     type: 'key.created',

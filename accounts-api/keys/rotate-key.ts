@@ -30,7 +30,7 @@ const rotation = z.strictObject({
 export const rotateKey = endpoint({
   summary: 'Gives an API key a new value, shown in this answer only. The old value works for a while.',
   description:
-    'The key stays the same: its id, name, scopes and usage. 409 while an older value still works, unless `overlap_hours` is 0.',
+    'The key stays the same: its id, name, scopes, day (`as_of`) and usage. 409 while an older value still works, unless `overlap_hours` is 0.',
   params: { id: keyId },
   requester: 'account',
   body: rotation,
@@ -83,7 +83,8 @@ export async function giveNewValue(
     const key = await findKey(deps, transaction, requester.accountId, id);
     const now = deps.clock.now();
     requireRotatable(key, now, overlapHours);
-    await grantedAccess(deps, transaction, requester, { before: key, wish: {} }); // the new value gives its owner all the access of the key
+    // The new value gives its owner all the access of the key.
+    await grantedAccess(deps, transaction, requester, { before: key, wish: {}, isPinned: key.asOf !== null });
     const value = mintApiKey();
     const overlaps = overlapHours > 0;
     await key.update(

@@ -30,6 +30,8 @@ export class ApiKey extends Model<InferAttributes<ApiKey>, InferCreationAttribut
   declare scopes: CreationOptional<KeyScope[]>;
   /** Address ranges; null: every address. */
   declare addresses: CreationOptional<string[] | null>;
+  /** The day that it is pinned to, `YYYY-MM-DD`; null: none. Never changed. */
+  declare asOf: CreationOptional<string | null>;
 }
 
 /** Defines the model on one connection. */
@@ -51,6 +53,7 @@ export function apiKeyModel(sequelize: Sequelize): typeof ApiKey {
       previousUntil: DataTypes.DATE,
       scopes: DataTypes.ARRAY(DataTypes.TEXT),
       addresses: DataTypes.ARRAY(DataTypes.TEXT),
+      asOf: DataTypes.DATEONLY,
     },
     { sequelize, modelName: 'apiKey', tableName: 'api_keys' },
   );

@@ -15,6 +15,7 @@ import type { Deps } from '../database.ts';
 import { emailField, nameField } from '../fields.ts';
 import { newId } from '../ids.ts';
 import { accessFields } from '../keys/key-access.ts';
+import { pinField } from '../keys/pin.ts';
 import { giveNewValue, overlapField } from '../keys/rotate-key.ts';
 import { endKeyWithin, issueKey, keyRecord, revokeKey as endKey, type KeyRecord } from '../keys/keys.ts';
 import type { Account } from '../models/account.ts';
@@ -28,7 +29,7 @@ import { monthUsage, type MonthUsage } from '../usage/usage.ts';
 export const operator: Actor = { actorKind: 'operator', actorId: null };
 
 const newAccount = z.strictObject({ email: emailField, name: nameField.optional(), plan: z.string() });
-const newKey = z.strictObject({ name: nameField, ...accessFields });
+const newKey = z.strictObject({ name: nameField, ...accessFields, as_of: pinField });
 
 /** @throws Failure `email_taken`, `invalid_body`, or `invalid_parameter` for a plan that does not exist. */
 export async function createAccount(
@@ -115,21 +116,24 @@ export async function setPlanWithin(
   });
 }
 
-/** Creates a key. `key` is its value: show it once. @throws Failure `not_found`, `invalid_body`, `key_limit_reached`. */
+/**
+ * Creates a key. `key` is its value: show it once. @param wish.as_of the day that it is pinned to.
+ * @throws Failure `not_found`, `invalid_body`, `plan_required`, `key_limit_reached`.
+ */
 export async function createKey(
   deps: Deps,
   accountRef: string,
   name: string,
-  access: { scopes?: readonly string[]; addresses?: readonly string[] } = {},
+  wish: { scopes?: readonly string[]; addresses?: readonly string[]; as_of?: string } = {},
 ): Promise<KeyRecord & { key: string }> {
-  const wish = parseBody(newKey, { name, ...access });
+  const { scopes, addresses, as_of: asOf, ...body } = parseBody(newKey, { name, ...wish });
   const { id: accountId } = await findAccountByRef(deps, accountRef);
   const { record, value } = await deps.db.inLedgerTransaction((transaction) =>
     issueKey(
       deps,
       transaction,
       { accountId, actor: operator },
-      { name: wish.name, expiresAt: null, access: { scopes: wish.scopes, addresses: wish.addresses } },
+      { name: body.name, expiresAt: null, access: { scopes, addresses }, asOf },
     ),
   );
   return { ...record, key: value };
@@ -170,7 +174,7 @@ export async function rotateKeyValue(
 }
 
 /**
- * Replaces an active key by a new one with the same name and expiry; the old one ends at once.
+ * Replaces an active key by a new one with the same name, expiry and day; the old one ends at once.
  * @returns the new record; `key` is its value: show it once.
  * @throws Failure `not_found`, or `conflict` for a key that has already ended.
  */
@@ -184,8 +188,8 @@ export async function rotateKey(deps: Deps, keyRef: string): Promise<KeyRecord &
       fail('conflict', 'The key has ended already: make a new one.');
     }
     await endKeyWithin(deps, transaction, { accountId, actor: operator }, old);
-    const { name, expiresAt, scopes, addresses } = old;
-    const wish = { name, expiresAt, access: { scopes, addresses } };
+    const { name, expiresAt, scopes, addresses, asOf } = old;
+    const wish = { name, expiresAt, access: { scopes, addresses }, asOf };
     return issueKey(deps, transaction, { accountId, actor: operator }, wish);
   });
   return { ...record, key: value };

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { memberOf } from '../../kernel/entries.ts';
 import { fail } from '../../kernel/errors.ts';
 import { listParams } from '../../kernel/http/list.ts';
-import { planOf } from '../../kernel/plans.ts';
+import { missingFeatureText, planOf } from '../../kernel/plans.ts';
 import { findAccount } from '../models/find-account.ts';
 import { audit } from '../audit.ts';
 import type { Deps } from '../database.ts';
@@ -131,13 +131,7 @@ async function makeWebhook(
 export function requireWebhooksPlan({ plans }: Pick<Deps, 'plans'>, account: Account): void {
   const plan = planOf(plans, account.plan);
   if (plan.features.includes('webhooks')) return;
-  const lowest = plans.lowestWith('webhooks');
-  fail(
-    'plan_required',
-    lowest === undefined
-      ? 'No plan of this service has webhooks.'
-      : `This needs the ${lowest.name} plan, which has webhooks; this account is on ${plan.name}. See GET /v1/plans.`,
-  );
+  fail('plan_required', missingFeatureText(plans, 'webhooks', plan.name));
 }
 
 export const readWebhook = endpoint({

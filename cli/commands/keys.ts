@@ -39,17 +39,23 @@ export const keys: DeclareCommand = (command, terminal) => {
       'addresses and ranges from which it works, with commas (default: all)',
       listOf,
     )
+    .option(
+      '--as-of <day>',
+      'pin it to a day, for good: its answers are as if nothing was published after it, and it reads data only',
+    )
     .option(...jsonFlag)
     .addHelpText(
       'after',
       examples(
         'almanac keys create ada@example.org --name laptop',
         'almanac keys create ada@example.org --scopes data --addresses 203.0.113.0/24,2001:db8::/32',
+        'almanac keys create ada@example.org --name backtest --as-of 2020-01-01',
       ),
     )
-    .action(async (account, { name, json, ...access }) =>
-      printNew(terminal, await withAccounts(env, (deps) => createKey(deps, account, name, access)), json),
-    );
+    .action(async (account, { name, json, asOf, ...access }) => {
+      const wish = { ...access, ...(asOf !== undefined && { as_of: asOf }) };
+      printNew(terminal, await withAccounts(env, (deps) => createKey(deps, account, name, wish)), json);
+    });
   command
     .command('list')
     .summary("list an account's keys, masked")
@@ -116,7 +122,7 @@ function printAll(
   if (json) return printJson(terminal, { keys: records });
   printTable(
     terminal,
-    ['id', 'key', 'name', 'status', 'created', 'last used', 'scopes', 'addresses'],
+    ['id', 'key', 'name', 'status', 'created', 'last used', 'scopes', 'addresses', 'as of'],
     records.map((key) => [
       key.id,
       key.masked,
@@ -126,6 +132,7 @@ function printAll(
       key.last_used_at ?? 'never',
       key.scopes.join(','),
       key.addresses?.join(',') ?? 'all',
+      key.as_of ?? 'now',
     ]),
   );
 }

@@ -7151,7 +7151,7 @@ export type GetPlansResponses = {
              * A call for several series counts as one call for each so many of them.
              */
             series_per_call: number;
-            features: Array<'vintages' | 'bulk' | 'webhooks'>;
+            features: Array<'vintages' | 'bulk' | 'webhooks' | 'pinned_keys'>;
         }>;
         /**
          * Rows of this page.
@@ -7484,7 +7484,7 @@ export type GetKeysData = {
         /**
          * The fields of a row; default all.
          */
-        fields?: Array<'id' | 'name' | 'masked' | 'status' | 'created_at' | 'last_used_at' | 'expires_at' | 'revoked_at' | 'scopes' | 'addresses' | 'old_value_ends_at'>;
+        fields?: Array<'id' | 'name' | 'masked' | 'status' | 'created_at' | 'last_used_at' | 'expires_at' | 'revoked_at' | 'scopes' | 'addresses' | 'as_of' | 'old_value_ends_at'>;
         /**
          * The format of the answer. The header `Accept: text/csv` selects CSV too.
          */
@@ -7520,6 +7520,10 @@ export type GetKeysResponses = {
              */
             addresses: Array<string> | null;
             /**
+             * The day that the key is pinned to: answers are as if nothing was published after it. Null: no such day.
+             */
+            as_of: string | null;
+            /**
              * After a rotation: until then the old value works, too.
              */
             old_value_ends_at: string | null;
@@ -7549,6 +7553,10 @@ export type PostKeysData = {
          * Addresses, and ranges in CIDR notation, from which the key works; null: from all.
          */
         addresses?: Array<string> | null;
+        /**
+         * Pins the key to a day, for good: every answer is as if nothing was published after it. Such a key has the scope `data` only. Needs a plan with `pinned_keys`. Null or absent: answers are of now.
+         */
+        as_of?: string | null;
     };
     headers?: {
         /**
@@ -7587,6 +7595,10 @@ export type PostKeysResponses = {
              * From where it works; null: from everywhere.
              */
             addresses: Array<string> | null;
+            /**
+             * The day that the key is pinned to: answers are as if nothing was published after it. Null: no such day.
+             */
+            as_of: string | null;
             /**
              * After a rotation: until then the old value works, too.
              */
@@ -7633,6 +7645,10 @@ export type PatchKeysByIdData = {
          * Addresses, and ranges in CIDR notation, from which the key works; null: from all.
          */
         addresses?: Array<string> | null;
+        /**
+         * Refused: the day that a key is pinned to never changes.
+         */
+        as_of?: unknown;
     };
     path: {
         /**
@@ -7670,6 +7686,10 @@ export type PatchKeysByIdResponses = {
              * From where it works; null: from everywhere.
              */
             addresses: Array<string> | null;
+            /**
+             * The day that the key is pinned to: answers are as if nothing was published after it. Null: no such day.
+             */
+            as_of: string | null;
             /**
              * After a rotation: until then the old value works, too.
              */
@@ -7723,6 +7743,10 @@ export type PostKeysByIdRotateResponses = {
              * From where it works; null: from everywhere.
              */
             addresses: Array<string> | null;
+            /**
+             * The day that the key is pinned to: answers are as if nothing was published after it. Null: no such day.
+             */
+            as_of: string | null;
             /**
              * After a rotation: until then the old value works, too.
              */
@@ -8987,6 +9011,10 @@ export type GetAccountKeyByTokenResponses = {
              */
             addresses: Array<string> | null;
             /**
+             * The day that the key is pinned to: answers are as if nothing was published after it. Null: no such day.
+             */
+            as_of: string | null;
+            /**
              * After a rotation: until then the old value works, too.
              */
             old_value_ends_at: string | null;
@@ -9643,7 +9671,7 @@ export type GetOperatorAccountsByIdKeysData = {
         /**
          * The fields of a row; default all.
          */
-        fields?: Array<'id' | 'name' | 'masked' | 'status' | 'created_at' | 'last_used_at' | 'expires_at' | 'revoked_at' | 'scopes' | 'addresses' | 'old_value_ends_at'>;
+        fields?: Array<'id' | 'name' | 'masked' | 'status' | 'created_at' | 'last_used_at' | 'expires_at' | 'revoked_at' | 'scopes' | 'addresses' | 'as_of' | 'old_value_ends_at'>;
         /**
          * The format of the answer. The header `Accept: text/csv` selects CSV too.
          */
@@ -9678,6 +9706,10 @@ export type GetOperatorAccountsByIdKeysResponses = {
              * From where it works; null: from everywhere.
              */
             addresses: Array<string> | null;
+            /**
+             * The day that the key is pinned to: answers are as if nothing was published after it. Null: no such day.
+             */
+            as_of: string | null;
             /**
              * After a rotation: until then the old value works, too.
              */
@@ -9787,7 +9819,7 @@ export type GetOperatorPlansResponses = {
              * A call for several series counts as one call for each so many of them.
              */
             series_per_call: number;
-            features: Array<'vintages' | 'bulk' | 'webhooks'>;
+            features: Array<'vintages' | 'bulk' | 'webhooks' | 'pinned_keys'>;
             /**
              * Accounts of this plan.
              */

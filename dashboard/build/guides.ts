@@ -17,6 +17,7 @@ const groups: { title: string; guides: Record<string, string> }[] = [
       funds: 'How returns, risk and ranks of funds are computed.',
       errors: 'Each error code: what it means, and what to do about it.',
       accounts: 'Signing in, keys and usage by HTTP.',
+      'pinned-keys': 'For backtests: answers as if nothing had been published after a day.',
       webhooks: 'Messages about changes: how to receive and verify them.',
       follow: 'Mails about changes of series, sources and searches.',
       events: 'Each type of event with its fields and an example.',

@@ -92,6 +92,7 @@ function credentialOf(found: NonNullable<HeartbeatAnswer['credentials'][number]>
     plan: found.plan,
     active: found.active,
     operator: 'no',
+    asOf: found.as_of,
     access: {
       scopes: found.scopes,
       isAllowedFrom: found.addresses === null ? null : addressCheck(found.addresses),

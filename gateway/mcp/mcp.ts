@@ -110,7 +110,8 @@ async function answerTool(
       answers.push(answer);
       if (answer.status !== 200) break;
     }
-    const asOf = given['as_of'] as string | undefined;
+    // A later day than that of a pinned key was refused by data-api.
+    const asOf = (given['as_of'] as string | undefined) ?? callOf(outer.request).identity.asOf ?? undefined;
     const result = resultOf({ tool, asOf, targets, answers, publicUrl });
     outer.isServed = result.isError !== true;
     return result;

@@ -24,6 +24,7 @@ const exposed = [
   'RateLimit-Policy',
   'Retry-After',
   'Server-Timing',
+  'X-As-Of',
   'X-Quota-Limit',
   'X-Quota-Remaining',
   'X-Quota-Reset',

@@ -9,7 +9,7 @@ import { z } from 'zod';
 import { hashApiKey, isWellFormedApiKey } from '../../kernel/credentials/api-key.ts';
 import { fail, Failure } from '../../kernel/errors.ts';
 import type { Identity } from '../../kernel/identity.ts';
-import { planOf, type Plan, type Plans } from '../../kernel/plans.ts';
+import { missingFeatureText, planOf, type Plan, type Plans } from '../../kernel/plans.ts';
 import { sha256 } from '../../kernel/credentials/sha256.ts';
 import { parseSessionToken } from '../../kernel/credentials/session-token.ts';
 import type { KeyScope } from '../../kernel/credentials/key-access.ts';
@@ -55,10 +55,8 @@ export function keyScopesOf({
 
 const contextsMax = 10_000;
 
-export function credential(
-  { accounts, findKey, failures, journal, plans, setCallerContext }: CredentialOptions,
-  action: z.output<typeof credentialAction>,
-): Policy {
+export function credential(options: CredentialOptions, action: z.output<typeof credentialAction>): Policy {
+  const { accounts, findKey, failures } = options;
   const { accept, optional, only } = action;
   const scopeOf = keyScopesOf(action);
   return (request, _response, next) => {
@@ -92,16 +90,14 @@ export function credential(
     next();
   }
 
-  /** Sets the caller. @throws Failure unauthorized if the credential does not exist; forbidden if its key may not make the call. */
+  /** Sets the caller. @throws Failure unauthorized if the credential does not exist, otherwise as `acceptCaller` does. */
   function finish(request: IncomingMessage, presented: Presented, found: Credential | null): void {
     const call = callOf(request);
     if (found === null) throw refused(presented.session === undefined ? unknownKey : endedSession);
     failures.accepted(presented.hash);
+    tellPin(call, found);
     if (only === 'operators') requireOperator(found);
-    if (found.access !== null)
-      requireAccess(found.access, scopeOf(request.method ?? '', call.path), call.clientIp);
-    setCallerContext(call, found, planOf(plans, found.plan));
-    if (found.keyId !== null) journal.touch(found.keyId);
+    acceptCaller(options, call, found, scopeOf(request.method ?? '', call.path));
   }
 
   /** Counts a failed credential. @throws the error, or Failure rate_limited if too many from the IP address fail. */
@@ -118,6 +114,29 @@ export function credential(
     const name = parseSessionToken(session);
     return name && accounts.session(name);
   }
+}
+
+/** Has the answer name the day that its key is pinned to, whatever becomes of the call. */
+export function tellPin(call: Call, { asOf }: Credential): void {
+  if (asOf !== null) call.head.push('x-as-of', asOf);
+}
+
+/**
+ * Makes the owner of a credential the caller. @param needed the scope of the call. @throws Failure `forbidden` if the key may not make the call,
+ * `plan_required` if it is pinned to a day and the plan has no such keys.
+ */
+export function acceptCaller(
+  { plans, setCallerContext, journal }: Pick<CredentialOptions, 'plans' | 'setCallerContext' | 'journal'>,
+  call: Call,
+  found: Credential,
+  needed: KeyScope,
+): void {
+  if (found.access !== null) requireAccess(found.access, needed, call.clientIp);
+  const plan = planOf(plans, found.plan);
+  if (found.asOf !== null && !plan.features.includes('pinned_keys'))
+    fail('plan_required', missingFeatureText(plans, 'pinned_keys', plan.name));
+  setCallerContext(call, found, plan);
+  if (found.keyId !== null) journal.touch(found.keyId);
 }
 
 /**
@@ -172,7 +191,7 @@ export type SetCallerContext = (call: Call, found: Credential, plan: Plan) => vo
  */
 export function createCallerContexts(): SetCallerContext {
   const contexts = new LRUCache<string, { caller: Caller; identity: Identity }>({ max: contextsMax }); // by key or session
-  return (call, { accountId, keyId, sessionId, active, operator }, plan) => {
+  return (call, { accountId, keyId, sessionId, active, operator, asOf }, plan) => {
     const isOperator = operator === 'fresh';
     const id = keyId ?? sessionId ?? '';
     let context = contexts.get(id);
@@ -180,7 +199,8 @@ export function createCallerContexts(): SetCallerContext {
       context?.caller.accountId === accountId &&
       context.caller.plan === plan &&
       context.caller.active === active &&
-      context.identity.operator === isOperator;
+      context.identity.operator === isOperator &&
+      context.identity.asOf === asOf;
     if (context === undefined || !isSame) {
       const { id: planId, features } = plan;
       context = {
@@ -188,7 +208,7 @@ export function createCallerContexts(): SetCallerContext {
         identity: {
           ...{ scope: 'client', accountId, keyId, sessionId, plan: planId, features },
           operator: isOperator,
-          asOf: null,
+          asOf,
         },
       };
       contexts.set(id, context);

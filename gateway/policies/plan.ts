@@ -2,7 +2,7 @@
 // gateway.config.yml lists the parameters and paths of each feature.
 import { z } from 'zod';
 import { fail } from '../../kernel/errors.ts';
-import { features, type Feature, type Plans } from '../../kernel/plans.ts';
+import { features, missingFeatureText, type Feature, type Plans } from '../../kernel/plans.ts';
 import { callOf, callerOf } from '../call.ts';
 import { patternOf } from '../routes.ts';
 import type { Policy } from '../policy.ts';
@@ -33,7 +33,7 @@ export function plan(plans: Plans, action: z.output<typeof planAction>): Policy 
       if (caller.plan.features.includes(feature)) continue;
       const parameter = call.query === '' ? undefined : parameterOf(call.query, parameters);
       if (parameter === undefined && !patterns.some((pattern) => pattern.test(call.path))) continue;
-      fail('plan_required', planMessage(plans, feature, caller.plan.name), {
+      fail('plan_required', missingFeatureText(plans, feature, caller.plan.name), {
         ...(parameter && { param: parameter }),
       });
     }
@@ -45,11 +45,4 @@ export function plan(plans: Plans, action: z.output<typeof planAction>): Policy 
 function parameterOf(query: string, parameters: readonly string[]): string | undefined {
   const given = new URLSearchParams(query);
   return parameters.find((name) => given.has(name));
-}
-
-function planMessage(plans: Plans, feature: Feature, present: string): string {
-  const lowest = plans.lowestWith(feature);
-  return lowest === undefined
-    ? `No plan of this service has ${feature}.`
-    : `This needs the ${lowest.name} plan, which has ${feature}; this account is on ${present}. See GET /v1/plans.`;
 }

@@ -98,13 +98,13 @@ const namesOfFeatures = new WeakMap<readonly Feature[], string>();
 const encodings = new LRUCache<string, Encoding>({ max: 1_000 });
 
 /**
- * The cache key depends on what data-api's answer depends on: the URL as sent, without the key; the features of the plan; the encodings and types
- * that the client accepts.
+ * The cache key depends on what data-api's answer depends on: the URL as sent, without the key; the day that the key is pinned to; the features of
+ * the plan; the encodings and types that the client accepts.
  */
-function nameOf({ identity: { features } }: Call, { url = '', headers }: IncomingMessage): string {
+function nameOf({ identity: { features, asOf } }: Call, { url = '', headers }: IncomingMessage): string {
   let ofFeatures = namesOfFeatures.get(features);
   if (ofFeatures === undefined) namesOfFeatures.set(features, (ofFeatures = features.toSorted().join()));
-  return `${encodingOf(headers['accept-encoding'])} ${ofFeatures} ${url} ${headers.accept ?? '*/*'}`;
+  return `${encodingOf(headers['accept-encoding'])} ${asOf ?? ''} ${ofFeatures} ${url} ${headers.accept ?? '*/*'}`;
 }
 
 function encodingOf(accepted: string | undefined): Encoding {

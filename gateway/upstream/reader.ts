@@ -43,6 +43,7 @@ const hopByHop: ReadonlySet<string> = new Set([
 const setHere: ReadonlySet<string> = new Set([
   'server-timing',
   'strict-transport-security',
+  'x-as-of',
   'x-content-type-options',
   'x-request-id',
 ]);

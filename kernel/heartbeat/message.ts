@@ -133,6 +133,8 @@ export const heartbeatAnswer = z.object({
         scopes: z.array(z.string()),
         /** The address ranges from which it works; null: every address. */
         addresses: z.array(z.string()).nullable(),
+        /** The day that the key is pinned to: answers hold only what was published by then. Null: the key is not pinned. */
+        as_of: z.iso.date().nullable(),
         /** Null: the subscription is unpaid, so no call is served. */
         block: grant.nullable(),
       })

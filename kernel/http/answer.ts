@@ -84,7 +84,8 @@ function sendNotModified(request: Request, response: Response, headers: CachingH
   return true;
 }
 
-const vary = 'Accept, Accept-Encoding';
+// The key, as one that is pinned to a day has answers of its own, also where none is needed.
+const vary = 'Accept, Accept-Encoding, Authorization, X-API-Key';
 const uncached = { 'cache-control': cacheControls.none, vary };
 
 /** A strong ETag per representation, Last-Modified, Vary, Cache-Control, and the location headers of the reply. */

@@ -4,6 +4,7 @@ import type { Stage } from './stage.ts';
 import { paying, payingFirst } from './walks/account/billing.ts';
 import { compare } from './walks/compare.ts';
 import { firstKey } from './walks/account/first-key.ts';
+import { pinnedKey } from './walks/account/pinned-key.ts';
 import { following } from './walks/account/following.ts';
 import { configuredFrontPage } from './walks/front-page.ts';
 import { google } from './walks/account/google.ts';
@@ -45,6 +46,7 @@ export const walks: readonly Walk[] = [
   compare,
   pace,
   firstKey,
+  pinnedKey,
   forgottenPassword,
   twoFactor,
   passkeys,

@@ -21,7 +21,7 @@ test.serial('a keyed call reaches data-api with the sealed identity of its accou
   const received = gateway.dataApi.received.at(-1);
   t.is(received?.url, '/v1/series/CPI.PK?from=2024');
   t.is(received?.identity?.accountId, accountId);
-  t.deepEqual(received?.identity?.features, ['vintages', 'bulk', 'webhooks']);
+  t.deepEqual(received?.identity?.features, ['vintages', 'bulk', 'webhooks', 'pinned_keys']);
   t.truthy(received?.headers[identityHeader]);
   t.is(received?.headers['x-api-key'], undefined);
   t.is(received?.headers['x-request-id'], response.headers.get('x-request-id') ?? undefined);

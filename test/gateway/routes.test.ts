@@ -90,6 +90,7 @@ const registered = [
   'cors',
   'stripe-events',
   'credential',
+  'pin',
   'session',
   'usage',
   'plan',

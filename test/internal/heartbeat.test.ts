@@ -35,6 +35,7 @@ test('credentials come in the order of the hashes, with null for an unknown one'
     expires_in_ms: null,
     scopes: ['data', 'read', 'manage'],
     addresses: null,
+    as_of: null,
   });
   const found = await lookUp(sha256(pro.key), sha256('unknown'), sha256(free.key), sha256(pro.key));
   const named = found.map((each) => each && (({ block: _block, ...credential }) => credential)(each));

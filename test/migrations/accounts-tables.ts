@@ -126,6 +126,16 @@ function apiKeys(): TableCases {
         [{ addresses: '{}' }, { addresses: `{${Array(21).fill('192.0.2.1').join()}}` }],
         [{ addresses: '{192.0.2.0/24}' }, { addresses: `{${Array(20).fill('192.0.2.1').join()}}` }],
       ),
+      ...is.check(
+        'as_of_check',
+        [{ as_of: '1899-12-31', scopes: '{data}' }, { as_of: 'infinity', scopes: '{data}' }],
+        [{ as_of: '1900-01-01', scopes: '{data}' }],
+      ),
+      {
+        constraint: 'api_keys_pinned',
+        refused: [{ as_of: '2020-01-01' }, { as_of: '2020-01-01', scopes: '{data,read}' }],
+        accepted: [{ as_of: '2020-01-01', scopes: '{data}' }],
+      },
       ...is.check('check', [{ expires_at: at }], [{ expires_at: later }, { expires_at: null }]),
       ...is.check('check1', [{ revoked_at: at, slot: '1' }], [{ revoked_at: at, slot: null }]),
       ...is.check(

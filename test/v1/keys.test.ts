@@ -57,6 +57,7 @@ test('a new key is shown once, well-formed, and works at once', async (t) => {
     revoked_at: null,
     scopes: ['data', 'read', 'manage'],
     addresses: null,
+    as_of: null,
     old_value_ends_at: null,
   });
 });

@@ -23,7 +23,7 @@ test('an unchanged answer is 304; another query, format or encoding is another E
     const first = await service.call(path, { headers });
     const etag = first.headers.get('etag') ?? '';
     t.regex(etag, /^"[\w-]+"$/);
-    t.is(first.headers.get('vary'), 'Accept, Accept-Encoding');
+    t.is(first.headers.get('vary'), 'Accept, Accept-Encoding, Authorization, X-API-Key');
     t.is(first.headers.get('cache-control'), 'private, no-cache');
     t.false(Number.isNaN(Date.parse(first.headers.get('last-modified') ?? '')));
     tags.add(etag);

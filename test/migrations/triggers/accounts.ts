@@ -51,9 +51,10 @@ export const accountsTriggers: readonly TriggerCase[] = [
         `update accounts.api_keys set hash = repeat('8', 64) where slot = 1`,
         `update accounts.api_keys set scopes = '{data}' where slot = 1`,
         `update accounts.api_keys set addresses = '{192.0.2.1}' where slot = 1`,
+        `update accounts.api_keys set as_of = '2020-01-01' where slot = 1`,
         `update accounts.api_keys set revoked_at = '${at}', slot = null where slot = 1`,
       ]),
-    expected: [nothing, ...Array.from({ length: 7 }, () => numbered)],
+    expected: [nothing, ...Array.from({ length: 8 }, () => numbered)],
   },
   {
     trigger: 'accounts.api_keys.api_keys_deleted',

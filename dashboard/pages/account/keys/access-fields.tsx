@@ -1,6 +1,7 @@
 // The permissions of a key as fields of a form: actions and addresses. Folded away, since most keys have no restrictions.
 import type { Fields } from '../../../components/forms/action.tsx';
 import { Field } from '../../../components/forms/field.tsx';
+import { dayText } from '../../../text/times.ts';
 import type { Key } from './answers.ts';
 
 type Access = Pick<Key, 'scopes' | 'addresses'>;
@@ -58,9 +59,11 @@ export function accessIn(field: Fields): Access {
   };
 }
 
-/** In a few words; undefined: everything from everywhere. */
-export function accessText({ scopes: has, addresses }: Access): string | undefined {
+/** In a few words; undefined: everything from everywhere, as of now. */
+export function accessText({ scopes: has, addresses, as_of: day }: Key): string | undefined {
   const what = has.length === scopes.length ? [] : [has.join(', ')];
   const where = addresses === null ? [] : [`from ${addresses.join(', ')}`];
-  return what.length + where.length === 0 ? undefined : [...what, ...where].join(' · ');
+  const when = day === null ? [] : [`as of ${dayText(day)}`];
+  const all = [...when, ...what, ...where];
+  return all.length === 0 ? undefined : all.join(' · ');
 }

@@ -12,7 +12,7 @@ import { Pick } from '../../../components/pick.tsx';
 import { SecretOnce } from '../secret-once.tsx';
 import { AccessFields, accessIn } from './access-fields.tsx';
 import { FirstCallCode } from '../overview/first-call.tsx';
-import { timeText } from '../../../text/times.ts';
+import { timeText, today } from '../../../text/times.ts';
 
 const lookEveryMs = 2_000;
 
@@ -54,7 +54,9 @@ export function NewKey({ suggestion, onMade, onClose }: NewKeyProps) {
       days === ''
         ? null
         : new Date(Date.now() + Number(days) * 86_400_000).toISOString().replace(/\.\d+/, '');
-    const body = { name: field('name').trim(), expires_at, ...accessIn(field) };
+    const day = field('as_of');
+    const pin = day === '' ? {} : { as_of: day, scopes: ['data' as const] };
+    const body = { name: field('name').trim(), expires_at, ...accessIn(field), ...pin };
     const { data } = await accountApi.post('/v1/keys', { body });
     setMade(data);
     onMade(data.id);
@@ -84,6 +86,14 @@ export function NewKey({ suggestion, onMade, onClose }: NewKeyProps) {
             ]}
           />
         </div>
+        <Field
+          label="Pinned to a day"
+          name="as_of"
+          type="date"
+          min="1900-01-01"
+          max={today()}
+          hint="Optional, for backtests. Answers hold only what was published by that day. The key then only reads data, and the day cannot be changed."
+        />
         <AccessFields />
         <Buttons action={action} submit="Create the key" onCancel={onClose} />
       </form>

@@ -1,0 +1,54 @@
+// Where no key is needed: a key that is pinned to a day pins the answer all the same, by the rules of where keys are needed. A call with any
+// other key, or an unknown one, is nobody's there. While accounts-api cannot say which it is, a call with a key is refused: an answer of now
+// would be wrong for a pinned one.
+import type { IncomingMessage } from 'node:http';
+import { hashApiKey, isWellFormedApiKey } from '../../kernel/credentials/api-key.ts';
+import { fail, Failure } from '../../kernel/errors.ts';
+import type { Credential } from '../accounts.ts';
+import { callOf, enterStage, type Call } from '../call.ts';
+import type { Policy } from '../policy.ts';
+import { acceptCaller, tellPin, type CredentialOptions } from './credential.ts';
+
+const unknown = new Failure('unauthorized', 'The API key is unknown or was revoked.');
+
+export function pin(options: Omit<CredentialOptions, 'accounts'>): Policy {
+  const { findKey, failures } = options;
+  return (request, _response, next) => {
+    const call = callOf(request);
+    const key = keyOf(call);
+    if (key === undefined) return next();
+    enterStage(call, 'credential');
+    const hash = hashApiKey(key);
+    failures.admit(call.clientIp, hash);
+    const found = findKey(hash);
+    if (found instanceof Promise) return found.then((credential) => finish(request, hash, credential, next));
+    finish(request, hash, found, next);
+  };
+
+  /** @throws Failure as `acceptCaller` does, if the key is pinned; `rate_limited` if too many unknown ones come from the IP address. */
+  function finish(request: IncomingMessage, hash: string, found: Credential | null, next: () => void): void {
+    const call = callOf(request);
+    if (found === null) {
+      const refusal = failures.failed(call.clientIp, hash, unknown);
+      if (refusal !== unknown) throw refusal; // each may cost a lookup
+      return next();
+    }
+    failures.accepted(hash);
+    if (found.asOf !== null) {
+      tellPin(call, found);
+      acceptCaller(options, call, found, 'data');
+    }
+    next();
+  }
+}
+
+/** The key of the call; undefined without one that has the form of a key. @throws Failure `invalid_request` for several: one may be pinned. */
+function keyOf({ presented }: Call): string | undefined {
+  const { keyHeaders, authorizations, keyParameters } = presented;
+  if (keyHeaders.length + authorizations.length + keyParameters.length === 0) return undefined;
+  const keys = new Set([...keyHeaders, ...authorizations, ...keyParameters].filter(isWellFormedApiKey));
+  if (keys.size > 1)
+    fail('invalid_request', 'The request contains different API keys. Send one, in the X-API-Key header.');
+  const [key] = keys;
+  return key;
+}
