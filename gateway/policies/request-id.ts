@@ -5,7 +5,7 @@ import { bodyBytesMax } from '../../kernel/bodies/service-bodies.ts';
 import { anonymous } from '../../kernel/identity.ts';
 import type { AccessLog } from '../observability/access-log.ts';
 import { callOf, openCall, parentOf, type Call } from '../call.ts';
-import { keysInAuthorization } from './authorization.ts';
+import { keysInAuthorization } from '../authorization.ts';
 import type { Clients } from '../client-ip.ts';
 import type { Policy } from '../policy.ts';
 

@@ -1,5 +1,5 @@
 // Parses API keys from an Authorization header.
-import { looksLikeApiKey } from '../../kernel/credentials/api-key.ts';
+import { looksLikeApiKey } from '../kernel/credentials/api-key.ts';
 
 /**
  * The key of `Bearer <key>`. For `Basic`, what begins like a key: the user name, the password, or both if they differ.
