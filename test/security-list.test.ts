@@ -29,7 +29,7 @@ function titlesOf(file: string): string[] {
 }
 
 test('each attack of the list that is ours has a row with at least one test', (t) => {
-  const ours = Array.from({ length: 33 }, (_, i) => i + 1);
+  const ours = Array.from({ length: 35 }, (_, i) => i + 1);
   t.deepEqual(
     rows.map(({ number }) => number),
     ours,

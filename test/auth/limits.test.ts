@@ -88,7 +88,7 @@ const passwordSites: { at: string; what: string; prepare: () => Promise<(ip: str
       },
     },
     {
-      at: 'account.ts signIn',
+      at: 'prove-holder.ts signIn',
       what: 'asking for a new e-mail address, by the password',
       async prepare() {
         const holder = await newHolder();
@@ -436,7 +436,7 @@ const freshSites: {
     call: (holder) => service.signedIn(holder, '/v1/account', { method: 'DELETE' }),
   },
   {
-    at: 'account.ts requireFresh',
+    at: 'prove-holder.ts requireFresh',
     what: 'another e-mail address for an account without a password',
     hasPassword: false,
     call: (holder) =>
