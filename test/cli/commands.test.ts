@@ -110,16 +110,23 @@ test.serial(
     t.regex(String(renewed['old_value_ends_at']), /^\d{4}-/);
     t.like(await key('revoke', String(rotated['key'])), { id: rotated['id'], status: 'revoked' });
     t.like(await keyOf(rotated['id']), { revoked: true });
+    await account(['set-plan', 'ada@example.org', 'pro']); // with the feature of pinned keys
+    const pinned = await key('create', 'ada@example.org', '--name', 'backtest', '--as-of', '2020-06-30');
+    t.like(pinned, { as_of: '2020-06-30', scopes: ['data'] });
+    t.like(await key('rotate', String(pinned['id'])), { as_of: '2020-06-30', scopes: ['data'] });
     const { keys } = await key('list', 'ada@example.org');
     t.deepEqual(
       (keys as { name: string; status: string }[]).map(({ name, status }) => [name, status]),
       [
+        ['backtest', 'active'],
         ['made on the command line', 'active'],
+        ['backtest', 'revoked'],
         ['laptop', 'revoked'],
         ['laptop', 'revoked'],
       ],
     );
-    const kept = (keys as { id: string }[])[0]?.id ?? '';
+    const kept =
+      (keys as { id: string; name: string }[]).find(({ name }) => name.startsWith('made'))?.id ?? '';
     t.regex((await almanac(['keys', 'list', String(id)])).stdout, /^id +key +name .*\nkey_/);
     t.regex(
       (await almanac(['keys', 'revoke', kept])).stdout,
