@@ -6,6 +6,7 @@ import { memberOf } from '../../kernel/entries.ts';
 import { csvText } from '../../kernel/http/list.ts';
 import { setPlan } from '../../accounts-api/operator/operator.ts';
 import { newId } from '../../accounts-api/ids.ts';
+import { insertPasskey } from '../../accounts-api/sessions/passkeys.sql.ts';
 import { holdersOf } from '../auth/holders.ts';
 import {
   assertError,
@@ -36,6 +37,7 @@ const files: Record<string, string> = {
   '/v1/webhooks/:id/deliveries': 'deliveries.csv',
   '/v1/follows': 'follows.csv',
   '/auth/sessions': 'sessions.csv',
+  '/auth/passkeys': 'passkeys.csv',
   '/v1/operator/accounts': 'accounts.csv',
   '/v1/operator/accounts/:id/keys': 'keys.csv',
   '/v1/operator/plans': 'plans.csv',
@@ -70,6 +72,12 @@ async function newOwner(): Promise<Owner> {
     if (name === 'one') await service.signedIn(holder, `/v1/keys/${id}`, { method: 'DELETE' });
     const wish = { url: 'https://hooks.example.org/', events: ['key.created'], description: name };
     await service.signedIn(holder, '/v1/follows', { body: { kind: 'search', of: name } });
+    await service.deps.db.inLedgerTransaction((transaction) =>
+      insertPasskey(service.deps.db, transaction, {
+        ...{ id: newId('psk'), account_id: accountId, name, created_at: service.clock.now() },
+        ...{ credential_id: newId('psk'), public_key: Buffer.from([0]), sign_count: 0 },
+      }),
+    );
     const made = await service.signedIn(holder, '/v1/webhooks', { body: wish });
     webhooks.push((made.body as { data: { id: string } }).data.id);
     await service.signedIn(holder, `/v1/webhooks/${webhooks[0]}/test`, { method: 'POST' });
