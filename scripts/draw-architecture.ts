@@ -1,4 +1,4 @@
-// Draws the parts of the project and the imports between them as docs/images/architecture.svg: `npm run draw`.
+// Draws the parts of the project and the imports between them as docs/architecture.svg: `npm run draw`.
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { projectRoot } from '../kernel/project.ts';
@@ -27,7 +27,7 @@ const columns: Readonly<Record<string, readonly [from: number, to: number]>> = {
 };
 
 const size = { column: 132, gap: 18, line: 17, head: 30, between: 54, margin: 16 };
-export const drawingFile = path.join(projectRoot, 'docs/images/architecture.svg');
+export const drawingFile = path.join(projectRoot, 'docs/architecture.svg');
 
 interface Box {
   part: string;
