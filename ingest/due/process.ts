@@ -1,6 +1,6 @@
 // The child process that reads files: runs the tasks that it is sent, one after another, and replies. It ends with its parent process;
 // uncommitted work is then rolled back.
-import { setPriority } from 'node:os';
+import { getPriority, setPriority } from 'node:os';
 import { openDatabase, type Database } from '../../kernel/database.ts';
 import { createLog, standardOutput } from '../../kernel/log/log.ts';
 import { actAs } from './apart/acting.sql.ts';
@@ -23,7 +23,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal
 setInterval(() => void send({ beat: true }), beatEveryMs);
 process.on('message', (order: Order | typeof endOfTasks) => {
   if (order === endOfTasks) process.exit(0);
-  setPriority(order.niceness);
+  setPriority(Math.max(getPriority(), order.niceness)); // only root may make a process less nice than it was started
   void perform(order)
     .then((answer): Sent => ({ answer }))
     .catch((error: unknown): Sent => ({ failed: toSent(error) }))

@@ -110,6 +110,7 @@ export const leftOut: readonly { reason: string; files: readonly string[] }[] = 
       'test/gateway/identity-headers.test.ts',
       'test/gateway/keyed-call.test.ts',
       'test/gateway/late-answers.test.ts',
+      'test/gateway/pinned-keys.test.ts',
       'test/gateway/late-grants.test.ts',
       'test/gateway/limit-headers.test.ts',
       'test/gateway/metrics.test.ts',
