@@ -128,7 +128,10 @@ function apiKeys(): TableCases {
       ),
       ...is.check(
         'as_of_check',
-        [{ as_of: '1899-12-31', scopes: '{data}' }, { as_of: 'infinity', scopes: '{data}' }],
+        [
+          { as_of: '1899-12-31', scopes: '{data}' },
+          { as_of: 'infinity', scopes: '{data}' },
+        ],
         [{ as_of: '1900-01-01', scopes: '{data}' }],
       ),
       {

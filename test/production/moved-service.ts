@@ -3,7 +3,13 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { projectRoot } from '../../kernel/project.ts';
-import { anonymous, createSealer, identityHeader, type Identity, type Service } from '../../kernel/identity.ts';
+import {
+  anonymous,
+  createSealer,
+  identityHeader,
+  type Identity,
+  type Service,
+} from '../../kernel/identity.ts';
 import { startServing } from '../run/processes.ts';
 import { testIdentitySecret } from '../services/harness.ts';
 
@@ -52,7 +58,12 @@ export async function startMoved(service: string, env: Record<string, string>): 
 export async function callAs(
   service: Service,
   url: string,
-  { aheadMs, identity, target, body }: { aheadMs: number; identity?: Partial<Identity>; target: string; body?: unknown },
+  {
+    aheadMs,
+    identity,
+    target,
+    body,
+  }: { aheadMs: number; identity?: Partial<Identity>; target: string; body?: unknown },
 ): Promise<Answered> {
   const clock = { now: () => new Date(Date.now() + aheadMs) };
   const method = body === undefined ? 'GET' : 'POST';
