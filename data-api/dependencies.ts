@@ -24,7 +24,7 @@ export interface Dependencies {
   frontPage: FrontPage;
   chartPlaces: Places;
   clock: Clock;
-  /** The day, `YYYY-MM-DD`, as of which everything is read; null: now. */
+  /** The day, `YYYY-MM-DD`, that all reads are as of; null: now. */
   asOf: string | null;
   /** The publisher's time zone, an IANA name: vintages are days in it. */
   seriesTimeZone: string;

@@ -77,7 +77,7 @@ export async function insertPasskey(
   return rows.length === 1;
 }
 
-/** Renames a passkey of an account, which the transaction has locked. @returns the passkey, and its name before; null if there is none. */
+/** Renames a passkey of an account, which the transaction has locked. @returns the passkey and its former name; null if it does not exist. */
 export async function renamePasskey(
   db: AccountsDatabase,
   transaction: Transaction,

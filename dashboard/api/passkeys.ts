@@ -54,7 +54,7 @@ function asProblem(thrown: unknown): AlmanacError {
         ? ['passkey_failed', `The browser could not use a passkey: ${thrown.message}.`]
         : [
             'passkey_not_used',
-            'No passkey was used: it was declined or took too long, or there is none for this site.',
+            'No passkey was used. You declined, it took too long, or this device has no passkey for this site.',
           ];
   return new AlmanacError(
     {

@@ -10,7 +10,7 @@ const begin = /^\s*with\s+(recursive\s+)?/i;
 /**
  * The statement that reads as of a day.
  * @param dayAt the number of the parameter with the day. @param timeZone an IANA name.
- * @throws Failure `not_available_as_of` if it names a table of which no past is kept.
+ * @throws Failure `not_available_as_of` if it names a table that keeps no past.
  */
 export function asOfStatement(text: string, dayAt: number, timeZone: string): string {
   const read = new Set<string>();
@@ -73,7 +73,7 @@ export function queryAsOf(on: Queryable, day: string, timeZone: string): Queryab
   };
 }
 
-/** A database as of a day. A transaction would read what it is now, so there is none. */
+/** A database as of a day. It has no transactions: they would read the present state. */
 export function databaseAsOf(database: Database, day: string, timeZone: string): Database {
   return {
     ...database,

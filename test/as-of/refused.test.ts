@@ -1,4 +1,4 @@
-// Keys that are pinned to a day, at the endpoints of which no past is kept: these refuse them, whatever they ask.
+// Endpoints that keep no past refuse keys that are pinned to a day, whatever the request.
 import test from 'ava';
 import { endpoints } from '../../data-api/routes.ts';
 import { proAccount, startDataService } from '../services/data-service.ts';

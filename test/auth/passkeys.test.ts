@@ -41,7 +41,7 @@ function assertRefused(t: ExecutionContext, answer: Parameters<typeof assertErro
   t.regex(message, why);
   t.is(param, 'credential');
 }
-/** What the gateway is told of a session, as an operator's. */
+/** What the gateway learns about a session of an operator. */
 async function operatorOf(of: typeof service, token: string): Promise<string | undefined> {
   const session = await of.deps.db.sessions.findByPk(token.split('.')[0] ?? '');
   const { body } = await of.internally('/internal/sessions', {
