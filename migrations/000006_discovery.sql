@@ -94,7 +94,7 @@ create table data.search_entries (
   id_text     text not null,       -- from here on derived by data.store_search
   name_text   text not null,
   words       tsvector not null,   -- A: id and name, each word as it is and without its ending · B: all else
-  -- and `type:fund`, `category:prices`, …, which no text has, for filters
+  -- and `:type:fund`, `:category:prices`, …, which no word begins with, for filters
   unique (type, id)
 );
 comment on table data.search_entries is
@@ -108,12 +108,23 @@ create index search_entries_by_word on data.search_entries using gin (words);
 create type data.search_document as (type text, id text, name text, unit text, frequency text, source text, category text, facts text,
   description text, series_no integer, geography text);
 
+-- A category and those above it, as words: an entry is found by each with one lookup in the index.
+create function data.category_words(category text) returns text[] language sql immutable parallel safe return array(
+  select ':category:' || array_to_string((string_to_array(category, '/'))[:depth], '/')
+  from generate_series(1, cardinality(string_to_array(category, '/'))) depth);
+
 create function data.search_words(document data.search_document, id_text text, name_text text) returns tsvector language sql stable return
   setweight(to_tsvector('pg_catalog.simple', id_text || ' ' || name_text) || to_tsvector('data.english', id_text || ' ' || name_text), 'A')
   || setweight(to_tsvector('data.english', data.search_text(
        concat_ws(' ', (document).facts, (document).source, (document).category, left((document).description, 2000)))), 'B')
-  || array_to_tsvector(array_remove(array['type:' || (document).type, 'frequency:' || (document).frequency,
-       'source:' || (document).source, 'category:' || (document).category], null));
+  || array_to_tsvector(array_remove(array[':type:' || (document).type, ':frequency:' || (document).frequency,
+       ':source:' || (document).source] || data.category_words((document).category), null));
+
+-- Whether an entry has a word of the index. Only for rare words: it lists all entries of the word.
+create function data.has_search_word(lexeme text) returns boolean language plpgsql stable set enable_seqscan = off as $$
+begin
+  return exists (select from data.search_entries where words @@ ('''' || replace(replace(lexeme, '\', '\\'), '''', '''''') || '''')::tsquery);
+end $$;
 
 -- A correction to a word without an entry finds nothing, like the query itself. near contains the word, and the word without any one of its letters:
 -- two words share one of these if they differ by one letter that is added, missing, different, or swapped with the next.

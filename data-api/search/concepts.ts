@@ -29,7 +29,7 @@ const weightOfWord = (word: string): number => (weakWords.has(word) || /^\p{N}+$
 /** The weight of a word; the words of a concept add up. */
 export const fullWeight = 3;
 /** Entries are compared by this many concepts; further ones of a longer query count only where all words match. */
-const comparedMax = 10;
+const comparedMax = 6;
 
 /** The concepts of a query in order. */
 export function conceptsOf(query: string, vocabulary: Vocabulary, corrections: Corrections = {}): Concept[] {

@@ -2,7 +2,7 @@
 // migrations/000006_discovery.sql.
 import { z } from 'zod';
 import type { Queryable } from '../../kernel/database.ts';
-import type { AskedWords } from './queries.sql.ts';
+import { nothing, type AskedWords } from './queries.sql.ts';
 import { beginsWith, comparison, finerRank, alike, isStale, popularIds, Values } from './ranking.sql.ts';
 
 /**
@@ -266,8 +266,8 @@ function wholeSql(words: AskedWords, { v, text, lexemes, passes, facts }: Parts)
 }
 
 /**
- * Entries that match a part of the query, if few match all of it: first those that lack one concept, then those that have one, then those
- * that have a word of a term.
+ * Entries that match a part of the query, if few match all of it: first those that have every concept that any entry has, or all but one
+ * if each is in an entry; then those that have one, then those that have a word of a term.
  */
 function someSql({ compared }: AskedWords, fewest: number, { v, lexemes, facts }: Parts): string {
   const matching = (query: string) => `words @@ (${query} && ${lexemes})`;
@@ -284,23 +284,26 @@ function someSql({ compared }: AskedWords, fewest: number, { v, lexemes, facts }
       : `${byIndex} union all (select ${facts} from (select * from data.search_entries limit ${readMax}) e
          where ${isFewSql} and (select ${common} from sample) and ${matching(query)} ${limit})`;
   };
-  const nothing = `select ${facts} from data.search_entries where false`;
-  const union = (selects: readonly string[]) =>
-    selects.length === 0 ? nothing : selects.join(' union all ');
+  const none = `select ${facts} from data.search_entries where false`;
+  const union = (selects: readonly string[]) => (selects.length === 0 ? none : selects.join(' union all '));
+  const known = compared.filter(({ any }) => any !== nothing);
+  const all = (parts: typeof known) =>
+    having(v.query(parts.map(({ any }) => `(${any})`).join(' & ')), isFew());
   const most =
-    compared.length < 3
-      ? []
-      : compared.map((_, left) => {
-          const others = compared.filter((__, i) => i !== left).map(({ any }) => `(${any})`);
-          return having(v.query(others.join(' & ')), isFew());
-        });
+    known.length < compared.length
+      ? known.length < 2
+        ? []
+        : [all(known)]
+      : known.length < 3
+        ? []
+        : known.map((each) => all(known.filter((other) => other !== each)));
   const single = (isHeavy: boolean, few: string) =>
     compared.flatMap(({ any, weight, parts }, i) => [
-      ...(compared.length > 1 && weight >= Math.min(3, heaviest) === isHeavy
+      ...(compared.length > 1 && any !== nothing && weight >= Math.min(3, heaviest) === isHeavy
         ? [having(v.query(any), few, `common_${i}`)]
         : []),
       ...parts.flatMap(({ query, isTelling }) =>
-        isTelling === isHeavy ? [having(v.query(query), few)] : [],
+        isTelling === isHeavy && query !== nothing ? [having(v.query(query), few)] : [],
       ),
     ]);
   return `
@@ -319,18 +322,15 @@ const lexemeBytesMax = 2_046;
 function filterLexemes({ type, frequency, source, category }: SearchFilter): string {
   // No entry has a longer value, nor an empty one.
   const lexeme = (name: string, value: string): string => {
-    const word = `${name}:${value}`;
-    const possible = Buffer.byteLength(word) > lexemeBytesMax ? `${name}:` : word;
+    const word = `:${name}:${value}`;
+    const possible = Buffer.byteLength(word) > lexemeBytesMax ? `:${name}:` : word;
     return `'${possible.replaceAll(/['\\]/g, '$&$&')}'`;
   };
-  // An empty value would be a prefix of every category.
-  const under = (value: string): string[] =>
-    Buffer.byteLength(`category:${value}/`) > lexemeBytesMax ? [] : [`${lexeme('category', `${value}/`)}:*`];
   const either = (lexemes: readonly string[]) =>
     lexemes.length === 1 ? lexemes.join() : `(${lexemes.join(' | ')})`;
-  const exact = Object.entries({ type, frequency, source }).flatMap(([name, values]) =>
-    values === undefined ? [] : [either(values.map((value) => lexeme(name, value)))],
-  );
-  const categories = category?.flatMap((value) => [lexeme('category', value), ...under(value)]);
-  return [...exact, ...(categories === undefined ? [] : [either(categories)])].join(' & ');
+  return Object.entries({ type, frequency, source, category })
+    .flatMap(([name, values]) =>
+      values === undefined ? [] : [either(values.map((value) => lexeme(name, value)))],
+    )
+    .join(' & ');
 }

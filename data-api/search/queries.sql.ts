@@ -20,7 +20,7 @@ export interface AskedWords {
   own: string;
   /** All words, each as typed or by a synonym. */
   any: string;
-  /** Like `any`, with the last word as a prefix; null if that is too short or a term is complete. */
+  /** Like `any`, with the last word as a prefix; null if that is too short, a term is complete, or no other word begins with it. */
   begun: string | null;
   compared: readonly Compared[];
   /** Any of the specific words. */
@@ -45,7 +45,11 @@ export async function askedWords(
     [...own, ...synonyms],
     ...parts.map(({ word }) => [word]),
   ]);
+  const last = wordsOf(q).at(-1) ?? '';
+  const lastConcept = concepts.at(-1);
+  const isBegun = last.length >= begunLengthMin && lastConcept?.text === last && lastConcept.own[0] === last;
   const queries = await findQueries(database, lists);
+  const beginning = isBegun ? await findBeginning(database, last) : null;
   let at = 0;
   const each = concepts.map((concept) => {
     const [own, any] = [entryAt(queries, at), entryAt(queries, at + 1)];
@@ -53,14 +57,10 @@ export async function askedWords(
     at += 2 + parts.length;
     return { concept, own, any, parts };
   });
-  const last = wordsOf(q).at(-1) ?? '';
-  const lastConcept = concepts.at(-1);
-  const isBegun = last.length >= begunLengthMin && lastConcept?.text === last && lastConcept.own[0] === last;
-  const beginning = `'${last}':*`;
   return {
     own: allOf(each.map(({ own }) => own)),
     any: allOf(each.map(({ any }) => any)),
-    begun: isBegun ? allOf([...each.slice(0, -1).map(({ any }) => any), beginning]) : null,
+    begun: beginning === null ? null : allOf([...each.slice(0, -1).map(({ any }) => any), beginning]),
     compared: each
       .filter(({ concept }) => compared.includes(concept))
       .map(({ concept: { weight, text }, any, parts }) => ({ weight, any, parts, text })),
@@ -73,13 +73,13 @@ export async function askedWords(
     ),
     marked: anyOf([
       ...each.flatMap(({ any, parts }) => [any, ...parts.map(({ query }) => query)]),
-      ...(isBegun ? [beginning] : []),
+      ...(beginning === null ? [] : [beginning]),
     ]),
   };
 }
 
-/** A word that no entry has: an empty query would match every entry of its filters. */
-const nothing = "'~'";
+/** A word that no entry has, instead of unknown words and of none: an empty query would match every entry of its filters. */
+export const nothing = "'~'";
 
 const allOf = (queries: readonly string[]): string => joined(queries, ' & ');
 const anyOf = (queries: readonly string[]): string => joined(queries, ' | ');
@@ -90,18 +90,64 @@ function joined(queries: readonly string[], operator: string): string {
   return filled.map((query) => `(${query})`).join(operator);
 }
 
-/** For each list of terms, the tsquery that has any of them. */
+/**
+ * For each list of terms, the tsquery that has any of them; empty if they have stop words only. Terms that no entry has, and those that
+ * another term includes, are left out: the index evaluates each for every entry that has a common word of it. A word in the statistics of
+ * the table is known to be in an entry; the index would list all entries of a common word to find the first.
+ */
 async function findQueries(database: Queryable, lists: readonly (readonly string[])[]): Promise<string[]> {
   const rows = await database.query<{ query: string }>(
-    `select coalesce((
-       select string_agg(distinct '(' || q || ')', ' | ')
-       from jsonb_array_elements_text(list) term, lateral (select plainto_tsquery('data.english', data.search_text(term))::text as q) made
-       where q <> ''), '') as query
-     from jsonb_array_elements($1::jsonb) with ordinality lists (list, place) order by place`,
-    [JSON.stringify(lists)],
+    `with terms as materialized (
+       select list_no, plainto_tsquery('data.english', text)::text as query, tsvector_to_array(to_tsvector('data.english', text)) as lexemes
+       from jsonb_array_elements($1::jsonb) with ordinality lists (list, list_no), jsonb_array_elements_text(list) term,
+         lateral (select data.search_text(term) as text offset 0) plain
+     ), common as materialized (
+       select unnest(most_common_elems::text::text[]) as lexeme from pg_stats
+       where schemaname = 'data' and tablename = 'search_entries' and attname = 'words'
+     ), unknown as materialized (
+       select coalesce(array_agg(lexeme), '{}') as lexemes
+       from (select unnest(lexemes) as lexeme from terms except select lexeme from common) rare
+       where not data.has_search_word(lexeme)
+     ), narrower as materialized (
+       select t.list_no, t.query from terms t join terms wider using (list_no)
+       where wider.query <> '' and wider.lexemes <@ t.lexemes and not t.lexemes <@ wider.lexemes
+     )
+     select case count(t.query) when 0 then '' else coalesce(
+       string_agg(distinct '(' || t.query || ')', ' | ') filter (
+         where not t.lexemes && (select lexemes from unknown) and (list_no, t.query) not in (select list_no, query from narrower)
+       ), $2) end as query
+     from generate_series(1, jsonb_array_length($1::jsonb)) list_no left join (select * from terms where query <> '') t using (list_no)
+     group by list_no order by list_no`,
+    [JSON.stringify(lists), nothing],
     'search_queries',
   );
   return rows.map(({ query }) => query);
+}
+
+/** At most this many words of names are meant by the beginning of a common one. */
+const begunMax = 32;
+
+/**
+ * The tsquery of the words that begin with a word, other than itself; null if there are none. If a common word begins with it, these are
+ * the common words and the shortest words of names: the index lists the entries of all words with a prefix before it compares them.
+ */
+async function findBeginning(database: Queryable, word: string): Promise<string | null> {
+  const [row] = await database.query<{ query: string | null }>(
+    `with common as materialized (
+       select lexeme from pg_stats, unnest(most_common_elems::text::text[]) lexeme
+       where schemaname = 'data' and tablename = 'search_entries' and attname = 'words' and starts_with(lexeme, $1)
+     ), begun as (
+       select lexeme from common
+       union
+       (select word from data.search_terms where word >= $1 and word < $1 || chr(1114111) order by length(word), word limit ${begunMax})
+     )
+     select case when exists (select from common) then
+       (select string_agg(quote_literal(lexeme), ' | ') from begun where not to_tsvector('data.english', lexeme) @@ plainto_tsquery('data.english', $1))
+       else quote_literal($1) || ':*' end as query`,
+    [word],
+    'search_beginning',
+  );
+  return row?.query ?? null;
 }
 
 /** Whether a series has an entry that matches. @param matching a tsquery. */

@@ -88,7 +88,7 @@ test.serial(
       await refreshSearch(client);
       t.deepEqual(
         await db.values(
-          `select id_text, name_text, words @@ 'price:A' and words @@ 'bureau:B' and words @@ '''source:Bureau''',
+          `select id_text, name_text, words @@ 'price:A' and words @@ 'bureau:B' and words @@ ''':source:Bureau''',
            words @@ 'bureau:A'
          from data.search_entries`,
         ),

@@ -300,6 +300,25 @@ test('of a word that very many entries have, a thousand are listed, none of them
   t.deepEqual(idsOf(await search({ q: 'ubiquitous', type: 'series' })), []);
 });
 
+test('with statistics of the entries, the beginning of a common word and unknown words find what they find without', async (t) => {
+  const entry = `select row('fund', 'p' || i, case i % 50 when 0 then 'Pluviometric record ' else 'Pluvious record ' end || i, null, null,
+    null, null, '', null, null, null)::data.search_document from generate_series(1, 3000) i`;
+  await service.pool.query(`select data.store_search(array(${entry}))`);
+  const queries = ['pluvi 2950', 'pluviome', 'pluvious', 'record pluvio', 'pluviometric 2950 qqqq zzzz', '2951 pluvious', 'frequ']; // prettier-ignore
+  const found = async () =>
+    Promise.all(queries.map(async (q) => (await search({ q, limit: '1000' })).data.map(({ id }) => id)));
+  const without = await found();
+  await service.pool.query('analyze data.search_entries');
+  const withStatistics = await found();
+  const firsts = ['p2950', 'p50', 'p1', 'p1', 'p2950', 'p2951'];
+  t.deepEqual(
+    withStatistics.map(([first]) => first),
+    [...firsts, undefined],
+  );
+  t.is(withStatistics[1]?.length, 60);
+  t.deepEqual(withStatistics.map((ids) => ids.length), without.map((ids) => ids.length)); // prettier-ignore
+});
+
 test('the score falls with the kind of match, and every hit of a kind has the same', async (t) => {
   const kinds = ['id', 'name', 'id_beginning', 'name_beginning', 'name_words', 'name_synonyms', 'words', 'name_words_begun', 'words_begun', 'some_words']; // prettier-ignore
   const scores = new Map<string, number>();
