@@ -148,7 +148,8 @@ export function rendered(text: string): RenderedGuide {
         const cells = (row: Tokens.TableCell[], tag: string) =>
           row.map((cell) => `<${tag}>${this.parser.parseInline(cell.tokens)}</${tag}>`).join('');
         const body = token.rows.map((row) => `<tr>${cells(row, 'td')}</tr>`).join('\n');
-        const head = `<thead><tr>${cells(token.header, 'th')}</tr></thead>`;
+        const isNamed = token.header.some(({ text: title }) => title !== '');
+        const head = isNamed ? `<thead><tr>${cells(token.header, 'th')}</tr></thead>` : '';
         return `<div class="scrollx" tabindex="0" role="group" aria-label="Table"><table>${head}<tbody>${body}</tbody></table></div>\n`;
       },
       // Drawings of the project's own, in the page itself: it loads nothing from elsewhere.
