@@ -33,7 +33,7 @@ const groups: { title: string; guides: Record<string, string> }[] = [
     guides: {
       publish: 'A folder of CSV files and workbooks in, an API out: what happens, almanac.yml and limits.',
       recognised: 'Forms of dates and numbers, encodings, kinds of files and scales, each with an example.',
-      'publish-measured': 'What is recognised of real files, and how fast they are loaded.',
+      'publish-measured': 'What is recognised of files that offices have published.',
       sources: 'Files that Almanac fetches by itself, from a URL with a schedule.',
       inbox: 'A folder that is watched: every file put into it is loaded.',
       entries: 'Every key of almanac.yml, with the flag of the command line that means the same.',
@@ -148,7 +148,8 @@ export function rendered(text: string): RenderedGuide {
         const cells = (row: Tokens.TableCell[], tag: string) =>
           row.map((cell) => `<${tag}>${this.parser.parseInline(cell.tokens)}</${tag}>`).join('');
         const body = token.rows.map((row) => `<tr>${cells(row, 'td')}</tr>`).join('\n');
-        const head = `<thead><tr>${cells(token.header, 'th')}</tr></thead>`;
+        const isNamed = token.header.some(({ text: title }) => title !== '');
+        const head = isNamed ? `<thead><tr>${cells(token.header, 'th')}</tr></thead>` : '';
         return `<div class="scrollx" tabindex="0" role="group" aria-label="Table"><table>${head}<tbody>${body}</tbody></table></div>\n`;
       },
       // Drawings of the project's own, in the page itself: it loads nothing from elsewhere.

@@ -44,6 +44,12 @@ test('HTML in a guide is left out, and code stays text', (t) => {
   t.regex(html, /&lt;script&gt;/);
 });
 
+test('a table without titles has no row of empty ones', (t) => {
+  const rows = '|---|---|\n| one | two |';
+  t.notRegex(rendered(`# A\n\n| | |\n${rows}`).html, /<th/);
+  t.regex(rendered(`# A\n\n| a | |\n${rows}`).html, /<thead><tr><th>a<\/th><th><\/th><\/tr><\/thead>/);
+});
+
 test('anchors are those of GitHub, where the same files are read', (t) => {
   t.is(slugOf('Plans, prices & limits'), 'plans-prices--limits');
   t.is(slugOf('`invalid_cursor`'), 'invalid_cursor');
