@@ -23,7 +23,10 @@ export interface Dependencies {
   /** From the operator's configuration. */
   frontPage: FrontPage;
   chartPlaces: Places;
+  /** As of a day that is over, it shows the last instant of that day. */
   clock: Clock;
+  /** Those of the present, if these are as of a day. */
+  present: Dependencies | null;
   /** The day, `YYYY-MM-DD`, that all reads are as of; null: now. */
   asOf: string | null;
   /** The publisher's time zone, an IANA name: vintages are days in it. */
@@ -38,3 +41,6 @@ export interface Dependencies {
   bulk: BulkFiles | undefined;
   log: Log;
 }
+
+/** The dependencies of the present, also as of a day. */
+export const presentOf = (dependencies: Dependencies): Dependencies => dependencies.present ?? dependencies;

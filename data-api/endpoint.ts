@@ -17,7 +17,8 @@ import { ofBody } from '../kernel/http/fields.ts';
 import { validityHeader, validityText } from '../kernel/http/validity.ts';
 import type { Handler, Route, ServiceCall } from '../kernel/http/server.ts';
 import { dependenciesAsOf, keptByDay } from './as-of/dependencies.ts';
-import type { Dependencies } from './dependencies.ts';
+import { presentOf, type Dependencies } from './dependencies.ts';
+import { readNewestLoad } from './loads.sql.ts';
 import { FactsChanged, HistoryRewritten } from './series/stored/points.ts';
 
 /** A call, as passed to its handler. */
@@ -108,12 +109,9 @@ export function endpoint<Shape extends z.ZodRawShape>(declared: EndpointOf<Shape
     ],
     handler(dependencies) {
       const decide = handler(dependencies);
-      const { edition, asOf } = dependencies;
+      const { asOf } = dependencies;
       // A shared cache does not know which key an answer is for.
-      const keeping = {
-        edition,
-        caching: asOf !== null && caching === 'public' ? 'private' : caching,
-      } as const;
+      const kept = asOf !== null && caching === 'public' ? 'private' : caching;
       return async (request, response, call) => {
         const format = byDefault ?? negotiate(request, formats);
         if (caching !== 'none') tellValidity(dependencies, call);
@@ -122,6 +120,7 @@ export function endpoint<Shape extends z.ZodRawShape>(declared: EndpointOf<Shape
         const params = request.params as Record<string, string>;
         // A client that already has an answer may be answered without a read.
         const isConditional = request.headers['if-none-match'] !== undefined;
+        const keeping = { edition: await editionFor(dependencies), caching: kept };
         await untilSteady(response, isPinned(asked), async (attempt) => {
           const mayUseKnown = attempt === 1 && !isConditional;
           const reply = await decide({ query: asked, params, call, url, mayUseKnown }).catch(
@@ -134,6 +133,11 @@ export function endpoint<Shape extends z.ZodRawShape>(declared: EndpointOf<Shape
       };
     },
   };
+}
+
+/** Loads of after a day change answers as of it, too: by erasures, and by what is as it is now. Versions as of the day do not show them. */
+async function editionFor({ edition, present }: Dependencies): Promise<string> {
+  return present === null ? edition : `${edition} at ${await readNewestLoad(present.database)}`;
 }
 
 /** How many times a call is attempted if loads keep rewriting its series while it reads them. */
@@ -181,7 +185,8 @@ function schemaIn(
 }
 
 /** Sets until when the gateway may cache the answer. Call it before anything is read for the answer. */
-function tellValidity({ clock, loads }: Dependencies, call: ServiceCall): void {
+function tellValidity(dependencies: Dependencies, call: ServiceCall): void {
+  const { clock, loads } = presentOf(dependencies);
   const state = loads.known(); // the answer includes it
   if (state === undefined) return;
   call.tellGateway(validityHeader, () => {

@@ -166,7 +166,7 @@ function sharedDependencies(
   const shaping = { vocabulary: vocabulary.text, frontPage: frontPage.edition };
   const edition = editionOf({ ...settings, identitySecret, ...shaping });
   const loaded = { vocabulary, frontPage, cursors, chartPlaces };
-  return { ...loaded, ...{ clock, log, edition, bulk, asOf: null }, ...settings };
+  return { ...loaded, ...{ clock, log, edition, bulk, asOf: null, present: null }, ...settings };
 }
 
 function openServer(

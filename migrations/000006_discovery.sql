@@ -20,7 +20,10 @@ create table data.releases (
   url        text check (url ~ '^https?://' and length(url) <= 2000),
   -- An entry of the calendar is one date of a recurring release. Entries with the same source and the same publication, which is the title by
   -- default, belong to one release.
-  publication text check (length(publication) between 1 and 500)
+  publication text check (length(publication) between 1 and 500),
+  -- As in 000007_publishing.sql: what a load replaces is kept in data.replaced_rows, for readers of the calendar as of a past day.
+  row_no bigint,
+  load_no bigint
 );
 comment on table data.releases is
   'A row is a date of the release calendar: when a publisher releases what. A load of its file replaces it; calendars have no vintages.';

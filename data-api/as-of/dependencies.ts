@@ -17,9 +17,16 @@ export function keptByDay<Value extends object>(make: (day: string) => Value): (
   };
 }
 
+/** The last instant of a day. @param timeZone an IANA name. */
+function endOf(day: string, timeZone: string): Date {
+  const next = Temporal.PlainDate.from(day).add({ days: 1 }).toZonedDateTime(timeZone);
+  return new Date(next.epochMilliseconds - 1);
+}
+
 /** @param day `YYYY-MM-DD`. */
 export function dependenciesAsOf(dependencies: Dependencies, day: string): Dependencies {
-  const { seriesTimeZone, edition, chartPlaces } = dependencies;
+  const { seriesTimeZone, edition, chartPlaces, clock } = dependencies;
+  const endsMs = endOf(day, seriesTimeZone).getTime();
   const database = databaseAsOf(dependencies.database, day, seriesTimeZone);
   return {
     ...dependencies,
@@ -32,7 +39,9 @@ export function dependenciesAsOf(dependencies: Dependencies, day: string): Depen
     chartPlaces: {
       drawn: (image, draw) => chartPlaces.drawn({ ...image, name: `${image.name} as of ${day}` }, draw),
     },
+    clock: { now: () => new Date(Math.min(clock.now().getTime(), endsMs)) },
     asOf: day,
+    present: dependencies,
     edition: `${edition} as of ${day}`,
     bulk: undefined,
   };

@@ -5,6 +5,12 @@ import type { Database, Queryable } from '../../kernel/database.ts';
 import { asOfTables, dayMark } from './tables.sql.ts';
 
 const named = /\bdata\.([a-z_]+)/g;
+/** What statements name besides tables: functions of their arguments alone, and a configuration of text search. */
+const noTables: ReadonlySet<string> = new Set(['search_text', 'near_spellings', 'english']);
+/** A sample of the rows can only be read from a table. */
+const sample = /\btablesample system \([\d.]+\) repeatable \(\d+\)/g;
+/** Costly rows that are read more often than this are computed once, without indexes. */
+const readsMax = 3;
 const begin = /^\s*with\s+(recursive\s+)?/i;
 
 /**
@@ -13,15 +19,18 @@ const begin = /^\s*with\s+(recursive\s+)?/i;
  * @throws Failure `not_available_as_of` if it names a table that keeps no past.
  */
 export function asOfStatement(text: string, dayAt: number, timeZone: string): string {
-  const read = new Set<string>();
-  const rewritten = text.replaceAll(named, (_, name: string) => {
-    read.add(name);
+  const reads = new Map<string, number>();
+  const rewritten = text.replaceAll(sample, '').replaceAll(named, (whole, name: string) => {
+    if (noTables.has(name)) return whole;
+    reads.set(name, (reads.get(name) ?? 0) + 1);
     return `as_of_${name}`;
   });
-  if (read.size === 0) return text;
-  const parts = withNeeded([...read]).map(
-    (name) => `as_of_${name} as not materialized (${formOf(name).sql})`,
-  );
+  if (reads.size === 0) return text;
+  const parts = withNeeded([...reads.keys()]).map((name) => {
+    const { sql, isCostly = false } = formOf(name);
+    const isOnce = isCostly && (reads.get(name) ?? 0) > readsMax;
+    return `as_of_${name} as ${isOnce ? '' : 'not '}materialized (${sql})`;
+  });
   const expressions = parts
     .join(',\n')
     .replaceAll(dayMark, `$${dayAt}::date`)

@@ -6,7 +6,7 @@ import { memberOf } from '../../kernel/entries.ts';
 import { oneOf } from '../../kernel/http/list.ts';
 import { oneOfParam } from '../../kernel/http/params.ts';
 import type { ServiceCall } from '../../kernel/http/server.ts';
-import type { Dependencies } from '../dependencies.ts';
+import { presentOf, type Dependencies } from '../dependencies.ts';
 import { endpoint } from '../endpoint.ts';
 import { defaultPointFields } from '../series/series-envelope.ts';
 import { pageQueryOf, requireSeries, wantedPoints, type PageQuery } from '../series/series-read.ts';
@@ -56,13 +56,13 @@ export const getCitation = endpoint({
   handler: (dependencies) => async (asked) => {
     const { query, params, call, url } = asked;
     const { format } = query;
-    const { clock, publicUrl } = dependencies;
+    const { clock } = presentOf(dependencies);
     const selection = { ...query, sort: 'asc', format: 'csv', fields: defaultPointFields } as const;
     const { series, request } = await call.stage('lookup', () =>
       pinned(dependencies, call, memberOf(params, 'id'), toRequest(selection, call, dependencies)),
     );
     const pageQuery = pageQueryOf(series, request, dependencies.cursors);
-    const pinnedUrl = `${publicUrl}/v1/series/${series.id}?${pinnedQuery(url, pageQuery)}`;
+    const pinnedUrl = `${dependencies.publicUrl}/v1/series/${series.id}?${pinnedQuery(url, pageQuery)}`;
     const accessedOn = dateIn('UTC', clock.now());
     call.changesAt(nextDayIn('UTC', clock.now()));
     return {

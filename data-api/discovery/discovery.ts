@@ -41,6 +41,7 @@ import { seriesParam } from '../series/series.ts';
 
 export const getCatalog = endpoint({
   summary: 'The series, filtered.',
+  isKeptAsOf: true,
   query: {
     q: z
       .string()

@@ -10,7 +10,7 @@ function counted(untilMs: (nowMs: number) => number = () => Infinity) {
     query: () => Promise.resolve([{ version: state.version, changedAt: new Date(state.version) }]),
   } as unknown as Database;
   const clock = { now: () => new Date(state.nowMs) };
-  const read = keptUntilChanged({ database, clock }, ['series'], (now) => {
+  const read = keptUntilChanged({ database, clock, asOf: null }, ['series'], (now) => {
     state.computed += 1;
     if (state.fails) return Promise.reject(new Error('no connection'));
     return Promise.resolve({ value: state.computed, untilMs: untilMs(now.getTime()) });

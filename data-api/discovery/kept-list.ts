@@ -33,10 +33,10 @@ export type Kept<Value> = Computed<Value> & {
 
 /**
  * Returns the cached result of `compute` for the present state of the datasets. It is recomputed after a load into one of them, and when
- * the clock has changed it: the next call sees either.
+ * the clock has changed it: the next call sees either. As of a day nothing is cached: what changes a past is no load of its datasets.
  */
 export function keptUntilChanged<Value>(
-  { database, clock }: Pick<Dependencies, 'database' | 'clock'>,
+  { database, clock, asOf }: Pick<Dependencies, 'database' | 'clock' | 'asOf'>,
   datasets: readonly string[],
   compute: (now: Date) => Promise<Computed<Value>>,
 ): () => Promise<Kept<Value>> {
@@ -45,7 +45,7 @@ export function keptUntilChanged<Value>(
     const { version, changedAt } = await findDataState(database, datasets);
     const now = clock.now();
     const nowMs = now.getTime();
-    if (kept?.version === version && nowMs >= kept.fromMs) {
+    if (asOf === null && kept?.version === version && nowMs >= kept.fromMs) {
       const computed = await kept.computing;
       if (nowMs < computed.untilMs) return { ...computed, version, changedAt };
     }

@@ -37,9 +37,9 @@ export type PublicationRow = z.output<typeof publicationSchema>;
 export const releaseIdOf = ({ source, name }: PublicationName): string => nameId(name, source);
 
 /** The releases, cached until the calendar, a deleted or restored series or the clock changes them. */
-export const keptReleases = sharedAmongEndpoints(({ database, clock }) =>
+export const keptReleases = sharedAmongEndpoints(({ database, clock, asOf }) =>
   keptUntilChanged(
-    { database, clock },
+    { database, clock, asOf },
     ['calendar', 'series'],
     async (now): Promise<Computed<PublicationRow[]>> => {
       const found = await listPublications(database, now);
@@ -76,6 +76,7 @@ const { params, bounded } = keptListParams({
 
 export const getReleases = endpoint({
   summary: 'The releases: what publishers bring out again and again.',
+  isKeptAsOf: true,
   query: params,
   json: listOf(rowOf(publicationSchema)),
   caching: 'public',
@@ -108,6 +109,7 @@ const detailSchema = z.object({
 
 export const getRelease = endpoint({
   summary: 'A release: its series, its past and its next dates.',
+  isKeptAsOf: true,
   params: { id: z.string().describe('An id of `/v1/releases`.') },
   json: oneOf(detailSchema),
   caching: 'public',

@@ -26,19 +26,23 @@ const sourceSchema = z.object({
 export type SourceRow = z.output<typeof sourceSchema>;
 
 /** The sources, cached until a load or the clock changes them: their series are scanned once per load. */
-export const keptSources = sharedAmongEndpoints(({ database, clock }) => {
+export const keptSources = sharedAmongEndpoints(({ database, clock, asOf }) => {
   const datasets = [...catalogList.datasets, 'calendar'];
-  return keptUntilChanged({ database, clock }, datasets, async (now): Promise<Computed<SourceRow[]>> => {
-    const found = await listSources(database, now, await readSourceTotals(database));
-    return {
-      value: found.map(({ source, changes_at: _changesAt, ...row }) => ({
-        id: nameId(source),
-        name: source,
-        ...row,
-      })),
-      untilMs: earliestMs(found),
-    };
-  });
+  return keptUntilChanged(
+    { database, clock, asOf },
+    datasets,
+    async (now): Promise<Computed<SourceRow[]>> => {
+      const found = await listSources(database, now, await readSourceTotals(database));
+      return {
+        value: found.map(({ source, changes_at: _changesAt, ...row }) => ({
+          id: nameId(source),
+          name: source,
+          ...row,
+        })),
+        untilMs: earliestMs(found),
+      };
+    },
+  );
 });
 
 const { params, bounded } = keptListParams({
@@ -50,6 +54,7 @@ const { params, bounded } = keptListParams({
 
 export const getSources = endpoint({
   summary: 'The sources: who publishes the series.',
+  isKeptAsOf: true,
   query: { q: z.string().optional().describe('A part of the name.'), ...params },
   json: listOf(rowOf(sourceSchema)),
   caching: 'public',
@@ -76,6 +81,7 @@ const detailSchema = z.object({
 
 export const getSource = endpoint({
   summary: 'A source: its licences, its releases, and how current it is.',
+  isKeptAsOf: true,
   params: { id: z.string().describe('An id of `/v1/sources`.') },
   json: oneOf(detailSchema),
   caching: 'public',

@@ -49,8 +49,8 @@ function treeOf(paths: readonly string[]): Category[] {
   return [...all.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
 }
 
-const keptCategories = sharedAmongEndpoints(({ database, clock }: Dependencies) =>
-  keptUntilChanged({ database, clock }, catalogList.datasets, async () => ({
+const keptCategories = sharedAmongEndpoints(({ database, clock, asOf }: Dependencies) =>
+  keptUntilChanged({ database, clock, asOf }, catalogList.datasets, async () => ({
     value: treeOf(await listCategories(database)),
     untilMs: Infinity,
   })),
@@ -88,6 +88,7 @@ const categoriesEndpoint = (
 ) =>
   endpoint({
     summary,
+    isKeptAsOf: true,
     query: categoryParams,
     formats: fileTypes,
     json: someCategories,
@@ -119,6 +120,7 @@ export const getFredCategoryChildren = categoriesEndpoint(
 
 export const getFredCategorySeries = endpoint({
   summary: 'The series of a category, without those of the categories below it, in the form of FRED.',
+  isKeptAsOf: true,
   query: { category_id: numberParam('category'), ...seriesListParams },
   formats: fileTypes,
   json: seriesListSchema,
@@ -139,6 +141,7 @@ export const getFredCategorySeries = endpoint({
 
 export const getFredSeriesCategories = endpoint({
   summary: 'The category of a series, in the form of FRED.',
+  isKeptAsOf: true,
   query: { series_id: seriesIdParam, ...answerParams },
   formats: fileTypes,
   json: someCategories,

@@ -88,6 +88,7 @@ export const releaseListReply = (
 
 export const getFredReleases = endpoint({
   summary: 'The releases, in the form of FRED.',
+  isKeptAsOf: true,
   query: releaseListParams,
   formats: fileTypes,
   json: releaseListSchema,
@@ -105,6 +106,7 @@ const releaseIdParam = numberParam('release');
 
 export const getFredRelease = endpoint({
   summary: 'A release, in the form of FRED.',
+  isKeptAsOf: true,
   query: { release_id: releaseIdParam, ...answerParams },
   formats: fileTypes,
   json: allOf(kind),
@@ -122,6 +124,7 @@ export const getFredRelease = endpoint({
 
 export const getFredSeriesRelease = endpoint({
   summary: 'The releases that bring a series, in the form of FRED.',
+  isKeptAsOf: true,
   query: { series_id: seriesIdParam, ...answerParams },
   formats: fileTypes,
   json: allOf(kind),
@@ -144,6 +147,7 @@ export const getFredSeriesRelease = endpoint({
 
 export const getFredReleaseSeries = endpoint({
   summary: 'The series of a release, in the form of FRED.',
+  isKeptAsOf: true,
   query: { release_id: releaseIdParam, ...seriesListParams },
   formats: fileTypes,
   json: seriesListSchema,
@@ -177,6 +181,7 @@ const dateShape = { release_id: z.int(), date: z.iso.date() };
 
 export const getFredReleasesDates = endpoint({
   summary: 'The dates of all releases, in the form of FRED.',
+  isKeptAsOf: true,
   query: {
     ...datesParams('the first of this year'),
     order_by: oneOfParam(['release_date', 'release_id', 'release_name']).default('release_date'),
@@ -207,6 +212,7 @@ export const getFredReleasesDates = endpoint({
 
 export const getFredReleaseDates = endpoint({
   summary: 'The dates of a release, in the form of FRED.',
+  isKeptAsOf: true,
   query: {
     release_id: releaseIdParam,
     ...datesParams(firstDay),

@@ -49,6 +49,7 @@ const kind = {
 
 export const getFredSources = endpoint({
   summary: 'The sources, in the form of FRED.',
+  isKeptAsOf: true,
   query: {
     ...answerParams,
     order_by: orderParam(kind).default('source_id'),
@@ -73,6 +74,7 @@ const sourceIdParam = numberParam('source');
 
 export const getFredSource = endpoint({
   summary: 'A source, in the form of FRED.',
+  isKeptAsOf: true,
   query: { source_id: sourceIdParam, ...answerParams },
   formats: fileTypes,
   json: allOf(kind),
@@ -90,6 +92,7 @@ export const getFredSource = endpoint({
 
 export const getFredSourceReleases = endpoint({
   summary: 'The releases of a source, in the form of FRED.',
+  isKeptAsOf: true,
   query: { source_id: sourceIdParam, ...releaseListParams },
   formats: fileTypes,
   json: releaseListSchema,
@@ -109,6 +112,7 @@ export const getFredSourceReleases = endpoint({
 
 export const getFredReleaseSources = endpoint({
   summary: 'The source of a release, in the form of FRED.',
+  isKeptAsOf: true,
   query: { release_id: numberParam('release'), ...answerParams },
   formats: fileTypes,
   json: allOf(kind),

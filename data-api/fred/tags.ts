@@ -55,8 +55,8 @@ const orderParams = {
   sort_order: oneOfParam(sortOrders).optional().describe('Default `desc` for `series_count`, else `asc`.'),
 };
 
-const keptTags = sharedAmongEndpoints(({ database, clock }: Dependencies) =>
-  keptUntilChanged({ database, clock }, catalogList.datasets, async () => ({
+const keptTags = sharedAmongEndpoints(({ database, clock, asOf }: Dependencies) =>
+  keptUntilChanged({ database, clock, asOf }, catalogList.datasets, async () => ({
     value: await countTags(database),
     untilMs: Infinity,
   })),
@@ -70,6 +70,7 @@ const sorted = ({ order_by, sort_order }: z.output<z.ZodObject<typeof orderParam
 
 export const getFredTags = endpoint({
   summary: 'The tags of the series, in the form of FRED.',
+  isKeptAsOf: true,
   query: {
     tag_names: z.string().optional().describe('Only these, with `;` between them.'),
     tag_group_id: oneOfParam(['freq', 'gen', 'geo', 'geot', 'rls', 'seas', 'src'])
@@ -104,6 +105,7 @@ export const getFredTags = endpoint({
 
 export const getFredSeriesTags = endpoint({
   summary: 'The tags of a series, in the form of FRED.',
+  isKeptAsOf: true,
   query: { series_id: seriesIdParam, ...answerParams, ...orderParams },
   formats: fileTypes,
   json: pageOf(kind),
@@ -133,6 +135,7 @@ const {
 
 export const getFredTagsSeries = endpoint({
   summary: 'The series that have some tags, in the form of FRED.',
+  isKeptAsOf: true,
   query: {
     tag_names: z.string().describe('The tags that a series must have, with `;` between them.'),
     ...listParams,

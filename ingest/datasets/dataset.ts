@@ -26,6 +26,8 @@ export interface Dataset {
   statedBy?: string;
   /** A table whose loads can be retracted: its rows have numbers, no other rows refer to them, and the statements of loads are recorded. */
   retractable?: true;
+  /** What a load replaces is kept, so that the table can be read as of a past day. A retractable table keeps it too. */
+  keepsFormerRows?: true;
   /** The figures of funds depend on its rows. */
   ofFundFigures?: true;
   /** The meaning of columns that are not in the list; without it, such a column is an error. */

@@ -203,6 +203,7 @@ export const datasets: readonly Dataset[] = [
     kind: 'table',
     target: 'data.releases',
     key: ['release_id'],
+    keepsFormerRows: true,
     columns: [
       required('release_id', 'text', 'id, kept when the date moves (UID of an event)', { lengthMax: 200 }),
       required('title', 'text', 'what is released (SUMMARY)', { lengthMax: 500 }),

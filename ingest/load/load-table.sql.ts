@@ -272,7 +272,7 @@ export async function upsert(
   const assignments = others.map(({ name, value }) => `${name} = ${value}`);
   const differences = others.map(({ name, value }) => `k.${name} is distinct from ${value}`).join(' or ');
   const rows = storedRows(dataset);
-  if (dataset.retractable === true) {
+  if (dataset.retractable === true || dataset.keepsFormerRows === true) {
     const updated =
       others.length === 0
         ? 0

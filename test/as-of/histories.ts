@@ -55,13 +55,32 @@ const anyRetraction = fc.record({
   age: fc.nat(4),
   erase: fc.constantFrom(false, false, false, true),
 });
+const entries = ['cpi-1', 'cpi-2', 'prices-1', 'other-1'];
+const anyEntry = fc.tuple(
+  fc.constantFrom(...entries),
+  fc.constantFrom('Consumer prices,Office', 'Prices,Bureau', 'Others,Elsewhere'),
+  fc.constantFrom('2024-04-15 08:00', '2024-04-19', '2024-04-25 08:30', '2024-05-06 14:00', '2024-06-20'),
+  fc.constantFrom(',,', 'monthly,released,high', 'quarterly,delayed,', ',cancelled,low'),
+  fc.constantFrom('', 'CPI', 'PRICES;CPI', 'EMPTY'),
+);
+/** The calendar has no vintages: a load of it is published when it is loaded. */
+const anyCalendar = fc.record({
+  later,
+  kind: fc.constant('calendar' as const),
+  entries: fc.uniqueArray(anyEntry, { minLength: 1, maxLength: 4, selector: ([id]) => id }),
+});
 export const anyHistory = fc.record({
   steps: fc
     .tuple(
       anyLoad,
-      fc.array(fc.oneof({ weight: 3, arbitrary: anyLoad }, { weight: 1, arbitrary: anyRetraction }), {
-        ...{ minLength: 5, maxLength: 11 },
-      }),
+      fc.array(
+        fc.oneof(
+          { weight: 4, arbitrary: anyLoad },
+          { weight: 1, arbitrary: anyRetraction },
+          { weight: 2, arbitrary: anyCalendar },
+        ),
+        { minLength: 6, maxLength: 13 },
+      ),
     )
     .map(([first, others]) => [first, ...others]),
   /** The day of the pin is so many days after the first. */
@@ -82,6 +101,8 @@ export interface Sides {
   /** It has nothing that was published after the day. */
   cut: DataService;
   day: string;
+  /** The present day of the former. */
+  today: string;
   close(): Promise<void>;
 }
 
@@ -107,9 +128,11 @@ export async function play({ steps, pinnedAfter }: History): Promise<Sides> {
       throw new Error(`${JSON.stringify(step)} is refused on one side alone`);
     for (const { database } of [whole, cut]) await date(database, today);
   }
-  for (const { service } of [whole, cut]) service.clock.set(`${today > day ? today : day}T12:00:00Z`);
+  await dateAsOf(whole.database, cut.database, day);
+  whole.service.clock.set(`${today > day ? today : day}T12:00:00Z`);
+  cut.service.clock.set(`${day}T${today > day ? '23:59:59.999' : '12:00:00'}Z`);
   return {
-    ...{ whole: whole.service, cut: cut.service, day },
+    ...{ whole: whole.service, cut: cut.service, day, today: today > day ? today : day },
     async close() {
       for (const { service, database } of [whole, cut]) {
         await database.close();
@@ -156,7 +179,8 @@ async function takeNumber(from: Database, to: Database): Promise<void> {
 async function take(database: Database, step: Step, today: string): Promise<boolean> {
   const clock = fakeClock(`${today}T12:00:00Z`);
   try {
-    if (step.kind === 'load') await loadCsv(database, csvOf(step), { ...optionsOf(step, today), clock });
+    if (step.kind === 'calendar') await loadCsv(database, calendarOf(step), { dataset: 'calendar', clock });
+    else if (step.kind === 'load') await loadCsv(database, csvOf(step), { ...optionsOf(step, today), clock });
     else {
       const loadNo = await loadBefore(database, step.age);
       const how = { seriesTimeZone: 'UTC', clock, noGateway: true, erase: step.erase };
@@ -175,6 +199,12 @@ function csvOf(step: LoadStep): string[] {
   return step.hasDims
     ? ['series_id,date,side,city,value,status', ...step.combined.map((row) => row.join(','))]
     : ['series_id,date,value,status', ...step.plain.map((row) => row.join(','))];
+}
+
+function calendarOf({ entries: stated }: Extract<Step, { kind: 'calendar' }>): string[] {
+  const header =
+    'release_id,title,source,release_at,frequency,status,importance,series_ids,time_zone,reference_period';
+  return [header, ...stated.map((cells) => `${cells.join(',')},Asia/Karachi,2024-04`)];
 }
 
 function optionsOf({ full, age }: LoadStep, today: string) {
@@ -196,4 +226,19 @@ async function date(database: Database, today: string): Promise<void> {
   await database.query(`update data.loads set loaded_at = $1 where loaded_at > '2025-01-01'`, [at]);
   await database.query(`update data.series set created_at = $1 where created_at > '2025-01-01'`, [at]);
   await database.query(`update data.series set updated_at = $1 where updated_at > '2025-01-01'`, [at]);
+}
+
+/** A series whose calendar changed after the day counts as changed at the end of that day: when it changed before is not kept. */
+async function dateAsOf(whole: Database, cut: Database, day: string): Promise<void> {
+  const end = `${day}T23:59:59.999999Z`;
+  const rows = await whole.query<{ id: string }>(
+    'select series_id as id from data.series where updated_at > $1::timestamptz',
+    [end],
+  );
+  await cut.query('update data.series set updated_at = $1 where series_id = any($2)', [
+    end,
+    rows.map(({ id }) => id),
+  ]);
+  // A reader of the day has received no update of after it, also of vintages of before.
+  await cut.query('delete from data.updates where at > $1::timestamptz', [end]);
 }

@@ -34,7 +34,7 @@ test('a statement without tables of the data is as it was', (t) => {
   t.is(asOfStatement('select $1::int', 2, 'UTC'), 'select $1::int');
 });
 
-for (const name of ['search_entries', 'facet_counts', 'navs', 'no_such_table', 'percent_of'])
+for (const name of ['navs', 'audit_events', 'no_such_table', 'percent_of'])
   test(`data.${name} has no past, so no statement can read it`, (t) => {
     const refusal = t.throws(() => asOfStatement(`select from data.loads, data.${name}`, 1, 'UTC'), {
       instanceOf: Failure,

@@ -71,6 +71,7 @@ async function startUncachedService({ databaseUrl, clock, call }: ListService) {
     longReads: database,
     bulk: undefined,
     asOf: null,
+    present: null,
     cursors: createCursors(testIdentitySecret),
     seriesFacts: {
       known: () => undefined,

@@ -86,7 +86,7 @@ export async function insertSeriesLoad(
   return row.load_no;
 }
 
-/** Gives the series the new id; the old one becomes an earlier id, and the calendar names the new one. */
+/** Gives the series the new id; the old one becomes an earlier id, and the calendar names the new one, also in its former rows. */
 export async function giveId(
   on: Transaction,
   { seriesNo, from, to, loadNo }: { seriesNo: number; from: string; to: string; loadNo: number },
@@ -100,6 +100,12 @@ export async function giveId(
   );
   await on.query(
     'update data.releases set series_ids = array_replace(series_ids, $1, $2) where series_ids @> array[$1]',
+    [from, to],
+  );
+  await on.query(
+    `update data.replaced_rows r
+     set content = jsonb_set(content, '{series_ids}', replace(content ->> 'series_ids', to_json($1::text)::text, to_json($2::text)::text)::jsonb)
+     from data.releases k where k.row_no = r.row_no and r.content -> 'series_ids' ? $1`,
     [from, to],
   );
   await changeNeighbours(on, seriesNo);

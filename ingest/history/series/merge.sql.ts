@@ -1,6 +1,7 @@
 // The statements that compare two series, copy the points of one to the other, and move its ids.
 import type { Transaction } from '../../../kernel/database.ts';
 import { refreshSearch } from '../../load/store/shown-facts.sql.ts';
+import { keptContent } from '../../load/store/stated-rows.sql.ts';
 
 /** The properties that must be equal to merge two series. */
 export interface Shape {
@@ -122,6 +123,15 @@ export async function giveIds(
     [old, day],
   );
   await on.query(
+    'create temp table former_releases (release_id text, row_no bigint, load_no bigint, content jsonb) on commit drop',
+  );
+  await on.query(
+    `insert into former_releases
+     select release_id, coalesce(row_no, nextval('data.row_nos')), load_no, ${keptContent}
+     from data.releases k where series_ids @> array[$1]`,
+    [oldId],
+  );
+  await on.query(
     `update data.releases set series_ids = case when series_ids @> array[$2] then array_remove(series_ids, $1)
        else array_replace(series_ids, $1, $2) end
      where series_ids @> array[$1]`,
@@ -129,13 +139,20 @@ export async function giveIds(
   );
 }
 
-/** Marks the load as the merge's, and copies labels and the notes on the copied points. */
+/** Marks the load as the merge's, also in the calendar, and copies labels and the notes on the copied points. */
 export async function completeMerge(
   on: Transaction,
   { old, into, loadNo, reason }: Pair & { loadNo: number; reason: string | null },
 ): Promise<void> {
   await on.query('update data.loads set reason = $2 where load_no = $1', [loadNo, reason]);
   await on.query('update data.series_aliases set merged_by = $2 where merged_from = $1', [old, loadNo]);
+  await on.query(
+    `with replaced as (
+       insert into data.replaced_rows (row_no, load_no, replaced_by, content)
+       select row_no, load_no, $1, content from former_releases)
+     update data.releases r set row_no = f.row_no, load_no = $1 from former_releases f where f.release_id = r.release_id`,
+    [loadNo],
+  );
   await on.query(
     `insert into data.dimension_labels (series_no, dimension, value, label)
      select $2, dimension, value, label from data.dimension_labels where series_no = $1 on conflict do nothing`,

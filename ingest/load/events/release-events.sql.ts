@@ -49,7 +49,8 @@ export async function insertReleaseEvents(on: Transaction, at: Date, seriesTimeZ
          and not exists (select from data.published_releases p where p.release_id = n.release_id)
        group by release_id
      ), complete as (
-       select e.*, c.load_no from candidate c join entry e using (release_id)
+       select e.release_id, e.title, e.source, e.release_at, e.release_date, e.reference_period, e.series_ids, c.load_no
+       from candidate c join entry e using (release_id)
        where not exists (
          select from unnest(e.series_ids) named_id join data.series s on s.series_id = named_id and s.deleted_on is null
          where not exists (select from changed c where c.series_id = named_id and c.vintage >= e.first_vintage)
