@@ -18,6 +18,9 @@ const untilThen = (column: string): string =>
   `case when o.${column} in (select l.load_no from data.loads l where l.vintage > ${dayMark}) then 0 else o.${column} end as ${column}`;
 const newerVintages = `(select from data.vintages v where v.series_no = s.series_no and v.published_on > ${dayMark})`;
 const isChange = 'v.points_new + v.points_revised + v.points_deleted > 0';
+/** A load that restated a whole series has a vintage without counts; of several loads of a day, only the newest has counts. */
+const hasChanged = `(${isChange} or exists (
+      select from data.vintages w where w.series_no = v.series_no and w.published_on = v.published_on and w.load_no <> v.load_no))`;
 /** A column that the loads keep is right if nothing was published later; otherwise it is computed. */
 const orComputed = (column: string, computed: string): string =>
   `case when exists ${newerVintages} then ${computed} else s.${column} end as ${column}`;
@@ -41,7 +44,7 @@ const series = `
     ${orComputed('observation_count', livePoints('count(o.value)'))},
     ${orComputed('last_updated', `(select max(v.published_on) from as_of_vintages v where v.series_no = s.series_no and ${isChange})`)},
     case when exists (select from as_of_loads l where l.load_no = s.data_version) then s.data_version
-      else coalesce(greatest((select max(v.load_no) from as_of_vintages v where v.series_no = s.series_no),
+      else coalesce(greatest((select max(v.load_no) from as_of_vintages v where v.series_no = s.series_no and ${hasChanged}),
         (select max(b.load_no) from as_of_series_breaks b where b.series_no = s.series_no),
         (select max(c.load_no) from as_of_series_continuations c where s.series_no in (c.series_no, c.continued_by)),
         (select max(a.merged_by) from as_of_series_aliases a where a.series_no = s.series_no)), 0) end as data_version,
