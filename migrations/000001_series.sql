@@ -239,3 +239,19 @@ create table data.series_continuations (
 comment on table data.series_continuations is
   'A row is a series that goes on as another one, of another frequency. A series has one frequency, by which its points are dated.';
 create index series_continuations_by_successor on data.series_continuations (continued_by);
+
+-- Keys that are pinned to a day read it. Only the first change of a day keeps a row: what a series said between two changes of one day is of no day's
+-- end. A load writes it with the change itself, so rows that do not change cost nothing, and no table that grows with the series has a trigger.
+create table data.former_facts (
+  kind        text    not null check (kind in ('series', 'aliases', 'labels', 'notes')),
+  series_no   integer not null references data.series on delete cascade,
+  replaced_on date    not null,
+  load_no     bigint  references data.loads,                                          -- of the last change of the day; null: a merge
+  content     jsonb   not null check (jsonb_typeof(content) in ('object', 'array')),  -- the row; or all rows of the series in that table
+  updated_at  timestamptz not null,                                                   -- of the series, before the change
+  primary key (kind, series_no, replaced_on)
+);
+comment on table data.former_facts is
+  'A row is what a series said of itself until the day before replaced_on: its metadata, its earlier ids, its labels or its footnotes.';
+-- Of a series that was renamed, by its id of then.
+create index former_facts_by_id on data.former_facts ((content ->> 'series_id')) where kind = 'series';

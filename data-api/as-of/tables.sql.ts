@@ -29,14 +29,45 @@ const livePoints = (aggregate: string): string =>
   `(select ${aggregate} from as_of_series_dims d cross join lateral (
       select o.date, o.value from as_of_observations o where o.line_no = d.line_no and o.superseded_on = 'infinity' offset 0) o
     where d.series_no = s.series_no)`;
-/** The break after the day, from which on the points are in another unit. */
-const unitThen = (column: string): string =>
-  `case when later.series_no is null then s.${column} else later.from_${column} end as ${column}`;
+/** The facts of the kind that the series had at the end of the day and that were changed since. @param f the row of data.former_facts. */
+const keptOf = (kind: string, seriesNo: string): string =>
+  `select from data.former_facts f where f.kind = '${kind}' and f.series_no = ${seriesNo} and f.replaced_on > ${dayMark}`;
+const former = (kind: string): string => `
+  f.kind = '${kind}' and f.replaced_on > ${dayMark} and not exists (select from data.former_facts e
+    where e.kind = f.kind and e.series_no = f.series_no and e.replaced_on > ${dayMark} and e.replaced_on < f.replaced_on)`;
 
-/** What a series says of itself is as it is now; these columns are not. */
+/** The rows of a table of facts: those of now where they are still so, and otherwise those of then. */
+const rowsThen = (table: string, kind: string, columns: string): string => `
+  select t.series_no, ${columns} from data.${table} t where not exists (${keptOf(kind, 't.series_no')})
+  union all
+  select f.series_no, ${columns} from data.former_facts f cross join lateral jsonb_populate_recordset(null::data.${table}, f.content) t
+  where ${former(kind)}`;
+
+/** What the loads keep up, and what a series says of itself. */
+const loadColumns =
+  'series_no dimensions first_date last_date observation_count last_updated data_version row_version created_at updated_at'.split(
+    ' ',
+  );
+const factColumns =
+  `name unit frequency source description geography seasonal_adjustment unit_multiplier decimals licence attribution fiscal_year_end
+  tags category licence_url methodology_url deleted_on`.split(/\s+/);
+const columnsOf = (row: string, names: readonly string[]): string =>
+  names.map((name) => `${row}.${name}`).join(', ');
+
+/** The former id is read from the content itself, as that has an index. */
+const factsThen = `
+  select ${columnsOf('t', loadColumns)}, t.series_id, ${columnsOf('t', factColumns)} from data.series t
+  where not exists (${keptOf('series', 't.series_no')})
+  union all
+  select ${columnsOf('t', loadColumns)}, f.content ->> 'series_id', ${columnsOf('n', factColumns)}
+  from data.former_facts f join data.series t using (series_no) cross join lateral jsonb_populate_record(t, f.content) n
+  where ${former('series')}`;
+const changedThen = `select min(f.updated_at) from data.former_facts f
+  where f.kind in ('series', 'aliases', 'labels', 'notes') and f.series_no = s.series_no and f.replaced_on > ${dayMark}`;
+
 const series = `
-  select s.series_no, s.series_id, s.name, ${unitThen('unit')}, s.frequency, s.source, s.description, s.geography, s.seasonal_adjustment,
-    ${unitThen('unit_multiplier')}, s.decimals, s.licence, s.attribution, s.fiscal_year_end, s.tags, s.category,
+  select s.series_no, s.series_id, s.name, s.unit, s.frequency, s.source, s.description, s.geography, s.seasonal_adjustment,
+    s.unit_multiplier, s.decimals, s.licence, s.attribution, s.fiscal_year_end, s.tags, s.category,
     case when exists (select from as_of_series_dims d where d.series_no = s.series_no) or not exists ${newerVintages}
       then s.dimensions else '{}' end as dimensions,
     ${orComputed('first_date', livePoints('min(o.date) filter (where o.value is not null)'))},
@@ -47,15 +78,14 @@ const series = `
       else coalesce(greatest((select max(v.load_no) from as_of_vintages v where v.series_no = s.series_no and ${hasChanged}),
         (select max(b.load_no) from as_of_series_breaks b where b.series_no = s.series_no),
         (select max(c.load_no) from as_of_series_continuations c where s.series_no in (c.series_no, c.continued_by)),
-        (select max(a.merged_by) from as_of_series_aliases a where a.series_no = s.series_no)), 0) end as data_version,
+        (select max(a.merged_by) from as_of_series_aliases a where a.series_no = s.series_no),
+        (select max(f.load_no) from data.former_facts f
+          where f.kind = 'series' and f.series_no = s.series_no and f.replaced_on <= ${dayMark})), 0) end as data_version,
     s.row_version, s.created_at,
-    least(s.updated_at, (${dayMark} + 1)::timestamp at time zone TIME_ZONE - interval '1 microsecond') as updated_at,
+    least(s.updated_at, (${changedThen}), (${dayMark} + 1)::timestamp at time zone TIME_ZONE - interval '1 microsecond') as updated_at,
     s.licence_url, s.methodology_url,
     case when s.deleted_on <= ${dayMark} then s.deleted_on end as deleted_on
-  from data.series s
-  left join lateral (
-    select b.series_no, b.from_unit, b.from_unit_multiplier from data.series_breaks b
-    where b.series_no = s.series_no and b.declared_on > ${dayMark} order by b.date limit 1) later on true
+  from (${factsThen}) s
   where (s.created_at at time zone TIME_ZONE)::date <= ${dayMark}
     or exists (select from data.vintages v where v.series_no = s.series_no and v.published_on <= ${dayMark})`;
 
@@ -133,22 +163,20 @@ export const asOfTables: Readonly<Record<string, AsOfTable>> = {
     ],
     sql: series,
   },
-  // Until the day of the merge, the ids of a merged series are its own. Its last one is in the table of the series.
   series_aliases: {
-    sql: `
-      select a.alias, case when a.merged_on > ${dayMark} then a.merged_from else a.series_no end as series_no, a.renamed_at,
-        case when a.merged_on <= ${dayMark} then a.merged_from end as merged_from,
-        case when a.merged_on <= ${dayMark} then a.merged_on end as merged_on,
-        case when a.merged_on <= ${dayMark} then a.merged_by end as merged_by
-      from data.series_aliases a
-      where a.merged_on is null or a.merged_on <= ${dayMark}
-        or not exists (select from data.series o where o.series_no = a.merged_from and o.series_id = a.alias)`,
+    sql: rowsThen(
+      'series_aliases',
+      'aliases',
+      columnsOf('t', ['alias', 'renamed_at', 'merged_from', 'merged_on', 'merged_by']),
+    ),
   },
   series_breaks: { sql: `select * from data.series_breaks where declared_on <= ${dayMark}` },
   series_continuations: { sql: `select * from data.series_continuations where declared_on <= ${dayMark}` },
-  // What is shown beside the points, as it is now.
-  dimension_labels: { sql: 'select * from data.dimension_labels' },
-  footnotes: { sql: 'select * from data.footnotes' },
+  dimension_labels: {
+    sql: rowsThen('dimension_labels', 'labels', columnsOf('t', ['dimension', 'value', 'label'])),
+  },
+  footnotes: { sql: rowsThen('footnotes', 'notes', columnsOf('t', ['date', 'dims', 'mark', 'text'])) },
+  // What is shown of prices, as it is now.
   commodity_cities: { sql: 'select * from data.commodity_cities' },
   commodity_items: { sql: 'select * from data.commodity_items' },
   // A row is as the last load until the day left it: its present state, or the one that the first load after the day replaced.

@@ -283,7 +283,8 @@ export async function upsert(
   const { target, staged, isSame } = rows;
   if (target === 'data.series' && present.some(({ name }) => name === 'frequency'))
     await changeNeighboursOfStaged(on);
-  const { returning, change } = shownBySeries(dataset);
+  const { returning, change, needsLoad } = shownBySeries(dataset);
+  const values = needsLoad ? [loadNo] : [];
   // Readers' caches depend on the version, so a change of metadata counts as a change of the series.
   const versions =
     target === 'data.series'
@@ -296,13 +297,14 @@ export async function upsert(
           on,
           `done as (update ${target} k set ${assignments.join(', ')}${versions}
            from ${staged} t where ${isSame} and (${differences}) returning ${returning})${change}`,
-          versions === '' ? [] : [loadNo],
+          values,
         );
   const inserted = await countOf(
     on,
     `done as (insert into ${target} as k (${cells.map(({ name }) => name).join(', ')})
      select ${cells.map(({ value }) => value).join(', ')} from ${staged} t
      where not exists (select from ${target} k where ${isSame}) returning ${returning})${change}`,
+    values,
   );
   return { inserted, updated };
 }
@@ -327,15 +329,16 @@ const storedRows = (dataset: Dataset) => ({
 });
 
 /** Deletes the rows that a complete file omits. @returns how many. */
-export async function deleteLeftOut(on: Transaction, dataset: Dataset): Promise<number> {
+export async function deleteLeftOut(on: Transaction, dataset: Dataset, loadNo: number): Promise<number> {
   if (dataset.whole === undefined) return 0;
   const shared = dataset.whole.map((name) => storedName(dataset, name));
-  const { returning, change } = shownBySeries(dataset);
+  const { returning, change, needsLoad } = shownBySeries(dataset);
   return countOf(
     on,
     `done as (delete from ${dataset.target} k using (select distinct ${shared.join(', ')} from ${stageOf(dataset)} t) stated
      where ${shared.map((name) => `k.${name} = stated.${name}`).join(' and ')}
        and not exists (select from ${statedRowsOf(dataset)} t where ${onKey(dataset, 't', 'k')}) returning ${returning})${change}`,
+    needsLoad ? [loadNo] : [],
   );
 }
 

@@ -76,7 +76,7 @@ export async function loadTable(
   const { inserted, updated } = await upsert(on, dataset, columns, loadNo);
   const unchanged = rows - inserted - updated;
   if (dataset.retractable === true) await keepStatements(on, dataset, columns, { loadNo, unchanged });
-  const deleted = await deleteLeftOut(on, dataset);
+  const deleted = await deleteLeftOut(on, dataset, loadNo);
   await refreshSearchOfStaged(on, dataset);
   const { today } = input;
   const now = options.clock.now();

@@ -2,6 +2,7 @@
 // been published after a day. Hides how both get the same numbers of loads and the same instants.
 import fc from 'fast-check';
 import { retract } from '../../ingest/history/retract/retract.ts';
+import { renameSeries } from '../../ingest/history/series/rename.ts';
 import { IngestFailure } from '../../ingest/failure.ts';
 import { addDays } from '../../kernel/dates.ts';
 import { openDatabase, type Database } from '../../kernel/database.ts';
@@ -69,17 +70,50 @@ const anyCalendar = fc.record({
   kind: fc.constant('calendar' as const),
   entries: fc.uniqueArray(anyEntry, { minLength: 1, maxLength: 4, selector: ([id]) => id }),
 });
+/** Files of facts, each of which replaces what one before it stated. */
+const facts = (['A', 'B', 'C'] as const).flatMap((version) => [
+  { dataset: 'series', csv: ['series_id,name,unit', `CPI,Consumer prices ${version},Unit ${version}`] },
+  {
+    dataset: 'series',
+    csv: ['series_id,name,description,tags', `TRADES,Trades ${version},As in ${version},${version};trades`],
+  },
+  {
+    dataset: 'dimension-labels',
+    csv: [
+      'series_id,dimension,value,label',
+      `TRADES,city,Lahore,Lahore ${version}`,
+      'TRADES,side,buy,Bought',
+    ],
+  },
+  {
+    dataset: 'footnotes',
+    csv: ['series_id,date,mark,text', `CPI,,*,Of the series ${version}`, `CPI,2023-12,${version},Of a point`],
+  },
+]);
+const anyFacts = fc.record({ later, kind: fc.constant('facts' as const), file: fc.constantFrom(...facts) });
+/** To and fro between the two ids. */
+const anyRename = fc.record({
+  later,
+  kind: fc.constant('rename' as const),
+  ids: fc.constantFrom(['PRICES', 'PRICES2'], ['PRICES2', 'PRICES']),
+});
 export const anyHistory = fc.record({
   steps: fc
     .tuple(
       anyLoad,
       fc.array(
         fc.oneof(
-          { weight: 4, arbitrary: anyLoad },
-          { weight: 1, arbitrary: anyRetraction },
-          { weight: 2, arbitrary: anyCalendar },
+          ...[
+            { weight: 3, arbitrary: anyLoad },
+            { weight: 1, arbitrary: anyRetraction },
+          ],
+          ...[
+            { weight: 2, arbitrary: anyFacts },
+            { weight: 1, arbitrary: anyRename },
+            { weight: 2, arbitrary: anyCalendar },
+          ],
         ),
-        { minLength: 6, maxLength: 13 },
+        { minLength: 6, maxLength: 15 },
       ),
     )
     .map(([first, others]) => [first, ...others]),
@@ -181,7 +215,12 @@ async function take(database: Database, step: Step, today: string): Promise<bool
   try {
     if (step.kind === 'calendar') await loadCsv(database, calendarOf(step), { dataset: 'calendar', clock });
     else if (step.kind === 'load') await loadCsv(database, csvOf(step), { ...optionsOf(step, today), clock });
-    else {
+    else if (step.kind === 'facts')
+      await loadCsv(database, step.file.csv, { dataset: step.file.dataset, clock });
+    else if (step.kind === 'rename') {
+      const [id = '', newId = ''] = step.ids;
+      await renameSeries(database, { id, newId, seriesTimeZone: 'UTC', clock, noGateway: true });
+    } else {
       const loadNo = await loadBefore(database, step.age);
       const how = { seriesTimeZone: 'UTC', clock, noGateway: true, erase: step.erase };
       if (loadNo !== undefined) await retract(database, { loadNo, ...how });

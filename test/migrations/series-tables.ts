@@ -68,6 +68,10 @@ function dims(): TableCases[] {
   const aBreak = { series_no: '1', date: day, declared_on: day, load_no: '1' };
   const continuations = checksOf('series_continuations');
   const continuation = { series_no: '1', date: day, continued_by: '2', declared_on: day, load_no: '1' };
+  const formers = checksOf('former_facts');
+  const former = {
+    ...{ kind: 'series', series_no: '1', replaced_on: day, content: '{}', updated_at: day },
+  };
   const wasMerged = { merged_from: '2', merged_on: day };
   return [
     {
@@ -106,6 +110,33 @@ function dims(): TableCases[] {
           constraint: 'series_aliases_merged_by_fkey',
           refused: { ...wasMerged, merged_by: '3' },
           accepted: { ...wasMerged, merged_by: '1' },
+          deleteParent: 'delete from data.loads where load_no = 1',
+          outcome: 'it is refused',
+        },
+      ],
+    },
+    {
+      table: 'data.former_facts',
+      before: [...twoSeries, ...twoLoads],
+      row: former,
+      cases: [
+        key('former_facts_pkey', ['kind', 'series_no', 'replaced_on'], former, {
+          ...{ kind: 'notes', series_no: '2', replaced_on: '2024-02-29' },
+        }),
+        ...formers.oneOf('kind', 'series', 'aliases', 'labels', 'notes'),
+        ...formers.pattern('content', ['{}', '[]'], ['"a"', '1', 'null']),
+      ],
+      references: [
+        {
+          constraint: 'former_facts_series_no_fkey',
+          refused: { series_no: '3' },
+          deleteParent: deleteSeries,
+          outcome: 'the row goes too',
+        },
+        {
+          constraint: 'former_facts_load_no_fkey',
+          refused: { load_no: '3' },
+          accepted: { load_no: '1' },
           deleteParent: 'delete from data.loads where load_no = 1',
           outcome: 'it is refused',
         },

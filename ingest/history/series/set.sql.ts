@@ -1,5 +1,6 @@
 // The statements that compare and change the facts of one series.
 import type { Transaction } from '../../../kernel/database.ts';
+import { keepFormer } from '../../load/store/former-facts.sql.ts';
 import { changeNeighbours } from '../../load/store/shown-facts.sql.ts';
 
 /** Values as in JSON: text, number, list or null. */
@@ -63,7 +64,8 @@ export async function updateFacts(
   wished: readonly WishedFacts[],
 ): Promise<void> {
   await on.query(
-    `update data.series s set (name, unit, frequency, source, description, geography, seasonal_adjustment, unit_multiplier,
+    `with kept as (${keepFormer('series', 'select unnest($1::int[])', { load: '$3' })})
+     update data.series s set (name, unit, frequency, source, description, geography, seasonal_adjustment, unit_multiplier,
          decimals, licence, licence_url, attribution, fiscal_year_end, tags, category, methodology_url) = (
        select n.name, n.unit, n.frequency, n.source, n.description, n.geography, n.seasonal_adjustment, n.unit_multiplier,
          n.decimals, n.licence, n.licence_url, n.attribution, n.fiscal_year_end, n.tags, n.category, n.methodology_url

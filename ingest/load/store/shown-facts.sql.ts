@@ -1,6 +1,7 @@
 // The follow-up of a changed series in the same transaction: its search entry, and the series that show its id and frequency.
 import type { Queryable } from '../../../kernel/database.ts';
 import type { Dataset } from '../../datasets/dataset.ts';
+import { keepFormer, type KindOfFacts } from './former-facts.sql.ts';
 
 /**
  * Updates the search entries of series. Call it after any change of their metadata, earlier ids, dimension values or labels, and after they
@@ -27,19 +28,32 @@ export async function changeNeighbours(on: Queryable, seriesNo: number): Promise
 export interface Shown {
   /** The column that `done` has to return. */
   returning: string;
-  /** A further common table expression. */
+  /** Further common table expressions; $1 is the number of the load if `needsLoad`. */
   change: string;
+  needsLoad: boolean;
 }
 
-/** Labels and notes are served with their series, so a change of one counts as a change of the series. */
-export function shownBySeries({ references = [] }: Dataset): Shown {
-  return references.some(({ number }) => number === 'series_no')
-    ? {
-        returning: 'k.series_no',
-        change:
-          ', shown as (update data.series set updated_at = now(), row_version = row_version + 1 where series_no in (select series_no from done))',
-      }
-    : { returning: '1', change: '' };
+/** The facts of series that each table has. */
+const factsIn: Readonly<Record<string, KindOfFacts>> = {
+  'data.series': 'series',
+  'data.commodity_items': 'series',
+  'data.dimension_labels': 'labels',
+  'data.footnotes': 'notes',
+};
+
+/** Labels and notes are served with their series, so a change of one counts as a change of the series. What it changes is kept. */
+export function shownBySeries({ target, references = [] }: Dataset): Shown {
+  const kind = factsIn[target];
+  if (kind === undefined) return { returning: '1', change: '', needsLoad: false };
+  const changed = 'select series_no from done';
+  const change = `, kept as (${keepFormer(kind, changed, { load: '$1' })})`;
+  const isBeside = references.some(({ number }) => number === 'series_no');
+  return {
+    ...{ returning: 'k.series_no', needsLoad: true },
+    change: isBeside
+      ? `${change}, shown as (update data.series set updated_at = now(), row_version = row_version + 1 where series_no in (${changed}))`
+      : change,
+  };
 }
 
 /**
