@@ -2,9 +2,12 @@
 // about a table without a past is refused, so that a new one cannot show what was published later.
 import { fail } from '../../kernel/errors.ts';
 import type { Database, Queryable } from '../../kernel/database.ts';
-import { asOfTables, dayMark } from './tables.sql.ts';
+import { rowTables } from './row-tables.sql.ts';
+import { asOfTables, dayMark, type AsOfTable } from './tables.sql.ts';
 
-const named = /\bdata\.([a-z_]+)/g;
+/** Functions of the schema that read no table are not in it. */
+const named = /\bdata\.(?!(?:percent_of|rating_rank)\()([a-z_]+)/g;
+const forms: Readonly<Record<string, AsOfTable>> = { ...asOfTables, ...rowTables };
 const begin = /^\s*with\s+(recursive\s+)?/i;
 
 /**
@@ -42,7 +45,7 @@ function withNeeded(names: readonly string[]): string[] {
 }
 
 function formOf(name: string) {
-  const form = Object.hasOwn(asOfTables, name) ? asOfTables[name] : undefined;
+  const form = Object.hasOwn(forms, name) ? forms[name] : undefined;
   return (
     form ??
     fail(
