@@ -1,5 +1,5 @@
 // The tables of which loads keep the replaced rows, as of a day, and what is computed from them.
-import type { AsOfTable } from './tables.sql.ts';
+import { dayMark, type AsOfTable } from './tables.sql.ts';
 import { isOfThen, keptRows } from './kept-rows.sql.ts';
 
 const trade = keptRows({
@@ -64,8 +64,108 @@ const tradeTotals: AsOfTable = {
       limit 1) total`,
 };
 
+const auctions = keptRows({
+  name: 'auctions',
+  dataset: 'auctions',
+  columns: {
+    auction_id: 'text',
+    instrument: 'text',
+    tenor: 'text',
+    isin: 'text',
+    source_code: 'text',
+    status: 'text',
+    format: 'text',
+    currency: 'text',
+    source: 'text',
+    auction_date: 'date',
+    announce_date: 'date',
+    settlement_date: 'date',
+    maturity_date: 'date',
+    tenor_days: 'integer',
+    bids_count: 'integer',
+    accepted_bids_count: 'integer',
+    reopening: 'boolean',
+    target_amount: 'numeric',
+    maturing_amount: 'numeric',
+    bids_received_face: 'numeric',
+    bids_received_realized: 'numeric',
+    accepted_competitive: 'numeric',
+    accepted_non_competitive: 'numeric',
+    accepted_total: 'numeric',
+    min_bid_yield_pct: 'numeric',
+    max_bid_yield_pct: 'numeric',
+    cutoff_yield_pct: 'numeric',
+    cutoff_price: 'numeric',
+    cutoff_margin_bps: 'numeric',
+    weighted_avg_yield_pct: 'numeric',
+    weighted_avg_price: 'numeric',
+    coupon_pct: 'numeric',
+    bid_to_cover_published: 'numeric',
+  },
+});
+
+/** What identifies a security is as it is now, from the day on which it was first loaded. The newest price in its row is not of that day. */
+const securities: AsOfTable = {
+  sql: `
+    select s.code, s.isin, s.type, s.currency, s.source, s.former_codes from data.securities s
+    where (s.created_at at time zone TIME_ZONE)::date <= ${dayMark}`,
+};
+
+const prices = keptRows({
+  name: 'security_prices',
+  dataset: 'security-prices',
+  columns: {
+    code: 'text',
+    method: 'text',
+    source: 'text',
+    date: 'date',
+    valid_from: 'date',
+    valid_to: 'date',
+    traded: 'boolean',
+    price: 'numeric',
+    dirty_price: 'numeric',
+    accrued: 'numeric',
+    yield_pct: 'numeric',
+    modified_duration: 'numeric',
+    spread_bps: 'numeric',
+  },
+});
+
+const trades = keptRows({
+  name: 'security_trades',
+  dataset: 'security-trades',
+  columns: {
+    trade_id: 'text',
+    code: 'text',
+    side: 'text',
+    currency: 'text',
+    venue: 'text',
+    counterparty_type: 'text',
+    status: 'text',
+    original_trade_id: 'text',
+    source: 'text',
+    trade_date: 'date',
+    settlement_date: 'date',
+    trade_time: 'time',
+    price: 'numeric',
+    price_low: 'numeric',
+    price_high: 'numeric',
+    yield_pct: 'numeric',
+    yield_low_pct: 'numeric',
+    yield_high_pct: 'numeric',
+    face_amount: 'numeric',
+    amount: 'numeric',
+    trades_count: 'integer',
+    as_of: 'boolean',
+  },
+});
+
 export const rowTables: Readonly<Record<string, AsOfTable>> = {
   ...trade,
   ...tradeNames,
   trade_totals: tradeTotals,
+  ...auctions,
+  securities,
+  ...prices,
+  ...trades,
 };

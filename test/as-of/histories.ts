@@ -13,7 +13,10 @@ import { fakeClock, silentLog } from '../services/harness.ts';
 
 const firstDay = '2024-04-18';
 /** The tables whose rows have the day of their last change. */
-const rowTables = ['data.trade', 'data.trade_commodities'];
+const rowTables = [
+  ...['data.trade', 'data.trade_commodities', 'data.auctions'],
+  ...['data.securities', 'data.security_prices', 'data.security_trades'],
+];
 
 /** Those that were known from the first day on; loads make the others. */
 const known: readonly Load[] = [
@@ -214,7 +217,8 @@ async function loadBefore(database: Database, age: number): Promise<number | und
 async function date(database: Database, today: string): Promise<void> {
   const at = `${today}T12:00:00Z`;
   await database.query(`update data.loads set loaded_at = $1 where loaded_at > '2025-01-01'`, [at]);
-  await database.query(`update data.series set created_at = $1 where created_at > '2025-01-01'`, [at]);
+  for (const table of ['data.series', 'data.securities'])
+    await database.query(`update ${table} set created_at = $1 where created_at > '2025-01-01'`, [at]);
   await database.query(`update data.series set updated_at = $1 where updated_at > '2025-01-01'`, [at]);
   await database.transaction(async (on) => {
     // Otherwise triggers date these rows anew.

@@ -15,6 +15,12 @@ const more = [
   '/v1/trade?from=2023&aggregate_by=partner,period',
   '/v1/trade?from=2022&aggregate_by=commodity,year&frequency=M',
   '/v1/trade?updated_after=2024-04-22',
+  '/v1/fixed-income/auctions?sort=auction_date&limit=3',
+  '/v1/fixed-income/auctions?sort=-cutoff_yield_pct&limit=2',
+  '/v1/securities/trades?sort=trade_date&limit=2',
+  '/v1/securities/trades?code=TFC-OLD&type=tfc',
+  '/v1/securities/tfc-old/prices?limit=2',
+  '/v1/securities/TFC-2/prices',
 ];
 /** A share of the requests for each history. */
 const shares = 5;
