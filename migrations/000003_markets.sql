@@ -51,7 +51,8 @@ create table data.securities (
   last_yield_pct  numeric,
   last_price_date date,
   last_traded     boolean,
-  updated_on      date not null default current_date
+  updated_on      date not null default current_date,
+  created_at      timestamptz not null default now()
 );
 comment on table data.securities is
   'A row is a debt security, with its newest price.';

@@ -59,6 +59,7 @@ create table data.trade_totals (
   currency text not null,
   period   text not null,
   value    numeric,
+  load_no  bigint,   -- the load that last changed a row of it; null: it deleted one, or is of an older version
   primary key (reporter, flow, classification, basis, currency, period)
 );
 comment on table data.trade_totals is
@@ -67,8 +68,11 @@ comment on table data.trade_totals is
 create function data.keep_trade_totals() returns trigger language plpgsql as $$
 begin
   insert into data.trade_totals
-  select g.reporter, g.flow, g.classification, g.basis, g.currency, g.period, total.value
-  from (select distinct reporter, flow, classification, basis, currency, period, date from new_rows) g, lateral (
+  select g.reporter, g.flow, g.classification, g.basis, g.currency, g.period, total.value,
+    case tg_op when 'DELETE' then null else g.load_no end
+  from (
+    select reporter, flow, classification, basis, currency, period, date, max(load_no) as load_no from new_rows
+    group by 1, 2, 3, 4, 5, 6, 7) g, lateral (
     select sum(t.value) as value from data.trade t
     where (t.reporter, t.flow, t.date, t.period, t.classification, t.basis, t.currency)
       = (g.reporter, g.flow, g.date, g.period, g.classification, g.basis, g.currency)
@@ -76,7 +80,7 @@ begin
     order by case when t.partner_code = 'WLD' and t.commodity_code = 'TOTAL' then 1 when t.commodity_code = 'TOTAL' then 2
       when t.partner_code = 'WLD' then 3 else 4 end, t.level desc nulls last
     limit 1) total
-  on conflict (reporter, flow, classification, basis, currency, period) do update set value = excluded.value;
+  on conflict (reporter, flow, classification, basis, currency, period) do update set value = excluded.value, load_no = excluded.load_no;
   return null;
 end $$;
 create trigger keep_trade_totals_of_new after insert on data.trade

@@ -42,6 +42,8 @@ create table data.replaced_rows (
 comment on table data.replaced_rows is
   'A row is what a row of another table was before a load changed or deleted it.';
 create index replaced_rows_by_load on data.replaced_rows (load_no);
+-- What tables held on an earlier day: the rows that the loads since then replaced.
+create index replaced_rows_by_replacing on data.replaced_rows (replaced_by);
 
 create table data.row_statements (
   load_no bigint not null references data.loads,

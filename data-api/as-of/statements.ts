@@ -2,15 +2,25 @@
 // about a table without a past is refused, so that a new one cannot show what was published later.
 import { fail } from '../../kernel/errors.ts';
 import type { Database, Queryable } from '../../kernel/database.ts';
-import { asOfTables, dayMark } from './tables.sql.ts';
+import { rowTables } from './row-tables.sql.ts';
+import { asOfTables, dayMark, type AsOfTable } from './tables.sql.ts';
 
-const named = /\bdata\.([a-z_]+)/g;
-/** What statements name besides tables: functions of their arguments alone, and a configuration of text search. */
+/** Functions of the schema that read no table are not in it. */
+const named = /\bdata\.(?!(?:percent_of|rating_rank)\()([a-z_]+)/g;
+/** More that is no table: functions that search calls, and its configuration. */
 const noTables: ReadonlySet<string> = new Set(['search_text', 'near_spellings', 'english']);
 /** A sample of the rows can only be read from a table. */
 const sample = /\btablesample system \([\d.]+\) repeatable \(\d+\)/g;
 /** Costly rows that are read more often than this are computed once, without indexes. */
 const readsMax = 3;
+/** This function reads the entries of now. */
+const hasWord = /\bdata\.has_search_word\((\w+)\)/g;
+const hasWordOfThen = 'exists (select from data.search_entries where words @@ quote_literal($1)::tsquery)';
+/** Statistics are of the tables of now. */
+const statistics = /\bfrom pg_stats\b/g;
+const noStatistics =
+  'from (select null as schemaname, null as tablename, null as attname, null as most_common_elems) pg_stats';
+const forms: Readonly<Record<string, AsOfTable>> = { ...asOfTables, ...rowTables };
 const begin = /^\s*with\s+(recursive\s+)?/i;
 
 /**
@@ -20,11 +30,15 @@ const begin = /^\s*with\s+(recursive\s+)?/i;
  */
 export function asOfStatement(text: string, dayAt: number, timeZone: string): string {
   const reads = new Map<string, number>();
-  const rewritten = text.replaceAll(sample, '').replaceAll(named, (whole, name: string) => {
-    if (noTables.has(name)) return whole;
-    reads.set(name, (reads.get(name) ?? 0) + 1);
-    return `as_of_${name}`;
-  });
+  const rewritten = text
+    .replaceAll(sample, '')
+    .replaceAll(hasWord, hasWordOfThen)
+    .replaceAll(statistics, noStatistics)
+    .replaceAll(named, (whole, name: string) => {
+      if (noTables.has(name)) return whole;
+      reads.set(name, (reads.get(name) ?? 0) + 1);
+      return `as_of_${name}`;
+    });
   if (reads.size === 0) return text;
   const parts = withNeeded([...reads.keys()]).map((name) => {
     const { sql, isCostly = false } = formOf(name);
@@ -51,7 +65,7 @@ function withNeeded(names: readonly string[]): string[] {
 }
 
 function formOf(name: string) {
-  const form = Object.hasOwn(asOfTables, name) ? asOfTables[name] : undefined;
+  const form = Object.hasOwn(forms, name) ? forms[name] : undefined;
   return (
     form ??
     fail(

@@ -4,7 +4,7 @@
 /** The day, in the expressions. */
 export const dayMark = 'AS_OF_DAY';
 
-interface AsOfTable {
+export interface AsOfTable {
   /** The tables among these that it reads as of the day too. */
   needs?: readonly string[];
   /** Its rows take time: a statement that reads it often computes them once. */

@@ -72,6 +72,7 @@ export const getSecurities = endpoint({
 
 export const getSecurityPrices = endpoint({
   summary: 'The prices of a security, one per day.',
+  isKeptAsOf: true,
   params: {
     code: z.string().describe('A code (case-insensitive), with hyphens or with slashes (`%2F`); or an ISIN.'),
   },
@@ -111,6 +112,7 @@ const amountParam = z
 
 export const getSecurityTrades = endpoint({
   summary: 'Trades of securities, as reported.',
+  isKeptAsOf: true,
   query: {
     ...windowParams,
     min_amount: amountParam.optional().describe('`amount` is at least that.'),

@@ -8,17 +8,28 @@ import { addDays } from '../../kernel/dates.ts';
 import { openDatabase, type Database } from '../../kernel/database.ts';
 import { Failure } from '../../kernel/errors.ts';
 import { daily, loadCsv } from '../ingest/loading.ts';
+import type { Load } from '../v1/every-dataset.ts';
 import { startDataService, type DataService } from '../services/data-service.ts';
 import { fakeClock, silentLog } from '../services/harness.ts';
 
 const firstDay = '2024-04-18';
+/** The tables whose rows have the day of their last change. */
+const rowTables = [
+  ...['data.trade', 'data.trade_commodities', 'data.auctions'],
+  ...['data.securities', 'data.security_prices', 'data.security_trades'],
+];
 
 /** Those that were known from the first day on; loads make the others. */
-const known = [
-  'series_id,name,unit,frequency,source,category,tags',
-  'CPI,Consumer prices,Index,monthly,Office,prices/consumer,prices',
-  'PRICES,Prices,Index,quarterly,Bureau,prices,',
-  'EMPTY,Nothing yet,USD,annual,Bureau,,',
+const known: readonly Load[] = [
+  {
+    dataset: 'series',
+    lines: [
+      'series_id,name,unit,frequency,source,category,tags',
+      'CPI,Consumer prices,Index,monthly,Office,prices/consumer,prices',
+      'PRICES,Prices,Index,quarterly,Bureau,prices,',
+      'EMPTY,Nothing yet,USD,annual,Bureau,,',
+    ],
+  },
 ];
 
 /** The dates that a series can have points at, and their dimension values. */
@@ -38,7 +49,7 @@ const anyRows = (points: readonly string[]) =>
     ...{ minLength: 1, maxLength: points.length, selector: ([point]: [string, string]) => point },
   });
 /** How many days after the step before it. */
-const later = fc.constantFrom(0, 0, 1, 2, 5);
+export const later = fc.constantFrom(0, 0, 1, 2, 5);
 const anyLoad = fc.record({
   later,
   kind: fc.constant('load' as const),
@@ -49,7 +60,7 @@ const anyLoad = fc.record({
   plain: anyRows(plain),
   combined: anyRows(combined),
 });
-const anyRetraction = fc.record({
+export const anyRetraction = fc.record({
   later,
   kind: fc.constant('retract' as const),
   /** How many loads before the newest. */
@@ -120,8 +131,16 @@ export const anyHistory = fc.record({
   /** The day of the pin is so many days after the first. */
   pinnedAfter: fc.nat(14),
 });
-export type History = typeof anyHistory extends fc.Arbitrary<infer Each> ? Each : never;
-type Step = History['steps'][number];
+type Known = typeof anyHistory extends fc.Arbitrary<infer Each> ? Each : never;
+/** A load of rows of another table, on the day of the step. */
+export type RowStep = { later: number; kind: 'rows' } & Load;
+type Step = Known['steps'][number] | RowStep;
+export interface History {
+  steps: readonly Step[];
+  pinnedAfter: number;
+  /** What was loaded on the first day; by default, metadata of series. */
+  known?: readonly Load[];
+}
 
 /** One of the two installations. */
 interface Side {
@@ -141,11 +160,13 @@ export interface Sides {
 }
 
 /** Plays the history on two new databases. */
-export async function play({ steps, pinnedAfter }: History): Promise<Sides> {
+export async function play({ steps, pinnedAfter, known: first = known }: History): Promise<Sides> {
   const day = addDays(firstDay, pinnedAfter);
   const [whole, cut] = [await startSide(), await startSide()];
   for (const { database } of [whole, cut]) {
-    await loadCsv(database, known, { dataset: 'series', clock: fakeClock(`${firstDay}T12:00:00Z`) });
+    const clock = fakeClock(`${firstDay}T12:00:00Z`);
+    for (const { dataset, lines, options } of first)
+      await loadCsv(database, lines, { dataset, clock, ...options });
     await date(database, firstDay);
   }
   const order = new CombinationOrder();
@@ -215,6 +236,8 @@ async function take(database: Database, step: Step, today: string): Promise<bool
   try {
     if (step.kind === 'calendar') await loadCsv(database, calendarOf(step), { dataset: 'calendar', clock });
     else if (step.kind === 'load') await loadCsv(database, csvOf(step), { ...optionsOf(step, today), clock });
+    else if (step.kind === 'rows')
+      await loadCsv(database, step.lines, { dataset: step.dataset, clock, ...step.options });
     else if (step.kind === 'facts')
       await loadCsv(database, step.file.csv, { dataset: step.file.dataset, clock });
     else if (step.kind === 'rename') {
@@ -263,8 +286,15 @@ async function loadBefore(database: Database, age: number): Promise<number | und
 async function date(database: Database, today: string): Promise<void> {
   const at = `${today}T12:00:00Z`;
   await database.query(`update data.loads set loaded_at = $1 where loaded_at > '2025-01-01'`, [at]);
-  await database.query(`update data.series set created_at = $1 where created_at > '2025-01-01'`, [at]);
+  for (const table of ['data.series', 'data.securities'])
+    await database.query(`update ${table} set created_at = $1 where created_at > '2025-01-01'`, [at]);
   await database.query(`update data.series set updated_at = $1 where updated_at > '2025-01-01'`, [at]);
+  await database.transaction(async (on) => {
+    // Otherwise triggers date these rows anew.
+    await on.query(`set local session_replication_role = replica`);
+    for (const table of rowTables)
+      await on.query(`update ${table} set updated_on = $1 where updated_on > '2025-01-01'`, [today]);
+  });
 }
 
 /** A series whose calendar changed after the day counts as changed at the end of that day: when it changed before is not kept. */

@@ -34,6 +34,11 @@ test('a statement without tables of the data is as it was', (t) => {
   t.is(asOfStatement('select $1::int', 2, 'UTC'), 'select $1::int');
 });
 
+test('a function that reads no table is as it was', (t) => {
+  const text = 'select data.percent_of(1, 2), data.rating_rank($1)';
+  t.is(asOfStatement(text, 2, 'UTC'), text);
+});
+
 for (const name of ['navs', 'audit_events', 'no_such_table', 'percent_of'])
   test(`data.${name} has no past, so no statement can read it`, (t) => {
     const refusal = t.throws(() => asOfStatement(`select from data.loads, data.${name}`, 1, 'UTC'), {

@@ -1,9 +1,10 @@
 // The tools of /mcp by the client of the SDK, in each era of the protocol: each answers what its route answers, cited, and hides what
 // was published after as_of.
 import test from 'ava';
+import { createKey } from '../../accounts-api/operator/operator.ts';
 import { exempt } from '../openapi/hold.ts';
 import { startServices } from '../services/services.ts';
-import { connect, contentOf, errorOf, modes } from './mcp-client.ts';
+import { connect, contentOf, errorOf, modes, post } from './mcp-client.ts';
 
 exempt(); // the document describes /v1, not the messages of MCP
 const services = await startServices();
@@ -131,6 +132,33 @@ test('as_of hides what was published later, and is refused where a tool cannot h
   );
   t.regex(late.message, /as_of_b is 2024-04-15, which is later than as_of/);
   await client.close();
+});
+
+test('a tool that is called with a pinned key answers as of its day, which the content and the header name', async (t) => {
+  const { accountId } = await services.accountWithKey('pro');
+  const pinned = await createKey(services.accounts, accountId, 'backtest', { as_of: first });
+  const client = await connect(services.url, pinned.key);
+  const call = (name: string, given: Record<string, unknown>) => client.callTool({ name, arguments: given });
+  const content = contentOf(await call('latest', { ids: ['GDP'] }));
+  t.is(content.as_of, first);
+  t.like(content['answer'], {
+    data: [{ data: [{ date: '2024-02-29', value: 2.5 }], meta: { last_updated: '2024-03-10' } }],
+  });
+  t.like(contentOf(await call('describe', { id: 'GDP' })).answer, { data: { last_date: '2024-02-29' } });
+  const { json } = await services.call('/v1/series?ids=GDP&last=1', { key: pinned.key });
+  t.deepEqual(content['answer'], json);
+  t.regex(
+    errorOf(await call('latest', { ids: ['GDP'], as_of: second })).message,
+    /must not be after 2024-03-15/,
+  );
+  await client.close();
+  const answer = await post(
+    services.url,
+    { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'latest', arguments: { ids: ['GDP'] } } },
+    { 'x-api-key': pinned.key },
+  );
+  t.deepEqual([answer.status, answer.headers.get('x-as-of')], [200, first]);
+  t.true((await answer.text()).includes('2024-02-29'));
 });
 
 test('an answer above 25 kB keeps the newest rows and links the whole', async (t) => {

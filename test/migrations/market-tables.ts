@@ -18,7 +18,7 @@ function securities(): TableCases {
   return {
     table: 'data.securities',
     row,
-    defaults: { ...updatedToday, former_names: [], former_codes: [] },
+    defaults: { ...updatedToday, created_at: 'now()', former_names: [], former_codes: [] },
     cases: [
       key('securities_pkey', ['code'], row, { code: 'B' }),
       {

@@ -1,0 +1,41 @@
+// What a table of which loads keep the replaced rows held at the end of a past day. Such loads are of the day on which they were made, so the
+// row of a day is the one that its last load until then left. Loads keep these rows to be retracted: ingest/load/store/stated-rows.sql.ts.
+import { dayMark, type AsOfTable } from './tables.sql.ts';
+
+/** A table whose loads keep what they replace. */
+interface KeptTable {
+  /** Without its schema. */
+  name: string;
+  dataset: string;
+  /** Its columns that statements read, with their types, without `updated_on`. */
+  columns: Readonly<Record<string, string>>;
+}
+
+/** The condition that a row is as a load of the dataset left it on the day. A row without a load is of the day that it names. */
+export const isOfThen = (row: string, dataset: string): string =>
+  `${row}.load_no not in (select l.load_no from data.loads l where l.dataset = '${dataset}' and l.vintage > ${dayMark})`;
+
+/** The table, and what it held then but does not hold any longer, as `former_` and its name. */
+export function keptRows({ name, dataset, columns }: KeptTable): Readonly<Record<string, AsOfTable>> {
+  const names = Object.keys(columns);
+  const cells = Object.entries(columns).map(
+    ([column, type]) => `(r.content ->> '${column}')::${type} as ${column}`,
+  );
+  return {
+    [`former_${name}`]: {
+      sql: `
+        select ${cells.join(', ')}, made.loaded_at::date as updated_on
+        from data.loads later join data.replaced_rows r on r.replaced_by = later.load_no
+          join data.loads made on made.load_no = r.load_no
+        where later.dataset = '${dataset}' and later.vintage > ${dayMark} and made.vintage <= ${dayMark}`,
+    },
+    [name]: {
+      needs: [`former_${name}`],
+      sql: `
+        select ${[...names, 'updated_on'].map((column) => `k.${column}`).join(', ')} from data.${name} k
+        where coalesce(${isOfThen('k', dataset)}, k.updated_on <= ${dayMark})
+        union all
+        select ${[...names, 'updated_on'].join(', ')} from as_of_former_${name}`,
+    },
+  };
+}

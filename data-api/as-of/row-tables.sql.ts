@@ -1,0 +1,171 @@
+// The tables of which loads keep the replaced rows, as of a day, and what is computed from them.
+import { dayMark, type AsOfTable } from './tables.sql.ts';
+import { isOfThen, keptRows } from './kept-rows.sql.ts';
+
+const trade = keptRows({
+  name: 'trade',
+  dataset: 'trade',
+  columns: {
+    trade_no: 'bigint',
+    reporter: 'text',
+    flow: 'text',
+    period: 'text',
+    partner_code: 'text',
+    partner_name: 'text',
+    classification: 'text',
+    classification_version: 'text',
+    commodity_code: 'text',
+    commodity_name: 'text',
+    basis: 'text',
+    currency: 'text',
+    valuation: 'text',
+    value: 'numeric',
+    cif_value: 'numeric',
+    fob_value: 'numeric',
+    quantity: 'numeric',
+    quantity_unit: 'text',
+    quantity_estimated: 'boolean',
+    net_weight_kg: 'numeric',
+    status: 'text',
+    is_aggregate: 'boolean',
+    source: 'text',
+    level: 'smallint',
+    frequency: 'text',
+    date: 'date',
+  },
+});
+
+const tradeNames = keptRows({
+  name: 'trade_commodities',
+  dataset: 'trade-commodities',
+  columns: { classification: 'text', commodity_code: 'text', name: 'text', source: 'text' },
+});
+
+const tradeGroup = ['reporter', 'flow', 'classification', 'basis', 'currency', 'period'];
+const groupOf = (row: string) => tradeGroup.map((column) => `${row}.${column}`).join(', ');
+
+/** A total that no later load changed is as it was; the others are computed as in migrations/000004_trade.sql. */
+const tradeTotals: AsOfTable = {
+  needs: ['trade'],
+  sql: `
+    select ${groupOf('x')}, x.value from data.trade_totals x where ${isOfThen('x', 'trade')}
+    union all
+    select ${groupOf('g')}, total.value from (
+      select ${groupOf('x')} from data.trade_totals x where (${isOfThen('x', 'trade')}) is not true
+      union
+      select ${groupOf('f')} from as_of_former_trade f) g, lateral (
+      select sum(t.value) as value from as_of_trade t
+      where (${groupOf('t')}) = (${groupOf('g')})
+        and t.date = (make_date(left(g.period, 4)::integer, case length(g.period) when 4 then 12 else right(g.period, 2)::integer end, 1)
+          + interval '1 month' - interval '1 day')::date
+      group by t.partner_code = 'WLD', t.commodity_code = 'TOTAL', t.level
+      order by case when t.partner_code = 'WLD' and t.commodity_code = 'TOTAL' then 1 when t.commodity_code = 'TOTAL' then 2
+        when t.partner_code = 'WLD' then 3 else 4 end, t.level desc nulls last
+      limit 1) total`,
+};
+
+const auctions = keptRows({
+  name: 'auctions',
+  dataset: 'auctions',
+  columns: {
+    auction_id: 'text',
+    instrument: 'text',
+    tenor: 'text',
+    isin: 'text',
+    source_code: 'text',
+    status: 'text',
+    format: 'text',
+    currency: 'text',
+    source: 'text',
+    auction_date: 'date',
+    announce_date: 'date',
+    settlement_date: 'date',
+    maturity_date: 'date',
+    tenor_days: 'integer',
+    bids_count: 'integer',
+    accepted_bids_count: 'integer',
+    reopening: 'boolean',
+    target_amount: 'numeric',
+    maturing_amount: 'numeric',
+    bids_received_face: 'numeric',
+    bids_received_realized: 'numeric',
+    accepted_competitive: 'numeric',
+    accepted_non_competitive: 'numeric',
+    accepted_total: 'numeric',
+    min_bid_yield_pct: 'numeric',
+    max_bid_yield_pct: 'numeric',
+    cutoff_yield_pct: 'numeric',
+    cutoff_price: 'numeric',
+    cutoff_margin_bps: 'numeric',
+    weighted_avg_yield_pct: 'numeric',
+    weighted_avg_price: 'numeric',
+    coupon_pct: 'numeric',
+    bid_to_cover_published: 'numeric',
+  },
+});
+
+/** What identifies a security is as it is now, from the day on which it was first loaded. The newest price in its row is not of that day. */
+const securities: AsOfTable = {
+  sql: `
+    select s.code, s.isin, s.type, s.currency, s.source, s.former_codes from data.securities s
+    where (s.created_at at time zone TIME_ZONE)::date <= ${dayMark}`,
+};
+
+const prices = keptRows({
+  name: 'security_prices',
+  dataset: 'security-prices',
+  columns: {
+    code: 'text',
+    method: 'text',
+    source: 'text',
+    date: 'date',
+    valid_from: 'date',
+    valid_to: 'date',
+    traded: 'boolean',
+    price: 'numeric',
+    dirty_price: 'numeric',
+    accrued: 'numeric',
+    yield_pct: 'numeric',
+    modified_duration: 'numeric',
+    spread_bps: 'numeric',
+  },
+});
+
+const trades = keptRows({
+  name: 'security_trades',
+  dataset: 'security-trades',
+  columns: {
+    trade_id: 'text',
+    code: 'text',
+    side: 'text',
+    currency: 'text',
+    venue: 'text',
+    counterparty_type: 'text',
+    status: 'text',
+    original_trade_id: 'text',
+    source: 'text',
+    trade_date: 'date',
+    settlement_date: 'date',
+    trade_time: 'time',
+    price: 'numeric',
+    price_low: 'numeric',
+    price_high: 'numeric',
+    yield_pct: 'numeric',
+    yield_low_pct: 'numeric',
+    yield_high_pct: 'numeric',
+    face_amount: 'numeric',
+    amount: 'numeric',
+    trades_count: 'integer',
+    as_of: 'boolean',
+  },
+});
+
+export const rowTables: Readonly<Record<string, AsOfTable>> = {
+  ...trade,
+  ...tradeNames,
+  trade_totals: tradeTotals,
+  ...auctions,
+  securities,
+  ...prices,
+  ...trades,
+};
