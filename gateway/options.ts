@@ -37,6 +37,8 @@ export interface GatewayOptions {
   port: number;
   log: Log;
   clock: Clock;
+  /** The clock of the leases, in ms, for a `clock` that is set without the one of PostgreSQL. By default it follows `clock`. */
+  leaseNowMs?: () => number;
   /** The directory of gateway.config.yml, system.config.yml and models/; by default the project's config/. */
   configDirectory?: string;
   /** How long a service may be silent; 30 s by default. */

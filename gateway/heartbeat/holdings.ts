@@ -16,8 +16,8 @@ export interface HoldingsOptions {
   /** How often served calls are reported. */
   flushEveryMs: number;
   clock: Clock;
-  /** The clock of the leases. */
-  nowMs?: () => number;
+  /** The clock of the leases; by default that of `leaseClock`. */
+  nowMs?: (() => number) | undefined;
   log: Log;
 }
 
