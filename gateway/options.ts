@@ -37,6 +37,8 @@ export interface GatewayOptions {
   port: number;
   log: Log;
   clock: Clock;
+  /** The clock of the leases, in ms, for a `clock` that is set without the one of PostgreSQL. By default it follows `clock`. */
+  leaseNowMs?: () => number;
   /** The directory of gateway.config.yml, system.config.yml and models/; by default the project's config/. */
   configDirectory?: string;
   /** How long a service may be silent; 30 s by default. */
@@ -53,6 +55,8 @@ export interface GatewayOptions {
   quotaOutage?: QuotaOutage;
   /** How often usage is reported to accounts-api; 250 ms by default. */
   settleEveryMs?: number;
+  /** How long close() tries to report the last usage to accounts-api; 10 s by default. */
+  closeWithinMs?: number;
   /** The directory for unreported usage, in which each gateway has its own subdirectory; by default it is only in memory. */
   journalDirectory?: string;
   /** How long a client may take to send a request; a third of it for the headers. 30 s by default. */
@@ -78,6 +82,7 @@ const defaults = {
   bodiesMb: 32,
   quotaOutage: 'bounded' as QuotaOutage,
   settleEveryMs: 250,
+  closeWithinMs: 10_000,
   requestWithinMs: 30_000,
   moreMetrics: [] as readonly Metric[],
 };

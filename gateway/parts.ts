@@ -38,7 +38,7 @@ export function createParts(
   const accounts = createAccounts({ upstreams: accountsApi, identitySecret });
   const holdings = createHoldings({
     ...{ send: accounts.heartbeat, outage: options.quotaOutage, flushEveryMs: options.settleEveryMs },
-    ...{ clock, log },
+    ...{ closeWithinMs: options.closeWithinMs, nowMs: options.leaseNowMs, clock, log },
   });
   const { heartbeat, journal, credentials, month } = holdings;
   const redis = options.redisUrl === undefined ? undefined : openRedis(options.redisUrl, log);

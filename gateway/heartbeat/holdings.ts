@@ -15,9 +15,11 @@ export interface HoldingsOptions {
   outage: QuotaOutage;
   /** How often served calls are reported. */
   flushEveryMs: number;
+  /** How long `close` tries to report the last calls. */
+  closeWithinMs: number;
   clock: Clock;
-  /** The clock of the leases. */
-  nowMs?: () => number;
+  /** The clock of the leases; by default that of `leaseClock`. */
+  nowMs?: (() => number) | undefined;
   log: Log;
 }
 
@@ -30,10 +32,8 @@ export interface Holdings {
   close(): Promise<void>;
 }
 
-const closeWithinMs = 10_000;
-
 export function createHoldings(options: HoldingsOptions): Holdings {
-  const { send, outage: mode, flushEveryMs, clock, log } = options;
+  const { send, outage: mode, flushEveryMs, closeWithinMs, clock, log } = options;
   const nowMs = options.nowMs ?? leaseClock(clock);
   const heartbeat = createHeartbeat({ send, clock, nowMs, log });
   const journal = createJournal({

@@ -88,7 +88,7 @@ export async function startLife(
       wantsAsked += message.wants.length;
       return through === undefined ? accounts.heartbeat(message) : through(message, accounts.heartbeat);
     },
-    ...{ outage, flushEveryMs, clock, nowMs, log: silentLog },
+    ...{ outage, flushEveryMs, closeWithinMs: 10_000, clock, nowMs, log: silentLog },
   });
   if (journalDirectory !== undefined) journal.keepIn(journalDirectory);
   await heartbeat.open();

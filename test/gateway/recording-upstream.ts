@@ -140,6 +140,7 @@ export async function startTestGateway({
     plans: projectPlans(),
     clock: accounts?.clock ?? fakeClock(noon),
     settleEveryMs: 20,
+    ...(accounts === undefined && { closeWithinMs: 0 }), // nobody takes the last usage
     responseCacheMb: 0, // tests of what reaches data-api count it
     ...overrides,
   });
