@@ -106,3 +106,14 @@ export function fitted(text: string, widthMax: number): string {
   }
   return `${kept.trimEnd()}\u{2026}`;
 }
+
+/** The end of the text, after an ellipsis, where it is wider than allowed. */
+export function fittedEnd(text: string, widthMax: number): string {
+  if (widthOf(text) <= widthMax) return text;
+  let kept = '';
+  for (const character of [...text].toReversed()) {
+    if (widthOf(`\u{2026}${character}${kept}`) > widthMax) break;
+    kept = character + kept;
+  }
+  return `\u{2026}${kept.trimStart()}`;
+}
