@@ -6,7 +6,7 @@ import type { Frequency } from '../periods.ts';
 import { placeLabels, type EndLabel } from './end-labels.ts';
 import { placeOf, runsOf, sampled, segmentsOf, type ChartPoint, type PlacedPoint } from './line-points.ts';
 import { lineStyle, stylesCount, type LineStyle, type Theme } from './palette.ts';
-import { fitted, fittedEnd, widthOf } from './text.ts';
+import { boldWidthOf, fitted, fittedEnd, widthOf } from './text.ts';
 import {
   dateTicks,
   linearExtent,
@@ -92,8 +92,6 @@ export const linesMax = stylesCount;
 /** Far below any measured value: smaller values count as zero. */
 const logLeast = 1e-100;
 const labelWidthMax = 162;
-/** Labels are bold: how much wider they are than `widthOf` says, in the widest of the usual fonts. */
-const boldWidth = 1.16;
 /** Below this width the names of lines are above the frame, or in chips on a page. */
 const labelledWidthMin = 560;
 
@@ -182,7 +180,7 @@ function frameOf(chart: Chart, ticks: readonly ValueTick[], legendRows: number):
   const outer = paddingOf(chart);
   const isNarrow = chart.width < labelledWidthMin;
   const tickWidth = Math.max(0, ...ticks.map(({ label }) => widthOf(label)));
-  const labelWidth = Math.max(0, ...labelTextsOf(chart.lines).map((text) => widthOf(text) * boldWidth));
+  const labelWidth = Math.max(0, ...labelTextsOf(chart.lines).map(boldWidthOf));
   return {
     left: outer + Math.max(isNarrow ? 34 : 46, Math.ceil(tickWidth) + 10),
     right: chart.width - outer - (hasEndLabels(chart) ? Math.ceil(labelWidth) + 24 : 14),

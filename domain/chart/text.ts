@@ -89,6 +89,11 @@ export function widthOf(text: string): number {
   return width;
 }
 
+/** The same of bold text, in the widest of the usual fonts. */
+export function boldWidthOf(text: string): number {
+  return widthOf(text) * 1.16;
+}
+
 function characterWidth(character: string): number {
   if (/[iljtfrI.,:;'|!() ]/.test(character)) return 4.2;
   if (/[mwMW@%\u{2014}]/u.test(character)) return 11;
