@@ -154,6 +154,7 @@ test('lines are named by what distinguishes them: the parts with which all names
   t.deepEqual(named('Prices, Lahore', 'Prices').slice(0, 2), ['Prices, Lahore', 'Prices']);
   t.deepEqual(named('Prices', 'Prices').slice(0, 2), ['Prices', 'Prices']);
   t.is(named('Prices, Lahore')[0], 'Prices, Lahore', 'alone');
+  t.deepEqual(named(), ['Ratio to the first series'], 'none could be loaded');
 });
 
 test('series without a period in common are apart, unless they are shown as published', (t) => {

@@ -193,12 +193,13 @@ function namesOf(all: readonly Loaded[]): string[] {
 
 /** The names without the parts, each up to a comma, with which all begin. */
 function distinctEnds(names: readonly string[]): string[] {
+  if (names.length < 2) return [...names];
   const parts = names.map((name) => name.split(/(?<=, )/));
   const [first = []] = parts;
   const shortest = Math.min(...parts.map(({ length }) => length));
   let shared = 0;
   while (shared < shortest - 1 && parts.every((each) => each[shared] === first[shared])) shared += 1;
-  return names.length < 2 ? [...names] : parts.map((each) => each.slice(shared).join(''));
+  return parts.map((each) => each.slice(shared).join(''));
 }
 
 function unitsOf(all: readonly Loaded[]): string {
