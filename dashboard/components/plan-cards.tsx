@@ -2,17 +2,12 @@
 import type { ComponentChildren } from 'preact';
 import type { AnswerOf } from '../../clients/typescript/client.ts';
 import { moneyText } from '../text/amounts.ts';
+import { featureText } from '../text/features.ts';
 import { countText } from '../text/numbers.ts';
 import '../styles/plans.css';
 
 export type Plan = AnswerOf<'get', '/v1/plans'>['data'][number];
 export type Interval = 'month' | 'year';
-
-/** An operator's other plans are shown by name. */
-const featureTexts: Readonly<Record<string, string>> = {
-  vintages: 'Vintages and revisions',
-  webhooks: 'Webhooks',
-};
 
 interface PlanCardsProps {
   plans: readonly Plan[];
@@ -43,7 +38,7 @@ export function PlanCards({ plans, interval, mine, action }: PlanCardsProps) {
             <li>{countText(plan.calls_second, 'call', 'calls')} a second</li>
             {features.map((feature) => (
               <Feature key={feature} has={plan.features.includes(feature)}>
-                {featureTexts[feature] ?? feature}
+                {featureText(feature)}
               </Feature>
             ))}
           </ul>

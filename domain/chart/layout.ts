@@ -6,7 +6,7 @@ import type { Frequency } from '../periods.ts';
 import { placeLabels, type EndLabel } from './end-labels.ts';
 import { placeOf, runsOf, sampled, segmentsOf, type ChartPoint, type PlacedPoint } from './line-points.ts';
 import { lineStyle, stylesCount, type LineStyle, type Theme } from './palette.ts';
-import { fitted, widthOf } from './text.ts';
+import { boldWidthOf, fitted, fittedEnd, widthOf } from './text.ts';
 import {
   dateTicks,
   linearExtent,
@@ -105,7 +105,9 @@ export function layOut(chart: Chart): ChartLayout {
   const runs = segments.map((ofLine) => ofLine.flat());
   const days = daysOf(chart, runs);
   const extent = valuesOf(chart, runs);
-  const valueTicks = (chart.isLog ? logTicks : linearTicks)(extent, chart.unit);
+  // Without values nothing is known that an axis could show.
+  const isEmpty = runs.every((ofLine) => ofLine.length === 0);
+  const valueTicks = isEmpty ? [] : (chart.isLog ? logTicks : linearTicks)(extent, chart.unit);
   const legend = legendOf(chart);
   const frame = frameOf(chart, valueTicks, legend.rows);
   const scale = chart.isLog ? scaleLog() : scaleLinear();
@@ -123,7 +125,7 @@ export function layOut(chart: Chart): ChartLayout {
     frame,
     unitY: unitYOf(chart),
     valueTicks,
-    dateTicks: dateTicks(days, frame.right - frame.left),
+    dateTicks: isEmpty && chart.window === undefined ? [] : dateTicks(days, frame.right - frame.left),
     breaks: breaksOf(chart, days),
     lines,
     labels: hasEndLabels(chart) ? labelsOf(lines, frame, x, scale) : [],
@@ -141,12 +143,23 @@ function labelsOf(
   x: (day: number) => number,
   y: (value: number) => number,
 ): EndLabel[] {
-  const ends = lines.flatMap(({ line, last }, lineNo) =>
+  const texts = labelTextsOf(lines.map(({ line }) => line));
+  const ends = lines.flatMap(({ last }, lineNo) =>
     last === undefined
       ? []
-      : [{ lineNo, text: fitted(line.name, labelWidthMax), dotX: x(last.day), dotY: y(last.value) }],
+      : [{ lineNo, text: entryAt(texts, lineNo), dotX: x(last.day), dotY: y(last.value) }],
   );
   return placeLabels(ends, frame.top + 4, frame.bottom - 4);
+}
+
+/** The names as labels: cut at the end, or at the beginning where several would read the same. */
+function labelTextsOf(lines: readonly ChartLine[]): string[] {
+  const cut = lines.map(({ name }) => fitted(name, labelWidthMax));
+  return cut.map((text, lineNo) => {
+    const { name } = entryAt(lines, lineNo);
+    const isAlike = cut.some((other, otherNo) => other === text && entryAt(lines, otherNo).name !== name);
+    return isAlike ? fittedEnd(name, labelWidthMax) : text;
+  });
 }
 
 function hasEndLabels({ lines, width }: Chart): boolean {
@@ -167,10 +180,7 @@ function frameOf(chart: Chart, ticks: readonly ValueTick[], legendRows: number):
   const outer = paddingOf(chart);
   const isNarrow = chart.width < labelledWidthMin;
   const tickWidth = Math.max(0, ...ticks.map(({ label }) => widthOf(label)));
-  const labelWidth = Math.max(
-    0,
-    ...chart.lines.map(({ name }) => widthOf(fitted(name, labelWidthMax)) * 1.05),
-  );
+  const labelWidth = Math.max(0, ...labelTextsOf(chart.lines).map(boldWidthOf));
   return {
     left: outer + Math.max(isNarrow ? 34 : 46, Math.ceil(tickWidth) + 10),
     right: chart.width - outer - (hasEndLabels(chart) ? Math.ceil(labelWidth) + 24 : 14),

@@ -89,6 +89,11 @@ export function widthOf(text: string): number {
   return width;
 }
 
+/** The same of bold text, in the widest of the usual fonts. */
+export function boldWidthOf(text: string): number {
+  return widthOf(text) * 1.16;
+}
+
 function characterWidth(character: string): number {
   if (/[iljtfrI.,:;'|!() ]/.test(character)) return 4.2;
   if (/[mwMW@%\u{2014}]/u.test(character)) return 11;
@@ -105,4 +110,15 @@ export function fitted(text: string, widthMax: number): string {
     kept += character;
   }
   return `${kept.trimEnd()}\u{2026}`;
+}
+
+/** The end of the text, after an ellipsis, where it is wider than allowed. */
+export function fittedEnd(text: string, widthMax: number): string {
+  if (widthOf(text) <= widthMax) return text;
+  let kept = '';
+  for (const character of [...text].toReversed()) {
+    if (widthOf(`\u{2026}${character}${kept}`) > widthMax) break;
+    kept = character + kept;
+  }
+  return `\u{2026}${kept.trimStart()}`;
 }

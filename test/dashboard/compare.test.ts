@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { comparisonCsv, comparisonOf } from '../../dashboard/pages/compare/comparison-chart.ts';
 import {
   comparedMax,
+  leftOutOf,
   modes,
   queryOfState,
   stateOf,
@@ -46,6 +47,17 @@ test('a URL of more than eight series, or of one twice, compares eight different
     ['A', 'B', 'C', 'D', 'E', 'F', 'G', 'H'],
   );
   t.is(stateOf(new URLSearchParams('s=A@@7')).series[0]?.version, null, 'a version alone pins nothing');
+});
+
+test('the series of a URL beyond the eighth are known, so that the page can name them', (t) => {
+  const query = new URLSearchParams(
+    ['A', 'A', 'B', 'C', 'D', 'E', 'F', 'G', 'H', 'I', 'J'].map((id) => ['s', id]),
+  );
+  t.deepEqual(
+    leftOutOf(query).map(({ id }) => id),
+    ['I', 'J'],
+  );
+  t.deepEqual(leftOutOf(new URLSearchParams('s=A&s=B')), []);
 });
 
 const months = (values: readonly (number | null)[]) =>
@@ -100,6 +112,7 @@ function loaded(
     meta: facts as unknown as Loaded['meta'],
     combinations: [],
     dims: null,
+    dimsName: null,
     points,
     isPreview: false,
   };
@@ -122,6 +135,44 @@ test('the same series at an older vintage has the same colour, dotted, and its d
     ],
   );
   t.is(chart.base, 100);
+});
+
+test('lines are named by what distinguishes them: the parts with which all names begin are left out', (t) => {
+  const named = (...names: string[]) => {
+    const all = names.map((name, i) => {
+      const one = loaded(String(i), 'monthly', months([1, 2]));
+      return { ...one, meta: { ...one.meta, name } };
+    });
+    const { chart } = comparisonOf({ series: [], mode: 'ratio', base: null, years: null }, all);
+    return [...chart.lines.map(({ name }) => name), chart.unit];
+  };
+  t.deepEqual(named('Prices, monthly, Lahore', 'Prices, monthly, Multan'), [
+    'Lahore',
+    'Multan',
+    'Ratio to Prices, monthly, Lahore',
+  ]);
+  t.deepEqual(named('Prices, Lahore', 'Prices').slice(0, 2), ['Prices, Lahore', 'Prices']);
+  t.deepEqual(named('Prices', 'Prices').slice(0, 2), ['Prices', 'Prices']);
+  t.is(named('Prices, Lahore')[0], 'Prices, Lahore', 'alone');
+  t.deepEqual(named(), ['Ratio to the first series'], 'none could be loaded');
+});
+
+test('series without a period in common are apart, unless they are shown as published', (t) => {
+  const all = [
+    loaded('A', 'monthly', months([1, 2])),
+    loaded('B', 'monthly', months([null, null, 3, 4]).slice(2)),
+  ];
+  const of = (mode: 'rebased' | 'levels' | 'ratio', base: string | null = null) =>
+    comparisonOf({ series: [], mode, base, years: null }, all);
+  t.true(of('rebased').isApart);
+  t.true(of('ratio').isApart);
+  t.false(of('levels').isApart);
+  t.false(of('rebased', '2024-01-31').isApart, 'the one that has a value at the base is drawn');
+  t.deepEqual(
+    of('rebased').rows.map(({ missing }) => missing),
+    [null, null],
+    'the page says it once',
+  );
 });
 
 test('a base may be chosen where all series have a value, and a series without one there says so', (t) => {

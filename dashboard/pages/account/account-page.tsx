@@ -101,6 +101,20 @@ function SignedIn({ token, children }: SignedInProps) {
   }
 }
 
+/** Breaks before the @ where it does not fit into a line. */
+function Email({ of: email }: { of: string }) {
+  const at = email.lastIndexOf('@');
+  return at < 0 ? (
+    <>{email}</>
+  ) : (
+    <>
+      {email.slice(0, at)}
+      <wbr />
+      {email.slice(at)}
+    </>
+  );
+}
+
 function AccountNav({ account }: { account: Account | undefined }) {
   const [path] = useLocation();
   const list = useRef<HTMLUListElement>(null);
@@ -112,7 +126,7 @@ function AccountNav({ account }: { account: Account | undefined }) {
   return (
     <nav class="acct" aria-label="Account">
       <p>
-        <b>{account?.name ?? account?.email ?? ' '}</b>
+        <b>{account?.name ?? <Email of={account?.email ?? ' '} />}</b>
         {account !== undefined && <span class="plan-name">{account.plan} plan</span>}
       </p>
       <ul ref={list}>

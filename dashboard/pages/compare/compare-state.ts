@@ -32,11 +32,16 @@ export function stateOf(query: URLSearchParams): CompareState {
   const years = query.get('years');
   const base = query.get('base');
   return {
-    series: distinct(query.getAll('s').flatMap((text) => comparedOf(text) ?? [])).slice(0, comparedMax),
+    series: allOf(query).slice(0, comparedMax),
     mode: modes.find((each) => each === mode) ?? 'rebased',
     base: base !== null && isDay(base) ? base : null,
     years: years === 'all' ? null : (yearsOffered.find((each) => String(each) === years) ?? yearsDefault),
   };
+}
+
+/** The series of a URL beyond those that are compared. */
+export function leftOutOf(query: URLSearchParams): Compared[] {
+  return allOf(query).slice(comparedMax);
 }
 
 export function queryOfState({ series, mode, base, years }: CompareState): URLSearchParams {
@@ -65,7 +70,9 @@ function comparedOf(text: string): Compared | undefined {
   };
 }
 
-function distinct(series: readonly Compared[]): Compared[] {
+/** Each once. */
+function allOf(query: URLSearchParams): Compared[] {
+  const series = query.getAll('s').flatMap((text) => comparedOf(text) ?? []);
   return [...new Map(series.map((each) => [textOf(each), each])).values()];
 }
 

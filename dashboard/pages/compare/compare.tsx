@@ -19,6 +19,7 @@ import { AccessKey } from '../series/access-key.tsx';
 import { ValuesTable } from '../series/values-table.tsx';
 import {
   comparedMax,
+  leftOutOf,
   queryOfState,
   stateOf,
   textOf,
@@ -44,6 +45,7 @@ const yearOptions = [
 export function Compare() {
   const [search, setSearch] = useSearchParams();
   const state = useMemo(() => stateOf(search), [search.toString()]);
+  const leftOut = leftOutOf(search);
   const [refused, setRefused] = useState<string>();
   const change = (part: Partial<CompareState>) => {
     setRefused(undefined);
@@ -78,6 +80,14 @@ export function Compare() {
         >
           {(found) => <ComparedView {...{ state, change }} outcomes={found} />}
         </Waiting>
+      )}
+      {leftOut.length > 0 && (
+        <p class="note warn" role="status">
+          <span>
+            <b>Only the first eight series are compared.</b> Left out:{' '}
+            {leftOut.map(({ id }) => id).join(', ')}.
+          </span>
+        </p>
       )}
       {refused !== undefined && (
         <p class="note warn" role="alert">
@@ -134,7 +144,16 @@ function ComparedView({ state, change, outcomes }: ComparedViewProps) {
         </span>
       </div>
       <figure class="fig">
-        <ComparisonChart comparison={comparison} decimals={decimals} />
+        {comparison.isApart ? (
+          <Empty title="The series have no period in common">
+            <p>
+              In no period of this window does each have a value other than zero. Choose a longer window, or
+              show them as published.
+            </p>
+          </Empty>
+        ) : (
+          loaded.length > 0 && <ComparisonChart comparison={comparison} decimals={decimals} />
+        )}
         <figcaption>
           {chart.lines.some(({ isDotted }) => isDotted) &&
             'A dotted line is the same series as it was published earlier. '}

@@ -5,6 +5,7 @@ import type { AlmanacError } from '../../../clients/typescript/errors.ts';
 import type { ChartPoint } from '../../../domain/chart/line-points.ts';
 import { keyedApi } from '../../api/access-key.ts';
 import { api, asAlmanacError } from '../../api/clients.ts';
+import { combinationText } from '../../text/combinations.ts';
 import { writeCombination } from '../../../domain/dims-text.ts';
 import type { Compared } from './compare-state.ts';
 
@@ -13,9 +14,11 @@ type Meta = AnswerOf<'get', '/v1/series/{id}'>['meta'];
 export interface Loaded {
   compared: Compared;
   meta: Meta;
-  /** The available combinations, in the API's format; empty if the series has no dimensions. */
-  combinations: string[];
+  /** The available combinations, in the API's format, by name; empty if the series has no dimensions. */
+  combinations: { value: string; label: string }[];
+  /** The combination compared, and its name. */
   dims: string | null;
+  dimsName: string | null;
   points: ChartPoint[];
   isPreview: boolean;
 }
@@ -42,8 +45,11 @@ async function loadOne(compared: Compared, signal: AbortSignal): Promise<Loaded>
   const { id, vintage, version } = compared;
   const { data: entry } = await api.get('/v1/catalog/{id}', { path: { id }, signal });
   const newest = entry.newest_combinations.map(writeCombination);
-  const combinations = newest.toSorted();
   const dims = compared.dims ?? newest[0] ?? null;
+  const combinations = entry.newest_combinations
+    .map((values) => ({ value: writeCombination(values), label: combinationText(entry.dims, values) }))
+    .toSorted((a, b) => (a.label < b.label ? -1 : 1));
+  const dimsName = combinations.find(({ value }) => value === dims)?.label ?? dims;
   const selected = dims === null ? {} : { dims: [dims] };
   const keyed = keyedApi.value;
   if (keyed === undefined) {
@@ -52,7 +58,7 @@ async function loadOne(compared: Compared, signal: AbortSignal): Promise<Loaded>
       query: { ...selected, include_missing: true },
       signal,
     });
-    return { compared, meta, combinations, dims, points: pointsOf(data), isPreview: true };
+    return { compared, meta, combinations, dims, dimsName, points: pointsOf(data), isPreview: true };
   }
   const { meta, data } = await keyed.get('/v1/series/{id}', {
     path: { id },
@@ -66,7 +72,8 @@ async function loadOne(compared: Compared, signal: AbortSignal): Promise<Loaded>
     },
     signal,
   });
-  return { compared, meta, combinations, dims, points: pointsOf(data).reverse(), isPreview: false };
+  const points = pointsOf(data).reverse();
+  return { compared, meta, combinations, dims, dimsName, points, isPreview: false };
 }
 
 function pointsOf(data: AnswerOf<'get', '/v1/series/{id}'>['data']): ChartPoint[] {

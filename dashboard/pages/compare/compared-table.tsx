@@ -124,7 +124,7 @@ function Name({ at, outcome, row, replace }: CellProps) {
             small
             label={`Line of ${compared.id}`}
             value={dims ?? ''}
-            options={combinations.map((each) => ({ value: each, label: each.replaceAll(',', ', ') }))}
+            options={combinations}
             onPick={(picked) => replace(at, { ...compared, dims: picked })}
           />
         )}

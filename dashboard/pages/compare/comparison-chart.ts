@@ -22,6 +22,8 @@ export interface Row {
 }
 
 export interface Comparison {
+  /** The series have no period in common in which they can be compared in this mode. */
+  isApart: boolean;
   chart: SizelessChart;
   rows: Row[];
   dates: string[];
@@ -58,8 +60,9 @@ export function comparisonOf({ mode, base: asked, years }: CompareState, all: re
   const bases = basesOf(all, shown, coarsest);
   const base = asked ?? bases[0] ?? null;
   const names = namesOf(all);
+  const ends = distinctEnds(names);
   const rows = all.map((loaded, i) =>
-    rowOf(loaded, shown[i] ?? [], { mode, base, from, name: names[i] ?? '', all }),
+    rowOf(loaded, shown[i] ?? [], { mode, base, from, name: ends[i] ?? '', all }),
   );
   const unit = {
     rebased: base === null ? 'Index' : `Index, ${periodName(base, coarsest)} = 100`,
@@ -67,7 +70,9 @@ export function comparisonOf({ mode, base: asked, years }: CompareState, all: re
     ratio: `Ratio to ${names[0] ?? 'the first series'}`,
   }[mode];
   const lines = rows.map(({ line }) => line);
+  const isEmpty = lines.every(({ points }) => points.every(({ value }) => value === null));
   return {
+    isApart: isEmpty && all.length > 1 && (mode === 'ratio' || (mode === 'rebased' && base === null)),
     chart: {
       title: 'Comparison',
       unit,
@@ -140,8 +145,8 @@ function rowOf(
       breaks: mode === 'ratio' && first !== undefined ? [...breaks, ...breaksOf(first)].sort() : breaks,
     },
     missing:
-      drawn === null
-        ? `No value other than zero in ${base === null ? 'this window' : periodName(base, meta.frequency)}`
+      drawn === null && base !== null
+        ? `No value other than zero in ${periodName(base, meta.frequency)}`
         : mode === 'ratio' && loaded === first && compared === first.compared
           ? 'The others are divided by it'
           : null,
@@ -176,14 +181,25 @@ function isOlder(loaded: Loaded, all: readonly Loaded[]): boolean {
 /** The name of each line: with its vintage where the same line is there twice, with its dimension values where it has some. */
 function namesOf(all: readonly Loaded[]): string[] {
   const ids = all.map(idOf);
-  return all.map(({ meta, compared, dims }, i) => {
+  return all.map(({ meta, compared, dimsName }, i) => {
     const isTwice = ids.filter((id) => id === ids[i]).length > 1;
-    const of = dims === null ? '' : `, ${dims.replaceAll(/(?:^|,)[^:,]*:/g, ' ').trim()}`;
+    const of = dimsName === null ? '' : `, ${dimsName}`;
     // The day first: where there is no room, the end of a name is cut.
     const asOf =
       isTwice && compared.vintage !== null ? `${periodName(compared.vintage, 'daily', true)}, ` : '';
     return `${asOf}${meta.name}${of}`;
   });
+}
+
+/** The names without the parts, each up to a comma, with which all begin. */
+function distinctEnds(names: readonly string[]): string[] {
+  if (names.length < 2) return [...names];
+  const parts = names.map((name) => name.split(/(?<=, )/));
+  const [first = []] = parts;
+  const shortest = Math.min(...parts.map(({ length }) => length));
+  let shared = 0;
+  while (shared < shortest - 1 && parts.every((each) => each[shared] === first[shared])) shared += 1;
+  return parts.map((each) => each.slice(shared).join(''));
 }
 
 function unitsOf(all: readonly Loaded[]): string {

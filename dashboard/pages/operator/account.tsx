@@ -8,6 +8,7 @@ import { rowsOf } from '../../api/rows.ts';
 import { Facts } from '../../components/facts.tsx';
 import { useAction } from '../../components/forms/action.tsx';
 import { PageHead } from '../../components/page-head.tsx';
+import type { Plan } from '../../components/plan-cards.tsx';
 import { countText, numberText } from '../../text/numbers.ts';
 import { instantText } from '../../text/times.ts';
 import { TypedConfirmation } from '../account/typed-confirmation.tsx';
@@ -36,7 +37,7 @@ function OneAccount({ id }: { id: string }) {
         accountApi.get('/v1/operator/accounts/{id}', { path: { id }, signal }),
         accountApi.get('/v1/plans', { signal }),
       ]);
-      return { account: account.data, plans: rowsOf(plans).map((plan) => plan.id) };
+      return { account: account.data, plans: rowsOf(plans) };
     },
     [id, asked],
   );
@@ -90,7 +91,7 @@ function AccountFacts({ account }: { account: Operated }) {
   );
 }
 
-function PlanForm({ account, plans, reload }: OfOne & { plans: readonly string[] }) {
+function PlanForm({ account, plans, reload }: OfOne & { plans: readonly Plan[] }) {
   const id = useId();
   const action = useAction();
   const isPaid = account.subscription_state !== 'none';
@@ -108,13 +109,15 @@ function PlanForm({ account, plans, reload }: OfOne & { plans: readonly string[]
         <label class="vh" for={id}>
           Plan
         </label>
-        <select id={id} name="plan" class="in" key={account.plan} disabled={isPaid}>
-          {plans.map((plan) => (
-            <option key={plan} value={plan} selected={plan === account.plan}>
-              {plan}
-            </option>
-          ))}
-        </select>
+        <span class="pick">
+          <select id={id} name="plan" key={account.plan} disabled={isPaid}>
+            {plans.map((plan) => (
+              <option key={plan.id} value={plan.id} selected={plan.id === account.plan}>
+                {plan.name}
+              </option>
+            ))}
+          </select>
+        </span>
         <button class="btn" type="submit" disabled={action.isBusy || isPaid}>
           Set the plan
         </button>

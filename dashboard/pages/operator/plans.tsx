@@ -5,6 +5,7 @@ import { useLoad } from '../../api/load.ts';
 import { rowsOf } from '../../api/rows.ts';
 import { DataTable } from '../../components/data-table.tsx';
 import { PageHead } from '../../components/page-head.tsx';
+import { featureText } from '../../text/features.ts';
 import { numberText } from '../../text/numbers.ts';
 import { Fresh, OperatorPage } from './operator-page.tsx';
 
@@ -43,7 +44,7 @@ function AllPlans() {
               { label: 'Calls a second', right: true, cell: ({ calls_second: calls }) => numberText(calls) },
               {
                 label: 'Features',
-                cell: ({ features }) => (features.length === 0 ? '–' : features.join(', ')),
+                cell: ({ features }) => (features.length === 0 ? '–' : features.map(featureText).join(', ')),
               },
             ]}
           />

@@ -2,13 +2,12 @@
 import { useCallback, useMemo, useState } from 'preact/hooks';
 import { layOutFan } from '../../../domain/chart/revisions/fan.ts';
 import { bordersOf, type ChangeSince } from '../../../domain/chart/revisions/heat-map.ts';
-import { widthOf } from '../../../domain/chart/text.ts';
 import { firstPrints, type RevisionTable } from '../../../domain/chart/revisions/table.ts';
 import { Choice } from '../../components/choice.tsx';
 import { changeText } from '../../text/numbers.ts';
 import { dayText } from '../../text/times.ts';
 import { useWidth } from '../../charts/use-width.ts';
-import { FanChart } from './fan-chart.tsx';
+import { endRoom, FanChart } from './fan-chart.tsx';
 import { FiguresTable } from './figures-table.tsx';
 import { HeatMap, stepTokens } from './heat-map.tsx';
 import type { Entry } from './load-revisions.ts';
@@ -104,8 +103,7 @@ function useFans({ table, words, fromNo }: ChartsProps, width: number) {
     if (width === 0) return undefined;
     const isNarrow = width < narrowBelow;
     const columns = Math.max(1, table.dates.length - fromNo - 1);
-    const newest = table.rows.at(-1)?.at(-1) ?? 0;
-    const marginRight = Math.max(isNarrow ? 30 : 66, widthOf(words.value(newest)) + 14);
+    const marginRight = Math.max(isNarrow ? 30 : 66, endRoom(table, words));
     // The triangle has labels of days beside its rows, and half a column more than the fan.
     const days = isNarrow ? 46 : 84;
     const marginLeft = days + (width - days - marginRight) / (2 * columns + 1);

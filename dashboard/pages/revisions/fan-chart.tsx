@@ -3,6 +3,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Fan } from '../../../domain/chart/revisions/fan.ts';
 import { valueAt, type RevisionTable } from '../../../domain/chart/revisions/table.ts';
+import { boldWidthOf } from '../../../domain/chart/text.ts';
 import { Picture } from '../../charts/picture.tsx';
 import { Slider } from '../../charts/slider.tsx';
 import { dayText } from '../../text/times.ts';
@@ -214,6 +215,11 @@ function FirstPrints({ fan, vintageNo }: { fan: Fan; vintageNo: number }) {
 
 /** On narrower charts the end of the line has its value alone. */
 const labelledFrom = 420;
+
+/** The room beside the frame for the newest value, in pixels. */
+export function endRoom(table: RevisionTable, words: Words): number {
+  return boldWidthOf(words.value(table.rows.at(-1)?.at(-1) ?? 0)) + 12;
+}
 
 function EndLabel({ fan, table, words, vintageNo, shows }: FanChartProps) {
   const end = fan.endOf(vintageNo);

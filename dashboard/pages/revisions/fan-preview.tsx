@@ -2,7 +2,7 @@
 import { useMemo } from 'preact/hooks';
 import { layOutFan } from '../../../domain/chart/revisions/fan.ts';
 import { useWidth } from '../../charts/use-width.ts';
-import { FanChart } from './fan-chart.tsx';
+import { endRoom, FanChart } from './fan-chart.tsx';
 import type { Revisions } from './load-revisions.ts';
 import { firstShown, selectedPeriod } from './view.ts';
 import { wordsOf } from './words.ts';
@@ -25,7 +25,7 @@ export function FanPreview({ revisions: { entry, combinations }, height = 300 }:
             width,
             height,
             marginLeft: 46,
-            marginRight: 66,
+            marginRight: Math.max(66, endRoom(table, wordsOf(entry, table))),
             shows: 'values',
             unit: entry.unit ?? '',
           }),

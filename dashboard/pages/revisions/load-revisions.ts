@@ -4,6 +4,7 @@ import type { AnswerOf } from '../../../clients/typescript/client.ts';
 import { AlmanacError } from '../../../clients/typescript/errors.ts';
 import { unitBreaks } from '../../../domain/chart/captions.ts';
 import { writeCombination } from '../../../domain/dims-text.ts';
+import { combinationText } from '../../text/combinations.ts';
 import type { RevisionTable } from '../../../domain/chart/revisions/table.ts';
 import { api } from '../../api/clients.ts';
 import type { Plan } from '../../components/plan-cards.tsx';
@@ -100,7 +101,7 @@ function combinationsOf(entry: Entry, { meta, data }: Triangle): Combination[] {
     const dims = writeCombination(row.dims);
     let found = byDims.get(dims);
     if (found === undefined)
-      byDims.set(dims, (found = { name: nameOf(entry, row.dims), dates: [], rows: [] }));
+      byDims.set(dims, (found = { name: combinationText(entry.dims, row.dims), dates: [], rows: [] }));
     found.dates.push(row.date);
     found.rows.push(row.values);
   }
@@ -111,13 +112,4 @@ function combinationsOf(entry: Entry, { meta, data }: Triangle): Combination[] {
   }));
   const [byDefault] = entry.newest_combinations.map(writeCombination);
   return combinations.toSorted((a, b) => Number(b.dims === byDefault) - Number(a.dims === byDefault));
-}
-
-function nameOf({ dims }: Entry, values: Readonly<Record<string, string>>): string {
-  return dims
-    .flatMap(({ name, labels }) => {
-      const value = values[name];
-      return value === undefined ? [] : [labels[value] ?? value];
-    })
-    .join(', ');
 }

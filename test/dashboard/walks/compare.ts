@@ -3,6 +3,7 @@ import type { Page } from 'playwright-core';
 import { assert, assertSame } from '../people.ts';
 import { cellsOf, monthOf, readApi, useKey, written, type Observation } from '../reading.ts';
 import type { Stage } from '../stage.ts';
+import type { Visitor } from '../browser.ts';
 import type { Walk } from '../walks.ts';
 
 interface Listed {
@@ -57,8 +58,31 @@ export const compare: Walk = {
     await page.getByText(`Remove one to add ${older}`).waitFor();
     assertSame(new URL(page.url()).searchParams.getAll('s').length, 8, 'the series in the URL');
     await visitor.look('compare-ninth');
+
+    query.append('s', older);
+    await visitor.open(`/compare?${query.toString()}`);
+    await page.getByText(`Only the first eight series are compared. Left out: ${older}.`).waitFor();
+    await visitor.look('compare-left-out');
+    await compareApart(stage, visitor);
   },
 };
+
+/** Two series that have no month in common, and the name of a combination of dimension values. */
+async function compareApart({ services }: Stage, { page, open, look, width }: Visitor): Promise<void> {
+  const [ended, began] = ['ENDED', 'BEGAN'].map((end) => `WALK.APART.${width}.${end}`);
+  await services.ingest(
+    `series_id,date,value\n${ended},2010-01,1\n${ended},2010-02,2\n${began},2024-01,3\n${began},2024-02,4`,
+  );
+  await open(`/compare?s=${ended}&s=${began}`);
+  await page.getByRole('heading', { name: 'The series have no period in common' }).waitFor();
+  await look('compare-apart');
+  await page.getByText('As published', { exact: true }).click();
+  await page.locator('.chart-holder svg').waitFor();
+
+  await open('/compare?s=DEMO.FX&s=DEMO.CPI');
+  const line = page.getByLabel('Line of DEMO.FX');
+  assertSame(await line.locator('option:checked').textContent(), 'EUR, buy', 'the name of the line');
+}
 
 /** Adds a series by the search below the table. */
 async function add(page: Page, id: string): Promise<void> {

@@ -1,11 +1,12 @@
 // /dashboard/keys: the keys of the account, one made, one rotated, one revoked. Dialogs and the rotation are in the URL; a secret never is.
 import { useState } from 'preact/hooks';
 import { useSearchParams } from 'wouter-preact';
-import { accountApi } from '../../../api/clients.ts';
+import { accountApi, api } from '../../../api/clients.ts';
 import { useLoad } from '../../../api/load.ts';
 import { rowsOf } from '../../../api/rows.ts';
 import { DataTable } from '../../../components/data-table.tsx';
 import { PageHead } from '../../../components/page-head.tsx';
+import type { Plan } from '../../../components/plan-cards.tsx';
 import { Empty, SkeletonRows, Waiting } from '../../../components/states.tsx';
 import { agoText, utcDay } from '../../../text/amounts.ts';
 import { numberText } from '../../../text/numbers.ts';
@@ -22,18 +23,21 @@ import { Rotation } from './rotation.tsx';
 interface Found {
   keys: Key[];
   use: KeyUse;
+  plans: Plan[];
 }
 
 async function keysAndUse(signal: AbortSignal): Promise<Found> {
   const now = Date.now();
   const query = { from: utcDay(now, -29), to: utcDay(now), by: 'key', limit: 1000 } as const;
-  const [keys, use] = await Promise.all([
+  const [keys, use, plans] = await Promise.all([
     accountApi.get('/v1/keys', { query: { limit: 1000 }, signal }),
     accountApi.get('/v1/usage/history', { query, signal }),
+    api.get('/v1/plans', { query: { limit: 1000 }, signal }),
   ]);
   const rows = rowsOf(use);
   return {
     keys: rowsOf(keys),
+    plans: rowsOf(plans),
     use: {
       callsOf: (keyId, days) =>
         rows
@@ -83,7 +87,7 @@ function KeysOfAccount({ account, reload: reloadAccount }: OfAccount) {
         </p>
       )}
       <Waiting for={loaded} failure="The keys could not be loaded" skeleton={<SkeletonRows rows={3} />}>
-        {(found) => <Found {...{ found, query, show, reload, isFull }} />}
+        {(found) => <Found {...{ found, query, show, reload, isFull }} planId={account.plan} />}
       </Waiting>
     </>
   );
@@ -108,9 +112,10 @@ interface FoundProps {
   show: (wanted: Readonly<Record<string, string>>) => void;
   reload: () => void;
   isFull: boolean;
+  planId: string;
 }
 
-function Found({ found: { keys, use }, query, show, reload, isFull }: FoundProps) {
+function Found({ found: { keys, use, plans }, query, show, reload, isFull, planId }: FoundProps) {
   const keyIn = (name: string) => keys.find(({ id }) => id === query.get(name));
   const rotated = keyIn('rotate');
   const rotation: Readonly<Record<string, string>> =
@@ -135,6 +140,7 @@ function Found({ found: { keys, use }, query, show, reload, isFull }: FoundProps
       {query.get('create') !== null && !isFull && (
         <NewKey
           suggestion={rotated === undefined ? '' : nextName(rotated.name, keys)}
+          {...{ plans, planId }}
           onMade={(id) => {
             reload();
             if (rotated !== undefined) show({ create: 'key', rotate: rotated.id, to: id });

@@ -1,6 +1,7 @@
 // Creates a key and shows it, once: the dialog cannot be closed until the user confirms that the key is stored. Its first call is shown as
 // it arrives.
 import { useState } from 'preact/hooks';
+import { Link } from 'wouter-preact';
 import { accountApi } from '../../../api/clients.ts';
 import { usePoll } from '../../../api/poll.ts';
 import { rowsOf } from '../../../api/rows.ts';
@@ -9,6 +10,7 @@ import { Buttons } from '../../../components/forms/buttons.tsx';
 import { Dialog } from '../../../components/dialog.tsx';
 import { Field } from '../../../components/forms/field.tsx';
 import { Pick } from '../../../components/pick.tsx';
+import type { Plan } from '../../../components/plan-cards.tsx';
 import { SecretOnce } from '../secret-once.tsx';
 import { AccessFields, accessIn } from './access-fields.tsx';
 import { FirstCallCode } from '../overview/first-call.tsx';
@@ -16,7 +18,13 @@ import { timeText, today } from '../../../text/times.ts';
 
 const lookEveryMs = 2_000;
 
-interface NewKeyProps {
+interface OfPlan {
+  plans: readonly Plan[];
+  /** The plan of the account. */
+  planId: string;
+}
+
+interface NewKeyProps extends OfPlan {
   /** The initial name in the field. */
   suggestion: string;
   onMade: (id: string) => void;
@@ -30,7 +38,7 @@ interface Made {
   key?: string;
 }
 
-export function NewKey({ suggestion, onMade, onClose }: NewKeyProps) {
+export function NewKey({ suggestion, plans, planId, onMade, onClose }: NewKeyProps) {
   const [made, setMade] = useState<Made>();
   const action = useAction();
   if (made?.key !== undefined) {
@@ -86,18 +94,36 @@ export function NewKey({ suggestion, onMade, onClose }: NewKeyProps) {
             ]}
           />
         </div>
-        <Field
-          label="Pinned to a day"
-          name="as_of"
-          type="date"
-          min="1900-01-01"
-          max={today()}
-          hint="Optional, for backtests. Answers hold only what was published by that day. The key then only reads data, and the day cannot be changed."
-        />
+        <DayField {...{ plans, planId }} />
         <AccessFields />
         <Buttons action={action} submit="Create the key" onCancel={onClose} />
       </form>
     </Dialog>
+  );
+}
+
+/** The day that the key is pinned to, if the plan has such keys; if not, the lowest plan that has them. */
+function DayField({ plans, planId }: OfPlan) {
+  const having = plans.filter(({ features }) => features.includes('pinned_keys'));
+  const [lowest] = having;
+  if (lowest === undefined) return null;
+  if (!having.some(({ id }) => id === planId)) {
+    return (
+      <p class="xs dim">
+        Keys pinned to a day, for backtests, come with {lowest.name}.{' '}
+        <Link href="/dashboard/billing">See the plans</Link>
+      </p>
+    );
+  }
+  return (
+    <Field
+      label="Pinned to a day"
+      name="as_of"
+      type="date"
+      min="1900-01-01"
+      max={today()}
+      hint="Optional, for backtests. Answers hold only what was published by that day. The key then only reads data, and the day cannot be changed."
+    />
   );
 }
 

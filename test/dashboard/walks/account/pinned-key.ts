@@ -1,4 +1,4 @@
-// Create a key that is pinned to a day: refused by the Free plan, made by Pro, shown with its day, and answered as of that day.
+// Create a key that is pinned to a day: not offered by the Free plan, made by Pro, shown with its day, and answered as of that day.
 import { assert, newPerson, signUp } from '../../people.ts';
 import type { Walk } from '../../walks.ts';
 
@@ -8,18 +8,18 @@ export const pinnedKey: Walk = {
     const { page } = visitor;
     const person = newPerson();
     await signUp(stage, visitor, person);
-    visitor.expectStatus(403);
     await visitor.open('/dashboard/keys');
     await page.getByRole('button', { name: 'Create a key' }).first().click();
     const dialog = page.getByRole('dialog');
-    await dialog.getByLabel('Name').fill('Backtest');
-    await dialog.getByLabel('Pinned to a day').fill('2026-08-20');
-    await dialog.getByRole('button', { name: 'Create the key' }).click();
-    await dialog.getByText('This needs the Pro plan, which has pinned keys').waitFor();
-    await visitor.look('keys-pinned-refused');
+    await dialog.getByText('Keys pinned to a day, for backtests, come with Pro.').waitFor();
+    assert((await dialog.getByLabel('Pinned to a day').count()) === 0, 'the Free plan offers no such field');
+    await visitor.look('keys-pinned-not-offered');
 
     const account = await stage.services.accounts.db.accounts.findOne({ where: { email: person.email } });
     await stage.services.setPlan(account?.id ?? '', 'pro');
+    await page.reload();
+    await dialog.getByLabel('Name').fill('Backtest');
+    await dialog.getByLabel('Pinned to a day').fill('2026-08-20');
     await dialog.getByRole('button', { name: 'Create the key' }).click();
     const secret = (await dialog.getByText(/^pk_live_/).textContent()) ?? '';
     const answer = await fetch(`${stage.url}/v1/series/DEMO.CPI?limit=1`, {

@@ -33,7 +33,7 @@ export const operator: Walk = {
 
     await page.getByRole('link', { name: holder.email }).click();
     await page.getByRole('heading', { name: 'Access' }).waitFor();
-    await page.getByRole('combobox', { name: 'Plan' }).selectOption('pro');
+    await page.getByRole('combobox', { name: 'Plan' }).selectOption({ label: 'Pro' });
     await page.getByRole('button', { name: 'Set the plan' }).click();
     await page.getByText('of 250,000 calls').waitFor();
     assertSame((await accounts.db.accounts.findByPk(id))?.plan, 'pro', 'the plan');
