@@ -87,8 +87,8 @@ function withDescendants(pid: number): number[] {
   ];
 }
 
-/** Empty for a process that has just ended: its time then counts for its parent. */
-function textOf(file: string): string {
+/** A file of /proc; empty for a process that has just ended, whose time then counts for its parent. */
+export function textOf(file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch {

@@ -217,8 +217,8 @@ function aggregationOf(
   return {
     ...{ source, target, aggregate, incomplete, fiscalYearEnd },
     breaks: breaks.map(({ date }) => date),
-    // A value computed from means has ten significant digits only if the means have more.
-    meanDecimals: transform === null ? 10 : 20,
+    // A value computed from means has ten significant digits only if the means have more, even where two differ only in the noise of doubles.
+    meanDecimals: transform === null ? 10 : 30,
     sourcePerPeriod: sourcePerPeriod(source, target),
   };
 }

@@ -6,7 +6,7 @@ import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { parse } from 'csv-parse/sync';
-import { json, points, type Instance, type Point } from './answers.ts';
+import { ingest, json, series, type Instance, type Point } from './answers.ts';
 import { writeCombination } from '../../domain/dims-text.ts';
 import { loadFredMd } from './fred-md.ts';
 import type { Check } from './run.ts';
@@ -23,6 +23,8 @@ export function pandasPython(): string | undefined {
 const [seriesMin, seriesMax] = [200, 240];
 /** For each series, at least. */
 const questionsEach = 16;
+/** Indexes with a base, at least. */
+const basesMin = 200;
 const seed = 2_026;
 
 const frequencies = ['daily', 'weekly', 'monthly', 'quarterly', 'semiannual', 'annual'] as const;
@@ -51,19 +53,46 @@ interface Question {
   frequency?: string;
   aggregate?: string;
   incomplete?: true;
+  base?: string;
   last?: number;
 }
 
 /** Date and digits; '' is published as missing. */
 type Published = [date: string, digits: string][];
-type Expected = [date: string, digits: string][];
+/** Null: the base of an index is not within the data, and the call is refused. */
+type Expected = [date: string, digits: string][] | null;
 
 interface Line {
   id: string;
   frequency: string;
   /** The parameter that selects one combination, with `&`; '' of a series without dimensions. */
   dims: string;
+  /** `MM-DD`; null: calendar years. */
+  fiscalYearEnd: string | null;
   published: Published;
+}
+
+/** Files of 01_core_series_pddl that are loaded once more, with another end of the year. Their annual values are compared. */
+const fiscal = [
+  { file: 'oil-prices__brent-daily.csv', frequency: 'daily', value: 'Price', end: '04-05' },
+  { file: 'oil-prices__brent-weekly.csv', frequency: 'weekly', value: 'Price', end: '09-30' },
+  { file: 'gold-prices__monthly.csv', frequency: 'monthly', value: 'Price', end: '06-30' },
+  { file: 'bond-yields-us-10y__monthly.csv', frequency: 'monthly', value: 'Rate', end: '04-05' },
+  { file: 'bond-yields-uk-10y__quarterly.csv', frequency: 'quarterly', value: 'Rate', end: '02-28' },
+  { file: 'gold-prices__annual.csv', frequency: 'annual', value: 'Price', end: '03-31' },
+] as const;
+const fiscalPrefix = 'FISCAL.';
+
+async function loadFiscal(instance: Instance, folder: string): Promise<void> {
+  for (const { file, frequency, value, end } of fiscal)
+    await ingest(instance, 'observations', path.join(folder, '01_core_series_pddl', file), {
+      map: { date: 'Date', value },
+      create: true,
+      set: {
+        series_id: `${fiscalPrefix}${frequency}.${end}`,
+        ...{ frequency, fiscal_year_end: end, unit: 'As published', source: 'Fiscal years' },
+      },
+    });
 }
 
 export async function checkFrequencies({ instance, folder, seen }: Check): Promise<void> {
@@ -75,36 +104,42 @@ export async function checkFrequencies({ instance, folder, seen }: Check): Promi
   const newest = readdirSync(path.join(folder, '02_vintages_fred_md')).sort().at(-1);
   assert.ok(newest, 'there is a vintage of FRED-MD');
   await loadFredMd(instance, folder, newest);
+  await loadFiscal(instance, folder);
 
   const lines = await linesOf(instance);
   const random = seeded(seed);
   const oracle = startOracle(python);
-  const compared = { series: 0, questions: 0, values: 0, dims: 0 };
+  const compared = { series: 0, questions: 0, values: 0, dims: 0, fiscal: 0, bases: 0, refused: 0 };
   const [alone, together] = [new Set<string>(), new Set<string>()];
   let mismatches = 0;
   try {
-    for (const [frequency, group] of Map.groupBy(lines, (line) => line.frequency)) {
-      const hands = deal(frequency, group.length, questionsEach, random);
+    const groupOf = ({ id, frequency, fiscalYearEnd }: Line) => (fiscalYearEnd === null ? frequency : id);
+    for (const group of Map.groupBy(lines, groupOf).values()) {
+      const hands = deal(group, random);
       for (const [i, line] of group.entries()) {
-        const questions = hands[i] ?? [];
+        const questions = (hands[i] ?? []).map((question) => withBase(question, line, random));
         const expected = await oracle.ask(line, questions);
         for (const [j, question] of questions.entries()) {
           const query = queryOf(question);
-          const found = await points(
-            instance,
-            `/v1/series/${line.id}?${query}${limitOf(question)}${line.dims}`,
-          );
-          const problem = difference(found, expected[j] ?? [], digitsOf(question));
+          const target = `/v1/series/${line.id}?${query}${limitOf(question)}${line.dims}`;
+          const wanted = expected[j] ?? null;
+          const problem =
+            wanted === null
+              ? await notRefused(instance, target)
+              : difference((await series(instance, target)).data, wanted, digitsOf(question));
           if (problem !== null) {
             mismatches += 1;
             process.stdout.write(`  not pandas: ${line.id} by ${query}${line.dims}: ${problem}\n`);
           }
           (question.frequency === undefined ? alone : together).add(question.transform);
           compared.questions += 1;
-          compared.values += found.length;
+          compared.values += wanted?.length ?? 0;
+          compared.bases += question.base === undefined ? 0 : 1;
+          compared.refused += wanted === null ? 1 : 0;
         }
         compared.series += 1;
         compared.dims += line.dims === '' ? 0 : 1;
+        compared.fiscal += line.fiscalYearEnd === null ? 0 : 1;
       }
     }
   } finally {
@@ -113,11 +148,34 @@ export async function checkFrequencies({ instance, folder, seen }: Check): Promi
   assert.equal(mismatches, 0, 'answers are not those of pandas');
   assert.ok(compared.series >= seriesMin, `only ${compared.series} series were compared`);
   assert.ok(compared.dims > 0, 'no series with dimensions was compared');
+  assert.equal(compared.fiscal, fiscal.length);
+  assert.ok(compared.bases - compared.refused >= basesMin, `only ${compared.bases} indexes with a base`);
   assert.deepEqual([alone.size, together.size], [transformNames.length, transformNames.length]);
   seen(
-    `frequencies and transforms are those of pandas: ${compared.series} series (${compared.dims} with dimensions), ${compared.questions} questions, ` +
-      `${compared.values} values`,
+    `frequencies and transforms are those of pandas: ${compared.series} series (${compared.dims} with dimensions, ${compared.fiscal} with fiscal ` +
+      `years), ${compared.questions} questions (${compared.bases} indexes with a base, ${compared.refused} of them refused), ${compared.values} values`,
   );
+}
+
+/** What is wrong if a call is not refused for its base; null if it is. */
+async function notRefused(instance: Instance, target: string): Promise<string | null> {
+  const response = await instance.get(target);
+  const text = await response.text();
+  const isRefused = response.status === 400 && text.includes('"base\\" must be within the data');
+  return isRefused ? null : `${response.status}, not 400 for the base: ${text.slice(0, 200)}`;
+}
+
+/** Of indexes, one in so many has no base: the first value. */
+const baselessOneIn = 4;
+const datesOfBase = [10, 7, 4] as const;
+
+/** An index gets a base: a published date, or the month, quarter or year of one. */
+function withBase(question: Question, { published }: Line, random: () => number): Question {
+  if (question.transform !== 'index' || random() * baselessOneIn < 1) return question;
+  const date = published[Math.floor(random() * published.length)]?.[0] ?? '';
+  const length = datesOfBase[Math.floor(random() * (datesOfBase.length + 1))];
+  const quarter = `${date.slice(0, 4)}-Q${Math.ceil(Number(date.slice(5, 7)) / 3)}`;
+  return { ...question, base: length === undefined ? quarter : date.slice(0, length) };
 }
 
 /** `last` takes the place of `limit`. */
@@ -125,10 +183,12 @@ const limitOf = ({ last }: Question) => (last === undefined ? '&limit=100000' : 
 
 async function linesOf(instance: Instance): Promise<Line[]> {
   const lines: Line[] = [];
-  for (const { id, frequency } of spread(await allSeries(instance))) {
-    const dims = await oneCombination(instance, id);
+  const all = await allSeries(instance);
+  const isFiscal = ({ id }: { id: string }) => id.startsWith(fiscalPrefix);
+  for (const { id, frequency } of [...spread(all.filter((one) => !isFiscal(one))), ...all.filter(isFiscal)]) {
+    const { dims, fiscalYearEnd } = await oneCombination(instance, id);
     const published = await publishedPoints(instance, id, dims);
-    if (published.length >= 3) lines.push({ id, frequency, dims, published });
+    if (published.length >= 3) lines.push({ id, frequency, dims, fiscalYearEnd, published });
   }
   return lines;
 }
@@ -155,11 +215,14 @@ async function allSeries(instance: Instance): Promise<{ id: string; frequency: s
   return found;
 }
 
-/** The parameter for one value of each dimension, that of a newest point. */
-async function oneCombination(instance: Instance, id: string): Promise<string> {
-  const [point] = await points(instance, `/v1/series/${id}?limit=1&sort=desc`);
-  const dims = writeCombination(point?.dims ?? {});
-  return dims === '' ? '' : `&dims=${encodeURIComponent(dims)}`;
+/** The parameter for one value of each dimension, that of a newest point; and the end of the year. */
+async function oneCombination(instance: Instance, id: string): Promise<Pick<Line, 'dims' | 'fiscalYearEnd'>> {
+  const { data, meta } = await series(instance, `/v1/series/${id}?limit=1&sort=desc`);
+  const dims = writeCombination(data[0]?.dims ?? {});
+  return {
+    dims: dims === '' ? '' : `&dims=${encodeURIComponent(dims)}`,
+    fiscalYearEnd: meta['fiscal_year_end'] as string | null,
+  };
 }
 
 async function publishedPoints(instance: Instance, id: string, dims: string): Promise<Published> {
@@ -184,7 +247,7 @@ function digitsOf({ transform, frequency, aggregate }: Question): Digits {
 }
 
 /** In the dates, or else the first in a value; null if neither has one. */
-function difference(found: readonly Point[], wanted: Expected, digits: Digits): string | null {
+function difference(found: readonly Point[], wanted: NonNullable<Expected>, digits: Digits): string | null {
   const [dates, wantedDates] = [found.map(({ date }) => date).join(), wanted.map(([date]) => date).join()];
   if (dates !== wantedDates) {
     const [own, other] = [new Set(dates.split(',')), new Set(wantedDates.split(','))];
@@ -212,8 +275,12 @@ function startOracle(python: string) {
   });
   const answers = createInterface({ input: program.stdout })[Symbol.asyncIterator]();
   return {
-    async ask({ id, frequency, published }: Line, questions: readonly Question[]): Promise<Expected[]> {
-      program.stdin.write(`${JSON.stringify({ frequency, points: published, questions })}\n`);
+    async ask(
+      { id, frequency, fiscalYearEnd, published }: Line,
+      questions: readonly Question[],
+    ): Promise<Expected[]> {
+      const asked = { frequency, fiscal_year_end: fiscalYearEnd, points: published, questions };
+      program.stdin.write(`${JSON.stringify(asked)}\n`);
       const answer = await answers.next();
       assert.ok(answer.done !== true, `pandas ended at ${id}`);
       return JSON.parse(answer.value) as Expected[];
@@ -247,13 +314,16 @@ function seeded(seed: number): () => number {
 const [lastOneIn, lastMax] = [5, 40];
 
 /**
- * The questions for the series of one frequency, a list for each: together all that apply, and for each series `each` at least.
+ * The questions for series of one frequency, a list for each: together all that apply, and for each series `questionsEach` at least. Series with
+ * fiscal years get those about years.
  * @param random as of `seeded`
  */
-function deal(frequency: string, count: number, each: number, random: () => number): Question[][] {
-  const deck = shuffled(questionsOf(frequency, random), random);
-  const size = Math.max(each, Math.ceil(deck.length / count));
-  return Array.from({ length: count }, (_, i) =>
+function deal(group: readonly Line[], random: () => number): Question[][] {
+  const { frequency: source = '', fiscalYearEnd = null } = group[0] ?? {};
+  const isAsked = ({ frequency = source }: Question) => fiscalYearEnd === null || frequency === 'annual';
+  const deck = shuffled(questionsOf(source, random).filter(isAsked), random);
+  const size = Math.max(questionsEach, Math.ceil(deck.length / group.length));
+  return group.map((_line, i) =>
     Array.from({ length: size }, (_, j): Question => {
       const question = deck[(i * size + j) % deck.length] as Question;
       return random() * lastOneIn < 1 ? { ...question, last: 1 + Math.floor(random() * lastMax) } : question;

@@ -1,11 +1,13 @@
 """The expected frequencies and transforms of published points, by pandas on decimals of 50 digits, written from docs/transforms.md alone.
 
-Reads one series a line: {"frequency", "points": [[date, digits or ""], ...], "questions": [{"transform", "frequency", "aggregate",
-"incomplete", "last"}, ...]}, where only "transform" is always there. Writes a line for it: the points of each question, of 30 digits.
+Reads one series a line: {"frequency", "fiscal_year_end", "points": [[date, digits or ""], ...], "questions": [{"transform", "frequency",
+"aggregate", "incomplete", "base", "last"}, ...]}, where only "transform" is always in a question. Writes a line for it: the points of each
+question, of 30 digits, or null for a base that is not within the data.
 """
 
 import json
 import sys
+from functools import lru_cache
 from decimal import ROUND_HALF_UP, Context, Decimal, setcontext
 
 import numpy as np
@@ -41,24 +43,35 @@ AGGREGATES = {
 }
 
 
-def ends(days, target):
+@lru_cache(maxsize=None)
+def year_end(year, fiscal):
+    month, day = (int(part) for part in fiscal.split("-"))
+    last = pd.Timestamp(year, month, 1) + pd.offsets.MonthEnd(0)
+    return last if month == 2 and day >= 28 else last.replace(day=day)
+
+
+def ends(days, target, fiscal):
     """The last day of the period in which each day is."""
     if target == "weekly":
         return days + pd.to_timedelta(6 - days.dayofweek, unit="D")
+    if target == "annual":
+        return pd.DatetimeIndex([year_end(day.year + (day > year_end(day.year, fiscal)), fiscal) for day in days])
     months = MONTHS[target]
     last = ((days.month - 1) // months + 1) * months
     firsts = pd.to_datetime({"year": days.year, "month": last, "day": 1})
     return pd.DatetimeIndex(firsts) + pd.offsets.MonthEnd(0)
 
 
-def begin(end, target):
+def begin(end, target, fiscal):
+    if target == "annual":
+        return year_end(end.year - 1, fiscal) + DAY
     return end - 6 * DAY if target == "weekly" else end - pd.offsets.MonthEnd(MONTHS[target]) + DAY
 
 
-def is_complete(end, inside, days, frequency, target):
+def is_complete(end, inside, days, frequency, target, fiscal):
     """Whether the period that ends there is, by its own dates and the neighbouring ones."""
     gap = 31 if frequency == "daily" and target != "weekly" else 10
-    start = begin(end, target)
+    start = begin(end, target, fiscal)
     if frequency == "weekly":
         starts, stops = inside[0] < start + 7 * DAY, inside[-1] > end - 7 * DAY
     else:
@@ -70,14 +83,14 @@ def is_complete(end, inside, days, frequency, target):
     return bool(starts and stops and (inside[1:] - inside[:-1] <= gap * DAY).all())
 
 
-def complete(points, frequency, target):
+def complete(points, frequency, target, fiscal):
     values = points.dropna()
     if frequency in MONTHS:
-        counts = values.groupby(ends(values.index, target)).count()
+        counts = values.groupby(ends(values.index, target, fiscal)).count()
         return set(counts.index[counts == MONTHS[target] // MONTHS[frequency]])
     days = points.index
-    by_end = pd.Series(days, index=days).groupby(ends(days, target))
-    return {end for end, own in by_end if is_complete(end, pd.DatetimeIndex(own), days, frequency, target)}
+    by_end = pd.Series(days, index=days).groupby(ends(days, target, fiscal))
+    return {end for end, own in by_end if is_complete(end, pd.DatetimeIndex(own), days, frequency, target, fiscal)}
 
 
 def earlier(x, keys, within, exact):
@@ -104,7 +117,8 @@ def months_before(x, frequency, months):
 
 
 def by_calendar(x, months):
-    found = x.reindex(x.index - pd.offsets.MonthEnd(months))
+    shorter = [pd.offsets.MonthEnd(months) if day.is_month_end else pd.DateOffset(months=months) for day in x.index]
+    found = x.reindex([day - months for day, months in zip(x.index, shorter)])
     return pd.Series(found.to_numpy(), index=x.index, dtype=object)
 
 
@@ -131,10 +145,27 @@ def annualised(n):
 
 
 def index(x):
-    other_than_zero = x[x != 0]
-    if len(other_than_zero) == 0 or other_than_zero.iloc[0] < 0:
-        return x[:0]
-    return x * 100 / other_than_zero.iloc[0]
+    return index_of(x, x[x != 0][:1])
+
+
+def index_of(x, base):
+    return x[:0] if len(base) == 0 or base.iloc[0] < 0 else x * 100 / base.iloc[0]
+
+
+def index_with_base(x, text, frequency, fiscal):
+    """None if the base is not within the data."""
+    period = pd.Period(text)
+    start, end = period.start_time, period.end_time.normalize()
+    is_day = period.freqstr == "D"
+    if frequency in MONTHS:
+        start = begin(ends(pd.DatetimeIndex([start]), frequency, fiscal)[0], frequency, fiscal)
+        end = ends(pd.DatetimeIndex([end]), frequency, fiscal)[0]
+    elif is_day:
+        start -= 7 * DAY
+    inside = x[(x.index >= start) & (x.index <= end) & (x != 0)]
+    if len(inside) == 0 and (start > x.index[-1] or end < x.index[0]):
+        return None
+    return index_of(x, inside[-1:] if is_day and frequency not in MONTHS else inside[:1])
 
 
 def zscore(x):
@@ -189,11 +220,12 @@ def written(x):
 
 
 class Series:
-    def __init__(self, frequency, points):
+    def __init__(self, frequency, fiscal, points):
         days = pd.to_datetime([day for day, _ in points])
         digits = [Decimal(value) if value else None for _, value in points]
         self.points = pd.Series(digits, index=days, dtype=object).sort_index()
         self.frequency = frequency
+        self.fiscal = fiscal or "12-31"
         self.values = self.points.dropna()
         self.complete = {}
         self.aggregated = {}
@@ -202,14 +234,14 @@ class Series:
         if target == self.frequency:
             return self.values
         if (target, aggregate) not in self.aggregated:
-            periods = self.values.groupby(ends(self.values.index, target))
+            periods = self.values.groupby(ends(self.values.index, target, self.fiscal))
             each = {end: AGGREGATES[aggregate](own) for end, own in periods}
             self.aggregated[target, aggregate] = pd.Series(each, dtype=object)
         found = self.aggregated[target, aggregate]
         if incomplete:
             return found
         if target not in self.complete:
-            self.complete[target] = complete(self.points, self.frequency, target)
+            self.complete[target] = complete(self.points, self.frequency, target, self.fiscal)
         return found[[end in self.complete[target] for end in found.index]]
 
     def answer(self, question):
@@ -221,10 +253,16 @@ class Series:
         x = self.of(target, rounded, question.get("incomplete", False))
         if len(x) == 0:
             return []
-        return written(transformed(x, name, target))[-question.get("last", 0) :]
+        if "base" in question:
+            found = index_with_base(x, question["base"], target, self.fiscal)
+            if found is None:
+                return None
+        else:
+            found = transformed(x, name, target)
+        return written(found)[-question.get("last", 0) :]
 
 
 for line in sys.stdin:
     asked = json.loads(line)
-    one = Series(asked["frequency"], asked["points"])
+    one = Series(asked["frequency"], asked["fiscal_year_end"], asked["points"])
     print(json.dumps([one.answer(question) for question in asked["questions"]]), flush=True)

@@ -69,7 +69,7 @@ export interface ServicesOptions {
   publisher?: boolean;
   /** The folder that it watches. */
   inboxDirectory?: string;
-  /** Where the publisher keeps bulk files up; by default nowhere. */
+  /** Where the publisher keeps bulk files up, and data-api reads them; by default nowhere. */
   bulkPlace?: BulkPlace;
   /** Of the gateway; any free one by default. */
   port?: number;
@@ -181,6 +181,7 @@ async function startInThisProcess(
     previewPoints: 120,
     tracing: options.tracing?.['data-api'],
     openRevisionsSeries: options.openRevisionsSeries,
+    bulkPlace: options.bulkPlace,
   });
   const { publicUrl } = { ...testSignIn, ...options.signIn };
   const worker =
