@@ -210,7 +210,7 @@ export type Pagination = {
      */
     count: number;
     /**
-     * Rows of all pages, where they are known without being counted.
+     * The number of rows of all pages, if known without counting.
      */
     total?: number;
 };
@@ -4857,11 +4857,11 @@ export type GetUpdatesResponses = {
                  */
                 published_at: string;
                 /**
-                 * The vintage of the load. An older one than before: a backfill of the history.
+                 * The vintage of the load. If it is older than that of an earlier load, the load is a backfill.
                  */
                 vintage: string;
                 /**
-                 * The ids, sorted. A larger load is told in several events, each with other series.
+                 * The ids, sorted. A larger load is reported in several events, each with other series.
                  */
                 series: Array<string>;
             };
@@ -4892,11 +4892,11 @@ export type GetUpdatesResponses = {
                  */
                 published_at: string;
                 /**
-                 * The vintage of the load. An older one than before: a backfill of the history.
+                 * The vintage of the load. If it is older than that of an earlier load, the load is a backfill.
                  */
                 vintage: string;
                 /**
-                 * The ids, sorted. A larger load is told in several events, each with other series.
+                 * The ids, sorted. A larger load is reported in several events, each with other series.
                  */
                 series: Array<string>;
             };
@@ -4927,7 +4927,7 @@ export type GetUpdatesResponses = {
                  */
                 published_at: string;
                 /**
-                 * Its present and its earlier ids, sorted.
+                 * Its current and earlier ids, sorted.
                  */
                 series: Array<string>;
             };
@@ -4958,7 +4958,7 @@ export type GetUpdatesResponses = {
                  */
                 published_at: string;
                 /**
-                 * Its present and its earlier ids, sorted.
+                 * Its current and earlier ids, sorted.
                  */
                 series: Array<string>;
             };
@@ -4997,7 +4997,7 @@ export type GetUpdatesResponses = {
                  */
                 to: string;
                 /**
-                 * Its present and its earlier ids, sorted.
+                 * Its current and earlier ids, sorted.
                  */
                 series: Array<string>;
             };
@@ -5046,7 +5046,7 @@ export type GetUpdatesResponses = {
                  */
                 reference_period: string | null;
                 /**
-                 * The ids that the entry names, sorted. More than 250 are told in several events.
+                 * The ids that the entry names, sorted. More than 250 are reported in several events.
                  */
                 series: Array<string>;
             };
@@ -7042,7 +7042,7 @@ export type GetGraphFredgraphCsvData = {
     path?: never;
     query: {
         /**
-         * Ids as `series_id` of /fred/series, with a comma between them.
+         * Ids as `series_id` of /fred/series, separated by commas.
          */
         id: Array<string>;
         /**
@@ -7124,7 +7124,7 @@ export type GetPlansResponses = {
              */
             price_usd_month: number | null;
             /**
-             * What the plan can be bought for, at most one price for each interval.
+             * The prices of the plan, at most one per interval.
              */
             prices: Array<{
                 interval: 'month' | 'year';
@@ -7144,11 +7144,11 @@ export type GetPlansResponses = {
             calls_month: number | null;
             calls_second: number;
             /**
-             * Answers of an account under way at once.
+             * Concurrent requests of an account.
              */
             concurrency: number;
             /**
-             * A call for several series counts as one call for each so many of them.
+             * How many series count as one call, if a call asks for several.
              */
             series_per_call: number;
             features: Array<'vintages' | 'bulk' | 'webhooks' | 'pinned_keys'>;
@@ -7216,7 +7216,7 @@ export type GetAccountResponses = {
              */
             subscription: {
                 /**
-                 * The plan in force.
+                 * The current plan.
                  */
                 plan: string;
                 /**
@@ -7332,7 +7332,7 @@ export type PatchAccountResponses = {
              */
             subscription: {
                 /**
-                 * The plan in force.
+                 * The current plan.
                  */
                 plan: string;
                 /**
@@ -9156,7 +9156,7 @@ export type PostBillingPurchasesByIdTakeResponses = {
              */
             subscription: {
                 /**
-                 * The plan in force.
+                 * The current plan.
                  */
                 plan: string;
                 /**
@@ -9375,7 +9375,7 @@ export type GetOperatorAccountsByIdResponses = {
              */
             subscription: {
                 /**
-                 * The plan in force.
+                 * The current plan.
                  */
                 plan: string;
                 /**
@@ -9535,7 +9535,7 @@ export type PatchOperatorAccountsByIdResponses = {
              */
             subscription: {
                 /**
-                 * The plan in force.
+                 * The current plan.
                  */
                 plan: string;
                 /**
@@ -9792,7 +9792,7 @@ export type GetOperatorPlansResponses = {
              */
             price_usd_month: number | null;
             /**
-             * What the plan can be bought for, at most one price for each interval.
+             * The prices of the plan, at most one per interval.
              */
             prices: Array<{
                 interval: 'month' | 'year';
@@ -9812,11 +9812,11 @@ export type GetOperatorPlansResponses = {
             calls_month: number | null;
             calls_second: number;
             /**
-             * Answers of an account under way at once.
+             * Concurrent requests of an account.
              */
             concurrency: number;
             /**
-             * A call for several series counts as one call for each so many of them.
+             * How many series count as one call, if a call asks for several.
              */
             series_per_call: number;
             features: Array<'vintages' | 'bulk' | 'webhooks' | 'pinned_keys'>;
@@ -12415,11 +12415,11 @@ export type EventSeriesUpdatedWebhookPayload = {
          */
         published_at: string;
         /**
-         * The vintage of the load. An older one than before: a backfill of the history.
+         * The vintage of the load. If it is older than that of an earlier load, the load is a backfill.
          */
         vintage: string;
         /**
-         * The ids, sorted. A larger load is told in several events, each with other series.
+         * The ids, sorted. A larger load is reported in several events, each with other series.
          */
         series: Array<string>;
     };
@@ -12448,11 +12448,11 @@ export type EventSeriesRevisedWebhookPayload = {
          */
         published_at: string;
         /**
-         * The vintage of the load. An older one than before: a backfill of the history.
+         * The vintage of the load. If it is older than that of an earlier load, the load is a backfill.
          */
         vintage: string;
         /**
-         * The ids, sorted. A larger load is told in several events, each with other series.
+         * The ids, sorted. A larger load is reported in several events, each with other series.
          */
         series: Array<string>;
     };
@@ -12481,7 +12481,7 @@ export type EventSeriesDeletedWebhookPayload = {
          */
         published_at: string;
         /**
-         * Its present and its earlier ids, sorted.
+         * Its current and earlier ids, sorted.
          */
         series: Array<string>;
     };
@@ -12510,7 +12510,7 @@ export type EventSeriesRestoredWebhookPayload = {
          */
         published_at: string;
         /**
-         * Its present and its earlier ids, sorted.
+         * Its current and earlier ids, sorted.
          */
         series: Array<string>;
     };
@@ -12547,7 +12547,7 @@ export type EventSeriesRenamedWebhookPayload = {
          */
         to: string;
         /**
-         * Its present and its earlier ids, sorted.
+         * Its current and earlier ids, sorted.
          */
         series: Array<string>;
     };
@@ -12626,7 +12626,7 @@ export type EventReleasePublishedWebhookPayload = {
          */
         reference_period: string | null;
         /**
-         * The ids that the entry names, sorted. More than 250 are told in several events.
+         * The ids that the entry names, sorted. More than 250 are reported in several events.
          */
         series: Array<string>;
     };
@@ -12763,7 +12763,7 @@ export type EventSubscriptionUpdatedWebhookPayload = {
     timestamp: string;
     data: {
         /**
-         * The plan in force.
+         * The current plan.
          */
         plan: string;
         /**

@@ -180,7 +180,7 @@ test.serial(
 
     t.regex(
       (await almanac(['usage', 'bob@example.org'])).stdout,
-      /^0 of \d+ calls used; starts anew .*\nnone\n$/,
+      /^0 of \d+ calls used; restarts .*\nnone\n$/,
     );
     t.like(documentOf(t, await almanac(['usage', 'bob@example.org', '--json'])), {
       used: 0,
@@ -304,7 +304,7 @@ test.serial('a command ends with 1 where it fails, and says why on standard erro
     [['start', 'gateway'], /DATA_API_URL must be set: a gateway [^]*ACCOUNTS_API_URL must be set/],
     [
       ['start', 'worker'],
-      /IDENTITY_SECRET must be set: a worker of its own needs it/,
+      /IDENTITY_SECRET must be set: a separately run worker requires it/,
       { IDENTITY_SECRET: '' },
     ],
     [['migrate'], /ECONNREFUSED/, { DATABASE_URL: `postgres://u@127.0.0.1:${await freePort()}/x` }],

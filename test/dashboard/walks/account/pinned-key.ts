@@ -15,7 +15,7 @@ export const pinnedKey: Walk = {
     await dialog.getByLabel('Name').fill('Backtest');
     await dialog.getByLabel('Pinned to a day').fill('2026-08-20');
     await dialog.getByRole('button', { name: 'Create the key' }).click();
-    await dialog.getByText('This needs the Pro plan, which has pinned keys').waitFor();
+    await dialog.getByText('This requires the Pro plan, which includes pinned keys').waitFor();
     await visitor.look('keys-pinned-refused');
 
     const account = await stage.services.accounts.db.accounts.findOne({ where: { email: person.email } });
