@@ -7172,7 +7172,7 @@ export type DeleteAccountData = {
 
 export type DeleteAccountResponses = {
     /**
-     * Closes the account for good, with its keys and sessions.
+     * Closes the account permanently, with its keys and sessions.
      */
     204: void;
 };
@@ -7212,7 +7212,7 @@ export type GetAccountResponses = {
             status: 'active' | 'disabled';
             subscription_state: 'none' | 'active' | 'inactive';
             /**
-             * The subscription, as last told by Stripe; null if there has been none.
+             * The subscription, as last reported by Stripe; null without one.
              */
             subscription: {
                 /**
@@ -7267,7 +7267,7 @@ export type GetAccountResponses = {
                 key_expiry: boolean;
             };
             /**
-             * When the mail server last refused a mail to `email` for good; null once it has taken one.
+             * When the mail server last refused a mail to `email` for good; null once it has accepted one.
              */
             mail_refused_at: string | null;
             active_keys: number;
@@ -7328,7 +7328,7 @@ export type PatchAccountResponses = {
             status: 'active' | 'disabled';
             subscription_state: 'none' | 'active' | 'inactive';
             /**
-             * The subscription, as last told by Stripe; null if there has been none.
+             * The subscription, as last reported by Stripe; null without one.
              */
             subscription: {
                 /**
@@ -7383,7 +7383,7 @@ export type PatchAccountResponses = {
                 key_expiry: boolean;
             };
             /**
-             * When the mail server last refused a mail to `email` for good; null once it has taken one.
+             * When the mail server last refused a mail to `email` for good; null once it has accepted one.
              */
             mail_refused_at: string | null;
             active_keys: number;
@@ -7524,7 +7524,7 @@ export type GetKeysResponses = {
              */
             as_of: string | null;
             /**
-             * After a rotation: until then the old value works, too.
+             * After a rotation: until when the old value also works.
              */
             old_value_ends_at: string | null;
         }>;
@@ -7546,11 +7546,11 @@ export type PostKeysData = {
          */
         expires_at?: string | null;
         /**
-         * `data`: data endpoints; `read`: reading the account; `manage`: changing it. Without it, what the maker may.
+         * `data`: data endpoints; `read`: reading the account; `manage`: changing it. Default: the scopes of the creator.
          */
         scopes?: Array<'data' | 'read' | 'manage'>;
         /**
-         * Addresses, and ranges in CIDR notation, from which the key works; null: from all.
+         * Addresses, and ranges in CIDR notation, from which the key works; null: from every address.
          */
         addresses?: Array<string> | null;
         /**
@@ -7571,7 +7571,7 @@ export type PostKeysData = {
 
 export type PostKeysResponses = {
     /**
-     * Creates an API key; its value is in this answer only.
+     * Creates an API key; its value is only in this answer.
      */
     201: {
         success: true;
@@ -7600,7 +7600,7 @@ export type PostKeysResponses = {
              */
             as_of: string | null;
             /**
-             * After a rotation: until then the old value works, too.
+             * After a rotation: until when the old value also works.
              */
             old_value_ends_at: string | null;
             /**
@@ -7638,11 +7638,11 @@ export type PatchKeysByIdData = {
     body: {
         name?: string;
         /**
-         * `data`: data endpoints; `read`: reading the account; `manage`: changing it. Without it, what the maker may.
+         * `data`: data endpoints; `read`: reading the account; `manage`: changing it. Default: the scopes of the creator.
          */
         scopes?: Array<'data' | 'read' | 'manage'>;
         /**
-         * Addresses, and ranges in CIDR notation, from which the key works; null: from all.
+         * Addresses, and ranges in CIDR notation, from which the key works; null: from every address.
          */
         addresses?: Array<string> | null;
         /**
@@ -7691,7 +7691,7 @@ export type PatchKeysByIdResponses = {
              */
             as_of: string | null;
             /**
-             * After a rotation: until then the old value works, too.
+             * After a rotation: until when the old value also works.
              */
             old_value_ends_at: string | null;
         };
@@ -7703,7 +7703,7 @@ export type PatchKeysByIdResponse = PatchKeysByIdResponses[keyof PatchKeysByIdRe
 export type PostKeysByIdRotateData = {
     body: {
         /**
-         * How long the old value works, too. 0: it ends at once, with any older one.
+         * How long the old value also works. 0: it ends at once, with any older one.
          */
         overlap_hours?: number;
     };
@@ -7719,7 +7719,7 @@ export type PostKeysByIdRotateData = {
 
 export type PostKeysByIdRotateResponses = {
     /**
-     * Gives an API key a new value, shown in this answer only. The old value works for a while.
+     * Gives an API key a new value, which is only in this answer. The old value works for a while.
      */
     200: {
         success: true;
@@ -7748,7 +7748,7 @@ export type PostKeysByIdRotateResponses = {
              */
             as_of: string | null;
             /**
-             * After a rotation: until then the old value works, too.
+             * After a rotation: until when the old value also works.
              */
             old_value_ends_at: string | null;
             /**
@@ -7805,7 +7805,7 @@ export type GetUsageResponses = {
              */
             plan: string;
             /**
-             * Calls charged, including those under way.
+             * Calls charged, including those in flight.
              */
             used: number;
             /**
@@ -7947,7 +7947,7 @@ export type DeleteWebhooksData = {
 
 export type DeleteWebhooksResponses = {
     /**
-     * Deletes a webhook endpoint, with its deliveries; what is waiting is not sent.
+     * Deletes a webhook endpoint with its deliveries; pending messages are not sent.
      */
     204: void;
 };
@@ -8005,7 +8005,7 @@ export type GetWebhooksResponses = {
              */
             status: 'enabled' | 'disabled';
             /**
-             * You asked for it · every attempt of five days failed · it answered 410.
+             * You disabled it · every attempt of five days failed · it answered 410.
              */
             disabled_because: 'asked' | 'failing' | 'gone' | null;
             disabled_at: string | null;
@@ -8014,7 +8014,7 @@ export type GetWebhooksResponses = {
              */
             failing_since: string | null;
             /**
-             * Until then messages are signed with the previous secret, too.
+             * Until then messages are also signed with the previous secret.
              */
             previous_secret_until: string | null;
             created_at: string;
@@ -8061,7 +8061,7 @@ export type PostWebhooksData = {
 
 export type PostWebhooksResponses = {
     /**
-     * Creates a webhook endpoint; its secret is in this answer only.
+     * Creates a webhook endpoint; its secret is only in this answer.
      */
     201: {
         success: true;
@@ -8082,7 +8082,7 @@ export type PostWebhooksResponses = {
              */
             status: 'enabled' | 'disabled';
             /**
-             * You asked for it · every attempt of five days failed · it answered 410.
+             * You disabled it · every attempt of five days failed · it answered 410.
              */
             disabled_because: 'asked' | 'failing' | 'gone' | null;
             disabled_at: string | null;
@@ -8091,7 +8091,7 @@ export type PostWebhooksResponses = {
              */
             failing_since: string | null;
             /**
-             * Until then messages are signed with the previous secret, too.
+             * Until then messages are also signed with the previous secret.
              */
             previous_secret_until: string | null;
             created_at: string;
@@ -8119,7 +8119,7 @@ export type DeleteWebhooksByIdData = {
 
 export type DeleteWebhooksByIdResponses = {
     /**
-     * Deletes a webhook endpoint, with its deliveries; what is waiting is not sent.
+     * Deletes a webhook endpoint with its deliveries; pending messages are not sent.
      */
     204: void;
 };
@@ -8161,7 +8161,7 @@ export type GetWebhooksByIdResponses = {
              */
             status: 'enabled' | 'disabled';
             /**
-             * You asked for it · every attempt of five days failed · it answered 410.
+             * You disabled it · every attempt of five days failed · it answered 410.
              */
             disabled_because: 'asked' | 'failing' | 'gone' | null;
             disabled_at: string | null;
@@ -8170,7 +8170,7 @@ export type GetWebhooksByIdResponses = {
              */
             failing_since: string | null;
             /**
-             * Until then messages are signed with the previous secret, too.
+             * Until then messages are also signed with the previous secret.
              */
             previous_secret_until: string | null;
             created_at: string;
@@ -8199,7 +8199,7 @@ export type PatchWebhooksByIdData = {
          */
         description?: string | null;
         /**
-         * True also begins its record of failures anew.
+         * True also resets its record of failures.
          */
         enabled?: boolean;
     };
@@ -8236,7 +8236,7 @@ export type PatchWebhooksByIdResponses = {
              */
             status: 'enabled' | 'disabled';
             /**
-             * You asked for it · every attempt of five days failed · it answered 410.
+             * You disabled it · every attempt of five days failed · it answered 410.
              */
             disabled_because: 'asked' | 'failing' | 'gone' | null;
             disabled_at: string | null;
@@ -8245,7 +8245,7 @@ export type PatchWebhooksByIdResponses = {
              */
             failing_since: string | null;
             /**
-             * Until then messages are signed with the previous secret, too.
+             * Until then messages are also signed with the previous secret.
              */
             previous_secret_until: string | null;
             created_at: string;
@@ -8269,7 +8269,7 @@ export type PostWebhooksByIdRotateSecretData = {
 
 export type PostWebhooksByIdRotateSecretResponses = {
     /**
-     * Gives a webhook endpoint a new secret, which is in this answer only.
+     * Gives a webhook endpoint a new secret, which is only in this answer.
      */
     200: {
         success: true;
@@ -8290,7 +8290,7 @@ export type PostWebhooksByIdRotateSecretResponses = {
              */
             status: 'enabled' | 'disabled';
             /**
-             * You asked for it · every attempt of five days failed · it answered 410.
+             * You disabled it · every attempt of five days failed · it answered 410.
              */
             disabled_because: 'asked' | 'failing' | 'gone' | null;
             disabled_at: string | null;
@@ -8299,7 +8299,7 @@ export type PostWebhooksByIdRotateSecretResponses = {
              */
             failing_since: string | null;
             /**
-             * Until then messages are signed with the previous secret, too.
+             * Until then messages are also signed with the previous secret.
              */
             previous_secret_until: string | null;
             created_at: string;
@@ -8327,7 +8327,7 @@ export type PostWebhooksByIdTestData = {
 
 export type PostWebhooksByIdTestResponses = {
     /**
-     * Sends the event `webhook.test` to a webhook endpoint, whatever types it has chosen.
+     * Sends the event `webhook.test` to a webhook endpoint, whatever event types it has chosen.
      */
     202: {
         success: true;
@@ -8406,13 +8406,13 @@ export type PostWebhooksByIdRecoverData = {
 
 export type PostWebhooksByIdRecoverResponses = {
     /**
-     * Sends again what failed since an instant, or what was missed after a cursor of `/v1/updates`.
+     * Sends again the deliveries that failed since an instant, or the updates missed after a cursor of `/v1/updates`.
      */
     202: {
         success: true;
         data: {
             /**
-             * How many deliveries are sent again.
+             * The number of deliveries sent again.
              */
             recovered: number;
             /**
@@ -8420,7 +8420,7 @@ export type PostWebhooksByIdRecoverResponses = {
              */
             has_more: boolean;
             /**
-             * The last update that was looked at; null for a call with `since`, which is repeated as it is.
+             * The last update that was examined; null for a call with `since`, which you repeat unchanged.
              */
             cursor: string | null;
         };
@@ -8472,7 +8472,7 @@ export type GetWebhooksByIdDeliveriesData = {
 
 export type GetWebhooksByIdDeliveriesResponses = {
     /**
-     * What was sent to a webhook endpoint in the last 30 days, and what waits.
+     * Deliveries to a webhook endpoint in the last 30 days, including pending ones.
      */
     200: {
         success: true;
@@ -8605,7 +8605,7 @@ export type PostWebhooksByIdDeliveriesByDeliveryRedeliverData = {
 
 export type PostWebhooksByIdDeliveriesByDeliveryRedeliverResponses = {
     /**
-     * Sends a delivery again, at once and under the same id, whatever became of it.
+     * Sends a delivery again, at once and with the same id, whatever its state.
      */
     202: {
         success: true;
@@ -8899,11 +8899,11 @@ export type PostCheckoutData = {
          */
         plan: string;
         /**
-         * By default the shortest that the plan is sold for.
+         * Default: the shortest interval that the plan is sold for.
          */
         interval?: 'month' | 'year';
         /**
-         * Needed without an account; not taken with one.
+         * Required without an account; not accepted with one.
          */
         email?: string;
     };
@@ -8920,7 +8920,7 @@ export type PostCheckoutData = {
 
 export type PostCheckoutResponses = {
     /**
-     * Begins the purchase of a plan: returns the URL of the page to pay on.
+     * Starts the purchase of a plan: returns the URL of the payment page.
      */
     200: {
         success: true;
@@ -8946,13 +8946,13 @@ export type PostCheckoutStateData = {
 
 export type PostCheckoutStateResponses = {
     /**
-     * How a purchase stands, for its return page.
+     * The state of a purchase, for its return page.
      */
     200: {
         success: true;
         data: {
             /**
-             * `open`: Not paid, or the payment is not known here yet: ask again in a second. `key`: Paid: `GET /v1/account/key/{token}` shows the first key, once. `claimed`: The key was shown. `account`: Paid, for an account that there was already: sign in to it. `expired`: Over: it was not paid, or the hour to take the key has passed.
+             * `open`: Not paid, or the payment has not been reported yet: ask again in a second. `key`: Paid: `GET /v1/account/key/{token}` shows the first key, once. `claimed`: The key was shown. `account`: Paid, for an account that already existed: sign in to it. `expired`: Over: it was not paid, or the hour to claim the key has passed.
              */
             state: 'open' | 'key' | 'claimed' | 'account' | 'expired';
             plan: string;
@@ -8986,7 +8986,7 @@ export type GetAccountKeyByTokenData = {
 
 export type GetAccountKeyByTokenResponses = {
     /**
-     * The first key of the account that a purchase has made: shown once, within an hour of the payment.
+     * The first key of the account that a purchase has created: shown once, within an hour of the payment.
      */
     200: {
         success: true;
@@ -9015,7 +9015,7 @@ export type GetAccountKeyByTokenResponses = {
              */
             as_of: string | null;
             /**
-             * After a rotation: until then the old value works, too.
+             * After a rotation: until when the old value also works.
              */
             old_value_ends_at: string | null;
             /**
@@ -9037,7 +9037,7 @@ export type GetBillingPortalData = {
     path?: never;
     query?: {
         /**
-         * An id of `/v1/billing/purchases`: the portal of that purchase, before it is taken. Needs a session.
+         * An id of `/v1/billing/purchases`: the portal of that purchase, before it is moved into the account. Needs a session.
          */
         purchase?: string;
     };
@@ -9088,7 +9088,7 @@ export type GetBillingPurchasesData = {
 
 export type GetBillingPurchasesResponses = {
     /**
-     * Purchases that were made with the e-mail address of the account, without a session.
+     * Purchases made with the e-mail address of the account, without a session.
      */
     200: {
         success: true;
@@ -9099,7 +9099,7 @@ export type GetBillingPurchasesResponses = {
              */
             plan: string;
             /**
-             * Whether it is paid, so that it can be taken.
+             * Whether it is paid, so that it can be moved into the account.
              */
             served: boolean;
             created_at: string;
@@ -9128,7 +9128,7 @@ export type PostBillingPurchasesByIdTakeData = {
 
 export type PostBillingPurchasesByIdTakeResponses = {
     /**
-     * Takes a purchase into the account: its subscription is the account’s from then on.
+     * Moves a purchase into the account, which then has its subscription.
      */
     200: {
         success: true;
@@ -9152,7 +9152,7 @@ export type PostBillingPurchasesByIdTakeResponses = {
             status: 'active' | 'disabled';
             subscription_state: 'none' | 'active' | 'inactive';
             /**
-             * The subscription, as last told by Stripe; null if there has been none.
+             * The subscription, as last reported by Stripe; null without one.
              */
             subscription: {
                 /**
@@ -9207,7 +9207,7 @@ export type PostBillingPurchasesByIdTakeResponses = {
                 key_expiry: boolean;
             };
             /**
-             * When the mail server last refused a mail to `email` for good; null once it has taken one.
+             * When the mail server last refused a mail to `email` for good; null once it has accepted one.
              */
             mail_refused_at: string | null;
             active_keys: number;
@@ -9371,7 +9371,7 @@ export type GetOperatorAccountsByIdResponses = {
             status: 'active' | 'disabled';
             subscription_state: 'none' | 'active' | 'inactive';
             /**
-             * The subscription, as last told by Stripe; null if there has been none.
+             * The subscription, as last reported by Stripe; null without one.
              */
             subscription: {
                 /**
@@ -9426,7 +9426,7 @@ export type GetOperatorAccountsByIdResponses = {
                 key_expiry: boolean;
             };
             /**
-             * When the mail server last refused a mail to `email` for good; null once it has taken one.
+             * When the mail server last refused a mail to `email` for good; null once it has accepted one.
              */
             mail_refused_at: string | null;
             active_keys: number;
@@ -9444,7 +9444,7 @@ export type GetOperatorAccountsByIdResponses = {
                  */
                 plan: string;
                 /**
-                 * Calls charged, including those under way.
+                 * Calls charged, including those in flight.
                  */
                 used: number;
                 /**
@@ -9531,7 +9531,7 @@ export type PatchOperatorAccountsByIdResponses = {
             status: 'active' | 'disabled';
             subscription_state: 'none' | 'active' | 'inactive';
             /**
-             * The subscription, as last told by Stripe; null if there has been none.
+             * The subscription, as last reported by Stripe; null without one.
              */
             subscription: {
                 /**
@@ -9586,7 +9586,7 @@ export type PatchOperatorAccountsByIdResponses = {
                 key_expiry: boolean;
             };
             /**
-             * When the mail server last refused a mail to `email` for good; null once it has taken one.
+             * When the mail server last refused a mail to `email` for good; null once it has accepted one.
              */
             mail_refused_at: string | null;
             active_keys: number;
@@ -9604,7 +9604,7 @@ export type PatchOperatorAccountsByIdResponses = {
                  */
                 plan: string;
                 /**
-                 * Calls charged, including those under way.
+                 * Calls charged, including those in flight.
                  */
                 used: number;
                 /**
@@ -9711,7 +9711,7 @@ export type GetOperatorAccountsByIdKeysResponses = {
              */
             as_of: string | null;
             /**
-             * After a rotation: until then the old value works, too.
+             * After a rotation: until when the old value also works.
              */
             old_value_ends_at: string | null;
         }>;
@@ -9844,13 +9844,13 @@ export type GetAuthMethodsData = {
 
 export type GetAuthMethodsResponses = {
     /**
-     * What is set up here: the ways to sign in, mail, billing.
+     * What this installation supports: sign-in methods, mail, billing.
      */
     200: {
         success: true;
         data: {
             /**
-             * Whether one can sign in with Google.
+             * Whether sign-in with Google is available.
              */
             google: boolean;
             /**
@@ -9890,12 +9890,12 @@ export type PostAuthSignupData = {
 
 export type PostAuthSignupResponses = {
     /**
-     * Without mail: the account is made and signed in.
+     * Without mail: the account was created and signed in.
      */
     201: {
         success: true;
         /**
-         * Without mail: the account is made and signed in.
+         * Without mail: the account was created and signed in.
          */
         data: {
             /**
@@ -9913,12 +9913,12 @@ export type PostAuthSignupResponses = {
         };
     };
     /**
-     * A mail is on its way.
+     * A mail is being sent.
      */
     202: {
         success: true;
         /**
-         * A mail is on its way.
+         * A mail is being sent.
          */
         data: {
             email: string;
@@ -9936,7 +9936,7 @@ export type PostAuthVerifyEmailData = {
          */
         token: string;
         /**
-         * That of the sign-up or the account; a session of the account may be sent instead.
+         * The password of the sign-up or the account; a session of the account may be sent instead.
          */
         password?: string;
     };
@@ -9976,7 +9976,7 @@ export type PostAuthVerifyEmailResponses = {
          */
         data: {
             /**
-             * Send it with a code to `POST /auth/login/second-factor`. It is no session.
+             * Send it with a code to `POST /auth/login/second-factor`. It is not a session.
              */
             sign_in_token: string;
             /**
@@ -10055,7 +10055,7 @@ export type PostAuthLoginResponses = {
          */
         data: {
             /**
-             * Send it with a code to `POST /auth/login/second-factor`. It is no session.
+             * Send it with a code to `POST /auth/login/second-factor`. It is not a session.
              */
             sign_in_token: string;
             /**
@@ -10086,7 +10086,7 @@ export type PostAuthLoginSecondFactorData = {
 
 export type PostAuthLoginSecondFactorResponses = {
     /**
-     * Finishes a sign-in by a code of the authenticator app, or by a recovery code.
+     * Completes a sign-in with a code of the authenticator app, or with a recovery code.
      */
     200: {
         success: true;
@@ -10389,7 +10389,7 @@ export type PostAuthSecondFactorTotpData = {
 
 export type PostAuthSecondFactorTotpResponses = {
     /**
-     * Makes the secret of an authenticator app. It counts once a code has confirmed it.
+     * Creates the secret of an authenticator app. It is used for sign-in once a code has confirmed it.
      */
     200: {
         success: true;
@@ -10459,7 +10459,7 @@ export type PostAuthSecondFactorTurnOffData = {
 
 export type PostAuthSecondFactorTurnOffResponses = {
     /**
-     * Turns the second factor off: sign-in asks for no code any longer.
+     * Turns the second factor off: sign-in no longer asks for a code.
      */
     204: void;
 };
@@ -10484,7 +10484,7 @@ export type PostAuthSecondFactorRecoveryCodesData = {
 
 export type PostAuthSecondFactorRecoveryCodesResponses = {
     /**
-     * Makes new recovery codes; the earlier ones stop working.
+     * Creates new recovery codes; the earlier ones stop working.
      */
     200: {
         success: true;
@@ -10855,7 +10855,7 @@ export type PostAuthGoogleExchangeResponses = {
          */
         data: {
             /**
-             * Send it with a code to `POST /auth/login/second-factor`. It is no session.
+             * Send it with a code to `POST /auth/login/second-factor`. It is not a session.
              */
             sign_in_token: string;
             /**
@@ -10898,7 +10898,7 @@ export type PostAuthGoogleLinkData = {
 
 export type PostAuthGoogleLinkResponses = {
     /**
-     * Begins to link Google to the account: returns the URL to send the browser to.
+     * Starts linking Google to the account: returns the URL to send the browser to.
      */
     200: {
         success: true;

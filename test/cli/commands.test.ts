@@ -310,7 +310,7 @@ test.serial('a command ends with 1 where it fails, and says why on standard erro
     [['migrate'], /ECONNREFUSED/, { DATABASE_URL: `postgres://u@127.0.0.1:${await freePort()}/x` }],
     [['seed'], /ECONNREFUSED/, { DATABASE_URL: `postgres://u@127.0.0.1:${await freePort()}/x` }],
     [['ingest', 'observations', '/nowhere/at-all.csv'], /at-all\.csv cannot be read/],
-    [['accounts', 'create', 'bob@example.org'], /There is an account with the e-mail address/],
+    [['accounts', 'create', 'bob@example.org'], /An account with the e-mail address/],
     [['accounts', 'create', 'eve@example.org', '--plan', 'gold'], /plan/],
     [['accounts', 'set-plan', 'nobody@example.org', 'free'], /There is no account/],
     [['keys', 'revoke', 'key_nobody'], /There is no key/],

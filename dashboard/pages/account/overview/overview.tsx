@@ -159,7 +159,7 @@ function Standing({ account }: OfAccount) {
               </p>
               <Meter used={used} limit={limit} resetsAt={resetsAt} now={Date.now()} />
               <p class="xs dim below">
-                {limit === null ? '' : `${shareText(used / limit)} used. `}The count starts anew on{' '}
+                {limit === null ? '' : `${shareText(used / limit)} used. `}The count restarts on{' '}
                 {instantText(resetsAt)} UTC. <Link href="/dashboard/usage">See what used them</Link>
               </p>
             </div>

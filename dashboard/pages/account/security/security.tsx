@@ -76,7 +76,7 @@ function Password({ account, reload, hint, least }: OfAccount & { hint: string; 
   if (account.role === 'operator' && !account.has_password) {
     return (
       <p class="sm below">
-        The account has none. A session alone adds no way into the account of an operator:{' '}
+        The account has none. A session alone cannot add a sign-in method to the account of an operator:{' '}
         <Link href="/forgot-password">a mailed link</Link> sets the password.
       </p>
     );

@@ -155,7 +155,7 @@ interface OfWebhook {
 function SwitchedOff({ webhook, action, reload }: OfWebhook & { action: Action }) {
   const why =
     webhook.disabled_because === 'gone'
-      ? 'It answered 410, which asks for no more events.'
+      ? 'It answered 410, which asks us to stop sending events.'
       : 'Every delivery failed for five days.';
   return (
     <div class="note bad">
