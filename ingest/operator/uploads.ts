@@ -168,7 +168,7 @@ async function* bytesOf(request: Request, uploadMb: number): AsyncGenerator<Buff
     for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
       bytes += chunk.length;
       if (bytes > uploadMb * 1024 * 1024)
-        fail('payload_too_large', `The body may have at most ${uploadMb} MB.`);
+        fail('payload_too_large', `The body must be at most ${uploadMb} MB.`);
       yield chunk;
     }
   } catch (error) {
