@@ -23,7 +23,7 @@ const groups: { title: string; guides: Record<string, string> }[] = [
       events: 'Each type of event with its fields and an example.',
       clients: 'Python, R, TypeScript, shell and spreadsheets.',
       tools: 'A recipe for each tool: pandas, Excel, Power BI, DuckDB, Polars and others.',
-      fred: 'What FRED’s clients send and get here, and where Almanac differs.',
+      fred: 'How FRED’s clients work here, and where Almanac differs.',
       mcp: 'Agents: the tools they call, and the configuration of three clients.',
       bulk: 'Whole sources and datasets as Parquet files.',
     },
@@ -33,7 +33,7 @@ const groups: { title: string; guides: Record<string, string> }[] = [
     guides: {
       publish: 'A folder of CSV files and workbooks in, an API out: what happens, almanac.yml and limits.',
       recognised: 'Forms of dates and numbers, encodings, kinds of files and scales, each with an example.',
-      'publish-measured': 'What is recognised of real files, and how fast they are loaded.',
+      'publish-measured': 'How well real files are recognised, and how fast they are loaded.',
       sources: 'Files that Almanac fetches by itself, from a URL with a schedule.',
       inbox: 'A folder that is watched: every file put into it is loaded.',
       entries: 'Every key of almanac.yml, with the flag of the command line that means the same.',

@@ -57,7 +57,7 @@ export function Plans() {
           <h2>At the limit</h2>
           <p class="sm mt">
             Calls are refused with 402 until the next month or a higher plan; nothing is charged beyond the
-            plan. Webhooks tell at 50, 80 and 100 % of the month (the event usage.threshold_reached).
+            plan. Webhooks notify at 50, 80 and 100 % of the month (the event usage.threshold_reached).
           </p>
         </div>
       </section>

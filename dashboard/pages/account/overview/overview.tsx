@@ -144,7 +144,7 @@ function Standing({ account }: OfAccount) {
   return (
     <section aria-labelledby="standing">
       <h2 id="standing" class="vh">
-        Where the account stands
+        Account status
       </h2>
       <Waiting for={usage} failure="The usage could not be loaded">
         {({ used, limit, resets_at: resetsAt }) => (

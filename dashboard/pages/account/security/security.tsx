@@ -85,7 +85,7 @@ function Password({ account, reload, hint, least }: OfAccount & { hint: string; 
     <form class="form sec-form below" onSubmit={submit} key={isDone ? 'done' : 'open'}>
       <p class="sm">
         {account.has_password
-          ? 'A new password ends all other sessions. Keys go on.'
+          ? 'A new password ends all other sessions. Keys keep working.'
           : 'The account has none. Set one to be able to sign in without Google.'}
       </p>
       {account.has_password && (

@@ -217,7 +217,7 @@ function Manage({ webhook, reload, forget, onClose }: ManageProps) {
         }}
         onClose={onClose}
       >
-        <p>It gets no more events, and its deliveries and their log are deleted with it.</p>
+        <p>It no longer gets events, and its deliveries and their log are deleted with it.</p>
       </TypedConfirmation>
     );
   }
