@@ -301,7 +301,10 @@ test.serial('check tells a failure as text too, beside what works', async (t) =>
 
 test.serial('a command ends with 1 where it fails, and says why on standard error alone', async (t) => {
   const failures: [words: string[], message: RegExp, env?: Record<string, string>][] = [
-    [['start', 'gateway'], /DATA_API_URL must be set: a separately run gateway [^]*ACCOUNTS_API_URL must be set/],
+    [
+      ['start', 'gateway'],
+      /DATA_API_URL must be set: a separately run gateway [^]*ACCOUNTS_API_URL must be set/,
+    ],
     [
       ['start', 'worker'],
       /IDENTITY_SECRET must be set: a separately run worker requires it/,
