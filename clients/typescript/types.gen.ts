@@ -20,12 +20,12 @@ export type Series = {
 export type SeriesMeta = {
     name: string;
     /**
-     * Null where nobody has stated it.
+     * Null if unknown.
      */
     unit: string | null;
     frequency: 'daily' | 'weekly' | 'monthly' | 'quarterly' | 'semiannual' | 'annual' | 'irregular';
     /**
-     * Who publishes the series; null where nobody has stated it.
+     * The publisher of the series; null if unknown.
      */
     source: string | null;
     /**
@@ -60,7 +60,7 @@ export type SeriesMeta = {
     next_release: string | null;
     licence: string | null;
     /**
-     * Where the terms stand.
+     * The URL of the terms.
      */
     licence_url: string | null;
     attribution: string | null;
@@ -73,11 +73,11 @@ export type SeriesMeta = {
      */
     footnotes: Array<Footnote>;
     /**
-     * Where its points change to another unit, by date: transforms compare no values on either side of one. One with `continued_by` is where it goes on as another series, of another frequency.
+     * The dates from which its points have another unit, in order. Transforms do not compare values across such a date. At an entry with `continued_by`, another series of another frequency continues it.
      */
     breaks: Array<SeriesBreak | SeriesContinuation>;
     /**
-     * The ids of the series that go on as this one.
+     * The ids of the series that this one continues.
      */
     continues: Array<string>;
     date_convention: 'period_end';
@@ -85,7 +85,7 @@ export type SeriesMeta = {
     tags: Array<string>;
     category: string | null;
     /**
-     * The id that was asked for, where it is an earlier one of the series.
+     * The requested id, if it is an earlier id of the series.
      */
     renamed_from?: string;
     transform: 'yoy' | 'mom' | 'pct_change' | '3ma' | 'index' | 'change' | 'change_yoy' | 'annualised' | 'log' | 'log_change' | 'log_change_annualised' | 'cumulative' | 'zscore' | null;
@@ -114,7 +114,7 @@ export type SeriesMeta = {
      */
     base_date?: string | null;
     /**
-     * What the call probably did not mean: values of `dims` that the series does not have, each with the nearest.
+     * Probable mistakes in the call: values of `dims` that the series does not have, each with the nearest.
      */
     hints?: Array<string>;
 };
@@ -165,7 +165,7 @@ export type SeriesContinuation = {
         frequency: 'daily' | 'weekly' | 'monthly' | 'quarterly' | 'semiannual' | 'annual' | 'irregular';
     };
     /**
-     * The id of the series as which this one goes on.
+     * The id of the series that continues this one.
      */
     continued_by: string;
     note: string | null;
@@ -242,7 +242,7 @@ export type Citation = {
     series: string;
     title: string;
     /**
-     * The source of the series; null where nobody has stated it.
+     * The source of the series; null if unknown.
      */
     publisher: string | null;
     /**
@@ -255,7 +255,7 @@ export type Citation = {
     vintage: string | null;
     version: number;
     /**
-     * Answers the same CSV for ever, or 410. Reading it takes the feature `vintages`.
+     * Always returns the same CSV, or 410. Requires the feature `vintages`.
      */
     url: string;
     /**
@@ -263,11 +263,11 @@ export type Citation = {
      */
     accessed_on: string;
     /**
-     * Of the bytes at `url`, uncompressed, in hex.
+     * SHA-256 of the uncompressed bytes at `url`, in hex.
      */
     sha256: string;
     /**
-     * How many these are.
+     * The number of these bytes.
      */
     bytes: number;
     licence: string | null;
@@ -311,12 +311,12 @@ export type Triangle = {
     meta: {
         name: string;
         /**
-         * Null where nobody has stated it.
+         * Null if unknown.
          */
         unit: string | null;
         frequency: 'daily' | 'weekly' | 'monthly' | 'quarterly' | 'semiannual' | 'annual' | 'irregular';
         /**
-         * Who publishes the series; null where nobody has stated it.
+         * The publisher of the series; null if unknown.
          */
         source: string | null;
         /**
@@ -351,7 +351,7 @@ export type Triangle = {
         next_release: string | null;
         licence: string | null;
         /**
-         * Where the terms stand.
+         * The URL of the terms.
          */
         licence_url: string | null;
         attribution: string | null;
@@ -364,11 +364,11 @@ export type Triangle = {
          */
         footnotes: Array<Footnote>;
         /**
-         * Where its points change to another unit, by date: transforms compare no values on either side of one. One with `continued_by` is where it goes on as another series, of another frequency.
+         * The dates from which its points have another unit, in order. Transforms do not compare values across such a date. At an entry with `continued_by`, another series of another frequency continues it.
          */
         breaks: Array<SeriesBreak | SeriesContinuation>;
         /**
-         * The ids of the series that go on as this one.
+         * The ids of the series that this one continues.
          */
         continues: Array<string>;
         date_convention: 'period_end';
@@ -376,7 +376,7 @@ export type Triangle = {
         tags: Array<string>;
         category: string | null;
         /**
-         * The id that was asked for, where it is an earlier one of the series.
+         * The requested id, if it is an earlier id of the series.
          */
         renamed_from?: string;
         transform: 'yoy' | 'mom' | 'pct_change' | '3ma' | 'index' | 'change' | 'change_yoy' | 'annualised' | 'log' | 'log_change' | 'log_change_annualised' | 'cumulative' | 'zscore' | null;
@@ -405,7 +405,7 @@ export type Triangle = {
          */
         base_date?: string | null;
         /**
-         * What the call probably did not mean: values of `dims` that the series does not have, each with the nearest.
+         * Probable mistakes in the call: values of `dims` that the series does not have, each with the nearest.
          */
         hints?: Array<string>;
         /**
@@ -534,7 +534,7 @@ export type FredRelease = {
      */
     press_release: boolean;
     /**
-     * That address, or the release under /v1.
+     * The address of the release in the calendar, or else the release under /v1.
      */
     link: string;
 };
@@ -646,7 +646,7 @@ export type GetSeriesData = {
          */
         include?: Array<'notes'>;
         /**
-         * The first published value of each point: a publication as missing is none. Feature `vintages`.
+         * The first published value of each point: a publication as missing does not count. Feature `vintages`.
          */
         release?: 'first';
         /**
@@ -745,7 +745,7 @@ export type PostSeriesQueryData = {
          */
         include?: Array<'notes'>;
         /**
-         * The first published value of each point: a publication as missing is none. Feature `vintages`.
+         * The first published value of each point: a publication as missing does not count. Feature `vintages`.
          */
         release?: 'first';
         /**
@@ -853,7 +853,7 @@ export type GetSeriesByIdData = {
          */
         include?: Array<'notes'>;
         /**
-         * The first published value of each point: a publication as missing is none. Feature `vintages`.
+         * The first published value of each point: a publication as missing does not count. Feature `vintages`.
          */
         release?: 'first';
         /**
@@ -997,7 +997,7 @@ export type GetSeriesByIdCiteData = {
          */
         vintage?: string;
         /**
-         * The first published value of each point: a publication as missing is none. Feature `vintages`.
+         * The first published value of each point: a publication as missing does not count. Feature `vintages`.
          */
         release?: 'first';
         /**
@@ -1078,7 +1078,7 @@ export type GetSeriesByIdChartSvgData = {
          */
         vintage?: string;
         /**
-         * The first published value of each point: a publication as missing is none. Feature `vintages`.
+         * The first published value of each point: a publication as missing does not count. Feature `vintages`.
          */
         release?: 'first';
         /**
@@ -1164,7 +1164,7 @@ export type GetSeriesByIdChartPngData = {
          */
         vintage?: string;
         /**
-         * The first published value of each point: a publication as missing is none. Feature `vintages`.
+         * The first published value of each point: a publication as missing does not count. Feature `vintages`.
          */
         release?: 'first';
         /**
@@ -1433,7 +1433,7 @@ export type GetCommoditiesData = {
          */
         include?: Array<'notes'>;
         /**
-         * The first published value of each point: a publication as missing is none. Feature `vintages`.
+         * The first published value of each point: a publication as missing does not count. Feature `vintages`.
          */
         release?: 'first';
         /**
@@ -3132,7 +3132,7 @@ export type GetSecuritiesData = {
     path?: never;
     query?: {
         /**
-         * That rating or better, on the long-term scale; unrated securities are excluded.
+         * This rating or a better one, on the long-term scale; unrated securities are excluded.
          */
         rating_min?: 'AAA' | 'AA+' | 'AA' | 'AA-' | 'A+' | 'A' | 'A-' | 'BBB+' | 'BBB' | 'BBB-' | 'BB+' | 'BB' | 'BB-' | 'B+' | 'B' | 'B-' | 'CCC+' | 'CCC' | 'CCC-' | 'CC' | 'C' | 'D';
         /**
@@ -3936,15 +3936,15 @@ export type GetBulkResponses = {
             name: string;
             dataset: 'observations';
             /**
-             * Whose series it has, as in `/v1/sources`; null: all series.
+             * The source of its series, as in `/v1/sources`; null: all series.
              */
             source: string | null;
             /**
-             * `current`: the newest value of each point. `vintages`: every value that was ever in force.
+             * `current`: the newest value of each point. `vintages`: every value that was ever current.
              */
             kind: 'current' | 'vintages';
             /**
-             * The state of the data: the load up to which it has everything.
+             * The newest load that it includes.
              */
             load: number;
             created_at: string;
@@ -3958,11 +3958,11 @@ export type GetBulkResponses = {
             first_date: string | null;
             last_date: string | null;
             /**
-             * Of its series.
+             * The licences of its series.
              */
             licences: Array<string>;
             /**
-             * Where the file is, for as long as it is kept.
+             * The URL of the file, valid until the file is deleted.
              */
             url: string;
         }>;
@@ -4160,12 +4160,12 @@ export type GetCatalogByIdResponses = {
             id: string;
             name: string;
             /**
-             * Null where nobody has stated it.
+             * Null if unknown.
              */
             unit: string | null;
             frequency: 'daily' | 'weekly' | 'monthly' | 'quarterly' | 'semiannual' | 'annual' | 'irregular';
             /**
-             * Who publishes the series; null where nobody has stated it.
+             * The publisher of the series; null if unknown.
              */
             source: string | null;
             /**
@@ -4200,7 +4200,7 @@ export type GetCatalogByIdResponses = {
             next_release: string | null;
             licence: string | null;
             /**
-             * Where the terms stand.
+             * The URL of the terms.
              */
             licence_url: string | null;
             attribution: string | null;
@@ -4213,11 +4213,11 @@ export type GetCatalogByIdResponses = {
              */
             footnotes: Array<Footnote>;
             /**
-             * Where its points change to another unit, by date: transforms compare no values on either side of one. One with `continued_by` is where it goes on as another series, of another frequency.
+             * The dates from which its points have another unit, in order. Transforms do not compare values across such a date. At an entry with `continued_by`, another series of another frequency continues it.
              */
             breaks: Array<SeriesBreak | SeriesContinuation>;
             /**
-             * The ids of the series that go on as this one.
+             * The ids of the series that this one continues.
              */
             continues: Array<string>;
             date_convention: 'period_end';
@@ -4225,7 +4225,7 @@ export type GetCatalogByIdResponses = {
             tags: Array<string>;
             category: string | null;
             /**
-             * The id that was asked for, where it is an earlier one of the series.
+             * The requested id, if it is an earlier id of the series.
              */
             renamed_from?: string;
             /**
@@ -4288,12 +4288,12 @@ export type GetCatalogByIdPreviewResponses = {
         meta: {
             name: string;
             /**
-             * Null where nobody has stated it.
+             * Null if unknown.
              */
             unit: string | null;
             frequency: 'daily' | 'weekly' | 'monthly' | 'quarterly' | 'semiannual' | 'annual' | 'irregular';
             /**
-             * Who publishes the series; null where nobody has stated it.
+             * The publisher of the series; null if unknown.
              */
             source: string | null;
             /**
@@ -4328,7 +4328,7 @@ export type GetCatalogByIdPreviewResponses = {
             next_release: string | null;
             licence: string | null;
             /**
-             * Where the terms stand.
+             * The URL of the terms.
              */
             licence_url: string | null;
             attribution: string | null;
@@ -4341,11 +4341,11 @@ export type GetCatalogByIdPreviewResponses = {
              */
             footnotes: Array<Footnote>;
             /**
-             * Where its points change to another unit, by date: transforms compare no values on either side of one. One with `continued_by` is where it goes on as another series, of another frequency.
+             * The dates from which its points have another unit, in order. Transforms do not compare values across such a date. At an entry with `continued_by`, another series of another frequency continues it.
              */
             breaks: Array<SeriesBreak | SeriesContinuation>;
             /**
-             * The ids of the series that go on as this one.
+             * The ids of the series that this one continues.
              */
             continues: Array<string>;
             date_convention: 'period_end';
@@ -4353,7 +4353,7 @@ export type GetCatalogByIdPreviewResponses = {
             tags: Array<string>;
             category: string | null;
             /**
-             * The id that was asked for, where it is an earlier one of the series.
+             * The requested id, if it is an earlier id of the series.
              */
             renamed_from?: string;
             transform: 'yoy' | 'mom' | 'pct_change' | '3ma' | 'index' | 'change' | 'change_yoy' | 'annualised' | 'log' | 'log_change' | 'log_change_annualised' | 'cumulative' | 'zscore' | null;
@@ -4382,7 +4382,7 @@ export type GetCatalogByIdPreviewResponses = {
              */
             base_date?: string | null;
             /**
-             * What the call probably did not mean: values of `dims` that the series does not have, each with the nearest.
+             * Probable mistakes in the call: values of `dims` that the series does not have, each with the nearest.
              */
             hints?: Array<string>;
             preview: {
@@ -4514,7 +4514,7 @@ export type GetPreviewsResponses = {
                 [key: string]: string;
             };
             /**
-             * The id that was asked for, where it is an earlier one of the series.
+             * The requested id, if it is an earlier id of the series.
              */
             renamed_from?: string;
             data: Array<{
@@ -4590,7 +4590,7 @@ export type GetFrontPageData = {
 
 export type GetFrontPageResponses = {
     /**
-     * What the front page of the dashboard shows.
+     * The content of the front page of the dashboard.
      */
     200: {
         success: true;
@@ -5274,7 +5274,7 @@ export type GetReleasesData = {
 
 export type GetReleasesResponses = {
     /**
-     * The releases: what publishers bring out again and again.
+     * The releases: the recurring publications of the publishers.
      */
     200: {
         success: true;
@@ -5478,7 +5478,7 @@ export type GetSourcesResponses = {
              */
             lag_hours: number | null;
             /**
-             * Of its series.
+             * The terms of use of its series.
              */
             licences: Array<{
                 licence: string | null;
@@ -5536,7 +5536,7 @@ export type GetSourcesByIdResponses = {
              */
             lag_hours: number | null;
             /**
-             * Of its series.
+             * The terms of use of its series.
              */
             licences: Array<{
                 licence: string | null;
@@ -5719,7 +5719,7 @@ export type GetFredSeriesSearchData = {
          */
         filter_value?: string;
         /**
-         * Tags that a series has, all of them, with `;` between them.
+         * Tags that the series must all have, separated by `;`.
          */
         tag_names?: string;
         /**
@@ -6329,7 +6329,7 @@ export type GetFredReleaseSeriesData = {
          */
         filter_value?: string;
         /**
-         * Tags that a series has, all of them, with `;` between them.
+         * Tags that the series must all have, separated by `;`.
          */
         tag_names?: string;
         /**
@@ -6740,7 +6740,7 @@ export type GetFredCategorySeriesData = {
          */
         filter_value?: string;
         /**
-         * Tags that a series has, all of them, with `;` between them.
+         * Tags that the series must all have, separated by `;`.
          */
         tag_names?: string;
         /**
@@ -6814,11 +6814,11 @@ export type GetFredTagsData = {
     path?: never;
     query?: {
         /**
-         * Only these, with `;` between them.
+         * Only these, separated by `;`.
          */
         tag_names?: string;
         /**
-         * All tags are of `gen`.
+         * All tags are in the group `gen`.
          */
         tag_group_id?: 'freq' | 'gen' | 'geo' | 'geot' | 'rls' | 'seas' | 'src';
         /**
@@ -6883,7 +6883,7 @@ export type GetFredTagsSeriesData = {
     path?: never;
     query: {
         /**
-         * The tags that a series must have, with `;` between them.
+         * The tags that the series must have, separated by `;`.
          */
         tag_names: string;
         /**
@@ -10971,11 +10971,11 @@ export type GetOperatorLoadsResponses = {
             complete: boolean;
             kind: 'load' | 'retraction';
             /**
-             * Of a retraction: the load that it retracts.
+             * For a retraction: the load that it retracts.
              */
             retracts: number | null;
             /**
-             * Of a retraction: it took the load out of the history too.
+             * For a retraction: whether it also erased the load from the history.
              */
             erases: boolean;
             reason: string | null;
@@ -10985,7 +10985,7 @@ export type GetOperatorLoadsResponses = {
              */
             retracted_by: number | null;
             /**
-             * It can be retracted as it is.
+             * Whether it can be retracted.
              */
             retractable: boolean;
             /**
@@ -10993,7 +10993,7 @@ export type GetOperatorLoadsResponses = {
              */
             not_retractable_because: string | null;
             /**
-             * It can be taken out of the history.
+             * Whether it can be erased from the history.
              */
             erasable: boolean;
             /**
@@ -11054,11 +11054,11 @@ export type GetOperatorLoadsByLoadResponses = {
             complete: boolean;
             kind: 'load' | 'retraction';
             /**
-             * Of a retraction: the load that it retracts.
+             * For a retraction: the load that it retracts.
              */
             retracts: number | null;
             /**
-             * Of a retraction: it took the load out of the history too.
+             * For a retraction: whether it also erased the load from the history.
              */
             erases: boolean;
             reason: string | null;
@@ -11068,7 +11068,7 @@ export type GetOperatorLoadsByLoadResponses = {
              */
             retracted_by: number | null;
             /**
-             * It can be retracted as it is.
+             * Whether it can be retracted.
              */
             retractable: boolean;
             /**
@@ -11076,7 +11076,7 @@ export type GetOperatorLoadsByLoadResponses = {
              */
             not_retractable_because: string | null;
             /**
-             * It can be taken out of the history.
+             * Whether it can be erased from the history.
              */
             erasable: boolean;
             /**
@@ -11227,7 +11227,7 @@ export type GetOperatorReleasesResponses = {
             dataset: string;
             source_name: string;
             /**
-             * Of the load.
+             * The dataset of the load.
              */
             options: {
                 [key: string]: unknown;
@@ -11300,7 +11300,7 @@ export type GetOperatorReleasesByReleaseResponses = {
             dataset: string;
             source_name: string;
             /**
-             * Of the load.
+             * The dataset of the load.
              */
             options: {
                 [key: string]: unknown;
@@ -11377,7 +11377,7 @@ export type PostOperatorReleasesByReleaseCancellationResponses = {
             dataset: string;
             source_name: string;
             /**
-             * Of the load.
+             * The dataset of the load.
              */
             options: {
                 [key: string]: unknown;
@@ -11445,7 +11445,7 @@ export type PostOperatorReleasesByReleasePublicationResponses = {
             dataset: string;
             source_name: string;
             /**
-             * Of the load.
+             * The dataset of the load.
              */
             options: {
                 [key: string]: unknown;
@@ -11526,7 +11526,7 @@ export type GetOperatorSourcesResponses = {
              */
             url: string;
             /**
-             * Of a workbook.
+             * The sheet of a workbook; null for other files.
              */
             sheet: string | null;
             schedule: string;
@@ -11541,7 +11541,7 @@ export type GetOperatorSourcesResponses = {
             failures: number;
             failing_since: string | null;
             /**
-             * Of the last fetch: `result` is `loaded`, `unchanged` or `failed`, with what was loaded, or why it failed.
+             * The result of the last fetch: `result` is `loaded`, `unchanged` or `failed`, with what was loaded, or why it failed.
              */
             outcome: {
                 [key: string]: unknown;
@@ -11626,7 +11626,7 @@ export type PostOperatorUploadsData = {
     path?: never;
     query: {
         /**
-         * The name of the file. It is a label; its ending says what the file is, and a date in it of when.
+         * The name of the file, a label. Its extension gives the format, and a date in it the date of the data.
          */
         name: string;
         /**
@@ -11639,7 +11639,7 @@ export type PostOperatorUploadsData = {
 
 export type PostOperatorUploadsResponses = {
     /**
-     * Takes a file, and says what tables it has and how they would be published.
+     * Accepts a file, and returns its tables and how they would be published.
      */
     201: {
         success: true;
@@ -11668,7 +11668,7 @@ export type PostOperatorUploadsResponses = {
                  */
                 table: number;
                 /**
-                 * Of a workbook; null: its first, or the file is none.
+                 * The sheet of a workbook; null: its first, or not a workbook.
                  */
                 sheet: string | null;
                 /**
@@ -11720,7 +11720,7 @@ export type PostOperatorUploadsResponses = {
                      */
                     options: Array<{
                         /**
-                         * What it would mean.
+                         * What the choice would mean.
                          */
                         label: string;
                         /**
@@ -11744,7 +11744,7 @@ export type PostOperatorUploadsResponses = {
                      */
                     points: Array<{
                         /**
-                         * Of the file.
+                         * The line of the file.
                          */
                         line: number;
                         series: string;
@@ -11763,7 +11763,7 @@ export type PostOperatorUploadsResponses = {
                         vintage: string | null;
                     }>;
                     /**
-                     * Of the lines that were read.
+                     * The number of points in the lines that were read.
                      */
                     points_read: number;
                     /**
@@ -11871,7 +11871,7 @@ export type GetOperatorUploadsByIdResponses = {
                  */
                 table: number;
                 /**
-                 * Of a workbook; null: its first, or the file is none.
+                 * The sheet of a workbook; null: its first, or not a workbook.
                  */
                 sheet: string | null;
                 /**
@@ -11923,7 +11923,7 @@ export type GetOperatorUploadsByIdResponses = {
                      */
                     options: Array<{
                         /**
-                         * What it would mean.
+                         * What the choice would mean.
                          */
                         label: string;
                         /**
@@ -11947,7 +11947,7 @@ export type GetOperatorUploadsByIdResponses = {
                      */
                     points: Array<{
                         /**
-                         * Of the file.
+                         * The line of the file.
                          */
                         line: number;
                         series: string;
@@ -11966,7 +11966,7 @@ export type GetOperatorUploadsByIdResponses = {
                         vintage: string | null;
                     }>;
                     /**
-                     * Of the lines that were read.
+                     * The number of points in the lines that were read.
                      */
                     points_read: number;
                     /**
@@ -12042,7 +12042,7 @@ export type PostOperatorUploadsByIdCheckData = {
 
 export type PostOperatorUploadsByIdCheckResponses = {
     /**
-     * What a table of an upload would change, point by point.
+     * Lists what a table of an upload would change, point by point.
      */
     200: {
         success: true;
@@ -12053,7 +12053,7 @@ export type PostOperatorUploadsByIdCheckResponses = {
             publishable: boolean;
             rows_read: number;
             /**
-             * That are not valid.
+             * Rows that are not valid.
              */
             rows_rejected: number;
             points_new: number;
@@ -12106,7 +12106,7 @@ export type PostOperatorUploadsByIdCheckResponses = {
                  */
                 points: Array<{
                     /**
-                     * Of the file.
+                     * The line of the file.
                      */
                     line: number;
                     series: string;
@@ -12125,7 +12125,7 @@ export type PostOperatorUploadsByIdCheckResponses = {
                     vintage: string | null;
                 }>;
                 /**
-                 * Of the lines that were read.
+                 * The number of points in the lines that were read.
                  */
                 points_read: number;
                 /**
@@ -12167,7 +12167,7 @@ export type PostOperatorUploadsByIdCheckResponses = {
              */
             entry: string;
             /**
-             * That does the same in the folder of the file. An edited entry and facts of single columns are written in its almanac.yml.
+             * The command that does the same in the folder of the file. An edited entry and facts of single columns are written in its almanac.yml.
              */
             command: string;
         };
@@ -12225,7 +12225,7 @@ export type PostOperatorUploadsByIdPublicationResponses = {
             release: number | null;
             rows_read: number;
             /**
-             * That are not valid.
+             * Rows that are not valid.
              */
             rows_rejected: number;
             points_new: number;
