@@ -48,7 +48,7 @@ const faults: Record<string, [changed: string, message: RegExp]> = {
   ],
   'an endpoint that does not exist': [
     replaced('apiEndpoints: [rest]', 'apiEndpoints: [nothing]'),
-    /no endpoint "nothing"/,
+    /unknown endpoint "nothing"/,
   ],
   'a path with a pattern of its own': [replaced('- /v1/search', '- /v1/search.*'), /must be a path/],
 };
