@@ -20,4 +20,4 @@ export const emailField = z.email('must be an e-mail address').max(254, 'must ha
 /** A password for comparison, as received. New passwords must also pass `requireGoodPassword`. */
 export const passwordField = z
   .string({ error: 'must be a password' })
-  .max(passwordLengthMax * 4, 'is longer than any password here');
+  .max(passwordLengthMax * 4, 'is longer than the longest accepted password');

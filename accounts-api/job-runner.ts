@@ -71,7 +71,7 @@ export function runJobs(
       } catch (error) {
         done.push(...completed);
         failed.push(...refused);
-        log.warn({ err: error, queue }, 'jobs that have ended could not be recorded; it will be tried again');
+        log.warn({ err: error, queue }, 'ended jobs could not be recorded; will retry');
         break;
       }
       for (const id of [...completed, ...again]) held.delete(id);
@@ -95,7 +95,7 @@ export function runJobs(
       const jobs = await boss
         .fetch<object>(queue, { batchSize: jobsMax - running })
         .catch((error: unknown) => {
-          log.warn({ err: error, queue }, 'jobs could not be fetched; it will be tried again');
+          log.warn({ err: error, queue }, 'jobs could not be fetched; will retry');
           return [];
         });
       for (const { id, data } of jobs) void run(id, data);

@@ -129,7 +129,7 @@ export async function start(
     repeat(() => prune(db, clock.now()), { everyMs: pruneEveryMs, onError: warn('pruning failed') }),
     repeat(() => closeLives({ db, plans, clock }), {
       everyMs: closeEveryMs,
-      onError: warn('closing of silent gateways failed'),
+      onError: warn('closing silent gateways failed'),
     }),
   ];
   jobs.warmUp();

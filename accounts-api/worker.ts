@@ -162,13 +162,13 @@ async function perform(deps: WorkerDeps, mailer: Mailer, job: MailJob, id: strin
   );
   const refusedAt = refusal === null ? null : deps.clock.now();
   const accountId = await markMailRefused(deps.db, mail.to, refusedAt).catch((error: unknown) => {
-    deps.log.warn({ err: error, job: id }, 'whether a mail was refused could not be noted at its account');
+    deps.log.warn({ err: error, job: id }, 'could not record at its account whether a mail was refused');
     return null; // an error here would send the mail again
   });
   if (refusal === null) return;
   deps.log.warn(
     { event: 'mail_refused', job: id, mail: job.mail, account_id: accountId, reply: refusal.reply },
-    'the mail server refused a mail for good; it is not sent again',
+    'the mail server refused a mail permanently; it is not sent again',
   );
 }
 

@@ -114,7 +114,7 @@ export function printPublished({ stdout }: Terminal, run: PublishedRun): void {
       for (const line of linesOfTable(table, of, run.dryRun)) stdout.write(`${line}\n`);
     if (loaded.length > tablesShown) stdout.write(`… and ${tablesOf(loaded.length - tablesShown)} more\n`);
   }
-  const left = leftOut.length === 0 ? '' : `, ${leftOut.length} left out (almanac.yml says why)`;
+  const left = leftOut.length === 0 ? '' : `, ${leftOut.length} left out (almanac.yml has the reason)`;
   stdout.write(`${tablesOf(loaded.length)} loaded, ${unchanged} unchanged${left}\n`);
   for (const { name, schedule, fetchAt } of [...sources.added, ...sources.changed])
     stdout.write(
@@ -186,7 +186,7 @@ export function requireAllPublished(run: PublishedRun): void {
   }
   if (unconfirmed.length > 0)
     throw new Error(
-      `${tablesOf(unconfirmed.length)} ${nounOf(unconfirmed.length, 'was', 'were')} not loaded, as nobody has confirmed the guesses: ` +
+      `${tablesOf(unconfirmed.length)} ${nounOf(unconfirmed.length, 'was', 'were')} not loaded, because their guesses are not confirmed: ` +
         `correct ${files} and delete the lines "guessed" there, or accept them by --yes.`,
     );
 }

@@ -23,7 +23,7 @@ export function batched<Item, Result>(
       const batch = queue.splice(0, itemsMax);
       try {
         const results = await send(batch.map(({ item }) => item));
-        if (results.length !== batch.length) throw new Error('A batch was answered in another length.');
+        if (results.length !== batch.length) throw new Error('The answer to a batch has a different length.');
         for (let i = 0; i < batch.length; i += 1) batch[i]?.resolve(results[i] as Result);
       } catch (error) {
         for (const waiting of batch) waiting.reject(error);

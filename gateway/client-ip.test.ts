@@ -64,7 +64,7 @@ test('an entry that is not an IP address is ignored, and the log says so once', 
   const { ipOf, warnings } = behind(1);
   for (const entry of noAddresses) t.is(ipOf('10.0.0.1', [entry]), '10.0.0.1', entry);
   t.is(warnings.length, 1);
-  t.regex(warnings[0] ?? '', /entry of X-Forwarded-For is no IP address/);
+  t.regex(warnings[0] ?? '', /entry of X-Forwarded-For is not an IP address/);
   t.is(ipOf('10.0.0.1', []), '10.0.0.1');
 });
 

@@ -39,7 +39,7 @@ export function createClients(trustedProxyHops: number, log: Pick<Log, 'warn'>):
       if (ip === undefined) {
         warnOnce(
           peer,
-          'The trusted entry of X-Forwarded-For is no IP address, so all clients of this proxy count as one. Have the proxy append the IP address of its peer, and set TRUSTED_PROXY_HOPS to the number of your proxies.',
+          'The trusted entry of X-Forwarded-For is not an IP address, so all clients of this proxy count as one. Configure the proxy to append the IP address of its peer, and set TRUSTED_PROXY_HOPS to the number of your proxies.',
         );
       }
       return ip ?? unmapped(peer);

@@ -34,7 +34,7 @@ export async function start(given: GatewayOptions): Promise<RunningGateway> {
   const metrics = createMetrics();
   let inForce: (Pipelines & { routes: GatewayRoutes }) | undefined;
   const current = () => {
-    if (inForce === undefined) throw new Error('The gateway takes no calls before its pipelines are built.');
+    if (inForce === undefined) throw new Error('The gateway serves no calls before its pipelines are built.');
     return inForce;
   };
   let isDraining = false;

@@ -21,7 +21,7 @@ export function withAction<Schema extends z.ZodType>(
   return (action) => {
     const parsed = schema.safeParse(action);
     if (!parsed.success)
-      throw new Error(`The action in gateway.config.yml is wrong: ${z.prettifyError(parsed.error)}`);
+      throw new Error(`Invalid action in gateway.config.yml: ${z.prettifyError(parsed.error)}`);
     return build(parsed.data);
   };
 }

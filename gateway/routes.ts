@@ -161,20 +161,20 @@ function checkPolicies(file: RouteFile, registered: readonly string[]): void {
     policies.map((step) => ({ pipeline, names: Object.keys(step) })),
   );
   for (const { pipeline, names } of used) {
-    if (names.length !== 1) throw new Error(`pipelines.${pipeline}: each step names one policy`);
+    if (names.length !== 1) throw new Error(`pipelines.${pipeline}: each step must name exactly one policy`);
   }
   const unknown = [...file.policies, ...used.flatMap(({ names }) => names)].filter(
     (name) => !registered.includes(name) || !file.policies.includes(name),
   );
   if (unknown.length > 0) {
-    throw new Error(`these policies are not registered: ${[...new Set(unknown)].join(', ')}`);
+    throw new Error(`these policies do not exist: ${[...new Set(unknown)].join(', ')}`);
   }
 }
 
 function checkEndpoints(file: RouteFile): void {
   const served = Object.values(file.pipelines).flatMap((pipeline) => pipeline.apiEndpoints);
   for (const name of served) {
-    if (!(name in file.apiEndpoints)) throw new Error(`pipelines: there is no endpoint "${name}"`);
+    if (!(name in file.apiEndpoints)) throw new Error(`pipelines: unknown endpoint "${name}"`);
     if (served.filter((other) => other === name).length > 1) {
       throw new Error(`pipelines: "${name}" is served twice`);
     }

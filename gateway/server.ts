@@ -131,10 +131,10 @@ function malformed(error: ParserError): Failure {
   if (error.code === 'HPE_HEADER_OVERFLOW') {
     // Without a line end, the overflow is in the first line, which contains the URL.
     return error.rawPacket?.subarray(0, error.bytesParsed).includes('\n') === false
-      ? new Failure('uri_too_long', 'The URL is too long. URL and headers together may have 16 KB.')
+      ? new Failure('uri_too_long', 'The URL is too long. URL and headers together may have at most 16 KB.')
       : new Failure(
           'header_fields_too_large',
-          'The headers are too long. URL and headers together may have 16 KB.',
+          'The headers are too long. URL and headers together may have at most 16 KB.',
         );
   }
   if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') {

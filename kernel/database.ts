@@ -20,7 +20,7 @@ const types: pg.CustomTypesConfig = {
 
 function parseBigint(text: string): number {
   const value = Number(text);
-  if (!Number.isSafeInteger(value)) throw new RangeError(`bigint ${text} does not fit a number`);
+  if (!Number.isSafeInteger(value)) throw new RangeError(`bigint ${text} is too large for a number`);
   return value;
 }
 

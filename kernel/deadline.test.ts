@@ -12,7 +12,7 @@ test('callers fail at the deadline, and a failure after it is no unhandled rejec
   const work = Promise.withResolvers<string>();
   await t.throwsAsync(deadline.wait(work.promise), {
     instanceOf: TooLate,
-    message: 'There was no answer for 1 ms.',
+    message: 'No answer within 1 ms.',
   });
   work.reject(new Error('broken'));
   await new Promise((resolve) => setImmediate(resolve));

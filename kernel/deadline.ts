@@ -13,10 +13,7 @@ export function createDeadline(deadlineMs: number): Deadline {
   return {
     wait(work) {
       return new Promise((resolve, reject) => {
-        const timer = setTimeout(
-          () => reject(new TooLate(`There was no answer for ${deadlineMs} ms.`)),
-          deadlineMs,
-        );
+        const timer = setTimeout(() => reject(new TooLate(`No answer within ${deadlineMs} ms.`)), deadlineMs);
         work.then(
           (result) => {
             clearTimeout(timer);
@@ -58,7 +55,7 @@ export function checkedWithin(ms: number, check: () => Promise<void>): () => Pro
       if (!(error instanceof TooLate)) throw error;
       fail(
         'unavailable',
-        `What this service depends on, such as its database, did not answer within ${ms} ms.`,
+        `A dependency of this service, such as its database, did not answer within ${ms} ms.`,
         {
           detail: error,
         },

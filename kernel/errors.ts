@@ -45,7 +45,7 @@ export const errorTable = {
     meaning: 'The path does not support this method. The Allow header lists those it supports.',
   },
   not_acceptable: { status: 406, meaning: 'The requested format is not available.' },
-  request_timeout: { status: 408, meaning: 'The request did not arrive whole in time.' },
+  request_timeout: { status: 408, meaning: 'The request did not arrive completely in time.' },
   conflict: { status: 409, meaning: 'The request conflicts with the current state of the resource.' },
   key_limit_reached: { status: 409, meaning: 'The account has the maximum number of active keys.' },
   email_taken: { status: 409, meaning: 'The e-mail address belongs to another account.' },
@@ -58,7 +58,10 @@ export const errorTable = {
   payload_too_large: { status: 413, meaning: 'The body is larger than allowed.' },
   uri_too_long: { status: 414, meaning: 'The URL is longer than allowed.' },
   unsupported_media_type: { status: 415, meaning: 'The body must be application/json.' },
-  range_not_satisfiable: { status: 416, meaning: 'The file has none of the bytes of the Range header.' },
+  range_not_satisfiable: {
+    status: 416,
+    meaning: 'The file does not have the bytes requested in the Range header.',
+  },
   idempotency_mismatch: { status: 422, meaning: 'The Idempotency-Key was used for another request.' },
   rate_limited: {
     status: 429,

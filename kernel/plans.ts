@@ -14,7 +14,7 @@ const amountRule = 'The amount, in the smallest unit of the currency.';
 const price = z.strictObject({
   interval: z.enum(intervals),
   amount: z.int().positive().max(99_999_999).describe(amountRule),
-  currency: z.string().regex(/^[a-z]{3}$/, 'must be a code of three small letters, such as usd'),
+  currency: z.string().regex(/^[a-z]{3}$/, 'must be a code of three lower-case letters, such as usd'),
   stripe: stripePrice.optional(),
 });
 
@@ -27,12 +27,12 @@ const writtenPlan = z.strictObject({
   prices: z.array(price).optional(),
   calls_month: z.int().positive().nullable().describe('null: unlimited'),
   calls_second: z.int().positive(),
-  concurrency: z.int().positive().default(10).describe('Answers of an account under way at once.'),
+  concurrency: z.int().positive().default(10).describe('Concurrent requests of an account.'),
   series_per_call: z
     .int()
     .positive()
     .default(1)
-    .describe('A call for several series counts as one call for each so many of them.'),
+    .describe('How many series count as one call, if a call asks for several.'),
   features: z.array(z.enum(features)),
 });
 
@@ -48,7 +48,7 @@ export const planSchema = writtenPlan.extend({
         stripe: stripePrice.describe('The price at Stripe: its lookup key, or its id `price_…`.'),
       }),
     )
-    .describe('What the plan can be bought for, at most one price for each interval.'),
+    .describe('The prices of the plan, at most one per interval.'),
 });
 
 export type Plan = Readonly<z.infer<typeof planSchema>>;
@@ -128,8 +128,8 @@ export function missingFeatureText(plans: Plans, feature: Feature, present: stri
   const named = feature.replace('_', ' ');
   const lowest = plans.lowestWith(feature);
   return lowest === undefined
-    ? `No plan of this service has ${named}.`
-    : `This needs the ${lowest.name} plan, which has ${named}; this account is on ${present}. See GET /v1/plans.`;
+    ? `No plan of this service includes ${named}.`
+    : `This requires the ${lowest.name} plan, which includes ${named}; this account is on ${present}. See GET /v1/plans.`;
 }
 
 /** Plans that can be reloaded from their file. */

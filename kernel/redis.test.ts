@@ -163,7 +163,7 @@ test('a Redis that is not there at the start is logged at once, and again while 
   t.teardown(() => redis.close());
   await until('it is logged three times', () => warnings.length >= 3);
   for (const { msg, err } of warnings) {
-    t.regex(msg, /Redis does not answer as it should/);
+    t.regex(msg, /Redis does not answer correctly/);
     t.regex(err.message, /ECONNREFUSED/);
   }
 });

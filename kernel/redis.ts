@@ -130,7 +130,7 @@ export function openRedis(
   }: { deadlineMs?: number; warnEveryMs?: number; silentMs?: number } = {},
 ): RedisLink {
   const target = parseRedisUrl(url);
-  if (target === null) throw new Error('The URL of Redis cannot be read.');
+  if (target === null) throw new Error('The URL of Redis cannot be parsed.');
   const isCluster = target.kind === 'cluster';
   const client = createFor(target);
   let usable = false;
@@ -157,7 +157,7 @@ export function openRedis(
     if (closed || nowMs - warnedAtMs < warnEveryMs) return;
     warnedAtMs = nowMs;
     const err = connectionFault ?? lastFault;
-    log.warn({ err }, 'Redis does not answer as it should: the circuit is open, and calls go on without it');
+    log.warn({ err }, 'Redis does not answer correctly: the circuit is open, and calls continue without it');
   }
 
   const circuitOpen = () =>
@@ -177,7 +177,7 @@ export function openRedis(
       return await deadline.wait(working);
     } catch (error) {
       fault(error);
-      const why = error instanceof TooLate ? `Redis was silent for ${deadlineMs} ms` : 'Redis failed';
+      const why = error instanceof TooLate ? `Redis did not answer within ${deadlineMs} ms` : 'Redis failed';
       throw new RedisUnavailable(why, { cause: error });
     }
   }
@@ -213,7 +213,7 @@ export function openRedis(
 
   /** Fails all unanswered commands and connects anew; a half-open connection would never report itself while it is written to. */
   async function connectAnew(): Promise<void> {
-    log.warn(`Redis has not answered for ${silentMs} ms: its connections are given up and made anew`);
+    log.warn(`Redis has not answered for ${silentMs} ms: its connections are replaced`);
     for (;;) {
       try {
         if (isOpen) await client.destroy();

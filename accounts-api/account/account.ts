@@ -38,7 +38,7 @@ const subscriptionSchema = told
       .nullable(),
   })
   .nullable()
-  .describe('The subscription, as last told by Stripe; null if there has been none.');
+  .describe('The subscription, as last reported by Stripe; null without one.');
 
 export const accountSchema = z.object({
   id: z.string(),
@@ -62,7 +62,7 @@ export const accountSchema = z.object({
   mail_refused_at: z.iso
     .datetime()
     .nullable()
-    .describe('When the mail server last refused a mail to `email` for good; null once it has taken one.'),
+    .describe('When the mail server last refused a mail to `email` for good; null once it has accepted one.'),
   active_keys: z.int(),
   key_limit: z.int().describe('The maximum number of active keys.'),
 });

@@ -16,7 +16,7 @@ import { findAccount, holdAccount } from '../models/find-account.ts';
 import { lockRowsOf } from './account.sql.ts';
 
 export const closeAccount = endpoint({
-  summary: 'Closes the account for good, with its keys and sessions.',
+  summary: 'Closes the account permanently, with its keys and sessions.',
   description:
     'Needs a sign-in within the last hour. A page of Stripe on which a plan could still be paid is closed first.',
   requester: 'signed_in',
@@ -31,13 +31,13 @@ export const closeAccount = endpoint({
         fail('conflict', 'The account has a subscription. Cancel it first: GET /v1/billing/portal.');
       }
       if (!(await endCheckout(deps, account.id))) {
-        fail('conflict', 'A plan has just been bought for the account. Look at it again, then close it.');
+        fail('conflict', 'A plan has just been bought for the account. Reload the account, then close it.');
       }
       await deps.db.inTransaction(async (transaction) => {
         const { id: accountId, email } = account;
         await lockRowsOf(deps.db, transaction, 'quota_months', accountId);
         if (!(await holdAccount(deps, transaction, account))) {
-          fail('conflict', 'The account has just been changed elsewhere. Look at it again, then close it.');
+          fail('conflict', 'The account has just been changed elsewhere. Reload it, then close it.');
         }
         await refusePayable(deps, transaction, accountId);
         await lockRowsOf(deps.db, transaction, 'api_keys', accountId);
@@ -82,12 +82,12 @@ async function refusePayable(
 ): Promise<void> {
   if (billing === null) return;
   if ((await selectOpenCheckout(db, transaction, accountId)) !== null) {
-    fail('conflict', 'A purchase has just been begun for the account. Try again.');
+    fail('conflict', 'A purchase has just been started for the account. Try again.');
   }
   if ((await selectSubscriptions(db, [accountId], transaction)).some(isPending)) {
     fail(
       'conflict',
-      'The first payment of a subscription is under way. Close the account when it was made and the subscription is cancelled, or when the payment has expired, after a day at most.',
+      'The first payment of a subscription is pending. Close the account after the payment was made and the subscription was cancelled, or after the payment has expired (a day at most).',
     );
   }
 }

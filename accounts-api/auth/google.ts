@@ -64,9 +64,9 @@ export const startGoogle = endpoint({
 });
 
 export const linkGoogle = endpoint({
-  summary: 'Begins to link Google to the account: returns the URL to send the browser to.',
+  summary: 'Starts linking Google to the account: returns the URL to send the browser to.',
   description:
-    'Needs a sign-in within the last hour, also when the browser is back from Google. The account of an operator is not linked so.',
+    'Needs a sign-in within the last hour, also when the browser returns from Google. The account of an operator cannot be linked in this way.',
   requester: 'signed_in',
   query: startQuery,
   answers: { 200: z.object({ url: z.url() }) },
@@ -79,7 +79,7 @@ export const linkGoogle = endpoint({
       const account = await findAccount(deps, requester.accountId);
       refuseOperator(
         account,
-        'Sign in with Google: that links it, if Google runs the mailbox of the account.',
+        'Sign in with Google instead: that links it, if Google operates the mailbox of the account.',
       );
       await requireFresh(deps, requester, account);
       const flow = { returnTo: query.return_to, sessionId: requester.sessionId };
@@ -140,7 +140,7 @@ export const finishGoogle = endpoint({
       const identity = await openId.identityOf(query, secretsOf(state, cookie)).catch((error: unknown) => {
         deps.log.warn(
           { event: 'google_refused', err: error, ip: clientInfo.ip },
-          'an answer from Google was not right',
+          'an answer from Google was invalid',
         );
         return null;
       });
@@ -224,7 +224,7 @@ export const unlinkGoogle = endpoint({
       const account = await findAccount(deps, requester.accountId);
       const { id: accountId, email } = account;
       if (account.passwordHash === null) {
-        fail('conflict', 'Google is the only way into this account. Set a password first.');
+        fail('conflict', 'Google is the only sign-in method of this account. Set a password first.');
       }
       await requireFresh(deps, requester, account);
       await deps.db.inLedgerTransaction(async (transaction) => {

@@ -57,7 +57,7 @@ export const changePassword = endpoint({
         deps.passwords.matches(account.passwordHash, body.current),
       );
       const failCurrent = () =>
-        fail('invalid_credentials', 'Incorrect current password.', { param: 'current' });
+        fail('invalid_credentials', 'The current password is incorrect.', { param: 'current' });
       if (!isRight) failCurrent();
       const passwordHash = await deps.passwords.hash(body.new);
       const { actor } = requester;
@@ -86,7 +86,7 @@ export const forgotPassword = endpoint({
         deps.jobs.enqueue(transaction, { mail: 'reset_password', email }),
       );
       return one(
-        { email, next: 'If the e-mail address has an account, a link is on its way to it.' },
+        { email, next: 'If the e-mail address has an account, a link is sent to it.' },
         { status: 202 },
       );
     },
@@ -149,7 +149,7 @@ async function resetPassword(
     if (error instanceof UniqueConstraintError) {
       fail(
         'email_taken',
-        'This e-mail address has an account of its own since the link was mailed. Sign in to that: Billing offers the purchase.',
+        'An account with this e-mail address was created after the link was mailed. Sign in to that account: its Billing page offers the purchase.',
       );
     }
     throw error;

@@ -67,8 +67,7 @@ export function requireGoodPassword(
   if (!password.isWellFormed()) refuse('must be valid Unicode');
   if (length < lengthMin) refuse(`must have at least ${lengthMin} characters`);
   if (length > passwordLengthMax) refuse(`must have at most ${passwordLengthMax} characters`);
-  if (isCommon(password))
-    refuse('is among the first that are tried; choose another, for example four unrelated words');
+  if (isCommon(password)) refuse('is easy to guess; choose another, for example four unrelated words');
   const words = context.flatMap((text) => (text ?? '').toLowerCase().split(/[^\p{L}\p{N}]+/u));
   if (isMadeOf(password, words)) refuse('must not be made of your name or your e-mail address');
 }

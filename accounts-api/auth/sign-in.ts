@@ -15,11 +15,11 @@ import { clientInfoOf, type ClientInfo } from '../sessions/client-info.ts';
 import { passkeySiteOf } from './passkey-site.ts';
 
 export const readMethods = endpoint({
-  summary: 'What is set up here: the ways to sign in, mail, billing.',
+  summary: 'What this installation supports: sign-in methods, mail, billing.',
   requester: 'anyone',
   answers: {
     200: z.object({
-      google: z.boolean().describe('Whether one can sign in with Google.'),
+      google: z.boolean().describe('Whether sign-in with Google is available.'),
       passkeys: z
         .object({ origin: z.string().describe('The origin of the pages on which they work.') })
         .nullable()

@@ -37,14 +37,14 @@ import { clientInfoOf, type ClientInfo } from '../sessions/client-info.ts';
 export const visitor: Actor = { actorKind: 'visitor', actorId: null };
 
 export const signUp = endpoint({
-  summary: 'Makes an account with e-mail address and password.',
+  summary: 'Creates an account with an e-mail address and a password.',
   description:
     'With mail, the answer is 202 for known and unknown e-mail addresses alike, and the link in the mail makes the account.',
   requester: 'anyone',
   body: z.strictObject({ email: emailField, password: passwordField, name: nameField.optional() }),
   answers: {
-    201: signedInAnswer.describe('Without mail: the account is made and signed in.'),
-    202: z.object({ email: z.string(), next: z.string() }).describe('A mail is on its way.'),
+    201: signedInAnswer.describe('Without mail: the account was created and signed in.'),
+    202: z.object({ email: z.string(), next: z.string() }).describe('A mail is being sent.'),
   },
   errors: ['email_taken', 'rate_limited', 'unavailable'],
   handler:
@@ -57,7 +57,7 @@ export const signUp = endpoint({
       if (deps.settings.mailGoesOut) {
         const isMailed = await deps.throttle.signUpMail(who);
         await awaitLink(deps, { email, name, passwordHash: await deps.passwords.hash(password) }, isMailed);
-        return one({ email, next: 'Open the link in the mail that is on its way.' }, { status: 202 });
+        return one({ email, next: 'Open the link in the mail that we are sending you.' }, { status: 202 });
       }
       await deps.throttle.mail('sign_up', who);
       const passwordHash = await deps.passwords.hash(password);
@@ -73,13 +73,14 @@ export const signUp = endpoint({
 
 export const verifyEmail = endpoint({
   summary: 'Confirms an e-mail address by a mailed link, and signs in.',
-  description: 'The link of a sign-up makes the account; that of a new e-mail address activates it.',
+  description:
+    'The link of a sign-up creates the account; the link of a new e-mail address activates the address.',
   requester: 'anyone',
   body: z.strictObject({
     token: tokenField.describe('From the link.'),
     password: passwordField
       .optional()
-      .describe('That of the sign-up or the account; a session of the account may be sent instead.'),
+      .describe('The password of the sign-up or the account; a session of the account may be sent instead.'),
   }),
   answers: { 200: signedInAnswer, 202: secondStepAnswer },
   errors: ['invalid_credentials', 'gone', 'email_taken', 'rate_limited', 'unavailable'],
@@ -264,7 +265,7 @@ export async function makeAccount(
     if (error instanceof UniqueConstraintError) {
       fail(
         'email_taken',
-        'There is an account with this e-mail address already. Sign in, or set a new password.',
+        'An account with this e-mail address already exists. Sign in, or set a new password.',
       );
     }
     throw error;

@@ -48,12 +48,15 @@ const attemptsMax = 4;
 
 const wish = z.strictObject({
   plan: z.string().describe('An id of `/v1/plans`.'),
-  interval: z.enum(intervals).optional().describe('By default the shortest that the plan is sold for.'),
-  email: emailField.optional().describe('Needed without an account; not taken with one.'),
+  interval: z
+    .enum(intervals)
+    .optional()
+    .describe('Default: the shortest interval that the plan is sold for.'),
+  email: emailField.optional().describe('Required without an account; not accepted with one.'),
 });
 
 export const beginCheckout = endpoint({
-  summary: 'Begins the purchase of a plan: returns the URL of the page to pay on.',
+  summary: 'Starts the purchase of a plan: returns the URL of the payment page.',
   description:
     'With a key or a session for its account. Without either for a new account, whose first key is shown on the return page; a mail to the payer’s address proves it. An account that already has this address does not change: its holder can take the purchase. A repeated request returns the same page.',
   requester: 'anyone',
@@ -111,14 +114,16 @@ function soldFor(
   const plan = plans.get(id);
   const sold = plans.all.filter(({ prices }) => prices.length > 0).map((each) => each.id);
   if (plan === undefined || plan.prices.length === 0) {
-    const known = sold.length === 0 ? 'None is.' : `Those are: ${sold.join(', ')}.`;
-    fail('invalid_body', `"plan" is no plan that is sold here. ${known}`, { param: 'plan' });
+    const known = sold.length === 0 ? 'No plan is for sale.' : `For sale: ${sold.join(', ')}.`;
+    fail('invalid_body', `"plan" is not for sale here. ${known}`, { param: 'plan' });
   }
   const shortest = intervals.find((each) => plan.prices.some((price) => price.interval === each));
   const price = plan.prices.find((each) => each.interval === (interval ?? shortest));
   if (price === undefined) {
     const known = plan.prices.map((each) => each.interval).join(', ');
-    fail('invalid_body', `"interval": ${plan.name} is sold by the ${known}.`, { param: 'interval' });
+    fail('invalid_body', `"interval": ${plan.name} is not sold for this interval, but for: ${known}.`, {
+      param: 'interval',
+    });
   }
   return { plan: plan.id, price };
 }
@@ -147,7 +152,7 @@ async function openCheckout(
         : await reopen(deps, billing, { ...checkout, sessionId: checkout.sessionId }, { isWanted, remember });
     if (url !== null) return url;
   }
-  return fail('conflict', 'Other requests are beginning a purchase for this account. Try again.');
+  return fail('conflict', 'Other requests are starting a purchase for this account. Try again.');
 }
 
 /**
@@ -219,7 +224,7 @@ async function reopen(
   if (session?.status === 'complete') {
     if (session.customerId !== null) await askForCustomer(db, null, session.customerId, clock.now());
     if (accountId !== null) failSubscribed();
-    fail('conflict', 'The purchase that this Idempotency-Key has begun is paid. Use a new one.');
+    fail('conflict', 'The purchase with this Idempotency-Key is already paid. Use a new key.');
   }
   if (session?.status === 'open' && isWanted && url !== null) {
     await db.inLedgerTransaction((transaction) => remember(transaction, { status: 200, data: { url } }));
@@ -252,7 +257,7 @@ async function makeSession(
   if ('fault' in price) {
     log.error(
       { plan: order.plan, fault: price.fault },
-      'a plan cannot be bought: its price at Stripe is another',
+      'a plan cannot be bought: its price at Stripe differs',
     );
     await closeUnmade(db, checkout.id, now);
     fail('billing_not_configured', `${order.plan} cannot be bought now: its price is being set up.`);

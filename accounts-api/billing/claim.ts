@@ -15,16 +15,16 @@ import { selectCheckoutOfClaim, spendClaim, type Checkout } from './checkouts.sq
 const claimMs = 60 * 60_000;
 
 const states = {
-  open: 'Not paid, or the payment is not known here yet: ask again in a second.',
+  open: 'Not paid, or the payment has not been reported yet: ask again in a second.',
   key: 'Paid: `GET /v1/account/key/{token}` shows the first key, once.',
   claimed: 'The key was shown.',
-  account: 'Paid, for an account that there was already: sign in to it.',
-  expired: 'Over: it was not paid, or the hour to take the key has passed.',
+  account: 'Paid, for an account that already existed: sign in to it.',
+  expired: 'Over: it was not paid, or the hour to claim the key has passed.',
 } as const;
 type State = keyof typeof states;
 
 export const readCheckoutState = endpoint({
-  summary: 'How a purchase stands, for its return page.',
+  summary: 'The state of a purchase, for its return page.',
   requester: 'anyone',
   body: z.strictObject({ token: z.string().max(64).describe('From the URL of the return page.') }),
   answers: {
@@ -48,8 +48,8 @@ export const readCheckoutState = endpoint({
 
 export const claimKey = endpoint({
   summary:
-    'The first key of the account that a purchase has made: shown once, within an hour of the payment.',
-  description: 'A HEAD request is refused, and so is a prefetch: neither spends the token.',
+    'The first key of the account that a purchase has created: shown once, within an hour of the payment.',
+  description: 'HEAD requests and prefetches are refused, so that they do not consume the token.',
   requester: 'anyone',
   params: { token: z.string().describe('From the URL of the return page.') },
   requestHeaders: {
@@ -115,11 +115,11 @@ function failClaim(state: Exclude<State, 'key'>): never {
   if (state === 'account') {
     fail(
       'forbidden',
-      'There was an account with this e-mail address already, and the plan is on it. Sign in to it.',
+      'An account with this e-mail address already existed, and now has the plan. Sign in to it.',
     );
   }
-  const why = state === 'claimed' ? 'The key was shown already.' : 'The time to take the key is over.';
-  fail('gone', `${why} Set a password by POST /auth/forgot-password, then make a key.`);
+  const why = state === 'claimed' ? 'The key was shown already.' : 'The time to claim the key is over.';
+  fail('gone', `${why} Set a password with POST /auth/forgot-password, then create a key.`);
 }
 
 /** A program that only looks at a link must not consume it. */

@@ -82,7 +82,7 @@ export async function askStripe<Answer>(request: Promise<Answer>): Promise<Answe
     if (isMissing(error) || !refusals.some((kind) => error instanceof kind)) throw error;
     return fail(
       'billing_not_configured',
-      'The payment service refuses this request: the operator has to check the settings of billing.',
+      'The payment service refuses this request: the operator has to check the billing settings.',
       { detail: error },
     );
   }

@@ -28,19 +28,23 @@ export function gaugesOfBilling(latest: () => InboxFigures | undefined, now: () 
   });
   const age = (instant: Date | null) => instant && Math.max(0, (now().getTime() - instant.getTime()) / 1000);
   return [
-    gauge('events_waiting', 'Events of Stripe whose customers are to be fetched.', ({ waiting }) => waiting),
-    gauge('oldest_waiting_event_age_seconds', 'Since the oldest of them came.', ({ oldestWaitingAt }) =>
+    gauge(
+      'events_waiting',
+      'Stripe events whose customers have yet to be fetched.',
+      ({ waiting }) => waiting,
+    ),
+    gauge('oldest_waiting_event_age_seconds', 'The age of the oldest of them.', ({ oldestWaitingAt }) =>
       age(oldestWaitingAt),
     ),
-    gauge('last_event_age_seconds', 'Since the last event of Stripe came.', ({ lastAt }) => age(lastAt)),
+    gauge('last_event_age_seconds', 'The time since the last Stripe event.', ({ lastAt }) => age(lastAt)),
     gauge(
       'events_unread',
-      'Events of Stripe of the last 30 days with an unknown shape.',
+      'Stripe events of the last 30 days with an unknown format.',
       ({ unread }) => unread,
     ),
     gauge(
       'customers_parked',
-      'Customers of Stripe who pay for a plan and belong to no account.',
+      'Stripe customers who pay for a plan but have no account.',
       ({ parked }) => parked,
     ),
     gauge('customers_failing', 'Customers whose last fetch from Stripe failed.', ({ failing }) => failing),
@@ -58,9 +62,9 @@ export async function describeBilling(deps: Pick<Deps, 'db' | 'clock'>): Promise
     oldestWaitingAt !== null && deps.clock.now().getTime() - oldestWaitingAt.getTime() > waitsTooLongMs;
   const faults = [
     ...(isStuck
-      ? [`${waiting} events wait, the oldest since ${oldestWaitingAt.toISOString()}: does a worker run?`]
+      ? [`${waiting} events wait, the oldest since ${oldestWaitingAt.toISOString()}: is a worker running?`]
       : []),
-    ...(parked > 0 ? [`${parked} customers pay for a plan and belong to no account`] : []),
+    ...(parked > 0 ? [`${parked} customers pay for a plan but have no account`] : []),
     ...(failing > 0 ? [`${failing} customers cannot be fetched from Stripe`] : []),
     ...(odd > 0 ? [`${odd} subscriptions have a status or a price that is not understood`] : []),
   ];
@@ -68,8 +72,8 @@ export async function describeBilling(deps: Pick<Deps, 'db' | 'clock'>): Promise
   const refunds =
     duplicates === 0
       ? ''
-      : `; ${duplicates} paid second subscriptions were cancelled within 30 days: look whether to refund them`;
-  const odder = unread === 0 ? '' : `; ${unread} events of an unknown shape came within 30 days`;
+      : `; ${duplicates} paid second subscriptions were cancelled within 30 days: check whether to refund them`;
+  const odder = unread === 0 ? '' : `; ${unread} events with an unknown format arrived within 30 days`;
   if (faults.length > 0) throw new Error(`${faults.join('; ')}${refunds}${odder}; see docs/billing.md`);
   return `${waiting} events wait; the last came ${lastAt === null ? 'never' : lastAt.toISOString()}${refunds}${odder}`;
 }

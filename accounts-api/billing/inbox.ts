@@ -22,7 +22,7 @@ const eventBytesMax = 1024 * 1024;
 export const receiveStripeEvent = endpoint({
   summary: 'The inbox of events: only Stripe calls it.',
   description:
-    'The signature is checked on the bytes of the body. A repeated event is answered in the same way, and changes nothing. So is an event of an unknown shape, which is recorded.',
+    'The signature is checked on the bytes of the body. A repeated event gets the same answer and changes nothing. An event with an unknown format gets the same answer and is recorded.',
   requester: 'anyone',
   takesRawBody: true,
   bodyBytesMax: eventBytesMax,
@@ -86,7 +86,7 @@ async function receive({ db, clock, log }: ServiceDeps, event: KnownEvent): Prom
     return isFirst;
   });
   if (isUnread && isNew)
-    log.warn({ event: id, customer: customerId }, 'an event of Stripe has an unknown shape; it was recorded');
+    log.warn({ event: id, customer: customerId }, 'a Stripe event has an unknown format; it was recorded');
 }
 
 /**
@@ -106,7 +106,10 @@ function verifiedBody(
 }
 
 function refuseUnsigned(): never {
-  return fail('invalid_request', 'The signature of the event is missing or wrong, or its time is not now.');
+  return fail(
+    'invalid_request',
+    'The signature of the event is missing or wrong, or its timestamp is not current.',
+  );
 }
 
 /** Whether the event was signed with this secret, recently enough. */

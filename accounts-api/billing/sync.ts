@@ -60,7 +60,7 @@ export function startSyncing(deps: SyncDeps): Syncing {
           .catch((error: unknown) =>
             deps.log.warn(
               { err: error, customer: lease.customerId },
-              'that a customer could not be fetched from Stripe could not be noted; it is tried again when its lease has ended',
+              'could not record a failed fetch from Stripe; will retry when its lease has ended',
             ),
           )
           .finally(() => underWay.delete(run));
@@ -84,7 +84,7 @@ async function syncLeased(deps: SyncDeps, lease: Lease): Promise<void> {
     const text = error instanceof Error ? error.message : String(error);
     deps.log.warn(
       { err: error, customer: lease.customerId },
-      'a customer could not be fetched from Stripe; it is tried again',
+      'a customer could not be fetched from Stripe; will retry',
     );
     await endFailedLease(deps.db, lease, { dueAt, error: text });
   }
@@ -107,7 +107,7 @@ async function syncCustomer(deps: SyncDeps, lease: Lease): Promise<void> {
     const isWaiting = sessions.some(({ checkoutId, isPaid }) => checkoutId !== null && !isPaid);
     const isParked = account === null && !isWaiting && customer.subscriptions.some(paysForPlan);
     if (isParked && !held.isParked)
-      log.error({ customer: customerId }, 'a customer of Stripe pays for a plan, and belongs to no account');
+      log.error({ customer: customerId }, 'a Stripe customer pays for a plan but has no account');
     await endLease(db, transaction, lease, {
       ...{ now, accountId: account?.id ?? null, isDeleted: customer.isDeleted, isParked },
       dueAt: account !== null || isParked || isWaiting ? nextFetchAt(customer, now) : null,
@@ -147,16 +147,16 @@ async function lookAfter(
     const where = { account_id: accountId, subscription: id };
     const before = stored.find((other) => other.id === id);
     if (!isKnown(each) && before?.status !== status)
-      log.error({ ...where, status }, 'a subscription has a status that is unknown here: calls are refused');
+      log.error({ ...where, status }, 'a subscription has an unknown status: its calls are refused');
     if (plan === null && before?.plan !== null)
       log.error(
         { ...where, price: priceId },
-        'a subscription has a price of no plan: calls are served as free ones',
+        'a subscription has a price that belongs to no plan: its calls are served under the free plan',
       );
     if (cancelAskedAt === null || each === current) continue;
     log.error(
       where,
-      'an account has a second subscription; it is cancelled now, look whether it is to be refunded',
+      'an account has a second subscription, which is now cancelled; check whether to refund it',
     );
     await billing.stripe.subscriptions.cancel(id, { prorate: true }).catch((error: unknown) => {
       if (!isMissing(error)) throw error; // it has ended meanwhile
@@ -186,7 +186,7 @@ export async function checkSessions(deps: SyncDeps): Promise<number> {
         await closeCheckout(db, null, id, now);
       }
     } catch (error) {
-      log.warn({ err: error, checkout: id }, 'a session could not be fetched from Stripe; it is tried again');
+      log.warn({ err: error, checkout: id }, 'a session could not be fetched from Stripe; will retry');
     }
   }
   return checkouts.length;

@@ -24,7 +24,7 @@ export function startBillingWork(deps: SyncDeps): { gauges: Metric[]; close(): P
   async function repeat(what: string, everyMs: number, work: () => Promise<number>): Promise<void> {
     while (!closing.signal.aborted) {
       const done = await work().catch((error: unknown) => {
-        deps.log.warn({ err: error }, `${what} failed; it is tried again`);
+        deps.log.warn({ err: error }, `${what} failed; will retry`);
         return 0;
       });
       if (done > 0) continue;
@@ -34,8 +34,8 @@ export function startBillingWork(deps: SyncDeps): { gauges: Metric[]; close(): P
   const running = [
     repeat('fetching customers from Stripe', syncEveryMs, () => syncing.begin()),
     repeat('ending graces', graceEveryMs, () => endGraces(deps)),
-    repeat('looking after open checkouts', sessionsEveryMs, () => checkSessions(deps)),
-    repeat('counting what is to be fetched', countEveryMs, count),
+    repeat('checking open checkouts', sessionsEveryMs, () => checkSessions(deps)),
+    repeat('counting customers to fetch', countEveryMs, count),
   ];
   return {
     gauges: gaugesOfBilling(() => figures, deps.clock.now),

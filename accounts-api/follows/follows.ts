@@ -132,7 +132,7 @@ async function makeFollow(
     return { id: present.id, isNew: false };
   }
   if ((await db.follows.count({ where: { accountId }, transaction })) >= followsMax)
-    fail('conflict', `This account has ${followsMax} follows already. Delete one to make another.`);
+    fail('conflict', `This account already has ${followsMax} follows. Delete one to create another.`);
   const id = newId('flw');
   const place = await selectNewestPlace(db, transaction);
   await db.follows.create(

@@ -95,7 +95,7 @@ export async function addSpent(
     if (block === null || report.calls > outOf(block)) {
       log.warn(
         { event: 'late_calls', ...report },
-        'calls were served that are not out; they are charged now',
+        'served calls were not part of a block; they are charged now',
       );
     }
     const after = takeSpent(before, block, report);

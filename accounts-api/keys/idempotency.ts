@@ -48,7 +48,7 @@ export async function idempotently(
   try {
     const answer = await work(async (transaction, remembered) => {
       const stored = await storeAnswer(deps.db, transaction, claim, remembered);
-      if (!stored) fail('conflict', 'The request took so long that its retry runs in its place.');
+      if (!stored) fail('conflict', 'A retry of this request is already running.');
     });
     return { ...answer, replayed: false };
   } catch (error) {

@@ -18,7 +18,7 @@ export interface KeyAccess {
   addresses: string[] | null;
 }
 
-const scopesRule = `must be some of ${keyScopes.join(', ')}`;
+const scopesRule = `must be one or more of ${keyScopes.join(', ')}`;
 const addressesRule = `must be 1 to ${addressRangesMax} addresses or ranges, such as 203.0.113.0/24 or 2001:db8::/32, or null for all`;
 
 /** The fields of a body that give a key its access. */
@@ -29,7 +29,7 @@ export const accessFields = {
     .transform((given) => keyScopes.filter((scope) => given.includes(scope)))
     .optional()
     .describe(
-      '`data`: data endpoints; `read`: reading the account; `manage`: changing it. Without it, what the maker may.',
+      '`data`: data endpoints; `read`: reading the account; `manage`: changing it. Default: the scopes of the creator.',
     ),
   addresses: z
     .array(
@@ -43,7 +43,7 @@ export const accessFields = {
     .min(1, addressesRule)
     .max(addressRangesMax, addressesRule)
     .nullish()
-    .describe('Addresses, and ranges in CIDR notation, from which the key works; null: from all.'),
+    .describe('Addresses, and ranges in CIDR notation, from which the key works; null: from every address.'),
 };
 
 /** The only access of a key that is pinned to a day: one that may manage the account could make itself a key without the day. */
@@ -88,13 +88,13 @@ export async function grantedAccess(
   if (beyond.length > 0)
     fail(
       'forbidden',
-      `A key cannot give more than it has: this one lacks the scope ${beyond.map((scope) => `"${scope}"`).join(' and ')}. Sign in to do this.`,
+      `A key cannot grant more than it has: this one lacks the scope ${beyond.map((scope) => `"${scope}"`).join(' and ')}. Sign in to do this.`,
       { param: 'scopes' },
     );
   if (!areWithin(wanted.addresses, own.addresses))
     fail(
       'forbidden',
-      'A key cannot give more than it has: this one works from some addresses only, and others would be allowed. Sign in to do this.',
+      'A key cannot grant more than it has: this one works only from some addresses, and the new one would allow others. Sign in to do this.',
       { param: 'addresses' },
     );
   return wanted;

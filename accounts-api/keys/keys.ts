@@ -61,7 +61,7 @@ export const keySchema = z.object({
   old_value_ends_at: z.iso
     .datetime()
     .nullable()
-    .describe('After a rotation: until then the old value works, too.'),
+    .describe('After a rotation: until when the old value also works.'),
 });
 export type KeyRecord = z.output<typeof keySchema>;
 
@@ -121,7 +121,7 @@ export function keyPage(
 }
 
 export const createKey = endpoint({
-  summary: 'Creates an API key; its value is in this answer only.',
+  summary: 'Creates an API key; its value is only in this answer.',
   description: 'With an `Idempotency-Key`, a retry creates no second key and is answered without the value.',
   requester: 'account',
   body: newKey,
@@ -226,7 +226,10 @@ export async function issueKey(
   await freeExpiredSlots(deps.db, transaction, accountId, now);
   const slot = await lowestFreeSlot(deps.db, transaction, { of: 'api_keys', accountId, max: keysMax });
   if (slot === null) {
-    fail('key_limit_reached', `This account has ${keysMax} active keys already. Revoke one to make another.`);
+    fail(
+      'key_limit_reached',
+      `This account already has ${keysMax} active keys. Revoke one to create another.`,
+    );
   }
   if (actor.actorKind !== 'operator') await requireMakingSlowly(deps, transaction, accountId, now);
   const access = await grantedAccess(deps, transaction, requester, {
@@ -323,7 +326,7 @@ async function requireMakingSlowly(
   const tenth = await selectNthNewest(deps.db, transaction, accountId, keysMadePerHourMax);
   const waitMs = tenth === null ? 0 : tenth.getTime() + hourMs - now.getTime();
   if (waitMs <= 0) return;
-  fail('rate_limited', `An account may make ${keysMadePerHourMax} keys an hour. Try again later.`, {
+  fail('rate_limited', `An account may create ${keysMadePerHourMax} keys an hour. Try again later.`, {
     headers: { 'retry-after': String(Math.ceil(waitMs / 1000)) },
   });
 }

@@ -24,11 +24,11 @@ export const overlapField = z.int(overlapRule).min(0, overlapRule).max(overlapHo
 const rotation = z.strictObject({
   overlap_hours: overlapField
     .default(24)
-    .describe('How long the old value works, too. 0: it ends at once, with any older one.'),
+    .describe('How long the old value also works. 0: it ends at once, with any older one.'),
 });
 
 export const rotateKey = endpoint({
-  summary: 'Gives an API key a new value, shown in this answer only. The old value works for a while.',
+  summary: 'Gives an API key a new value, which is only in this answer. The old value works for a while.',
   description:
     'The key stays the same: its id, name, scopes, day (`as_of`) and usage. 409 while an older value still works, unless `overlap_hours` is 0.',
   params: { id: keyId },
@@ -104,7 +104,7 @@ export async function giveNewValue(
 
 function requireRotatable(key: ApiKey, now: Date, overlapHours: number): void {
   const { status, old_value_ends_at: until } = keyRecord(key, now);
-  if (status !== 'active') fail('conflict', 'The key has ended already: make a new one.');
+  if (status !== 'active') fail('conflict', 'The key has already ended: create a new one.');
   if (until === null || overlapHours === 0) return;
   fail(
     'conflict',

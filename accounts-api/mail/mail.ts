@@ -96,7 +96,7 @@ function createOutbox(from: string, directory: string, log: Log): Mailer {
       const file = path.join(directory, `${stamp}-${randomUUID().slice(0, 8)}.eml`);
       await writeFile(`${file}.part`, message as Buffer, { mode: 0o600 });
       await rename(`${file}.part`, file);
-      log.warn({ file, subject: mail.subject }, 'no SMTP_URL: a mail was kept in the outbox');
+      log.warn({ file, subject: mail.subject }, 'no SMTP_URL: a mail was written to the outbox');
     },
     close: () => undefined,
   };

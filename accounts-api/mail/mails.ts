@@ -32,8 +32,8 @@ export function signUpMail(to: string, link: string): Mail {
     subject: 'Confirm your e-mail address',
     paragraphs: [
       'Someone, hopefully you, signed up with this e-mail address.',
-      'Open this link within 24 hours and enter the password you chose: that makes the account.',
-      'If it was not you, do nothing: without the click there is no account.',
+      'Open this link within 24 hours and enter the password you chose: this creates the account.',
+      'If it was not you, do nothing: no account is created unless the link is opened.',
     ],
     link,
   });
@@ -44,7 +44,7 @@ export function accountExistsMail(to: string, link: string): Mail {
   return mail(to, {
     subject: 'You have an account already',
     paragraphs: [
-      'Somebody asked for an account with this e-mail address, which has one already. Nothing has changed.',
+      'Somebody asked for an account with this e-mail address, which already has one. Nothing has changed.',
       'If it was you, sign in with your password. If you forgot it, open this link within one hour to set a new one.',
     ],
     link,
@@ -76,7 +76,7 @@ export function purchaseMail(to: string, plan: string, link: string): Mail {
     subject: `${plan} was bought with your e-mail address`,
     paragraphs: [
       `Someone, hopefully you, bought the plan ${plan} with this e-mail address, without signing in.`,
-      'To use it, open this link within one hour and set a password. That proves that the mailbox is yours, and you can then sign in. Earlier API keys of the purchase stop working, as someone else may have made them. After the hour, "Forgot your password?" mails another link.',
+      'To use it, open this link within one hour and set a password. This proves that the mailbox is yours, and you can then sign in. Earlier API keys of the purchase stop working, as someone else may have created them. After the hour, "Forgot your password?" mails another link.',
       'If it was not you, do nothing: nobody can sign in with your e-mail address.',
     ],
     link,
@@ -89,7 +89,7 @@ export function purchaseOfferedMail(to: string, plan: string, publicUrl: string)
     subject: `${plan} was bought with your e-mail address`,
     paragraphs: [
       `Someone, hopefully you, bought the plan ${plan} with this e-mail address, without signing in. Your account has not changed.`,
-      'If it was you, sign in: the page Billing offers to take the purchase into your account. Your e-mail address must be confirmed first.',
+      'If it was you, sign in: the Billing page offers to move the purchase into your account. Your e-mail address must be confirmed first.',
       'If it was not you, do nothing.',
     ],
     link: publicUrl + pages.billing,
@@ -100,8 +100,8 @@ export function changeEmailMail(to: string, link: string): Mail {
   return mail(to, {
     subject: 'Confirm your new e-mail address',
     paragraphs: [
-      'Open this link within 24 hours and enter your password: from then on this is the e-mail address of your account.',
-      'If you asked for nothing, do nothing: nobody can use this link without the password.',
+      'Open this link within 24 hours and enter your password: this then becomes the e-mail address of your account.',
+      'If you did not ask for this, do nothing: nobody can use this link without the password.',
     ],
     link,
   });
@@ -117,7 +117,7 @@ export function keyExpiresMail(
     subject: 'An API key expires soon',
     paragraphs: [
       `The API key "${key.name}" (${key.mask}) stops working on ${dayAndTime(key.expiresAt)}.`,
-      'If something still uses it: make a new key, put it in place, then revoke this one. Here you can do both.',
+      'If something still uses it: create a new key, replace this one with it, then revoke this one. You can do both here.',
     ],
     link: publicUrl + pages.keys,
   });
@@ -133,7 +133,7 @@ export function usageMail(
   const rest =
     percent === 100
       ? `Until ${dayAndTime(resetsAt)} further calls are answered 402, unless you choose a higher plan.`
-      : `The count starts anew on ${dayAndTime(resetsAt)}.`;
+      : `The count restarts on ${dayAndTime(resetsAt)}.`;
   return mail(to, {
     subject: `${percent} % of this month's calls are used`,
     paragraphs: [`Your account has used ${percent} % of its ${limit} calls of ${month.slice(0, 7)}. ${rest}`],
@@ -150,13 +150,13 @@ export function webhookDisabledMail(
   const name = description === null ? host : `${host} (${description})`;
   const why =
     because === 'gone'
-      ? 'It answered 410, which asks for no more events.'
+      ? 'It answered 410, which asks us to stop sending events.'
       : 'Every attempt of the last five days failed.';
   return mail(to, {
     subject: 'A webhook was disabled',
     paragraphs: [
       `Events are no longer sent to the webhook ${name}. ${why}`,
-      'Once it works again, enable it. Then you can have the deliveries of the last 30 days that failed sent again.',
+      'Once it works again, enable it. You can then resend the failed deliveries of the last 30 days.',
     ],
     link: publicUrl + pages.webhooks,
   });
@@ -169,11 +169,11 @@ export function sourceFailedMail(
 ): Mail {
   const { source, reason, failures, failingSince, nextFetchAt } = failure;
   return mail(to, {
-    subject: `The source ${source} fails`,
+    subject: `The source ${source} is failing`,
     paragraphs: [
       `The source ${source} could not be fetched or loaded ${counted(failures, 'time')} in a row, since ${dayAndTime(failingSince)}. The last reason:`,
       reason,
-      `Its series stay as they were. It is tried again on ${dayAndTime(nextFetchAt)}, and then without another mail until it has worked once.`,
+      `Its series are unchanged. The next attempt is on ${dayAndTime(nextFetchAt)}. You get no further mail about this source until it has worked again.`,
       `"almanac sources show ${source}" has the report. You get this mail because your account is an operator's.`,
     ],
   });
@@ -185,13 +185,13 @@ const notices: Record<Notice, { subject: string; happened: string }> = {
     happened: 'The password of your account was changed',
   },
   email_change_asked: {
-    subject: 'A new e-mail address was asked for',
+    subject: 'A new e-mail address was requested',
     happened:
-      'A new e-mail address was asked for; it takes the place of this one once it is confirmed. This was',
+      'A new e-mail address was requested for your account. It replaces this one once it is confirmed. The request was made',
   },
   email_changed: {
     subject: 'Your e-mail address was changed',
-    happened: 'Your account has a new e-mail address, and this one belongs to it no more. This was',
+    happened: 'Your account has a new e-mail address, and this one is no longer used. The change was made',
   },
   google_linked: { subject: 'Google was linked', happened: 'Sign-in with Google was added to your account' },
   google_unlinked: {
@@ -207,7 +207,7 @@ const notices: Record<Notice, { subject: string; happened: string }> = {
     happened: 'Two-factor sign-in was turned off for your account',
   },
   recovery_codes_made: {
-    subject: 'New recovery codes were made',
+    subject: 'New recovery codes were created',
     happened: 'The recovery codes of your account were replaced by new ones',
   },
   recovery_code_used: {

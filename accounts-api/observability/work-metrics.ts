@@ -27,7 +27,7 @@ export function workMetrics(
       (rows) => rows.map((row) => ({ labels: { queue: row.queue }, value: row.overdueSeconds })),
     ),
     blocks.metric(
-      { name: 'almanac_quota_blocks', help: 'Blocks of calls that gateways hold, with calls left.' },
+      { name: 'almanac_quota_blocks', help: 'Blocks of calls at gateways with unused calls.' },
       (rows) => rows.map((row) => ({ labels: {}, value: row.blocks })),
     ),
     blocks.metric(

@@ -90,7 +90,7 @@ export const readOneAccount = endpoint({
 export const changeOneAccount = endpoint({
   summary: 'Changes the plan of an account, or disables or enables it.',
   description:
-    'In force on the next call. Both changes are made, or none. A disabled account signs nobody in, and its keys are refused; its sessions end for good, its keys work again afterwards.',
+    'Takes effect on the next call. Both changes are made, or none. A disabled account cannot be signed in to, and its keys are refused; its sessions end permanently, its keys work again once it is enabled.',
   requester: 'operator',
   params: { id: accountIdParam },
   body: z

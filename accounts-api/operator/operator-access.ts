@@ -40,7 +40,7 @@ export async function setPassword(
     if (error instanceof UniqueConstraintError)
       fail(
         'email_taken',
-        'Another account signs in by the e-mail address. Its holder can take the purchase.',
+        'Another account signs in with this e-mail address. Its holder can move the purchase into that account.',
       );
     throw error;
   }
@@ -109,7 +109,7 @@ export async function setRole(deps: Deps, accountRef: string, role: Account['rol
     const { id: accountId, role: before } = account;
     if (before === role) return;
     if (!account.emailSignsIn)
-      fail('conflict', 'The account was made by a payment, and nobody has proved its e-mail address yet.');
+      fail('conflict', 'The account was created by a payment, and nobody has proved its e-mail address yet.');
     // What was begun with fewer checks than an operator needs, such as a link to another e-mail address, ends here.
     await account.update({ role, credentialVersion: account.credentialVersion + 1 }, { transaction });
     const detail = { before, role };
@@ -144,5 +144,5 @@ export async function removeSecondFactor(
 }
 
 function failChanged(): never {
-  fail('conflict', 'The account has just been changed elsewhere: look at it again.');
+  fail('conflict', 'The account has just been changed elsewhere. Look at it again, then repeat the command.');
 }

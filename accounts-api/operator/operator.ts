@@ -62,7 +62,7 @@ export async function createAccount(
     return await accountRecord(deps, account);
   } catch (error) {
     if (error instanceof UniqueConstraintError) {
-      fail('email_taken', `There is an account with the e-mail address ${email} already.`);
+      fail('email_taken', `An account with the e-mail address ${email} already exists.`);
     }
     throw error;
   }
@@ -185,7 +185,7 @@ export async function rotateKey(deps: Deps, keyRef: string): Promise<KeyRecord &
     await deps.db.accounts.findByPk(accountId, { transaction, lock }); // serializes the creation of keys
     const old = await deps.db.keys.findOne({ where: { id, accountId }, transaction, lock });
     if (old === null || keyRecord(old, deps.clock.now()).status !== 'active') {
-      fail('conflict', 'The key has ended already: make a new one.');
+      fail('conflict', 'The key has already ended: create a new one.');
     }
     await endKeyWithin(deps, transaction, { accountId, actor: operator }, old);
     const { name, expiresAt, scopes, addresses, asOf } = old;
@@ -200,10 +200,10 @@ async function findKey(deps: Deps, keyRef: string): Promise<ApiKey> {
   const found = await findKeys(deps.db, hash === null ? { idOrMask: keyRef } : { hash });
   if (found.length > 1) {
     const ids = found.map((key) => key.id).join(', ');
-    fail('conflict', `Several keys look like that: ${ids}. Name the key by its id.`);
+    fail('conflict', `Several keys match: ${ids}. Use the id of the key.`);
   }
   // The message does not repeat the reference, which may be a key's value.
-  return found[0] ?? fail('not_found', 'There is no key of that id, mask or value.');
+  return found[0] ?? fail('not_found', 'There is no key with that id, mask or value.');
 }
 
 /** The usage of an account this month. @throws Failure `not_found`. */
@@ -223,7 +223,7 @@ async function findBoughtAccount(deps: Deps, email: string): Promise<Account | n
   const found = await findAccountsBoughtFor(deps.db, email);
   if (found.length > 1) {
     const ids = found.map(({ id }) => id).join(', ');
-    fail('conflict', `Several purchases have this e-mail address: ${ids}. Name the account by its id.`);
+    fail('conflict', `Several purchases have this e-mail address: ${ids}. Use the id of the account.`);
   }
   return found[0] ?? null;
 }

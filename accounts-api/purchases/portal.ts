@@ -16,14 +16,14 @@ const backPath = '/dashboard/billing?back=portal';
 export const openPortal = endpoint({
   summary: 'The billing portal: a URL to pay, change or cancel the subscription.',
   description:
-    'Each call makes a URL of its own, which works for a few minutes. Open it at once, and do not store it.',
+    'Each call creates a new URL, which works for a few minutes. Open it at once, and do not store it.',
   requester: 'account',
   query: {
     purchase: z
       .string()
       .optional()
       .describe(
-        'An id of `/v1/billing/purchases`: the portal of that purchase, before it is taken. Needs a session.',
+        'An id of `/v1/billing/purchases`: the portal of that purchase, before it is moved into the account. Needs a session.',
       ),
   },
   answers: { 200: z.object({ url: z.url() }) },

@@ -26,14 +26,14 @@ import { moveCustomers, selectPurchasesFor } from './purchases.sql.ts';
 const purchaseSchema = z.object({
   id: z.string(),
   plan: z.string().describe('An id of `/v1/plans`.'),
-  served: z.boolean().describe('Whether it is paid, so that it can be taken.'),
+  served: z.boolean().describe('Whether it is paid, so that it can be moved into the account.'),
   created_at: z.iso.datetime(),
 });
 
 export const listPurchases = endpoint({
-  summary: 'Purchases that were made with the e-mail address of the account, without a session.',
+  summary: 'Purchases made with the e-mail address of the account, without a session.',
   description:
-    'Purchases that have a subscription, for an account whose e-mail address is proved. The account has none of them until its holder takes one.',
+    'Lists purchases with a subscription, for an account whose e-mail address is proved. They do not belong to the account until its holder moves one into it.',
   requester: 'signed_in',
   query: listParams({ fields: purchaseSchema.keyof().options, sorts: ['created_at'], sort: '-created_at' }),
   rows: purchaseSchema,
@@ -57,9 +57,9 @@ export const listPurchases = endpoint({
 });
 
 export const takePurchase = endpoint({
-  summary: 'Takes a purchase into the account: its subscription is the account’s from then on.',
+  summary: 'Moves a purchase into the account, which then has its subscription.',
   description:
-    'The keys and webhooks of the payer end, as the payer may be somebody else. An open page of Stripe of the account is closed first.',
+    'The keys and webhooks of the payer end, as the payer may be somebody else. An open Stripe page of the account is closed first.',
   requester: 'signed_in',
   params: { id: z.string().describe('An id of `/v1/billing/purchases`.') },
   answers: { 200: accountSchema },
@@ -146,12 +146,12 @@ async function requireOffered(
 function failSubscribed(): never {
   fail(
     'already_subscribed',
-    'The account has a subscription of its own, or the first payment of one is under way. End that first, or the purchase: GET /v1/billing/portal.',
+    'The account has a subscription of its own, or the first payment of one is pending. Cancel that subscription first, or the one of the purchase: GET /v1/billing/portal.',
   );
 }
 
 function failChanged(): never {
-  fail('conflict', 'A plan has just been bought for the account. Look at it again.');
+  fail('conflict', 'A plan has just been bought for the account. Reload it and try again.');
 }
 
 function failUnknown(): never {

@@ -160,7 +160,7 @@ export async function requireFresh(
  */
 export function refuseOperator({ role }: Pick<Account, 'role'>, instead: string): void {
   if (role !== 'operator') return;
-  fail('forbidden', `A session alone adds no way into the account of an operator. ${instead}`);
+  fail('forbidden', `A session alone cannot add a sign-in method to the account of an operator. ${instead}`);
 }
 
 export const logOut = endpoint({

@@ -32,7 +32,7 @@ const sums = {
 export const monthSchema = z.object({
   month: z.iso.date().describe('The first day of the month (UTC).'),
   plan: z.string().describe('An id of `/v1/plans`.'),
-  used: z.int().describe('Calls charged, including those under way.'),
+  used: z.int().describe('Calls charged, including those in flight.'),
   limit: z.int().nullable().describe('Calls per month; null: unlimited.'),
   remaining: z.int().nullable(),
   resets_at: z.iso.datetime(),

@@ -70,7 +70,7 @@ const detailedSchema = deliverySchema.extend({
 const delivery = z.string().describe('An id of `/v1/webhooks/{id}/deliveries`.');
 
 export const listDeliveries = endpoint({
-  summary: 'What was sent to a webhook endpoint in the last 30 days, and what waits.',
+  summary: 'Deliveries to a webhook endpoint in the last 30 days, including pending ones.',
   params: { id: webhookId },
   requester: 'account',
   query: {
@@ -122,7 +122,7 @@ export const readDelivery = endpoint({
 });
 
 export const redeliver = endpoint({
-  summary: 'Sends a delivery again, at once and under the same id, whatever became of it.',
+  summary: 'Sends a delivery again, at once and with the same id, whatever its state.',
   params: { id: webhookId, delivery },
   requester: 'account',
   answers: { 202: detailedSchema },
@@ -145,7 +145,7 @@ export const redeliver = endpoint({
 });
 
 export const testWebhook = endpoint({
-  summary: 'Sends the event `webhook.test` to a webhook endpoint, whatever types it has chosen.',
+  summary: 'Sends the event `webhook.test` to a webhook endpoint, whatever event types it has chosen.',
   params: { id: webhookId },
   requester: 'account',
   answers: { 202: detailedSchema },

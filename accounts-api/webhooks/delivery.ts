@@ -174,7 +174,7 @@ export function startDelivery(
         await settle();
         hasMore = await claim();
       } catch (error) {
-        log.warn({ err: error }, 'webhooks could not be read or recorded; it will be tried again');
+        log.warn({ err: error }, 'webhooks could not be read or recorded; will retry');
         await pause(pollMs);
       }
       if (hasMore || closing.signal.aborted) continue;
@@ -196,7 +196,10 @@ export function startDelivery(
         await settle();
         await setLeases(db, null, { sender, until: null }, null);
       } catch (error) {
-        log.warn({ err: error }, 'the last webhooks could not be recorded; they will be sent again');
+        log.warn(
+          { err: error },
+          'the results of the last webhooks could not be recorded; they will be sent again',
+        );
       }
     },
   };

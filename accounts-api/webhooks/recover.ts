@@ -41,20 +41,19 @@ const recovery = z.strictObject({
 });
 
 const recovered = z.object({
-  recovered: z.int().describe('How many deliveries are sent again.'),
+  recovered: z.int().describe('The number of deliveries sent again.'),
   has_more: z.boolean().describe('There are more: call again, with `cursor` if it is not null.'),
   cursor: z
     .string()
     .nullable()
-    .describe(
-      'The last update that was looked at; null for a call with `since`, which is repeated as it is.',
-    ),
+    .describe('The last update that was examined; null for a call with `since`, which you repeat unchanged.'),
 });
 type Recovered = z.output<typeof recovered>;
 
 export const recoverDeliveries = endpoint({
-  summary: 'Sends again what failed since an instant, or what was missed after a cursor of `/v1/updates`.',
-  description: `Send \`since\` or \`cursor\`. The oldest first, ${recoveredMax} at a time, under the same ids. What was delivered, or waits, is left as it is: a repeated call sends nothing twice.`,
+  summary:
+    'Sends again the deliveries that failed since an instant, or the updates missed after a cursor of `/v1/updates`.',
+  description: `Send \`since\` or \`cursor\`. The oldest come first, ${recoveredMax} at a time, with the same ids. Delivered and pending messages are not sent again, so a repeated call sends nothing twice.`,
   params: { id: webhookId },
   requester: 'account',
   body: recovery,

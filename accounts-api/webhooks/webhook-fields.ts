@@ -65,7 +65,7 @@ export const webhookChange = z
     enabled: z
       .boolean({ error: 'must be true or false' })
       .optional()
-      .describe('True also begins its record of failures anew.'),
+      .describe('True also resets its record of failures.'),
   })
   .refine((wish) => Object.values(wish).some((value) => value !== undefined), {
     path: ['url'],
@@ -88,10 +88,10 @@ export const webhookSchema = z.object({
   disabled_because: z
     .enum(['asked', 'failing', 'gone'])
     .nullable()
-    .describe('You asked for it · every attempt of five days failed · it answered 410.'),
+    .describe('You disabled it · every attempt of five days failed · it answered 410.'),
   disabled_at: instant,
   failing_since: instant.describe('The first failure since the last success.'),
-  previous_secret_until: instant.describe('Until then messages are signed with the previous secret, too.'),
+  previous_secret_until: instant.describe('Until then messages are also signed with the previous secret.'),
   created_at: z.iso.datetime(),
 });
 export type WebhookRecord = z.output<typeof webhookSchema>;

@@ -46,7 +46,7 @@ export function startWebhooks(
   async function makeMessages(): Promise<void> {
     while (!closing.signal.aborted) {
       const events = await fanOut(deps).catch((error: unknown) => {
-        log.warn({ err: error }, 'events could not be made into webhook messages; it will be tried again');
+        log.warn({ err: error }, 'events could not be turned into webhook messages; will retry');
         return 0;
       });
       if (events > 0) delivery.wake();
@@ -70,7 +70,7 @@ export function startWebhooks(
         await renewSecrets(deps, webhooks);
         await renewAuthenticators(deps, webhooks.secrets);
       },
-      'secrets of webhooks could not be encrypted anew',
+      'webhook secrets could not be re-encrypted',
     ),
     every(
       countEveryMs,
@@ -163,7 +163,7 @@ export async function describeWebhooks(
   const backlog = await selectBacklog(db, { now, plans: plansWithWebhooks(plans) });
   const { outbox, outboxSeconds, pending, overdueSeconds } = backlog;
   const waited = Math.round(Math.max(outboxSeconds, overdueSeconds));
-  const waiting = `${outbox} events and ${pending} messages wait`;
+  const waiting = `${outbox} events and ${pending} messages are waiting`;
   if (isServed && waited > lateSeconds) {
     throw new Error(`${waiting}, some of them for ${waited} s; is a worker running?`);
   }
@@ -191,17 +191,26 @@ function gaugesOf(counts: DeliveryCounts, backlog: () => Backlog): Metric[] {
     },
     one(
       'almanac_webhooks_failed_total',
-      'Messages that have failed for good.',
+      'Messages that have failed permanently.',
       () => counts.failed,
       'counter',
     ),
-    one('almanac_webhooks_disabled_total', 'Endpoints that were disabled.', () => counts.disabled, 'counter'),
+    one(
+      'almanac_webhooks_disabled_total',
+      'Endpoints disabled after failures or an answer of 410.',
+      () => counts.disabled,
+      'counter',
+    ),
     one('almanac_webhooks_pending', 'Messages that wait for their next attempt.', () => backlog().pending),
     one(
       'almanac_webhooks_overdue_seconds',
-      'How long the message that has been due for longest has been due.',
+      'How long the oldest due message has been due.',
       () => backlog().overdueSeconds,
     ),
-    one('almanac_webhooks_outbox', 'Events that are not messages yet.', () => backlog().outbox),
+    one(
+      'almanac_webhooks_outbox',
+      'Events that have not been turned into messages yet.',
+      () => backlog().outbox,
+    ),
   ];
 }

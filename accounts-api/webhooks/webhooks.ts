@@ -66,7 +66,7 @@ export const listWebhooks = endpoint({
 });
 
 export const createWebhook = endpoint({
-  summary: 'Creates a webhook endpoint; its secret is in this answer only.',
+  summary: 'Creates a webhook endpoint; its secret is only in this answer.',
   description:
     'Needs a plan with webhooks. An account has at most ten. With an `Idempotency-Key`, a retry creates no second one and is answered without the secret.',
   requester: 'account',
@@ -113,7 +113,7 @@ async function makeWebhook(
   requireWebhooksPlan(deps, account);
   const slot = await lowestFreeSlot(deps.db, transaction, { of: 'webhooks', accountId, max: webhooksMax });
   if (slot === null) {
-    fail('conflict', `This account has ${webhooksMax} webhooks already. Delete one to make another.`);
+    fail('conflict', `This account already has ${webhooksMax} webhooks. Delete one to create another.`);
   }
   const id = newId('wh');
   const { value, sealed } = deps.webhooks.secrets.mint(id);
@@ -210,7 +210,7 @@ function stateAfter(webhook: Webhook, enabled: boolean | undefined, now: Date) {
 }
 
 const deletion = {
-  summary: 'Deletes a webhook endpoint, with its deliveries; what is waiting is not sent.',
+  summary: 'Deletes a webhook endpoint with its deliveries; pending messages are not sent.',
   requester: 'account',
   answers: { 204: null },
   errors: ['not_found'],
@@ -269,9 +269,9 @@ async function auditDeleted(
 }
 
 export const rotateSecret = endpoint({
-  summary: 'Gives a webhook endpoint a new secret, which is in this answer only.',
+  summary: 'Gives a webhook endpoint a new secret, which is only in this answer.',
   description:
-    'For 24 hours messages are signed with the previous secret, too. Rotating again within that time ends the oldest at once.',
+    'For 24 hours messages are also signed with the previous secret. Rotating again within that time ends the oldest at once.',
   params: { id: webhookId },
   requester: 'account',
   answers: { 200: webhookWithSecret },

@@ -95,7 +95,7 @@ async function replaceAll(
   }
   const end = await reader.json(endSchema, 'its last line');
   await reader.finish();
-  if (end.rows !== rows) throw new BackupUnreadable(`The backup says ${end.rows} rows, and has ${rows}.`);
+  if (end.rows !== rows) throw new BackupUnreadable(`The backup states ${end.rows} rows, and has ${rows}.`);
   const lacking = aside === null ? undefined : await numberLines(on, tables, aside);
   if (lacking !== undefined)
     throw new BackupUnreadable(
@@ -142,7 +142,9 @@ async function restoreTable(
       `The backup is damaged: the rows of ${table.table} are not those that were written.`,
     );
   if (end.rows !== stored)
-    throw new BackupUnreadable(`The backup says ${end.rows} rows of ${table.table}; ${stored} were stored.`);
+    throw new BackupUnreadable(
+      `The backup states ${end.rows} rows of ${table.table}; ${stored} were stored.`,
+    );
   return stored;
 }
 

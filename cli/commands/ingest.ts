@@ -170,10 +170,10 @@ function loadInto(
 function waitingFor(other: LoadUnderWay | undefined, isRelease: boolean): string {
   if (isRelease)
     return 'A release under embargo is being prepared; this load waits for its instant, see "almanac releases list".';
-  if (other === undefined) return 'Another load is under way; this one waits for it.';
+  if (other === undefined) return 'Another load is running; this one waits for it.';
   const { since, program, clientAddress } = other;
   const from = clientAddress === null ? '' : ` from ${clientAddress}`;
-  return `Another load is under way since ${since.toISOString()} (${program}${from}); this one waits for it.`;
+  return `Another load has been running since ${since.toISOString()} (${program}${from}); this one waits for it.`;
 }
 
 function fileSize(file: string): number | undefined {

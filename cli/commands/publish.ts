@@ -176,7 +176,7 @@ async function publishOne(run: Run, plan: Plan, wish: Wish): Promise<Published> 
     onProgress: (state) => progress.show(state),
     onWaiting: () => {
       progress.clear();
-      stderr.write('Another load is under way; this one waits for it.\n');
+      stderr.write('Another load is running; this one waits for it.\n');
     },
     onInterrupted: (interruption) => {
       progress.clear();

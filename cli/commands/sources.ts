@@ -29,7 +29,7 @@ export const sources: DeclareCommand = (command, terminal) => {
   const actions = [
     ['show', 'show one with its entry of almanac.yml and what came of its last fetch', show],
     ['fetch', 'fetch one now, whenever it is due, and load it if it has changed', fetchOne],
-    ['remove', 'fetch one no more; its series stay', remove],
+    ['remove', 'stop fetching a source; its series stay', remove],
   ] as const;
   for (const [name, summary, act] of actions)
     command
@@ -135,7 +135,7 @@ async function remove(database: Database, terminal: Terminal, { name, json }: Ca
   const source = await removeSource(database, name);
   if (json) return printJson(terminal, sourceReport(source));
   terminal.stdout.write(
-    `${name} is fetched no more; its series stay. "almanac publish" registers it again unless you take "schedule" out of its almanac.yml\n`,
+    `${name} is no longer fetched; its series stay. "almanac publish" registers it again unless you remove "schedule" from its almanac.yml\n`,
   );
 }
 

@@ -12,7 +12,7 @@ export const usage: DeclareCommand = (command, terminal) => {
       const used = await withAccounts(terminal.env, (deps) => monthUsage(deps, account));
       if (json === true) return printJson(terminal, used);
       terminal.stdout.write(
-        `${used.used} of ${used.limit ?? 'unlimited'} calls used; starts anew ${used.resets_at}\n`,
+        `${used.used} of ${used.limit ?? 'unlimited'} calls used; restarts ${used.resets_at}\n`,
       );
       printTable(
         terminal,

@@ -125,7 +125,7 @@ function shownOf({ choice: { key, question, options, text }, isMissing: isFact }
   const lines = options.map(({ label }, at) => `  ${at + 1}  ${label}\n`).join('');
   const how =
     options.length === 0
-      ? 'Type it, or press Enter to leave it as it is; all confirms all guesses'
+      ? 'Type it, or press Enter to leave it unchanged; "all" confirms all guesses'
       : `Type a number${text === null ? '' : ' or another text'}, or press Enter for 1; all confirms all guesses`;
   return `${key}: ${question}\n${lines}${how}: `;
 }
@@ -152,7 +152,7 @@ async function pickOf(choice: Choice, asking: Asking, isFact: boolean): Promise<
       return { option: number - 1 };
     if (text !== null || (answer === 'all' && !isFact)) return { text: answer };
     answer = await asking.ask(
-      `"${answer}" is none of 1 to ${options.length}. Type one of them, or press Enter for 1: `,
+      `"${answer}" is not a number from 1 to ${options.length}. Type one of them, or press Enter for 1: `,
     );
   }
   return null;

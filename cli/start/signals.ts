@@ -54,9 +54,9 @@ function reloading(parts: readonly PrepareReload[], log: Log): () => void {
         const swaps: (() => void)[] = [];
         for (const prepare of parts) swaps.push(await prepare());
         for (const swap of swaps) swap();
-        log.info('The configuration was read again and is in force');
+        log.info('The configuration was reloaded and is active');
       } catch (error) {
-        log.error({ err: error }, 'The configuration is invalid; the previous one stays in force');
+        log.error({ err: error }, 'The configuration is invalid; the previous one stays active');
       }
     }
     underWay = false;

@@ -20,12 +20,12 @@ export type Series = {
 export type SeriesMeta = {
     name: string;
     /**
-     * Null where nobody has stated it.
+     * Null if unknown.
      */
     unit: string | null;
     frequency: 'daily' | 'weekly' | 'monthly' | 'quarterly' | 'semiannual' | 'annual' | 'irregular';
     /**
-     * Who publishes the series; null where nobody has stated it.
+     * The publisher of the series; null if unknown.
      */
     source: string | null;
     /**
@@ -60,7 +60,7 @@ export type SeriesMeta = {
     next_release: string | null;
     licence: string | null;
     /**
-     * Where the terms stand.
+     * The URL of the terms.
      */
     licence_url: string | null;
     attribution: string | null;
@@ -73,11 +73,11 @@ export type SeriesMeta = {
      */
     footnotes: Array<Footnote>;
     /**
-     * Where its points change to another unit, by date: transforms compare no values on either side of one. One with `continued_by` is where it goes on as another series, of another frequency.
+     * The dates from which its points have another unit, in order. Transforms do not compare values across such a date. At an entry with `continued_by`, another series of another frequency continues it.
      */
     breaks: Array<SeriesBreak | SeriesContinuation>;
     /**
-     * The ids of the series that go on as this one.
+     * The ids of the series that this one continues.
      */
     continues: Array<string>;
     date_convention: 'period_end';
@@ -85,7 +85,7 @@ export type SeriesMeta = {
     tags: Array<string>;
     category: string | null;
     /**
-     * The id that was asked for, where it is an earlier one of the series.
+     * The requested id, if it is an earlier id of the series.
      */
     renamed_from?: string;
     transform: 'yoy' | 'mom' | 'pct_change' | '3ma' | 'index' | 'change' | 'change_yoy' | 'annualised' | 'log' | 'log_change' | 'log_change_annualised' | 'cumulative' | 'zscore' | null;
@@ -114,7 +114,7 @@ export type SeriesMeta = {
      */
     base_date?: string | null;
     /**
-     * What the call probably did not mean: values of `dims` that the series does not have, each with the nearest.
+     * Probable mistakes in the call: values of `dims` that the series does not have, each with the nearest.
      */
     hints?: Array<string>;
 };
@@ -165,7 +165,7 @@ export type SeriesContinuation = {
         frequency: 'daily' | 'weekly' | 'monthly' | 'quarterly' | 'semiannual' | 'annual' | 'irregular';
     };
     /**
-     * The id of the series as which this one goes on.
+     * The id of the series that continues this one.
      */
     continued_by: string;
     note: string | null;
@@ -210,7 +210,7 @@ export type Pagination = {
      */
     count: number;
     /**
-     * Rows of all pages, where they are known without being counted.
+     * The number of rows of all pages, if known without counting.
      */
     total?: number;
 };
@@ -242,7 +242,7 @@ export type Citation = {
     series: string;
     title: string;
     /**
-     * The source of the series; null where nobody has stated it.
+     * The source of the series; null if unknown.
      */
     publisher: string | null;
     /**
@@ -255,7 +255,7 @@ export type Citation = {
     vintage: string | null;
     version: number;
     /**
-     * Answers the same CSV for ever, or 410. Reading it takes the feature `vintages`.
+     * Always returns the same CSV, or 410. Requires the feature `vintages`.
      */
     url: string;
     /**
@@ -263,11 +263,11 @@ export type Citation = {
      */
     accessed_on: string;
     /**
-     * Of the bytes at `url`, uncompressed, in hex.
+     * SHA-256 of the uncompressed bytes at `url`, in hex.
      */
     sha256: string;
     /**
-     * How many these are.
+     * The number of these bytes.
      */
     bytes: number;
     licence: string | null;
@@ -311,12 +311,12 @@ export type Triangle = {
     meta: {
         name: string;
         /**
-         * Null where nobody has stated it.
+         * Null if unknown.
          */
         unit: string | null;
         frequency: 'daily' | 'weekly' | 'monthly' | 'quarterly' | 'semiannual' | 'annual' | 'irregular';
         /**
-         * Who publishes the series; null where nobody has stated it.
+         * The publisher of the series; null if unknown.
          */
         source: string | null;
         /**
@@ -351,7 +351,7 @@ export type Triangle = {
         next_release: string | null;
         licence: string | null;
         /**
-         * Where the terms stand.
+         * The URL of the terms.
          */
         licence_url: string | null;
         attribution: string | null;
@@ -364,11 +364,11 @@ export type Triangle = {
          */
         footnotes: Array<Footnote>;
         /**
-         * Where its points change to another unit, by date: transforms compare no values on either side of one. One with `continued_by` is where it goes on as another series, of another frequency.
+         * The dates from which its points have another unit, in order. Transforms do not compare values across such a date. At an entry with `continued_by`, another series of another frequency continues it.
          */
         breaks: Array<SeriesBreak | SeriesContinuation>;
         /**
-         * The ids of the series that go on as this one.
+         * The ids of the series that this one continues.
          */
         continues: Array<string>;
         date_convention: 'period_end';
@@ -376,7 +376,7 @@ export type Triangle = {
         tags: Array<string>;
         category: string | null;
         /**
-         * The id that was asked for, where it is an earlier one of the series.
+         * The requested id, if it is an earlier id of the series.
          */
         renamed_from?: string;
         transform: 'yoy' | 'mom' | 'pct_change' | '3ma' | 'index' | 'change' | 'change_yoy' | 'annualised' | 'log' | 'log_change' | 'log_change_annualised' | 'cumulative' | 'zscore' | null;
@@ -405,7 +405,7 @@ export type Triangle = {
          */
         base_date?: string | null;
         /**
-         * What the call probably did not mean: values of `dims` that the series does not have, each with the nearest.
+         * Probable mistakes in the call: values of `dims` that the series does not have, each with the nearest.
          */
         hints?: Array<string>;
         /**
@@ -534,7 +534,7 @@ export type FredRelease = {
      */
     press_release: boolean;
     /**
-     * That address, or the release under /v1.
+     * The address of the release in the calendar, or else the release under /v1.
      */
     link: string;
 };
@@ -646,7 +646,7 @@ export type GetSeriesData = {
          */
         include?: Array<'notes'>;
         /**
-         * The first published value of each point: a publication as missing is none. Feature `vintages`.
+         * The first published value of each point: a publication as missing does not count. Feature `vintages`.
          */
         release?: 'first';
         /**
@@ -745,7 +745,7 @@ export type PostSeriesQueryData = {
          */
         include?: Array<'notes'>;
         /**
-         * The first published value of each point: a publication as missing is none. Feature `vintages`.
+         * The first published value of each point: a publication as missing does not count. Feature `vintages`.
          */
         release?: 'first';
         /**
@@ -853,7 +853,7 @@ export type GetSeriesByIdData = {
          */
         include?: Array<'notes'>;
         /**
-         * The first published value of each point: a publication as missing is none. Feature `vintages`.
+         * The first published value of each point: a publication as missing does not count. Feature `vintages`.
          */
         release?: 'first';
         /**
@@ -997,7 +997,7 @@ export type GetSeriesByIdCiteData = {
          */
         vintage?: string;
         /**
-         * The first published value of each point: a publication as missing is none. Feature `vintages`.
+         * The first published value of each point: a publication as missing does not count. Feature `vintages`.
          */
         release?: 'first';
         /**
@@ -1078,7 +1078,7 @@ export type GetSeriesByIdChartSvgData = {
          */
         vintage?: string;
         /**
-         * The first published value of each point: a publication as missing is none. Feature `vintages`.
+         * The first published value of each point: a publication as missing does not count. Feature `vintages`.
          */
         release?: 'first';
         /**
@@ -1164,7 +1164,7 @@ export type GetSeriesByIdChartPngData = {
          */
         vintage?: string;
         /**
-         * The first published value of each point: a publication as missing is none. Feature `vintages`.
+         * The first published value of each point: a publication as missing does not count. Feature `vintages`.
          */
         release?: 'first';
         /**
@@ -1433,7 +1433,7 @@ export type GetCommoditiesData = {
          */
         include?: Array<'notes'>;
         /**
-         * The first published value of each point: a publication as missing is none. Feature `vintages`.
+         * The first published value of each point: a publication as missing does not count. Feature `vintages`.
          */
         release?: 'first';
         /**
@@ -3132,7 +3132,7 @@ export type GetSecuritiesData = {
     path?: never;
     query?: {
         /**
-         * That rating or better, on the long-term scale; unrated securities are excluded.
+         * This rating or a better one, on the long-term scale; unrated securities are excluded.
          */
         rating_min?: 'AAA' | 'AA+' | 'AA' | 'AA-' | 'A+' | 'A' | 'A-' | 'BBB+' | 'BBB' | 'BBB-' | 'BB+' | 'BB' | 'BB-' | 'B+' | 'B' | 'B-' | 'CCC+' | 'CCC' | 'CCC-' | 'CC' | 'C' | 'D';
         /**
@@ -3936,15 +3936,15 @@ export type GetBulkResponses = {
             name: string;
             dataset: 'observations';
             /**
-             * Whose series it has, as in `/v1/sources`; null: all series.
+             * The source of its series, as in `/v1/sources`; null: all series.
              */
             source: string | null;
             /**
-             * `current`: the newest value of each point. `vintages`: every value that was ever in force.
+             * `current`: the newest value of each point. `vintages`: every value that was ever current.
              */
             kind: 'current' | 'vintages';
             /**
-             * The state of the data: the load up to which it has everything.
+             * The newest load that it includes.
              */
             load: number;
             created_at: string;
@@ -3958,11 +3958,11 @@ export type GetBulkResponses = {
             first_date: string | null;
             last_date: string | null;
             /**
-             * Of its series.
+             * The licences of its series.
              */
             licences: Array<string>;
             /**
-             * Where the file is, for as long as it is kept.
+             * The URL of the file, valid until the file is deleted.
              */
             url: string;
         }>;
@@ -4160,12 +4160,12 @@ export type GetCatalogByIdResponses = {
             id: string;
             name: string;
             /**
-             * Null where nobody has stated it.
+             * Null if unknown.
              */
             unit: string | null;
             frequency: 'daily' | 'weekly' | 'monthly' | 'quarterly' | 'semiannual' | 'annual' | 'irregular';
             /**
-             * Who publishes the series; null where nobody has stated it.
+             * The publisher of the series; null if unknown.
              */
             source: string | null;
             /**
@@ -4200,7 +4200,7 @@ export type GetCatalogByIdResponses = {
             next_release: string | null;
             licence: string | null;
             /**
-             * Where the terms stand.
+             * The URL of the terms.
              */
             licence_url: string | null;
             attribution: string | null;
@@ -4213,11 +4213,11 @@ export type GetCatalogByIdResponses = {
              */
             footnotes: Array<Footnote>;
             /**
-             * Where its points change to another unit, by date: transforms compare no values on either side of one. One with `continued_by` is where it goes on as another series, of another frequency.
+             * The dates from which its points have another unit, in order. Transforms do not compare values across such a date. At an entry with `continued_by`, another series of another frequency continues it.
              */
             breaks: Array<SeriesBreak | SeriesContinuation>;
             /**
-             * The ids of the series that go on as this one.
+             * The ids of the series that this one continues.
              */
             continues: Array<string>;
             date_convention: 'period_end';
@@ -4225,7 +4225,7 @@ export type GetCatalogByIdResponses = {
             tags: Array<string>;
             category: string | null;
             /**
-             * The id that was asked for, where it is an earlier one of the series.
+             * The requested id, if it is an earlier id of the series.
              */
             renamed_from?: string;
             /**
@@ -4288,12 +4288,12 @@ export type GetCatalogByIdPreviewResponses = {
         meta: {
             name: string;
             /**
-             * Null where nobody has stated it.
+             * Null if unknown.
              */
             unit: string | null;
             frequency: 'daily' | 'weekly' | 'monthly' | 'quarterly' | 'semiannual' | 'annual' | 'irregular';
             /**
-             * Who publishes the series; null where nobody has stated it.
+             * The publisher of the series; null if unknown.
              */
             source: string | null;
             /**
@@ -4328,7 +4328,7 @@ export type GetCatalogByIdPreviewResponses = {
             next_release: string | null;
             licence: string | null;
             /**
-             * Where the terms stand.
+             * The URL of the terms.
              */
             licence_url: string | null;
             attribution: string | null;
@@ -4341,11 +4341,11 @@ export type GetCatalogByIdPreviewResponses = {
              */
             footnotes: Array<Footnote>;
             /**
-             * Where its points change to another unit, by date: transforms compare no values on either side of one. One with `continued_by` is where it goes on as another series, of another frequency.
+             * The dates from which its points have another unit, in order. Transforms do not compare values across such a date. At an entry with `continued_by`, another series of another frequency continues it.
              */
             breaks: Array<SeriesBreak | SeriesContinuation>;
             /**
-             * The ids of the series that go on as this one.
+             * The ids of the series that this one continues.
              */
             continues: Array<string>;
             date_convention: 'period_end';
@@ -4353,7 +4353,7 @@ export type GetCatalogByIdPreviewResponses = {
             tags: Array<string>;
             category: string | null;
             /**
-             * The id that was asked for, where it is an earlier one of the series.
+             * The requested id, if it is an earlier id of the series.
              */
             renamed_from?: string;
             transform: 'yoy' | 'mom' | 'pct_change' | '3ma' | 'index' | 'change' | 'change_yoy' | 'annualised' | 'log' | 'log_change' | 'log_change_annualised' | 'cumulative' | 'zscore' | null;
@@ -4382,7 +4382,7 @@ export type GetCatalogByIdPreviewResponses = {
              */
             base_date?: string | null;
             /**
-             * What the call probably did not mean: values of `dims` that the series does not have, each with the nearest.
+             * Probable mistakes in the call: values of `dims` that the series does not have, each with the nearest.
              */
             hints?: Array<string>;
             preview: {
@@ -4514,7 +4514,7 @@ export type GetPreviewsResponses = {
                 [key: string]: string;
             };
             /**
-             * The id that was asked for, where it is an earlier one of the series.
+             * The requested id, if it is an earlier id of the series.
              */
             renamed_from?: string;
             data: Array<{
@@ -4590,7 +4590,7 @@ export type GetFrontPageData = {
 
 export type GetFrontPageResponses = {
     /**
-     * What the front page of the dashboard shows.
+     * The content of the front page of the dashboard.
      */
     200: {
         success: true;
@@ -4857,11 +4857,11 @@ export type GetUpdatesResponses = {
                  */
                 published_at: string;
                 /**
-                 * The vintage of the load. An older one than before: a backfill of the history.
+                 * The vintage of the load. If it is older than that of an earlier load, the load is a backfill.
                  */
                 vintage: string;
                 /**
-                 * The ids, sorted. A larger load is told in several events, each with other series.
+                 * The ids, sorted. A larger load is reported in several events, each with other series.
                  */
                 series: Array<string>;
             };
@@ -4892,11 +4892,11 @@ export type GetUpdatesResponses = {
                  */
                 published_at: string;
                 /**
-                 * The vintage of the load. An older one than before: a backfill of the history.
+                 * The vintage of the load. If it is older than that of an earlier load, the load is a backfill.
                  */
                 vintage: string;
                 /**
-                 * The ids, sorted. A larger load is told in several events, each with other series.
+                 * The ids, sorted. A larger load is reported in several events, each with other series.
                  */
                 series: Array<string>;
             };
@@ -4927,7 +4927,7 @@ export type GetUpdatesResponses = {
                  */
                 published_at: string;
                 /**
-                 * Its present and its earlier ids, sorted.
+                 * Its current and earlier ids, sorted.
                  */
                 series: Array<string>;
             };
@@ -4958,7 +4958,7 @@ export type GetUpdatesResponses = {
                  */
                 published_at: string;
                 /**
-                 * Its present and its earlier ids, sorted.
+                 * Its current and earlier ids, sorted.
                  */
                 series: Array<string>;
             };
@@ -4997,7 +4997,7 @@ export type GetUpdatesResponses = {
                  */
                 to: string;
                 /**
-                 * Its present and its earlier ids, sorted.
+                 * Its current and earlier ids, sorted.
                  */
                 series: Array<string>;
             };
@@ -5046,7 +5046,7 @@ export type GetUpdatesResponses = {
                  */
                 reference_period: string | null;
                 /**
-                 * The ids that the entry names, sorted. More than 250 are told in several events.
+                 * The ids that the entry names, sorted. More than 250 are reported in several events.
                  */
                 series: Array<string>;
             };
@@ -5274,7 +5274,7 @@ export type GetReleasesData = {
 
 export type GetReleasesResponses = {
     /**
-     * The releases: what publishers bring out again and again.
+     * The releases: the recurring publications of the publishers.
      */
     200: {
         success: true;
@@ -5478,7 +5478,7 @@ export type GetSourcesResponses = {
              */
             lag_hours: number | null;
             /**
-             * Of its series.
+             * The terms of use of its series.
              */
             licences: Array<{
                 licence: string | null;
@@ -5536,7 +5536,7 @@ export type GetSourcesByIdResponses = {
              */
             lag_hours: number | null;
             /**
-             * Of its series.
+             * The terms of use of its series.
              */
             licences: Array<{
                 licence: string | null;
@@ -5719,7 +5719,7 @@ export type GetFredSeriesSearchData = {
          */
         filter_value?: string;
         /**
-         * Tags that a series has, all of them, with `;` between them.
+         * Tags that the series must all have, separated by `;`.
          */
         tag_names?: string;
         /**
@@ -6329,7 +6329,7 @@ export type GetFredReleaseSeriesData = {
          */
         filter_value?: string;
         /**
-         * Tags that a series has, all of them, with `;` between them.
+         * Tags that the series must all have, separated by `;`.
          */
         tag_names?: string;
         /**
@@ -6740,7 +6740,7 @@ export type GetFredCategorySeriesData = {
          */
         filter_value?: string;
         /**
-         * Tags that a series has, all of them, with `;` between them.
+         * Tags that the series must all have, separated by `;`.
          */
         tag_names?: string;
         /**
@@ -6814,11 +6814,11 @@ export type GetFredTagsData = {
     path?: never;
     query?: {
         /**
-         * Only these, with `;` between them.
+         * Only these, separated by `;`.
          */
         tag_names?: string;
         /**
-         * All tags are of `gen`.
+         * All tags are in the group `gen`.
          */
         tag_group_id?: 'freq' | 'gen' | 'geo' | 'geot' | 'rls' | 'seas' | 'src';
         /**
@@ -6883,7 +6883,7 @@ export type GetFredTagsSeriesData = {
     path?: never;
     query: {
         /**
-         * The tags that a series must have, with `;` between them.
+         * The tags that the series must have, separated by `;`.
          */
         tag_names: string;
         /**
@@ -7042,7 +7042,7 @@ export type GetGraphFredgraphCsvData = {
     path?: never;
     query: {
         /**
-         * Ids as `series_id` of /fred/series, with a comma between them.
+         * Ids as `series_id` of /fred/series, separated by commas.
          */
         id: Array<string>;
         /**
@@ -7124,7 +7124,7 @@ export type GetPlansResponses = {
              */
             price_usd_month: number | null;
             /**
-             * What the plan can be bought for, at most one price for each interval.
+             * The prices of the plan, at most one per interval.
              */
             prices: Array<{
                 interval: 'month' | 'year';
@@ -7144,11 +7144,11 @@ export type GetPlansResponses = {
             calls_month: number | null;
             calls_second: number;
             /**
-             * Answers of an account under way at once.
+             * Concurrent requests of an account.
              */
             concurrency: number;
             /**
-             * A call for several series counts as one call for each so many of them.
+             * How many series count as one call, if a call asks for several.
              */
             series_per_call: number;
             features: Array<'vintages' | 'bulk' | 'webhooks' | 'pinned_keys'>;
@@ -7172,7 +7172,7 @@ export type DeleteAccountData = {
 
 export type DeleteAccountResponses = {
     /**
-     * Closes the account for good, with its keys and sessions.
+     * Closes the account permanently, with its keys and sessions.
      */
     204: void;
 };
@@ -7212,11 +7212,11 @@ export type GetAccountResponses = {
             status: 'active' | 'disabled';
             subscription_state: 'none' | 'active' | 'inactive';
             /**
-             * The subscription, as last told by Stripe; null if there has been none.
+             * The subscription, as last reported by Stripe; null without one.
              */
             subscription: {
                 /**
-                 * The plan in force.
+                 * The current plan.
                  */
                 plan: string;
                 /**
@@ -7267,7 +7267,7 @@ export type GetAccountResponses = {
                 key_expiry: boolean;
             };
             /**
-             * When the mail server last refused a mail to `email` for good; null once it has taken one.
+             * When the mail server last refused a mail to `email` for good; null once it has accepted one.
              */
             mail_refused_at: string | null;
             active_keys: number;
@@ -7328,11 +7328,11 @@ export type PatchAccountResponses = {
             status: 'active' | 'disabled';
             subscription_state: 'none' | 'active' | 'inactive';
             /**
-             * The subscription, as last told by Stripe; null if there has been none.
+             * The subscription, as last reported by Stripe; null without one.
              */
             subscription: {
                 /**
-                 * The plan in force.
+                 * The current plan.
                  */
                 plan: string;
                 /**
@@ -7383,7 +7383,7 @@ export type PatchAccountResponses = {
                 key_expiry: boolean;
             };
             /**
-             * When the mail server last refused a mail to `email` for good; null once it has taken one.
+             * When the mail server last refused a mail to `email` for good; null once it has accepted one.
              */
             mail_refused_at: string | null;
             active_keys: number;
@@ -7524,7 +7524,7 @@ export type GetKeysResponses = {
              */
             as_of: string | null;
             /**
-             * After a rotation: until then the old value works, too.
+             * After a rotation: until when the old value also works.
              */
             old_value_ends_at: string | null;
         }>;
@@ -7546,11 +7546,11 @@ export type PostKeysData = {
          */
         expires_at?: string | null;
         /**
-         * `data`: data endpoints; `read`: reading the account; `manage`: changing it. Without it, what the maker may.
+         * `data`: data endpoints; `read`: reading the account; `manage`: changing it. Default: the scopes of the creator.
          */
         scopes?: Array<'data' | 'read' | 'manage'>;
         /**
-         * Addresses, and ranges in CIDR notation, from which the key works; null: from all.
+         * Addresses, and ranges in CIDR notation, from which the key works; null: from every address.
          */
         addresses?: Array<string> | null;
         /**
@@ -7571,7 +7571,7 @@ export type PostKeysData = {
 
 export type PostKeysResponses = {
     /**
-     * Creates an API key; its value is in this answer only.
+     * Creates an API key; its value is only in this answer.
      */
     201: {
         success: true;
@@ -7600,7 +7600,7 @@ export type PostKeysResponses = {
              */
             as_of: string | null;
             /**
-             * After a rotation: until then the old value works, too.
+             * After a rotation: until when the old value also works.
              */
             old_value_ends_at: string | null;
             /**
@@ -7638,11 +7638,11 @@ export type PatchKeysByIdData = {
     body: {
         name?: string;
         /**
-         * `data`: data endpoints; `read`: reading the account; `manage`: changing it. Without it, what the maker may.
+         * `data`: data endpoints; `read`: reading the account; `manage`: changing it. Default: the scopes of the creator.
          */
         scopes?: Array<'data' | 'read' | 'manage'>;
         /**
-         * Addresses, and ranges in CIDR notation, from which the key works; null: from all.
+         * Addresses, and ranges in CIDR notation, from which the key works; null: from every address.
          */
         addresses?: Array<string> | null;
         /**
@@ -7691,7 +7691,7 @@ export type PatchKeysByIdResponses = {
              */
             as_of: string | null;
             /**
-             * After a rotation: until then the old value works, too.
+             * After a rotation: until when the old value also works.
              */
             old_value_ends_at: string | null;
         };
@@ -7703,7 +7703,7 @@ export type PatchKeysByIdResponse = PatchKeysByIdResponses[keyof PatchKeysByIdRe
 export type PostKeysByIdRotateData = {
     body: {
         /**
-         * How long the old value works, too. 0: it ends at once, with any older one.
+         * How long the old value also works. 0: it ends at once, with any older one.
          */
         overlap_hours?: number;
     };
@@ -7719,7 +7719,7 @@ export type PostKeysByIdRotateData = {
 
 export type PostKeysByIdRotateResponses = {
     /**
-     * Gives an API key a new value, shown in this answer only. The old value works for a while.
+     * Gives an API key a new value, which is only in this answer. The old value works for a while.
      */
     200: {
         success: true;
@@ -7748,7 +7748,7 @@ export type PostKeysByIdRotateResponses = {
              */
             as_of: string | null;
             /**
-             * After a rotation: until then the old value works, too.
+             * After a rotation: until when the old value also works.
              */
             old_value_ends_at: string | null;
             /**
@@ -7805,7 +7805,7 @@ export type GetUsageResponses = {
              */
             plan: string;
             /**
-             * Calls charged, including those under way.
+             * Calls charged, including those in flight.
              */
             used: number;
             /**
@@ -7947,7 +7947,7 @@ export type DeleteWebhooksData = {
 
 export type DeleteWebhooksResponses = {
     /**
-     * Deletes a webhook endpoint, with its deliveries; what is waiting is not sent.
+     * Deletes a webhook endpoint with its deliveries; pending messages are not sent.
      */
     204: void;
 };
@@ -8005,7 +8005,7 @@ export type GetWebhooksResponses = {
              */
             status: 'enabled' | 'disabled';
             /**
-             * You asked for it · every attempt of five days failed · it answered 410.
+             * You disabled it · every attempt of five days failed · it answered 410.
              */
             disabled_because: 'asked' | 'failing' | 'gone' | null;
             disabled_at: string | null;
@@ -8014,7 +8014,7 @@ export type GetWebhooksResponses = {
              */
             failing_since: string | null;
             /**
-             * Until then messages are signed with the previous secret, too.
+             * Until then messages are also signed with the previous secret.
              */
             previous_secret_until: string | null;
             created_at: string;
@@ -8061,7 +8061,7 @@ export type PostWebhooksData = {
 
 export type PostWebhooksResponses = {
     /**
-     * Creates a webhook endpoint; its secret is in this answer only.
+     * Creates a webhook endpoint; its secret is only in this answer.
      */
     201: {
         success: true;
@@ -8082,7 +8082,7 @@ export type PostWebhooksResponses = {
              */
             status: 'enabled' | 'disabled';
             /**
-             * You asked for it · every attempt of five days failed · it answered 410.
+             * You disabled it · every attempt of five days failed · it answered 410.
              */
             disabled_because: 'asked' | 'failing' | 'gone' | null;
             disabled_at: string | null;
@@ -8091,7 +8091,7 @@ export type PostWebhooksResponses = {
              */
             failing_since: string | null;
             /**
-             * Until then messages are signed with the previous secret, too.
+             * Until then messages are also signed with the previous secret.
              */
             previous_secret_until: string | null;
             created_at: string;
@@ -8119,7 +8119,7 @@ export type DeleteWebhooksByIdData = {
 
 export type DeleteWebhooksByIdResponses = {
     /**
-     * Deletes a webhook endpoint, with its deliveries; what is waiting is not sent.
+     * Deletes a webhook endpoint with its deliveries; pending messages are not sent.
      */
     204: void;
 };
@@ -8161,7 +8161,7 @@ export type GetWebhooksByIdResponses = {
              */
             status: 'enabled' | 'disabled';
             /**
-             * You asked for it · every attempt of five days failed · it answered 410.
+             * You disabled it · every attempt of five days failed · it answered 410.
              */
             disabled_because: 'asked' | 'failing' | 'gone' | null;
             disabled_at: string | null;
@@ -8170,7 +8170,7 @@ export type GetWebhooksByIdResponses = {
              */
             failing_since: string | null;
             /**
-             * Until then messages are signed with the previous secret, too.
+             * Until then messages are also signed with the previous secret.
              */
             previous_secret_until: string | null;
             created_at: string;
@@ -8199,7 +8199,7 @@ export type PatchWebhooksByIdData = {
          */
         description?: string | null;
         /**
-         * True also begins its record of failures anew.
+         * True also resets its record of failures.
          */
         enabled?: boolean;
     };
@@ -8236,7 +8236,7 @@ export type PatchWebhooksByIdResponses = {
              */
             status: 'enabled' | 'disabled';
             /**
-             * You asked for it · every attempt of five days failed · it answered 410.
+             * You disabled it · every attempt of five days failed · it answered 410.
              */
             disabled_because: 'asked' | 'failing' | 'gone' | null;
             disabled_at: string | null;
@@ -8245,7 +8245,7 @@ export type PatchWebhooksByIdResponses = {
              */
             failing_since: string | null;
             /**
-             * Until then messages are signed with the previous secret, too.
+             * Until then messages are also signed with the previous secret.
              */
             previous_secret_until: string | null;
             created_at: string;
@@ -8269,7 +8269,7 @@ export type PostWebhooksByIdRotateSecretData = {
 
 export type PostWebhooksByIdRotateSecretResponses = {
     /**
-     * Gives a webhook endpoint a new secret, which is in this answer only.
+     * Gives a webhook endpoint a new secret, which is only in this answer.
      */
     200: {
         success: true;
@@ -8290,7 +8290,7 @@ export type PostWebhooksByIdRotateSecretResponses = {
              */
             status: 'enabled' | 'disabled';
             /**
-             * You asked for it · every attempt of five days failed · it answered 410.
+             * You disabled it · every attempt of five days failed · it answered 410.
              */
             disabled_because: 'asked' | 'failing' | 'gone' | null;
             disabled_at: string | null;
@@ -8299,7 +8299,7 @@ export type PostWebhooksByIdRotateSecretResponses = {
              */
             failing_since: string | null;
             /**
-             * Until then messages are signed with the previous secret, too.
+             * Until then messages are also signed with the previous secret.
              */
             previous_secret_until: string | null;
             created_at: string;
@@ -8327,7 +8327,7 @@ export type PostWebhooksByIdTestData = {
 
 export type PostWebhooksByIdTestResponses = {
     /**
-     * Sends the event `webhook.test` to a webhook endpoint, whatever types it has chosen.
+     * Sends the event `webhook.test` to a webhook endpoint, whatever event types it has chosen.
      */
     202: {
         success: true;
@@ -8406,13 +8406,13 @@ export type PostWebhooksByIdRecoverData = {
 
 export type PostWebhooksByIdRecoverResponses = {
     /**
-     * Sends again what failed since an instant, or what was missed after a cursor of `/v1/updates`.
+     * Sends again the deliveries that failed since an instant, or the updates missed after a cursor of `/v1/updates`.
      */
     202: {
         success: true;
         data: {
             /**
-             * How many deliveries are sent again.
+             * The number of deliveries sent again.
              */
             recovered: number;
             /**
@@ -8420,7 +8420,7 @@ export type PostWebhooksByIdRecoverResponses = {
              */
             has_more: boolean;
             /**
-             * The last update that was looked at; null for a call with `since`, which is repeated as it is.
+             * The last update that was examined; null for a call with `since`, which you repeat unchanged.
              */
             cursor: string | null;
         };
@@ -8472,7 +8472,7 @@ export type GetWebhooksByIdDeliveriesData = {
 
 export type GetWebhooksByIdDeliveriesResponses = {
     /**
-     * What was sent to a webhook endpoint in the last 30 days, and what waits.
+     * Deliveries to a webhook endpoint in the last 30 days, including pending ones.
      */
     200: {
         success: true;
@@ -8605,7 +8605,7 @@ export type PostWebhooksByIdDeliveriesByDeliveryRedeliverData = {
 
 export type PostWebhooksByIdDeliveriesByDeliveryRedeliverResponses = {
     /**
-     * Sends a delivery again, at once and under the same id, whatever became of it.
+     * Sends a delivery again, at once and with the same id, whatever its state.
      */
     202: {
         success: true;
@@ -8899,11 +8899,11 @@ export type PostCheckoutData = {
          */
         plan: string;
         /**
-         * By default the shortest that the plan is sold for.
+         * Default: the shortest interval that the plan is sold for.
          */
         interval?: 'month' | 'year';
         /**
-         * Needed without an account; not taken with one.
+         * Required without an account; not accepted with one.
          */
         email?: string;
     };
@@ -8920,7 +8920,7 @@ export type PostCheckoutData = {
 
 export type PostCheckoutResponses = {
     /**
-     * Begins the purchase of a plan: returns the URL of the page to pay on.
+     * Starts the purchase of a plan: returns the URL of the payment page.
      */
     200: {
         success: true;
@@ -8946,13 +8946,13 @@ export type PostCheckoutStateData = {
 
 export type PostCheckoutStateResponses = {
     /**
-     * How a purchase stands, for its return page.
+     * The state of a purchase, for its return page.
      */
     200: {
         success: true;
         data: {
             /**
-             * `open`: Not paid, or the payment is not known here yet: ask again in a second. `key`: Paid: `GET /v1/account/key/{token}` shows the first key, once. `claimed`: The key was shown. `account`: Paid, for an account that there was already: sign in to it. `expired`: Over: it was not paid, or the hour to take the key has passed.
+             * `open`: Not paid, or the payment has not been reported yet: ask again in a second. `key`: Paid: `GET /v1/account/key/{token}` shows the first key, once. `claimed`: The key was shown. `account`: Paid, for an account that already existed: sign in to it. `expired`: Over: it was not paid, or the hour to claim the key has passed.
              */
             state: 'open' | 'key' | 'claimed' | 'account' | 'expired';
             plan: string;
@@ -8986,7 +8986,7 @@ export type GetAccountKeyByTokenData = {
 
 export type GetAccountKeyByTokenResponses = {
     /**
-     * The first key of the account that a purchase has made: shown once, within an hour of the payment.
+     * The first key of the account that a purchase has created: shown once, within an hour of the payment.
      */
     200: {
         success: true;
@@ -9015,7 +9015,7 @@ export type GetAccountKeyByTokenResponses = {
              */
             as_of: string | null;
             /**
-             * After a rotation: until then the old value works, too.
+             * After a rotation: until when the old value also works.
              */
             old_value_ends_at: string | null;
             /**
@@ -9037,7 +9037,7 @@ export type GetBillingPortalData = {
     path?: never;
     query?: {
         /**
-         * An id of `/v1/billing/purchases`: the portal of that purchase, before it is taken. Needs a session.
+         * An id of `/v1/billing/purchases`: the portal of that purchase, before it is moved into the account. Needs a session.
          */
         purchase?: string;
     };
@@ -9088,7 +9088,7 @@ export type GetBillingPurchasesData = {
 
 export type GetBillingPurchasesResponses = {
     /**
-     * Purchases that were made with the e-mail address of the account, without a session.
+     * Purchases made with the e-mail address of the account, without a session.
      */
     200: {
         success: true;
@@ -9099,7 +9099,7 @@ export type GetBillingPurchasesResponses = {
              */
             plan: string;
             /**
-             * Whether it is paid, so that it can be taken.
+             * Whether it is paid, so that it can be moved into the account.
              */
             served: boolean;
             created_at: string;
@@ -9128,7 +9128,7 @@ export type PostBillingPurchasesByIdTakeData = {
 
 export type PostBillingPurchasesByIdTakeResponses = {
     /**
-     * Takes a purchase into the account: its subscription is the account’s from then on.
+     * Moves a purchase into the account, which then has its subscription.
      */
     200: {
         success: true;
@@ -9152,11 +9152,11 @@ export type PostBillingPurchasesByIdTakeResponses = {
             status: 'active' | 'disabled';
             subscription_state: 'none' | 'active' | 'inactive';
             /**
-             * The subscription, as last told by Stripe; null if there has been none.
+             * The subscription, as last reported by Stripe; null without one.
              */
             subscription: {
                 /**
-                 * The plan in force.
+                 * The current plan.
                  */
                 plan: string;
                 /**
@@ -9207,7 +9207,7 @@ export type PostBillingPurchasesByIdTakeResponses = {
                 key_expiry: boolean;
             };
             /**
-             * When the mail server last refused a mail to `email` for good; null once it has taken one.
+             * When the mail server last refused a mail to `email` for good; null once it has accepted one.
              */
             mail_refused_at: string | null;
             active_keys: number;
@@ -9371,11 +9371,11 @@ export type GetOperatorAccountsByIdResponses = {
             status: 'active' | 'disabled';
             subscription_state: 'none' | 'active' | 'inactive';
             /**
-             * The subscription, as last told by Stripe; null if there has been none.
+             * The subscription, as last reported by Stripe; null without one.
              */
             subscription: {
                 /**
-                 * The plan in force.
+                 * The current plan.
                  */
                 plan: string;
                 /**
@@ -9426,7 +9426,7 @@ export type GetOperatorAccountsByIdResponses = {
                 key_expiry: boolean;
             };
             /**
-             * When the mail server last refused a mail to `email` for good; null once it has taken one.
+             * When the mail server last refused a mail to `email` for good; null once it has accepted one.
              */
             mail_refused_at: string | null;
             active_keys: number;
@@ -9444,7 +9444,7 @@ export type GetOperatorAccountsByIdResponses = {
                  */
                 plan: string;
                 /**
-                 * Calls charged, including those under way.
+                 * Calls charged, including those in flight.
                  */
                 used: number;
                 /**
@@ -9531,11 +9531,11 @@ export type PatchOperatorAccountsByIdResponses = {
             status: 'active' | 'disabled';
             subscription_state: 'none' | 'active' | 'inactive';
             /**
-             * The subscription, as last told by Stripe; null if there has been none.
+             * The subscription, as last reported by Stripe; null without one.
              */
             subscription: {
                 /**
-                 * The plan in force.
+                 * The current plan.
                  */
                 plan: string;
                 /**
@@ -9586,7 +9586,7 @@ export type PatchOperatorAccountsByIdResponses = {
                 key_expiry: boolean;
             };
             /**
-             * When the mail server last refused a mail to `email` for good; null once it has taken one.
+             * When the mail server last refused a mail to `email` for good; null once it has accepted one.
              */
             mail_refused_at: string | null;
             active_keys: number;
@@ -9604,7 +9604,7 @@ export type PatchOperatorAccountsByIdResponses = {
                  */
                 plan: string;
                 /**
-                 * Calls charged, including those under way.
+                 * Calls charged, including those in flight.
                  */
                 used: number;
                 /**
@@ -9711,7 +9711,7 @@ export type GetOperatorAccountsByIdKeysResponses = {
              */
             as_of: string | null;
             /**
-             * After a rotation: until then the old value works, too.
+             * After a rotation: until when the old value also works.
              */
             old_value_ends_at: string | null;
         }>;
@@ -9792,7 +9792,7 @@ export type GetOperatorPlansResponses = {
              */
             price_usd_month: number | null;
             /**
-             * What the plan can be bought for, at most one price for each interval.
+             * The prices of the plan, at most one per interval.
              */
             prices: Array<{
                 interval: 'month' | 'year';
@@ -9812,11 +9812,11 @@ export type GetOperatorPlansResponses = {
             calls_month: number | null;
             calls_second: number;
             /**
-             * Answers of an account under way at once.
+             * Concurrent requests of an account.
              */
             concurrency: number;
             /**
-             * A call for several series counts as one call for each so many of them.
+             * How many series count as one call, if a call asks for several.
              */
             series_per_call: number;
             features: Array<'vintages' | 'bulk' | 'webhooks' | 'pinned_keys'>;
@@ -9844,13 +9844,13 @@ export type GetAuthMethodsData = {
 
 export type GetAuthMethodsResponses = {
     /**
-     * What is set up here: the ways to sign in, mail, billing.
+     * What this installation supports: sign-in methods, mail, billing.
      */
     200: {
         success: true;
         data: {
             /**
-             * Whether one can sign in with Google.
+             * Whether sign-in with Google is available.
              */
             google: boolean;
             /**
@@ -9890,12 +9890,12 @@ export type PostAuthSignupData = {
 
 export type PostAuthSignupResponses = {
     /**
-     * Without mail: the account is made and signed in.
+     * Without mail: the account was created and signed in.
      */
     201: {
         success: true;
         /**
-         * Without mail: the account is made and signed in.
+         * Without mail: the account was created and signed in.
          */
         data: {
             /**
@@ -9913,12 +9913,12 @@ export type PostAuthSignupResponses = {
         };
     };
     /**
-     * A mail is on its way.
+     * A mail is being sent.
      */
     202: {
         success: true;
         /**
-         * A mail is on its way.
+         * A mail is being sent.
          */
         data: {
             email: string;
@@ -9936,7 +9936,7 @@ export type PostAuthVerifyEmailData = {
          */
         token: string;
         /**
-         * That of the sign-up or the account; a session of the account may be sent instead.
+         * The password of the sign-up or the account; a session of the account may be sent instead.
          */
         password?: string;
     };
@@ -9976,7 +9976,7 @@ export type PostAuthVerifyEmailResponses = {
          */
         data: {
             /**
-             * Send it with a code to `POST /auth/login/second-factor`. It is no session.
+             * Send it with a code to `POST /auth/login/second-factor`. It is not a session.
              */
             sign_in_token: string;
             /**
@@ -10055,7 +10055,7 @@ export type PostAuthLoginResponses = {
          */
         data: {
             /**
-             * Send it with a code to `POST /auth/login/second-factor`. It is no session.
+             * Send it with a code to `POST /auth/login/second-factor`. It is not a session.
              */
             sign_in_token: string;
             /**
@@ -10086,7 +10086,7 @@ export type PostAuthLoginSecondFactorData = {
 
 export type PostAuthLoginSecondFactorResponses = {
     /**
-     * Finishes a sign-in by a code of the authenticator app, or by a recovery code.
+     * Completes a sign-in with a code of the authenticator app, or with a recovery code.
      */
     200: {
         success: true;
@@ -10389,7 +10389,7 @@ export type PostAuthSecondFactorTotpData = {
 
 export type PostAuthSecondFactorTotpResponses = {
     /**
-     * Makes the secret of an authenticator app. It counts once a code has confirmed it.
+     * Creates the secret of an authenticator app. It is used for sign-in once a code has confirmed it.
      */
     200: {
         success: true;
@@ -10459,7 +10459,7 @@ export type PostAuthSecondFactorTurnOffData = {
 
 export type PostAuthSecondFactorTurnOffResponses = {
     /**
-     * Turns the second factor off: sign-in asks for no code any longer.
+     * Turns the second factor off: sign-in no longer asks for a code.
      */
     204: void;
 };
@@ -10484,7 +10484,7 @@ export type PostAuthSecondFactorRecoveryCodesData = {
 
 export type PostAuthSecondFactorRecoveryCodesResponses = {
     /**
-     * Makes new recovery codes; the earlier ones stop working.
+     * Creates new recovery codes; the earlier ones stop working.
      */
     200: {
         success: true;
@@ -10855,7 +10855,7 @@ export type PostAuthGoogleExchangeResponses = {
          */
         data: {
             /**
-             * Send it with a code to `POST /auth/login/second-factor`. It is no session.
+             * Send it with a code to `POST /auth/login/second-factor`. It is not a session.
              */
             sign_in_token: string;
             /**
@@ -10898,7 +10898,7 @@ export type PostAuthGoogleLinkData = {
 
 export type PostAuthGoogleLinkResponses = {
     /**
-     * Begins to link Google to the account: returns the URL to send the browser to.
+     * Starts linking Google to the account: returns the URL to send the browser to.
      */
     200: {
         success: true;
@@ -10971,11 +10971,11 @@ export type GetOperatorLoadsResponses = {
             complete: boolean;
             kind: 'load' | 'retraction';
             /**
-             * Of a retraction: the load that it retracts.
+             * For a retraction: the load that it retracts.
              */
             retracts: number | null;
             /**
-             * Of a retraction: it took the load out of the history too.
+             * For a retraction: whether it also erased the load from the history.
              */
             erases: boolean;
             reason: string | null;
@@ -10985,7 +10985,7 @@ export type GetOperatorLoadsResponses = {
              */
             retracted_by: number | null;
             /**
-             * It can be retracted as it is.
+             * Whether it can be retracted.
              */
             retractable: boolean;
             /**
@@ -10993,7 +10993,7 @@ export type GetOperatorLoadsResponses = {
              */
             not_retractable_because: string | null;
             /**
-             * It can be taken out of the history.
+             * Whether it can be erased from the history.
              */
             erasable: boolean;
             /**
@@ -11054,11 +11054,11 @@ export type GetOperatorLoadsByLoadResponses = {
             complete: boolean;
             kind: 'load' | 'retraction';
             /**
-             * Of a retraction: the load that it retracts.
+             * For a retraction: the load that it retracts.
              */
             retracts: number | null;
             /**
-             * Of a retraction: it took the load out of the history too.
+             * For a retraction: whether it also erased the load from the history.
              */
             erases: boolean;
             reason: string | null;
@@ -11068,7 +11068,7 @@ export type GetOperatorLoadsByLoadResponses = {
              */
             retracted_by: number | null;
             /**
-             * It can be retracted as it is.
+             * Whether it can be retracted.
              */
             retractable: boolean;
             /**
@@ -11076,7 +11076,7 @@ export type GetOperatorLoadsByLoadResponses = {
              */
             not_retractable_because: string | null;
             /**
-             * It can be taken out of the history.
+             * Whether it can be erased from the history.
              */
             erasable: boolean;
             /**
@@ -11227,7 +11227,7 @@ export type GetOperatorReleasesResponses = {
             dataset: string;
             source_name: string;
             /**
-             * Of the load.
+             * The dataset of the load.
              */
             options: {
                 [key: string]: unknown;
@@ -11300,7 +11300,7 @@ export type GetOperatorReleasesByReleaseResponses = {
             dataset: string;
             source_name: string;
             /**
-             * Of the load.
+             * The dataset of the load.
              */
             options: {
                 [key: string]: unknown;
@@ -11377,7 +11377,7 @@ export type PostOperatorReleasesByReleaseCancellationResponses = {
             dataset: string;
             source_name: string;
             /**
-             * Of the load.
+             * The dataset of the load.
              */
             options: {
                 [key: string]: unknown;
@@ -11445,7 +11445,7 @@ export type PostOperatorReleasesByReleasePublicationResponses = {
             dataset: string;
             source_name: string;
             /**
-             * Of the load.
+             * The dataset of the load.
              */
             options: {
                 [key: string]: unknown;
@@ -11526,7 +11526,7 @@ export type GetOperatorSourcesResponses = {
              */
             url: string;
             /**
-             * Of a workbook.
+             * The sheet of a workbook; null for other files.
              */
             sheet: string | null;
             schedule: string;
@@ -11541,7 +11541,7 @@ export type GetOperatorSourcesResponses = {
             failures: number;
             failing_since: string | null;
             /**
-             * Of the last fetch: `result` is `loaded`, `unchanged` or `failed`, with what was loaded, or why it failed.
+             * The result of the last fetch: `result` is `loaded`, `unchanged` or `failed`, with what was loaded, or why it failed.
              */
             outcome: {
                 [key: string]: unknown;
@@ -11626,7 +11626,7 @@ export type PostOperatorUploadsData = {
     path?: never;
     query: {
         /**
-         * The name of the file. It is a label; its ending says what the file is, and a date in it of when.
+         * The name of the file, a label. Its extension gives the format, and a date in it the date of the data.
          */
         name: string;
         /**
@@ -11639,7 +11639,7 @@ export type PostOperatorUploadsData = {
 
 export type PostOperatorUploadsResponses = {
     /**
-     * Takes a file, and says what tables it has and how they would be published.
+     * Accepts a file, and returns its tables and how they would be published.
      */
     201: {
         success: true;
@@ -11668,7 +11668,7 @@ export type PostOperatorUploadsResponses = {
                  */
                 table: number;
                 /**
-                 * Of a workbook; null: its first, or the file is none.
+                 * The sheet of a workbook; null: its first, or not a workbook.
                  */
                 sheet: string | null;
                 /**
@@ -11720,7 +11720,7 @@ export type PostOperatorUploadsResponses = {
                      */
                     options: Array<{
                         /**
-                         * What it would mean.
+                         * What the choice would mean.
                          */
                         label: string;
                         /**
@@ -11744,7 +11744,7 @@ export type PostOperatorUploadsResponses = {
                      */
                     points: Array<{
                         /**
-                         * Of the file.
+                         * The line of the file.
                          */
                         line: number;
                         series: string;
@@ -11763,7 +11763,7 @@ export type PostOperatorUploadsResponses = {
                         vintage: string | null;
                     }>;
                     /**
-                     * Of the lines that were read.
+                     * The number of points in the lines that were read.
                      */
                     points_read: number;
                     /**
@@ -11871,7 +11871,7 @@ export type GetOperatorUploadsByIdResponses = {
                  */
                 table: number;
                 /**
-                 * Of a workbook; null: its first, or the file is none.
+                 * The sheet of a workbook; null: its first, or not a workbook.
                  */
                 sheet: string | null;
                 /**
@@ -11923,7 +11923,7 @@ export type GetOperatorUploadsByIdResponses = {
                      */
                     options: Array<{
                         /**
-                         * What it would mean.
+                         * What the choice would mean.
                          */
                         label: string;
                         /**
@@ -11947,7 +11947,7 @@ export type GetOperatorUploadsByIdResponses = {
                      */
                     points: Array<{
                         /**
-                         * Of the file.
+                         * The line of the file.
                          */
                         line: number;
                         series: string;
@@ -11966,7 +11966,7 @@ export type GetOperatorUploadsByIdResponses = {
                         vintage: string | null;
                     }>;
                     /**
-                     * Of the lines that were read.
+                     * The number of points in the lines that were read.
                      */
                     points_read: number;
                     /**
@@ -12042,7 +12042,7 @@ export type PostOperatorUploadsByIdCheckData = {
 
 export type PostOperatorUploadsByIdCheckResponses = {
     /**
-     * What a table of an upload would change, point by point.
+     * Lists what a table of an upload would change, point by point.
      */
     200: {
         success: true;
@@ -12053,7 +12053,7 @@ export type PostOperatorUploadsByIdCheckResponses = {
             publishable: boolean;
             rows_read: number;
             /**
-             * That are not valid.
+             * Rows that are not valid.
              */
             rows_rejected: number;
             points_new: number;
@@ -12106,7 +12106,7 @@ export type PostOperatorUploadsByIdCheckResponses = {
                  */
                 points: Array<{
                     /**
-                     * Of the file.
+                     * The line of the file.
                      */
                     line: number;
                     series: string;
@@ -12125,7 +12125,7 @@ export type PostOperatorUploadsByIdCheckResponses = {
                     vintage: string | null;
                 }>;
                 /**
-                 * Of the lines that were read.
+                 * The number of points in the lines that were read.
                  */
                 points_read: number;
                 /**
@@ -12167,7 +12167,7 @@ export type PostOperatorUploadsByIdCheckResponses = {
              */
             entry: string;
             /**
-             * That does the same in the folder of the file. An edited entry and facts of single columns are written in its almanac.yml.
+             * The command that does the same in the folder of the file. An edited entry and facts of single columns are written in its almanac.yml.
              */
             command: string;
         };
@@ -12225,7 +12225,7 @@ export type PostOperatorUploadsByIdPublicationResponses = {
             release: number | null;
             rows_read: number;
             /**
-             * That are not valid.
+             * Rows that are not valid.
              */
             rows_rejected: number;
             points_new: number;
@@ -12415,11 +12415,11 @@ export type EventSeriesUpdatedWebhookPayload = {
          */
         published_at: string;
         /**
-         * The vintage of the load. An older one than before: a backfill of the history.
+         * The vintage of the load. If it is older than that of an earlier load, the load is a backfill.
          */
         vintage: string;
         /**
-         * The ids, sorted. A larger load is told in several events, each with other series.
+         * The ids, sorted. A larger load is reported in several events, each with other series.
          */
         series: Array<string>;
     };
@@ -12448,11 +12448,11 @@ export type EventSeriesRevisedWebhookPayload = {
          */
         published_at: string;
         /**
-         * The vintage of the load. An older one than before: a backfill of the history.
+         * The vintage of the load. If it is older than that of an earlier load, the load is a backfill.
          */
         vintage: string;
         /**
-         * The ids, sorted. A larger load is told in several events, each with other series.
+         * The ids, sorted. A larger load is reported in several events, each with other series.
          */
         series: Array<string>;
     };
@@ -12481,7 +12481,7 @@ export type EventSeriesDeletedWebhookPayload = {
          */
         published_at: string;
         /**
-         * Its present and its earlier ids, sorted.
+         * Its current and earlier ids, sorted.
          */
         series: Array<string>;
     };
@@ -12510,7 +12510,7 @@ export type EventSeriesRestoredWebhookPayload = {
          */
         published_at: string;
         /**
-         * Its present and its earlier ids, sorted.
+         * Its current and earlier ids, sorted.
          */
         series: Array<string>;
     };
@@ -12547,7 +12547,7 @@ export type EventSeriesRenamedWebhookPayload = {
          */
         to: string;
         /**
-         * Its present and its earlier ids, sorted.
+         * Its current and earlier ids, sorted.
          */
         series: Array<string>;
     };
@@ -12626,7 +12626,7 @@ export type EventReleasePublishedWebhookPayload = {
          */
         reference_period: string | null;
         /**
-         * The ids that the entry names, sorted. More than 250 are told in several events.
+         * The ids that the entry names, sorted. More than 250 are reported in several events.
          */
         series: Array<string>;
     };
@@ -12763,7 +12763,7 @@ export type EventSubscriptionUpdatedWebhookPayload = {
     timestamp: string;
     data: {
         /**
-         * The plan in force.
+         * The current plan.
          */
         plan: string;
         /**

@@ -23,7 +23,7 @@ const groups: { title: string; guides: Record<string, string> }[] = [
       events: 'Each type of event with its fields and an example.',
       clients: 'Python, R, TypeScript, shell and spreadsheets.',
       tools: 'A recipe for each tool: pandas, Excel, Power BI, DuckDB, Polars and others.',
-      fred: 'What FRED’s clients send and get here, and where Almanac differs.',
+      fred: 'How FRED’s clients work here, and where Almanac differs.',
       mcp: 'Agents: the tools they call, and the configuration of three clients.',
       bulk: 'Whole sources and datasets as Parquet files.',
     },

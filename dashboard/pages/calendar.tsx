@@ -112,7 +112,7 @@ function Subscription({ source }: { source: string | undefined }) {
 function NoRelease({ month }: { month: string }) {
   return (
     <Empty title={`No release is known in ${monthText(month)}`}>
-      <p>Releases of other months stand under Earlier and Later.</p>
+      <p>Releases of other months are under Earlier and Later.</p>
     </Empty>
   );
 }

@@ -63,7 +63,7 @@ export async function requireFile(
       file = find(newest);
     }
     if (file === undefined)
-      return fail('not_found', 'There is no bulk file of this name, or none any longer. See GET /v1/bulk.');
+      return fail('not_found', 'There is no bulk file with this name, or it was deleted. See GET /v1/bulk.');
     return { file, store };
   });
 }
@@ -76,11 +76,9 @@ function requireBulk(bulk: BulkFiles | undefined, call: ServiceCall): BulkFiles 
 }
 
 function failWithdrawn(): never {
-  fail(
-    'unavailable',
-    'Data were taken back, and the bulk files are being written again. Try again in a minute.',
-    { headers: { 'retry-after': '60' } },
-  );
+  fail('unavailable', 'Data were retracted, and the bulk files are being rewritten. Try again in a minute.', {
+    headers: { 'retry-after': '60' },
+  });
 }
 
 /** @throws Failure `unavailable` if the store fails, with the reason for the log; otherwise what the work throws. */

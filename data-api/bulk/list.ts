@@ -9,7 +9,7 @@ import { endpoint } from '../endpoint.ts';
 import { readCurrentFiles } from './files.ts';
 
 const rowSchema = bulkFileSchema.extend({
-  url: z.url().describe('Where the file is, for as long as it is kept.'),
+  url: z.url().describe('The URL of the file, valid until the file is deleted.'),
 });
 
 const { params, bounded } = keptListParams({

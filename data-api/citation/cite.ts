@@ -19,17 +19,17 @@ const citationSchema = z
   .object({
     series: z.string().describe('Its id.'),
     title: z.string(),
-    publisher: z.string().nullable().describe('The source of the series; null where nobody has stated it.'),
+    publisher: z.string().nullable().describe('The source of the series; null if unknown.'),
     published_on: z.iso
       .date()
       .nullable()
       .describe('The day of the newest publication in it; null before the first.'),
     vintage: z.iso.date().nullable().describe('Null for `release=first`.'),
     version: z.int(),
-    url: z.url().describe('Answers the same CSV for ever, or 410. Reading it takes the feature `vintages`.'),
+    url: z.url().describe('Always returns the same CSV, or 410. Requires the feature `vintages`.'),
     accessed_on: z.iso.date().describe('Today, in UTC.'),
-    sha256: z.string().length(64).describe('Of the bytes at `url`, uncompressed, in hex.'),
-    bytes: z.int().describe('How many these are.'),
+    sha256: z.string().length(64).describe('SHA-256 of the uncompressed bytes at `url`, in hex.'),
+    bytes: z.int().describe('The number of these bytes.'),
     licence: z.string().nullable(),
     licence_url: z.url().nullable(),
     attribution: z.string().nullable().describe('How the publisher asks to be cited.'),

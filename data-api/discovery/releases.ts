@@ -75,7 +75,7 @@ const { params, bounded } = keptListParams({
 });
 
 export const getReleases = endpoint({
-  summary: 'The releases: what publishers bring out again and again.',
+  summary: 'The releases: the recurring publications of the publishers.',
   isKeptAsOf: true,
   query: params,
   json: listOf(rowOf(publicationSchema)),

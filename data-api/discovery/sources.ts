@@ -21,7 +21,7 @@ const sourceSchema = z.object({
   id: z.string(),
   name: z.string().describe('As the series have it.'),
   ...currencyShape,
-  licences: z.array(licenceSchema).describe('Of its series.'),
+  licences: z.array(licenceSchema).describe('The terms of use of its series.'),
 });
 export type SourceRow = z.output<typeof sourceSchema>;
 

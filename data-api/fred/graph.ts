@@ -20,7 +20,7 @@ export const getFredGraph = endpoint({
   query: {
     id: idsParam('series', 100)
       .meta({ lengthMax: 12_900 })
-      .describe('Ids as `series_id` of /fred/series, with a comma between them.'),
+      .describe('Ids as `series_id` of /fred/series, separated by commas.'),
     cosd: dateParam.default('1600-01-01').describe('Only periods that begin on that day or later.'),
     coed: dateParam.default(lastDay).describe('Only periods that begin up to that day.'),
     fq: observationParams.frequency,

@@ -53,7 +53,7 @@ const frequencyNames = {
 const aggregations = { avg: 'avg', sum: 'sum', eop: 'last' } as const;
 const outputTypes = ['1', '2', '3', '4'] as const;
 
-const daysRule = 'must be days that exist, YYYY-MM-DD, with a comma between them';
+const daysRule = 'must be days that exist, YYYY-MM-DD, separated by commas';
 const vintageDatesParam = readParam((text) => {
   const days = text.split(',');
   return days.every(isDate) ? [...new Set(days)].sort() : null;

@@ -43,7 +43,7 @@ const releaseSchema = z
     ...realtimeShape,
     name: z.string(),
     press_release: z.boolean().describe('Whether the calendar has an address for it.'),
-    link: z.string().describe('That address, or the release under /v1.'),
+    link: z.string().describe('The address of the release in the calendar, or else the release under /v1.'),
   })
   .meta({ id: 'FredRelease' });
 const numberOf = ({ id }: PublicationRow): number => numberOfNameId(id);

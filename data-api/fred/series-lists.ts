@@ -35,7 +35,7 @@ const rankedOrderNames = ['search_rank', ...orderNames] as const;
 const filterParams = {
   filter_variable: oneOfParam(['frequency', 'units', 'seasonal_adjustment']).optional(),
   filter_value: z.string().optional().describe('Such as `Quarterly`, for `filter_variable`.'),
-  tag_names: z.string().optional().describe('Tags that a series has, all of them, with `;` between them.'),
+  tag_names: z.string().optional().describe('Tags that the series must all have, separated by `;`.'),
   exclude_tag_names: z.string().optional().describe('Tags that a series must not have.'),
 };
 type Filters = z.output<z.ZodObject<typeof filterParams>>;

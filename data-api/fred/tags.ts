@@ -72,10 +72,10 @@ export const getFredTags = endpoint({
   summary: 'The tags of the series, in the form of FRED.',
   isKeptAsOf: true,
   query: {
-    tag_names: z.string().optional().describe('Only these, with `;` between them.'),
+    tag_names: z.string().optional().describe('Only these, separated by `;`.'),
     tag_group_id: oneOfParam(['freq', 'gen', 'geo', 'geot', 'rls', 'seas', 'src'])
       .optional()
-      .describe('All tags are of `gen`.'),
+      .describe('All tags are in the group `gen`.'),
     search_text: z.string().optional().describe('A part of the name.'),
     ...answerParams,
     ...orderParams,
@@ -137,7 +137,7 @@ export const getFredTagsSeries = endpoint({
   summary: 'The series that have some tags, in the form of FRED.',
   isKeptAsOf: true,
   query: {
-    tag_names: z.string().describe('The tags that a series must have, with `;` between them.'),
+    tag_names: z.string().describe('The tags that the series must have, separated by `;`.'),
     ...listParams,
   },
   formats: fileTypes,

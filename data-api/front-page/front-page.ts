@@ -35,7 +35,7 @@ const frontPageSchema = z.object({
 });
 
 export const getFrontPage = endpoint({
-  summary: 'What the front page of the dashboard shows.',
+  summary: 'The content of the front page of the dashboard.',
   json: oneOf(frontPageSchema),
   caching: 'public',
   handler: (dependencies) => {

@@ -43,7 +43,7 @@ export const getSecurities = endpoint({
   query: {
     rating_min: ratingParam
       .optional()
-      .describe('That rating or better, on the long-term scale; unrated securities are excluded.'),
+      .describe('This rating or a better one, on the long-term scale; unrated securities are excluded.'),
     maturity_from: periodParam.optional().describe('Matures on that day or later.'),
     maturity_to: periodParam.optional().describe('Matures on that day or earlier.'),
     shariah: booleanParam.optional().describe('Whether it is Shariah-compliant.'),

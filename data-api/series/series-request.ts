@@ -153,7 +153,7 @@ export const stateParams = {
   release: oneOfParam(['first'])
     .optional()
     .describe(
-      'The first published value of each point: a publication as missing is none. Feature `vintages`.',
+      'The first published value of each point: a publication as missing does not count. Feature `vintages`.',
     ),
   include_missing: flagParam(false).describe('Includes points without a value, as null.'),
 };

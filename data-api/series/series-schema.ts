@@ -34,7 +34,7 @@ const continuationSchema = z
     date: z.iso.date().describe('Points from this date on are those of the other series.'),
     from: frequencyShape,
     to: frequencyShape,
-    continued_by: z.string().describe('The id of the series as which this one goes on.'),
+    continued_by: z.string().describe('The id of the series that continues this one.'),
     note: text,
   })
   .meta({ id: 'SeriesContinuation' });
@@ -42,14 +42,14 @@ const continuationSchema = z
 export const renamedFromSchema = z
   .string()
   .optional()
-  .describe('The id that was asked for, where it is an earlier one of the series.');
+  .describe('The requested id, if it is an earlier id of the series.');
 
 /** The facts of a series, in the order in which they are sent. */
 export const factShapes = {
   name: z.string(),
-  unit: text.describe('Null where nobody has stated it.'),
+  unit: text.describe('Null if unknown.'),
   frequency: z.enum(frequencies),
-  source: text.describe('Who publishes the series; null where nobody has stated it.'),
+  source: text.describe('The publisher of the series; null if unknown.'),
   last_updated: z.iso
     .date()
     .nullable()
@@ -72,7 +72,7 @@ export const factShapes = {
   observation_count: z.int().nullable().describe('Points with a value.'),
   next_release: z.iso.datetime().nullable(),
   licence: text,
-  licence_url: link.describe('Where the terms stand.'),
+  licence_url: link.describe('The URL of the terms.'),
   attribution: text,
   methodology_url: link.describe('Where its methods are explained.'),
   footnotes: z
@@ -81,10 +81,10 @@ export const factShapes = {
   breaks: z
     .array(z.union([breakSchema, continuationSchema]))
     .describe(
-      'Where its points change to another unit, by date: transforms compare no values on either side of one. ' +
-        'One with `continued_by` is where it goes on as another series, of another frequency.',
+      'The dates from which its points have another unit, in order. Transforms do not compare values across such a date. ' +
+        'At an entry with `continued_by`, another series of another frequency continues it.',
     ),
-  continues: z.array(z.string()).describe('The ids of the series that go on as this one.'),
+  continues: z.array(z.string()).describe('The ids of the series that this one continues.'),
   date_convention: z.literal('period_end'),
   fiscal_year_end: text,
   tags: z.array(z.string()),
@@ -114,7 +114,7 @@ const metaSchema = z
       .array(z.string())
       .optional()
       .describe(
-        'What the call probably did not mean: values of `dims` that the series does not have, each with the nearest.',
+        'Probable mistakes in the call: values of `dims` that the series does not have, each with the nearest.',
       ),
   })
   .meta({ id: 'SeriesMeta' });

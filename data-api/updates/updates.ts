@@ -137,7 +137,7 @@ function requirePlace(cursor: string | undefined, { oldest, newest, hasPlace }: 
   if (isBefore)
     fail(
       'gone',
-      `The updates after cursor ${cursor} are no longer all kept: they begin at ${oldest.at}. Read what you follow anew, and go on from cursor ${newest}.`,
+      `The updates after cursor ${cursor} are no longer complete: the oldest stored one is of ${oldest.at}. Read the series that you follow again, and continue from cursor ${newest}.`,
       { param: 'cursor' },
     );
   fail('invalid_cursor', `No update has the cursor ${cursor}; the newest is ${newest}.`, { param: 'cursor' });

@@ -141,7 +141,7 @@ const advice: Readonly<Record<string, string>> = {
   SignatureDoesNotMatch: 'AWS_SECRET_ACCESS_KEY is not the secret of AWS_ACCESS_KEY_ID.',
   AuthorizationHeaderMalformed: 'BULK_S3_REGION is not the region of the bucket, perhaps.',
   UnexpectedRedirect: 'BULK_S3_ENDPOINT or BULK_S3_REGION is not that of the bucket.',
-  AccessDenied: 'The key may not do this: docs/bulk.md says what it needs.',
+  AccessDenied: 'The key lacks a permission for this: docs/bulk.md lists the required ones.',
   NoSuchBucket: 'There is no bucket of the name BULK_S3_BUCKET.',
   RequestTimeTooSkewed: 'The clock of this machine is off.',
 };

@@ -15,11 +15,11 @@ export const bulkName = /^[a-z0-9-]{1,80}\.(?:current|vintages)\.\d{1,15}(?:-\d{
 export const bulkFileSchema = z.object({
   name: z.string().regex(bulkName),
   dataset: z.literal('observations'),
-  source: z.string().nullable().describe('Whose series it has, as in `/v1/sources`; null: all series.'),
+  source: z.string().nullable().describe('The source of its series, as in `/v1/sources`; null: all series.'),
   kind: z
     .enum(bulkKinds)
-    .describe('`current`: the newest value of each point. `vintages`: every value that was ever in force.'),
-  load: z.int().describe('The state of the data: the load up to which it has everything.'),
+    .describe('`current`: the newest value of each point. `vintages`: every value that was ever current.'),
+  load: z.int().describe('The newest load that it includes.'),
   created_at: z.iso.datetime(),
   bytes: z.int(),
   sha256: z.string().regex(/^[0-9a-f]{64}$/),
@@ -27,7 +27,7 @@ export const bulkFileSchema = z.object({
   columns: z.array(z.object({ name: z.string(), type: z.enum(bulkTypes) })),
   first_date: z.iso.date().nullable(),
   last_date: z.iso.date().nullable(),
-  licences: z.array(z.string()).describe('Of its series.'),
+  licences: z.array(z.string()).describe('The licences of its series.'),
 });
 export type BulkFile = z.output<typeof bulkFileSchema>;
 

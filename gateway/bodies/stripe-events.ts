@@ -15,7 +15,10 @@ export function stripeEvents(options: { accounts: Pick<Accounts, 'hasBilling'>; 
     if (!(await options.accounts.hasBilling()))
       fail('not_found', 'This endpoint is not set up here: billing is off.');
     if (!isPlausible(request.headers['stripe-signature'], options.clock.now().getTime() / 1000))
-      fail('invalid_request', 'The Stripe-Signature header is missing or malformed, or its time is not now.');
+      fail(
+        'invalid_request',
+        'The Stripe-Signature header is missing or malformed, or its timestamp is not current.',
+      );
     next();
   };
 }

@@ -281,7 +281,7 @@ export function createBlocks({ heartbeat, journal, nowMs, log }: BlocksOptions):
   /** Once per grant. If it fails, the first call that finds too few requests again and reports why it cannot be served. */
   function askEarly(held: Held): void {
     held.low = 0;
-    ask(held).catch((error: unknown) => log.debug({ err: error }, 'calls were not asked for early'));
+    ask(held).catch((error: unknown) => log.debug({ err: error }, 'calls could not be requested in advance'));
   }
 
   async function wait(accountId: string, month: string, calls: number): Promise<Hold | null> {

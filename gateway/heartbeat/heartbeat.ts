@@ -109,7 +109,7 @@ export function createHeartbeat({ send, clock, nowMs, log }: HeartbeatOptions): 
   }
 
   function beginLife(): void {
-    log.warn({ life: life.id }, 'The gateway was without a lease for too long; it begins anew');
+    log.warn({ life: life.id }, 'The gateway had no lease for too long and starts a new life');
     life = newLife(randomUUID());
     for (const holder of holders) holder.onNewLife(life.id);
   }

@@ -192,7 +192,10 @@ test('where files cannot be written, that is logged, and calls are recorded and 
     await turnOfTheLoop();
   }
   await journal.close();
-  t.deepEqual([...new Set(errors)], ['The journal cannot be kept in its files: a kill would lose usage']);
+  t.deepEqual(
+    [...new Set(errors)],
+    ['The journal cannot be written to its files: if this process is killed, unreported usage is lost'],
+  );
   t.like(sent, [{ usage: [{ calls: 2 }] }]);
 });
 
@@ -212,7 +215,7 @@ test('a file that no journal wrote is refused by name and line, and stays', (t) 
   const file = path.join(directory, 'f1b9b1a6-5d1f-4b44-a53b-2b8f0a5d6c11.jsonl');
   writeFileSync(file, '{"list":"rumour"}\n');
   t.throws(() => startJournal(directory, never), {
-    message: `Line 1 of ${file} is no entry of a journal: repair the file, or move it away.`,
+    message: `Line 1 of ${file} is not a journal entry: repair the file, or move it elsewhere.`,
   });
   t.deepEqual(readdirSync(directory), [path.basename(file)]);
 });

@@ -66,7 +66,7 @@ export function openJournalFile(
     } catch (error) {
       log.error(
         { err: error, directory },
-        'The journal cannot be kept in its files: a kill would lose usage',
+        'The journal cannot be written to its files: if this process is killed, unreported usage is lost',
       );
     }
   }
@@ -108,19 +108,19 @@ function appendWhole(
   const written = append(descriptor, text);
   if (written === Buffer.byteLength(text)) return;
   ftruncateSync(descriptor, fstatSync(descriptor).size - written);
-  throw new Error('Only a part of the lines could be written.');
+  throw new Error('The lines could be written only in part.');
 }
 
 function readBatch(id: string, file: string, log: Log): Batch {
   const batch = new Batch(id);
   const lines = readFileSync(file, 'utf8').split('\n');
   const cut = lines.pop();
-  if (cut !== '') log.warn({ file }, 'The last line of the journal was cut off and is left out');
+  if (cut !== '') log.warn({ file }, 'The last line of the journal was truncated and is skipped');
   for (const [i, line] of lines.entries()) {
     try {
       batch.add(entrySchema.parse(JSON.parse(line)));
     } catch (error) {
-      const message = `Line ${i + 1} of ${file} is no entry of a journal: repair the file, or move it away.`;
+      const message = `Line ${i + 1} of ${file} is not a journal entry: repair the file, or move it elsewhere.`;
       throw new Error(message, { cause: error });
     }
   }

@@ -70,7 +70,7 @@ export function createJournal(options: JournalOptions): Journal {
 
   function add(entry: Entry): void {
     if (isClosed) {
-      log.error({ lost: entry }, 'Usage came after the last of it had been handed over, and is lost');
+      log.error({ lost: entry }, 'Usage arrived after the journal was closed, and is lost');
       return;
     }
     if (turn.size === 0) setImmediate(endTurn);
@@ -134,7 +134,7 @@ export function createJournal(options: JournalOptions): Journal {
     } catch (error) {
       log.warn(
         { err: error, batch_id: sealed[0]?.id, lives: endedLives.size },
-        'A batch of usage was not taken, or ended lives were not; they are sent again',
+        'A batch of usage, or the end of a life, could not be reported; will retry',
       );
     }
   }
@@ -169,12 +169,10 @@ export function createJournal(options: JournalOptions): Journal {
     if (sealed.length === 0) await sendAll(giveUpAtMs);
     file?.close();
     if (sealed.length === 0) return;
-    if (file !== undefined) log.warn('Usage could not be handed over; it is kept for the next start');
+    if (file !== undefined)
+      log.warn('Usage could not be reported; it stays in JOURNAL_DIR and is reported at the next start');
     else
-      log.error(
-        { lost: sealed.map((batch) => batch.toJson()) },
-        'Usage could not be handed over and is lost',
-      );
+      log.error({ lost: sealed.map((batch) => batch.toJson()) }, 'Usage could not be reported and is lost');
   }
 
   return {

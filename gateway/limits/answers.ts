@@ -38,7 +38,10 @@ export class Answers {
   #others: Counts = new Map(); // long-running answers at other gateways
   #inspecting: Promise<void> | undefined;
   readonly #notExchanged = (error: unknown) =>
-    this.#options.log.error({ err: error }, 'Answers under way were not exchanged');
+    this.#options.log.error(
+      { err: error },
+      'The counts of concurrent answers were not exchanged through Redis',
+    );
 
   constructor(options: AnswersOptions) {
     this.#options = options;

@@ -101,7 +101,10 @@ export class Seconds {
     this.#timer = undefined;
     this.#exchanging ??= this.#exchangeUnsent(isDue)
       .catch((error: unknown) =>
-        this.#options.log.error({ err: error }, 'Calls per second were not exchanged'),
+        this.#options.log.error(
+          { err: error },
+          'The counts of calls per second were not exchanged through Redis',
+        ),
       )
       .finally(() => {
         this.#exchanging = undefined;

@@ -46,7 +46,10 @@ export function resultOf(asked: Asked): CallToolResult {
   const unborn =
     asOf === undefined ? undefined : bodies.flatMap(seriesIn).find(({ meta }) => isLater(meta, asOf));
   if (unborn !== undefined)
-    return errorOf({ code: 'not_found', message: `As of ${asOf} there was no series "${unborn.series}".` });
+    return errorOf({
+      code: 'not_found',
+      message: `As of ${asOf}, the series "${unborn.series}" did not exist.`,
+    });
   const cited = bodies.flatMap((body, i) =>
     seriesIn(body).map(({ series, meta }) => sourceOf(series, meta, targets[i] ?? '', publicUrl)),
   );

@@ -128,7 +128,7 @@ function checkAddress({ headers }: IncomingMessage, { publicUrl, dashboardOrigin
   const own = publicUrl === '' ? undefined : new URL(publicUrl);
   const name = host.replace(/:\d*$/, '').toLowerCase();
   if (name !== own?.hostname && !['localhost', '127.0.0.1', '[::1]'].includes(name))
-    fail('forbidden', 'The Host header names another host than PUBLIC_URL. Call /mcp by the public URL.');
+    fail('forbidden', 'The Host header differs from PUBLIC_URL. Call /mcp at the public URL.');
   if (origin === undefined || origin === own?.origin || dashboardOrigins.includes(origin)) return;
   if (origin === `http://${host}` || origin === `https://${host}`) return;
   fail('forbidden', 'Pages of this origin may not call /mcp. DASHBOARD_ORIGINS lists those that may.');
@@ -148,7 +148,7 @@ function messageOf(body: Buffer): Message | undefined {
     if (error instanceof SyntaxError) return undefined;
     throw error;
   }
-  if (Array.isArray(parsed)) fail('invalid_body', 'Send one message in each request: batches are not taken.');
+  if (Array.isArray(parsed)) fail('invalid_body', 'Send one message per request; batches are not supported.');
   return typeof parsed === 'object' && parsed !== null ? parsed : undefined;
 }
 

@@ -23,7 +23,7 @@ const period = z.string().max(10).describe('A day or a period: `2024-03-31`, `20
 const asOf = day.optional().describe('Answer as if nothing later than the end of this day was published.');
 const noPastState = day
   .optional()
-  .describe('Refused: this tool knows the present only, so it cannot hide what was published later.');
+  .describe('Refused: this tool has only current data, so it cannot hide what was published later.');
 const id = z.string().min(1).max(200).describe('The id of a series, as `search` gives it.');
 const ids = z.array(id).min(1).max(10).describe('Ids of series. Each counts as one call.');
 const limit = (most: number, usual: number) => z.int().min(1).max(most).default(usual);
@@ -53,7 +53,7 @@ export const tools: readonly Tool[] = [
     name: 'search',
     title: 'Search',
     description:
-      'Finds series by words or id. Costs nothing. Begin here, then use `describe` or `get_series`.',
+      'Finds series by words or id. Free of charge. Start here, then use `describe` or `get_series`.',
     route: '/v1/search',
     keeps: 'first',
     input: {
@@ -116,7 +116,7 @@ export const tools: readonly Tool[] = [
     route: '/v1/series/{id}/triangle',
     input: {
       ...{ id, date: period.optional().describe('One day or period; instead of `from` and `to`.'), ...range },
-      ...{ dims: selection.dims, last: limit(200, 24).describe('The newest so many vintages.'), as_of: asOf },
+      ...{ dims: selection.dims, last: limit(200, 24).describe('The newest N vintages.'), as_of: asOf },
     },
     reads({ id: series, date, from = date, to = date, as_of, ...query }) {
       if (date !== undefined && (from !== date || to !== date))
@@ -152,7 +152,7 @@ function presentOnly<Query>(name: string, as_of: string | undefined, query: Quer
   if (as_of === undefined) return query;
   throw refused(
     'as_of',
-    `${name} knows the present only and has no as_of. Call it without as_of, or use get_series, latest, compare or revisions.`,
+    `${name} has only current data and no as_of. Call it without as_of, or use get_series, latest, compare or revisions.`,
   );
 }
 

@@ -15,7 +15,7 @@ export function gaugesOf(options: {
   return [
     {
       name: 'almanac_gateway_upstream_up',
-      help: 'Instances of the services: 0 from a failed connection to one until it answers a call.',
+      help: 'Whether an instance of a service is in use: 0 from a failed connection until it answers again.',
       read: () =>
         services.flatMap(({ name, urls, isHealthy }) =>
           urls.map((url) => ({ labels: { service: name, url }, value: Number(isHealthy(url)) })),
@@ -23,27 +23,27 @@ export function gaugesOf(options: {
     },
     {
       name: 'almanac_gateway_redis_up',
-      help: 'Whether Redis is asked: 0 after a fault, until it answers again. Absent where there is none.',
+      help: 'Whether Redis is in use: 0 after a fault, until it answers again. Absent without Redis.',
       read: () => (redis === undefined ? [] : [{ value: Number(redis.isUsable) }]),
     },
     {
       name: 'almanac_gateway_response_cache_answers',
-      help: 'Answers of data-api that are kept in memory.',
+      help: 'Answers of data-api in the response cache.',
       read: () => [{ value: keptAnswers.size }],
     },
     {
       name: 'almanac_gateway_response_cache_bytes',
-      help: 'What they take, at most RESPONSE_CACHE_MB.',
+      help: 'Memory of the response cache, at most RESPONSE_CACHE_MB.',
       read: () => [{ value: keptAnswers.calculatedSize }],
     },
     {
       name: 'almanac_gateway_journal_entries',
-      help: 'Sums of usage that accounts-api has not taken yet.',
+      help: 'Usage entries that accounts-api has not accepted yet.',
       read: () => [{ value: journal.backlog().entries }],
     },
     {
       name: 'almanac_gateway_journal_batches',
-      help: 'Batches of usage under way or waiting to be sent again; more than a few mean that accounts-api is away.',
+      help: 'Batches of usage in flight or waiting for a retry; more than a few mean that accounts-api is unavailable.',
       read: () => [{ value: journal.backlog().batches }],
     },
   ];

@@ -99,19 +99,19 @@ export function createMetrics(): Metrics {
     },
     {
       name: 'almanac_gateway_requests_cut_off_total',
-      help: 'Requests whose answer did not reach the client whole.',
+      help: 'Requests whose answer did not reach the client completely.',
       type: 'counter',
       read: () => [{ value: cutOff }],
     },
     {
       name: 'almanac_gateway_requests_malformed_total',
-      help: 'Requests that were not valid HTTP, or did not come to their end.',
+      help: 'Requests that were not valid HTTP, or were incomplete.',
       type: 'counter',
       read: () => [{ value: malformed }],
     },
     {
       name: 'almanac_gateway_requests_under_way',
-      help: 'Requests under way.',
+      help: 'Requests in flight.',
       read: () => [{ value: underWay }],
     },
   ];

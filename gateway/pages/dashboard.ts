@@ -29,7 +29,7 @@ const failedPage = `<!doctype html>
 <meta charset="utf-8">
 <title>Almanac</title>
 <h1>The dashboard is not available</h1>
-<p>It could not be built; the log of the gateway says why. The API is served as usual.</p>
+<p>It could not be built; the log of the gateway has the reason. The API is served as usual.</p>
 </html>
 `;
 
@@ -66,7 +66,7 @@ function sendFile(request: IncomingMessage, response: ServerResponse, files: Das
   const call = callOf(request);
   const isAsset = call.path.startsWith('/assets/');
   const file = files.get(isAsset ? call.path : '/index.html');
-  if (file === undefined) fail('not_found', 'The dashboard has no file of this name.');
+  if (file === undefined) fail('not_found', 'The dashboard has no file with this name.');
   call.contentSecurityPolicy = contentSecurityPolicy;
   const { etag, body, encoding } = file.forms[encodingFor(request.headers['accept-encoding'])];
   // The name of an asset changes with its content.

@@ -19,7 +19,7 @@ const errorPage = `<!doctype html>
 <meta charset="utf-8">
 <title>Errors</title>
 <h1>Errors</h1>
-<p>Every error has this shape; <code>docs_url</code> leads to the paragraph of its code on this page.</p>
+<p>Every error has this format; <code>docs_url</code> leads to the paragraph of its code on this page.</p>
 <pre>${escaped(
   JSON.stringify(
     {

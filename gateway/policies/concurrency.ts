@@ -43,12 +43,12 @@ interface Waiting {
 function refuse(most: number): never {
   fail(
     'rate_limited',
-    `Too many answers at once: the plan allows ${most} answers of an account under way at once. Wait until one has ended.`,
+    `Too many requests at once: your plan allows ${most} concurrent requests. Wait until one has ended.`,
     { headers: { 'retry-after': '1' } },
   );
 }
 
 function endLate(refusals: Refusals, request: IncomingMessage, response: ServerResponse): void {
-  const message = 'The answer took too long as a whole, and was ended. Ask for fewer points at once.';
+  const message = 'The complete answer took too long and was cut off. Ask for fewer points at once.';
   answerFailure(refusals, request, response, new Failure('upstream_timeout', message));
 }

@@ -151,7 +151,7 @@ const notInValue = /[^\t\x20-\x7e\x80-\xff]/;
 function pass(headers: string[], name: string, given: string | string[] | undefined): void {
   if (given === undefined) return;
   const value = typeof given === 'string' ? given : given.join(', ');
-  if (notInValue.test(value)) throw new Error(`The header ${name} holds what no header may.`);
+  if (notInValue.test(value)) throw new Error(`The header ${name} contains illegal characters.`);
   headers.push(name, value);
 }
 
@@ -172,9 +172,9 @@ async function bodyOf(
 function toFailure(service: string, error: AttemptFailed): Failure {
   return error.why === 'silent'
     ? new Failure('upstream_timeout', 'The service did not respond in time. Try again.', {
-        detail: new Error(`${service} was silent for too long`, { cause: error }),
+        detail: new Error(`${service} did not answer in time`, { cause: error }),
       })
     : new Failure('upstream_error', 'The service failed to respond. Try again.', {
-        detail: new Error(`${service} could not be asked`, { cause: error }),
+        detail: new Error(`${service} could not be reached`, { cause: error }),
       });
 }

@@ -53,7 +53,7 @@ export function framing(action: z.output<typeof framingAction>, uploadMb: number
       );
     }
     if (bodyless.includes(method) && (encoding !== undefined || Number(length ?? 0) !== 0)) {
-      fail('invalid_request', `A ${method} request carries no body.`, { headers: close });
+      fail('invalid_request', `A ${method} request must not have a body.`, { headers: close });
     }
     if (encoding !== undefined && encoding.toLowerCase() !== 'chunked') {
       fail('invalid_request', 'Only Transfer-Encoding: chunked is supported.', { headers: close });

@@ -22,6 +22,6 @@ function withoutReason(error: unknown): never {
   if (status !== 503) throw error;
   throw new Failure(
     'unavailable',
-    'This gateway cannot serve calls at the moment. Its log and /readyz at its metrics port have the reason.',
+    'This gateway cannot serve calls at the moment. The reason is in its log, and at /readyz of its metrics port.',
   );
 }

@@ -25,7 +25,7 @@ export interface RateOptions {
 
 const whose = {
   account: 'the plan allows',
-  credential: 'an account may be managed with one key or session by',
+  credential: 'the limit for managing an account with one key or session is',
   ip: 'the limit for one IP address is',
 } as const;
 

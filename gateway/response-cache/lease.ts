@@ -47,11 +47,11 @@ export function createDataLease(source: LeaseSource, log: Log, idleAfterMs = 5_0
       const found = await source.ask();
       // This instance's database is behind that of another one.
       if (newest?.edition === found.edition && found.load < newest.load)
-        throw new Error(`data-api knows of load ${found.load}, after ${newest.load}.`);
+        throw new Error(`data-api reported load ${found.load} after load ${newest.load}.`);
       newest = found;
       leasedUntilMs = askedAtMs + answerLeaseMs;
     } catch (error) {
-      log.debug({ err: error }, 'the lease on the state of the data was not renewed');
+      log.debug({ err: error }, 'the lease on the data could not be renewed');
     }
     isRenewing = !isClosed && source.now() - usedAtMs <= idleAfterMs;
     if (isRenewing) callOff = source.after(renewEveryMs, () => void renew());

@@ -115,7 +115,7 @@ export class AnswerParser {
   #takeHead(text: string): void {
     const status = Number(statusLine.exec(text)?.[1]);
     if (!(status >= 100)) throw noHttp();
-    if (notInHead.test(text)) throw new BadAnswer('The head holds what no head may.');
+    if (notInHead.test(text)) throw new BadAnswer('The head contains illegal characters.');
     const head: string[] = [];
     let length: string | undefined;
     let encoding: string | undefined;
@@ -125,19 +125,20 @@ export class AnswerParser {
       from = text.indexOf(lineEnd, begin);
       const colon = text.indexOf(':', begin);
       const end = from < 0 ? text.length : from;
-      if (colon < 0 || colon > end) throw new BadAnswer('A line of the head has no name.');
+      if (colon < 0 || colon > end) throw new BadAnswer('A header line has no name.');
       const name = lowerCase(text.slice(begin, colon));
       const afterColon = text.slice(colon + 1, end);
       const value = withoutBlanks(afterColon);
       head.push(name, value);
       if (name === 'content-length') {
-        if (length !== undefined) throw new BadAnswer('The answer says its length twice.');
+        if (length !== undefined) throw new BadAnswer('The answer has two lengths.');
         length = value;
       } else if (name === 'transfer-encoding') {
-        if (encoding !== undefined) throw new BadAnswer('The answer says its encoding twice.');
+        if (encoding !== undefined) throw new BadAnswer('The answer has two transfer encodings.');
         encoding = value;
         // Node's parser would see a different encoding, and read the body until the connection ends.
-        if (afterColon.trimStart().includes('\t')) throw new BadAnswer('A tab follows the encoding.');
+        if (afterColon.trimStart().includes('\t'))
+          throw new BadAnswer('The transfer encoding contains a tab.');
       } else if (name === 'connection' || name === 'proxy-connection') {
         this.closes ||= /(?:^|,)\s*close\s*(?:,|$)/i.test(value);
       } else if (name === 'keep-alive') this.keepAlive = value;
@@ -152,18 +153,18 @@ export class AnswerParser {
     encoding: string | undefined,
   ): void {
     if (length !== undefined && (encoding !== undefined || !/^\d{1,15}$/.test(length))) {
-      throw new BadAnswer('The length of the answer is not clear.');
+      throw new BadAnswer('The length of the answer is ambiguous.');
     }
     if (encoding !== undefined && encoding.toLowerCase() !== 'chunked') {
-      throw new BadAnswer(`The service sends in ${encoding}, not in chunks.`);
+      throw new BadAnswer(`Unsupported transfer encoding ${encoding}: the service must use chunked.`);
     }
     if (status < 200) {
       if (length !== undefined || encoding !== undefined || this.closes) {
         throw new BadAnswer('A 1xx response must not have a body or close the connection.');
       }
       this.#interim += 1;
-      if (status === 101) throw new BadAnswer('The service would speak another protocol.');
-      if (this.#interim > interimMax) throw new BadAnswer('The service does not come to its answer.');
+      if (status === 101) throw new BadAnswer('The service answered with a protocol upgrade.');
+      if (this.#interim > interimMax) throw new BadAnswer('Too many 1xx responses.');
       return; // such as early hints, which are not forwarded
     }
     if (status === 204 && (encoding !== undefined || Number(length ?? 0) > 0)) {
@@ -171,7 +172,7 @@ export class AnswerParser {
     }
     const hasNoBody = this.#isHead || status === 204 || status === 304;
     if (!hasNoBody && length === undefined && encoding === undefined) {
-      throw new BadAnswer('The answer does not say where it ends.'); // without an end, a truncated answer would look complete
+      throw new BadAnswer('The answer has neither a length nor chunks.'); // without an end, a truncated answer would look complete
     }
     this.#handler.onHead(status, head);
     if (hasNoBody || length === '0') return this.#end();
@@ -197,7 +198,7 @@ export class AnswerParser {
   #readChunkSize(bytes: Buffer, at: number): number | undefined {
     const line = lineAt(bytes, at, chunkLineBytesMax);
     if (line === undefined) return undefined;
-    if (!/^[0-9a-f]{1,12}$/i.test(line)) throw new BadAnswer('The size of a chunk is none.');
+    if (!/^[0-9a-f]{1,12}$/i.test(line)) throw new BadAnswer('Invalid chunk size.');
     this.#bytesLeft = Number.parseInt(line, 16);
     this.#state = this.#bytesLeft === 0 ? 'trailers' : 'chunk';
     return at + line.length + 2;
@@ -205,7 +206,7 @@ export class AnswerParser {
 
   #readAfterChunk(bytes: Buffer, at: number): number | undefined {
     if (bytes[at] !== cr || (bytes.length > at + 1 && bytes[at + 1] !== lf)) {
-      throw new BadAnswer('A chunk is longer than its size.');
+      throw new BadAnswer('A chunk is longer than its stated size.');
     }
     if (bytes.length < at + 2) return undefined;
     this.#state = 'chunk size';
@@ -247,7 +248,7 @@ function checkTrailer(line: string): void {
   const colon = line.indexOf(':');
   if (colon < 0 || notInHead.test(line)) throw new BadAnswer('Invalid trailer after the last chunk.');
   if (notInTrailers.has(lowerCase(line.slice(0, colon)))) {
-    throw new BadAnswer('A trailer must not say how long the answer or its connection is.');
+    throw new BadAnswer('A trailer must not set the length of the answer or end its connection.');
   }
 }
 
@@ -269,7 +270,7 @@ const namesMax = 500;
 function lowerCase(name: string): string {
   const known = lowerCased.get(name);
   if (known !== undefined) return known;
-  if (!token.test(name)) throw new BadAnswer('A name in the head is none.');
+  if (!token.test(name)) throw new BadAnswer('Invalid header name.');
   const lower = name.toLowerCase();
   if (lowerCased.size < namesMax) lowerCased.set(name, lower);
   return lower;

@@ -182,9 +182,9 @@ class Connection implements Sent {
     if (this.#exchange === undefined) {
       if (silentMs > this.#idleMs) this.#socket.destroy();
     } else if (!this.#isConnected) {
-      if (silentMs > connectWithinMs) this.destroy(new Error('The service takes no connection.'));
+      if (silentMs > connectWithinMs) this.destroy(new Error('The service does not accept connections.'));
     } else if (silentMs > this.#pool.silenceMs && !this.#isPaused) {
-      this.destroy(new Error('The service was silent for too long.'), 'silent');
+      this.destroy(new Error('The service did not answer in time.'), 'silent');
     }
   }
 

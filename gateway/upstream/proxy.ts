@@ -97,7 +97,7 @@ function proxyTo(
           upstream.once('timeout', () => void (attempt.timedOut = true));
           upstream.once('upgrade', (_answer, socket) => {
             socket.destroy();
-            attempt.fail(new BadAnswer('The service would speak another protocol.'));
+            attempt.fail(new BadAnswer('The service answered with a protocol upgrade.'));
           });
         });
         proxy.on('proxyRes', (answer, request) => {
@@ -117,7 +117,7 @@ function watchConnecting(upstream: ClientRequest, attempt: Attempt): void {
   const { socket } = upstream;
   if (socket === null) throw new Error('http-proxy announces a request when it has its socket.');
   const timer = setTimeout(
-    () => upstream.destroy(new Error('The service takes no connection.')),
+    () => upstream.destroy(new Error('The service does not accept connections.')),
     connectWithinMs,
   );
   socket.once(socket instanceof TLSSocket ? 'secureConnect' : 'connect', () => {

@@ -78,7 +78,7 @@ const notInUrl = /[^\x21-\x7e\x80-\xff]/;
 
 /** @throws Error if the text would contain more than one request; Node's parser accepts nothing that could cause this. */
 function requestText(method: string, target: string, host: string, headers: readonly string[]): string {
-  if (notInUrl.test(target)) throw new Error('The URL holds what no URL may.');
+  if (notInUrl.test(target)) throw new Error('The URL contains illegal characters.');
   let text = `${method} ${target} HTTP/1.1\r\nhost: ${host}\r\n`;
   for (let i = 0; i < headers.length; i += 2) text += `${headers[i]}: ${headers[i + 1]}\r\n`;
   return `${text}\r\n`;

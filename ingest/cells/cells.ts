@@ -217,7 +217,7 @@ const cellTypes: Record<ColumnType, CellType> = {
   },
   list: {
     read: (text) => (isPrintable(text) ? arrayLiteral(text.split(';')) : undefined),
-    expected: () => 'words divided by ;',
+    expected: () => 'words separated by ;',
   },
 };
 

@@ -66,11 +66,11 @@ export function startPublishing(deps: ReleaseDeps): Publishing {
   const keeping = run(
     {
       ...{ everyMs: aliveEveryMs, event: 'upkeep_fault', look: keepUp },
-      fault: 'That this publisher is at work could not be noted; it will be tried again',
+      fault: 'The publisher could not record that it is running; will retry',
     },
     deps,
   );
-  const fault = 'Releases could not be made; it will be tried again';
+  const fault = 'Releases could not be made; will retry';
   const working = run({ everyMs: lookEveryMs, event: 'releases_fault', fault, look }, deps);
   return {
     counts,

@@ -189,7 +189,7 @@ function lineOf(document: Document, lines: LineCounter, keys: readonly PropertyK
 }
 
 const heading = ` How the tables of this folder are loaded, as almanac publish has found it: a comment says why.
- Edit it, and run almanac publish again: it says what the edit changes, and loads that. The keys are in docs/entries.md.`;
+ Edit it, and run almanac publish again: it prints what the edit changes, and loads it. The keys are in docs/entries.md.`;
 
 /** A description without tables. @param name the database identifies the folder by it. */
 export function emptyDescription(name: string): DescriptionFile {
@@ -225,7 +225,7 @@ export function addEntries(file: DescriptionFile, entries: readonly NewEntry[]):
       (guesses.key as Scalar).commentBefore =
         entry.skip === undefined
           ? ' Nobody has confirmed these. Delete this line when they are right, or load by --yes.'
-          : ' Delete this line to leave the file out on purpose; until then the exit code is 1. Delete the entry to have a mended file read anew.';
+          : ' Delete this line to leave the file out on purpose; until then the exit code is 1. Delete the entry to have a corrected file read again.';
     tables.add(node);
     file.description.tables.push(entry);
   }

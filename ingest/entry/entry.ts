@@ -105,13 +105,13 @@ const tableShape = z.strictObject({
     .regex(schedulePattern, scheduleRule)
     .optional()
     .describe(
-      'When the publisher fetches the URL anew, in SERIES_TIME_ZONE: every 15 minutes, hourly, daily 10:30, weekly mon 06:00',
+      'When the publisher fetches the URL again, in SERIES_TIME_ZONE: every 15 minutes, hourly, daily 10:30, weekly mon 06:00',
     ),
   skip: z
     .string()
     .optional()
     .describe(
-      'The reason why the file is not loaded. With "guessed" the exit code is 1 until somebody confirms it',
+      'The reason why the file is not loaded. With "guessed" the exit code is 1 until it is confirmed',
     ),
   ...datasetKeys,
   encoding: z.string().optional().describe('utf-8, utf-16le, windows-1252 …; left out: detected'),
@@ -237,9 +237,7 @@ const tableShape = z.strictObject({
   guessed: z
     .array(z.string())
     .optional()
-    .describe(
-      'The guesses that nobody has confirmed: the entry is loaded by --yes, or once this line is deleted',
-    ),
+    .describe('The unconfirmed guesses: the entry is loaded by --yes, or once this line is deleted'),
 });
 
 export const tableSchema = tableShape

@@ -259,7 +259,7 @@ async function refuseStaged(
       line,
       dataset.key.join(', '),
       key,
-      `one row a key; line ${input.lineOf(first_line)} has the same${apart.map((name) => ` (tell them apart by ${name})`).join('')}`,
+      `one row a key; line ${input.lineOf(first_line)} has the same${apart.map((name) => ` (distinguish them by ${name})`).join('')}`,
     );
   for (const { line, column } of await takeIncomplete(on, dataset, columns))
     rejects.add(line, column, '', `${expectedFor(dataset, column, reader)}: the row is new and needs it`);

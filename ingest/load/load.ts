@@ -86,7 +86,7 @@ export function withPackage(given: LoadOptions): LoadOptions {
   if (typeof given.input === 'string' && isDataPackage(given.input))
     return packageOptions(given, given.input);
   if (given.resource !== undefined)
-    misuse('--resource chooses from a datapackage.json, and the file is none.');
+    misuse('--resource works only with a datapackage.json, and the file is not one.');
   return given;
 }
 
@@ -157,7 +157,7 @@ function endInTime(
   if (typeof input === 'string' || rows !== undefined) dated.end();
   throw new IngestFailure(
     'usage',
-    'The day ended while the load was under way, and its input cannot be read again. Load it again, or give its day by --vintage.',
+    'The day ended while the load was running, and its input cannot be read again. Load it again, or give its day by --vintage.',
   );
 }
 

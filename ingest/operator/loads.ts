@@ -35,17 +35,17 @@ const rowSchema = z.object({
   vintage: z.iso.date(),
   complete: z.boolean().describe('The file was complete: points that it left out were deleted.'),
   kind: z.enum(['load', 'retraction']),
-  retracts: z.int().nullable().describe('Of a retraction: the load that it retracts.'),
-  erases: z.boolean().describe('Of a retraction: it took the load out of the history too.'),
+  retracts: z.int().nullable().describe('For a retraction: the load that it retracts.'),
+  erases: z.boolean().describe('For a retraction: whether it also erased the load from the history.'),
   reason: z.string().nullable(),
   status: z.enum(['in_force', 'retracted', 'erased']),
   retracted_by: z
     .int()
     .nullable()
     .describe('The retraction that put it out of force, or erased it; of a retraction: the next one.'),
-  retractable: z.boolean().describe('It can be retracted as it is.'),
+  retractable: z.boolean().describe('Whether it can be retracted.'),
   not_retractable_because: z.string().nullable().describe('Why it cannot; null where it can.'),
-  erasable: z.boolean().describe('It can be taken out of the history.'),
+  erasable: z.boolean().describe('Whether it can be erased from the history.'),
   part_of: z.int().nullable().describe('The first load of the same file, if the file has several vintages.'),
   by: z
     .string()
@@ -124,7 +124,7 @@ export const readLoad = endpoint({
 export const retractLoad = endpoint({
   summary: 'Takes a load back: from today on, or in all vintages.',
   description:
-    'A retraction is a load itself. In force on running services when it is answered. 503 while another load is under way. A release that is due interrupts it; it starts again when that is made.',
+    'A retraction is a load itself. Running services show it when it is answered. 503 while another load is running. A release that is due interrupts it; it starts again when that is made.',
   requester: 'operator',
   params,
   body: z.strictObject({

@@ -20,13 +20,13 @@ import { refusing, requireUpload } from './uploads.ts';
 
 const countsSchema = {
   rows_read: count,
-  rows_rejected: count.describe('That are not valid.'),
+  rows_rejected: count.describe('Rows that are not valid.'),
   ...pointCountsSchema,
 };
 const commandSchema = z
   .string()
   .describe(
-    'That does the same in the folder of the file. An edited entry and facts of single columns are written in its almanac.yml.',
+    'The command that does the same in the folder of the file. An edited entry and facts of single columns are written in its almanac.yml.',
   );
 
 const checkSchema = z.object({
@@ -119,9 +119,9 @@ const checkWithinMs = 50_000;
 const publishWithinMs = 600_000;
 
 export const checkUpload = endpoint({
-  summary: 'What a table of an upload would change, point by point.',
+  summary: 'Lists what a table of an upload would change, point by point.',
   description:
-    'A dry run: nothing is stored. 503 while another load is under way, or if a release comes due meanwhile.',
+    'A dry run: nothing is stored. 503 while another load is running, or if a release comes due meanwhile.',
   requester: 'operator',
   params,
   body: z.strictObject({ ...wish, choose }),
@@ -146,7 +146,7 @@ export const checkUpload = endpoint({
 export const publishUpload = endpoint({
   summary: 'Publishes a table of an upload: now, or under embargo until an instant.',
   description:
-    'Published now, it is in force on running services when it is answered. 503 while another load is under way. A release that is due interrupts it; it starts again when that is made. An upload whose tables are all published is deleted.',
+    'If published now, running services show it when it is answered. 503 while another load is running. A release that is due interrupts it; it starts again when that is made. An upload whose tables are all published is deleted.',
   requester: 'operator',
   params,
   body: z.strictObject({

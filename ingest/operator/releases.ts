@@ -25,7 +25,7 @@ const releaseSchema = z.object({
   release_with: z.string().nullable().describe('The entry of the calendar that it follows.'),
   dataset: z.string(),
   source_name: z.string(),
-  options: report.describe('Of the load.'),
+  options: report.describe('The dataset of the load.'),
   lead_seconds: z.number().describe('How long before its instant the load begins.'),
   file_bytes: z.int(),
   file_sha256: z.string(),

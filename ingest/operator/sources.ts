@@ -11,7 +11,7 @@ const rowSchema = z.object({
   name: z.string(),
   publication: z.string().describe('The name in its almanac.yml.'),
   url: z.string().describe('Without its query, which may hold a token.'),
-  sheet: z.string().nullable().describe('Of a workbook.'),
+  sheet: z.string().nullable().describe('The sheet of a workbook; null for other files.'),
   schedule: z.string(),
   registered_at: z.iso.datetime(),
   last_fetch_at: z.iso.datetime().nullable(),
@@ -24,7 +24,7 @@ const rowSchema = z.object({
     .record(z.string(), z.unknown())
     .nullable()
     .describe(
-      'Of the last fetch: `result` is `loaded`, `unchanged` or `failed`, with what was loaded, or why it failed.',
+      'The result of the last fetch: `result` is `loaded`, `unchanged` or `failed`, with what was loaded, or why it failed.',
     ),
 });
 

@@ -16,7 +16,7 @@ const choiceSchema = z.object({
   options: z
     .array(
       z.object({
-        label: z.string().describe('What it would mean.'),
+        label: z.string().describe('What the choice would mean.'),
         set: z
           .record(z.string(), z.unknown())
           .describe(
@@ -33,7 +33,7 @@ export const previewSchema = z.object({
   points: z
     .array(
       z.object({
-        line: z.int().describe('Of the file.'),
+        line: z.int().describe('The line of the file.'),
         series: z.string(),
         dims: z.record(z.string(), z.string()),
         date: z.iso.date(),
@@ -43,7 +43,7 @@ export const previewSchema = z.object({
       }),
     )
     .describe('The first points, some of the middle and the last, as they will be served.'),
-  points_read: lineCount.describe('Of the lines that were read.'),
+  points_read: lineCount.describe('The number of points in the lines that were read.'),
   is_whole: z.boolean().describe('Whether all lines were read.'),
   left_out: z
     .array(
@@ -64,7 +64,7 @@ export const previewSchema = z.object({
 
 const tableSchema = z.object({
   table: z.int().min(0).describe('Its number, from 0.'),
-  sheet: z.string().nullable().describe('Of a workbook; null: its first, or the file is none.'),
+  sheet: z.string().nullable().describe('The sheet of a workbook; null: its first, or not a workbook.'),
   lines_read: z.int().min(0).describe('To find out: all, or the first fifty thousand.'),
   sure: z.array(findingSchema),
   guesses: z.array(findingSchema),

@@ -44,13 +44,13 @@ const readWithinMs = 50_000;
 const params = { id: z.string().describe('An id of `/v1/operator/uploads`.') };
 
 export const uploadFile = endpoint({
-  summary: 'Takes a file, and says what tables it has and how they would be published.',
+  summary: 'Accepts a file, and returns its tables and how they would be published.',
   description:
     'The body is the file, at most `UPLOAD_MB`. It is kept for 24 hours, or until it is published. An account may have ten.',
   requester: 'operator',
   query: {
     name: nameParam.describe(
-      'The name of the file. It is a label; its ending says what the file is, and a date in it of when.',
+      'The name of the file, a label. Its extension gives the format, and a date in it the date of the data.',
     ),
     publication: publicationParam
       .default('uploads')
@@ -168,7 +168,7 @@ async function* bytesOf(request: Request, uploadMb: number): AsyncGenerator<Buff
     for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
       bytes += chunk.length;
       if (bytes > uploadMb * 1024 * 1024)
-        fail('payload_too_large', `The body may have at most ${uploadMb} MB.`);
+        fail('payload_too_large', `The body must be at most ${uploadMb} MB.`);
       yield chunk;
     }
   } catch (error) {

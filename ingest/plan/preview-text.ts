@@ -53,7 +53,7 @@ export function previewOf(plan: Plan, { inspected, withLines }: Shown): string {
     if (table.state === 'entry changed') lines.push(...editOf(table));
     const of = inspected.get(table.entry);
     if (of === undefined) continue;
-    if (table.state !== 'entry changed') lines.push(`${table.path}: nobody has confirmed its guesses`);
+    if (table.state !== 'entry changed') lines.push(`${table.path}: its guesses are not confirmed`);
     lines.push(...inspectedOf(table.entry, of, { withLines, areFew }));
   }
   for (const { path, reason } of plan.unreadable) lines.push(`${path}: cannot be read. ${reason}`);

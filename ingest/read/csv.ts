@@ -171,7 +171,7 @@ class BatchParser {
     const reasons: Partial<Record<string, string>> = {
       CSV_QUOTE_NOT_CLOSED: 'a quoted cell begins here and never ends',
       INVALID_OPENING_QUOTE:
-        'a quote stands inside a cell that is not quoted (write the cell as "a ""quoted"" word")',
+        'a quote is inside a cell that is not quoted (write the cell as "a ""quoted"" word")',
       CSV_INVALID_CLOSING_QUOTE: 'text follows the closing quote of a cell (a quote within is written twice)',
     };
     return notCsv(this.#nextLine, reasons[error.code] ?? error.message, error);

@@ -26,11 +26,11 @@ test('an address that is not allowed is not connected to, whether it is the firs
   const refused = await failureOf(fetchFile(`${server.url}/a.csv?token=secret`, { guard: strict }));
   t.is(
     refused.message,
-    `${server.url}/a.csv cannot be fetched: its URL, or one that it redirects to, must have a host with a public address, and a port that is allowed.`,
+    `${server.url}/a.csv cannot be fetched: its URL, or one that it redirects to, must have a host with a public address, and an allowed port.`,
   );
   const encrypted = createAddressGuard({ allowCidrs: ['127.0.0.0/8'], allowHttp: false });
   const plain = await failureOf(fetchFile(`${server.url}/a.csv`, { guard: encrypted }));
-  t.regex(plain.message, /its URL, or one that it redirects to, must begin https:\/\/\./);
+  t.regex(plain.message, /its URL, or one that it redirects to, must begin with https:\/\/\./);
   t.deepEqual(server.requests, []);
 
   // 127.0.0.2 is the same machine: only the guard keeps it from being reached.

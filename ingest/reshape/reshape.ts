@@ -84,7 +84,7 @@ async function* longRows(
     head.rows.push(...batch.rows.slice(0, headEnd));
     head.lines.push(...batch.lines.slice(0, headEnd));
     if (head.rows.length > headRowsMax)
-      misuse(`${of.where}: first: at most ${headRowsMax} lines may stand above the data.`);
+      misuse(`${of.where}: first: at most ${headRowsMax} lines may precede the data.`);
     if (firstAt < 0) continue;
     const rest = { rows: batch.rows.slice(firstAt), lines: batch.lines.slice(firstAt) };
     const plan = planOf(table, of, head, rest.rows, constants);

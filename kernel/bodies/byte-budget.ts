@@ -145,11 +145,11 @@ const headers = { 'retry-after': '1', connection: 'close' };
 const tooMuch = () =>
   new Failure(
     'rate_limited',
-    'Too many request bodies are under way from your IP address at once. Send fewer at a time, and try again.',
+    'Too many concurrent request bodies from your IP address. Send fewer at a time, and try again.',
     { headers },
   );
 
 const full = () =>
-  new Failure('unavailable', 'Too many request bodies are under way at the moment. Try again in a second.', {
+  new Failure('unavailable', 'Too many concurrent request bodies at the moment. Try again in a second.', {
     headers,
   });

@@ -86,6 +86,6 @@ function requireJson(request: Request): void {
 function fromBodyParser(thrown: Error, limit: number): Error {
   if (!('status' in thrown) || Number(thrown.status) >= 500) return thrown;
   return thrown.status === 413
-    ? new Failure('payload_too_large', `The body may have at most ${limit / 1024} KB.`)
+    ? new Failure('payload_too_large', `The body must be at most ${limit / 1024} KB.`)
     : new Failure('invalid_body', 'The body is not valid JSON in UTF-8.');
 }

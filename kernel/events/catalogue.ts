@@ -19,12 +19,14 @@ const ofSeries = {
   ...load,
   vintage: z.iso
     .date()
-    .describe('The vintage of the load. An older one than before: a backfill of the history.'),
+    .describe(
+      'The vintage of the load. If it is older than that of an earlier load, the load is a backfill.',
+    ),
   series: z
     .array(z.string())
     .min(1)
     .max(250)
-    .describe('The ids, sorted. A larger load is told in several events, each with other series.'),
+    .describe('The ids, sorted. A larger load is reported in several events, each with other series.'),
 };
 const seriesSample = {
   load: 412,
@@ -32,7 +34,7 @@ const seriesSample = {
   vintage: '2026-11-16',
   series: ['CPI.M', 'CPI_CORE.M'],
 };
-const changedIds = z.array(z.string()).min(1).max(250).describe('Its present and its earlier ids, sorted.');
+const changedIds = z.array(z.string()).min(1).max(250).describe('Its current and earlier ids, sorted.');
 const changeSample = { load: 414, published_at: '2026-11-16T12:33:10Z', series: ['CPI.M'] };
 const key = {
   key: z.string().describe('Its id.'),
@@ -43,14 +45,14 @@ const keySample = { key: 'key_a2b3c4d5e6f7a2b3c4d5', name: 'Production', masked:
 
 export const eventKinds = {
   'series.updated': {
-    summary: 'A load gave series points that they did not have, changed points, or deleted them.',
+    summary: 'A load added, changed or deleted points of series.',
     of: 'everybody',
     data: z.object(ofSeries),
     sample: seriesSample,
   },
   'series.revised': {
     summary:
-      'A load changed or deleted points that were published before. `series.updated` tells of the same series too.',
+      'A load changed or deleted points that were published before. `series.updated` also reports the same series.',
     of: 'everybody',
     data: z.object(ofSeries),
     sample: seriesSample,
@@ -68,7 +70,7 @@ export const eventKinds = {
     sample: changeSample,
   },
   'series.renamed': {
-    summary: 'A series has another id. It answers to the earlier one too.',
+    summary: 'The id of a series changed. It is also served under its earlier id.',
     of: 'everybody',
     data: z.object({
       ...load,
@@ -116,7 +118,7 @@ export const eventKinds = {
       release_date: z.iso.date().describe('The local day of the publisher.'),
       reference_period: z.string().nullable().describe('What it is about.'),
       series: ofSeries.series.describe(
-        'The ids that the entry names, sorted. More than 250 are told in several events.',
+        'The ids that the entry names, sorted. More than 250 are reported in several events.',
       ),
     }),
     sample: {
@@ -132,7 +134,7 @@ export const eventKinds = {
     },
   },
   'source.failed': {
-    summary: 'A source that keeps itself fresh could not be fetched or loaded three times in a row.',
+    summary: 'An automatically refreshed source could not be fetched or loaded three times in a row.',
     of: 'operators',
     data: z.object({
       source: z.string().describe('Its name, as in `almanac sources list`.'),
@@ -150,7 +152,7 @@ export const eventKinds = {
     },
   },
   'key.created': {
-    summary: 'An API key was made.',
+    summary: 'An API key was created.',
     of: 'account',
     data: z.object({ ...key, expires_at: instant.nullable() }),
     sample: { ...keySample, expires_at: null },
@@ -175,7 +177,7 @@ export const eventKinds = {
     summary: 'The subscription or the plan of the account changed.',
     of: 'account',
     data: z.object({
-      plan: z.string().describe('The plan in force.'),
+      plan: z.string().describe('The current plan.'),
       state: z
         .enum(['none', 'active', 'inactive'])
         .describe('`inactive`: calls with keys answer 402 `subscription_inactive`.'),

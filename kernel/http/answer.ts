@@ -64,7 +64,7 @@ export async function answer(
   }
   if (reply.identity === undefined) {
     const content = await reply.read();
-    if (!('text' in content)) throw new TypeError('Only a text can be made an ETag of: give the identity.');
+    if (!('text' in content)) throw new TypeError('The ETag of this content requires an identity.');
     const headers = cachingHeaders(request, keeping, {
       ...reply,
       identity: [content.text, content.nextCursor],

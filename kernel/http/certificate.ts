@@ -19,7 +19,7 @@ export function openCertificate(first: Certificate | undefined): ServiceCertific
     onRenewed: (use) => void users.push(use),
     prepareRenewal(renewed) {
       if (renewed === undefined)
-        throw new Error('SERVICE_TLS_CERT and SERVICE_TLS_KEY can be removed by a restart only.');
+        throw new Error('SERVICE_TLS_CERT and SERVICE_TLS_KEY can be removed only by a restart.');
       return () => {
         current = renewed;
         for (const use of users) use(renewed);

@@ -103,7 +103,7 @@ export const paginationSchema = z
       .nullable()
       .describe('Send it as `cursor` for the next page; null on the last one.'),
     count: z.int().describe('Rows of this page.'),
-    total: z.int().optional().describe('Rows of all pages, where they are known without being counted.'),
+    total: z.int().optional().describe('The number of rows of all pages, if known without counting.'),
   })
   .meta({ id: 'Pagination' });
 

@@ -49,7 +49,7 @@ test('every fault in a query is a 400 that names the parameter and what is allow
     ['dims=a:b&start=2024', 'start', /Did you mean "from"\?/],
     ['observation_start=2024', 'observation_start', /Did you mean "from"\?/],
     ['per_page=5', 'per_page', /Did you mean "limit"\?/],
-    ['units=pch', 'units', /endpoint\. Known here/],
+    ['units=pch', 'units', /endpoint\. Known names/],
     [
       'from=2024-02-30',
       'from',
@@ -80,7 +80,7 @@ test('a window is the days it means, open where an end is not given, and refused
   t.is(failure.message, '"from" must not be after "to".');
 });
 
-test('words and ids are divided by commas: words in their own order, ids each different and none empty', (t) => {
+test('words and ids are separated by commas: words in their own order, ids each different and none empty', (t) => {
   const lists = z.object({
     fields: someOfParam(['date', 'value', 'dims']),
     ids: idsParam('city', 2).optional(),
@@ -90,7 +90,7 @@ test('words and ids are divided by commas: words in their own order, ids each di
     ids: ['b', 'a'],
   });
   t.throws(() => parseQuery(lists, '/x?fields=date,'), {
-    message: /"fields" is "date,", but must be some of date, value, dims,/,
+    message: /"fields" is "date,", but must be one or more of date, value, dims,/,
   });
   for (const ids of ['a,a', 'a,', ',', 'a,b,c'])
     t.throws(
@@ -202,7 +202,7 @@ test('only the text after the first question mark is the query', (t) => {
   t.deepEqual(parseQuery(one, '/x'), {});
   t.deepEqual(parseQuery(one, '/x?'), {});
   t.deepEqual(parseQuery(one, '/q=1?q=a?b'), { q: 'a?b' });
-  t.regex(faultOf(t, () => parseQuery(z.object({}), '/x?q=1')).message, /None are known here/);
+  t.regex(faultOf(t, () => parseQuery(z.object({}), '/x?q=1')).message, /None are allowed here/);
 });
 
 test('what a client wrote is shown to it short and without control characters', (t) => {

@@ -58,7 +58,7 @@ export const someOfParam = <const Word extends string>(words: readonly Word[]) =
     .transform((text): readonly string[] => text.split(','))
     .refine(
       (asked) => asked.every((word) => (words as readonly string[]).includes(word)),
-      `must be some of ${words.join(', ')}, with a comma between them`,
+      `must be one or more of ${words.join(', ')}, separated by commas`,
     )
     .transform((asked): readonly Word[] => words.filter((word) => asked.includes(word)))
     .meta({ override: { type: 'array', items: { type: 'string', enum: [...words] }, 'x-separator': ',' } });
@@ -70,7 +70,7 @@ export const idsParam = (what: string, most: number) =>
     .transform((text) => text.split(','))
     .refine(
       (ids) => ids.length <= most && new Set(ids).size === ids.length && !ids.includes(''),
-      `must be 1 to ${most} different ${what} ids with a comma between them`,
+      `must be 1 to ${most} different ${what} ids, separated by commas`,
     )
     .meta({
       override: {
@@ -91,7 +91,7 @@ const valuesMax = 100;
  * doubled. If the whole text with its commas is a valid value, it is included too.
  */
 export function severalParam<Item extends z.ZodType>(item: Item) {
-  const rule = `must be 1 to ${valuesMax} values with a comma between them`;
+  const rule = `must be 1 to ${valuesMax} values, separated by commas`;
   const { $schema: _, override, description, ...kind } = z.toJSONSchema(item, { io: 'input' });
   const items = { type: 'string', ...kind, ...(override as object | undefined) } as { type: 'string' };
   const about = description === undefined ? {} : { description };
@@ -185,7 +185,7 @@ export function parseGiven<Shape extends z.ZodRawShape>(
   const name = String(issue?.path[0] ?? '');
   const value = [given[name]].flat()[Number(issue?.path[1] ?? 0)];
   if (value === undefined) return refuse(name, 'is required');
-  const { message = 'must be another value' } = issue ?? {};
+  const { message = 'has an invalid value' } = issue ?? {};
   if (!message.startsWith('must ')) return refuse(name, message);
   const nearest = issue?.code === 'invalid_value' ? nearestName(value, issue.values.map(String)) : undefined;
   const hint = nearest === undefined ? '' : ` Did you mean "${nearest}"?`;
@@ -232,7 +232,7 @@ function failUnknown(name: string, known: readonly string[]): never {
   const shown = printable(name);
   const nearest = namedElsewhere(name, known) ?? nearestName(name, known);
   const hint = nearest === undefined ? '' : ` Did you mean "${nearest}"?`;
-  const allowed = known.length === 0 ? 'None are known here.' : `Known here: ${known.join(', ')}.`;
+  const allowed = known.length === 0 ? 'None are allowed here.' : `Known names: ${known.join(', ')}.`;
   return fail('invalid_parameter', `"${shown}" is not a parameter of this endpoint.${hint} ${allowed}`, {
     param: shown,
   });

@@ -255,7 +255,7 @@ test('how long a body may be is said, and is counted after it is unpacked', asyn
   const answer = await call('POST', '/things', { headers: gzip, body: packed });
   t.is(answer.status, 413);
   t.like(JSON.parse(answer.body), {
-    error: { code: 'payload_too_large', message: 'The body may have at most 64 KB.' },
+    error: { code: 'payload_too_large', message: 'The body must be at most 64 KB.' },
   });
   const short = await call('POST', '/things', { headers: gzip, body: gzipSync('{"a":1}') });
   t.is(short.body, '{"a":1}');

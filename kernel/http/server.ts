@@ -141,7 +141,7 @@ export async function listen(server: Server, host: string, port: number, setting
       const message =
         error.code === 'EADDRINUSE'
           ? `Port ${port} on ${host} is in use by another program. Stop it, or choose another: ${setting}=${port + 1}.`
-          : `Cannot listen on port ${port} of ${host} (${setting} and its host): ${error.message}.`;
+          : `Cannot listen on port ${port} of ${host} (see ${setting}): ${error.message}.`;
       reject(new Error(message, { cause: error }));
     });
     server.listen(port, host, resolve);
@@ -297,7 +297,7 @@ function createAnswerer(options: ServiceOptions): Answerer {
       if (path === '/readyz') return refuseProbe(why);
       // A fault between the gateway and this service: a client's credentials cannot cause it.
       return fail('unavailable', 'The service is temporarily unavailable. Try again in a moment.', {
-        detail: new Error(`The identity of the gateway is refused. ${why}`),
+        detail: new Error(`The identity of the gateway was refused. ${why}`),
       });
     }
     call.identity = identity;

@@ -25,7 +25,9 @@ test('text from outside begins no line and changes no other field; the time is i
 });
 
 test('lines are written of a log of createLog only: of another the destination is not known', (t) => {
-  t.throws(() => lineWriter(createLog('gateway', 'info').child({}), 'call'), { message: /not of createLog/ });
+  t.throws(() => lineWriter(createLog('gateway', 'info').child({}), 'call'), {
+    message: /not created by createLog/,
+  });
 });
 
 test('standard output has all lines in order, short or long, in whatever letters, also of a process that exits at once', (t) => {

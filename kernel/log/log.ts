@@ -92,7 +92,7 @@ export function descriptorOf(log: Log): number {
  */
 export function lineWriter(log: Log, message: string): (fields: string) => void {
   const destination = destinations.get(log);
-  if (destination === undefined) throw new TypeError('This log is not of createLog.');
+  if (destination === undefined) throw new TypeError('This log was not created by createLog.');
   const bindings = `,${JSON.stringify(log.bindings()).slice(1, -1)}`;
   const begin = `{"level":${log.levels.values['info']}`;
   const end = `,"msg":${JSON.stringify(message)}}\n`;

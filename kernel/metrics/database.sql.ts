@@ -5,9 +5,9 @@ export interface ServerFigures {
   clock: number;
   /** How far the replica is behind its primary; null for a primary. */
   lag_seconds: number | null;
-  /** The age of this role's longest-running statement. */
+  /** The age of the longest-running statement of this role. */
   statement_seconds: number;
-  /** The age of this role's oldest open transaction. */
+  /** The age of the oldest open transaction of this role. */
   transaction_seconds: number;
   /** Statements of this role that wait for a lock. */
   waiting_for_locks: number;

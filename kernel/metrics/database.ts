@@ -79,7 +79,7 @@ export function serverMetrics(
     figures.answered(
       {
         name: 'almanac_database_up',
-        help: 'Whether the database has answered this scrape, within a second.',
+        help: 'Whether the database answered this scrape within a second.',
       },
       labels,
     ),
@@ -95,12 +95,12 @@ export function serverMetrics(
     ),
     one(
       'almanac_database_longest_statement_seconds',
-      'Of the statements of this role under way, the longest.',
+      'The age of the longest-running statement of this role.',
       (row) => row.statement_seconds,
     ),
     one(
       'almanac_database_longest_transaction_seconds',
-      'Of the open transactions of this role, the longest.',
+      'The age of the oldest open transaction of this role.',
       (row) => row.transaction_seconds,
     ),
     one(

@@ -42,7 +42,7 @@ export function redisMetrics(service: string, redis: RedisLink, log: Log): Metri
   return [
     {
       name: 'almanac_service_redis_up',
-      help: 'Whether Redis is asked: 0 after a fault, until it answers again. Absent where there is none.',
+      help: 'Whether Redis is in use: 0 after a fault, until it answers again. Absent without Redis.',
       read: () => [{ labels: { service }, value: Number(redis.isUsable) }],
     },
     memory.metric({ name: 'almanac_redis_memory_bytes', help: 'Memory of Redis in use.' }, (figures) => [
@@ -53,13 +53,13 @@ export function redisMetrics(service: string, redis: RedisLink, log: Log): Metri
       (figures) => [{ value: figures.maxBytes }],
     ),
     memory.metric(
-      { name: 'almanac_redis_noeviction', help: 'Whether maxmemory-policy of Redis is noeviction.' },
+      { name: 'almanac_redis_noeviction', help: 'Whether the maxmemory-policy of Redis is noeviction.' },
       (figures) => [{ value: Number(figures.policy === 'noeviction') }],
     ),
     memory.metric(
       {
         name: 'almanac_redis_evicted_keys_total',
-        help: 'Keys that Redis has removed for lack of memory.',
+        help: 'Keys that Redis has evicted for lack of memory.',
         type: 'counter',
       },
       (figures) => [{ value: figures.evictedKeys }],

@@ -100,13 +100,13 @@ export function createServiceMetrics(service: string): ServiceMetrics {
       },
       {
         name: 'almanac_service_identities_refused_total',
-        help: 'Requests without an identity that the IDENTITY_SECRET of the service has sealed.',
+        help: 'Requests without an identity sealed with the IDENTITY_SECRET of the service.',
         type: 'counter',
         read: () => [{ labels: { service }, value: identitiesRefused }],
       },
       {
         name: 'almanac_service_requests_under_way',
-        help: 'Requests under way.',
+        help: 'Requests in flight.',
         read: () => [{ labels: { service }, value: underWay }],
       },
     ],

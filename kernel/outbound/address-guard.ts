@@ -77,7 +77,7 @@ export function createAddressGuard(
     parse(text) {
       const url = parseUrl(text);
       if (!schemes.includes(url.protocol))
-        refuse(`must begin ${schemes.map((each) => `${each}//`).join(' or ')}`);
+        refuse(`must begin with ${schemes.map((each) => `${each}//`).join(' or ')}`);
       const literal = literalOf(url);
       if (literal !== null && admit(literal) === null) refuse(notPublic);
       if (networks.length === 0 && !isPublicPort(url)) refuse(portRule(rules));
@@ -92,7 +92,7 @@ export function createAddressGuard(
   };
 }
 
-const notPublic = 'must have a host with a public address, and a port that is allowed';
+const notPublic = 'must have a host with a public address, and an allowed port';
 
 function portRule({ allowHttp }: AddressRules): string {
   const ports = allowHttp ? ['80', ...publicPorts] : publicPorts;
@@ -113,7 +113,7 @@ function parseUrl(text: string): URL {
   if (url === null || url.hostname === '') refuse('must be a URL, such as https://example.org/path');
   if (/^[a-z+.-]+:\/*[^/?#]*@/i.test(text)) refuse('must have no user name or password');
   if (text.includes('#')) refuse('must have no fragment (#)');
-  if (url.hostname.endsWith('.')) refuse('must have no dot at the end of its host');
+  if (url.hostname.endsWith('.')) refuse('must not end its host with a dot');
   if (url.href.length > urlLengthMax) refuse(`must have at most ${urlLengthMax} characters`);
   return url;
 }

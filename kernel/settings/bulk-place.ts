@@ -25,12 +25,12 @@ export function bucketFaults(given: Readonly<Record<string, string>>): string[] 
   if (!isSet('BULK_S3_BUCKET'))
     return ['BULK_S3_ENDPOINT', 'BULK_S3_PREFIX', 'BULK_S3_PATH_STYLE']
       .filter(isSet)
-      .map((name) => `${name} must be given with BULK_S3_BUCKET`);
+      .map((name) => `${name} must be set together with BULK_S3_BUCKET`);
   return [
-    ...(isSet('BULK_DIR') ? ['BULK_DIR and BULK_S3_BUCKET must not both be given'] : []),
+    ...(isSet('BULK_DIR') ? ['BULK_DIR and BULK_S3_BUCKET must not both be set'] : []),
     ...['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY']
       .filter((name) => !isSet(name))
-      .map((name) => `${name} must be given with BULK_S3_BUCKET`),
+      .map((name) => `${name} must be set together with BULK_S3_BUCKET`),
   ];
 }
 

@@ -122,7 +122,7 @@ test('a password without its URL is refused, and a URL that has one already', (t
 
 test('a certificate and its key are given together, as PEM, and belong to each other; no part of a key is shown', (t) => {
   const rules = {
-    both: 'SERVICE_TLS_CERT and SERVICE_TLS_KEY must be given both, or neither',
+    both: 'SERVICE_TLS_CERT and SERVICE_TLS_KEY must both be set, or neither',
     cert: 'SERVICE_TLS_CERT must be a certificate, as PEM',
     key: 'SERVICE_TLS_KEY must be a private key without a passphrase, as PEM',
     pair: 'SERVICE_TLS_KEY must be the private key of SERVICE_TLS_CERT',

@@ -20,7 +20,7 @@ export function readSecretFiles(
     const file = set[`${name}_FILE`];
     if (file === undefined) continue;
     if (set[name] !== undefined) {
-      faults.push(`${name}_FILE and ${name} must not both be given`);
+      faults.push(`${name}_FILE and ${name} must not both be set`);
       continue;
     }
     try {
@@ -46,7 +46,7 @@ export function withPasswords(
     const secret = given[password];
     if (secret === undefined) continue;
     const named = urls.filter((name) => given[name] !== undefined);
-    if (named.length === 0) faults.push(`${password} must be given with ${urls[0]}`);
+    if (named.length === 0) faults.push(`${password} must be set together with ${urls[0]}`);
     for (const name of named) {
       const url = withPassword(given[name] ?? '', secret);
       if (url === undefined)
@@ -73,7 +73,7 @@ export function certificateFaults({
 }: Partial<Record<'cert' | 'key', string | undefined>>): string[] {
   if (cert === undefined && key === undefined) return [];
   if (cert === undefined || key === undefined)
-    return ['SERVICE_TLS_CERT and SERVICE_TLS_KEY must be given both, or neither'];
+    return ['SERVICE_TLS_CERT and SERVICE_TLS_KEY must both be set, or neither'];
   const certificate = parsedPem(() => new X509Certificate(cert));
   const privateKey = parsedPem(() => createPrivateKey(key));
   const faults: string[] = [];

@@ -378,11 +378,11 @@ test('what a service needs is named with every other fault, at once', (t) => {
     readSettings({ DATABASE_URL: '', PORT: 'x', METRICS_PORT: '-', GOOGLE_CLIENT_ID: 'id' }, needs),
   );
   t.deepEqual(error?.message.split('\n').slice(1), [
-    '  DATABASE_URL must be set: a data-api of its own needs it',
-    '  IDENTITY_SECRET must be set: a data-api of its own needs it',
+    '  DATABASE_URL must be set: a separately run data-api requires it',
+    '  IDENTITY_SECRET must be set: a separately run data-api requires it',
     '  PORT must be a port number from 0 to 65535',
     '  METRICS_PORT must be a port number from 0 to 65535',
-    '  GOOGLE_CLIENT_SECRET and GOOGLE_CLIENT_ID must be given both, or neither',
+    '  GOOGLE_CLIENT_SECRET and GOOGLE_CLIENT_ID must both be set, or neither',
   ]);
   const settings = readSettings({ DATABASE_URL: 'postgres://h/d', IDENTITY_SECRET: 's'.repeat(32) }, needs);
   t.is(settings.databaseUrl, 'postgres://h/d');

@@ -139,7 +139,7 @@ export class SettingsError extends Error {
   readonly faults: readonly string[];
 
   constructor(faults: readonly string[]) {
-    super(`These settings are not right:\n${faults.map((fault) => `  ${fault}`).join('\n')}`);
+    super(`These settings are invalid:\n${faults.map((fault) => `  ${fault}`).join('\n')}`);
     this.faults = faults;
   }
 }
@@ -168,13 +168,13 @@ export function readSettings(env: Environment, needs?: Needs): Settings {
   const invalid = parsed.success ? [] : parsed.error.issues;
   const faults = [
     ...unreadable,
-    ...missing.map((name) => `${name} must be set: a ${needs?.service} of its own needs it`),
+    ...missing.map((name) => `${name} must be set: a separately run ${needs?.service} requires it`),
     ...invalid.map((issue) => `${String(issue.path[0])} ${issue.message}`),
   ];
   if ((given['GOOGLE_CLIENT_ID'] === undefined) !== (given['GOOGLE_CLIENT_SECRET'] === undefined))
-    faults.push('GOOGLE_CLIENT_SECRET and GOOGLE_CLIENT_ID must be given both, or neither');
+    faults.push('GOOGLE_CLIENT_SECRET and GOOGLE_CLIENT_ID must both be set, or neither');
   if ((given['STRIPE_SECRET_KEY'] === undefined) !== (given['STRIPE_WEBHOOK_SECRET'] === undefined))
-    faults.push('STRIPE_SECRET_KEY and STRIPE_WEBHOOK_SECRET must be given both, or neither');
+    faults.push('STRIPE_SECRET_KEY and STRIPE_WEBHOOK_SECRET must both be set, or neither');
   faults.push(...certificateFaults({ cert: given['SERVICE_TLS_CERT'], key: given['SERVICE_TLS_KEY'] }));
   faults.push(...bucketFaults(given));
   const { complete, faults: misplaced } = withPasswords(given, passwords);

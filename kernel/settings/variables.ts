@@ -34,13 +34,13 @@ const urlOf = (...protocols: string[]) =>
       const url = URL.parse(text);
       return url !== null && protocols.includes(url.protocol.slice(0, -1));
     },
-    `must be a URL that begins ${protocols.map((p) => `${p}://`).join(' or ')}`,
+    `must be a URL that begins with ${protocols.map((p) => `${p}://`).join(' or ')}`,
   );
 
 const commaList = z.string().transform((text) => text.split(',').map((part) => part.trim()));
 const urls = commaList.pipe(z.array(urlOf('http', 'https')).min(1));
 
-const originRule = 'must be origins, such as https://dashboard.example, divided by commas, without a path';
+const originRule = 'must be origins, such as https://dashboard.example, separated by commas, without a path';
 const origins = commaList.pipe(
   z.array(
     z.string().refine((text) => {
@@ -54,7 +54,7 @@ const redisUrl = z
   .string()
   .refine(
     (text) => parseRedisUrl(text) !== null,
-    'must begin redis://, rediss://, redis+cluster:// or redis+sentinel://; see .env.example',
+    'must begin with redis://, rediss://, redis+cluster:// or redis+sentinel://; see .env.example',
   );
 
 const cidrRule = 'must be networks, such as 10.20.0.0/16 or fd12:3456::/32, separated by commas';
@@ -176,7 +176,7 @@ export const variables = z.object({
   STRIPE_WEBHOOK_SECRET: commaList
     .pipe(
       z.array(
-        z.string().regex(/^whsec_\S+$/, 'must be signing secrets of Stripe, whsec_…, divided by commas'),
+        z.string().regex(/^whsec_\S+$/, 'must be signing secrets of Stripe, whsec_…, separated by commas'),
       ),
     )
     .optional(),

@@ -60,7 +60,7 @@ export async function openServiceClock(
     everyMs: readEveryMs,
     atOnce: true,
     onError(error) {
-      log.debug({ err: error }, "PostgreSQL's clock could not be read; it will be tried again");
+      log.debug({ err: error }, "PostgreSQL's clock could not be read; will retry");
       first.resolve();
     },
   });

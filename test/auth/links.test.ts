@@ -42,7 +42,7 @@ test.serial(
     });
     t.is(asked.status, 200, asked.text);
     t.like(asked.json, { data: { email } });
-    await mailbox.next(email, 'new e-mail address was asked for');
+    await mailbox.next(email, 'new e-mail address was requested');
     const token = tokenIn(await mailbox.next(next, 'Confirm your new'));
     const stranger = { token, password: newPassword() };
     t.is(

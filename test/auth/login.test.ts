@@ -208,7 +208,11 @@ test.serial('what a field of a sign-in or of a mailed link must be is said', asy
   for (const [path, body, message] of [
     ['/auth/login', { email: 'x', password }, '"email" must be an e-mail address.'],
     ['/auth/login', { email }, '"password" must be a password.'],
-    ['/auth/login', { email, password: 'x'.repeat(1025) }, '"password" is longer than any password here.'],
+    [
+      '/auth/login',
+      { email, password: 'x'.repeat(1025) },
+      '"password" is longer than the longest accepted password.',
+    ],
     ['/auth/verify-email', {}, linkRule],
     ['/auth/verify-email', { token: `${token}x` }, linkRule],
     ['/auth/set-password', { token: 5, password }, linkRule],

@@ -392,7 +392,7 @@ test.serial(
       (await billingFigures(paying.deps)).unread,
       rows.filter(({ id }) => id.startsWith('evt_unread_')).length,
     );
-    t.regex(await describeBilling({ ...paying.deps }).catch(String), /events of an unknown shape/);
+    t.regex(await describeBilling({ ...paying.deps }).catch(String), /events with an unknown format/);
     await paying.sync();
     t.is(await paying.standing(accountId), 'pro active');
     t.like(await billingFigures(paying.deps), { waiting: 0, failing: 0 });

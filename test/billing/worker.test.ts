@@ -152,7 +152,7 @@ test.serial('almanac check says what the operator has to look at', async (t) => 
   t.regex(await describeBilling(paying.deps), /^\d events wait; the last came 2026-11-20T10:00:00.000Z$/);
   paying.clock.advance(10 * 60_000 + 1);
   await t.throwsAsync(describeBilling(paying.deps), {
-    message: /events wait, the oldest since .*does a worker run/,
+    message: /events wait, the oldest since .*is a worker running/,
   });
   await paying.sync();
   paying.fake.override(id, { status: 'hibernating' }, 'customer.subscription.updated');

@@ -180,7 +180,7 @@ test.serial(
 
     t.regex(
       (await almanac(['usage', 'bob@example.org'])).stdout,
-      /^0 of \d+ calls used; starts anew .*\nnone\n$/,
+      /^0 of \d+ calls used; restarts .*\nnone\n$/,
     );
     t.like(documentOf(t, await almanac(['usage', 'bob@example.org', '--json'])), {
       used: 0,
@@ -301,16 +301,19 @@ test.serial('check tells a failure as text too, beside what works', async (t) =>
 
 test.serial('a command ends with 1 where it fails, and says why on standard error alone', async (t) => {
   const failures: [words: string[], message: RegExp, env?: Record<string, string>][] = [
-    [['start', 'gateway'], /DATA_API_URL must be set: a gateway [^]*ACCOUNTS_API_URL must be set/],
+    [
+      ['start', 'gateway'],
+      /DATA_API_URL must be set: a separately run gateway [^]*ACCOUNTS_API_URL must be set/,
+    ],
     [
       ['start', 'worker'],
-      /IDENTITY_SECRET must be set: a worker of its own needs it/,
+      /IDENTITY_SECRET must be set: a separately run worker requires it/,
       { IDENTITY_SECRET: '' },
     ],
     [['migrate'], /ECONNREFUSED/, { DATABASE_URL: `postgres://u@127.0.0.1:${await freePort()}/x` }],
     [['seed'], /ECONNREFUSED/, { DATABASE_URL: `postgres://u@127.0.0.1:${await freePort()}/x` }],
     [['ingest', 'observations', '/nowhere/at-all.csv'], /at-all\.csv cannot be read/],
-    [['accounts', 'create', 'bob@example.org'], /There is an account with the e-mail address/],
+    [['accounts', 'create', 'bob@example.org'], /An account with the e-mail address/],
     [['accounts', 'create', 'eve@example.org', '--plan', 'gold'], /plan/],
     [['accounts', 'set-plan', 'nobody@example.org', 'free'], /There is no account/],
     [['keys', 'revoke', 'key_nobody'], /There is no key/],

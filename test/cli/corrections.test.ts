@@ -43,7 +43,7 @@ test.serial('loads are listed, shown and retracted, as text and with --json as o
   );
   const again = await almanac(['loads', 'retract', load]);
   t.is(again.code, 1);
-  t.regex(again.stderr, /is retracted already, by load \d+/);
+  t.regex(again.stderr, /is already retracted, by load \d+/);
   const { not_retractable_because: because } = documentOf(
     t,
     await almanac(['loads', 'show', load, '--json']),
@@ -191,7 +191,7 @@ test.serial('a series goes on as another one, as text and with --json as one doc
   const wish = ['series', 'break', 'GOES.ON', '--from', '2030'];
   const other = ['--frequency', 'annual', '--continued-by', 'ANNUAL'];
   const tried = await almanac([...wish, ...other, '--dry-run']);
-  t.is(tried.stdout, 'nothing kept (--dry-run): GOES.ON goes on as ANNUAL (annual) from 2030\n');
+  t.is(tried.stdout, 'nothing kept (--dry-run): GOES.ON is continued by ANNUAL (annual) from 2030\n');
   t.like(documentOf(t, await almanac([...wish, ...other, '--note', 'Annual', '--json'])), {
     ...{ dry_run: false, series: 'GOES.ON', continued_by: 'ANNUAL' },
     changes: [{ fact: 'frequency', from: 'daily', to: 'annual' }],

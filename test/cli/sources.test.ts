@@ -120,7 +120,10 @@ test.serial(
       env: { SOURCE_ALLOW_HTTP: 'false' },
     });
     t.is(refused.code, 1);
-    t.regex(refused.stderr, /b\.csv: It cannot be fetched by schedule: its URL must begin https:\/\/\.$/m);
+    t.regex(
+      refused.stderr,
+      /b\.csv: It cannot be fetched by schedule: its URL must begin with https:\/\/\.$/m,
+    );
     t.deepEqual(await published(database, 'R'), { '2026-01-31': '1' }, 'it is loaded all the same');
     const wrong = await almanac(['publish', folderOf('R', url, 'schedule: monthly')]);
     t.regex(wrong.stderr, /line 5, tables\[0\]\.schedule: must be "every N minutes"/);

@@ -119,7 +119,7 @@ test.serial('an account has at most 200 follows', async (t) => {
   const last = ['CPI', 'GDP'].map((of) => ask(holder, 'POST', '/v1/follows', { kind: 'series', of }));
   t.deepEqual((await Promise.all(last)).map(({ status }) => status).toSorted(), [201, 409]);
   const refused = await ask(holder, 'POST', '/v1/follows', { kind: 'search', of: 'more' });
-  t.is(errorOf(refused).message, 'This account has 200 follows already. Delete one to make another.');
+  t.is(errorOf(refused).message, 'This account already has 200 follows. Delete one to create another.');
   t.is(
     (await ask(holder, 'POST', '/v1/follows', { kind: 'search', of: 'word0' })).status,
     200,

@@ -41,7 +41,7 @@ test.serial(
       [401, path, /API key/],
       [401, `${path}&api_key=pk_live_nonsense`, /API key/],
       [402, `${path}&api_key=${one}`, /The monthly quota of 1 call is used up/],
-      [403, `${path}&realtime_start=2024-01-01&api_key=${free}`, /This needs the Pro plan/],
+      [403, `${path}&realtime_start=2024-01-01&api_key=${free}`, /This requires the Pro plan/],
       [403, `${path}&output_type=2&api_key=${free}`, /Vintages require a higher plan/],
       [404, '/fred/nothing?', /No endpoint exists at this path/],
       [404, '/fred/series?series_id=NOPE', /There is no series &quot;NOPE&quot;/],
@@ -91,7 +91,7 @@ test.serial(
       error_message: string;
     };
     t.is(error_code, 403);
-    t.regex(error_message, /This needs the Pro plan, which has bulk/);
+    t.regex(error_message, /This requires the Pro plan, which includes bulk/);
     t.regex((await services.call('/v1/nothing')).text, /^\{"success":false/, 'elsewhere it is the envelope');
   },
 );

@@ -29,7 +29,7 @@ test.after.always(async () => {
 const nobody = 'http://127.0.0.1:1';
 const metrics = { host: '127.0.0.1', port: 0 };
 const withoutReason =
-  'This gateway cannot serve calls at the moment. Its log and /readyz at its metrics port have the reason.';
+  'This gateway cannot serve calls at the moment. The reason is in its log, and at /readyz of its metrics port.';
 
 async function readiness(
   url: string,

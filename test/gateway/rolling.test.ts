@@ -134,10 +134,10 @@ test.serial('SIGHUP puts new plans in force; an invalid file is logged and chang
   };
   t.is(await policy(), '"second";q=5;w=1');
   writeFileSync(plansFile, plans.replace('calls_second: 5,', 'calls_second: 8,'));
-  await reload('was read again and is in force');
+  await reload('was reloaded and is active');
   t.is(await policy(), '"second";q=8;w=1');
   writeFileSync(plansFile, plans.replace('id: free', 'id: gratis'));
-  await reload('is invalid; the previous one stays in force');
+  await reload('is invalid; the previous one stays active');
   t.regex(gateway.output(), /a plan with id \\"free\\" is needed/);
   t.is(await policy(), '"second";q=8;w=1');
   const metrics = await fetch(`http://127.0.0.1:${metricsPort}/metrics`);

@@ -33,14 +33,14 @@ const faults: Record<string, [changed: string, message: RegExp]> = {
     ),
     /is not allowed: the engine could mount the policy behind `forward`/,
   ],
-  'a policy that does not exist': [replaced('- quota:', '- quotas:'), /not registered: quotas/],
+  'a policy that does not exist': [replaced('- quota:', '- quotas:'), /do not exist: quotas/],
   'one of the engine’s own policies': [
     replaced('[request-id, framing,', '[proxy, request-id, framing,'),
-    /not registered: proxy/,
+    /do not exist: proxy/,
   ],
   'a policy with an action it does not take': [
     replaced('by: ip', 'by: country'),
-    /action in gateway.config.yml is wrong/,
+    /Invalid action in gateway.config.yml/,
   ],
   'an endpoint that no pipeline serves': [
     replaced('apiEndpoints: [rest]', 'apiEndpoints: [plans]'),
@@ -48,7 +48,7 @@ const faults: Record<string, [changed: string, message: RegExp]> = {
   ],
   'an endpoint that does not exist': [
     replaced('apiEndpoints: [rest]', 'apiEndpoints: [nothing]'),
-    /no endpoint "nothing"/,
+    /unknown endpoint "nothing"/,
   ],
   'a path with a pattern of its own': [replaced('- /v1/search', '- /v1/search.*'), /must be a path/],
 };

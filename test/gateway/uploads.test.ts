@@ -110,7 +110,7 @@ test.serial(
       t.is(status, 413);
       t.is(
         (JSON.parse(text) as { error: { message: string } }).error.message,
-        'The body may have at most 1 MB.',
+        'The body must be at most 1 MB.',
       );
     }
     await until('the service sees the end of the one that it was sent', () => arriving.isCut);

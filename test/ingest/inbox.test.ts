@@ -124,7 +124,7 @@ test.serial(
 );
 
 for (const [what, [name, content, reason]] of Object.entries<[string, string | Buffer, RegExp]>({
-  'of another ending': ['a.pdf', 'x', /ending of its name is none of \.csv, /],
+  'of another ending': ['a.pdf', 'x', /extension of its name must be one of \.csv, /],
   'that is empty': ['empty.csv', '', /The file is empty\./],
   'that is too large': [
     'large.csv',
@@ -213,7 +213,7 @@ test.serial(
     t.true(
       inbox
         .report('silver.csv')
-        .includes(`add what stands below "tables:" to ${inbox.directory}/almanac.yml.\n`),
+        .includes(`add the lines below "tables:" to ${inbox.directory}/almanac.yml.\n`),
     );
     const back = () =>
       renameSync(
@@ -222,7 +222,7 @@ test.serial(
       );
     back();
     await inbox.settle();
-    t.regex(inbox.report('gold 2026-09.csv'), /has guesses that nobody has confirmed: .*series\.unit/);
+    t.regex(inbox.report('gold 2026-09.csv'), /has unconfirmed guesses: .*series\.unit/);
     t.is(await seriesRow(database, 'gold'), undefined);
 
     inbox.put('almanac.yml', description.replace(/ +guessed:[^]*?\](\n|$)/, ''));
@@ -362,7 +362,7 @@ test.serial('an entry with skip moves the file to done, and nothing is loaded', 
   t.deepEqual(await loadsOf('notes.csv'), []);
 });
 
-test.serial('a file whose load is under way at midnight is dated by the new day', async (t) => {
+test.serial('a file whose load is running at midnight is dated by the new day', async (t) => {
   const inbox = folder(monthlySeries('midnight', 'midnight.csv', 'MIDNIGHT'));
   inbox.put('midnight.csv', csv(1, 2));
   clock.set('2026-12-24T23:59:49.900Z');

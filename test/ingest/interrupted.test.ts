@@ -141,7 +141,7 @@ test.serial(
     writeFileSync(file, 'date,value\n2024-01-01,2\n2024-01-02,3\n');
     const second = startIngest('TURNS', file);
     await until('the second load says that it waits', () =>
-      /^Another load is under way since \S+Z \(almanac ingest from 127\.0\.0\.1\); this one waits for it\.$/m.test(
+      /^Another load has been running since \S+Z \(almanac ingest from 127\.0\.0\.1\); this one waits for it\.$/m.test(
         second.output(),
       ),
     );

@@ -108,7 +108,7 @@ test.serial('an option that the kind of file has no use for is refused by name',
   const csv = 'series_id,date,value';
   t.regex(
     (await failureOf(loadCsv(database, csv, { resource: 'x' }))).message,
-    /^--resource chooses from a datapackage/,
+    /^--resource works only with a datapackage/,
   );
 });
 
@@ -268,7 +268,7 @@ test.serial(
     const many = await notesOf(['noted-rice', 'noted-salt', 'noted-flour', 'noted-ghee'], {
       source: 'Other',
     });
-    t.deepEqual([many.length, many.at(-1)], [4, 'More items exist and are not as --set says.']);
+    t.deepEqual([many.length, many.at(-1)], [4, 'More items exist and differ from --set.']);
 
     const { source, ...columns } = set;
     const own = [...Object.keys(columns), 'item', 'city', 'date', 'price'].join(',');
@@ -315,7 +315,7 @@ test.serial(
       set: { ...set, unit: 'Two' },
     });
     t.is(many.notes.length, 4);
-    t.is(many.notes.at(-1), 'More series exist and are not as --set says.');
+    t.is(many.notes.at(-1), 'More series exist and differ from --set.');
     const wide = await loadCsv(database, 'date,NOTED.A\n2024-01-01,1', {
       wide: true,
       create: true,

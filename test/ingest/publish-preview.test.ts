@@ -93,7 +93,7 @@ test('a second reading of dates is offered with an example, and picking it on a 
     ran.stderr,
     /date: "01\/02\/2023" in Date is:\n {2}1 {2}2 January 2023 \(M\/D\/YYYY\)\n {2}2 {2}1 February 2023 \(D\/M\/YYYY\): monthly\n/,
   );
-  t.regex(ran.stderr, /"7" is none of 1 to 2\. Type one of them/);
+  t.regex(ran.stderr, /"7" is not a number from 1 to 2\. Type one of them/);
   t.deepEqual(
     rowsShown(ran.stderr)[2],
     ['3', 'picked', '2023-02-28', '2'],

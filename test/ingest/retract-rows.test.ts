@@ -60,7 +60,7 @@ test.serial('rows that only the retracted load has are gone, and come back with 
     ...{ pointsNew: 0, pointsRevised: 1, pointsDeleted: 1, pointsUnchanged: 0 },
   });
   t.deepEqual(await navs(fund), ['2024-01-01 10.50 -'], 'with the digits of before');
-  t.regex(await refusal(wrong), new RegExp(`retracted already, by load ${loadNo}\\.`));
+  t.regex(await refusal(wrong), new RegExp(`already retracted, by load ${loadNo}\\.`));
   t.like(await retracted(loadNo), { effect: 'in_force', pointsNew: 1, pointsRevised: 1, pointsDeleted: 0 });
   t.deepEqual(await navs(fund), ['2024-01-01 105 -', '2024-01-02 106 -']);
 });

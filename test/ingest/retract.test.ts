@@ -280,13 +280,10 @@ test.serial(
     const before = { clock: fakeClock('2024-06-01T12:00:00Z') };
     t.regex(await refusal(wrong, before), /vintage 2024-06-30, which is after today, 2024-06-01/);
     const first = await retracted(wrong);
-    t.regex(await refusal(wrong), new RegExp(`retracted already, by load ${first.loadNo}\\.`));
+    t.regex(await refusal(wrong), new RegExp(`already retracted, by load ${first.loadNo}\\.`));
     t.regex(await refusal(first.loadNo, { erase: true }), /has no points of its own to erase/);
     const second = await retracted(first.loadNo);
-    t.regex(
-      await refusal(first.loadNo),
-      new RegExp(`not in force any more: load ${second.loadNo} came after`),
-    );
+    t.regex(await refusal(first.loadNo), new RegExp(`no longer current: load ${second.loadNo} came after`));
     const third = await retracted(wrong, { erase: true });
     const erased = [
       [wrong, `load ${third.loadNo} has erased it`],

@@ -137,12 +137,12 @@ test.serial('what cannot be is refused with the reason, and nothing is changed',
     [declared('M.NEW', 'Q', 'hourly'), /^invalid_parameter: --frequency hourly: one of daily, weekly, /],
     [declared('M.NEW', 'Q', 'annual'), /^conflict: "Q" is quarterly, not annual/],
     [declared('M.NEW', 'M.OTHER', 'monthly'), /^conflict: "M.NEW" and "M.OTHER" are both monthly: .*merge/],
-    [declared('M.NEW', 'M.NEW', 'monthly'), /^conflict: "M.NEW" cannot go on as itself/],
+    [declared('M.NEW', 'M.NEW', 'monthly'), /^conflict: "M.NEW" cannot continue itself/],
     [declared('M.NEW', 'Q', 'quarterly', { from: 'soon' }), /^invalid_parameter: --from soon: a day or/],
     [declared('M.NEW', 'Q', 'quarterly', { note: ' ' }), /^invalid_parameter: A note is a text of 1 to 2000/],
     [
       declared('M.MORE', 'Q', 'quarterly'),
-      /^conflict: "M.MORE" has 2 points from 2024-04-01 on, the last at 2024-05-31: .*from a later date/,
+      /^conflict: "M.MORE" has 2 points from 2024-04-01 on, the last at 2024-05-31: .*name a later date/,
     ],
     [
       declared('M.NEW', 'Q', 'quarterly', { from: '2024-03-31' }),
@@ -154,21 +154,21 @@ test.serial('what cannot be is refused with the reason, and nothing is changed',
     ],
     [
       declared('M', 'Q.OTHER', 'quarterly', { from: '2025' }),
-      /^conflict: "M" goes on as "Q" from 2024-04-01, .*almanac series break M --from 2024-04-01 --remove/,
+      /^conflict: "M" is continued by "Q" from 2024-04-01, .*almanac series break M --from 2024-04-01 --remove/,
     ],
     [
       declareBreak(database, { ...how, id: 'M', from: '2025', facts: { unit: 'X' } }),
-      /^conflict: "M" goes on as "Q" from 2024-04-01, so it has no later breaks/,
+      /^conflict: "M" is continued by "Q" from 2024-04-01, so it has no later breaks/,
     ],
     [
       declared('Q', 'M', 'monthly', { from: '2025' }),
-      /^conflict: "M" goes on as "Q", which cannot go on as "M" too/,
+      /^conflict: "M" is continued by "Q", which cannot be continued by "M" too/,
     ],
     [removed('M', '2024-05'), /^conflict: The last break of "M" is at 2024-04-01, and is removed first/],
     [removed('Q', '2024-04'), /^conflict: "Q" has no break/],
-    [merged('M', 'M.NEW'), /^conflict: "M" goes on as "Q" .*cannot be merged/],
-    [merged('M.NEW', 'M'), /^conflict: "M" goes on as "Q" .*cannot be merged/],
-    [merged('Q.OTHER', 'Q'), /^conflict: "M" goes on as "Q" .*cannot be merged/],
+    [merged('M', 'M.NEW'), /^conflict: "M" is continued by "Q" .*cannot be merged/],
+    [merged('M.NEW', 'M'), /^conflict: "M" is continued by "Q" .*cannot be merged/],
+    [merged('Q.OTHER', 'Q'), /^conflict: "M" is continued by "Q" .*cannot be merged/],
   ] as const)
     t.regex(await refusal(change), expected);
   t.deepEqual(await stored(), before);
@@ -179,7 +179,7 @@ test.serial('a series goes on by way of others, but never as one that goes on as
   await declared('M.NEW', 'Q.OTHER', 'quarterly', { from: '2026' });
   t.regex(
     await refusal(declared('Q.OTHER', 'M', 'monthly', { from: '2027' }).then(() => removed('M', '2024-04'))),
-    /^conflict: "M" goes on as "Q.OTHER", which cannot go on as "M" too/,
+    /^conflict: "M" is continued by "Q.OTHER", which cannot be continued by "M" too/,
   );
   await removed('M.NEW', '2026');
   await declared('Q.OTHER', 'M', 'monthly', { from: '2027' });

@@ -116,7 +116,7 @@ test.serial('different values refuse the merge, and --prefer says whose are kept
   const before = await stored();
   const expected =
     'conflict: "A.OLD" and "A.NEW" have different values of 2 points (2024-01-01: 1 and 10; 2024-01-02: missing and 20). ' +
-    '--prefer old or --prefer into says whose are kept.';
+    '--prefer old or --prefer into chooses which are kept.';
   t.is(await refusal(merged('A.OLD', 'A.NEW')), expected);
   t.deepEqual(await stored(), before);
   t.like(await merged('A.OLD', 'A.NEW', { prefer: 'into' }), {

@@ -65,7 +65,7 @@ test.serial(
       {
         path: 'http://169.254.169.254/latest',
         reason:
-          'It cannot be fetched by schedule: its URL must have a host with a public address, and a port that is allowed.',
+          'It cannot be fetched by schedule: its URL must have a host with a public address, and an allowed port.',
       },
     ]);
     t.deepEqual(await selectSources(database), []);

@@ -116,7 +116,7 @@ for (const [what, start] of [
       server?.stall();
       await until('the connections are given up', async () => {
         await works();
-        return messages.some((message) => message.includes('given up and made anew'));
+        return messages.some((message) => message.includes('its connections are replaced'));
       });
       server?.goOn();
       await until('Redis is used again', works);

@@ -126,7 +126,7 @@ test('as_of hides what was published later, and is refused where a tool cannot h
     revisions: { id: 'GDP', as_of: before },
     compare: { ids: ['GDP'], as_of_a: before, as_of_b: before, as_of: before },
   }))
-    t.is(errorOf(await call(name, given)).message, 'As of 2024-03-09 there was no series "GDP".', name);
+    t.is(errorOf(await call(name, given)).message, 'As of 2024-03-09, the series "GDP" did not exist.', name);
   const late = errorOf(
     await call('compare', { ids: ['GDP'], as_of_a: first, as_of_b: second, as_of: first }),
   );

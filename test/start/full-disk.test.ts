@@ -39,7 +39,7 @@ test('while the disk of the embedded database is full, /readyz is 503, a check n
   t.is(full?.status, 503);
   t.is(
     full?.message,
-    'This gateway cannot serve calls at the moment. Its log and /readyz at its metrics port have the reason.',
+    'This gateway cannot serve calls at the moment. The reason is in its log, and at /readyz of its metrics port.',
   );
   t.is(found.read.status, 200);
   t.true(found.read.series > 0);

@@ -134,5 +134,5 @@ test('a service whose port is taken names the setting of that port', async (t) =
     t.regex(output, new RegExp(`Port ${port} on 127\\.0\\.0\\.1 is in use .* ${setting}=${port + 1}\\.`));
   }
   const nowhere = await fail('data-api', { HOST: '203.0.113.1' });
-  t.regex(nowhere.output, /Cannot listen on port 0 of 203\.0\.113\.1 \(DATA_API_PORT and its host\)/);
+  t.regex(nowhere.output, /Cannot listen on port 0 of 203\.0\.113\.1 \(see DATA_API_PORT\)/);
 });

@@ -659,7 +659,7 @@ const listValues: Readonly<Record<string, readonly string[]>> = {
 /** What the endpoint says that its parameters are. */
 export async function declaredParameters(service: DataService, path: string): Promise<string[]> {
   const { known = '' } =
-    /Known here: (?<known>[^"]*?)\.$/.exec(await refusalOf(service, path, 'zzz=1'))?.groups ?? {};
+    /Known names: (?<known>[^"]*?)\.$/.exec(await refusalOf(service, path, 'zzz=1'))?.groups ?? {};
   return known === '' ? [] : known.split(', ');
 }
 

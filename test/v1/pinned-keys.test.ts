@@ -126,7 +126,7 @@ test('a plan without pinned keys has none: 403 names the one that has them', asy
     [error.param, error.message],
     [
       'as_of',
-      'This needs the Pro plan, which has pinned keys; this account is on Starter. See GET /v1/plans.',
+      'This requires the Pro plan, which includes pinned keys; this account is on Starter. See GET /v1/plans.',
     ],
   );
   await setPlan(service.deps, client.accountId, 'pro');

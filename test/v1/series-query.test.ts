@@ -62,10 +62,10 @@ test('a fault in a field is invalid_body, and names the field', async (t) => {
     [{ ids, incomplete: 'true' }, 'incomplete', /true or false/],
     [{ ids, from: '2024-02-30' }, 'from', /must be a date/],
     [{ ids, from: 2024 }, 'from', /must be a text/],
-    [{ ids, fields: ['dat'] }, 'fields', /must be some of/],
+    [{ ids, fields: ['dat'] }, 'fields', /must be one or more of/],
     [{ ids, layout: 'wide' }, 'layout', /format=csv/],
     [{ ids, start: '2024' }, 'start', /Did you mean "from"/],
-    [{ ids, cursor: 'x' }, 'cursor', /Known here: ids, /],
+    [{ ids, cursor: 'x' }, 'cursor', /Known names: ids, /],
     [{ ids, vintage: '2999-01-01' }, 'vintage', /future/],
   ] as const) {
     const answer = await query(body);

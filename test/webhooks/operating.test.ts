@@ -67,7 +67,7 @@ test.serial(
       describeWebhooks(it.service.deps, { settings: { ...settings, secretKeys: keys }, isServed });
     t.is(
       await described(),
-      '1 endpoints, 0 events and 0 messages wait; sent by https to public addresses, 127.0.0.0/8',
+      '1 endpoints, 0 events and 0 messages are waiting; sent by https to public addresses, 127.0.0.0/8',
     );
     await t.throwsAsync(described(true, ['another key']), {
       message: /secrets of 1 webhooks .* WEBHOOK_SECRET_KEY_PREVIOUS/,
@@ -86,15 +86,15 @@ test.serial(
     await it.tell();
     await it.service.as(it.client, `/v1/webhooks/${it.webhook.id}/test`, { method: 'POST' });
     it.service.clock.advance(300_000);
-    t.regex(await described(), /1 events and 1 messages wait;/);
+    t.regex(await described(), /1 events and 1 messages are waiting;/);
     it.service.clock.advance(1_000);
     await t.throwsAsync(described(), { message: /wait, some of them for 301 s; is a worker running\?/ });
-    t.regex(await described(false), /1 events and 1 messages wait;/);
+    t.regex(await described(false), /1 events and 1 messages are waiting;/);
     await it.service.as(it.client, `/v1/webhooks/${it.webhook.id}`, {
       method: 'PATCH',
       body: { enabled: false },
     });
     await it.service.deps.db.sequelize.query('delete from events.outbox');
-    t.regex(await described(), /0 messages wait;/, 'those of a disabled endpoint may wait');
+    t.regex(await described(), /0 messages are waiting;/, 'those of a disabled endpoint may wait');
   },
 );

@@ -76,7 +76,7 @@ export const readSecondFactor = endpoint({
 });
 
 export const beginTotp = endpoint({
-  summary: 'Makes the secret of an authenticator app. It counts once a code has confirmed it.',
+  summary: 'Creates the secret of an authenticator app. It is used for sign-in once a code has confirmed it.',
   requester: 'signed_in',
   body: z.strictObject({ password: currentPassword }),
   answers: {
@@ -110,7 +110,7 @@ export const beginTotp = endpoint({
 
 export const confirmTotp = endpoint({
   summary: 'Confirms the authenticator app by a code: from then on sign-in asks for one.',
-  description: 'Ends all other sessions of the account, which were opened without a code.',
+  description: 'Ends all other sessions of the account, as they were opened without a code.',
   requester: 'signed_in',
   body: z.strictObject({ code: codeField }),
   answers: { 200: recoveryCodesAnswer },
@@ -137,7 +137,7 @@ export const confirmTotp = endpoint({
 });
 
 export const turnOffSecondFactor = endpoint({
-  summary: 'Turns the second factor off: sign-in asks for no code any longer.',
+  summary: 'Turns the second factor off: sign-in no longer asks for a code.',
   requester: 'signed_in',
   body: z.strictObject({ password: currentPassword, code: codeField }),
   answers: { 204: null },
@@ -159,7 +159,7 @@ export const turnOffSecondFactor = endpoint({
 });
 
 export const renewRecoveryCodes = endpoint({
-  summary: 'Makes new recovery codes; the earlier ones stop working.',
+  summary: 'Creates new recovery codes; the earlier ones stop working.',
   requester: 'signed_in',
   body: z.strictObject({ password: currentPassword, code: codeField }),
   answers: { 200: recoveryCodesAnswer },
@@ -192,7 +192,7 @@ async function stepOfUnconfirmed(
   if (app !== null && app.confirmed_at !== null) fail('conflict', 'The app is confirmed already.');
   const now = deps.clock.now();
   if (app === null || now.getTime() - app.created_at.getTime() >= enrolmentLastsMs)
-    fail('gone', 'The secret was not confirmed in time, or there is none. Begin again.');
+    fail('gone', 'The secret was not confirmed in time, or does not exist. Start again.');
   const given = code.replaceAll(/\s/g, '');
   return /^\d{6}$/.test(given) ? stepOfCode(openSecret(deps, id, app.secret), given, now) : null;
 }

@@ -24,7 +24,7 @@ export const secondStepAnswer = z
   .object({
     sign_in_token: z
       .string()
-      .describe('Send it with a code to `POST /auth/login/second-factor`. It is no session.'),
+      .describe('Send it with a code to `POST /auth/login/second-factor`. It is not a session.'),
     expires_at: z.iso.datetime().describe('Five minutes later.'),
   })
   .describe('The account has a second factor: a code is needed.');
@@ -63,7 +63,7 @@ export function firstStepReply(
 }
 
 export const finishSignIn = endpoint({
-  summary: 'Finishes a sign-in by a code of the authenticator app, or by a recovery code.',
+  summary: 'Completes a sign-in with a code of the authenticator app, or with a recovery code.',
   requester: 'anyone',
   body: z.strictObject({
     sign_in_token: z

@@ -98,5 +98,5 @@ export async function byCode<T extends object>(
 /** Locks an account. @throws Failure `conflict` if it has changed since it was read. */
 export async function hold(deps: ServiceDeps, transaction: Transaction, account: Account): Promise<void> {
   if (await holdAccount(deps, transaction, account)) return;
-  fail('conflict', 'The account has just been changed elsewhere. Look at it again.');
+  fail('conflict', 'The account has just been changed elsewhere. Reload it and try again.');
 }

@@ -98,7 +98,7 @@ export const loads: DeclareCommand = (command, terminal) => {
           ...(reason === undefined ? {} : { reason }),
           ...{ seriesTimeZone, fiscalYearFirstMonth },
           clock: systemClock,
-          onWaiting: () => terminal.stderr.write('A load is under way; the retraction waits for it.\n'),
+          onWaiting: () => terminal.stderr.write('A load is running; the retraction waits for it.\n'),
           onInterrupted: tellInterrupted(terminal, 'retraction'),
         }),
       );

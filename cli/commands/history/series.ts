@@ -47,7 +47,7 @@ export const series: DeclareCommand = (command, terminal) => {
     .argument('[fact=value...]', 'a column of the dataset series; an empty value clears it')
     .option(
       '--from <file>',
-      'a CSV file, or - for standard input: a column id, and a column for each fact; an empty cell leaves the fact as it is, and - clears it',
+      'a CSV file, or - for standard input: a column id, and a column for each fact; an empty cell leaves the fact unchanged, and - clears it',
     )
     .option(...reasonFlag)
     .option(...dryRunFlag)
@@ -81,12 +81,12 @@ export const series: DeclareCommand = (command, terminal) => {
     .argument(...aSeries)
     .argument('[fact=value...]', 'the new unit, unit_multiplier or both')
     .option('--from <date>', 'the first day or period in the new unit, or of the other series; required')
-    .option('--frequency <frequency>', 'that of the series of --continued-by')
-    .option('--continued-by <series>', 'the series of another frequency as which this one goes on')
-    .option('--note <text>', 'what readers are told of it')
+    .option('--frequency <frequency>', 'the frequency of the series of --continued-by')
+    .option('--continued-by <series>', 'the series of another frequency that continues this one')
+    .option('--note <text>', 'a note on it for readers')
     .option(
       '--remove',
-      'remove the break of that date: the series has the unit from before, or goes on as no other',
+      'remove the break of that date: the series has the unit from before, or is no longer continued by another',
     )
     .option(...reasonFlag)
     .option(...dryRunFlag)
@@ -116,13 +116,13 @@ export const series: DeclareCommand = (command, terminal) => {
       if (!isOfFrequency) return unitBreak(terminal, flags, { ...told, facts: factsOf(given) });
       if (frequency === undefined || continuedBy === undefined || given.length > 0)
         throw new UsageError(
-          'A series goes on as another by --frequency and --continued-by, without facts: that one has its own.',
+          'Use --frequency and --continued-by without facts: the other series has its own.',
         );
       return continuation(terminal, flags, { ...told, frequency, continuedBy });
     });
   command
     .command('rename')
-    .summary('give a series another id; the old one goes on as an alias')
+    .summary('give a series another id; the old one remains as an alias')
     .argument(...aSeries)
     .argument('<new-id>', 'an id that no series has or had')
     .option(...reasonFlag)
@@ -141,7 +141,7 @@ export const series: DeclareCommand = (command, terminal) => {
     .command('merge')
     .summary('make a series part of another, which has its points and answers to its id from then on')
     .argument('<old>', 'the id of the series that ends')
-    .argument('<into>', 'the id of the series that goes on')
+    .argument('<into>', 'the id of the series that remains')
     .addOption(
       command
         .createOption('--prefer <series>', 'whose value is kept where both have one and they differ')
@@ -168,7 +168,7 @@ export const series: DeclareCommand = (command, terminal) => {
     });
   command
     .command('delete')
-    .summary('serve a series to nobody any more, and load nothing into it; keeps its history')
+    .summary('stop serving a series and loading into it; its history is kept')
     .argument(...aSeries)
     .option(...reasonFlag)
     .option(...dryRunFlag)
@@ -242,7 +242,7 @@ async function continuation(
   const changed = await runChange(terminal, flags, (database, options) =>
     declareContinuation(database, { ...options, ...wished }),
   );
-  printChange(terminal, flags, changed, `goes on as ${continuedBy} (${frequency}) from ${from}`, {
+  printChange(terminal, flags, changed, `is continued by ${continuedBy} (${frequency}) from ${from}`, {
     ...{ changes: changed.changes, continued_by: continuedBy },
   });
 }
@@ -290,7 +290,7 @@ function runChange<Change>(
       ...(reason === undefined ? {} : { reason }),
       seriesTimeZone: settings.seriesTimeZone,
       clock: systemClock,
-      onWaiting: () => terminal.stderr.write('A load is under way; the change waits for it.\n'),
+      onWaiting: () => terminal.stderr.write('A load is running; the change waits for it.\n'),
       onInterrupted: tellInterrupted(terminal, 'change'),
     }),
   );

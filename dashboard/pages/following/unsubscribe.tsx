@@ -27,7 +27,7 @@ export function Unsubscribe() {
         <p role="status">
           {isOfAll
             ? 'You follow nothing any more, and mails about changes have ended.'
-            : 'Mails about it have ended. What else you follow goes on.'}
+            : 'Mails about it have ended. Your other mails continue.'}
         </p>
         <OtherWays />
       </NarrowPage>

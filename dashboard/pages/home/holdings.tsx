@@ -100,7 +100,7 @@ function HeldAreas({ home }: Pick<HoldingsProps, 'home'>) {
   return (
     <div>
       <div class="sec-head">
-        <h2>What this installation holds</h2>
+        <h2>Data in this installation</h2>
         <Link class="push sm" href="/catalogue">
           Catalogue
         </Link>

@@ -32,7 +32,7 @@ export function Fresh<T>({ for: loaded, ...rest }: FreshProps<T>) {
   if (loaded.phase === 'failed' && isStale(loaded.error))
     return (
       <Empty title="Sign in again">
-        <p>What operators see needs a sign-in within the last 15 minutes.</p>
+        <p>The operator pages need a sign-in within the last 15 minutes.</p>
         <SignInAgain />
       </Empty>
     );

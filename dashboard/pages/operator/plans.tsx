@@ -20,7 +20,10 @@ function AllPlans() {
   );
   return (
     <>
-      <PageHead title="All plans" lede="What each allows is in the file plans.yml of the installation." />
+      <PageHead
+        title="All plans"
+        lede="The limits of each plan are in the file plans.yml of the installation."
+      />
       <Fresh for={loaded} failure="The plans could not be loaded">
         {(plans) => (
           <DataTable

@@ -31,7 +31,7 @@ export function ForgotPassword() {
   return (
     <NarrowPage
       title="Set a new password"
-      lede="We send you a link. Until you use it, your password stays as it is."
+      lede="We send you a link. Until you use it, your password does not change."
     >
       <form onSubmit={submit}>
         <Field label="E-mail address" name="email" type="email" autocomplete="username" required />

@@ -1,13 +1,13 @@
 // The meanings of `google_error` behind `#`.
 
 const texts: Readonly<Record<string, string>> = {
-  denied: 'You did not let Google tell us who you are. Nothing has changed.',
+  denied: 'You did not allow Google to identify you. Nothing has changed.',
   expired: 'The sign-in with Google took too long, or was begun in another browser. Begin again.',
   failed: 'The answer of Google could not be verified. Begin again.',
   email_unverified: 'Google has not verified the e-mail address of that account, so it cannot be used here.',
   link_needed:
     'There is an account with that e-mail address. Sign in with its password; then link Google under Security.',
-  identity_taken: 'That Google account, or its e-mail address, belongs to another account here.',
+  identity_taken: 'This Google account, or its e-mail address, belongs to another account here.',
   account_disabled: 'This account is disabled.',
 };
 

@@ -26,7 +26,10 @@ export function SetPassword() {
     navigate('/sign-in?why=password-set');
   });
   return (
-    <NarrowPage title="Set a new password" lede="It ends all sessions of the account. Your keys go on.">
+    <NarrowPage
+      title="Set a new password"
+      lede="It ends all sessions of the account. Your keys keep working."
+    >
       <Waiting for={methods}>
         {(found) => (
           <form onSubmit={submit}>

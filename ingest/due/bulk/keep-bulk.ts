@@ -96,7 +96,7 @@ export async function startBulk(deps: KeepBulkDeps, settings: BulkSettings): Pro
     return false;
   }
 
-  const fault = 'Bulk files could not be written; it will be tried again';
+  const fault = 'Bulk files could not be written; will retry';
   const running = run({ everyMs: lookEveryMs, event: 'bulk_fault', fault, look }, { clock, log });
   return { ...running, store, figures };
 }

@@ -217,7 +217,7 @@ async function loadTaken(
   if (!tableEnding.test(taken.name))
     throw new IngestFailure(
       'invalid_file',
-      `The ending of its name is none of ${tableEndings.join(', ')}, which are read.`,
+      `The extension of its name must be one of ${tableEndings.join(', ')}.`,
     );
   if (taken.attempts > attemptsMax)
     throw new Rejected({
@@ -283,7 +283,7 @@ async function loadTables(
         onWaiting: () =>
           log.info(
             { event: 'inbox_waits', file: table.path },
-            'Another load is under way; the file waits for it',
+            'Another load is running; the file waits for it',
           ),
       }),
     );

@@ -47,7 +47,7 @@ export function unconfirmed(plan: Plan, tables: readonly PlannedTable[]): Reject
   if (fresh.length === 0) {
     const keys = [...new Set(tables.flatMap(({ entry }) => entry.guessed ?? []))];
     return {
-      reason: `Its entry in ${descriptionFile} has guesses that nobody has confirmed: ${keys.join(', ')}.`,
+      reason: `Its entry in ${descriptionFile} has unconfirmed guesses: ${keys.join(', ')}.`,
       detail: `Look at them in ${descriptionPath}, correct what is wrong, and delete the line "guessed" of the entry.`,
     };
   }
@@ -60,8 +60,8 @@ export function unconfirmed(plan: Plan, tables: readonly PlannedTable[]): Reject
       skipped === undefined
         ? `${descriptionFile} has no entry for ${what}, and some of what was found there is guessed.`
         : `${descriptionFile} has no entry for ${what}, and no table was found there: ${skipped}.`,
-    detail: `Below is the entry that was found, with the evidence; "guess" says what nobody has confirmed. Correct what is wrong, delete its line
-"guessed", and ${plan.isNew ? `make ${descriptionPath} of these lines` : `add what stands below "tables:" to ${descriptionPath}`}.
+    detail: `Below is the entry that was found, with the evidence; "guess" marks what is not confirmed. Correct what is wrong, delete its line
+"guessed", and ${plan.isNew ? `make ${descriptionPath} of these lines` : `add the lines below "tables:" to ${descriptionPath}`}.
 
 Or publish the file once by hand in another folder, "almanac publish FOLDER", and copy the entry from the ${descriptionFile} that is made there.`,
     appendix: describedEntries(description.description.name, fresh.map(forFilesLikeIt)),

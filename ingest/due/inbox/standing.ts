@@ -44,7 +44,7 @@ async function usableFolder(folder: string): Promise<{ dev: number }> {
   const stats = await stat(folder).catch((error: NodeJS.ErrnoException) => {
     throw error.code === 'ENOENT' ? new Error(`There is no folder ${folder}.`, { cause: error }) : error;
   });
-  if (!stats.isDirectory()) throw new Error(`${folder} is no folder.`);
+  if (!stats.isDirectory()) throw new Error(`${folder} is not a folder.`);
   try {
     await access(folder, constants.R_OK | constants.W_OK | constants.X_OK);
   } catch (error) {

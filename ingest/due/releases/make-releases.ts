@@ -52,7 +52,7 @@ class GivenUp extends Error {
   readonly made: Made;
 
   constructor(made: Made) {
-    super('the preparation is given up');
+    super('the preparation is abandoned');
     this.made = made;
   }
 }
@@ -101,10 +101,7 @@ async function prepareAndWait(
       if (isEnded)
         log.info(line, 'A release under embargo has interrupted a load, which starts again after it');
       else
-        log.error(
-          line,
-          'A load is under way by a role that may not be interrupted; the release waits for it',
-        );
+        log.error(line, 'A load is running by a role that may not be interrupted; the release waits for it');
     },
   });
   const group = await groupToPrepare(on, clock); // the group as seen under the locks

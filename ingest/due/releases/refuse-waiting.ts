@@ -5,6 +5,6 @@ export const retryAfter = { headers: { 'retry-after': '5' } };
 
 /** Rejects a change that would wait for another load. */
 export function refuseWaiting(_load: unknown, isRelease?: boolean): never {
-  const what = isRelease === true ? 'A release under embargo is being made' : 'A load is under way';
+  const what = isRelease === true ? 'A release under embargo is being made' : 'A load is running';
   return fail('unavailable', `${what}. Try again when it has ended.`, retryAfter);
 }

@@ -55,7 +55,7 @@ export function startFetching(deps: FetchDeps): Fetching {
       const result = await leases.hold(source, () => fetchSource(deps, source, signal));
       if (result !== 'lost') counts[result] += 1;
     } catch (error) {
-      log.error({ err: error, source: source.name }, 'A source could not be fetched; it will be tried again');
+      log.error({ err: error, source: source.name }, 'A source could not be fetched; will retry');
     }
   }
 
@@ -67,7 +67,7 @@ export function startFetching(deps: FetchDeps): Fetching {
     return false;
   }
 
-  const fault = 'Sources that are due could not be asked for; it will be tried again';
+  const fault = 'Due sources could not be read from the database; will retry';
   const working = run({ everyMs: lookEveryMs, event: 'sources_fault', fault, look }, deps);
   return {
     counts,
@@ -109,8 +109,7 @@ function createLeases({ database, clock, log }: Pick<FetchDeps, 'database' | 'cl
   }
   const renewing = repeat(renew, {
     everyMs: renewEveryMs,
-    onError: (error) =>
-      log.warn({ err: error }, 'leases of sources could not be renewed; it will be tried again'),
+    onError: (error) => log.warn({ err: error }, 'leases of sources could not be renewed; will retry'),
   });
   return {
     async take(limit: number, name?: string): Promise<LeasedSource[]> {

@@ -36,7 +36,7 @@ function ofTable({ load_no: number, loadNos, unkept }: RetractableLoad, dataset:
   const [which, { name }] = [`Load ${number}`, dataset];
   if (dataset.retractable !== true) return `${which} ${insteadOf(dataset)}`;
   if (erase)
-    return `${which} is of the dataset ${name}, of which no earlier state is answered: retract it without erasing it.`;
+    return `${which} is of the dataset ${name}, whose earlier states are not served: retract it without erasing it.`;
   if (unkept === null) return null;
   const whose = loadNos.includes(unkept) ? 'It' : `Load ${unkept}, which came after it,`;
   return (
@@ -66,9 +66,9 @@ function ofState(load: RetractableLoad, erase: boolean): string | null {
   if (retracts !== null && erase)
     return `${which} is a retraction, which has no points of its own to erase. It can be retracted without erasing it.`;
   if (retracts !== null && lastRetraction !== number)
-    return `${which} is not in force any more: load ${lastRetraction} came after it.`;
+    return `${which} is no longer current: load ${lastRetraction} came after it.`;
   if (retracts === null && isOutOfForce && !erase)
-    return `${which} is retracted already, by load ${lastRetraction}. Retract that to have it in force again, or erase load ${number}.`;
+    return `${which} is already retracted, by load ${lastRetraction}. Retract that load to restore it, or erase load ${number}.`;
   return null;
 }
 
@@ -80,6 +80,6 @@ function ofStatements(load: RetractableLoad, today: string): string | null {
   if (unknownRestatements.length === 0) return null;
   return (
     `${which} is of a version of Almanac that did not keep what the loads of a day repeat, and load ` +
-    `${unknownRestatements.join(', ')} of its day did: it cannot be told what would remain. Load the earlier file with a new vintage.`
+    `${unknownRestatements.join(', ')} of its day did: what would remain is unknown. Load the earlier file with a new vintage.`
   );
 }

@@ -139,7 +139,7 @@ export function refuseContinued(id: string, { date, continuedBy }: LastBreak): v
   if (continuedBy !== null)
     fail(
       'conflict',
-      `"${id}" goes on as "${continuedBy}" from ${date}, so it has no later breaks. ` +
+      `"${id}" is continued by "${continuedBy}" from ${date}, so it has no later breaks. ` +
         `To take that back: almanac series break ${id} --from ${date} --remove`,
     );
 }

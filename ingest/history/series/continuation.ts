@@ -69,7 +69,7 @@ async function refuseSuccessor(
   { frequency, frequencyBefore }: { frequency: string; frequencyBefore: string },
 ): Promise<void> {
   if (other.seriesNo === series.seriesNo)
-    fail('conflict', `"${series.id}" cannot go on as itself: --continued-by names another series.`);
+    fail('conflict', `"${series.id}" cannot continue itself: name another series by --continued-by.`);
   refuseDeleted(other);
   const has = await readFrequency(on, other.seriesNo);
   if (has !== frequency)
@@ -77,11 +77,14 @@ async function refuseSuccessor(
   if (has === frequencyBefore)
     fail(
       'conflict',
-      `"${series.id}" and "${other.id}" are both ${has}: a series goes on as one of another frequency. ` +
+      `"${series.id}" and "${other.id}" are both ${has}: the series that continues another has another frequency. ` +
         'Those of one frequency can be made one: almanac series merge.',
     );
   if (await goesOnAs(on, other.seriesNo, series.seriesNo))
-    fail('conflict', `"${other.id}" goes on as "${series.id}", which cannot go on as "${other.id}" too.`);
+    fail(
+      'conflict',
+      `"${other.id}" is continued by "${series.id}", which cannot be continued by "${other.id}" too.`,
+    );
 }
 
 async function refusePoints(on: Transaction, { id, seriesNo }: FoundSeries, date: string): Promise<void> {
@@ -90,6 +93,6 @@ async function refusePoints(on: Transaction, { id, seriesNo }: FoundSeries, date
     fail(
       'conflict',
       `"${id}" has ${count === 1 ? 'a point' : `${count} points`} from ${date} on, the last at ${last}: ` +
-        'it can go on as another series from a later date, which may have points from before it.',
+        'name a later date; the other series may have points before it.',
     );
 }

@@ -106,7 +106,7 @@ async function refuseBreaks(on: Transaction, { id, seriesNo }: FoundSeries): Pro
   if (earlier !== undefined)
     fail(
       'conflict',
-      `"${earlier}" goes on as "${later}" (almanac series break): such series cannot be merged.`,
+      `"${earlier}" is continued by "${later}" (almanac series break): such series cannot be merged.`,
     );
 }
 
@@ -133,7 +133,7 @@ function refuseConflicts(
   fail(
     'conflict',
     `"${old}" and "${into}" have different values of ${count === 1 ? 'a point' : `${count} points`} (${named.join('; ')}${more}). ` +
-      `--prefer old or --prefer into says whose are kept.`,
+      `--prefer old or --prefer into chooses which are kept.`,
   );
 }
 

@@ -47,6 +47,6 @@ export class IdleFacts {
           this.#howToChange(id, name),
       );
     const what = this.#table.replace(/^commodity-/, '');
-    return this.#found.size > namedMax ? [...all, `More ${what} exist and are not as --set says.`] : all;
+    return this.#found.size > namedMax ? [...all, `More ${what} exist and differ from --set.`] : all;
   }
 }

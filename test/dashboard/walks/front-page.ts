@@ -46,7 +46,7 @@ export const configuredFrontPage: Walk = {
       'the chosen series in their order',
     );
     await page.getByRole('heading', { name: 'How to call it' }).waitFor();
-    for (const left of ['Next releases', 'What this installation holds'])
+    for (const left of ['Next releases', 'Data in this installation'])
       assertSame(await page.getByRole('heading', { name: left }).count(), 0, left);
     assertSame(await page.getByLabel('In short').count(), 0, 'the figures');
     await visitor.look('home-configured');

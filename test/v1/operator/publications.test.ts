@@ -384,7 +384,7 @@ test.serial('neither a check nor a publication waits for another load', async (t
     await lockLoads(on);
     for (const answer of [await check(id, { table: 0, set }), await publish(id, { table: 0, set })]) {
       t.is(codeOf(answer), 'unavailable');
-      t.regex(messageOf(answer), /A load is under way/);
+      t.regex(messageOf(answer), /A load is running/);
     }
   });
   t.is((await check(id, { table: 0, set })).status, 200);

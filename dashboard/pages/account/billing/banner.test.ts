@@ -34,7 +34,7 @@ test('a failed payment names what is due, until when the service goes on, and th
   t.is(found?.kind, 'warn');
   t.is(
     found?.text,
-    '$99 is due. The service goes on until 28 Nov 2026, 10:00 UTC; then calls are answered with 402. The card is tried again on 17 Nov 2026.',
+    '$99 is due. Calls are served until 28 Nov 2026, 10:00 UTC; then they are refused with 402. The card is tried again on 17 Nov 2026.',
   );
   t.deepEqual(found?.action, { label: 'Pay the invoice', url: 'https://stripe.example/i/1' });
 });

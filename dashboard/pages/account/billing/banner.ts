@@ -37,7 +37,7 @@ export function bannerOf({ subscription, subscription_state: state }: Standing):
   const pay = { label: 'Pay the invoice', url: invoice?.hosted_invoice_url ?? null };
   if (state === 'inactive') {
     if (status === 'paused') {
-      const text = 'Calls are answered with 402 until it goes on.';
+      const text = 'Calls are refused with 402 until it resumes.';
       return {
         kind: 'bad',
         title: 'The subscription is paused',
@@ -45,14 +45,14 @@ export function bannerOf({ subscription, subscription_state: state }: Standing):
         action: { label: 'Open the billing portal', url: null },
       };
     }
-    const text = `Calls are answered with 402 until the invoice is paid.${due} Keys and webhooks stay as they are.`;
+    const text = `Calls are refused with 402 until the invoice is paid.${due} Keys and webhooks are unchanged.`;
     return { kind: 'bad', title: 'A payment is missing, and calls are refused', text, action: pay };
   }
   if (status === 'past_due') {
     const until =
       graceEndsAt === null
         ? ''
-        : ` The service goes on until ${instantText(graceEndsAt)} UTC; then calls are answered with 402.`;
+        : ` Calls are served until ${instantText(graceEndsAt)} UTC; then they are refused with 402.`;
     const next = invoice?.next_attempt_at ?? null;
     const again = next === null ? '' : ` The card is tried again on ${dayText(next)}.`;
     return {

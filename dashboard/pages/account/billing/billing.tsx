@@ -127,7 +127,7 @@ function BannerView({ of: { kind, title, text, action }, onPortal }: { of: Banne
 const statusText: Readonly<Record<string, { text: string; state: string }>> = {
   active: { text: 'Active', state: 'good' },
   trialing: { text: 'On trial', state: 'good' },
-  past_due: { text: 'Payment overdue, service goes on', state: 'warn' },
+  past_due: { text: 'Payment overdue, calls are still served', state: 'warn' },
   unpaid: { text: 'Unpaid, calls are refused', state: 'bad' },
   paused: { text: 'Paused, calls are refused', state: 'bad' },
   incomplete: { text: 'First payment not complete', state: 'warn' },
@@ -163,7 +163,7 @@ function Subscription({ account, plans }: { account: Account; plans: readonly Pl
               dayText(subscription.cancels_at ?? subscription.current_period_end),
           ],
           [
-            'Service goes on until',
+            'Calls are served until',
             subscription?.grace_ends_at != null && `${instantText(subscription.grace_ends_at)} UTC`,
           ],
           [
@@ -235,7 +235,7 @@ function Plans({ account, plans, onPortal }: PlansProps) {
       <PlanCards plans={plans} interval={interval} mine={account.plan} action={actionOf} />
       <p class="xs dim below">
         {isLive ? 'Moves and cancellations are made on a page of Stripe. ' : 'You pay on a page of Stripe. '}A
-        new plan is in force on the next call.
+        new plan applies from the next call.
       </p>
     </section>
   );

@@ -114,7 +114,8 @@ function whatHappens({
   isSubscribed,
 }: Pick<OfferProps, 'name' | 'present' | 'isSubscribed'> & { served: boolean }): string {
   if (isSubscribed)
-    return 'Nobody had signed in. Your account has a subscription of its own: it can take this one when its own has ended. To pay for one only, cancel the other at Stripe.';
-  if (!served) return 'Nobody had signed in. It is not paid: pay it at Stripe to take it into this account.';
-  return `Nobody had signed in, so nothing has changed here. Taken, ${name} is your plan instead of ${present}, and its invoices are yours; API keys that the payer has got stop working. If you did not buy it, do nothing.`;
+    return 'Nobody had signed in. Your account has its own subscription. After that has ended, you can move this purchase into the account. To pay for only one, cancel the other at Stripe.';
+  if (!served)
+    return 'Nobody had signed in. The purchase is not paid: pay it at Stripe to move it into this account.';
+  return `Nobody had signed in, so nothing has changed here. If you move the purchase into your account, your plan changes from ${present} to ${name}, you get its invoices, and the API keys of the payer stop working. If you did not buy it, do nothing.`;
 }

@@ -12,15 +12,18 @@ import { openPurchase, type Purchase as OpenedPurchase, type PurchaseView } from
 
 const over = {
   cancelled: { title: 'The purchase was cancelled', text: 'Nothing was charged.' },
-  none: { title: 'There is no purchase to show here', text: 'It may be over, or was begun in another tab.' },
-  account: { title: 'Thank you', text: 'The plan is on your account, and in force on the next call.' },
+  none: {
+    title: 'There is no purchase to show here',
+    text: 'It may be over, or was started in another tab.',
+  },
+  account: { title: 'Thank you', text: 'Your account has the plan, which applies from the next call.' },
   claimed: {
     title: 'The key was shown already',
-    text: 'Lost it? Sign in with the e-mail address you paid with, or set a password for it, and make another key.',
+    text: 'Lost it? Sign in with the e-mail address you paid with, or set a password for it, and create another key.',
   },
   expired: {
     title: 'This purchase is over',
-    text: 'It was not paid, or the hour to take the key has passed. Paid? Sign in with the e-mail address you paid with, or set a password for it, and make a key.',
+    text: 'It was not paid, or the hour to claim the key has passed. If you paid, sign in with the e-mail address you paid with, or set a password for it, and create a key.',
   },
 } as const;
 
@@ -44,7 +47,7 @@ export function Purchase() {
       <NarrowPage title="Finishing up">
         <p class="first-call" role="status">
           <span class="tick waiting" aria-hidden="true" />
-          Waiting for the payment. This page goes on by itself.
+          Waiting for the payment. This page continues by itself.
         </p>
       </NarrowPage>
     );
@@ -54,7 +57,7 @@ export function Purchase() {
     return (
       <NarrowPage
         title="Thank you"
-        lede="The plan is in force. Your key is shown once: have a safe place ready for it."
+        lede="The plan is active. Your key is shown once: have a safe place ready for it."
       >
         <Problem of={action.error} />
         <button class="btn main" type="button" disabled={action.isBusy} onClick={take}>

@@ -49,7 +49,7 @@ export function Rotation({ old, to, isFull, show }: RotationProps) {
               renew={() => show({ value: old.id })}
             />
           ) : (
-            <p>“{to.name}” is made. Put it where the old one is.</p>
+            <p>“{to.name}” is created. Replace the old one with it wherever that is used.</p>
           )}
         </li>
         <li class={to === undefined ? undefined : isOver ? 'done' : 'on'}>

@@ -144,7 +144,7 @@ function Standing({ account }: OfAccount) {
   return (
     <section aria-labelledby="standing">
       <h2 id="standing" class="vh">
-        Where the account stands
+        Account status
       </h2>
       <Waiting for={usage} failure="The usage could not be loaded">
         {({ used, limit, resets_at: resetsAt }) => (
@@ -159,7 +159,7 @@ function Standing({ account }: OfAccount) {
               </p>
               <Meter used={used} limit={limit} resetsAt={resetsAt} now={Date.now()} />
               <p class="xs dim below">
-                {limit === null ? '' : `${shareText(used / limit)} used. `}The count starts anew on{' '}
+                {limit === null ? '' : `${shareText(used / limit)} used. `}The count restarts on{' '}
                 {instantText(resetsAt)} UTC. <Link href="/dashboard/usage">See what used them</Link>
               </p>
             </div>

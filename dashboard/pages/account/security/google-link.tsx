@@ -58,7 +58,7 @@ export function GoogleLink({ account, reload }: OfAccount) {
         </button>
       )}
       {account.google_linked && !account.has_password && (
-        <p class="xs dim below">Set a password first: otherwise nobody could sign in any more.</p>
+        <p class="xs dim below">Set a password first: otherwise you could no longer sign in.</p>
       )}
     </section>
   );

@@ -194,7 +194,7 @@ function Remove({
     <Dialog title={`Remove the passkey “${name}”?`} onClose={onClose}>
       <form onSubmit={submit}>
         <p class="sm dlg-text">
-          It signs in no longer, and all your other sessions end. Delete it on the device, too.
+          It can no longer be used to sign in, and all your other sessions end. Delete it on the device, too.
         </p>
         <Proof account={account} hasApp={hasApp} />
         <Buttons action={action} submit="Remove" isDangerous onCancel={onClose} />

@@ -76,7 +76,7 @@ function Password({ account, reload, hint, least }: OfAccount & { hint: string; 
   if (account.role === 'operator' && !account.has_password) {
     return (
       <p class="sm below">
-        The account has none. A session alone adds no way into the account of an operator:{' '}
+        The account has none. A session alone cannot add a sign-in method to the account of an operator:{' '}
         <Link href="/forgot-password">a mailed link</Link> sets the password.
       </p>
     );
@@ -85,7 +85,7 @@ function Password({ account, reload, hint, least }: OfAccount & { hint: string; 
     <form class="form sec-form below" onSubmit={submit} key={isDone ? 'done' : 'open'}>
       <p class="sm">
         {account.has_password
-          ? 'A new password ends all other sessions. Keys go on.'
+          ? 'A new password ends all other sessions. Keys keep working.'
           : 'The account has none. Set one to be able to sign in without Google.'}
       </p>
       {account.has_password && (

@@ -64,7 +64,7 @@ function State({ of, onOpen }: { of: SecondFactor; onOpen: (open: Open) => void 
         <p class="sm below">
           {of.required && of.passkeys === 0
             ? 'Operators need a second factor on this installation: what operators do is closed until you set up an app or add a passkey.'
-            : 'With an authenticator app on your phone, a stolen password alone signs nobody in.'}
+            : 'With an authenticator app on your phone, a stolen password alone is not enough to sign in.'}
         </p>
         <button class="btn below" type="button" onClick={() => onOpen('set-up')}>
           Set up an authenticator app

@@ -155,7 +155,7 @@ interface OfWebhook {
 function SwitchedOff({ webhook, action, reload }: OfWebhook & { action: Action }) {
   const why =
     webhook.disabled_because === 'gone'
-      ? 'It answered 410, which asks for no more events.'
+      ? 'It answered 410, which asks us to stop sending events.'
       : 'Every delivery failed for five days.';
   return (
     <div class="note bad">
@@ -217,7 +217,7 @@ function Manage({ webhook, reload, forget, onClose }: ManageProps) {
         }}
         onClose={onClose}
       >
-        <p>It gets no more events, and its deliveries and their log are deleted with it.</p>
+        <p>It no longer gets events, and its deliveries and their log are deleted with it.</p>
       </TypedConfirmation>
     );
   }

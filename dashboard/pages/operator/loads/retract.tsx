@@ -26,7 +26,7 @@ const ways: Record<Way, { label: string; means: string; button: string; warning:
     means:
       'From today on the data are as if this load had not been made. Earlier vintages stay as they were published.',
     button: 'Retract the load',
-    warning: 'It is in force at once. It can be undone: retract the retraction.',
+    warning: 'It takes effect at once. It can be undone: retract the retraction.',
   },
   erase: {
     label: 'In all vintages',
@@ -37,9 +37,9 @@ const ways: Record<Way, { label: string; means: string; button: string; warning:
   },
   back: {
     label: 'From today on',
-    means: 'From today on the load that this one retracts is in force again.',
+    means: 'From today on the load that this one retracts is active again.',
     button: 'Retract the retraction',
-    warning: 'It is in force at once. It can be undone: retract what undoes it.',
+    warning: 'It takes effect at once. It can be undone: retract the load that undoes it.',
   },
 };
 
@@ -63,7 +63,7 @@ export function Retract({ load, reload }: RetractProps) {
       <div role="status">{done !== undefined && <Done load={load.load} report={done} />}</div>
       {isRetractedFile(load) && load.retracted_by !== null && (
         <p class="sm below">
-          It is retracted by <LoadLink to={load.retracted_by} />. Retract that to have it in force again.
+          It is retracted by <LoadLink to={load.retracted_by} />. Retract that to make it active again.
         </p>
       )}
       {first === undefined ? (
@@ -210,7 +210,7 @@ function Foreseen({ report, command }: { report: Report; command: string }) {
 
 const effects: Record<Report['effect'], string> = {
   out_of_force: 'is retracted',
-  in_force: 'is undone: what it had retracted is in force again',
+  in_force: 'is undone: the load that it had retracted is active again',
   erased: 'is erased',
 };
 
@@ -236,7 +236,7 @@ const isRetractedFile = ({ status, retracts }: Load) => status === 'retracted' &
 function CannotBe({ load }: { load: Load }) {
   if (isRetractedFile(load)) return null;
   if (load.status === 'erased')
-    return <p class="sm below">It is erased. To have its data in force again, load the file again.</p>;
+    return <p class="sm below">It is erased. To restore its data, load the file again.</p>;
   return (
     <p class="sm below">
       {load.not_retractable_because} <Link href="/docs/corrections">How corrections work</Link>

@@ -21,9 +21,9 @@ const times = [
 type Time = (typeof times)[number]['value'];
 
 const explanations: Record<Time, string> = {
-  now: 'It is visible at once, and its webhooks are sent. It can be taken back: every load can be retracted.',
-  instant: 'Until then nobody can see anything of it. It is made at that instant, within the second.',
-  calendar: 'It is made when the entry of the calendar says, also if that is moved.',
+  now: 'It is visible at once, and its webhooks are sent. It can be undone: every load can be retracted.',
+  instant: 'Until then nobody can see anything of it. It is published at that instant, within the second.',
+  calendar: 'It is published at the time of the calendar entry, even if that changes.',
 };
 
 interface PublishFormProps {

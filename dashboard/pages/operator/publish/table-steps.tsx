@@ -83,10 +83,10 @@ export function TableSteps({ upload, table, onPublished }: TableStepsProps) {
         <h2 id="difference">What it changes</h2>
         <p class="sm below" role="status">
           {report === undefined
-            ? 'The check loads the table as it is filled in above, says what that changes, and keeps nothing.'
+            ? 'The check loads the table as filled in above, shows what would change, and stores nothing.'
             : report.publishable
               ? `Checked as it is filled in above. ${open.length === 0 ? 'Nothing is published yet.' : 'It can be published once its guesses are confirmed.'}`
-              : 'Checked as it is filled in above. It cannot be published so.'}
+              : 'Checked as it is filled in above. It cannot be published like this.'}
         </p>
         <p class="actions below">
           <button

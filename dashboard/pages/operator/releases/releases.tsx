@@ -41,7 +41,7 @@ function AllReleases() {
     <>
       <PageHead
         title="Releases"
-        lede="Loads that were given in advance. Until its instant, nobody can see anything of one."
+        lede="Loads prepared in advance. Nobody can see a load before its instant."
         actions={<PublishLink />}
       />
       <div class="bar-ctl filters">

@@ -1,0 +1,25 @@
+import test from 'ava';
+import { textsOf } from './texts.ts';
+
+test('messages, mails, log lines and texts of pages are found with their lines; SQL, CSS classes and imports are not', (t) => {
+  t.timeout(300_000);
+  const texts = textsOf([
+    'accounts-api/mail/mails.ts',
+    'accounts-api/operator/operator.sql.ts',
+    'dashboard/pages/account/overview/overview.tsx',
+    'gateway/heartbeat',
+    'kernel/bodies/service-bodies.ts',
+  ]);
+  const filesOf = (wanted: string) => texts.filter(({ text }) => text === wanted).map(({ file }) => file);
+  t.deepEqual(filesOf('The body must be at most ${…} KB.'), ['kernel/bodies/service-bodies.ts']);
+  t.deepEqual(filesOf('New recovery codes were created'), ['accounts-api/mail/mails.ts']);
+  t.deepEqual(filesOf('The gateway had no lease for too long and starts a new life'), [
+    'gateway/heartbeat/heartbeat.ts',
+  ]);
+  t.deepEqual(filesOf('The count restarts on'), ['dashboard/pages/account/overview/overview.tsx']);
+  t.deepEqual(
+    texts.filter(({ file, text }) => /\.(?:sql|test)\./.test(file) || /^(?:from|select|\.)/.test(text)),
+    [],
+  );
+  for (const { file, line, text } of texts) t.true(line > 0 && !text.includes('\n'), `${file}:${line}`);
+});
