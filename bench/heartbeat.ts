@@ -127,7 +127,8 @@ async function simulate({ accountsApi, postgres, newKeys }: Ground): Promise<voi
   const log = createLog('bench', 'error');
   const holdings = Array.from({ length: simulated.gateways }, () =>
     createHoldings({
-      ...{ send: accounts.heartbeat, outage: 'closed', flushEveryMs: 250, clock: systemClock, log },
+      ...{ send: accounts.heartbeat, outage: 'closed', flushEveryMs: 250 },
+      ...{ closeWithinMs: 10_000, clock: systemClock, log },
     }),
   );
   for (const { heartbeat } of holdings) await heartbeat.open();

@@ -116,7 +116,7 @@ export function fitted(text: string, widthMax: number): string {
 export function fittedEnd(text: string, widthMax: number): string {
   if (widthOf(text) <= widthMax) return text;
   let kept = '';
-  for (const character of [...text].toReversed()) {
+  for (const character of Array.from(text).toReversed()) {
     if (widthOf(`\u{2026}${character}${kept}`) > widthMax) break;
     kept = character + kept;
   }
