@@ -62,6 +62,11 @@ const factsThen = `
   select ${columnsOf('t', loadColumns)}, f.content ->> 'series_id', ${columnsOf('n', factColumns)}
   from data.former_facts f join data.series t using (series_no) cross join lateral jsonb_populate_record(t, f.content) n
   where ${former('series')}`;
+/** The ids that series with these ids had then. */
+const idsThen = (ids: string): string => `array(
+  select coalesce((select f.content ->> 'series_id' from data.series t join data.former_facts f using (series_no)
+    where t.series_id = every.id and ${former('series')}), every.id)
+  from unnest(${ids}) with ordinality every (id, place) order by place)`;
 const changedThen = `select min(f.updated_at) from data.former_facts f
   where f.kind in ('series', 'aliases', 'labels', 'notes') and f.series_no = s.series_no and f.replaced_on > ${dayMark}`;
 
@@ -183,15 +188,17 @@ export const asOfTables: Readonly<Record<string, AsOfTable>> = {
   releases: {
     needs: ['loads'],
     sql: `
-      select k.* from data.releases k where k.load_no is null or k.load_no in (select l.load_no from as_of_loads l)
-      union all
-      select former.* from data.releases k
-      cross join lateral (
-        select r.load_no, r.content from data.replaced_rows r
-        where r.row_no = k.row_no and not exists (select from as_of_loads l where l.load_no = r.replaced_by)
-        order by r.replaced_by limit 1) r
-      cross join lateral jsonb_populate_record(null::data.releases, r.content) former
-      where r.load_no is null or r.load_no in (select l.load_no from as_of_loads l)`,
+      select dated.* from (
+        select k.* from data.releases k where k.load_no is null or k.load_no in (select l.load_no from as_of_loads l)
+        union all
+        select former.* from data.releases k
+        cross join lateral (
+          select r.load_no, r.content from data.replaced_rows r
+          where r.row_no = k.row_no and not exists (select from as_of_loads l where l.load_no = r.replaced_by)
+          order by r.replaced_by limit 1) r
+        cross join lateral jsonb_populate_record(null::data.releases, r.content) former
+        where r.load_no is null or r.load_no in (select l.load_no from as_of_loads l)
+      ) k cross join lateral jsonb_populate_record(row(k.*)::data.releases, jsonb_build_object('series_ids', ${idsThen('k.series_ids')})) dated`,
   },
   // They are dated by the instant at which they were loaded, as readers of then received them.
   updates: {

@@ -297,12 +297,16 @@ async function date(database: Database, today: string): Promise<void> {
   });
 }
 
-/** A series whose calendar changed after the day counts as changed at the end of that day: when it changed before is not kept. */
+/** A series of which only the calendar changed after the day counts as changed at the end of that day: when it changed before is not kept. */
 async function dateAsOf(whole: Database, cut: Database, day: string): Promise<void> {
   const end = `${day}T23:59:59.999999Z`;
   const rows = await whole.query<{ id: string }>(
-    'select series_id as id from data.series where updated_at > $1::timestamptz',
-    [end],
+    `select coalesce((select f.content ->> 'series_id' from data.former_facts f
+         where f.series_no = s.series_no and f.replaced_on > $2::date and f.kind = 'series' order by f.replaced_on limit 1), s.series_id) as id
+     from data.series s, lateral (select min(f.updated_at) as at from data.former_facts f
+       where f.series_no = s.series_no and f.replaced_on > $2::date) changed
+     where s.updated_at > $1::timestamptz and coalesce(changed.at, 'infinity') > $1::timestamptz`,
+    [end, day],
   );
   await cut.query('update data.series set updated_at = $1 where series_id = any($2)', [
     end,

@@ -59,7 +59,7 @@ const column = async (day: string, path: string, name: string) =>
   (await asOf(day, path)).rows.map((row) => row[name]);
 
 test.serial(
-  'the calendar has the dates that it had then, with the series of then under their present ids',
+  'the calendar has the dates that it had then, with the series of then under their ids of then',
   async (t) => {
     const entries = async (day: string) =>
       (await asOf(day, '/v1/calendar?from=2024-02-01&to=2024-06-01')).rows.map((row) =>
@@ -67,8 +67,8 @@ test.serial(
       );
     t.deepEqual(await entries('2024-02-09'), []);
     t.deepEqual(await entries('2024-02-29'), [
-      'r-1 2024-02-20T08:00:00Z released RATE,A,B',
-      'r-2 2024-03-20T08:00:00Z scheduled RATE',
+      'r-1 2024-02-20T08:00:00Z released RATES,A,B',
+      'r-2 2024-03-20T08:00:00Z scheduled RATES',
     ]);
     t.deepEqual(await entries('2024-03-11'), [
       'r-1 2024-02-20T08:00:00Z released RATE,B',
@@ -98,7 +98,7 @@ test.serial('releases, sources and the next release of a series are those of the
     ['Office', 4, '2024-04-02T08:00:00Z'],
   ]);
   const next = async (day: string) =>
-    ((await asOf(day, '/v1/catalog/RATE')).json as { data: { next_release: unknown } }).data.next_release;
+    ((await asOf(day, '/v1/catalog/RATES')).json as { data: { next_release: unknown } }).data.next_release;
   t.is(await next('2024-02-29'), '2024-03-20T08:00:00Z');
   t.is(await next('2024-03-05'), '2024-04-02T08:00:00Z');
   const bureau = `/v1/sources/${nameId('Bureau')}`;
@@ -118,14 +118,14 @@ test.serial('the catalogue and its counts have the series of the day', async (t)
     meta: { facets: { source: object[] } };
   };
   t.deepEqual([count, meta.facets.source], [4, [{ value: 'Office', count: 4 }]]);
-  t.deepEqual(data.at(-1), { id: 'RATE', last_date: '2024-01-01', observation_count: 1 });
+  t.deepEqual(data.at(-1), { id: 'RATES', last_date: '2024-01-01', observation_count: 1 });
 });
 
 test.serial('search finds a series by what it had then, and corrects to words of then', async (t) => {
   const found = (day: string, q: string) => column(day, `/v1/search?q=${q}`, 'id');
-  t.deepEqual(await found('2024-02-29', 'buy'), ['RATE']);
+  t.deepEqual(await found('2024-02-29', 'buy'), ['RATES']);
   t.deepEqual(await found('2024-02-29', 'sell'), []);
-  t.deepEqual(await found('2024-03-01', 'sell'), ['RATE']);
+  t.deepEqual(await found('2024-03-01', 'sell'), ['RATES']);
   t.deepEqual(await found('2024-02-29', 'latre'), []);
   t.deepEqual(await found('2024-03-01', 'latre'), ['LATER']);
 });
