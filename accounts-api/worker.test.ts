@@ -119,7 +119,7 @@ test('no mail is sent about something that no longer holds, and no link to the e
       `${respelled} Confirm your new e-mail address`,
       `${told.email} An API key expires soon`,
       `${own} 80 % of this month's calls are used`,
-      `${watching.email} The source prices.gold fails`,
+      `${watching.email} The source prices.gold is failing`,
     ].sort(),
   );
 });

@@ -175,7 +175,7 @@ test('a damaged file is refused with the line and the reason', async (t) => {
   });
   await t.throwsAsync(read('a,b\n1,x"y\n'), {
     instanceOf: IngestFailure,
-    message: /line 2: a quote stands inside/,
+    message: /line 2: a quote is inside/,
   });
   await t.throwsAsync(read('a,b\n1,"x"y\n'), { instanceOf: IngestFailure, message: /line 2: text follows/ });
   await t.throwsAsync(read(''), { instanceOf: IngestFailure, message: /empty/ });

@@ -344,7 +344,7 @@ for (const [what, broken, message] of [
   [
     'says another count',
     () => changed((text) => text.replace(/("end":"almanac-backup","rows":)\d+/, '$17')),
-    /says 7 rows, and has \d+/,
+    /states 7 rows, and has \d+/,
   ],
   [
     'is of another format',

@@ -82,7 +82,7 @@ test.serial('a refusal has Retry-After and closes the connection', async (t) => 
   t.is(answer?.status, 429);
   t.regex(answer?.headers ?? '', /retry-after: 1\r\n/);
   t.regex(answer?.headers ?? '', /connection: close/);
-  t.regex(answer?.body ?? '', /"code":"rate_limited","message":"Too many request bodies/);
+  t.regex(answer?.body ?? '', /"code":"rate_limited","message":"Too many concurrent request bodies/);
 });
 
 test.serial('a body in chunks of one byte arrives as it was sent', async (t) => {

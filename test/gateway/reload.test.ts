@@ -38,7 +38,7 @@ test.beforeEach(() => {
 const wrongMaps: Record<string, [text: string, saying: RegExp]> = {
   'no YAML': ['apiEndpoints: [', /gateway\.config\.yml/],
   'an empty file': ['', /gateway\.config\.yml/],
-  'a policy that is not there': [goodRoutes.replace('- quota:', '- quotas:'), /not registered: quotas/],
+  'a policy that is not there': [goodRoutes.replace('- quota:', '- quotas:'), /do not exist: quotas/],
   'a condition': [
     goodRoutes.replace('- quota:', '- quota: { condition: { name: always } }'),
     /is not allowed[\s\S]*condition/,

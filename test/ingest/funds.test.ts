@@ -252,7 +252,7 @@ test.serial(
       rejects.map(({ line, value }) => [line, value]),
       [[3, '105, 2024-03-15, cash, regular']],
     );
-    t.regex(rejects[0]?.expected ?? '', /line 2 has the same \(tell them apart by kind\)/);
+    t.regex(rejects[0]?.expected ?? '', /line 2 has the same \(distinguish them by kind\)/);
   },
 );
 

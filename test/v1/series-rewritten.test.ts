@@ -156,7 +156,7 @@ async function startOvertaken(t: ExecutionContext) {
       }),
   });
   const dependencies = {
-    edition: 'e',
+    ...{ edition: 'e', asOf: null, present: null },
     loads: { known: () => undefined },
   } as unknown as Dependencies;
   const running = await startService({

@@ -269,7 +269,7 @@ function KeyTable({ keys, use, show, rotation, reload }: KeyTableProps) {
 /** @param isLong the text may be broken into lines. */
 function Time({ at, text, isLong = false }: { at: string; text: string; isLong?: boolean }) {
   return (
-    <time class={isLong ? undefined : 'nb'} dateTime={at} title={`${instantText(at)} UTC`}>
+    <time class={isLong ? 'long' : undefined} dateTime={at} title={`${instantText(at)} UTC`}>
       {text}
     </time>
   );
