@@ -9,7 +9,7 @@ import { install } from '../../run/debian.ts';
 import type { Installation } from '../../services/instance.ts';
 import { runProgram } from '../run-program.ts';
 import { downloadBulkFiles } from './bulk-files.ts';
-import { checkRecipes } from './recipes.ts';
+import { checkRecipes, recipeOf } from './recipes.ts';
 
 /** What the stand-ins import too. */
 export const toolModules = ['requests'];
@@ -87,6 +87,7 @@ async function checkFredClients(installation: Installation, env: NodeJS.ProcessE
     ...env,
     ALMANAC_SPENT_KEY: await keyOfPlan(installation, 'spent'),
     ALMANAC_SLOW_KEY: await keyOfPlan(installation, 'slow'),
+    ALMANAC_QUANTMOD_RECIPE: recipeOf('quantmod', 'r').replaceAll('pk_live_…', 'KEY'),
   };
   const options = { cwd: here, env: settings };
   await runProgram('python3', ['-W', 'ignore', '-m', 'unittest', 'test_fred_clients'], options);

@@ -41,3 +41,25 @@ refused <- jsonlite::fromJSON(httr::content(hurried, "text", encoding = "UTF-8")
 stopifnot(httr::http_type(hurried) == "application/json", refused$error_code == 429)
 stopifnot(grepl("the plan allows 1 a second", refused$error_message), !is.null(httr::headers(hurried)$`retry-after`))
 cat("fredr reads series, vintages and a search, and shows the messages of errors\n")
+
+# The recipe of quantmod with another key and series, and scripts that name FRED as their source.
+if (requireNamespace("quantmod", quietly = TRUE)) {
+  recipe <- gsub("http://127.0.0.1:8080", url, Sys.getenv("ALMANAC_QUANTMOD_RECIPE"), fixed = TRUE)
+  by_recipe <- function(key, series) {
+    own <- gsub("DEMO.GDP", series, gsub("KEY", key, recipe, fixed = TRUE), fixed = TRUE)
+    eval(parse(text = own), globalenv())
+  }
+  refusal <- function(key, series) tryCatch({ by_recipe(key, series); "no error" }, error = conditionMessage)
+  by_recipe(Sys.getenv("ALMANAC_KEY"), "DEMO.GDP")
+  by_fred <- quantmod::getSymbols("DEMO.GDP", src = "FRED", auto.assign = FALSE)
+  stopifnot(identical(as.numeric(by_fred), by_v1("DEMO.GDP")))
+  stopifnot(grepl("API key", refusal("pk_live_unknown", "DEMO.GDP")))
+  stopifnot(grepl("The monthly quota of 1 call is used up", refusal(Sys.getenv("ALMANAC_SPENT_KEY"), "DEMO.GDP")))
+  stopifnot(grepl("There is no series", refusal(Sys.getenv("ALMANAC_KEY"), "NOPE")))
+  for (attempt in 1:200) {
+    said <- refusal(Sys.getenv("ALMANAC_SLOW_KEY"), "DEMO.GDP")
+    if (said != "no error") break
+  }
+  stopifnot(grepl("the plan allows 1 a second", said))
+  cat("quantmod reads a series by its recipe and as FRED, and shows the messages of errors\n")
+}
