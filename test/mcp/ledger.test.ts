@@ -66,6 +66,7 @@ test.serial('of mixed calls with clients that leave, the ledger has those that w
   const client = await accounts.newClient('enterprise');
   let answered = 0;
   let left = 0;
+  let unsure = 0; // their answers may have been sent whole before the gateway knew that they left
   const kinds = ['A', 'A,B', 'NONE', 'HELD', 'killed'] as const;
   async function one(i: number): Promise<void> {
     const kind = kinds[i % kinds.length] ?? 'A';
@@ -88,7 +89,10 @@ test.serial('of mixed calls with clients that leave, the ledger has those that w
     }
     if (kind === 'killed') {
       sent.once('error', () => undefined);
-      if (i % 2 === 0) await once(sent, 'socket');
+      if (i % 2 === 0) {
+        await once(sent, 'socket');
+        unsure += 1;
+      }
       sent.destroy();
       left += 1;
       return;
@@ -104,5 +108,6 @@ test.serial('of mixed calls with clients that leave, the ledger has those that w
   t.is(left, Math.floor(mixedCalls / 5) * 2);
   await until('the ledger has all', async () => sumOf(await accounts.ledger(client)).billed >= answered);
   await gateway.gateway.close(); // it reports everything
-  t.is(sumOf(await accounts.ledger(client)).billed, answered);
+  const { billed } = sumOf(await accounts.ledger(client));
+  t.true(billed >= answered && billed <= answered + unsure, `${answered} answered, ${billed} billed`);
 });
