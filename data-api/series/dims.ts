@@ -67,7 +67,7 @@ export function canonicalDims(filter: DimsFilter): string[][] {
 function failUnknownDimension(name: string, series: Series): never {
   const shown = name.slice(0, 64);
   if (series.dimensions.length === 0) {
-    fail('unknown_dimension', `The series ${series.id} has no dimensions, and so no "${shown}".`, {
+    fail('unknown_dimension', `The series ${series.id} has no dimensions, so "${shown}" does not apply.`, {
       param: 'dims',
     });
   }

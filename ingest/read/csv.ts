@@ -75,7 +75,9 @@ function tooLong(line: number): IngestFailure {
 }
 
 function notCsv(line: number, reason: string, cause?: unknown): IngestFailure {
-  return new IngestFailure('invalid_file', `The file is no CSV at line ${line}: ${reason}.`, { cause });
+  return new IngestFailure('invalid_file', `The file is not valid CSV at line ${line}: ${reason}.`, {
+    cause,
+  });
 }
 
 /** The first bytes of a file, unpacked, in its own encoding. @throws IngestFailure if it is missing or damaged. */

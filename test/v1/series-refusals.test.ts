@@ -66,7 +66,7 @@ test('an unknown dimension is refused with those that the series has', async (t)
     'The series TRADES has no dimension "sde". Did you mean "side"? It has: side, city.',
   );
   const ofCpi = await refusal('/v1/series/CPI?dims=side:buy');
-  t.is(ofCpi.message, 'The series CPI has no dimensions, and so no "side".');
+  t.is(ofCpi.message, 'The series CPI has no dimensions, so "side" does not apply.');
 });
 
 test('an unknown value of a dimension is hinted at, with the nearest, beside what the known ones select', async (t) => {
