@@ -61,9 +61,13 @@ test('a process keeps its directory until it ends, however it ends', async (t) =
   const root = newRoot();
   const script = `
     import { claimDirectory } from ${JSON.stringify(path.join(import.meta.dirname, 'journal-lock.ts'))};
-    process.stdout.write(claimDirectory(${JSON.stringify(root)}, console).path);
+    const { path } = claimDirectory(${JSON.stringify(root)}, console);
+    setImmediate(() => {
+      gc(); // nothing refers to the claim
+      process.stdout.write(path);
+    });
     setInterval(() => undefined, 60_000);`;
-  const other = spawn(process.execPath, ['--input-type=module', '--eval', script], {
+  const other = spawn(process.execPath, ['--expose-gc', '--input-type=module', '--eval', script], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   t.teardown(() => other.kill('SIGKILL'));

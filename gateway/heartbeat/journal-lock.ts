@@ -8,6 +8,9 @@ import { isJournalFile } from './journal-file.ts';
 
 const sqliteBusy = 5;
 
+/** The locks of this process. A lock that nothing referred to would end when its database is garbage-collected. */
+const held = new Set<DatabaseSync>();
+
 export interface ClaimedDirectory {
   path: string;
   /** Releases the directory for other gateways. */
@@ -75,7 +78,14 @@ function lock(directory: string): ClaimedDirectory | undefined {
   const database = new DatabaseSync(path.join(directory, 'lock'), { timeout: 0 });
   try {
     database.exec('pragma journal_mode = memory; begin exclusive');
-    return { path: directory, release: () => database.close() };
+    held.add(database);
+    return {
+      path: directory,
+      release() {
+        held.delete(database);
+        database.close();
+      },
+    };
   } catch (error) {
     database.close();
     const { errcode } = error as { errcode?: unknown };
