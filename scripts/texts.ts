@@ -1,5 +1,5 @@
 // Prints every text of the product with its place, for a review line by line: npm run texts -- [FOLDER …]
-// A text is a string, a template or a JSX text in which two words stand side by side, outside tests, SQL files, imports, types and CSS classes.
+// A text is a string, a template or a JSX text with two words in a row, outside tests, SQL files, imports, types and CSS classes.
 import path from 'node:path';
 import { API } from 'typescript/unstable/sync';
 import {

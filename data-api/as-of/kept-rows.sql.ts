@@ -1,5 +1,5 @@
-// What a table of which loads keep the replaced rows held at the end of a past day. Such loads are of the day on which they were made, so the
-// row of a day is the one that its last load until then left. Loads keep these rows to be retracted: ingest/load/store/stated-rows.sql.ts.
+// Reads a table as of the end of a past day, if its loads keep the rows that they replace (ingest/load/store/stated-rows.sql.ts). These loads
+// count from the day on which they were made, so the row of a day is the one that the last load up to that day wrote.
 import { dayMark, type AsOfTable } from './tables.sql.ts';
 
 /** A table whose loads keep what they replace. */

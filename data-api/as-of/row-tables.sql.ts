@@ -1,4 +1,4 @@
-// The tables of which loads keep the replaced rows, as of a day, and what is computed from them.
+// The tables whose loads keep the rows that they replace, as of a day, and what is computed from them.
 import { dayMark, type AsOfTable } from './tables.sql.ts';
 import { isOfThen, keptRows } from './kept-rows.sql.ts';
 

@@ -5,10 +5,15 @@ import type { Database, Queryable } from '../../kernel/database.ts';
 import { rowTables } from './row-tables.sql.ts';
 import { asOfTables, dayMark, type AsOfTable } from './tables.sql.ts';
 
-/** Functions of the schema that read no table are not in it. */
-const named = /\bdata\.(?!(?:percent_of|rating_rank)\()([a-z_]+)/g;
-/** More that is no table: functions that search calls, and its configuration. */
-const noTables: ReadonlySet<string> = new Set(['search_text', 'near_spellings', 'english']);
+const named = /\bdata\.([a-z_]+)/g;
+/** What statements name besides tables: functions of their arguments alone, and a configuration of text search. */
+const noTables: ReadonlySet<string> = new Set([
+  'search_text',
+  'near_spellings',
+  'english',
+  'percent_of',
+  'rating_rank',
+]);
 /** A sample of the rows can only be read from a table. */
 const sample = /\btablesample system \([\d.]+\) repeatable \(\d+\)/g;
 /** Costly rows that are read more often than this are computed once, without indexes. */

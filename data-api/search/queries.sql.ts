@@ -128,8 +128,9 @@ async function findQueries(database: Queryable, lists: readonly (readonly string
 const begunMax = 32;
 
 /**
- * The tsquery of the words that begin with a word, other than itself; null if there are none. If a common word begins with it, these are
- * the common words and the shortest words of names: the index lists the entries of all words with a prefix before it compares them.
+ * The tsquery of the words that begin with a word, without the word itself; null if no other word does. The index lists the entries of all
+ * words with a prefix before it compares them. So if a common word has the prefix, the query is the common words and the shortest words of
+ * names.
  */
 async function findBeginning(database: Queryable, word: string): Promise<string | null> {
   const [row] = await database.query<{ query: string | null }>(

@@ -77,7 +77,7 @@ function withCursor(request: string, cursor: string): string {
 /** Whether the request names a state after the day. */
 function isAfter(request: string, day: string): boolean {
   const { searchParams } = new URL(request, 'http://host');
-  // These bound the dates of releases, of which a calendar knows later ones too.
+  // These bound the dates of releases, and a calendar has later dates too.
   if (/^\/fred\/releases?\/dates\?/.test(request)) return false;
   return ['vintage', 'vintage_dates', 'vintage_date', 'realtime_start', 'realtime_end']
     .flatMap((name) => searchParams.get(name)?.split(',') ?? [])

@@ -81,7 +81,7 @@ const anyCalendar = fc.record({
   kind: fc.constant('calendar' as const),
   entries: fc.uniqueArray(anyEntry, { minLength: 1, maxLength: 4, selector: ([id]) => id }),
 });
-/** Files of facts, each of which replaces what one before it stated. */
+/** Files of facts. Each replaces the facts of an earlier file. */
 const facts = (['A', 'B', 'C'] as const).flatMap((version) => [
   { dataset: 'series', csv: ['series_id,name,unit', `CPI,Consumer prices ${version},Unit ${version}`] },
   {
@@ -297,7 +297,7 @@ async function date(database: Database, today: string): Promise<void> {
   });
 }
 
-/** A series of which only the calendar changed after the day counts as changed at the end of that day: when it changed before is not kept. */
+/** If only the calendar of a series changed after the day, its last change counts as the end of that day: earlier changes are not stored. */
 async function dateAsOf(whole: Database, cut: Database, day: string): Promise<void> {
   const end = `${day}T23:59:59.999999Z`;
   const rows = await whole.query<{ id: string }>(
