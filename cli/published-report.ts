@@ -1,7 +1,7 @@
 // The final report of almanac publish: the loaded tables and how to call them, and the error with which it ends.
 import { z } from 'zod';
 import { interruptionsToJson } from '../ingest/load/store/interruptible.ts';
-import type { LoadCounts } from '../ingest/load/store/statements.sql.ts';
+import type { LoadCounts } from '../ingest/load/store/load-record.sql.ts';
 import type { Plan, PlannedTable } from '../ingest/plan/plan.ts';
 import type { LoadedTable } from '../ingest/plan/load-table-file.ts';
 import type { Published } from '../ingest/due/command.ts';

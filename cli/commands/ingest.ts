@@ -12,7 +12,7 @@ import { loadTableFile, type LoadSettings } from '../../ingest/plan/load-table-f
 import { planTyped, type PlannedTable } from '../../ingest/plan/plan.ts';
 import type { Due } from '../../ingest/due/releases/accept.ts';
 import { reportOf } from '../../ingest/load/report.ts';
-import type { LoadUnderWay } from '../../ingest/load/store/statements.sql.ts';
+import type { LoadUnderWay } from '../../ingest/load/store/load-record.sql.ts';
 import { systemClock } from '../../kernel/clock.ts';
 import {
   UsageError,

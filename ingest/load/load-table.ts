@@ -37,7 +37,7 @@ import { cellText, hasCells, isEmpty, notFuture } from './points/points.ts';
 import { notDeleted } from './points/series-directory.ts';
 import { asLong, unfolded, type LongInput } from './points/wide.ts';
 import { CopyBuffer, CopyLine, copyText } from './store/stage.sql.ts';
-import { finishLoads, insertLoad } from './store/statements.sql.ts';
+import { finishLoads, insertLoad } from './store/load-record.sql.ts';
 
 /** @throws IngestFailure if a row is rejected and `skipInvalid` is not set. */
 export async function loadTable(

@@ -2,7 +2,7 @@
 import { IngestFailure } from '../failure.ts';
 import { interruptionsToJson } from './store/interruptible.ts';
 import type { LoadSummary } from './store/load-options.ts';
-import type { LoadCounts } from './store/statements.sql.ts';
+import type { LoadCounts } from './store/load-record.sql.ts';
 
 /** The changes of a load, as JSON. */
 export const pointCounts = ({ pointsNew, pointsRevised, pointsUnchanged, pointsDeleted }: LoadCounts) => ({

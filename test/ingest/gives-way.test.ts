@@ -9,7 +9,7 @@ import test, { type ExecutionContext } from 'ava';
 import { InterruptedByRelease, interruptible } from '../../ingest/load/store/interruptible.ts';
 import { noteInterruption, readOwnTransaction } from '../../ingest/load/store/interruptions.sql.ts';
 import { load } from '../../ingest/load/load.ts';
-import { isReleaseUnderWay, lockLoads } from '../../ingest/load/store/statements.sql.ts';
+import { isReleaseUnderWay, lockLoads } from '../../ingest/load/store/load-record.sql.ts';
 import { actingFor } from '../../ingest/due/apart/acting.sql.ts';
 import { createApart } from '../../ingest/due/apart/run-apart.ts';
 import type { Tasks } from '../../ingest/due/tasks.ts';

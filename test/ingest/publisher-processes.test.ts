@@ -5,7 +5,7 @@ import { noteAlive, noteGone, secondsSinceSeen } from '../../ingest/due/releases
 import { findRelease } from '../../ingest/due/releases/operate.ts';
 import { databaseClock } from '../../ingest/due/releases/release-clock.ts';
 import { acceptUnderEmbargo } from '../../ingest/due/releases/accept.ts';
-import { isReleaseUnderWay } from '../../ingest/load/store/statements.sql.ts';
+import { isReleaseUnderWay } from '../../ingest/load/store/load-record.sql.ts';
 import { openDatabase } from '../../kernel/database.ts';
 import { projectRoot } from '../../kernel/project.ts';
 import { serviceUrl } from '../../migrations/roles.ts';

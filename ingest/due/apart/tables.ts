@@ -4,7 +4,7 @@ import { clockFrom } from '../../../kernel/clock.ts';
 import type { Database } from '../../../kernel/database.ts';
 import { IngestFailure } from '../../failure.ts';
 import type { InterruptedAt } from '../../load/store/interruptions.sql.ts';
-import type { LoadUnderWay } from '../../load/store/statements.sql.ts';
+import type { LoadUnderWay } from '../../load/store/load-record.sql.ts';
 import type { FindTables } from '../../preview/find-tables.ts';
 import type { FoundTable } from '../../detect/file-groups.ts';
 import { loadTableFile, type LoadedTable, type LoadSettings } from '../../plan/load-table-file.ts';

@@ -1,7 +1,7 @@
 // Processes files of the watched folder in a child process: the publisher, which must make releases on time, has no code that reads them. A
 // file that crashes the child process is rejected at once, because it would crash the next process too.
 import { ProcessEnded, type Apart } from '../apart/run-apart.ts';
-import { relaxLimits } from '../../load/store/statements.sql.ts';
+import { relaxLimits } from '../../load/store/load-record.sql.ts';
 import { listTaken, moveToRejected, NotNow } from './folder.ts';
 import { lockInbox } from './inbox.sql.ts';
 import type { InboxDeps, InboxTasks, Outcome } from './load-file.ts';

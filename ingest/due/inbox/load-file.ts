@@ -6,7 +6,7 @@ import type { Log } from '../../../kernel/log/log.ts';
 import { tableEnding, tableEndings } from '../../read/file-kind.ts';
 import { IngestFailure } from '../../failure.ts';
 import { interruptible, startingAgain, type Interruption } from '../../load/store/interruptible.ts';
-import { relaxLimits } from '../../load/store/statements.sql.ts';
+import { relaxLimits } from '../../load/store/load-record.sql.ts';
 import { addEntries, emptyDescription, readDescription } from '../../entry/entry-file.ts';
 import { removeLeftDrafts, writeDescription } from '../../entry/write-entry-file.ts';
 import { bytesMaxUsual } from '../../read/fetch.ts';

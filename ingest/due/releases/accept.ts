@@ -8,7 +8,7 @@ import { IngestFailure, misuse, type DueFault } from '../../failure.ts';
 import type { LoadOptions, LoadSummary } from '../../load/store/load-options.ts';
 import { load, withPackage } from '../../load/load.ts';
 import { startingAgain, underLoadLock, interruptionText } from '../../load/store/interruptible.ts';
-import { relaxLimits } from '../../load/store/statements.sql.ts';
+import { relaxLimits } from '../../load/store/load-record.sql.ts';
 import { acceptRelease, insertPiece, insertRelease, readPieces, selectCalendarEntry } from './embargo.sql.ts';
 import { giveBackLoadNumbers, readLoadNumbers } from './prepared-loads.sql.ts';
 import { databaseClock, type ReleaseClock } from './release-clock.ts';

@@ -7,7 +7,7 @@ import { entryAt } from '../../../kernel/entries.ts';
 import type { Log } from '../../../kernel/log/log.ts';
 import { load } from '../../load/load.ts';
 import { takeLoadLock } from '../../load/store/interruptible.ts';
-import { relaxLimits, tryLockReleases } from '../../load/store/statements.sql.ts';
+import { relaxLimits, tryLockReleases } from '../../load/store/load-record.sql.ts';
 import { endFailed, endReleased, readPieces, selectDue, type DueRelease } from './embargo.sql.ts';
 import {
   dateLoads,

@@ -17,10 +17,10 @@ import {
   type Transacting,
 } from '../../load/store/interruptible.ts';
 import { inForce } from '../../load/load.ts';
-import { createDifference, findLoadSeries } from '../../load/store/revise.sql.ts';
-import type { LoadRow } from '../../load/store/statements.sql.ts';
+import { createDifference, findLoadSeries } from '../../load/store/store-difference.sql.ts';
+import type { LoadRow } from '../../load/store/load-record.sql.ts';
 import { createStage } from '../../load/store/stage.sql.ts';
-import { createTotals, finishLoads, sumChanges, type LoadCounts } from '../../load/store/statements.sql.ts';
+import { createTotals, finishLoads, sumChanges, type LoadCounts } from '../../load/store/load-record.sql.ts';
 import { pointCounts } from '../../load/report.ts';
 import { storeDifference } from '../../load/store/store-difference.ts';
 import { insertAuditEvent } from './audit.sql.ts';
@@ -35,8 +35,8 @@ import {
 } from './retract.sql.ts';
 import { retractRows } from './retract-rows.ts';
 import { findLoads, unretractableBecause } from './retractable.ts';
-import { findFoldChanges, forgetStatements, takeBackAll } from '../../load/store/rewrite.sql.ts';
-import { createFold, findPointsOf, foldAt } from '../../load/store/said.sql.ts';
+import { findFoldChanges, forgetStatements, takeBackAll } from '../../load/store/rewrite-history.sql.ts';
+import { createFold, findPointsOf, foldAt } from '../../load/store/stated-values.sql.ts';
 
 export interface RetractOptions extends LockOptions {
   loadNo: number;

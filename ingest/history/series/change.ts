@@ -14,7 +14,7 @@ import {
   type Transacting,
 } from '../../load/store/interruptible.ts';
 import { refreshSearch } from '../../load/store/shown-facts.sql.ts';
-import { finishLoads } from '../../load/store/statements.sql.ts';
+import { finishLoads } from '../../load/store/load-record.sql.ts';
 import { insertAuditEvents, type AuditEvent } from '../retract/audit.sql.ts';
 import { allIdsOf, findById, insertSeriesLoad, type FoundSeries } from './change.sql.ts';
 

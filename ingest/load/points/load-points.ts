@@ -14,9 +14,9 @@ import {
   createDifference,
   findLoadSeries,
   storeFresh,
-} from '../store/revise.sql.ts';
-import type { SpokenOf } from '../store/statements.sql.ts';
-import type { LoadRow } from '../store/statements.sql.ts';
+} from '../store/store-difference.sql.ts';
+import type { SpokenOf } from '../store/load-record.sql.ts';
+import type { LoadRow } from '../store/load-record.sql.ts';
 import {
   createPlaces,
   indexVintages,
@@ -35,7 +35,7 @@ import {
   storeNewSeries,
   sumChanges,
   type LoadCounts,
-} from '../store/statements.sql.ts';
+} from '../store/load-record.sql.ts';
 import { scaledReader } from '../../cells/values.ts';
 import { refoldBackfill } from './refold.ts';
 import { asLong, unfoldedSeries, type LongInput, type WideColumn } from './wide.ts';

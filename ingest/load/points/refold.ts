@@ -4,10 +4,16 @@ import type { Transaction } from '../../../kernel/database.ts';
 import { addDays } from '../../../kernel/dates.ts';
 import { noteChanged } from '../events/series-events.sql.ts';
 import { countEvents, mergeRows, recountVintages } from '../store/history.sql.ts';
-import type { LoadRow } from '../store/statements.sql.ts';
-import { insertVintages, sumChanges, updateSeries, type LoadCounts } from '../store/statements.sql.ts';
-import { findRewritten, narrowPassedOver, rewriteRows } from '../store/rewrite.sql.ts';
-import { createFold, findPointsOfBackfill, foldSince, hasTurnsAfter, keepFolded } from '../store/said.sql.ts';
+import type { LoadRow } from '../store/load-record.sql.ts';
+import { insertVintages, sumChanges, updateSeries, type LoadCounts } from '../store/load-record.sql.ts';
+import { findRewritten, narrowPassedOver, rewriteRows } from '../store/rewrite-history.sql.ts';
+import {
+  createFold,
+  findPointsOfBackfill,
+  foldSince,
+  hasTurnsAfter,
+  keepFolded,
+} from '../store/stated-values.sql.ts';
 
 /**
  * Rewrites the points of fold_points from a day on. @param load the load that causes the rewrite; its vintage is not used.

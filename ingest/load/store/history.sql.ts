@@ -2,8 +2,8 @@
 // rows that state the same are merged, and the changes of every affected vintage are counted again. If a vintage consists of several loads,
 // its counts are stored in the row of its newest load; the others have 0.
 import type { Transaction } from '../../../kernel/database.ts';
-import type { LoadRow } from './statements.sql.ts';
-import { isOwnRow } from './said.sql.ts';
+import type { LoadRow } from './load-record.sql.ts';
+import { isOwnRow } from './stated-values.sql.ts';
 
 /**
  * Created only by the few loads that need them.

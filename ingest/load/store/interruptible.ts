@@ -20,7 +20,7 @@ import {
   relaxLimits,
   tryLockLoads,
   type LoadUnderWay,
-} from './statements.sql.ts';
+} from './load-record.sql.ts';
 
 /** Without `query`, the work is part of a running transaction; the code that began the transaction gives way. */
 export type Transacting = Pick<Database, 'transaction'> & Partial<Pick<Database, 'query'>>;

@@ -1,8 +1,8 @@
 // Compares a staged vintage with the stored points, one by one, and stores the difference in data.observations only. `vintage` is the day D
 // of the load. A statement is what a load states about a point: a value, or that the point does not exist.
 import type { Transaction } from '../../../kernel/database.ts';
-import { isOwnRow } from './said.sql.ts';
-import type { LoadRow, SpokenOf } from './statements.sql.ts';
+import { isOwnRow } from './stated-values.sql.ts';
+import type { LoadRow, SpokenOf } from './load-record.sql.ts';
 
 /**
  * load_series: the series of the load.

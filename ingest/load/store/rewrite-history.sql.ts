@@ -1,7 +1,7 @@
-// Rewrites the history of points to match the fold (fold_days of said.sql.ts): only of points whose history differs, from the first folded
-// day on.
+// Rewrites the history of points to match the fold (fold_days of stated-values.sql.ts): only of points whose history differs, from the first
+// folded day on.
 import type { Transaction } from '../../../kernel/database.ts';
-import { differs, isOwnRow } from './said.sql.ts';
+import { differs, isOwnRow } from './stated-values.sql.ts';
 
 /** Fills load_changes with the points whose fold at the one day of fold_days differs from the stored value. */
 export async function findFoldChanges(on: Transaction): Promise<void> {

@@ -1,7 +1,7 @@
 // The recorded statements of loads: by a row that the load began, by data.statements, by data.confirmations, or by a complete vintage. The
 // last two store no value: it is the value visible on the day of the load, as a same-day correction saves the old value first.
 import type { Transaction } from '../../../kernel/database.ts';
-import type { LoadRow } from './statements.sql.ts';
+import type { LoadRow } from './load-record.sql.ts';
 
 /** Whether the load of a row stated it. Loads also move the rows of others to the day on which their own value ends. */
 export const isOwnRow = (row: string, load: string): string =>
