@@ -79,7 +79,7 @@ test('no folder of the gateway imports what puts the gateway together', (t) => {
 test('a folder of ingest imports only folders that stand below it', (t) => {
   const floors = [
     'operator',
-    'due',
+    'publisher',
     'history',
     'plan',
     'preview',
@@ -124,10 +124,10 @@ test('the publisher has no code that reads a workbook, a web page or a file that
   for (const file of needed)
     for (const target of staticImports(file)) if (target.endsWith('.ts')) needed.add(target);
   t.true(needed.has('ingest/load/load.ts'), 'it loads the text of releases');
-  const apart =
+  const ofChildProcesses =
     /^ingest\/(?:preview\/|reshape\/|plan\/plan|read\/(?:workbook|html-table|table-rows|unpacked-size))/;
   t.deepEqual(
-    [...needed].filter((file) => apart.test(file)),
+    [...needed].filter((file) => ofChildProcesses.test(file)),
     [],
   );
 });

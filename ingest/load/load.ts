@@ -29,7 +29,7 @@ import {
   type Interruption,
   type LockOptions,
   type Transacting,
-} from './store/interruptible.ts';
+} from './lock/give-way-to-release.ts';
 import { inForceAfterMs } from '../../kernel/http/validity.ts';
 import { entryAt } from '../../kernel/entries.ts';
 

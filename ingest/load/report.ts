@@ -1,6 +1,6 @@
 // The report of a load under embargo: the counts of its check or of its release, or why it failed.
 import { IngestFailure } from '../failure.ts';
-import { interruptionsToJson } from './store/interruptible.ts';
+import { interruptionsToJson } from './lock/give-way-to-release.ts';
 import type { LoadSummary } from './store/load-options.ts';
 import type { LoadCounts } from './store/load-record.sql.ts';
 

@@ -5,7 +5,7 @@ import { dateIn } from '../../kernel/clock.ts';
 import type { Transaction } from '../../kernel/database.ts';
 import { datasetNamed } from '../datasets/datasets.ts';
 import { IngestFailure } from '../failure.ts';
-import type { LockOptions, Transacting } from '../load/store/interruptible.ts';
+import type { LockOptions, Transacting } from '../load/lock/give-way-to-release.ts';
 import type { LoadOptions, LoadSummary } from '../load/store/load-options.ts';
 import { load } from '../load/load.ts';
 import { loadTable } from '../load/load-table.ts';

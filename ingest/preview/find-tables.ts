@@ -1,5 +1,5 @@
 // Finds the tables of a file that have no entry in almanac.yml, and proposes an entry for each. Reads the file: untrusted ones are read in a
-// child process (ingest/due/apart).
+// child process (ingest/publisher/child-process).
 import path from 'node:path';
 import { fileKind } from '../read/file-kind.ts';
 import type { TableDescription } from '../entry/entry.ts';

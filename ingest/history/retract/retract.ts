@@ -15,7 +15,7 @@ import {
   type Interruption,
   type LockOptions,
   type Transacting,
-} from '../../load/store/interruptible.ts';
+} from '../../load/lock/give-way-to-release.ts';
 import { inForce } from '../../load/load.ts';
 import { createDifference, findLoadSeries } from '../../load/store/store-difference.sql.ts';
 import type { LoadRow } from '../../load/store/load-record.sql.ts';

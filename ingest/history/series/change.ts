@@ -12,7 +12,7 @@ import {
   type Interruption,
   type LockOptions,
   type Transacting,
-} from '../../load/store/interruptible.ts';
+} from '../../load/lock/give-way-to-release.ts';
 import { refreshSearch } from '../../load/store/shown-facts.sql.ts';
 import { finishLoads } from '../../load/store/load-record.sql.ts';
 import { insertAuditEvents, type AuditEvent } from '../retract/audit.sql.ts';

@@ -6,7 +6,7 @@ import type { ColumnOptions } from '../../datasets/columns.ts';
 import type { CsvBatch } from '../../read/csv-batch.ts';
 import type { Reject } from '../../failure.ts';
 import type { Rejects } from './rejects.ts';
-import type { Interruption, LockOptions } from './interruptible.ts';
+import type { Interruption, LockOptions } from '../lock/give-way-to-release.ts';
 import type { LoadCounts } from './load-record.sql.ts';
 import type { CellOptions } from '../../cells/cells.ts';
 import type { RowOptions } from '../../read/row-selection.ts';

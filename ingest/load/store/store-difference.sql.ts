@@ -2,7 +2,7 @@
 // of the load. A statement is what a load states about a point: a value, or that the point does not exist.
 import type { Transaction } from '../../../kernel/database.ts';
 import { isOwnRow } from './stated-values.sql.ts';
-import type { LoadRow, SpokenOf } from './load-record.sql.ts';
+import type { LoadRow, SeriesInFile } from './load-record.sql.ts';
 
 /**
  * load_series: the series of the load.
@@ -37,7 +37,7 @@ export async function createDifference(on: Transaction): Promise<void> {
 export async function findLoadSeries(
   on: Transaction,
   load: LoadRow,
-  spokenOf: SpokenOf,
+  spokenOf: SeriesInFile,
 ): Promise<{ fresh: number; known: number; backfill: number; rewrites: number }> {
   await on.query('truncate load_series, load_changes, load_standing');
   await on.query(
@@ -126,7 +126,7 @@ export async function compareWithLive(on: Transaction, load: LoadRow): Promise<v
  * ended within its day is a statement only if its own load ended it, not if a retraction or an older vintage did. A confirmation covers
  * only points that existed; a point that did not exist at D has a row before it.
  */
-export async function compareWithStanding(on: Transaction, load: LoadRow): Promise<void> {
+export async function compareWithVintage(on: Transaction, load: LoadRow): Promise<void> {
   await on.query(
     `insert into load_standing
      select s.series_no, o.line_no, o.date, o.published_on, o.superseded_on, o.value, o.status
