@@ -4,8 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { ServerResponse, type IncomingMessage } from 'node:http';
 import { entryAt } from '../kernel/entries.ts';
 import { callIfOpen, enterStage, type Call } from './call.ts';
-
-export const keepAliveTimeoutMs = 65_000; // longer than the usual idle time of load balancers, 60 s
+import { clientIdleMs } from './timeouts.ts';
 
 const timedStages = (['credential', 'rate', 'quota', 'upstream'] as const).map((stage) => ({
   stage,
@@ -41,7 +40,7 @@ export class GatewayResponse<
     const head = listed(rest.at(-1));
     head.push(...call.head);
     pushOwn(head, call, this.getHeader('server-timing'));
-    if (keeps) head.push('connection', 'keep-alive', 'keep-alive', `timeout=${keepAliveTimeoutMs / 1000}`);
+    if (keeps) head.push('connection', 'keep-alive', 'keep-alive', `timeout=${clientIdleMs / 1000}`);
     else head.push('connection', 'close');
     return write.call(this, status, head); // replaces headers of the same names that were set individually
   }

@@ -4,16 +4,21 @@ import iconv from 'iconv-lite';
 import { otherFiles, otherFormats, tableEndings } from '../ingest/read/file-kind.ts';
 import { delimiters } from '../ingest/read/dialect.ts';
 import { decoderOf, detectedByLetters, detectEncoding, encodingsNamed } from '../ingest/read/encodings.ts';
-import { detectDates, markedExamples, type DatesFound } from '../ingest/detect/table/dates.ts';
+import { detectDates, markedExamples, type DatesFound } from '../ingest/detect/table/date-format.ts';
 import { detectFrequency } from '../ingest/detect/table/frequency.ts';
-import { detectNumbers, factors } from '../ingest/detect/table/numbers.ts';
-import { sdmxFrequencies } from '../ingest/detect/sdmx.ts';
+import { detectNumbers, factors } from '../ingest/detect/table/number-format.ts';
+import { sdmxFrequencies } from '../ingest/detect/sdmx-csv.ts';
 import { boundExamples, currencySigns, markExamples } from '../ingest/cells/cell-forms.ts';
-import { dateTextReader } from '../ingest/cells/date-reader.ts';
-import { numberForms, orderForms, plainExamples, type DatedText } from '../ingest/cells/date-texts.ts';
-import { languages } from '../ingest/cells/month-names.ts';
-import { numberExamples, numberReader, type NumberRead, type NumberStyle } from '../ingest/cells/numbers.ts';
-import { scaleAbove, scaleExamples, scales } from '../ingest/cells/scales.ts';
+import { dateTextReader } from '../ingest/cells/dates/dates-of-table.ts';
+import { numberForms, orderForms, plainExamples, type DatedText } from '../ingest/cells/dates/date-forms.ts';
+import { languages } from '../ingest/cells/dates/month-names.ts';
+import {
+  numberExamples,
+  numberReader,
+  type NumberRead,
+  type NumberStyle,
+} from '../ingest/cells/numbers/number-formats.ts';
+import { scaleAbove, scaleExamples, scales } from '../ingest/cells/numbers/scales.ts';
 
 const block = /<!-- recognised: ([\w ]+) -->\n[^]*?<!-- end -->/g;
 

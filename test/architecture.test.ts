@@ -103,7 +103,10 @@ test('the gateway and the kernel have at most two scripts for Redis', (t) => {
       .filter((name) => name.endsWith('.lua'))
       .map((name) => path.join(folder, name)),
   );
-  t.deepEqual(scripts.sort(), ['gateway/limits/answers.lua', 'gateway/limits/count.lua']);
+  t.deepEqual(scripts.sort(), [
+    'gateway/limits/calls-per-second.lua',
+    'gateway/limits/concurrent-answers.lua',
+  ]);
 });
 
 test('a process that serves imports at its start no service, and no package that it may never need', (t) => {
@@ -211,7 +214,7 @@ test('no module reads the environment but the command line and the tests', (t) =
     for (const file of sources(folder).filter((name) => !name.endsWith('.test.ts'))) {
       t.notRegex(
         readFileSync(path.join(projectRoot, file), 'utf8'),
-        file === 'gateway/engine/engine.ts'
+        file === 'gateway/engine/express-gateway.ts'
           ? /process\.env\b(?!\['(EG_|LOG_LEVEL)|;)/
           : /process\.env\b(?!\['(EG_|NODE_ENV))/,
         file,

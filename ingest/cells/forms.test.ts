@@ -1,10 +1,10 @@
 import test from 'ava';
 import fc from 'fast-check';
 import { cellOf } from './cell-forms.ts';
-import { dateTextReader, loadedText } from './date-reader.ts';
-import { numberForms, orderForms, readPlain } from './date-texts.ts';
-import { languages, monthNamed } from './month-names.ts';
-import { numberReader } from './numbers.ts';
+import { dateTextReader, loadedText } from './dates/dates-of-table.ts';
+import { numberForms, orderForms, readPlain } from './dates/date-forms.ts';
+import { languages, monthNamed } from './dates/month-names.ts';
+import { numberReader } from './numbers/number-formats.ts';
 
 test('each month is known by its full name, alone and beside a day, in every language', (t) => {
   for (const language of languages)

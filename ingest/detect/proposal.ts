@@ -2,7 +2,7 @@
 import type { StatedFacts } from '../entry/beside/stated-facts.ts';
 import type { TableDescription } from '../entry/entry.ts';
 import type { Inspected } from '../entry/inspected.ts';
-import type { Columns } from './table/columns.ts';
+import type { Columns } from './table/column-roles.ts';
 import type { Layout } from './table/layout.ts';
 
 /** The facts of a table besides its rows. */

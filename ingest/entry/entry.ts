@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { datasetNamed } from '../datasets/datasets.ts';
 import { metadataNames } from '../datasets/metadata.ts';
 import { datasetKeys, keysThatClash } from './dataset-keys.ts';
-import { isFactor } from '../cells/values.ts';
+import { isFactor } from '../cells/numbers/observation-values.ts';
 import { schedulePattern, scheduleRule } from './schedule.ts';
 import { isUrl } from '../read/file-path.ts';
 

@@ -7,7 +7,7 @@ import { tellOfRows } from './events/load-events.ts';
 import { cellReader, dateTypes, numberTypes, type CellReader, type Column } from '../cells/cells.ts';
 import { datasetCells, refuseIdleFactors, type DatasetCell } from '../datasets/columns.ts';
 import { notWide } from '../datasets/datasets.ts';
-import { dateReader, expectedDate, PointDates } from '../cells/dates.ts';
+import { dateReader, expectedDate, PointDates } from '../cells/dates/date-patterns.ts';
 import type { Dataset, Rule } from '../datasets/dataset.ts';
 import { misuse } from '../failure.ts';
 import { refreshFundFigures } from './fund-figures.ts';

@@ -3,7 +3,7 @@
 import { cellOf, isNumberText } from '../cells/cell-forms.ts';
 import { dateChoice, fiscalYearChoice, frequencyChoice, vintageChoice } from './date-choices.ts';
 import type { LoadableTable, TableDescription } from '../entry/entry.ts';
-import { isUntitled } from '../detect/table/head.ts';
+import { isUntitled } from '../detect/table/header-lines.ts';
 import { filledDown } from '../detect/table/layout.ts';
 import type { EncodingCandidate } from '../read/encodings.ts';
 import type { ReshapePlan } from '../reshape/reshape-plan.ts';

@@ -1,7 +1,7 @@
 // Converts an entry whose texts were read in one encoding to the texts of the same bytes in another encoding: its columns are found by
 // their titles, which depend on the encoding.
 import type { LoadableTable, TableDescription } from '../entry/entry.ts';
-import { titlesOf } from '../detect/table/head.ts';
+import { titlesOf } from '../detect/table/header-lines.ts';
 import { namedDimensions } from '../detect/propose.ts';
 import { linesOf as headerLines } from '../reshape/reshape-plan.ts';
 import type { Sample } from '../read/table-rows.ts';

@@ -11,11 +11,16 @@ import {
   parseVintage,
   PointDates,
   vintageReader,
-} from '../cells/dates.ts';
-import { expectedValue, isFactor, scaledReader, type ValueReader } from '../cells/values.ts';
+} from '../cells/dates/date-patterns.ts';
+import {
+  expectedValue,
+  isFactor,
+  scaledReader,
+  type ValueReader,
+} from '../cells/numbers/observation-values.ts';
 import { IngestFailure, misuse } from '../failure.ts';
 import { lackingIn, type LoadableTable, type TableDescription } from '../entry/entry.ts';
-import { isUntitled } from '../detect/table/head.ts';
+import { isUntitled } from '../detect/table/header-lines.ts';
 import { isNumberText } from '../cells/cell-forms.ts';
 import type { LeftOut } from '../reshape/long-rows.ts';
 import { linesOf, type ReshapePlan } from '../reshape/reshape-plan.ts';

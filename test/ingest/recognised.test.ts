@@ -7,7 +7,7 @@ import { utils, write, type BookType } from '@e965/xlsx';
 import test from 'ava';
 import { parse } from 'yaml';
 import { otherFormats } from '../../ingest/read/file-kind.ts';
-import { languages } from '../../ingest/cells/month-names.ts';
+import { languages } from '../../ingest/cells/dates/month-names.ts';
 import { projectRoot } from '../../kernel/project.ts';
 import { encodedExample } from '../../openapi/recognised.ts';
 import { commandLine, settingsOf } from '../cli/terminal.ts';

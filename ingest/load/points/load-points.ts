@@ -4,7 +4,7 @@ import { insertConfirmations } from '../store/confirmations.sql.ts';
 import { cellReader } from '../../cells/cells.ts';
 import { tellOfPoints } from '../events/load-events.ts';
 import { createChanged, noteChanged } from '../events/series-events.sql.ts';
-import { dateReader, PointDates } from '../../cells/dates.ts';
+import { dateReader, PointDates } from '../../cells/dates/date-patterns.ts';
 import type { LoadInput, LoadOptions, LoadResult } from '../store/load-options.ts';
 import { checkVintage, LongReader, planLong } from './long.ts';
 import { PointSink, type PointContext } from './points.ts';
@@ -36,7 +36,7 @@ import {
   sumChanges,
   type LoadCounts,
 } from '../store/load-record.sql.ts';
-import { scaledReader } from '../../cells/values.ts';
+import { scaledReader } from '../../cells/numbers/observation-values.ts';
 import { refoldBackfill } from './refold.ts';
 import { asLong, unfoldedSeries, type LongInput, type WideColumn } from './wide.ts';
 

@@ -10,7 +10,7 @@ import {
   type SourceColumn,
 } from '../../datasets/columns.ts';
 import { datasetNamed } from '../../datasets/datasets.ts';
-import { expectedDate, expectedVintage, vintageReader } from '../../cells/dates.ts';
+import { expectedDate, expectedVintage, vintageReader } from '../../cells/dates/date-patterns.ts';
 import { misuse } from '../../failure.ts';
 import {
   metadataConstants,
@@ -32,7 +32,7 @@ import type { Combination, KnownSeries } from './series-directory.ts';
 import type { SeriesMetadata } from '../../datasets/metadata.ts';
 import { copyText } from '../store/stage.sql.ts';
 import type { WideColumn } from './wide.ts';
-import { expectedValue } from '../../cells/values.ts';
+import { expectedValue } from '../../cells/numbers/observation-values.ts';
 
 /** The source of a part of every row. */
 type Cell = Omit<DatasetCell, 'column'>;

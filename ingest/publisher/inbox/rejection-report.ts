@@ -3,7 +3,7 @@ import path from 'node:path';
 import { instantText } from '../../../kernel/clock.ts';
 import type { IngestFailure } from '../../failure.ts';
 import { shellWord } from '../../datasets/shell-word.ts';
-import { dateInText } from '../../cells/date-in-text.ts';
+import { dateInText } from '../../cells/dates/date-in-line.ts';
 import type { ProcessEnded } from '../child-process/run-in-child.ts';
 import { descriptionFile } from '../../entry/entry.ts';
 import { describedEntries, type NewEntry } from '../../entry/entry-file.ts';
