@@ -5,7 +5,7 @@ import type { LoadCounts } from '../ingest/load/store/load-record.sql.ts';
 import type { Plan, PlannedTable } from '../ingest/plan/plan.ts';
 import type { LoadedTable } from '../ingest/plan/load-table-file.ts';
 import type { Published } from '../ingest/publisher/publish-tables.ts';
-import { pointCounts } from '../ingest/load/report.ts';
+import { pointCounts } from '../ingest/load/load-report.ts';
 import type { Registered } from '../ingest/publisher/sources/register.ts';
 import { instantText } from '../kernel/clock.ts';
 import { entryAt } from '../kernel/entries.ts';

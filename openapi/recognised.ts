@@ -2,7 +2,7 @@
 // detector makes of it. A test publishes every example, and compares what is stored with the page.
 import iconv from 'iconv-lite';
 import { otherFiles, otherFormats, tableEndings } from '../ingest/read/file-kind.ts';
-import { delimiters } from '../ingest/read/dialect.ts';
+import { delimiters } from '../ingest/read/csv-dialect.ts';
 import { decoderOf, detectedByLetters, detectEncoding, encodingsNamed } from '../ingest/read/encodings.ts';
 import { detectDates, markedExamples, type DatesFound } from '../ingest/detect/table/date-format.ts';
 import { detectFrequency } from '../ingest/detect/table/frequency.ts';

@@ -11,7 +11,7 @@ import { inForce } from '../../ingest/load/load.ts';
 import { loadTableFile, type LoadSettings } from '../../ingest/plan/load-table-file.ts';
 import { planTyped, type PlannedTable } from '../../ingest/plan/plan.ts';
 import type { Due } from '../../ingest/publisher/releases/accept.ts';
-import { reportOf } from '../../ingest/load/report.ts';
+import { reportOf } from '../../ingest/load/load-report.ts';
 import type { RunningLoad } from '../../ingest/load/lock/load-lock.sql.ts';
 import { systemClock } from '../../kernel/clock.ts';
 import {

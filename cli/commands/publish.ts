@@ -6,11 +6,11 @@ import { planPublishing, type Plan, type PlannedTable } from '../../ingest/plan/
 import { createChildRunner } from '../../ingest/publisher/child-process/run-in-child.ts';
 import type { Tasks } from '../../ingest/publisher/child-process-tasks.ts';
 import { tablesInChild, type ChildTables } from '../../ingest/publisher/child-process/load-tables.ts';
-import type { TableDescription } from '../../ingest/entry/entry.ts';
+import type { TableDescription } from '../../ingest/entry/entry-schema.ts';
 import { settleEntry } from '../../ingest/entry/entry-file.ts';
 import { requireWritable } from '../../ingest/entry/write-entry-file.ts';
 import type { TableToInspect } from '../../ingest/preview/inspect.ts';
-import type { Inspected } from '../../ingest/entry/inspected.ts';
+import type { Inspected } from '../../ingest/entry/table-preview.ts';
 import { isMissing } from '../../ingest/entry/missing-facts.ts';
 import { nameOf, previewOf, rowsOf } from '../../ingest/plan/preview-text.ts';
 import {
@@ -19,7 +19,7 @@ import {
   toLoad,
   type Published,
 } from '../../ingest/publisher/publish-tables.ts';
-import { withoutRows } from '../../ingest/preview/rows.ts';
+import { withoutRows } from '../../ingest/preview/preview-rows.ts';
 import { dateIn, systemClock } from '../../kernel/clock.ts';
 import type { Database } from '../../kernel/database.ts';
 import { createLog } from '../../kernel/log/log.ts';

@@ -1,6 +1,6 @@
 // The part of `almanac ingest` about loads under embargo: submits the file, and prints what was accepted.
 import { acceptUnderEmbargo, type Accepted, type Due } from '../../ingest/publisher/releases/accept.ts';
-import { reportOf } from '../../ingest/load/report.ts';
+import { reportOf } from '../../ingest/load/load-report.ts';
 import { isPublisherAlive } from '../../ingest/publisher/releases/release-health.ts';
 import { misuse } from '../../ingest/failure.ts';
 import { tableLoad } from '../../ingest/plan/load-table-file.ts';

@@ -1,7 +1,7 @@
 import test from 'ava';
 import fc from 'fast-check';
 import type { Sample } from '../read/table-rows.ts';
-import { detectDialect } from '../read/dialect.ts';
+import { detectDialect } from '../read/csv-dialect.ts';
 import { dateInText } from '../cells/dates/date-in-line.ts';
 import { numberReader } from '../cells/numbers/number-formats.ts';
 import { detectDates } from './table/date-format.ts';

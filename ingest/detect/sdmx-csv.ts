@@ -1,7 +1,7 @@
 // Recognises SDMX-CSV, versions 1 and 2: the names of the columns are those of the standard, so nothing is guessed.
 import { isDetermined } from './table/column-profile.ts';
 import { scaleIn } from '../cells/numbers/scales.ts';
-import type { TableDescription } from '../entry/entry.ts';
+import type { TableDescription } from '../entry/entry-schema.ts';
 
 /** SDMX's code list of frequencies. */
 export const sdmxFrequencies: Readonly<Record<string, string>> = {

@@ -2,7 +2,7 @@
 import { parsePeriod } from '../../kernel/dates.ts';
 import { splitEndings } from '../read/file-kind.ts';
 import { IngestFailure } from '../failure.ts';
-import type { TableDescription } from './entry.ts';
+import type { TableDescription } from './entry-schema.ts';
 import { dateInText } from '../cells/dates/date-in-line.ts';
 
 /** The name of a file without its endings, and without a date in it; the date. */

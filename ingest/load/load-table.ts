@@ -32,10 +32,10 @@ import {
   takeUnknownSeries,
   upsert,
 } from './load-table.sql.ts';
-import { refreshSearchOfStaged } from './store/shown-facts.sql.ts';
+import { refreshSearchOfStaged } from './store/after-series-change.sql.ts';
 import { cellText, hasCells, isEmpty, notFuture } from './points/points.ts';
 import { notDeleted } from './points/series-directory.ts';
-import { asLong, unfolded, type LongInput } from './points/wide.ts';
+import { asLong, unfolded, type LongInput } from './points/wide-file.ts';
 import { CopyBuffer, CopyLine, copyText } from './store/stage.sql.ts';
 import { finishLoads, insertLoad } from './store/load-record.sql.ts';
 

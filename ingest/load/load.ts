@@ -14,7 +14,7 @@ import { isFactor } from '../cells/numbers/observation-values.ts';
 import { parseVintage } from '../cells/dates/date-patterns.ts';
 import { selectRows } from '../read/row-selection.ts';
 import { IngestFailure, misuse } from '../failure.ts';
-import { readCalendar } from '../read/ics.ts';
+import { readCalendar } from '../read/release-calendar.ts';
 import type { LoadOptions, LoadResult, LoadSummary } from './store/load-options.ts';
 import { loadPoints } from './points/load-points.ts';
 import { loadPrices } from './load-prices.ts';

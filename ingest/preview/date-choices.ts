@@ -9,8 +9,8 @@ import { dateTextReader, loadedText, type DateStyle, type ReadDate } from '../ce
 import { namesIn } from '../entry/file-name.ts';
 import { dateOf } from '../reshape/long-rows.ts';
 import { choiceBetween, factOf, type Guessed } from './choice-between.ts';
-import { isYearEnd } from './rows.ts';
-import type { Choice, EntryChange } from '../entry/settle.ts';
+import { isYearEnd } from './preview-rows.ts';
+import type { Choice, EntryChange } from '../entry/settle-guesses.ts';
 
 type Labelled = readonly [label: string, set: EntryChange | null];
 

@@ -4,7 +4,7 @@ import { entryAt } from '../../kernel/entries.ts';
 import type { CsvBatch } from '../read/csv-batch.ts';
 import { remembering } from '../cells/dates/date-patterns.ts';
 import { misuse } from '../failure.ts';
-import type { LoadableTable } from '../entry/entry.ts';
+import type { LoadableTable } from '../entry/entry-schema.ts';
 import { namesIn } from '../entry/file-name.ts';
 import { cellsShown, isUntitled, periodTitle, titlesOf } from '../detect/table/header-lines.ts';
 import { scaleIn } from '../cells/numbers/scales.ts';

@@ -7,7 +7,7 @@ import { fail } from '../../../kernel/errors.ts';
 import { datasetNamed } from '../../datasets/datasets.ts';
 import { tellOfPoints, tellOfRows } from '../../load/events/load-events.ts';
 import { createChanged, noteChanged } from '../../load/events/series-events.sql.ts';
-import { createHistory } from '../../load/store/history.sql.ts';
+import { createHistory } from '../../load/store/recount-vintages.sql.ts';
 import {
   interruptionsToJson,
   startingAgain,
@@ -21,10 +21,10 @@ import { createDifference, findLoadSeries } from '../../load/store/store-differe
 import type { LoadRow } from '../../load/store/load-record.sql.ts';
 import { createStage } from '../../load/store/stage.sql.ts';
 import { createTotals, finishLoads, sumChanges, type LoadCounts } from '../../load/store/load-record.sql.ts';
-import { pointCounts } from '../../load/report.ts';
+import { pointCounts } from '../../load/load-report.ts';
 import { storeDifference } from '../../load/store/store-difference.ts';
 import { insertAuditEvent } from './audit.sql.ts';
-import { refold } from '../../load/points/refold.ts';
+import { refold } from '../../load/points/rewrite-history.ts';
 import {
   countFoldedSeries,
   findLaterVintage,

@@ -13,7 +13,7 @@ import {
   type LockOptions,
   type Transacting,
 } from '../../load/lock/give-way-to-release.ts';
-import { refreshSearch } from '../../load/store/shown-facts.sql.ts';
+import { refreshSearch } from '../../load/store/after-series-change.sql.ts';
 import { finishLoads } from '../../load/store/load-record.sql.ts';
 import { insertAuditEvents, type AuditEvent } from '../retract/audit.sql.ts';
 import { allIdsOf, findById, insertSeriesLoad, type FoundSeries } from './change.sql.ts';

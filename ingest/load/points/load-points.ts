@@ -6,7 +6,7 @@ import { tellOfPoints } from '../events/load-events.ts';
 import { createChanged, noteChanged } from '../events/series-events.sql.ts';
 import { dateReader, PointDates } from '../../cells/dates/date-patterns.ts';
 import type { LoadInput, LoadOptions, LoadResult } from '../store/load-options.ts';
-import { checkVintage, LongReader, planLong } from './long.ts';
+import { checkVintage, LongReader, planLong } from './long-file.ts';
 import { PointSink, type PointContext } from './points.ts';
 import {
   compareWithLive,
@@ -37,8 +37,8 @@ import {
   type LoadCounts,
 } from '../store/load-record.sql.ts';
 import { scaledReader } from '../../cells/numbers/observation-values.ts';
-import { refoldBackfill } from './refold.ts';
-import { asLong, unfoldedSeries, type LongInput, type WideColumn } from './wide.ts';
+import { refoldBackfill } from './rewrite-history.ts';
+import { asLong, unfoldedSeries, type LongInput, type WideColumn } from './wide-file.ts';
 
 /**
  * @param straight whether points of never published series may be stored directly in their table.

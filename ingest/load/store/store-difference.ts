@@ -2,7 +2,7 @@
 // recounts the vintages and records what it corrects.
 import type { Transaction } from '../../../kernel/database.ts';
 import { narrowConfirmations } from './confirmations.sql.ts';
-import { countEvents, createHistory, mergeRows, recountVintages } from './history.sql.ts';
+import { countEvents, createHistory, mergeRows, recountVintages } from './recount-vintages.sql.ts';
 import { storeChanges } from './store-difference.sql.ts';
 import type { LoadRow } from './load-record.sql.ts';
 import { insertVintages, updateSeries } from './load-record.sql.ts';

@@ -9,7 +9,7 @@ import type { FindTables } from '../../preview/find-tables.ts';
 import type { FoundTable } from '../../detect/file-groups.ts';
 import { loadTableFile, type LoadedTable, type LoadSettings } from '../../plan/load-table-file.ts';
 import type { TableToInspect } from '../../preview/inspect.ts';
-import type { Inspected } from '../../entry/inspected.ts';
+import type { Inspected } from '../../entry/table-preview.ts';
 import { withoutQuery } from '../../read/file-path.ts';
 import type { PlannedTable } from '../../plan/plan.ts';
 import { ProcessEnded, type ChildRunner } from './run-in-child.ts';

@@ -5,7 +5,7 @@ import { constants, type BigIntStats } from 'node:fs';
 import { lstat, mkdir, open, readdir, rename, rmdir, writeFile, type FileHandle } from 'node:fs/promises';
 import path from 'node:path';
 import { splitEndings } from '../../read/file-kind.ts';
-import { descriptionFile } from '../../entry/entry.ts';
+import { descriptionFile } from '../../entry/entry-schema.ts';
 import { IngestFailure } from '../../failure.ts';
 import { instantText } from '../../../kernel/clock.ts';
 

@@ -1,7 +1,7 @@
 // Whether the watched folder can be used, and its state in words, for `almanac check`.
 import { access, constants, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { descriptionFile } from '../../entry/entry.ts';
+import { descriptionFile } from '../../entry/entry-schema.ts';
 import { readDescription } from '../../entry/entry-file.ts';
 import { countRejected, foldersOfInbox, listFolder } from './folder.ts';
 import { counted, nounOf } from '../../../kernel/text/counted.ts';

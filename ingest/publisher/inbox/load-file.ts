@@ -9,7 +9,7 @@ import { interruptible, startingAgain, type Interruption } from '../../load/lock
 import { relaxLimits } from '../../load/lock/load-lock.sql.ts';
 import { addEntries, emptyDescription, readDescription } from '../../entry/entry-file.ts';
 import { removeLeftDrafts, writeDescription } from '../../entry/write-entry-file.ts';
-import { bytesMaxUsual } from '../../read/fetch.ts';
+import { bytesMaxUsual } from '../../read/fetch-url.ts';
 import { entriesFor } from '../../entry/entries-for.ts';
 import { loadTableFile, type LoadedTable } from '../../plan/load-table-file.ts';
 import { planMovedFile, type Plan } from '../../plan/plan.ts';

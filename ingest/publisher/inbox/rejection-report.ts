@@ -5,7 +5,7 @@ import type { IngestFailure } from '../../failure.ts';
 import { shellWord } from '../../datasets/shell-word.ts';
 import { dateInText } from '../../cells/dates/date-in-line.ts';
 import type { ProcessEnded } from '../child-process/run-in-child.ts';
-import { descriptionFile } from '../../entry/entry.ts';
+import { descriptionFile } from '../../entry/entry-schema.ts';
 import { describedEntries, type NewEntry } from '../../entry/entry-file.ts';
 import { shapeOf } from '../../detect/file-groups.ts';
 import { fileNameOf } from '../../read/file-path.ts';

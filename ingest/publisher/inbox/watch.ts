@@ -2,7 +2,7 @@
 // polling works on every file system. Several publishers may watch one folder: one processes files at a time.
 import path from 'node:path';
 import { interruptionsToJson } from '../../load/lock/give-way-to-release.ts';
-import { descriptionFile } from '../../entry/entry.ts';
+import { descriptionFile } from '../../entry/entry-schema.ts';
 import { readDescription } from '../../entry/entry-file.ts';
 import type { LoadedTable } from '../../plan/load-table-file.ts';
 import {

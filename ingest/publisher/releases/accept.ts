@@ -12,7 +12,7 @@ import { relaxLimits } from '../../load/lock/load-lock.sql.ts';
 import { acceptRelease, insertPiece, insertRelease, readPieces, selectCalendarEntry } from './embargo.sql.ts';
 import { giveBackLoadNumbers, readLoadNumbers } from './prepared-loads.sql.ts';
 import { databaseClock, type ReleaseClock } from './release-clock.ts';
-import { reportOf } from '../../load/report.ts';
+import { reportOf } from '../../load/load-report.ts';
 import { storePieces } from './stored-file.ts';
 import { toStored } from './stored-options.ts';
 

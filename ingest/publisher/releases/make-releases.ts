@@ -18,7 +18,7 @@ import {
 } from './prepared-loads.sql.ts';
 import { mayPass } from './temporary-faults.ts';
 import type { ReleaseClock } from './release-clock.ts';
-import { failureReport, reportOf } from '../../load/report.ts';
+import { failureReport, reportOf } from '../../load/load-report.ts';
 import { fromStored } from './stored-options.ts';
 
 export interface ReleaseDeps {

@@ -2,7 +2,7 @@
 // process has is rolled back.
 import { clockFrom } from '../../../kernel/clock.ts';
 import type { Database } from '../../../kernel/database.ts';
-import type { TableDescription } from '../../entry/entry.ts';
+import type { TableDescription } from '../../entry/entry-schema.ts';
 import { interruptionsToJson } from '../../load/lock/give-way-to-release.ts';
 import { loadTableFile } from '../../plan/load-table-file.ts';
 import type { PlannedTable } from '../../plan/plan.ts';

@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Database, Queryable } from '../../../kernel/database.ts';
 import { UrlRefused, type AddressGuard } from '../../../kernel/outbound/address-guard.ts';
 import { splitEndings } from '../../read/file-kind.ts';
-import { lackingIn, type Description } from '../../entry/entry.ts';
+import { lackingIn, type Description } from '../../entry/entry-schema.ts';
 import { withoutQuery } from '../../read/file-path.ts';
 import { nextInstant } from '../../entry/schedule.ts';
 import {

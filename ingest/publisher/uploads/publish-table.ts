@@ -14,19 +14,19 @@ import {
   interruptionsToJson,
   underLoadLock,
 } from '../../load/lock/give-way-to-release.ts';
-import { failureNamedByKey } from '../../entry/named-by-key.ts';
+import { failureNamedByKey } from '../../entry/messages-by-key.ts';
 import { refuseWaiting, retryAfter } from '../releases/refuse-waiting.ts';
-import type { TableDescription } from '../../entry/entry.ts';
+import type { TableDescription } from '../../entry/entry-schema.ts';
 import { factsChanged } from '../../entry/entry-changes.ts';
 import { loadTableFile, tableLoad, type LoadSettings, type TableLoad } from '../../plan/load-table-file.ts';
 import type { PlannedTable } from '../../plan/plan.ts';
 import { inspectTable } from '../../preview/inspect.ts';
-import type { Preview } from '../../entry/inspected.ts';
-import { findPublished } from '../../plan/published.sql.ts';
+import type { Preview } from '../../entry/table-preview.ts';
+import { findPublished } from '../../plan/publish-record.sql.ts';
 import { acceptUnderEmbargo, type Due } from '../releases/accept.ts';
 import type { TaskContext } from '../child-process/task.ts';
 import { giveBackLoadNumbers, readLoadNumbers } from '../releases/prepared-loads.sql.ts';
-import { pointCounts } from '../../load/report.ts';
+import { pointCounts } from '../../load/load-report.ts';
 import { clockFrom } from '../../../kernel/clock.ts';
 import { databaseClock } from '../releases/release-clock.ts';
 import { dateIn } from '../../../kernel/clock.ts';

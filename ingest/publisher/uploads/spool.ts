@@ -8,7 +8,7 @@ import { createGunzip } from 'node:zlib';
 import type { Queryable } from '../../../kernel/database.ts';
 import { makeTemporaryFolder, removeLeftFolders } from '../../read/temporary-folder.ts';
 import { IngestFailure } from '../../failure.ts';
-import { bytesMaxUsual } from '../../read/fetch.ts';
+import { bytesMaxUsual } from '../../read/fetch-url.ts';
 import { tableEnding } from '../../read/file-kind.ts';
 import { readPieces } from '../releases/embargo.sql.ts';
 

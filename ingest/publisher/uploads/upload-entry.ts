@@ -1,9 +1,9 @@
 // The almanac.yml entry by which a table of an upload is published, as an operator has confirmed or edited it.
 import { misuse } from '../../failure.ts';
-import type { TableDescription } from '../../entry/entry.ts';
+import type { TableDescription } from '../../entry/entry-schema.ts';
 import { parseEntry } from '../../entry/entry-file.ts';
 import { titled } from '../../entry/missing-facts.ts';
-import { changed } from '../../entry/settle.ts';
+import { changed } from '../../entry/settle-guesses.ts';
 import { matches } from '../../read/file-path.ts';
 
 /**

@@ -1,7 +1,7 @@
 // Settles guesses of an almanac.yml entry: a picked option, or a typed text, becomes a change of the entry. Shared by the command line and
 // the operators' pages; only this module interprets the keys of a change.
 import { isMap, parseDocument, stringify, type Document, type Pair, type Scalar, type YAMLMap } from 'yaml';
-import type { TableDescription } from './entry.ts';
+import type { TableDescription } from './entry-schema.ts';
 
 /** What a key of an entry may hold, as JSON has it. */
 export type EntryValue = string | number | boolean | null | EntryValue[] | { [key: string]: EntryValue };

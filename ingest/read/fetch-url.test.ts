@@ -5,7 +5,7 @@ import { createAddressGuard, type Resolve } from '../../kernel/outbound/address-
 import { startFileServer } from '../../test/ingest/file-server.ts';
 import { failureOf } from '../../test/ingest/loading.ts';
 import { freePort } from '../../test/services/instance.ts';
-import { fetchFile } from './fetch.ts';
+import { fetchFile } from './fetch-url.ts';
 
 const local = createAddressGuard({ allowCidrs: ['127.0.0.0/8'], allowHttp: true });
 

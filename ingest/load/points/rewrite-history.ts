@@ -3,7 +3,7 @@
 import type { Transaction } from '../../../kernel/database.ts';
 import { addDays } from '../../../kernel/dates.ts';
 import { noteChanged } from '../events/series-events.sql.ts';
-import { countEvents, mergeRows, recountVintages } from '../store/history.sql.ts';
+import { countEvents, mergeRows, recountVintages } from '../store/recount-vintages.sql.ts';
 import type { LoadRow } from '../store/load-record.sql.ts';
 import { insertVintages, sumChanges, updateSeries, type LoadCounts } from '../store/load-record.sql.ts';
 import { findRewritten, narrowPassedOver, rewriteRows } from '../store/rewrite-history.sql.ts';

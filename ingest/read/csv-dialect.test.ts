@@ -1,5 +1,5 @@
 import test from 'ava';
-import { detectDialect } from './dialect.ts';
+import { detectDialect } from './csv-dialect.ts';
 
 test('the sign around cells, blanks before it and a line that names the delimiter are found', (t) => {
   t.deepEqual(detectDialect("'Date','Rate'\n'2023-01','100.5'\n"), {

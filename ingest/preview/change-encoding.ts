@@ -1,11 +1,11 @@
 // Converts an entry whose texts were read in one encoding to the texts of the same bytes in another encoding: its columns are found by
 // their titles, which depend on the encoding.
-import type { LoadableTable, TableDescription } from '../entry/entry.ts';
+import type { LoadableTable, TableDescription } from '../entry/entry-schema.ts';
 import { titlesOf } from '../detect/table/header-lines.ts';
 import { namedDimensions } from '../detect/propose.ts';
 import { linesOf as headerLines } from '../reshape/reshape-plan.ts';
 import type { Sample } from '../read/table-rows.ts';
-import type { EntryChange, EntryValue } from '../entry/settle.ts';
+import type { EntryChange, EntryValue } from '../entry/settle-guesses.ts';
 
 /** The change of the entry from one encoding to another. @param before the rows by the one, after by the other. */
 export function renamedBy(

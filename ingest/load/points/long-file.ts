@@ -31,7 +31,7 @@ import {
 import type { Combination, KnownSeries } from './series-directory.ts';
 import type { SeriesMetadata } from '../../datasets/metadata.ts';
 import { copyText } from '../store/stage.sql.ts';
-import type { WideColumn } from './wide.ts';
+import type { WideColumn } from './wide-file.ts';
 import { expectedValue } from '../../cells/numbers/observation-values.ts';
 
 /** The source of a part of every row. */

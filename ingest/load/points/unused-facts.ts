@@ -1,7 +1,7 @@
 // Notes the facts given by --set that had no effect, because the series, item or city exists with other facts.
 import type { Transaction } from '../../../kernel/database.ts';
 import { shellWord } from '../../datasets/shell-word.ts';
-import { findOtherFacts, type FactTable } from './idle-facts.sql.ts';
+import { findOtherFacts, type FactTable } from './unused-facts.sql.ts';
 
 /** How many ids are named in notes. */
 const namedMax = 3;

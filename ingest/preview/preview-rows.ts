@@ -19,7 +19,7 @@ import {
   type ValueReader,
 } from '../cells/numbers/observation-values.ts';
 import { IngestFailure, misuse } from '../failure.ts';
-import { lackingIn, type LoadableTable, type TableDescription } from '../entry/entry.ts';
+import { lackingIn, type LoadableTable, type TableDescription } from '../entry/entry-schema.ts';
 import { isUntitled } from '../detect/table/header-lines.ts';
 import { isNumberText } from '../cells/cell-forms.ts';
 import type { LeftOut } from '../reshape/long-rows.ts';
@@ -27,7 +27,7 @@ import { linesOf, type ReshapePlan } from '../reshape/reshape-plan.ts';
 import { vintageOf } from '../entry/file-name.ts';
 import { reshape, rowsOf } from '../reshape/reshape.ts';
 import type { Sample } from '../read/table-rows.ts';
-import type { LeftOutRows, Preview, PreviewPoint, RefusedInPreview } from '../entry/inspected.ts';
+import type { LeftOutRows, Preview, PreviewPoint, RefusedInPreview } from '../entry/table-preview.ts';
 
 export interface PreviewOf {
   /** The path below the folder, or a URL. */

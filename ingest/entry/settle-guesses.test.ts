@@ -1,7 +1,7 @@
 // Changes of an entry by picks: the entry and its text agree, comments stay, and a pick can be undone.
 import test from 'ava';
 import { addEntries, emptyDescription, parseEntry, settleEntry } from './entry-file.ts';
-import type { TableDescription } from './entry.ts';
+import type { TableDescription } from './entry-schema.ts';
 import {
   changed,
   changeOf,
@@ -10,8 +10,8 @@ import {
   valuesAt,
   type Choice,
   type EntryChange,
-} from './settle.ts';
-import { renamedBy } from '../preview/renamed.ts';
+} from './settle-guesses.ts';
+import { renamedBy } from '../preview/change-encoding.ts';
 import type { Sample } from '../read/table-rows.ts';
 
 const entryNow = (): TableDescription => ({
