@@ -18,7 +18,7 @@ import type { Metrics } from './observability/metrics.ts';
 import type { EngineApp } from './engine/express-gateway-plugin.ts';
 import type { RunCompiled } from './pipeline.ts';
 import { readableByAll } from './policies/cors.ts';
-import { GatewayResponse, onTlsOnly, safety } from './response.ts';
+import { GatewayResponse, onTlsOnly, safety } from './response-headers.ts';
 import { clientIdleMs } from './timeouts.ts';
 
 /** Runs the calls: the compiled pipelines and, for all other paths, the engine's app. */

@@ -80,6 +80,8 @@ test('a folder of ingest imports only folders that stand below it', (t) => {
   const floors = [
     'operator',
     'publisher',
+    'bulk',
+    'demo',
     'history',
     'plan',
     'preview',

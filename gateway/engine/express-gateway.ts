@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 // Imported before the engine does, which would report an error in its plugin as a missing module.
 import { prepare, type EngineApp, type Prepared } from './express-gateway-plugin.ts';
-import { answerAsOurs } from '../response.ts';
+import { answerAsOurs } from '../response-headers.ts';
 
 const require = createRequire(import.meta.url);
 // Half of the engine's modules load with this import, so that they do not delay a service that runs in the same process.

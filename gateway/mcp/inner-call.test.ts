@@ -6,7 +6,7 @@ import { callOf, whenClosed } from '../call.ts';
 import { createClients } from '../client-ip.ts';
 import { isServed } from '../heartbeat/month-quota.ts';
 import { requestId } from '../policies/request-id.ts';
-import { GatewayResponse } from '../response.ts';
+import { GatewayResponse } from '../response-headers.ts';
 import { readInside, type Dispatch } from './inner-call.ts';
 
 /**

@@ -9,7 +9,7 @@ import { createClients } from '../client-ip.ts';
 import { calendarMonth } from '../heartbeat/calendar-month.ts';
 import type { Journal } from '../heartbeat/journal.ts';
 import { chargeCall, type Take } from '../heartbeat/month-quota.ts';
-import { GatewayResponse } from '../response.ts';
+import { GatewayResponse } from '../response-headers.ts';
 import { requestId } from './request-id.ts';
 import { usage } from './usage.ts';
 

@@ -7,7 +7,7 @@ import { exchange, lines } from '../test/gateway/raw.ts';
 import { addLimit, callOf } from './call.ts';
 import { createClients } from './client-ip.ts';
 import { requestId } from './policies/request-id.ts';
-import { answerAsOurs, GatewayResponse } from './response.ts';
+import { answerAsOurs, GatewayResponse } from './response-headers.ts';
 
 let isDraining = false;
 const openCall = requestId({
