@@ -192,7 +192,7 @@ test.serial('each mark behind a date is the status that the page states', async 
 });
 
 test.serial('the months of each language of the page are read by their names', async (t) => {
-  t.is(partOf('languages').split(', ').length, languages.length);
+  t.is(partOf('languages').split(/,\s/).length, languages.length);
   const months = Array.from({ length: 12 }, (_, at) => new Date(Date.UTC(2023, at, 15)));
   const { stored, stderr } = await published(
     new Map(
