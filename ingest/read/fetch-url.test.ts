@@ -100,7 +100,7 @@ test('a redirect with a fragment is followed without it', async (t) => {
   }
 });
 
-test('a file that is too large or too slow is given up, and the error says so', async (t) => {
+test('a file that is too large or too slow is abandoned with an error that names the reason', async (t) => {
   const server = await startFileServer(t);
   server.serve('x'.repeat(2 * 1024 * 1024));
   const large = await failureOf(fetchFile(`${server.url}/a`, { guard: local, bytesMax: 1024 * 1024 }));

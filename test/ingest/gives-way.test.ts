@@ -230,24 +230,27 @@ test.serial(
   },
 );
 
-test.serial('a release that is due while a command loads is on time, and the command says so', async (t) => {
-  const file = fileOf(['amc_id,name,source', 'a1,First,Tests']);
-  const { releaseNo, result } = await releaseMeanwhile(t, 'R.COMMAND', 'data.amcs', () =>
-    almanac(['ingest', 'amcs', file, '--json']),
-  );
-  t.is(result.code, 0, result.stderr);
-  const report = JSON.parse(result.stdout) as Record<string, unknown>;
-  t.like(report, { rows_read: 1, points_new: 1 });
-  saysSo(t, report['interruptions'], releaseNo);
-  t.regex(
-    result.stderr,
-    new RegExp(
-      `^Release ${releaseNo} under embargo is due and has interrupted this load, which starts again`,
-      'm',
-    ),
-  );
-  t.is(await loadsOf(file), 1);
-});
+test.serial(
+  'a release that is due while a command loads is on time, and the command reports the interruption',
+  async (t) => {
+    const file = fileOf(['amc_id,name,source', 'a1,First,Tests']);
+    const { releaseNo, result } = await releaseMeanwhile(t, 'R.COMMAND', 'data.amcs', () =>
+      almanac(['ingest', 'amcs', file, '--json']),
+    );
+    t.is(result.code, 0, result.stderr);
+    const report = JSON.parse(result.stdout) as Record<string, unknown>;
+    t.like(report, { rows_read: 1, points_new: 1 });
+    saysSo(t, report['interruptions'], releaseNo);
+    t.regex(
+      result.stderr,
+      new RegExp(
+        `^Release ${releaseNo} under embargo is due and has interrupted this load, which starts again`,
+        'm',
+      ),
+    );
+    t.is(await loadsOf(file), 1);
+  },
+);
 
 test.serial(
   'a release is on time while a folder is published, and the report of the table lists the interruption',
