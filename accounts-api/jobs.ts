@@ -152,8 +152,8 @@ export interface RunningWork {
 }
 
 /**
- * Runs jobs, and retries each until it succeeds. Requests are looked up a thousand at a time, concurrently with the sending of mails, and those with
- * a recipient become mails: any number of requests for unknown addresses delays no mail. `close` finishes the running jobs.
+ * Runs jobs, and retries each until it succeeds. Looks up the recipients of requests, a thousand at a time, while it sends mails. A request with a
+ * recipient becomes a mail; one for an unknown address is dropped, so such requests delay no mail. `close` finishes the running jobs.
  */
 export async function startWork(databaseUrl: string, log: Log, work: Work): Promise<RunningWork> {
   const boss = createBoss(databaseUrl, log, { supervise: true, max: 4 });

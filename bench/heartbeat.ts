@@ -2,8 +2,8 @@
 // stopped; and what 20 gateways with 10,000 active accounts cost accounts-api and PostgreSQL. `npm run bench -- heartbeat --quick` is a tenth of it.
 // Settings: BENCH_REVOCATIONS (2000), BENCH_SECONDS (30).
 import { setTimeout as pause } from 'node:timers/promises';
-import { createAccounts } from '../gateway/accounts.ts';
-import { createHoldings, type Holdings } from '../gateway/heartbeat/holdings.ts';
+import { createAccounts } from '../gateway/accounts-client.ts';
+import { createHoldings, type Holdings } from '../gateway/heartbeat/leased-state.ts';
 import { createUpstreams } from '../gateway/upstream/upstreams.ts';
 import { systemClock } from '../kernel/clock.ts';
 import { hashApiKey } from '../kernel/credentials/api-key.ts';

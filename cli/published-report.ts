@@ -1,12 +1,12 @@
 // The final report of almanac publish: the loaded tables and how to call them, and the error with which it ends.
 import { z } from 'zod';
-import { interruptionsToJson } from '../ingest/load/store/interruptible.ts';
-import type { LoadCounts } from '../ingest/load/store/statements.sql.ts';
+import { interruptionsToJson } from '../ingest/load/lock/give-way-to-release.ts';
+import type { LoadCounts } from '../ingest/load/store/load-record.sql.ts';
 import type { Plan, PlannedTable } from '../ingest/plan/plan.ts';
 import type { LoadedTable } from '../ingest/plan/load-table-file.ts';
-import type { Published } from '../ingest/due/command.ts';
-import { pointCounts } from '../ingest/load/report.ts';
-import type { Registered } from '../ingest/due/sources/register.ts';
+import type { Published } from '../ingest/publisher/publish-tables.ts';
+import { pointCounts } from '../ingest/load/load-report.ts';
+import type { Registered } from '../ingest/publisher/sources/register.ts';
 import { instantText } from '../kernel/clock.ts';
 import { entryAt } from '../kernel/entries.ts';
 import type { Settings } from '../kernel/settings/settings.ts';

@@ -60,7 +60,7 @@ const noAddresses = [
   'a"192.0.2.1"',
 ];
 
-test('an entry that is not an IP address is ignored, and the log says so once', (t) => {
+test('an entry that is not an IP address is ignored, and logged once', (t) => {
   const { ipOf, warnings } = behind(1);
   for (const entry of noAddresses) t.is(ipOf('10.0.0.1', [entry]), '10.0.0.1', entry);
   t.is(warnings.length, 1);
@@ -81,7 +81,7 @@ test('a header that no proxy is trusted to send is logged once; a call without o
   t.deepEqual(trusted.warnings, []);
 });
 
-test('a client is on TLS if the outermost trusted proxy says so, in any case', (t) => {
+test('a client is on TLS if the outermost trusted proxy reports it, in any letter case', (t) => {
   for (const [headers, hops, isOnTls] of [
     [['https'], 1, true],
     [['HTTPS'], 1, true],

@@ -10,7 +10,8 @@ import {
   uploadMbByDefault,
 } from '../kernel/settings/limits.ts';
 import type { Tracing } from '../kernel/tracing/tracing.ts';
-import type { QuotaOutage } from './heartbeat/outage.ts';
+import type { QuotaOutage } from './heartbeat/quota-outage.ts';
+import { closeWithinMsByDefault, requestWithinMsByDefault, serviceSilenceMsByDefault } from './timeouts.ts';
 
 export interface GatewayOptions {
   dataApiUrls: readonly string[];
@@ -75,15 +76,15 @@ const defaults = {
   publicUrl: '',
   dashboardOrigins: [] as readonly string[],
   configDirectory: path.resolve(import.meta.dirname, '../config'),
-  upstreamTimeoutMs: 30_000,
+  upstreamTimeoutMs: serviceSilenceMsByDefault,
   answerWithinMs: answerWithinMsByDefault,
   responseCacheMb: responseCacheMbByDefault,
   uploadMb: uploadMbByDefault,
   bodiesMb: 32,
   quotaOutage: 'bounded' as QuotaOutage,
   settleEveryMs: 250,
-  closeWithinMs: 10_000,
-  requestWithinMs: 30_000,
+  closeWithinMs: closeWithinMsByDefault,
+  requestWithinMs: requestWithinMsByDefault,
   moreMetrics: [] as readonly Metric[],
 };
 

@@ -1,13 +1,13 @@
 // Builds what the policies use, once for the life of the gateway, and closes it in an order that loses no call.
 import { openRedis } from '../kernel/redis.ts';
 import { createByteBudget } from '../kernel/bodies/byte-budget.ts';
-import { createAccounts } from './accounts.ts';
+import { createAccounts } from './accounts-client.ts';
 import { createClients } from './client-ip.ts';
 import { createFileCharges } from './heartbeat/file-charges.ts';
-import { createHoldings } from './heartbeat/holdings.ts';
-import { Answers } from './limits/answers.ts';
-import { createCredentialFailures } from './limits/failures.ts';
-import { Seconds } from './limits/seconds.ts';
+import { createHoldings } from './heartbeat/leased-state.ts';
+import { Answers } from './limits/concurrent-answers.ts';
+import { createCredentialFailures } from './limits/failed-credentials.ts';
+import { Seconds } from './limits/calls-per-second.ts';
 import { createAccessLog } from './observability/access-log.ts';
 import { gaugesOf } from './observability/gauges.ts';
 import type { Metrics } from './observability/metrics.ts';
@@ -18,7 +18,7 @@ import { createDashboard } from './pages/dashboard.ts';
 import { createCallerContexts } from './policies/credential.ts';
 import { createForwarder } from './policies/forward.ts';
 import { createDataLease, leaseSource } from './response-cache/lease.ts';
-import { createKeptAnswers } from './response-cache/kept-answers.ts';
+import { createKeptAnswers } from './response-cache/answer-store.ts';
 import type { GatewayRoutes } from './routes.ts';
 import { createUpstreams } from './upstream/upstreams.ts';
 

@@ -12,13 +12,14 @@ import { Failure, toEnvelope } from '../kernel/errors.ts';
 import { openResponses } from '../kernel/http/open-responses.ts';
 import { headBytesMax } from '../kernel/http/server.ts';
 import type { Log } from '../kernel/log/log.ts';
-import { answerFailure } from './failure.ts';
+import { answerFailure } from './send-failure.ts';
 import { callIfOpen } from './call.ts';
 import type { Metrics } from './observability/metrics.ts';
-import type { EngineApp } from './engine/plugin.ts';
+import type { EngineApp } from './engine/express-gateway-plugin.ts';
 import type { RunCompiled } from './pipeline.ts';
 import { readableByAll } from './policies/cors.ts';
-import { GatewayResponse, keepAliveTimeoutMs, onTlsOnly, safety } from './response.ts';
+import { GatewayResponse, onTlsOnly, safety } from './response-headers.ts';
+import { clientIdleMs } from './timeouts.ts';
 
 /** Runs the calls: the compiled pipelines and, for all other paths, the engine's app. */
 export interface Pipelines {
@@ -53,7 +54,7 @@ export function createGatewayServer(options: ServerOptions): Server {
     requestTimeout: options.requestWithinMs,
     headersTimeout: Math.ceil(options.requestWithinMs / 3),
     connectionsCheckingInterval: Math.ceil(options.requestWithinMs / 15),
-    keepAliveTimeout: keepAliveTimeoutMs,
+    keepAliveTimeout: clientIdleMs,
     ServerResponse: GatewayResponse,
     optimizeEmptyRequests: true, // a request without a body is not a stream to be drained
     // No protocol is offered, so the request is served as usual. Node discards the bytes received after it and would parse later bytes as the next

@@ -9,16 +9,21 @@ import type { Metric } from '../kernel/metrics/text.ts';
 import type { Tracing } from '../kernel/tracing/tracing.ts';
 import { requireSchema, type Migration } from '../kernel/schema.sql.ts';
 import { startOperatorServer, type OperatorServerOptions } from './operator/server.ts';
-import { createApart, type ReadLimits } from './due/apart/run-apart.ts';
-import type { Tasks } from './due/tasks.ts';
+import { createChildRunner, type ReadLimits } from './publisher/child-process/run-in-child.ts';
+import type { Tasks } from './publisher/child-process-tasks.ts';
 import type { BulkSettings } from './bulk/write-bulk.ts';
-import { startBulk } from './due/bulk/keep-bulk.ts';
-import { workingApart } from './due/inbox/load-apart.ts';
-import { startInbox } from './due/inbox/watch.ts';
-import { dueMetrics } from './due/metrics.ts';
-import { startPublishing } from './due/publishing.ts';
-import { databaseClock, type ReleaseClock } from './due/releases/release-clock.ts';
-import { fetchDeps, loadingApart, startFetching, type SourceSettings } from './due/sources/fetching.ts';
+import { startBulk } from './publisher/bulk/bulk-job.ts';
+import { workInChild } from './publisher/inbox/load-in-child.ts';
+import { startInbox } from './publisher/inbox/watch.ts';
+import { dueMetrics } from './publisher/metrics.ts';
+import { startPublishing } from './publisher/release-loop.ts';
+import { databaseClock, type ReleaseClock } from './publisher/releases/release-clock.ts';
+import {
+  fetchDeps,
+  loadInChild,
+  startFetching,
+  type SourceSettings,
+} from './publisher/sources/fetch-due-sources.ts';
 
 export interface PublisherOptions {
   /** Of the role almanac_publisher, or of the owner. */
@@ -88,14 +93,27 @@ export async function start(options: PublisherOptions): Promise<RunningPublisher
   const publishing = startPublishing(deps);
   // Releases interrupt its loads, so their priority need not be as low as that of operators' calls: on a busy machine they would never end.
   const niceness = 5;
-  const apart = createApart<Tasks>({ databaseUrl, applicationName, log, limits: readLimits, env, niceness });
+  const children = createChildRunner<Tasks>({
+    databaseUrl,
+    applicationName,
+    log,
+    limits: readLimits,
+    env,
+    niceness,
+  });
   const ofInbox = options.inbox && { ...deps, ...options.inbox };
-  const inbox = ofInbox && startInbox({ ...ofInbox, work: workingApart(ofInbox, apart) });
-  const sources = options.sources && fetchDeps(deps, options.sources, loadingApart(apart));
+  const inbox = ofInbox && startInbox({ ...ofInbox, work: workInChild(ofInbox, children) });
+  const sources = options.sources && fetchDeps(deps, options.sources, loadInChild(children));
   const fetching = sources && startFetching(sources);
   // Separate from the others: a file in the folder does not wait for them.
-  const apartForBulk = createApart<Tasks>({ databaseUrl, applicationName, log, limits: readLimits, env });
-  const bulk = options.bulk && (await startBulk({ ...deps, apart: apartForBulk }, options.bulk));
+  const childForBulk = createChildRunner<Tasks>({
+    databaseUrl,
+    applicationName,
+    log,
+    limits: readLimits,
+    env,
+  });
+  const bulk = options.bulk && (await startBulk({ ...deps, children: childForBulk }, options.bulk));
   return {
     url: server?.url,
     ready,
@@ -108,7 +126,7 @@ export async function start(options: PublisherOptions): Promise<RunningPublisher
     async close() {
       await server?.close();
       await Promise.all([publishing.close(), fetching?.close(), inbox?.close(), bulk?.close()]);
-      await Promise.all([apart.close(), apartForBulk.close()]);
+      await Promise.all([children.close(), childForBulk.close()]);
       await database.close();
     },
   };

@@ -199,7 +199,7 @@ comment on table embargo.interruptions is
   'A row is a transaction that a release has interrupted because it held the load lock. The process that ran it finds the reason here. Kept for a day.';
 create index interruptions_transaction on embargo.interruptions (transaction);
 
--- Ends the connection that holds the load lock (statements.sql.ts) in this transaction, and no other. It runs as the owner, whose commands also load:
+-- Ends the connection that holds the load lock (load-lock.sql.ts) in this transaction, and no other. It runs as the owner, whose commands also load:
 -- the publisher's role may not end their connections by itself.
 create function embargo.end_load(held_by text) returns boolean language sql volatile security definer set search_path = pg_catalog, pg_temp as $$
   select coalesce(bool_or(pg_terminate_backend(pid)), false) from pg_locks

@@ -1,9 +1,9 @@
 // The table of the keys of an entry of almanac.yml and of the flags for them, in docs/entries.md between `<!-- keys -->` and `<!-- end -->`, and the
-// JSON Schema for editors: both are made from ingest/entry/entry.ts and ingest/entry/flags.ts.
+// JSON Schema for editors: both are made from ingest/entry/entry-schema.ts and ingest/entry/flags.ts.
 import path from 'node:path';
 import { projectRoot } from '../kernel/project.ts';
 import { entryFlags, isRepeatable } from '../ingest/entry/flags.ts';
-import { jsonSchema } from '../ingest/entry/entry.ts';
+import { jsonSchema } from '../ingest/entry/entry-schema.ts';
 
 export const keysSchemaFile = path.join(projectRoot, 'ingest/entry/almanac.schema.json');
 export const keysSchemaText = (): string => `${JSON.stringify(jsonSchema(), null, 2)}\n`;

@@ -2,7 +2,7 @@
 import path from 'node:path';
 import { endpoints as ofAccounts } from '../accounts-api/routes.ts';
 import { endpoints as ofData } from '../data-api/routes.ts';
-import { endpoints as ofGateway } from '../gateway/endpoints.ts';
+import { endpoints as ofGateway } from '../gateway/own-endpoints.ts';
 import { endpoints as ofPublisher } from '../ingest/operator/routes.ts';
 import { loadRoutes } from '../gateway/routes.ts';
 import { programVersion, projectRoot } from '../kernel/project.ts';

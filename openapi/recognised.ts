@@ -2,18 +2,23 @@
 // detector makes of it. A test publishes every example, and compares what is stored with the page.
 import iconv from 'iconv-lite';
 import { otherFiles, otherFormats, tableEndings } from '../ingest/read/file-kind.ts';
-import { delimiters } from '../ingest/read/dialect.ts';
+import { delimiters } from '../ingest/read/csv-dialect.ts';
 import { decoderOf, detectedByLetters, detectEncoding, encodingsNamed } from '../ingest/read/encodings.ts';
-import { detectDates, markedExamples, type DatesFound } from '../ingest/detect/table/dates.ts';
+import { detectDates, markedExamples, type DatesFound } from '../ingest/detect/table/date-format.ts';
 import { detectFrequency } from '../ingest/detect/table/frequency.ts';
-import { detectNumbers, factors } from '../ingest/detect/table/numbers.ts';
-import { sdmxFrequencies } from '../ingest/detect/sdmx.ts';
+import { detectNumbers, factors } from '../ingest/detect/table/number-format.ts';
+import { sdmxFrequencies } from '../ingest/detect/sdmx-csv.ts';
 import { boundExamples, currencySigns, markExamples } from '../ingest/cells/cell-forms.ts';
-import { dateTextReader } from '../ingest/cells/date-reader.ts';
-import { numberForms, orderForms, plainExamples, type DatedText } from '../ingest/cells/date-texts.ts';
-import { languages } from '../ingest/cells/month-names.ts';
-import { numberExamples, numberReader, type NumberRead, type NumberStyle } from '../ingest/cells/numbers.ts';
-import { scaleAbove, scaleExamples, scales } from '../ingest/cells/scales.ts';
+import { dateTextReader } from '../ingest/cells/dates/dates-of-table.ts';
+import { numberForms, orderForms, plainExamples, type DatedText } from '../ingest/cells/dates/date-forms.ts';
+import { languages } from '../ingest/cells/dates/month-names.ts';
+import {
+  numberExamples,
+  numberReader,
+  type NumberRead,
+  type NumberStyle,
+} from '../ingest/cells/numbers/number-formats.ts';
+import { scaleAbove, scaleExamples, scales } from '../ingest/cells/numbers/scales.ts';
 
 const block = /<!-- recognised: ([\w ]+) -->\n[^]*?<!-- end -->/g;
 
@@ -27,7 +32,7 @@ export function withRecognised(page: string): string {
 }
 
 const parts: Readonly<Record<string, () => string>> = {
-  endings: () => tableEndings.map(code).join(', '),
+  endings: () => wrapped(tableEndings.map(code), ', '),
   'refused files': refusedFiles,
   encodings,
   delimiters: () => delimiters.map((each) => (each === '\t' ? 'tab' : code(each))).join(', '),
@@ -35,19 +40,30 @@ const parts: Readonly<Record<string, () => string>> = {
   'date formats': dateFormats,
   'date columns': dateColumns,
   'date marks': dateMarks,
-  languages: () => languages.map(languageName).join(', '),
+  languages: () => wrapped(languages.map(languageName), ', '),
   frequencies,
   'frequency codes': () =>
     Object.entries(sdmxFrequencies)
       .map(([letter, frequency]) => `${code(letter)} ${frequency}`)
       .join(', '),
   numbers,
-  currencies: () => currencySigns.map(code).join(' '),
+  currencies: () => wrapped(currencySigns.map(code), ' '),
   marks,
   multiples: () => byValue(factors, (factor) => `× ${grouped(factor)}`, ['sign behind the number', 'factor']),
   'scale words': () => byValue(scales, String, ['words', '`unit_multiplier`']),
   scales: scaleLines,
 };
+
+/** A list over lines of at most 150 characters. */
+function wrapped(items: readonly string[], separator: string): string {
+  const lines: string[] = [];
+  for (const item of items) {
+    const last = lines.at(-1);
+    if (last === undefined || last.length + separator.length + item.length > 149) lines.push(item);
+    else lines[lines.length - 1] = last + separator + item;
+  }
+  return lines.join(`${separator.trimEnd()}\n`);
+}
 
 const code = (text: string): string => (text.includes('`') ? `\`\` ${text} \`\`` : `\`${text}\``);
 const cell = (text: string): string => code(text).replaceAll('|', String.raw`\|`);
@@ -89,8 +105,8 @@ function encodings(): string {
     const first = isRead ? '' : `; the first reading is ${code(found.name)}`;
     return [code(name), spoken.map(languageName).join(', '), example, `${asked(found.isSure)}${first}`];
   });
-  const named = encodingsNamed.map(code).join(', ');
-  return `${table(['encoding', 'languages', 'words of a file', ''], rows)}\n\n\`encoding\` in \`almanac.yml\` takes ${named}.`;
+  const named = wrapped(encodingsNamed.map(code), ', ');
+  return `${table(['encoding', 'languages', 'words of a file', ''], rows)}\n\n\`encoding\` in \`almanac.yml\` takes\n${named}.`;
 }
 
 const kinds: Readonly<Record<DatedText['kind'], string>> = {

@@ -79,7 +79,9 @@ test('no folder of the gateway imports what puts the gateway together', (t) => {
 test('a folder of ingest imports only folders that stand below it', (t) => {
   const floors = [
     'operator',
-    'due',
+    'publisher',
+    'bulk',
+    'demo',
     'history',
     'plan',
     'preview',
@@ -103,7 +105,10 @@ test('the gateway and the kernel have at most two scripts for Redis', (t) => {
       .filter((name) => name.endsWith('.lua'))
       .map((name) => path.join(folder, name)),
   );
-  t.deepEqual(scripts.sort(), ['gateway/limits/answers.lua', 'gateway/limits/count.lua']);
+  t.deepEqual(scripts.sort(), [
+    'gateway/limits/calls-per-second.lua',
+    'gateway/limits/concurrent-answers.lua',
+  ]);
 });
 
 test('a process that serves imports at its start no service, and no package that it may never need', (t) => {
@@ -124,10 +129,10 @@ test('the publisher has no code that reads a workbook, a web page or a file that
   for (const file of needed)
     for (const target of staticImports(file)) if (target.endsWith('.ts')) needed.add(target);
   t.true(needed.has('ingest/load/load.ts'), 'it loads the text of releases');
-  const apart =
+  const ofChildProcesses =
     /^ingest\/(?:preview\/|reshape\/|plan\/plan|read\/(?:workbook|html-table|table-rows|unpacked-size))/;
   t.deepEqual(
-    [...needed].filter((file) => apart.test(file)),
+    [...needed].filter((file) => ofChildProcesses.test(file)),
     [],
   );
 });
@@ -211,7 +216,7 @@ test('no module reads the environment but the command line and the tests', (t) =
     for (const file of sources(folder).filter((name) => !name.endsWith('.test.ts'))) {
       t.notRegex(
         readFileSync(path.join(projectRoot, file), 'utf8'),
-        file === 'gateway/engine/engine.ts'
+        file === 'gateway/engine/express-gateway.ts'
           ? /process\.env\b(?!\['(EG_|LOG_LEVEL)|;)/
           : /process\.env\b(?!\['(EG_|NODE_ENV))/,
         file,

@@ -9,7 +9,7 @@ import { reachesOf, type Reach } from './public-apis/reaches.ts';
 /** Reaches that are public all the same, each with the reason. */
 const published: readonly (Reach & { because: string })[] = [
   {
-    file: 'gateway/response.ts',
+    file: 'gateway/response-headers.ts',
     kind: 'overwritten',
     what: 'ServerResponse.writeHead',
     because: "`app.response` is Express' documented place for methods of its responses",

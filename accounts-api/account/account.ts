@@ -12,7 +12,7 @@ import type { ServiceDeps } from '../deps.ts';
 import { endpoint } from '../endpoint.ts';
 import { emailField, nameField, passwordField } from '../fields.ts';
 import { selectSubscriptions } from '../billing/customers.sql.ts';
-import { currentOf, toldOf, type Subscription } from '../billing/standing.ts';
+import { currentOf, toldOf, type Subscription } from '../billing/subscription-status.ts';
 import { eventKinds } from '../../kernel/events/catalogue.ts';
 import { one } from '../../kernel/http/service-endpoint.ts';
 import { selectLinked } from '../auth/identities.sql.ts';

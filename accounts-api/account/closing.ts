@@ -8,7 +8,7 @@ import { askStripe, expireSession } from '../billing/connection.ts';
 import { selectSubscriptions } from '../billing/customers.sql.ts';
 import { fetchSession } from '../billing/fetched.ts';
 import { askForCustomer } from '../billing/inbox.sql.ts';
-import { isPending } from '../billing/standing.ts';
+import { isPending } from '../billing/subscription-status.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { endpoint } from '../endpoint.ts';
 import { tell } from '../jobs.ts';

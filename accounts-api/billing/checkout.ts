@@ -37,7 +37,7 @@ import { fetchSession } from './fetched.ts';
 import { askForCustomer } from './inbox.sql.ts';
 import { findPrice } from './prices.ts';
 import { lockAccount } from './settle.ts';
-import { isLive } from './standing.ts';
+import { isLive } from './subscription-status.ts';
 
 const hourMs = 60 * 60_000;
 /** Stripe allows at most a day, counted from when it creates the session. */

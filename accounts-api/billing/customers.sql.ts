@@ -3,7 +3,7 @@
 import { QueryTypes, type Transaction } from 'sequelize';
 import type { AccountsDatabase } from '../database.ts';
 import type { FetchedSubscription } from './fetched.ts';
-import type { Subscription } from './standing.ts';
+import type { Subscription } from './subscription-status.ts';
 
 /** A fetch that has begun. */
 export interface Lease {

@@ -3,7 +3,7 @@ import type { Stripe } from 'stripe';
 import { instantText } from '../../kernel/clock.ts';
 import type { Plans } from '../../kernel/plans.ts';
 import { isMissing, type Billing } from './connection.ts';
-import type { Invoice, Subscription } from './standing.ts';
+import type { Invoice, Subscription } from './subscription-status.ts';
 
 /** A subscription, and whether it is for a plan: the same Stripe account may sell other things. */
 export interface FetchedSubscription extends Subscription {

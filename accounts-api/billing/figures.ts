@@ -2,7 +2,7 @@
 import type { Metric } from '../../kernel/metrics/text.ts';
 import type { Deps } from '../database.ts';
 import { selectInboxFigures, type InboxFigures } from './inbox.sql.ts';
-import { knownStatuses, liveStatuses } from './standing.ts';
+import { knownStatuses, liveStatuses } from './subscription-status.ts';
 
 const latelyMs = 30 * 24 * 60 * 60_000;
 

@@ -12,7 +12,7 @@ import {
   selectSubscriptions,
   type StoredSubscription,
 } from './customers.sql.ts';
-import { currentOf, isLive, standingOf, toldOf, type Told } from './standing.ts';
+import { currentOf, isLive, standingOf, toldOf, type Told } from './subscription-status.ts';
 
 const stripeActor: Actor = { actorKind: 'stripe', actorId: null };
 

@@ -17,7 +17,7 @@ import { askForCustomer, markHandled } from './inbox.sql.ts';
 import { closeCheckout, takeCheckoutsToCheck } from './checkouts.sql.ts';
 import { accountOfCustomer, noteSessions, type PayerDeps } from './payers.ts';
 import { lockAccount, settleAccount } from './settle.ts';
-import { currentOf, isKnown, isLive, toldOf, type Subscription } from './standing.ts';
+import { currentOf, isKnown, isLive, toldOf, type Subscription } from './subscription-status.ts';
 
 export interface SyncDeps extends PayerDeps {
   billing: Billing;

@@ -33,7 +33,10 @@ export function selectFollows(
   );
 }
 
-/** What a follow can be of: the present id of a series, the name of a source, the words of a search that has any; null for what does not exist. */
+/**
+ * @returns the subject as a follow stores it: the current id of a series, the name of a source, the words of a search. Null if it does not exist,
+ * or if a search has no words.
+ */
 export async function selectSubject(
   db: AccountsDatabase,
   transaction: Transaction,

@@ -16,7 +16,7 @@ import { audit } from '../audit.ts';
 import { moveCheckouts, selectOpenCheckout } from '../billing/checkouts.sql.ts';
 import { selectSubscriptions } from '../billing/customers.sql.ts';
 import { settleAccount } from '../billing/settle.ts';
-import { currentOf, isLive, isPending, toldOf } from '../billing/standing.ts';
+import { currentOf, isLive, isPending, toldOf } from '../billing/subscription-status.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { endpoint } from '../endpoint.ts';
 import type { Account } from '../models/account.ts';

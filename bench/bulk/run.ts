@@ -4,8 +4,8 @@
 import { readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { createApart } from '../../ingest/due/apart/run-apart.ts';
-import type { Tasks } from '../../ingest/due/tasks.ts';
+import { createChildRunner } from '../../ingest/publisher/child-process/run-in-child.ts';
+import type { Tasks } from '../../ingest/publisher/child-process-tasks.ts';
 import { manifestName, readManifestText, type BulkKind, type KeptFile } from '../../domain/bulk/manifest.ts';
 import { createLog } from '../../kernel/log/log.ts';
 import { cpuSeconds, textOf } from '../gateway/processes.ts';
@@ -56,15 +56,15 @@ export async function run(): Promise<void> {
 async function writeOnce({ url, directory }: Ground): Promise<Cost & { files: readonly KeptFile[] }> {
   const folder = path.join(directory, 'bulk');
   const log = createLog('bench', 'error');
-  const apart = createApart<Tasks>({ databaseUrl: url, applicationName: 'almanac bench', log });
+  const children = createChildRunner<Tasks>({ databaseUrl: url, applicationName: 'almanac bench', log });
   try {
     const cost = await measured(() =>
-      apart.run('write-bulk', { place: { directory: folder }, keepDays: 7 }, {}),
+      children.run('write-bulk', { place: { directory: folder }, keepDays: 7 }, {}),
     );
     const { files } = readManifestText(readFileSync(path.join(folder, manifestName), 'utf8'));
     return { ...cost, files };
   } finally {
-    await apart.close();
+    await children.close();
     rmSync(folder, { recursive: true, force: true });
   }
 }

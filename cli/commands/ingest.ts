@@ -10,9 +10,9 @@ import type { LoadSummary } from '../../ingest/load/store/load-options.ts';
 import { inForce } from '../../ingest/load/load.ts';
 import { loadTableFile, type LoadSettings } from '../../ingest/plan/load-table-file.ts';
 import { planTyped, type PlannedTable } from '../../ingest/plan/plan.ts';
-import type { Due } from '../../ingest/due/releases/accept.ts';
-import { reportOf } from '../../ingest/load/report.ts';
-import type { LoadUnderWay } from '../../ingest/load/store/statements.sql.ts';
+import type { Due } from '../../ingest/publisher/releases/accept.ts';
+import { reportOf } from '../../ingest/load/load-report.ts';
+import type { RunningLoad } from '../../ingest/load/lock/load-lock.sql.ts';
 import { systemClock } from '../../kernel/clock.ts';
 import {
   UsageError,
@@ -113,7 +113,7 @@ async function loadFile(
   const given = {
     reportFile: flags.report,
     onProgress: progress.show,
-    onWaiting: (other: LoadUnderWay | undefined, isRelease: boolean) =>
+    onWaiting: (other: RunningLoad | undefined, isRelease: boolean) =>
       void terminal.stderr.write(`${waitingFor(other, isRelease)}\n`),
     onInterrupted: tellInterrupted(terminal, 'load'),
   };
@@ -167,7 +167,7 @@ function loadInto(
   });
 }
 
-function waitingFor(other: LoadUnderWay | undefined, isRelease: boolean): string {
+function waitingFor(other: RunningLoad | undefined, isRelease: boolean): string {
   if (isRelease)
     return 'A release under embargo is being prepared; this load waits for its instant, see "almanac releases list".';
   if (other === undefined) return 'Another load is running; this one waits for it.';

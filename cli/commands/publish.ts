@@ -3,14 +3,14 @@
 import { metadataNames } from '../../ingest/datasets/metadata.ts';
 import { IngestFailure } from '../../ingest/failure.ts';
 import { planPublishing, type Plan, type PlannedTable } from '../../ingest/plan/plan.ts';
-import { createApart } from '../../ingest/due/apart/run-apart.ts';
-import type { Tasks } from '../../ingest/due/tasks.ts';
-import { tablesApart, type TablesApart } from '../../ingest/due/apart/tables.ts';
-import type { TableDescription } from '../../ingest/entry/entry.ts';
+import { createChildRunner } from '../../ingest/publisher/child-process/run-in-child.ts';
+import type { Tasks } from '../../ingest/publisher/child-process-tasks.ts';
+import { tablesInChild, type ChildTables } from '../../ingest/publisher/child-process/load-tables.ts';
+import type { TableDescription } from '../../ingest/entry/entry-schema.ts';
 import { settleEntry } from '../../ingest/entry/entry-file.ts';
 import { requireWritable } from '../../ingest/entry/write-entry-file.ts';
 import type { TableToInspect } from '../../ingest/preview/inspect.ts';
-import type { Inspected } from '../../ingest/entry/inspected.ts';
+import type { Inspected } from '../../ingest/entry/table-preview.ts';
 import { isMissing } from '../../ingest/entry/missing-facts.ts';
 import { nameOf, previewOf, rowsOf } from '../../ingest/plan/preview-text.ts';
 import {
@@ -18,8 +18,8 @@ import {
   publish as publishPlan,
   toLoad,
   type Published,
-} from '../../ingest/due/command.ts';
-import { withoutRows } from '../../ingest/preview/rows.ts';
+} from '../../ingest/publisher/publish-tables.ts';
+import { withoutRows } from '../../ingest/preview/preview-rows.ts';
 import { dateIn, systemClock } from '../../kernel/clock.ts';
 import type { Database } from '../../kernel/database.ts';
 import { createLog } from '../../kernel/log/log.ts';
@@ -78,7 +78,7 @@ export const publish: DeclareCommand = (command, terminal) => {
       const wish = { targets, facts: factsOf(options.set ?? []), yes, dryRun, again, json };
       await withData(terminal.env, 'publish', async (database, installation) => {
         const { databaseUrl, settings } = installation;
-        const apart = createApart<Tasks>({
+        const children = createChildRunner<Tasks>({
           ...{ databaseUrl, applicationName: 'almanac publish', log: createLog('publish', 'silent') },
           ...{ limits: settings.fileLimits, env: terminal.env, isKept: true, isQuiet: true, niceness: 0 },
         });
@@ -86,12 +86,12 @@ export const publish: DeclareCommand = (command, terminal) => {
         const today = dateIn(settings.seriesTimeZone, systemClock.now());
         try {
           await publishAll(
-            { database, installation, tables: tablesApart(apart), terminal, asking, today },
+            { database, installation, tables: tablesInChild(children), terminal, asking, today },
             wish,
           );
         } finally {
           asking.close();
-          await apart.close();
+          await children.close();
         }
       });
     });
@@ -115,7 +115,7 @@ interface Run {
   database: Database;
   installation: Installation;
   /** Files are read in a child process, with limits: a file that exceeds them does not stop the others. */
-  tables: TablesApart;
+  tables: ChildTables;
   terminal: Terminal;
   asking: Asking;
   /** YYYY-MM-DD. */
@@ -236,7 +236,7 @@ async function inspectAll(
 }
 
 /** Skips a file that cannot be read by its entry: its load reports the error. */
-async function inspectOne(tables: TablesApart, table: TableToInspect): Promise<Inspected> {
+async function inspectOne(tables: ChildTables, table: TableToInspect): Promise<Inspected> {
   try {
     return await tables.inspect(table);
   } catch (error) {

@@ -1,12 +1,12 @@
-// almanac sources: the URLs with a schedule, and the operators' actions on them. The rules are in ingest/due/sources/.
-import { isPublisherAlive } from '../../ingest/due/releases/standing.ts';
-import { databaseClock } from '../../ingest/due/releases/release-clock.ts';
-import { createApart } from '../../ingest/due/apart/run-apart.ts';
-import type { Tasks } from '../../ingest/due/tasks.ts';
-import { fetchDeps, loadingApart } from '../../ingest/due/sources/fetching.ts';
-import { fetchNow, findSource, removeSource } from '../../ingest/due/sources/operate.ts';
-import { sourceReport } from '../../ingest/due/sources/source-report.ts';
-import { selectSources, type Source } from '../../ingest/due/sources/sources.sql.ts';
+// almanac sources: the URLs with a schedule, and the operators' actions on them. The rules are in ingest/publisher/sources/.
+import { isPublisherAlive } from '../../ingest/publisher/releases/release-health.ts';
+import { databaseClock } from '../../ingest/publisher/releases/release-clock.ts';
+import { createChildRunner } from '../../ingest/publisher/child-process/run-in-child.ts';
+import type { Tasks } from '../../ingest/publisher/child-process-tasks.ts';
+import { fetchDeps, loadInChild } from '../../ingest/publisher/sources/fetch-due-sources.ts';
+import { fetchNow, findSource, removeSource } from '../../ingest/publisher/sources/source-actions.ts';
+import { sourceReport } from '../../ingest/publisher/sources/source-report.ts';
+import { selectSources, type Source } from '../../ingest/publisher/sources/sources.sql.ts';
 import { withoutQuery } from '../../ingest/read/file-path.ts';
 import { instantText } from '../../kernel/clock.ts';
 import type { Database } from '../../kernel/database.ts';
@@ -109,7 +109,7 @@ async function fetchOne(
   const log = createLog('sources', 'silent'); // failures are thrown or printed
   const { env } = terminal;
   const limits = settings.fileLimits;
-  const apart = createApart<Tasks>({
+  const children = createChildRunner<Tasks>({
     databaseUrl,
     applicationName: 'almanac sources',
     env,
@@ -119,7 +119,7 @@ async function fetchOne(
     niceness: 0,
   });
   const on = { database, clock: databaseClock, log };
-  const deps = fetchDeps(on, { ...settings.sources, ...settings }, loadingApart(apart));
+  const deps = fetchDeps(on, { ...settings.sources, ...settings }, loadInChild(children));
   const { result, source } = await fetchNow(deps, name, new AbortController().signal);
   if (json) printJson(terminal, { ...sourceReport(source), result });
   if (result === 'failed') throw new Error(`${name} has failed. ${String(source.outcome?.['message'])}`);

@@ -1,7 +1,7 @@
 // The part of `almanac ingest` about loads under embargo: submits the file, and prints what was accepted.
-import { acceptUnderEmbargo, type Accepted, type Due } from '../../ingest/due/releases/accept.ts';
-import { reportOf } from '../../ingest/load/report.ts';
-import { isPublisherAlive } from '../../ingest/due/releases/standing.ts';
+import { acceptUnderEmbargo, type Accepted, type Due } from '../../ingest/publisher/releases/accept.ts';
+import { reportOf } from '../../ingest/load/load-report.ts';
+import { isPublisherAlive } from '../../ingest/publisher/releases/release-health.ts';
 import { misuse } from '../../ingest/failure.ts';
 import { tableLoad } from '../../ingest/plan/load-table-file.ts';
 import type { PlannedTable } from '../../ingest/plan/plan.ts';

@@ -3,7 +3,7 @@ import {
   interruptionText,
   type Interruption,
   type LockOptions,
-} from '../../ingest/load/store/interruptible.ts';
+} from '../../ingest/load/lock/give-way-to-release.ts';
 import type { Terminal } from '../command.ts';
 
 /** At once: it may be some time until the release is made. @param what is interrupted: `load`, `retraction`, `change`. */

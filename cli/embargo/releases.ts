@@ -1,10 +1,10 @@
-// almanac releases: the loads under embargo, and the operators' actions on them. The rules are in ingest/due/releases/.
-import { selectHistory, selectReleases, type Release } from '../../ingest/due/releases/embargo.sql.ts';
-import { cancelRelease, findRelease, releaseNow } from '../../ingest/due/releases/operate.ts';
-import { lateMs } from '../../ingest/due/publishing.ts';
-import { historyReport, lateBy, releaseReport } from '../../ingest/due/releases/release-report.ts';
-import { databaseClock } from '../../ingest/due/releases/release-clock.ts';
-import { isPublisherAlive } from '../../ingest/due/releases/standing.ts';
+// almanac releases: the loads under embargo, and the operators' actions on them. The rules are in ingest/publisher/releases/.
+import { selectHistory, selectReleases, type Release } from '../../ingest/publisher/releases/embargo.sql.ts';
+import { cancelRelease, findRelease, releaseNow } from '../../ingest/publisher/releases/release-actions.ts';
+import { lateMs } from '../../ingest/publisher/release-loop.ts';
+import { historyReport, lateBy, releaseReport } from '../../ingest/publisher/releases/release-report.ts';
+import { databaseClock } from '../../ingest/publisher/releases/release-clock.ts';
+import { isPublisherAlive } from '../../ingest/publisher/releases/release-health.ts';
 import type { Database } from '../../kernel/database.ts';
 import { createLog } from '../../kernel/log/log.ts';
 import {

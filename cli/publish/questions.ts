@@ -1,10 +1,10 @@
 // Asks the user at the terminal how to settle guesses, and for missing facts: one question after the other; tables with the same question
 // share it.
 import { createInterface, type Interface } from 'node:readline/promises';
-import type { TableDescription } from '../../ingest/entry/entry.ts';
+import type { TableDescription } from '../../ingest/entry/entry-schema.ts';
 import { nameOf } from '../../ingest/plan/preview-text.ts';
 import { isMissing, titled } from '../../ingest/entry/missing-facts.ts';
-import { changeOf, type Choice, type EntryChange, type Pick } from '../../ingest/entry/settle.ts';
+import { changeOf, type Choice, type EntryChange, type Pick } from '../../ingest/entry/settle-guesses.ts';
 import type { Terminal } from '../command.ts';
 
 /** Lines that somebody types. */

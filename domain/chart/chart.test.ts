@@ -359,7 +359,7 @@ test('a log scale says how many values it cannot show', (t) => {
   t.notRegex(chartSvg(chartOf([{ name: 'A', points }])), /log scale/);
 });
 
-test('a chart without values says so, and has no numbers or days at its axes but those of its window', (t) => {
+test('a chart without values shows a note, no ticks of values, and the days of its window only', (t) => {
   t.regex(chartSvg(chartOf([])), />No values in this window</);
   t.deepEqual([layOut(chartOf([])).valueTicks, layOut(chartOf([])).dateTicks], [[], []]);
   const { valueTicks, dateTicks: ticks } = layOut(

@@ -2,7 +2,7 @@
 // or old. Only accounts-api can verify the signature.
 import { fail } from '../../kernel/errors.ts';
 import type { Clock } from '../../kernel/clock.ts';
-import type { Accounts } from '../accounts.ts';
+import type { Accounts } from '../accounts-client.ts';
 import type { Policy } from '../policy.ts';
 
 /** accounts-api allows five minutes by its own clock; this wider limit allows for a gateway whose clock is off. */

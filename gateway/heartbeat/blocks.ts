@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { fail } from '../../kernel/errors.ts';
 import { leaseMs } from '../../kernel/heartbeat/times.ts';
 import type { Log } from '../../kernel/log/log.ts';
-import { batched } from '../batched.ts';
+import { batched } from '../event-loop/batched.ts';
 import type { Heartbeat, Place } from './heartbeat.ts';
 import type { Journal } from './journal.ts';
 import { itemsMax, type Want } from '../../kernel/heartbeat/message.ts';

@@ -2,7 +2,7 @@
 // reserved call. Another gateway may charge the same file; accounts-api then refunds that call.
 import { LRUCache } from 'lru-cache';
 import type { ChargedRange } from '../call.ts';
-import type { Month, Take } from './month.ts';
+import type { Month, Take } from './month-quota.ts';
 
 /** A file, as one key reads it on one day. */
 interface Opened {

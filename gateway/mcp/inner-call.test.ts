@@ -4,9 +4,9 @@ import test from 'ava';
 import { closeServer, listen } from '../../kernel/http/server.ts';
 import { callOf, whenClosed } from '../call.ts';
 import { createClients } from '../client-ip.ts';
-import { isServed } from '../heartbeat/month.ts';
+import { isServed } from '../heartbeat/month-quota.ts';
 import { requestId } from '../policies/request-id.ts';
-import { GatewayResponse } from '../response.ts';
+import { GatewayResponse } from '../response-headers.ts';
 import { readInside, type Dispatch } from './inner-call.ts';
 
 /**

@@ -5,7 +5,7 @@ import type { Socket } from 'node:net';
 import { Writable } from 'node:stream';
 import { Failure } from '../../kernel/errors.ts';
 import { callOf, openWithin, whenClosed } from '../call.ts';
-import { GatewayResponse } from '../response.ts';
+import { GatewayResponse } from '../response-headers.ts';
 
 /** Runs a call through its pipeline; undefined if no read-only pipeline serves its path. */
 export type Dispatch = (request: IncomingMessage, response: ServerResponse) => Promise<void> | undefined;

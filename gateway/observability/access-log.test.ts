@@ -5,7 +5,7 @@ import { createLog } from '../../kernel/log/log.ts';
 import { closeServer, listen } from '../../kernel/http/server.ts';
 import { createClients } from '../client-ip.ts';
 import { requestId } from '../policies/request-id.ts';
-import { GatewayResponse } from '../response.ts';
+import { GatewayResponse } from '../response-headers.ts';
 import type { GatewayRoutes } from '../routes.ts';
 import { createAccessLog } from './access-log.ts';
 import type { Metrics } from './metrics.ts';

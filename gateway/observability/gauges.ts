@@ -1,7 +1,7 @@
 // The gauges of /metrics: the services behind the gateway, Redis, and the journal of usage.
 import type { Metric } from '../../kernel/metrics/text.ts';
 import type { RedisLink } from '../../kernel/redis.ts';
-import type { KeptAnswers } from '../response-cache/kept-answers.ts';
+import type { KeptAnswers } from '../response-cache/answer-store.ts';
 import type { Journal } from '../heartbeat/journal.ts';
 import type { Upstreams } from '../upstream/upstreams.ts';
 

@@ -3,9 +3,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Failure, fail } from '../../kernel/errors.ts';
 import { callOf, callerOf, enterStage, whenClosed, type Call } from '../call.ts';
-import { answerFailure, type Refusals } from '../failure.ts';
+import { answerFailure, type Refusals } from '../send-failure.ts';
 import type { Policy } from '../policy.ts';
-import type { Answer, Answers } from '../limits/answers.ts';
+import type { Answer, Answers } from '../limits/concurrent-answers.ts';
 
 export function concurrency({
   answers,

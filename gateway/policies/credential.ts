@@ -13,8 +13,8 @@ import { missingFeatureText, planOf, type Plan, type Plans } from '../../kernel/
 import { sha256 } from '../../kernel/credentials/sha256.ts';
 import { parseSessionToken } from '../../kernel/credentials/session-token.ts';
 import type { KeyScope } from '../../kernel/credentials/key-access.ts';
-import type { Accounts, Credential, KeyAccess } from '../accounts.ts';
-import type { CredentialFailures } from '../limits/failures.ts';
+import type { Accounts, Credential, KeyAccess } from '../accounts-client.ts';
+import type { CredentialFailures } from '../limits/failed-credentials.ts';
 import { callOf, enterStage, type Call, type Caller } from '../call.ts';
 import type { Journal } from '../heartbeat/journal.ts';
 import type { Policy } from '../policy.ts';

@@ -9,10 +9,10 @@ import { readBody } from '../bodies/read-body.ts';
 import { callOf, enterStage, whenClosed, type Call } from '../call.ts';
 import type { Traces } from '../observability/traces.ts';
 import type { Policy } from '../policy.ts';
-import { createProxy } from '../upstream/proxy.ts';
-import { createReader } from '../upstream/reader.ts';
+import { createProxy } from '../upstream/forward-write.ts';
+import { createReader } from '../upstream/forward-read.ts';
 import { AttemptFailed } from '../upstream/connections.ts';
-import { Upload } from '../upstream/upload.ts';
+import { Upload } from '../upstream/stream-upload.ts';
 import type { Upstreams } from '../upstream/upstreams.ts';
 
 export interface Forwarder {

@@ -4,7 +4,7 @@
 import type { IncomingMessage } from 'node:http';
 import { hashApiKey, isWellFormedApiKey } from '../../kernel/credentials/api-key.ts';
 import { fail, Failure } from '../../kernel/errors.ts';
-import type { Credential } from '../accounts.ts';
+import type { Credential } from '../accounts-client.ts';
 import { callOf, enterStage, type Call } from '../call.ts';
 import type { Policy } from '../policy.ts';
 import { acceptCaller, tellPin, type CredentialOptions } from './credential.ts';

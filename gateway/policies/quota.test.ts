@@ -7,9 +7,9 @@ import type { Plan } from '../../kernel/plans.ts';
 import { callOf } from '../call.ts';
 import { createClients } from '../client-ip.ts';
 import { calendarMonth } from '../heartbeat/calendar-month.ts';
-import type { Take } from '../heartbeat/month.ts';
+import type { Take } from '../heartbeat/month-quota.ts';
 import { createFileCharges } from '../heartbeat/file-charges.ts';
-import { GatewayResponse } from '../response.ts';
+import { GatewayResponse } from '../response-headers.ts';
 import { quota } from './quota.ts';
 import { requestId } from './request-id.ts';
 

@@ -6,7 +6,7 @@ import { fail } from '../../kernel/errors.ts';
 import type { Plan } from '../../kernel/plans.ts';
 import { addLimit, callOf, callerOf, enterStage, whenClosed, type Call } from '../call.ts';
 import type { FileCharges, Range } from '../heartbeat/file-charges.ts';
-import { chargeCall, isServed, type Month, type Take } from '../heartbeat/month.ts';
+import { chargeCall, isServed, type Month, type Take } from '../heartbeat/month-quota.ts';
 import type { Policy } from '../policy.ts';
 import { counted, nounOf } from '../../kernel/text/counted.ts';
 

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { limitKey } from '../../kernel/ip.ts';
 import { fail } from '../../kernel/errors.ts';
 import { addLimit, callOf, callerOf, enterStage, type Call } from '../call.ts';
-import type { Seconds, Taken } from '../limits/seconds.ts';
+import type { Seconds, Taken } from '../limits/calls-per-second.ts';
 import type { Policy } from '../policy.ts';
 
 export const rateAction = z.strictObject({

@@ -7,8 +7,8 @@ import { until, within } from '../../test/run/until.ts';
 import { exempt } from '../../test/openapi/hold.ts';
 import { callOf } from '../call.ts';
 import { createClients } from '../client-ip.ts';
-import { GatewayResponse } from '../response.ts';
-import { createKeptAnswers } from '../response-cache/kept-answers.ts';
+import { GatewayResponse } from '../response-headers.ts';
+import { createKeptAnswers } from '../response-cache/answer-store.ts';
 import { requestId } from './request-id.ts';
 import { responseCache } from './response-cache.ts';
 

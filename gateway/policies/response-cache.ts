@@ -7,10 +7,10 @@ import { encodingFor, etagMatches, type Encoding } from '../../kernel/http/reply
 import type { DataState } from '../../kernel/http/validity.ts';
 import type { Feature } from '../../kernel/plans.ts';
 import { callOf, enterStage, whenClosed, type Call } from '../call.ts';
-import { atEndOfTurn } from '../end-of-turn.ts';
+import { atEndOfTurn } from '../event-loop/end-of-turn.ts';
 import type { Policy } from '../policy.ts';
-import { createCaptures, type Outcome } from '../response-cache/capture.ts';
-import { isValid, type KeptAnswer, type KeptAnswers } from '../response-cache/kept-answers.ts';
+import { createCaptures, type Outcome } from '../response-cache/leader.ts';
+import { isValid, type KeptAnswer, type KeptAnswers } from '../response-cache/answer-store.ts';
 import type { DataLease } from '../response-cache/lease.ts';
 
 export interface ResponseCacheOptions {

@@ -3,7 +3,7 @@
 import { fail } from '../../kernel/errors.ts';
 import { planOf, type Plans } from '../../kernel/plans.ts';
 import { parseSessionToken } from '../../kernel/credentials/session-token.ts';
-import type { Accounts } from '../accounts.ts';
+import type { Accounts } from '../accounts-client.ts';
 import { callOf, enterStage } from '../call.ts';
 import type { Policy } from '../policy.ts';
 import type { SetCallerContext } from './credential.ts';

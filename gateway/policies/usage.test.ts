@@ -8,8 +8,8 @@ import { callOf } from '../call.ts';
 import { createClients } from '../client-ip.ts';
 import { calendarMonth } from '../heartbeat/calendar-month.ts';
 import type { Journal } from '../heartbeat/journal.ts';
-import { chargeCall, type Take } from '../heartbeat/month.ts';
-import { GatewayResponse } from '../response.ts';
+import { chargeCall, type Take } from '../heartbeat/month-quota.ts';
+import { GatewayResponse } from '../response-headers.ts';
 import { requestId } from './request-id.ts';
 import { usage } from './usage.ts';
 

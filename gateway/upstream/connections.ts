@@ -3,7 +3,8 @@
 import { connect, isIP, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { AnswerParser, BadAnswer, NoAnswer, type AnswerHandler } from './answer-parser.ts';
-import { atEndOfTurn } from '../end-of-turn.ts';
+import { atEndOfTurn } from '../event-loop/end-of-turn.ts';
+import { connectWithinMs, serviceIdleMaxMs, serviceIdleMs } from '../timeouts.ts';
 
 /** Why an attempt failed before or during its answer. */
 export class AttemptFailed extends Error {
@@ -39,11 +40,6 @@ export interface UpstreamConnections {
   close(): void;
 }
 
-/** A service that accepts no connection within this time counts as unavailable. */
-export const connectWithinMs = 2_000;
-// Used if the service sends no Keep-Alive hint; our own services send 75 s.
-const idleMs = 4_000;
-const idleMaxMs = 60_000;
 // All connections read into this buffer in turn: its content is passed on before the next read.
 const shared = Buffer.allocUnsafeSlow(64 * 1024);
 
@@ -121,7 +117,7 @@ class Connection implements Sent {
   #isConnected = false;
   #isPaused = false;
   #activeAtMs = performance.now();
-  #idleMs = idleMs;
+  #idleMs = serviceIdleMs;
   #why: AttemptFailed['why'] = 'cut';
   #error: Error | undefined;
 
@@ -221,7 +217,9 @@ class Connection implements Sent {
     const hintSeconds = Number(
       /(?:^|[ ,])timeout=(\d{1,6})/i.exec(parser.keepAlive ?? '')?.[1] ?? Number.NaN,
     );
-    this.#idleMs = Number.isNaN(hintSeconds) ? idleMs : Math.min(idleMaxMs, (hintSeconds - 1) * 1000);
+    this.#idleMs = Number.isNaN(hintSeconds)
+      ? serviceIdleMs
+      : Math.min(serviceIdleMaxMs, (hintSeconds - 1) * 1000);
     this.#pool.freed(this);
   }
 

@@ -1,5 +1,5 @@
 // Classifies a cell without its table: a number in some form, a bound, a mark in place of a number, or a word.
-import { groupBlanks } from './numbers.ts';
+import { groupBlanks } from './numbers/number-formats.ts';
 
 /** The parts of a number of any form. */
 export interface NumberCell {

@@ -1,4 +1,4 @@
-// Parses a cell of a file by the type of its column into PostgreSQL's format, or rejects it with the expected form. values.ts and dates.ts
+// Parses a cell of a file by the type of its column into PostgreSQL's format, or rejects it with the expected form. numbers/ and dates/
 // parse numbers and dates by the options of the load.
 import { codeShapes, partnerCode, securityCode, tenor } from '../../domain/markets.ts';
 import { readDims } from '../../domain/dims-text.ts';
@@ -6,8 +6,8 @@ import { isTimeZone } from '../../kernel/clock.ts';
 import { isDate, type DateRange } from '../../kernel/dates.ts';
 import { frequencies } from '../../domain/periods.ts';
 import { isSeriesId } from '../../domain/series-id.ts';
-import { dateReader, type DateReader } from './dates.ts';
-import { scaled, valueReader, type ValueOptions, type ValueReader } from './values.ts';
+import { dateReader, type DateReader } from './dates/date-patterns.ts';
+import { scaled, valueReader, type ValueOptions, type ValueReader } from './numbers/observation-values.ts';
 
 export type ColumnType =
   | 'text'

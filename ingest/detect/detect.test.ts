@@ -1,12 +1,12 @@
 import test from 'ava';
 import fc from 'fast-check';
 import type { Sample } from '../read/table-rows.ts';
-import { detectDialect } from '../read/dialect.ts';
-import { dateInText } from '../cells/date-in-text.ts';
-import { numberReader } from '../cells/numbers.ts';
-import { detectDates } from './table/dates.ts';
+import { detectDialect } from '../read/csv-dialect.ts';
+import { dateInText } from '../cells/dates/date-in-line.ts';
+import { numberReader } from '../cells/numbers/number-formats.ts';
+import { detectDates } from './table/date-format.ts';
 import { detectFrequency } from './table/frequency.ts';
-import { detectNumbers } from './table/numbers.ts';
+import { detectNumbers } from './table/number-format.ts';
 import { namesIn } from '../entry/file-name.ts';
 import { propose } from './propose.ts';
 

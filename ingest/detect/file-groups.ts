@@ -1,13 +1,13 @@
 // Files of one form share an entry: their names differ in a date or a number, and their tables are alike. Also finds the entry of a file.
 import { fileNameOf, isUrl, matches } from '../read/file-path.ts';
 import { splitEndings } from '../read/file-kind.ts';
-import { dateInText } from '../cells/date-in-text.ts';
-import type { TableDescription } from '../entry/entry.ts';
+import { dateInText } from '../cells/dates/date-in-line.ts';
+import type { TableDescription } from '../entry/entry-schema.ts';
 import type { NewEntry } from '../entry/entry-file.ts';
 import { namesIn, vintageOf, wordsOf } from '../entry/file-name.ts';
 import type { Proposal } from './proposal.ts';
-import type { Inspected } from '../entry/inspected.ts';
-import { valuesAt, type Choice } from '../entry/settle.ts';
+import type { Inspected } from '../entry/table-preview.ts';
+import { valuesAt, type Choice } from '../entry/settle-guesses.ts';
 import { idPart } from '../entry/templates.ts';
 import { counted, nounOf } from '../../kernel/text/counted.ts';
 

@@ -1,8 +1,8 @@
 // The input and output of detection: the types that its steps share.
-import type { StatedFacts } from '../entry/beside/stated-facts.ts';
-import type { TableDescription } from '../entry/entry.ts';
-import type { Inspected } from '../entry/inspected.ts';
-import type { Columns } from './table/columns.ts';
+import type { StatedFacts } from '../entry/metadata-files/stated-facts.ts';
+import type { TableDescription } from '../entry/entry-schema.ts';
+import type { Inspected } from '../entry/table-preview.ts';
+import type { Columns } from './table/column-roles.ts';
 import type { Layout } from './table/layout.ts';
 
 /** The facts of a table besides its rows. */

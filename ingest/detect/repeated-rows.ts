@@ -1,5 +1,5 @@
 // Rows that repeat a point of an earlier row: a few are mistakes of the publisher, many mean that a column was overlooked.
-import type { Columns } from './table/columns.ts';
+import type { Columns } from './table/column-roles.ts';
 import { dateText } from './table/layout.ts';
 import { cellOf } from '../cells/cell-forms.ts';
 import type { Draft, Entry, Seen } from './proposal.ts';

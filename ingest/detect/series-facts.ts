@@ -1,14 +1,14 @@
 // The facts of the series of a table: id, name, unit and frequency, from its columns, its titles and the name of its file.
 import { entryAt } from '../../kernel/entries.ts';
-import type { Columns } from './table/columns.ts';
+import type { Columns } from './table/column-roles.ts';
 import { isDoubtful } from './table/dimensions.ts';
-import { isDetermined } from './table/profile.ts';
+import { isDetermined } from './table/column-profile.ts';
 import type { Layout } from './table/layout.ts';
-import { scaleAbove, scaleIn } from '../cells/scales.ts';
+import { scaleAbove, scaleIn } from '../cells/numbers/scales.ts';
 import type { About, Draft, Seen } from './proposal.ts';
-import type { PeriodKind } from '../cells/date-texts.ts';
+import type { PeriodKind } from '../cells/dates/date-forms.ts';
 import { frequencyOf, mixedFrequency } from './table/frequency.ts';
-import { isUntitled } from './table/head.ts';
+import { isUntitled } from './table/header-lines.ts';
 import { frequencyOfDate, idPart } from '../entry/templates.ts';
 import { addStatedColumns, namesOf } from './series-names.ts';
 import { wordsOf } from '../entry/file-name.ts';

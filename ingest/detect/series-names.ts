@@ -3,8 +3,8 @@
 import { entryAt } from '../../kernel/entries.ts';
 import { wordsOf } from '../entry/file-name.ts';
 import type { About, Draft, Seen } from './proposal.ts';
-import type { Columns } from './table/columns.ts';
-import { detectDates } from './table/dates.ts';
+import type { Columns } from './table/column-roles.ts';
+import { detectDates } from './table/date-format.ts';
 import type { Layout } from './table/layout.ts';
 
 /** Uninformative names of files: the name of the folder is put before them. */

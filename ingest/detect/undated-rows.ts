@@ -2,7 +2,7 @@
 // if there are few; many of them, with dates of another length, are series of another frequency.
 import { entryAt } from '../../kernel/entries.ts';
 import { isNumberText } from '../cells/cell-forms.ts';
-import type { PeriodKind } from '../cells/date-texts.ts';
+import type { PeriodKind } from '../cells/dates/date-forms.ts';
 import { dateText } from './table/layout.ts';
 import type { Draft, Seen } from './proposal.ts';
 import { counted, nounOf } from '../../kernel/text/counted.ts';

@@ -5,7 +5,7 @@ import type { Readable } from 'node:stream';
 import type { CsvBatch } from '../read/csv-batch.ts';
 import { fileKind } from '../read/file-kind.ts';
 import { withoutUndefined, type LoadOptions } from '../load/store/load-options.ts';
-import type { TableDescription } from './entry.ts';
+import type { TableDescription } from './entry-schema.ts';
 import { tableRows } from '../read/table-rows.ts';
 
 export type DatasetLoad = Omit<LoadOptions, 'seriesTimeZone' | 'clock'>;

@@ -1,6 +1,6 @@
 // Finds the entries of almanac.yml for a file.
 import { matches } from '../read/file-path.ts';
-import type { TableDescription } from './entry.ts';
+import type { TableDescription } from './entry-schema.ts';
 
 /** The entries for a file, one for each sheet of a workbook: those that name the file, else those whose pattern matches. */
 export function entriesFor(path: string, entries: readonly TableDescription[]): TableDescription[] {

@@ -1,5 +1,5 @@
 // Describes an edit of an almanac.yml entry, key by key, with the consequences for the stored series.
-import type { TableDescription } from './entry.ts';
+import type { TableDescription } from './entry-schema.ts';
 
 /** Keys for the matching, schedule and confirmation of an entry: they change no loaded data. */
 const withoutEffect = new Set(['file', 'guessed', 'schedule']);

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import test from 'ava';
 import { IngestFailure } from '../failure.ts';
 import { addEntries, confirmGuesses, emptyDescription, parseDescription } from './entry-file.ts';
-import { jsonSchema } from './entry.ts';
+import { jsonSchema } from './entry-schema.ts';
 
 const entry = `version: 1
 name: prices

@@ -16,16 +16,16 @@ import {
 import type { z } from 'zod';
 import { nearestName } from '../../kernel/http/params.ts';
 import { IngestFailure } from '../failure.ts';
-import type { Inspected } from './inspected.ts';
+import type { Inspected } from './table-preview.ts';
 import { isOpenFact } from './missing-facts.ts';
-import { linesOf, settle, type Choice, type EntryChange } from './settle.ts';
+import { linesOf, settle, type Choice, type EntryChange } from './settle-guesses.ts';
 import {
   descriptionSchema,
   jsonSchema,
   tableSchema,
   type Description,
   type TableDescription,
-} from './entry.ts';
+} from './entry-schema.ts';
 
 export interface DescriptionFile {
   description: Description;

@@ -2,8 +2,8 @@
 import { parsePeriod } from '../../kernel/dates.ts';
 import { splitEndings } from '../read/file-kind.ts';
 import { IngestFailure } from '../failure.ts';
-import type { TableDescription } from './entry.ts';
-import { dateInText } from '../cells/date-in-text.ts';
+import type { TableDescription } from './entry-schema.ts';
+import { dateInText } from '../cells/dates/date-in-line.ts';
 
 /** The name of a file without its endings, and without a date in it; the date. */
 export function namesIn(fileName: string): { stem: string; dateInName: string | null } {

@@ -2,7 +2,7 @@
 // entry are reported by flag.
 import type { z } from 'zod';
 import { misuse } from '../failure.ts';
-import { tableSchema, type TableDescription } from './entry.ts';
+import { tableSchema, type TableDescription } from './entry-schema.ts';
 
 /** The value of a flag: one text, a number, nothing, or texts that are the values of a list or a map. */
 type Form = 'text' | 'number' | 'true' | 'texts' | 'pairs' | 'choices' | 'replacements';

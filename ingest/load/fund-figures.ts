@@ -24,7 +24,7 @@ import {
   type FundFigures,
 } from './fund-figures.sql.ts';
 import { tellOfRows } from './events/load-events.ts';
-import { finishLoads, insertLoad } from './store/statements.sql.ts';
+import { finishLoads, insertLoad } from './store/load-record.sql.ts';
 
 /** The time of the load, and the defaults for funds that state nothing. */
 export interface LoadDay {

@@ -10,7 +10,7 @@ import { misuse } from '../failure.ts';
 import type { LoadInput, LoadOptions, LoadResult } from './store/load-options.ts';
 import { loadPoints } from './points/load-points.ts';
 import { findCities, findItems, insertCities, insertItems, type NewRow } from './load-prices.sql.ts';
-import { IdleFacts } from './points/idle-facts.ts';
+import { IdleFacts } from './points/unused-facts.ts';
 import { cellText, hasCells, isEmpty } from './points/points.ts';
 
 /** The cells of a row by the names of the dataset's columns; null where the cell is empty. */

@@ -4,7 +4,7 @@ import type { Frequency } from '../../domain/periods.ts';
 import { entryAt } from '../../kernel/entries.ts';
 import type { Column } from '../cells/cells.ts';
 import type { Dataset, Identity, Reference, Rule } from '../datasets/dataset.ts';
-import { changeNeighboursOfStaged, shownBySeries } from './store/shown-facts.sql.ts';
+import { changeNeighboursOfStaged, shownBySeries } from './store/after-series-change.sql.ts';
 import { insertNumbered, keepRestated, keepStatedColumns, updateKept } from './store/stated-rows.sql.ts';
 
 /** The columns that the stage does not store as text. */

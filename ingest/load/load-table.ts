@@ -7,7 +7,7 @@ import { tellOfRows } from './events/load-events.ts';
 import { cellReader, dateTypes, numberTypes, type CellReader, type Column } from '../cells/cells.ts';
 import { datasetCells, refuseIdleFactors, type DatasetCell } from '../datasets/columns.ts';
 import { notWide } from '../datasets/datasets.ts';
-import { dateReader, expectedDate, PointDates } from '../cells/dates.ts';
+import { dateReader, expectedDate, PointDates } from '../cells/dates/date-patterns.ts';
 import type { Dataset, Rule } from '../datasets/dataset.ts';
 import { misuse } from '../failure.ts';
 import { refreshFundFigures } from './fund-figures.ts';
@@ -32,12 +32,12 @@ import {
   takeUnknownSeries,
   upsert,
 } from './load-table.sql.ts';
-import { refreshSearchOfStaged } from './store/shown-facts.sql.ts';
+import { refreshSearchOfStaged } from './store/after-series-change.sql.ts';
 import { cellText, hasCells, isEmpty, notFuture } from './points/points.ts';
 import { notDeleted } from './points/series-directory.ts';
-import { asLong, unfolded, type LongInput } from './points/wide.ts';
+import { asLong, unfolded, type LongInput } from './points/wide-file.ts';
 import { CopyBuffer, CopyLine, copyText } from './store/stage.sql.ts';
-import { finishLoads, insertLoad } from './store/statements.sql.ts';
+import { finishLoads, insertLoad } from './store/load-record.sql.ts';
 
 /** @throws IngestFailure if a row is rejected and `skipInvalid` is not set. */
 export async function loadTable(

@@ -10,11 +10,11 @@ import { packageOptions } from './datapackage.ts';
 import { isPrintable } from '../cells/cells.ts';
 import type { Dataset } from '../datasets/dataset.ts';
 import { datasetNamed } from '../datasets/datasets.ts';
-import { isFactor } from '../cells/values.ts';
-import { parseVintage } from '../cells/dates.ts';
+import { isFactor } from '../cells/numbers/observation-values.ts';
+import { parseVintage } from '../cells/dates/date-patterns.ts';
 import { selectRows } from '../read/row-selection.ts';
 import { IngestFailure, misuse } from '../failure.ts';
-import { readCalendar } from '../read/ics.ts';
+import { readCalendar } from '../read/release-calendar.ts';
 import type { LoadOptions, LoadResult, LoadSummary } from './store/load-options.ts';
 import { loadPoints } from './points/load-points.ts';
 import { loadPrices } from './load-prices.ts';
@@ -29,7 +29,7 @@ import {
   type Interruption,
   type LockOptions,
   type Transacting,
-} from './store/interruptible.ts';
+} from './lock/give-way-to-release.ts';
 import { inForceAfterMs } from '../../kernel/http/validity.ts';
 import { entryAt } from '../../kernel/entries.ts';
 

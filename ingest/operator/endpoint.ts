@@ -5,10 +5,10 @@ import { fail } from '../../kernel/errors.ts';
 import type { Cursors } from '../../kernel/http/cursor.ts';
 import { operatorAccountOf, operatorErrors } from '../../kernel/http/operator.ts';
 import { endpointsFor, type Endpoint as ServiceEndpoint } from '../../kernel/http/service-endpoint.ts';
-import type { Apart } from '../due/apart/run-apart.ts';
-import type { PublishTasks } from '../due/uploads/publish-table.ts';
-import type { ReadTasks } from '../due/uploads/read-upload.ts';
-import type { ReleaseClock } from '../due/releases/release-clock.ts';
+import type { ChildRunner } from '../publisher/child-process/run-in-child.ts';
+import type { PublishTasks } from '../publisher/uploads/publish-table.ts';
+import type { ReadTasks } from '../publisher/uploads/read-upload.ts';
+import type { ReleaseClock } from '../publisher/releases/release-clock.ts';
 
 /** The dependencies of the endpoints. */
 export interface OperatorDeps {
@@ -26,7 +26,7 @@ export interface OperatorDeps {
   /** The maximum size of a file, in MB. */
   uploadMb: number;
   /** Reads files. */
-  apart: Apart<ReadTasks & PublishTasks>;
+  children: ChildRunner<ReadTasks & PublishTasks>;
 }
 
 /** Declares an endpoint. `requester` of a call is the id of the operator's account. */

@@ -7,14 +7,14 @@ import { listParams } from '../../kernel/http/list.ts';
 import { page } from '../../kernel/http/pages.ts';
 import { oneOfParam } from '../../kernel/http/params.ts';
 import { one } from '../../kernel/http/service-endpoint.ts';
-import { actingFor } from '../due/apart/acting.sql.ts';
+import { actingFor } from '../publisher/child-process/act-as.sql.ts';
 import { listLoads, seriesOfLoad, statusOf, type LoadEntry } from '../history/retract/load-list.sql.ts';
 import type { RetractableLoad } from '../history/retract/retract.sql.ts';
 import { findLoads, unretractableBecause } from '../history/retract/retractable.ts';
 import { retract, retractionReport } from '../history/retract/retract.ts';
 import { endpoint, numberOf, type OperatorDeps } from './endpoint.ts';
 import { interruptionsSchema } from './interruptions-schema.ts';
-import { refuseWaiting } from '../due/releases/refuse-waiting.ts';
+import { refuseWaiting } from '../publisher/releases/refuse-waiting.ts';
 
 export const count = z.int().min(0);
 /** The changes of a load. */

@@ -6,12 +6,12 @@ import { fail } from '../../kernel/errors.ts';
 import { one } from '../../kernel/http/service-endpoint.ts';
 import { metadataNames } from '../datasets/metadata.ts';
 import { shellWord } from '../datasets/shell-word.ts';
-import { anInstant, instantOf, type Due } from '../due/releases/accept.ts';
+import { anInstant, instantOf, type Due } from '../publisher/releases/accept.ts';
 import { parseEntry } from '../entry/entry-file.ts';
-import { changeOf, settledText, type Choice } from '../entry/settle.ts';
-import { columnFactKey, entryOf } from '../due/uploads/entry.ts';
-import type { CheckedTable, TableToPublish } from '../due/uploads/publish-table.ts';
-import type { Upload } from '../due/uploads/uploads.sql.ts';
+import { changeOf, settledText, type Choice } from '../entry/settle-guesses.ts';
+import { columnFactKey, entryOf } from '../publisher/uploads/upload-entry.ts';
+import type { CheckedTable, TableToPublish } from '../publisher/uploads/publish-table.ts';
+import type { Upload } from '../publisher/uploads/uploads.sql.ts';
 import { endpoint, type OperatorDeps } from './endpoint.ts';
 import { interruptionsSchema } from './interruptions-schema.ts';
 import { count, pointCountsSchema } from './loads.ts';
@@ -136,7 +136,7 @@ export const checkUpload = endpoint({
           const picked = pickedEntry(upload, body);
           const task = await taskOf(deps, upload, { ...body, entry: picked });
           const limits = { withinMs: checkWithinMs };
-          return { entry: picked, checked: await deps.apart.run('check-table', task, limits) };
+          return { entry: picked, checked: await deps.children.run('check-table', task, limits) };
         }),
       );
       return one({ ...checkOf(checked, commandFor(upload.name, body.set, '--dry-run')), entry });
@@ -168,7 +168,7 @@ export const publishUpload = endpoint({
       const due = dueOf(body.release_at, body.release_with);
       const published = await call.stage('compute', () =>
         refusing(async () =>
-          deps.apart.run(
+          deps.children.run(
             'publish-table',
             { ...(await taskOf(deps, upload, body)), due },
             { withinMs: publishWithinMs, accountId: requester },

@@ -8,10 +8,10 @@ import { listParams } from '../../kernel/http/list.ts';
 import { inMemory, page } from '../../kernel/http/pages.ts';
 import { oneOfParam } from '../../kernel/http/params.ts';
 import { one } from '../../kernel/http/service-endpoint.ts';
-import { selectHistory, selectReleases, type Release } from '../due/releases/embargo.sql.ts';
-import { cancelRelease, hastenRelease, WrongRelease } from '../due/releases/operate.ts';
-import { historyReport, releaseReport } from '../due/releases/release-report.ts';
-import { actingFor } from '../due/apart/acting.sql.ts';
+import { selectHistory, selectReleases, type Release } from '../publisher/releases/embargo.sql.ts';
+import { cancelRelease, hastenRelease, WrongRelease } from '../publisher/releases/release-actions.ts';
+import { historyReport, releaseReport } from '../publisher/releases/release-report.ts';
+import { actingFor } from '../publisher/child-process/act-as.sql.ts';
 import { endpoint, numberOf, type OperatorDeps } from './endpoint.ts';
 
 const states = ['pending', 'held', 'released', 'failed', 'cancelled'] as const;

@@ -11,9 +11,13 @@ import type { Metric } from '../../kernel/metrics/text.ts';
 import { uploadMbByDefault } from '../../kernel/settings/limits.ts';
 import { openServiceClock } from '../../kernel/time/database-clock.ts';
 import type { Tracing } from '../../kernel/tracing/tracing.ts';
-import { createApart, type ApartOptions, type ReadLimits } from '../due/apart/run-apart.ts';
-import type { Tasks } from '../due/tasks.ts';
-import type { ReleaseClock } from '../due/releases/release-clock.ts';
+import {
+  createChildRunner,
+  type ChildRunnerOptions,
+  type ReadLimits,
+} from '../publisher/child-process/run-in-child.ts';
+import type { Tasks } from '../publisher/child-process-tasks.ts';
+import type { ReleaseClock } from '../publisher/releases/release-clock.ts';
 import { toRoutes } from './routes.ts';
 
 export interface OperatorServerOptions {
@@ -46,7 +50,7 @@ interface Publisher {
   ready: () => Promise<void>;
   /** The limits of the processes that read files. */
   readLimits: ReadLimits | undefined;
-  env: ApartOptions['env'];
+  env: ChildRunnerOptions['env'];
   /** Continues the traces of gateways; default: no tracing. */
   tracing?: Tracing | undefined;
   log: Log;
@@ -69,7 +73,7 @@ export async function startOperatorServer(
   const database = openDatabase(databaseUrl, log, { applicationName, connectionsMax: 4, slowStatementMs });
   const ownClock = await openServiceClock(given, (text) => database.query(text), log);
   const { clock } = ownClock;
-  const apart = createApart<Tasks>({ databaseUrl, applicationName, log, limits: readLimits, env });
+  const children = createChildRunner<Tasks>({ databaseUrl, applicationName, log, limits: readLimits, env });
   const metrics = createServiceMetrics('publisher');
   try {
     const service = await startService({
@@ -81,7 +85,7 @@ export async function startOperatorServer(
       portSetting: 'PUBLISHER_PORT',
       requestWithinMs: 0, // the gateway times uploads
       routes: toRoutes({
-        ...{ database, seriesTimeZone, fiscalYearFirstMonth, clock, releaseClock, uploadMb, apart },
+        ...{ database, seriesTimeZone, fiscalYearFirstMonth, clock, releaseClock, uploadMb, children },
         cursors: createCursors(identitySecret),
       }),
       openIdentity: createOpener(identitySecret, 'publisher', previousIdentitySecret),
@@ -91,7 +95,7 @@ export async function startOperatorServer(
       metrics: [...metrics.metrics, ...database.metrics],
       async close() {
         await service.close();
-        await apart.close();
+        await children.close();
         await ownClock.close();
         await database.close();
       },

@@ -3,8 +3,8 @@ import { z } from 'zod';
 import { listParams } from '../../kernel/http/list.ts';
 import { inMemory, page } from '../../kernel/http/pages.ts';
 import { oneOfParam } from '../../kernel/http/params.ts';
-import { sourceReport } from '../due/sources/source-report.ts';
-import { selectSources } from '../due/sources/sources.sql.ts';
+import { sourceReport } from '../publisher/sources/source-report.ts';
+import { selectSources } from '../publisher/sources/sources.sql.ts';
 import { endpoint } from './endpoint.ts';
 
 const rowSchema = z.object({

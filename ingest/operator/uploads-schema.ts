@@ -1,6 +1,6 @@
 // The request and response schemas of /v1/operator/uploads.
 import { z } from 'zod';
-import type { Upload } from '../due/uploads/uploads.sql.ts';
+import type { Upload } from '../publisher/uploads/uploads.sql.ts';
 import { instantText } from '../../kernel/clock.ts';
 import { tableEnding, tableEndings } from '../read/file-kind.ts';
 

@@ -11,9 +11,9 @@ import { inMemory, page } from '../../kernel/http/pages.ts';
 import { faultText } from '../../kernel/http/params.ts';
 import { one } from '../../kernel/http/service-endpoint.ts';
 import { IngestFailure } from '../failure.ts';
-import { ProcessEnded } from '../due/apart/run-apart.ts';
-import { insertPiece } from '../due/releases/embargo.sql.ts';
-import { storePieces } from '../due/releases/stored-file.ts';
+import { ProcessEnded } from '../publisher/child-process/run-in-child.ts';
+import { insertPiece } from '../publisher/releases/embargo.sql.ts';
+import { storePieces } from '../publisher/releases/stored-file.ts';
 import {
   completeUpload,
   deleteUpload,
@@ -22,7 +22,7 @@ import {
   listUploads,
   type NewUpload,
   type Upload,
-} from '../due/uploads/uploads.sql.ts';
+} from '../publisher/uploads/uploads.sql.ts';
 import { endpoint, type OperatorDeps } from './endpoint.ts';
 import {
   nameParam,
@@ -85,7 +85,7 @@ export const uploadFile = endpoint({
         const today = dateIn(deps.seriesTimeZone, createdAt);
         const given = { id: upload.id, name: upload.name, publication: upload.publication, sha256, today };
         const tables = await call.stage('compute', () =>
-          deps.apart.run('read-upload', given, { withinMs: readWithinMs }),
+          deps.children.run('read-upload', given, { withinMs: readWithinMs }),
         );
         const expiresAt = new Date(createdAt.getTime() + keptMs);
         if (!(await completeUpload(database, upload.id, { bytes, sha256, tables, expiresAt })))

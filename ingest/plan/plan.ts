@@ -9,7 +9,7 @@ import type { Queryable } from '../../kernel/database.ts';
 import { datasetNames } from '../datasets/datasets.ts';
 import { isNamedWorkbook, tableEnding, tableEndings } from '../read/file-kind.ts';
 import { IngestFailure } from '../failure.ts';
-import { descriptionFile, type TableDescription } from '../entry/entry.ts';
+import { descriptionFile, type TableDescription } from '../entry/entry-schema.ts';
 import {
   addEntries,
   emptyDescription,
@@ -19,14 +19,14 @@ import {
   type NewEntry,
 } from '../entry/entry-file.ts';
 import { entryChanges } from '../entry/entry-changes.ts';
-import { fetchFile, type FetchedFile } from '../read/fetch.ts';
+import { fetchFile, type FetchedFile } from '../read/fetch-url.ts';
 import { groupTables, shapeOf, type FoundTable } from '../detect/file-groups.ts';
 import { entriesFor } from '../entry/entries-for.ts';
 import { fileNameOf, isUrl } from '../read/file-path.ts';
 import { namesIn } from '../entry/file-name.ts';
 import { findTables, type FindTables } from '../preview/find-tables.ts';
 import { idChoice } from '../preview/choices.ts';
-import { findPublished, namesOfSeries, type PublishedFile } from './published.sql.ts';
+import { findPublished, namesOfSeries, type PublishedFile } from './publish-record.sql.ts';
 import { idPart } from '../entry/templates.ts';
 
 export interface PlanOptions {

@@ -1,12 +1,12 @@
 // Describes a run before it starts: the tables with certain and guessed facts, their rows as they will be served, the effects of edits, and
 // the tables that are left out.
 import { stringify } from 'yaml';
-import type { TableDescription } from '../entry/entry.ts';
+import type { TableDescription } from '../entry/entry-schema.ts';
 import type { Plan, PlannedTable } from './plan.ts';
-import type { Inspected } from '../entry/inspected.ts';
-import type { Preview, PreviewPoint } from '../entry/inspected.ts';
+import type { Inspected } from '../entry/table-preview.ts';
+import type { Preview, PreviewPoint } from '../entry/table-preview.ts';
 import { isMissing } from '../entry/missing-facts.ts';
-import { linesOf, type Choice } from '../entry/settle.ts';
+import { linesOf, type Choice } from '../entry/settle-guesses.ts';
 import { counted, nounOf } from '../../kernel/text/counted.ts';
 
 const tablesShown = 40;

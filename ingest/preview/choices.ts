@@ -2,14 +2,14 @@
 // file that shows the difference. The readings come from the code that detects and loads; this file asks the questions.
 import { cellOf, isNumberText } from '../cells/cell-forms.ts';
 import { dateChoice, fiscalYearChoice, frequencyChoice, vintageChoice } from './date-choices.ts';
-import type { LoadableTable, TableDescription } from '../entry/entry.ts';
-import { isUntitled } from '../detect/table/head.ts';
+import type { LoadableTable, TableDescription } from '../entry/entry-schema.ts';
+import { isUntitled } from '../detect/table/header-lines.ts';
 import { filledDown } from '../detect/table/layout.ts';
 import type { EncodingCandidate } from '../read/encodings.ts';
 import type { ReshapePlan } from '../reshape/reshape-plan.ts';
 import type { Sample } from '../read/table-rows.ts';
 import { decimalChoice, flagsChoice, missingChoice, multiplesChoice } from './number-choices.ts';
-import type { Choice, EntryChange, EntryValue } from '../entry/settle.ts';
+import type { Choice, EntryChange, EntryValue } from '../entry/settle-guesses.ts';
 import { missingFacts } from '../entry/missing-facts.ts';
 import { choiceBetween, factOf, type Guessed } from './choice-between.ts';
 

@@ -1,16 +1,16 @@
 // Choices about dates: the form of dates, the end of fiscal years, the frequency, and the day of publication.
 import { frequencies, type Frequency } from '../../domain/periods.ts';
 import { isDate } from '../../kernel/dates.ts';
-import { pointDate, dateReader } from '../cells/dates.ts';
-import { detectDates } from '../detect/table/dates.ts';
+import { pointDate, dateReader } from '../cells/dates/date-patterns.ts';
+import { detectDates } from '../detect/table/date-format.ts';
 import { detectFrequency } from '../detect/table/frequency.ts';
-import { dateAbove } from '../cells/date-in-text.ts';
-import { dateTextReader, loadedText, type DateStyle, type ReadDate } from '../cells/date-reader.ts';
+import { dateAbove } from '../cells/dates/date-in-line.ts';
+import { dateTextReader, loadedText, type DateStyle, type ReadDate } from '../cells/dates/dates-of-table.ts';
 import { namesIn } from '../entry/file-name.ts';
 import { dateOf } from '../reshape/long-rows.ts';
 import { choiceBetween, factOf, type Guessed } from './choice-between.ts';
-import { isYearEnd } from './rows.ts';
-import type { Choice, EntryChange } from '../entry/settle.ts';
+import { isYearEnd } from './preview-rows.ts';
+import type { Choice, EntryChange } from '../entry/settle-guesses.ts';
 
 type Labelled = readonly [label: string, set: EntryChange | null];
 

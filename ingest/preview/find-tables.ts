@@ -1,16 +1,16 @@
 // Finds the tables of a file that have no entry in almanac.yml, and proposes an entry for each. Reads the file: untrusted ones are read in a
-// child process (ingest/due/apart).
+// child process (ingest/publisher/child-process).
 import path from 'node:path';
 import { fileKind } from '../read/file-kind.ts';
-import type { TableDescription } from '../entry/entry.ts';
+import type { TableDescription } from '../entry/entry-schema.ts';
 import type { FoundTable } from '../detect/file-groups.ts';
 import { fileNameOf, isUrl } from '../read/file-path.ts';
 import { inspect } from './inspect.ts';
 import { titleQuestion } from '../entry/missing-facts.ts';
 import { contentOf, samplesOf, type Sample } from '../read/table-rows.ts';
 import { sheetNames } from '../read/workbook.ts';
-import { metadataBeside } from '../entry/beside/metadata-beside.ts';
-import type { StatedFacts } from '../entry/beside/stated-facts.ts';
+import { metadataBeside } from '../entry/metadata-files/metadata-beside.ts';
+import type { StatedFacts } from '../entry/metadata-files/stated-facts.ts';
 import { namesIn } from '../entry/file-name.ts';
 import type { About, Proposal } from '../detect/proposal.ts';
 import { propose } from '../detect/propose.ts';

@@ -1,12 +1,12 @@
 // The preview of a table before it is loaded: its rows as they will be served, and the choices that settle its guesses. Reads the file, so
 // callers use a child process for untrusted ones.
-import type { TableDescription } from '../entry/entry.ts';
+import type { TableDescription } from '../entry/entry-schema.ts';
 import { rowsOf } from '../reshape/reshape.ts';
 import { sampleBy, type Sample } from '../read/table-rows.ts';
 import { choicesOf } from './choices.ts';
-import { renamedBy } from './renamed.ts';
-import type { Inspected } from '../entry/inspected.ts';
-import { previewRows } from './rows.ts';
+import { renamedBy } from './change-encoding.ts';
+import type { Inspected } from '../entry/table-preview.ts';
+import { previewRows } from './preview-rows.ts';
 
 export interface TableToInspect {
   entry: TableDescription;

@@ -1,8 +1,8 @@
 // Choices about number formats: decimal marks, marks in place of numbers, marks beside them.
 import { cellOf } from '../cells/cell-forms.ts';
-import { numberReader } from '../cells/numbers.ts';
-import { isDoubtfulMark, isDoubtfulSign, isSentinel } from '../detect/table/numbers.ts';
-import { changed, type Choice, type EntryChange, type EntryValue } from '../entry/settle.ts';
+import { numberReader } from '../cells/numbers/number-formats.ts';
+import { isDoubtfulMark, isDoubtfulSign, isSentinel } from '../detect/table/number-format.ts';
+import { changed, type Choice, type EntryChange, type EntryValue } from '../entry/settle-guesses.ts';
 import { choiceBetween, type Guessed } from './choice-between.ts';
 
 /** A point or a comma before three digits is the decimal mark, or divides groups. Example: "45.512". */

@@ -7,10 +7,10 @@ import { createGunzip } from 'node:zlib';
 import { CsvError, Parser } from 'csv-parse';
 import { IngestFailure } from '../failure.ts';
 import type { CsvBatch } from './csv-batch.ts';
-import { detectDialect, type Dialect } from './dialect.ts';
+import { detectDialect, type Dialect } from './csv-dialect.ts';
 import { completeCharacters, decoderOf, detectEncoding, knownEncoding } from './encodings.ts';
 import { examinedBytes, kindOf } from './file-kind.ts';
-import { PlainRows } from './plain-rows.ts';
+import { PlainRows } from './unquoted-rows.ts';
 
 export interface CsvOptions {
   /** `,` `;` `|` or a tab; default: the one that splits the most lines at the beginning into equally many cells. */

@@ -3,8 +3,8 @@ import { isUtf8 } from 'node:buffer';
 import { analyse } from 'chardet';
 import iconv from 'iconv-lite';
 import { IngestFailure, misuse } from '../failure.ts';
-import { isDateWord } from '../cells/date-titles.ts';
-import { monthNamed } from '../cells/month-names.ts';
+import { isDateWord } from '../cells/dates/date-column-titles.ts';
+import { monthNamed } from '../cells/dates/month-names.ts';
 
 export interface EncodingFound {
   /** For `encoding` of almanac.yml. */

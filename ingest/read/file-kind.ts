@@ -1,5 +1,5 @@
 // Detects the kind of a file: text, a web page, a workbook, a release calendar, a data package, or an unsupported format. It depends on the
-// content, not the name, for every input; dialect.ts finds the delimiter, and encodings.ts the encoding.
+// content, not the name, for every input; csv-dialect.ts finds the delimiter, and encodings.ts the encoding.
 import { closeSync, openSync, readSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import { IngestFailure } from '../failure.ts';

@@ -1,7 +1,7 @@
 // The rows of a table in any file format: CSV, plain or gzipped, or a sheet of a workbook. Includes every line, also titles and notes.
 import { statSync } from 'node:fs';
 import { dialectBytes, firstBytes, readCsv, readPieces, type CsvOptions } from './csv.ts';
-import { detectDialect } from './dialect.ts';
+import { detectDialect } from './csv-dialect.ts';
 import {
   declaredEncoding,
   decoderOf,

@@ -6,7 +6,7 @@ import test from 'ava';
 import { projectRoot } from '../../kernel/project.ts';
 import { startFileServer } from '../../test/ingest/file-server.ts';
 import { endChildren, startServing, type ServingChild } from '../../test/run/processes.ts';
-import { fetchFile } from './fetch.ts';
+import { fetchFile } from './fetch-url.ts';
 import { makeTemporaryFolder, removeLeftFolders } from './temporary-folder.ts';
 
 test.after.always(endChildren);

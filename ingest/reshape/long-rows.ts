@@ -2,7 +2,7 @@
 import { entryAt } from '../../kernel/entries.ts';
 import type { CsvBatch, RefusedCell } from '../read/csv-batch.ts';
 import { IngestFailure } from '../failure.ts';
-import { frequencyOfKind, loadedText } from '../cells/date-reader.ts';
+import { frequencyOfKind, loadedText } from '../cells/dates/dates-of-table.ts';
 import type { ReshapePlan, RowsOf } from './reshape-plan.ts';
 
 /** The facts of the series that were seen, by id. */

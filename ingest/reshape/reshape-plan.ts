@@ -2,16 +2,16 @@
 // dimensions of each row are, and how they are parsed. Rejects an entry that does not fit the file.
 import { entryAt } from '../../kernel/entries.ts';
 import type { CsvBatch } from '../read/csv-batch.ts';
-import { remembering } from '../cells/dates.ts';
+import { remembering } from '../cells/dates/date-patterns.ts';
 import { misuse } from '../failure.ts';
-import type { LoadableTable } from '../entry/entry.ts';
+import type { LoadableTable } from '../entry/entry-schema.ts';
 import { namesIn } from '../entry/file-name.ts';
-import { cellsShown, isUntitled, periodTitle, titlesOf } from '../detect/table/head.ts';
-import { scaleIn } from '../cells/scales.ts';
-import { sdmxFrequencies } from '../detect/sdmx.ts';
-import { dateAbove, dateInText } from '../cells/date-in-text.ts';
-import { dateTextReader, type ReadDate } from '../cells/date-reader.ts';
-import { numberReader, type NumberRead } from '../cells/numbers.ts';
+import { cellsShown, isUntitled, periodTitle, titlesOf } from '../detect/table/header-lines.ts';
+import { scaleIn } from '../cells/numbers/scales.ts';
+import { sdmxFrequencies } from '../detect/sdmx-csv.ts';
+import { dateAbove, dateInText } from '../cells/dates/date-in-line.ts';
+import { dateTextReader, type ReadDate } from '../cells/dates/dates-of-table.ts';
+import { numberReader, type NumberRead } from '../cells/numbers/number-formats.ts';
 import {
   columnsNamedIn,
   compileTemplate,

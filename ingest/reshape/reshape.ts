@@ -3,7 +3,7 @@
 import { entryAt } from '../../kernel/entries.ts';
 import type { CsvBatch } from '../read/csv-batch.ts';
 import { IngestFailure, misuse } from '../failure.ts';
-import type { LoadableTable, TableDescription } from '../entry/entry.ts';
+import type { LoadableTable, TableDescription } from '../entry/entry-schema.ts';
 import { fileNameOf, withoutQuery } from '../read/file-path.ts';
 import { namesIn } from '../entry/file-name.ts';
 import { LongRows, type RowsWatch, type SeriesSeen } from './long-rows.ts';

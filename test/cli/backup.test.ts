@@ -489,7 +489,7 @@ test.serial('a backup goes through a pipe, from one database into another', asyn
   t.true((made?.rows ?? 0) > 10_000);
 });
 
-test.serial('a backup whose reader goes away, or whose disk is full, fails and says so', async (t) => {
+test.serial('a backup whose reader disconnects, or whose disk is full, fails with a message', async (t) => {
   const program = path.join(projectRoot, 'almanac.js');
   const env = { ...process.env, ...settingsOf(source.url) };
   const { stdout } = await promisify(execFile)(

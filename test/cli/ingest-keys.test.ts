@@ -6,7 +6,7 @@ import test, { type ExecutionContext } from 'ava';
 import { stringify } from 'yaml';
 import { entryFlags, entryOfFlags, isRepeatable, type EntryFlag } from '../../ingest/entry/flags.ts';
 import { parseEntry } from '../../ingest/entry/entry-file.ts';
-import { tableSchema } from '../../ingest/entry/entry.ts';
+import { tableSchema } from '../../ingest/entry/entry-schema.ts';
 import { openDatabase } from '../../kernel/database.ts';
 import { projectRoot } from '../../kernel/project.ts';
 import { published } from '../ingest/loading.ts';

@@ -3,7 +3,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import test from 'ava';
-import { noteAlive } from '../../ingest/due/releases/embargo.sql.ts';
+import { noteAlive } from '../../ingest/publisher/releases/embargo.sql.ts';
 import { openDatabase } from '../../kernel/database.ts';
 import { createTestDatabase, silentLog } from '../services/harness.ts';
 import { refreshSearch } from '../migrations/search-entries.ts';

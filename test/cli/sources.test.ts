@@ -3,7 +3,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import test from 'ava';
-import { noteAlive, noteGone } from '../../ingest/due/releases/embargo.sql.ts';
+import { noteAlive, noteGone } from '../../ingest/publisher/releases/embargo.sql.ts';
 import { openDatabase } from '../../kernel/database.ts';
 import { startFileServer } from '../ingest/file-server.ts';
 import { published } from '../ingest/loading.ts';

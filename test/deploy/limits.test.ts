@@ -161,7 +161,7 @@ function connectionsOf(name: string): number {
   const ofAccounts = numberIn('accounts-api/database.ts', /const connectionsMax = (\d+)/);
   const boss = (isWorker: boolean) =>
     numberIn('accounts-api/jobs.ts', new RegExp(`supervise: ${isWorker}, max: (\\d+)`));
-  const ofFiles = numberIn('ingest/due/process.ts', /connectionsMax: (\d+)/);
+  const ofFiles = numberIn('ingest/publisher/child-process-main.ts', /connectionsMax: (\d+)/);
   switch (name) {
     case 'data-api': // calls, long reads, questions, the clock
       return usual + numberIn('data-api/main.ts', /longReadConnections = .*\? (\d+) :/) + 1 + 1 + 1;

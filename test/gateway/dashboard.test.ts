@@ -181,7 +181,7 @@ test('the API is served while the dashboard is still being built, and its page o
   t.is((await page).body.toString(), html);
 });
 
-test('where the build failed, the page says so, and the API is served', async (t) => {
+test('if the build failed, the page reports it, and the API is served', async (t) => {
   const url = await gatewayWith(t, Promise.reject(new Error('Vite is not installed.')));
   const page = await ask(url);
   t.is(page.status, 503);

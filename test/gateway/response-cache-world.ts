@@ -6,7 +6,7 @@ import { openCall, type Call } from '../../gateway/call.ts';
 import { createDataLease } from '../../gateway/response-cache/lease.ts';
 import { responseCache } from '../../gateway/policies/response-cache.ts';
 import type { Policy } from '../../gateway/policy.ts';
-import { createKeptAnswers } from '../../gateway/response-cache/kept-answers.ts';
+import { createKeptAnswers } from '../../gateway/response-cache/answer-store.ts';
 import { anonymous } from '../../kernel/identity.ts';
 import { answerLeaseMs, inForceAfterMs, validityText, type DataState } from '../../kernel/http/validity.ts';
 import { createRandom } from '../chaos/random.ts';

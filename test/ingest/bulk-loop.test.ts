@@ -6,8 +6,8 @@ import test, { type ExecutionContext } from 'ava';
 import { parquetReadObjects } from 'hyparquet';
 import zlib from 'node:zlib';
 import { buffer } from 'node:stream/consumers';
-import { startBulk, type KeepBulkDeps } from '../../ingest/due/bulk/keep-bulk.ts';
-import { dueMetrics } from '../../ingest/due/metrics.ts';
+import { startBulk, type KeepBulkDeps } from '../../ingest/publisher/bulk/bulk-job.ts';
+import { dueMetrics } from '../../ingest/publisher/metrics.ts';
 import { writeBulk, type BulkSettings } from '../../ingest/bulk/write-bulk.ts';
 import { createLog } from '../../kernel/log/log.ts';
 import { createTestDatabase, silentLog } from '../services/harness.ts';
@@ -38,7 +38,7 @@ async function startLoop(t: ExecutionContext, log = silentLog) {
   let meanwhile: () => Promise<unknown> = () => Promise.resolve();
   let next = Promise.withResolvers<void>();
   let idle = Promise.withResolvers<void>();
-  const apart: KeepBulkDeps['apart'] = {
+  const children: KeepBulkDeps['children'] = {
     async run() {
       writes.push({ beganAtMs: nowMs });
       const files = await writeBulk(deps.database, settings, writeClock);
@@ -53,7 +53,7 @@ async function startLoop(t: ExecutionContext, log = silentLog) {
     await next.promise;
   };
   const bulk = await startBulk(
-    { database: deps.database, clock: { pause }, log, apart, nowMs: () => nowMs },
+    { database: deps.database, clock: { pause }, log, children, nowMs: () => nowMs },
     settings,
   );
   t.teardown(() => bulk.close());

@@ -1,8 +1,8 @@
 // Loads under embargo: invisible until their instant, whole after it, made exactly once, and what changes their plan. The clock is the test's.
 import test, { type ExecutionContext } from 'ava';
-import { selectReleases } from '../../ingest/due/releases/embargo.sql.ts';
-import { makeNextReleases } from '../../ingest/due/releases/make-releases.ts';
-import { cancelRelease, findRelease, releaseNow } from '../../ingest/due/releases/operate.ts';
+import { selectReleases } from '../../ingest/publisher/releases/embargo.sql.ts';
+import { makeNextReleases } from '../../ingest/publisher/releases/make-releases.ts';
+import { cancelRelease, findRelease, releaseNow } from '../../ingest/publisher/releases/release-actions.ts';
 import { instantText } from '../../kernel/clock.ts';
 import { until } from '../run/until.ts';
 import { createTestDatabase, fakeClock } from '../services/harness.ts';

@@ -6,23 +6,23 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Readable } from 'node:stream';
 import test, { type ExecutionContext } from 'ava';
-import { InterruptedByRelease, interruptible } from '../../ingest/load/store/interruptible.ts';
-import { noteInterruption, readOwnTransaction } from '../../ingest/load/store/interruptions.sql.ts';
+import { InterruptedByRelease, interruptible } from '../../ingest/load/lock/give-way-to-release.ts';
+import { noteInterruption, readOwnTransaction } from '../../ingest/load/lock/interruptions.sql.ts';
 import { load } from '../../ingest/load/load.ts';
-import { isReleaseUnderWay, lockLoads } from '../../ingest/load/store/statements.sql.ts';
-import { actingFor } from '../../ingest/due/apart/acting.sql.ts';
-import { createApart } from '../../ingest/due/apart/run-apart.ts';
-import type { Tasks } from '../../ingest/due/tasks.ts';
-import { findRelease } from '../../ingest/due/releases/operate.ts';
-import { workingApart } from '../../ingest/due/inbox/load-apart.ts';
-import { InboxWatch } from '../../ingest/due/inbox/watch.ts';
-import { fetchDeps, fetchDue, loadingApart } from '../../ingest/due/sources/fetching.ts';
-import { registerSources } from '../../ingest/due/sources/register.ts';
-import { selectSources } from '../../ingest/due/sources/sources.sql.ts';
-import { storePieces } from '../../ingest/due/releases/stored-file.ts';
-import { entryOf } from '../../ingest/due/uploads/entry.ts';
-import { insertPiece } from '../../ingest/due/releases/embargo.sql.ts';
-import { insertUpload } from '../../ingest/due/uploads/uploads.sql.ts';
+import { isReleaseBeingPrepared, lockLoads } from '../../ingest/load/lock/load-lock.sql.ts';
+import { actingFor } from '../../ingest/publisher/child-process/act-as.sql.ts';
+import { createChildRunner } from '../../ingest/publisher/child-process/run-in-child.ts';
+import type { Tasks } from '../../ingest/publisher/child-process-tasks.ts';
+import { findRelease } from '../../ingest/publisher/releases/release-actions.ts';
+import { workInChild } from '../../ingest/publisher/inbox/load-in-child.ts';
+import { InboxWatch } from '../../ingest/publisher/inbox/watch.ts';
+import { fetchDeps, fetchDue, loadInChild } from '../../ingest/publisher/sources/fetch-due-sources.ts';
+import { registerSources } from '../../ingest/publisher/sources/register.ts';
+import { selectSources } from '../../ingest/publisher/sources/sources.sql.ts';
+import { storePieces } from '../../ingest/publisher/releases/stored-file.ts';
+import { entryOf } from '../../ingest/publisher/uploads/upload-entry.ts';
+import { insertPiece } from '../../ingest/publisher/releases/embargo.sql.ts';
+import { insertUpload } from '../../ingest/publisher/uploads/uploads.sql.ts';
 import { listLoads } from '../../ingest/history/retract/load-list.sql.ts';
 import { retract } from '../../ingest/history/retract/retract.ts';
 import { Failure } from '../../kernel/errors.ts';
@@ -48,9 +48,9 @@ const { database, clock, deps, accept, makeNext, prepared } = startReleasing(
 );
 const settings = settingsOf(testDatabase.url);
 const almanac = commandLine(settings);
-const apart = createApart<Tasks>({
+const children = createChildRunner<Tasks>({
   ...{ databaseUrl: serviceUrl(testDatabase.url, 'almanac_publisher'), log: silentLog },
-  applicationName: 'test apart',
+  applicationName: 'test children',
 });
 test.serial.beforeEach(() => clock.set('2026-11-23T08:00:00Z'));
 test.serial.afterEach.always(async () => {
@@ -59,7 +59,7 @@ test.serial.afterEach.always(async () => {
 });
 test.after.always(async () => {
   await endChildren();
-  await apart.close();
+  await children.close();
   await testDatabase.drop();
 });
 
@@ -146,7 +146,7 @@ test.serial('a release that is due while a file of the watched folder is loaded 
     write: (line) => void lines.push(JSON.parse(line) as Record<string, unknown>),
   });
   const own = { ...deps, directory, seriesTimeZone: 'UTC', log };
-  const watch = new InboxWatch({ ...own, work: workingApart(own, apart) });
+  const watch = new InboxWatch({ ...own, work: workInChild(own, children) });
   await watch.look(never);
   clock.advance(10_000);
   const { releaseNo } = await releaseMeanwhile(t, 'R.INBOX', 'data.published_files', () => watch.look(never));
@@ -177,7 +177,7 @@ test.serial('a release that is due while a source is loaded is on time', async (
     },
   );
   await database.query('update embargo.sources set fetch_at = $1', ['2026-11-23T08:00:00Z']);
-  const fetching = fetchDeps(deps, { ...local, seriesTimeZone: 'UTC' }, loadingApart(apart));
+  const fetching = fetchDeps(deps, { ...local, seriesTimeZone: 'UTC' }, loadInChild(children));
   const { releaseNo, result } = await releaseMeanwhile(t, 'R.SOURCE', 'data.published_files', () =>
     fetchDue(fetching, never),
   );
@@ -199,7 +199,7 @@ async function tableOfUpload(name: string, id: string) {
   await storePieces(Readable.from([Buffer.from(csv(1, 2))]), (position, piece) =>
     insertPiece(database, { uploadId: upload.id }, position, piece),
   );
-  const [found] = await apart.run('read-upload', upload, {});
+  const [found] = await children.run('read-upload', upload, {});
   const facts = { id, unit: 'Index', source: 'Tests', frequency: 'monthly' };
   const entry = entryOf(found?.entry ?? '', { name, facts });
   return { upload, table: 0, entry, seriesTimeZone: 'UTC', fiscalYearFirstMonth: 7, now: new Date() };
@@ -208,7 +208,7 @@ async function tableOfUpload(name: string, id: string) {
 test.serial('a release that is due while an upload is published is on time', async (t) => {
   const given = await tableOfUpload('upload.csv', 'UPLOAD');
   const { releaseNo, result } = await releaseMeanwhile(t, 'R.UPLOAD', 'data.published_files', () =>
-    apart.run('publish-table', given, { accountId: 'acct_a' }),
+    children.run('publish-table', given, { accountId: 'acct_a' }),
   );
   t.like(result, { points_new: 2, series_count: 1 });
   t.is(await loadsOf('upload.csv'), 1);
@@ -220,7 +220,7 @@ test.serial(
   async (t) => {
     const given = await tableOfUpload('checked.csv', 'CHECKED');
     const { releaseNo, result } = await releaseMeanwhile(t, 'R.CHECKED', 'data.published_files', async () =>
-      t.throwsAsync(apart.run('check-table', given, {}), { instanceOf: Failure }),
+      t.throwsAsync(children.run('check-table', given, {}), { instanceOf: Failure }),
     );
     t.like(result, { code: 'unavailable', headers: { 'retry-after': '5' } });
     t.regex(
@@ -230,24 +230,27 @@ test.serial(
   },
 );
 
-test.serial('a release that is due while a command loads is on time, and the command says so', async (t) => {
-  const file = fileOf(['amc_id,name,source', 'a1,First,Tests']);
-  const { releaseNo, result } = await releaseMeanwhile(t, 'R.COMMAND', 'data.amcs', () =>
-    almanac(['ingest', 'amcs', file, '--json']),
-  );
-  t.is(result.code, 0, result.stderr);
-  const report = JSON.parse(result.stdout) as Record<string, unknown>;
-  t.like(report, { rows_read: 1, points_new: 1 });
-  saysSo(t, report['interruptions'], releaseNo);
-  t.regex(
-    result.stderr,
-    new RegExp(
-      `^Release ${releaseNo} under embargo is due and has interrupted this load, which starts again`,
-      'm',
-    ),
-  );
-  t.is(await loadsOf(file), 1);
-});
+test.serial(
+  'a release that is due while a command loads is on time, and the command reports the interruption',
+  async (t) => {
+    const file = fileOf(['amc_id,name,source', 'a1,First,Tests']);
+    const { releaseNo, result } = await releaseMeanwhile(t, 'R.COMMAND', 'data.amcs', () =>
+      almanac(['ingest', 'amcs', file, '--json']),
+    );
+    t.is(result.code, 0, result.stderr);
+    const report = JSON.parse(result.stdout) as Record<string, unknown>;
+    t.like(report, { rows_read: 1, points_new: 1 });
+    saysSo(t, report['interruptions'], releaseNo);
+    t.regex(
+      result.stderr,
+      new RegExp(
+        `^Release ${releaseNo} under embargo is due and has interrupted this load, which starts again`,
+        'm',
+      ),
+    );
+    t.is(await loadsOf(file), 1);
+  },
+);
 
 test.serial(
   'a release is on time while a folder is published, and the report of the table lists the interruption',
@@ -409,7 +412,7 @@ test.serial(
       await database.query(
         `select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory' and objid = 4115221 and granted and ${here}`,
       );
-      await until('PostgreSQL has ended the release', async () => !(await isReleaseUnderWay(database)));
+      await until('PostgreSQL has ended the release', async () => !(await isReleaseBeingPrepared(database)));
       clock.set(at.toISOString()); // so that it notices
       await broken;
       await until('the load has started again', async () => (await waiting('data.amcs')) > 0);

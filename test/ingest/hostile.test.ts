@@ -7,16 +7,20 @@ import path from 'node:path';
 import { Readable } from 'node:stream';
 import test, { type ExecutionContext } from 'ava';
 import { IngestFailure } from '../../ingest/failure.ts';
-import { createApart, ProcessEnded, type Apart } from '../../ingest/due/apart/run-apart.ts';
-import type { Tasks } from '../../ingest/due/tasks.ts';
-import { acceptUnderEmbargo } from '../../ingest/due/releases/accept.ts';
-import { databaseClock } from '../../ingest/due/releases/release-clock.ts';
-import { fetchDeps, fetchDue, loadingApart } from '../../ingest/due/sources/fetching.ts';
-import { registerSources } from '../../ingest/due/sources/register.ts';
-import { selectSources } from '../../ingest/due/sources/sources.sql.ts';
-import { storePieces } from '../../ingest/due/releases/stored-file.ts';
-import { insertPiece } from '../../ingest/due/releases/embargo.sql.ts';
-import { insertUpload } from '../../ingest/due/uploads/uploads.sql.ts';
+import {
+  createChildRunner,
+  ProcessEnded,
+  type ChildRunner,
+} from '../../ingest/publisher/child-process/run-in-child.ts';
+import type { Tasks } from '../../ingest/publisher/child-process-tasks.ts';
+import { acceptUnderEmbargo } from '../../ingest/publisher/releases/accept.ts';
+import { databaseClock } from '../../ingest/publisher/releases/release-clock.ts';
+import { fetchDeps, fetchDue, loadInChild } from '../../ingest/publisher/sources/fetch-due-sources.ts';
+import { registerSources } from '../../ingest/publisher/sources/register.ts';
+import { selectSources } from '../../ingest/publisher/sources/sources.sql.ts';
+import { storePieces } from '../../ingest/publisher/releases/stored-file.ts';
+import { insertPiece } from '../../ingest/publisher/releases/embargo.sql.ts';
+import { insertUpload } from '../../ingest/publisher/uploads/uploads.sql.ts';
 import { openDatabase } from '../../kernel/database.ts';
 import { createAddressGuard } from '../../kernel/outbound/address-guard.ts';
 import { projectRoot } from '../../kernel/project.ts';
@@ -59,20 +63,22 @@ const folderOf = (name: string) => {
   return folder;
 };
 
-async function withApart(work: (apart: Apart<Tasks>, tasks: string[]) => Promise<void>): Promise<void> {
-  const apart = createApart<Tasks>({
-    ...{ databaseUrl: role, applicationName: 'test apart', log: silentLog },
+async function withChildRunner(
+  work: (children: ChildRunner<Tasks>, tasks: string[]) => Promise<void>,
+): Promise<void> {
+  const children = createChildRunner<Tasks>({
+    ...{ databaseUrl: role, applicationName: 'test children', log: silentLog },
     limits: { memoryMb: 96, stepSeconds: 120 },
   });
   const tasks: string[] = [];
   try {
-    const run: Apart<Tasks>['run'] = (task, given, more) => {
+    const run: ChildRunner<Tasks>['run'] = (task, given, more) => {
       tasks.push(task);
-      return apart.run(task, given, more);
+      return children.run(task, given, more);
     };
-    await work({ ...apart, run }, tasks);
+    await work({ ...children, run }, tasks);
   } finally {
-    await apart.close();
+    await children.close();
   }
 }
 
@@ -122,7 +128,7 @@ test.serial(
     t.is(readdirSync(path.join(inbox, 'done')).length, 2);
     t.deepEqual(await published(database, 'good-z'), { '2024-01-31': '2' });
     t.is(await publisher.end('SIGTERM'), 0, publisher.output());
-    const ends = publisher.output().match(/"event":"apart_ended"/g) ?? [];
+    const ends = publisher.output().match(/"event":"child_ended"/g) ?? [];
     t.is(ends.length, 2, 'the file that ended its reader was read once, there and here');
   },
 );
@@ -165,9 +171,9 @@ test.serial('hostile files of sources are failures, each with its reason', async
   content.set('good.csv', Buffer.from(csv(3)));
   const server = await startServer(t, content);
   await register([...content.keys()].map((name) => `${server.url}/${name}`));
-  await withApart(async (apart) => {
+  await withChildRunner(async (children) => {
     const results = await fetchDue(
-      fetchDeps(on, { ...local, seriesTimeZone: 'UTC' }, loadingApart(apart)),
+      fetchDeps(on, { ...local, seriesTimeZone: 'UTC' }, loadInChild(children)),
       never,
     );
     t.is(results.size, files.length + 1);
@@ -188,8 +194,8 @@ test.serial(
     const content = new Map([['a.xlsx', tooMuch.content]]);
     const server = await startServer(t, content);
     await register([`${server.url}/a.xlsx`]);
-    await withApart(async (apart, tasks) => {
-      const deps = fetchDeps(on, { ...local, seriesTimeZone: 'UTC' }, loadingApart(apart));
+    await withChildRunner(async (children, tasks) => {
+      const deps = fetchDeps(on, { ...local, seriesTimeZone: 'UTC' }, loadInChild(children));
       const due = async (name?: string) => {
         await makeDue();
         const [result] = [...(await fetchDue(deps, never, name)).values()];
@@ -219,7 +225,7 @@ test.serial(
 );
 
 test('hostile uploads are refused, each with its reason', async (t) => {
-  await withApart(async (apart) => {
+  await withChildRunner(async (children) => {
     for (const { name, content, refused } of files) {
       const given = { id: randomUUID(), name, publication: 'u', sha256: '0'.repeat(64), today: '2024-06-30' };
       const [createdAt, expiresAt] = [new Date(), new Date(Date.now() + 3_600_000)];
@@ -231,7 +237,7 @@ test('hostile uploads are refused, each with its reason', async (t) => {
       await storePieces(bytes(), (position, piece) =>
         insertPiece(byRole, { uploadId: given.id }, position, piece),
       );
-      const read = apart.run('read-upload', given, { withinMs: 120_000 });
+      const read = children.run('read-upload', given, { withinMs: 120_000 });
       if (/no table/.test(refused.source)) t.regex(String((await read)[0]?.skip), /./, name);
       else {
         const error = await t.throwsAsync(read, undefined, name);

@@ -8,7 +8,7 @@ import path from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { utils, write, type WorkSheet } from '@e965/xlsx';
 import test from 'ava';
-import { fetchFile } from '../../ingest/read/fetch.ts';
+import { fetchFile } from '../../ingest/read/fetch-url.ts';
 import { openDatabase } from '../../kernel/database.ts';
 import { createTestDatabase, silentLog } from '../services/harness.ts';
 import { commandLine, settingsOf } from '../cli/terminal.ts';

@@ -1,11 +1,11 @@
 // Publishers as processes of their own, by their role: killed at the worst moments, stopped, and asked how they are.
 import path from 'node:path';
 import test from 'ava';
-import { noteAlive, noteGone, secondsSinceSeen } from '../../ingest/due/releases/embargo.sql.ts';
-import { findRelease } from '../../ingest/due/releases/operate.ts';
-import { databaseClock } from '../../ingest/due/releases/release-clock.ts';
-import { acceptUnderEmbargo } from '../../ingest/due/releases/accept.ts';
-import { isReleaseUnderWay } from '../../ingest/load/store/statements.sql.ts';
+import { noteAlive, noteGone, secondsSinceSeen } from '../../ingest/publisher/releases/embargo.sql.ts';
+import { findRelease } from '../../ingest/publisher/releases/release-actions.ts';
+import { databaseClock } from '../../ingest/publisher/releases/release-clock.ts';
+import { acceptUnderEmbargo } from '../../ingest/publisher/releases/accept.ts';
+import { isReleaseBeingPrepared } from '../../ingest/load/lock/load-lock.sql.ts';
 import { openDatabase } from '../../kernel/database.ts';
 import { projectRoot } from '../../kernel/project.ts';
 import { serviceUrl } from '../../migrations/roles.ts';
@@ -69,7 +69,7 @@ test.serial(
     const first = await startPublisher();
     const releaseNo = await accept('KILLED.WAITING', 60_000);
     await database.query('update embargo.releases set lead_ms = 120000 where release_no = $1', [releaseNo]);
-    await until('the release is prepared', () => isReleaseUnderWay(database));
+    await until('the release is prepared', () => isReleaseBeingPrepared(database));
     await until('it waits', async () => {
       const rows = await database.query(
         `select from pg_stat_activity where datname = current_database() and application_name = 'almanac publisher'
@@ -78,7 +78,7 @@ test.serial(
       return rows.length > 0;
     });
     t.is(await first.end('SIGKILL'), null, first.output());
-    await until('PostgreSQL has ended it', async () => !(await isReleaseUnderWay(database)));
+    await until('PostgreSQL has ended it', async () => !(await isReleaseBeingPrepared(database)));
     t.deepEqual(await published(database, 'KILLED.WAITING'), {});
     t.is(await stateOf(releaseNo), 'pending');
 

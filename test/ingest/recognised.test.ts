@@ -7,7 +7,7 @@ import { utils, write, type BookType } from '@e965/xlsx';
 import test from 'ava';
 import { parse } from 'yaml';
 import { otherFormats } from '../../ingest/read/file-kind.ts';
-import { languages } from '../../ingest/cells/month-names.ts';
+import { languages } from '../../ingest/cells/dates/month-names.ts';
 import { projectRoot } from '../../kernel/project.ts';
 import { encodedExample } from '../../openapi/recognised.ts';
 import { commandLine, settingsOf } from '../cli/terminal.ts';
@@ -192,7 +192,7 @@ test.serial('each mark behind a date is the status that the page states', async 
 });
 
 test.serial('the months of each language of the page are read by their names', async (t) => {
-  t.is(partOf('languages').split(', ').length, languages.length);
+  t.is(partOf('languages').split(/,\s/).length, languages.length);
   const months = Array.from({ length: 12 }, (_, at) => new Date(Date.UTC(2023, at, 15)));
   const { stored, stderr } = await published(
     new Map(

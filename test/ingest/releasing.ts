@@ -1,9 +1,13 @@
 // Shared by the tests of loads under embargo: a clock that decides when releases are due, and a publisher by its own role.
 import { Readable } from 'node:stream';
 import type { TestFn } from 'ava';
-import { acceptUnderEmbargo, type Accepted, type Due } from '../../ingest/due/releases/accept.ts';
-import { makeNextReleases, type Made, type ReleaseDeps } from '../../ingest/due/releases/make-releases.ts';
-import type { ReleaseClock } from '../../ingest/due/releases/release-clock.ts';
+import { acceptUnderEmbargo, type Accepted, type Due } from '../../ingest/publisher/releases/accept.ts';
+import {
+  makeNextReleases,
+  type Made,
+  type ReleaseDeps,
+} from '../../ingest/publisher/releases/make-releases.ts';
+import type { ReleaseClock } from '../../ingest/publisher/releases/release-clock.ts';
 import type { LoadOptions } from '../../ingest/load/store/load-options.ts';
 import { openDatabase, type Database } from '../../kernel/database.ts';
 import { serviceUrl } from '../../migrations/roles.ts';

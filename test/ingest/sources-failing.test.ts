@@ -1,10 +1,10 @@
 // Sources that cannot be fetched or loaded: tried again, told of, counted, and no hindrance to others.
 import test from 'ava';
-import { noteAlive, noteGone } from '../../ingest/due/releases/embargo.sql.ts';
-import { fetchDue, startFetching } from '../../ingest/due/sources/fetching.ts';
-import { loadFetchedHere } from '../../ingest/due/sources/load-fetched.ts';
-import { countSources, leaseSources, selectSources } from '../../ingest/due/sources/sources.sql.ts';
-import { describeSources } from '../../ingest/due/sources/standing.ts';
+import { noteAlive, noteGone } from '../../ingest/publisher/releases/embargo.sql.ts';
+import { fetchDue, startFetching } from '../../ingest/publisher/sources/fetch-due-sources.ts';
+import { loadFetchedHere } from '../../ingest/publisher/sources/load-fetched.ts';
+import { countSources, leaseSources, selectSources } from '../../ingest/publisher/sources/sources.sql.ts';
+import { describeSources } from '../../ingest/publisher/sources/source-health.ts';
 import { until } from '../run/until.ts';
 import { february, january, never, table, openSourceTests } from './fetching.ts';
 import { published } from './loading.ts';

@@ -1,8 +1,8 @@
 // Publishers as processes of their own that fetch sources, by their role: killed between the fetch and the end of the load.
 import path from 'node:path';
 import test from 'ava';
-import { registerSources } from '../../ingest/due/sources/register.ts';
-import { selectSources } from '../../ingest/due/sources/sources.sql.ts';
+import { registerSources } from '../../ingest/publisher/sources/register.ts';
+import { selectSources } from '../../ingest/publisher/sources/sources.sql.ts';
 import { openDatabase } from '../../kernel/database.ts';
 import { createAddressGuard } from '../../kernel/outbound/address-guard.ts';
 import { projectRoot } from '../../kernel/project.ts';

@@ -1,7 +1,7 @@
 // The sources of a publication are what its almanac.yml says: registered, changed and ended by almanac publish.
 import test from 'ava';
-import { registerSources } from '../../ingest/due/sources/register.ts';
-import { selectSources } from '../../ingest/due/sources/sources.sql.ts';
+import { registerSources } from '../../ingest/publisher/sources/register.ts';
+import { selectSources } from '../../ingest/publisher/sources/sources.sql.ts';
 import { createAddressGuard } from '../../kernel/outbound/address-guard.ts';
 import { january, local, start, table, openSourceTests } from './fetching.ts';
 

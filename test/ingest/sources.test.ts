@@ -1,7 +1,7 @@
 // Sources that keep themselves fresh: fetched when they are due, and loaded once and only if they have changed.
 import test from 'ava';
-import { findSource, removeSource } from '../../ingest/due/sources/operate.ts';
-import { leaseSources, renewLeases, selectSources } from '../../ingest/due/sources/sources.sql.ts';
+import { findSource, removeSource } from '../../ingest/publisher/sources/source-actions.ts';
+import { leaseSources, renewLeases, selectSources } from '../../ingest/publisher/sources/sources.sql.ts';
 import { retract } from '../../ingest/history/retract/retract.ts';
 import { february, january, revised, table, openSourceTests } from './fetching.ts';
 import { published } from './loading.ts';

@@ -3,9 +3,9 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, realpathSync, write
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { TestFn } from 'ava';
-import { InboxWatch } from '../../ingest/due/inbox/watch.ts';
-import { stillMs } from '../../ingest/due/inbox/sightings.ts';
-import { workOn, type InboxDeps } from '../../ingest/due/inbox/load-file.ts';
+import { InboxWatch } from '../../ingest/publisher/inbox/watch.ts';
+import { stillMs } from '../../ingest/publisher/inbox/complete-files.ts';
+import { workOn, type InboxDeps } from '../../ingest/publisher/inbox/load-file.ts';
 import { openDatabase, type Database } from '../../kernel/database.ts';
 import { serviceUrl } from '../../migrations/roles.ts';
 import { silentLog } from '../services/harness.ts';

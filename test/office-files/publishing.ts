@@ -9,7 +9,7 @@ import type { NewEntry } from '../../ingest/entry/entry-file.ts';
 import { findTables } from '../../ingest/preview/find-tables.ts';
 import { loadTableFile } from '../../ingest/plan/load-table-file.ts';
 import { planPublishing, type Plan } from '../../ingest/plan/plan.ts';
-import { publish, type Published } from '../../ingest/due/command.ts';
+import { publish, type Published } from '../../ingest/publisher/publish-tables.ts';
 import { inSavepoints, type Database, type Queryable, type Transaction } from '../../kernel/database.ts';
 import { fakeClock } from '../services/harness.ts';
 import type { StoredSeries } from './compare.ts';

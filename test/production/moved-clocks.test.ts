@@ -2,8 +2,8 @@
 // machines write and compare stays right; a gateway and a service whose clocks differ fail with the cause, and blame no client.
 import { createHash, randomUUID } from 'node:crypto';
 import test from 'ava';
-import { acceptUnderEmbargo } from '../../ingest/due/releases/accept.ts';
-import { findRelease } from '../../ingest/due/releases/operate.ts';
+import { acceptUnderEmbargo } from '../../ingest/publisher/releases/accept.ts';
+import { findRelease } from '../../ingest/publisher/releases/release-actions.ts';
 import type { HeartbeatAnswer } from '../../kernel/heartbeat/message.ts';
 import { newId } from '../../accounts-api/ids.ts';
 import { systemClock, utcMonth } from '../../kernel/clock.ts';

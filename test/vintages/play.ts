@@ -2,8 +2,8 @@
 // every question is asked of a series for each beginning of a case, and compared with a replay.
 import { Readable } from 'node:stream';
 import { isDeepStrictEqual } from 'node:util';
-import { acceptUnderEmbargo } from '../../ingest/due/releases/accept.ts';
-import { makeNextReleases } from '../../ingest/due/releases/make-releases.ts';
+import { acceptUnderEmbargo } from '../../ingest/publisher/releases/accept.ts';
+import { makeNextReleases } from '../../ingest/publisher/releases/make-releases.ts';
 import { retract } from '../../ingest/history/retract/retract.ts';
 import { load } from '../../ingest/load/load.ts';
 import { openDatabase, type Database } from '../../kernel/database.ts';

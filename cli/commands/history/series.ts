@@ -1,6 +1,6 @@
 // almanac series: sets facts of a series; declares breaks; renames, merges, deletes and restores it.
 import path from 'node:path';
-import { interruptionsToJson } from '../../../ingest/load/store/interruptible.ts';
+import { interruptionsToJson } from '../../../ingest/load/lock/give-way-to-release.ts';
 import type { ChangeOptions, SeriesChange } from '../../../ingest/history/series/change.ts';
 import { deleteSeries, restoreSeries } from '../../../ingest/history/series/delete.ts';
 import { mergeSeries } from '../../../ingest/history/series/merge.ts';

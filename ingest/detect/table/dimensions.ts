@@ -2,7 +2,7 @@
 // another one, are filled only once for a group of rows, or have the totals of other rows.
 import { entryAt, entryOf } from '../../../kernel/entries.ts';
 import { filledDown } from './layout.ts';
-import { isCodeTitle, isDetermined, profileOf } from './profile.ts';
+import { isCodeTitle, isDetermined, profileOf } from './column-profile.ts';
 
 export interface Dimensions {
   /** The columns that distinguish the rows of one date, besides the key. */

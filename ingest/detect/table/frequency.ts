@@ -1,13 +1,13 @@
 // The frequency of the series of a table, from the dates of each series by majority.
 import { dayNumber } from '../../../kernel/dates.ts';
 import type { Frequency } from '../../../domain/periods.ts';
-import type { DatedText, PeriodKind } from '../../cells/date-texts.ts';
+import type { DatedText, PeriodKind } from '../../cells/dates/date-forms.ts';
 import { entryAt } from '../../../kernel/entries.ts';
-import type { Columns } from './columns.ts';
-import { periodTitle } from './head.ts';
+import type { Columns } from './column-roles.ts';
+import { periodTitle } from './header-lines.ts';
 import { dateText, type Layout } from './layout.ts';
-import type { DatesFound } from './dates.ts';
-import type { Finding } from './numbers.ts';
+import type { DatesFound } from './date-format.ts';
+import type { Finding } from './number-format.ts';
 import { frequencyOfDate } from '../../entry/templates.ts';
 import { counted, nounOf } from '../../../kernel/text/counted.ts';
 

@@ -2,12 +2,12 @@
 // one for the whole table). Every possible place of dates is a candidate; the one that dates the most numbers wins.
 import { entryAt } from '../../../kernel/entries.ts';
 import { cellOf, isNumberText, isValueText } from '../../cells/cell-forms.ts';
-import { dateAbove } from '../../cells/date-in-text.ts';
-import { isDateTitle } from '../../cells/date-titles.ts';
+import { dateAbove } from '../../cells/dates/date-in-line.ts';
+import { isDateTitle } from '../../cells/dates/date-column-titles.ts';
 import type { Sample } from '../../read/table-rows.ts';
-import type { ReadDate } from '../../cells/date-reader.ts';
-import type { PeriodKind } from '../../cells/date-texts.ts';
-import { detectDates, type DatesFound } from './dates.ts';
+import type { ReadDate } from '../../cells/dates/dates-of-table.ts';
+import type { PeriodKind } from '../../cells/dates/date-forms.ts';
+import { detectDates, type DatesFound } from './date-format.ts';
 import {
   cellsShown,
   hasNumber,
@@ -19,7 +19,7 @@ import {
   widthOf,
   type Head,
   type LineFact,
-} from './head.ts';
+} from './header-lines.ts';
 
 export interface Layout extends Head {
   /** The position of the first row of data. */

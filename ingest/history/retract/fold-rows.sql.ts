@@ -1,7 +1,7 @@
 // Brings the rows of a table to the state of the active loads: each cell gets the value of the newest of them that states its column. A
 // load that states a row again unchanged stores no copy of it: its statement is the row as it was then.
 import type { Transaction } from '../../../kernel/database.ts';
-import type { LoadCounts } from '../../load/store/statements.sql.ts';
+import type { LoadCounts } from '../../load/store/load-record.sql.ts';
 import { keptContent, keyOf } from '../../load/store/stated-rows.sql.ts';
 
 /** A table whose loads can be retracted. */

@@ -5,7 +5,7 @@ import { fail } from '../../../kernel/errors.ts';
 import type { Dataset } from '../../datasets/dataset.ts';
 import { refreshFundFigures, type LoadDay } from '../../load/fund-figures.ts';
 import { storedName } from '../../load/load-table.sql.ts';
-import type { LoadCounts } from '../../load/store/statements.sql.ts';
+import type { LoadCounts } from '../../load/store/load-record.sql.ts';
 import { findLaterLoads, findStatedRows, foldRows, storeFold, type FoldedTable } from './fold-rows.sql.ts';
 import { setInForce, type LoadsOfFile } from './retract.sql.ts';
 

@@ -7,7 +7,7 @@ import { fail } from '../../../kernel/errors.ts';
 import { datasetNamed } from '../../datasets/datasets.ts';
 import { tellOfPoints, tellOfRows } from '../../load/events/load-events.ts';
 import { createChanged, noteChanged } from '../../load/events/series-events.sql.ts';
-import { createHistory } from '../../load/store/history.sql.ts';
+import { createHistory } from '../../load/store/recount-vintages.sql.ts';
 import {
   interruptionsToJson,
   startingAgain,
@@ -15,16 +15,16 @@ import {
   type Interruption,
   type LockOptions,
   type Transacting,
-} from '../../load/store/interruptible.ts';
+} from '../../load/lock/give-way-to-release.ts';
 import { inForce } from '../../load/load.ts';
-import { createDifference, findLoadSeries } from '../../load/store/revise.sql.ts';
-import type { LoadRow } from '../../load/store/statements.sql.ts';
+import { createDifference, findLoadSeries } from '../../load/store/store-difference.sql.ts';
+import type { LoadRow } from '../../load/store/load-record.sql.ts';
 import { createStage } from '../../load/store/stage.sql.ts';
-import { createTotals, finishLoads, sumChanges, type LoadCounts } from '../../load/store/statements.sql.ts';
-import { pointCounts } from '../../load/report.ts';
+import { createTotals, finishLoads, sumChanges, type LoadCounts } from '../../load/store/load-record.sql.ts';
+import { pointCounts } from '../../load/load-report.ts';
 import { storeDifference } from '../../load/store/store-difference.ts';
 import { insertAuditEvent } from './audit.sql.ts';
-import { refold } from '../../load/points/refold.ts';
+import { refold } from '../../load/points/rewrite-history.ts';
 import {
   countFoldedSeries,
   findLaterVintage,
@@ -35,8 +35,8 @@ import {
 } from './retract.sql.ts';
 import { retractRows } from './retract-rows.ts';
 import { findLoads, unretractableBecause } from './retractable.ts';
-import { findFoldChanges, forgetStatements, takeBackAll } from '../../load/store/rewrite.sql.ts';
-import { createFold, findPointsOf, foldAt } from '../../load/store/said.sql.ts';
+import { findFoldChanges, forgetStatements, takeBackAll } from '../../load/store/rewrite-history.sql.ts';
+import { createFold, findPointsOf, foldAt } from '../../load/store/stated-values.sql.ts';
 
 export interface RetractOptions extends LockOptions {
   loadNo: number;

@@ -1,7 +1,7 @@
 // The statements of a change of one series, and of its record as a load.
 import type { Transaction } from '../../../kernel/database.ts';
 import { keepFormer } from '../../load/store/former-facts.sql.ts';
-import { changeNeighbours } from '../../load/store/shown-facts.sql.ts';
+import { changeNeighbours } from '../../load/store/after-series-change.sql.ts';
 
 export interface FoundSeries {
   seriesNo: number;

@@ -12,9 +12,9 @@ import {
   type Interruption,
   type LockOptions,
   type Transacting,
-} from '../../load/store/interruptible.ts';
-import { refreshSearch } from '../../load/store/shown-facts.sql.ts';
-import { finishLoads } from '../../load/store/statements.sql.ts';
+} from '../../load/lock/give-way-to-release.ts';
+import { refreshSearch } from '../../load/store/after-series-change.sql.ts';
+import { finishLoads } from '../../load/store/load-record.sql.ts';
 import { insertAuditEvents, type AuditEvent } from '../retract/audit.sql.ts';
 import { allIdsOf, findById, insertSeriesLoad, type FoundSeries } from './change.sql.ts';
 

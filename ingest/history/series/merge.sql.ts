@@ -1,7 +1,7 @@
 // The statements that compare two series, copy the points of one to the other, and move its ids.
 import type { Transaction } from '../../../kernel/database.ts';
 import { keepFormer } from '../../load/store/former-facts.sql.ts';
-import { refreshSearch } from '../../load/store/shown-facts.sql.ts';
+import { refreshSearch } from '../../load/store/after-series-change.sql.ts';
 import { keptContent } from '../../load/store/stated-rows.sql.ts';
 
 /** The properties that must be equal to merge two series. */

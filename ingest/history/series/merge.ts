@@ -5,7 +5,7 @@ import type { Transaction } from '../../../kernel/database.ts';
 import { fail } from '../../../kernel/errors.ts';
 import { tellOfRows } from '../../load/events/load-events.ts';
 import type { CsvBatch } from '../../read/csv-batch.ts';
-import { startingAgain, underLoadLock, type Transacting } from '../../load/store/interruptible.ts';
+import { startingAgain, underLoadLock, type Transacting } from '../../load/lock/give-way-to-release.ts';
 import type { LoadResult } from '../../load/store/load-options.ts';
 import { inForce } from '../../load/load.ts';
 import { Rejects } from '../../load/store/rejects.ts';

@@ -1,7 +1,7 @@
 // The statements that compare and change the facts of one series.
 import type { Transaction } from '../../../kernel/database.ts';
 import { keepFormer } from '../../load/store/former-facts.sql.ts';
-import { changeNeighbours } from '../../load/store/shown-facts.sql.ts';
+import { changeNeighbours } from '../../load/store/after-series-change.sql.ts';
 
 /** Values as in JSON: text, number, list or null. */
 export interface FactChange {

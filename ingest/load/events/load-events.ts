@@ -4,7 +4,7 @@ import { instantText } from '../../../kernel/clock.ts';
 import type { Transaction } from '../../../kernel/database.ts';
 import { reportUpdate } from './updates.sql.ts';
 import type { LoadOptions } from '../store/load-options.ts';
-import type { LoadCounts } from '../store/statements.sql.ts';
+import type { LoadCounts } from '../store/load-record.sql.ts';
 import { insertReleaseEvents } from './release-events.sql.ts';
 import { insertSeriesEvents } from './series-events.sql.ts';
 

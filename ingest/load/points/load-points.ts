@@ -4,19 +4,19 @@ import { insertConfirmations } from '../store/confirmations.sql.ts';
 import { cellReader } from '../../cells/cells.ts';
 import { tellOfPoints } from '../events/load-events.ts';
 import { createChanged, noteChanged } from '../events/series-events.sql.ts';
-import { dateReader, PointDates } from '../../cells/dates.ts';
+import { dateReader, PointDates } from '../../cells/dates/date-patterns.ts';
 import type { LoadInput, LoadOptions, LoadResult } from '../store/load-options.ts';
-import { checkVintage, LongReader, planLong } from './long.ts';
+import { checkVintage, LongReader, planLong } from './long-file.ts';
 import { PointSink, type PointContext } from './points.ts';
 import {
   compareWithLive,
-  compareWithStanding,
+  compareWithVintage,
   createDifference,
   findLoadSeries,
   storeFresh,
-} from '../store/revise.sql.ts';
-import type { SpokenOf } from '../store/statements.sql.ts';
-import type { LoadRow } from '../store/statements.sql.ts';
+} from '../store/store-difference.sql.ts';
+import type { SeriesInFile } from '../store/load-record.sql.ts';
+import type { LoadRow } from '../store/load-record.sql.ts';
 import {
   createPlaces,
   indexVintages,
@@ -35,10 +35,10 @@ import {
   storeNewSeries,
   sumChanges,
   type LoadCounts,
-} from '../store/statements.sql.ts';
-import { scaledReader } from '../../cells/values.ts';
-import { refoldBackfill } from './refold.ts';
-import { asLong, unfoldedSeries, type LongInput, type WideColumn } from './wide.ts';
+} from '../store/load-record.sql.ts';
+import { scaledReader } from '../../cells/numbers/observation-values.ts';
+import { refoldBackfill } from './rewrite-history.ts';
+import { asLong, unfoldedSeries, type LongInput, type WideColumn } from './wide-file.ts';
 
 /**
  * @param straight whether points of never published series may be stored directly in their table.
@@ -161,7 +161,7 @@ async function readPoints(
   return reader;
 }
 
-function spokenOf(reader: LongReader, sink: PointSink): SpokenOf {
+function spokenOf(reader: LongReader, sink: PointSink): SeriesInFile {
   const none = { points: 0, pointsWithValue: 0, firstDate: null, lastDate: null };
   const seriesNos = [...new Set([...sink.direct.keys(), ...reader.seriesWithoutPoints])];
   const counts = seriesNos.map((seriesNo) => sink.direct.get(seriesNo) ?? none);
@@ -209,7 +209,13 @@ async function storeVintages(
   return stored;
 }
 
-const noOthers: SpokenOf = { seriesNos: [], points: [], pointsWithValue: [], firstDates: [], lastDates: [] };
+const noOthers: SeriesInFile = {
+  seriesNos: [],
+  points: [],
+  pointsWithValue: [],
+  firstDates: [],
+  lastDates: [],
+};
 const noCounts: LoadCounts = { pointsNew: 0, pointsRevised: 0, pointsUnchanged: 0, pointsDeleted: 0 };
 
 function sumOf(all: readonly LoadCounts[]): LoadCounts {
@@ -219,10 +225,10 @@ function sumOf(all: readonly LoadCounts[]): LoadCounts {
   return sum;
 }
 
-async function storeVintage(on: Transaction, load: LoadRow, spoken: SpokenOf): Promise<LoadCounts> {
+async function storeVintage(on: Transaction, load: LoadRow, spoken: SeriesInFile): Promise<LoadCounts> {
   const series = await findLoadSeries(on, load, spoken);
   if (series.known > 0) await compareWithLive(on, load);
-  if (series.backfill > 0) await compareWithStanding(on, load);
+  if (series.backfill > 0) await compareWithVintage(on, load);
   const counts = await sumChanges(on);
   await noteChanged(on, load.loadNo);
   if (!load.complete && counts.pointsUnchanged > 0) await insertConfirmations(on, load);

@@ -1,12 +1,12 @@
 // Writes the points of a file to the stage or directly to data.observations, and distinguishes rows without a point from invalid ones.
 import type { Transaction } from '../../../kernel/database.ts';
 import type { CellReader } from '../../cells/cells.ts';
-import type { PointDates } from '../../cells/dates.ts';
+import type { PointDates } from '../../cells/dates/date-patterns.ts';
 import { failUnusable } from '../../datasets/columns.ts';
 import type { Rejects } from '../store/rejects.ts';
 import type { Combination, KnownSeries, SeriesDirectory } from './series-directory.ts';
 import { CopyBuffer, CopyLine } from '../store/stage.sql.ts';
-import type { ValueOptions, ValueReader } from '../../cells/values.ts';
+import type { ValueOptions, ValueReader } from '../../cells/numbers/observation-values.ts';
 import { entryAt } from '../../../kernel/entries.ts';
 
 export interface PointContext {

@@ -5,8 +5,8 @@ import type { Frequency } from '../../../domain/periods.ts';
 import { entryAt, memberOf } from '../../../kernel/entries.ts';
 import { isSeriesId } from '../../../domain/series-id.ts';
 import type { SeriesMetadata } from '../../datasets/metadata.ts';
-import { refreshSearch } from '../store/shown-facts.sql.ts';
-import { IdleFacts } from './idle-facts.ts';
+import { refreshSearch } from '../store/after-series-change.sql.ts';
+import { IdleFacts } from './unused-facts.ts';
 import {
   deleteSeriesWithoutDims,
   findDims,

@@ -1,7 +1,7 @@
 // The points that a partial load repeats unchanged: stored as runs of dates in data.confirmations, for each load of a day.
 // A run may span dates at which the series has no point, but never a point that the load leaves out.
 import type { Transaction } from '../../../kernel/database.ts';
-import type { LoadRow } from './statements.sql.ts';
+import type { LoadRow } from './load-record.sql.ts';
 
 /**
  * load_spans: the combinations of series and dimensions with points to confirm, and the dates that the load spans. `whole`: the load has

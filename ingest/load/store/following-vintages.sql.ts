@@ -1,10 +1,10 @@
 // Stores a file of many vintages. Vintages later than all stored vintages of their series are stored in one pass over the rows of the file;
 // the previous value of a row is that of the file's earlier vintage, else the live row. Vintages whose statements are all on record change
-// nothing: only the repetition is recorded. Any other vintage is compared on its own, by ingest/load/store/revise.sql.ts. All three ways
+// nothing: only the repetition is recorded. Any other vintage is compared on its own, by ingest/load/store/store-difference.sql.ts. All three ways
 // store the same rows.
 import type { Transaction } from '../../../kernel/database.ts';
-import type { LoadCounts } from './statements.sql.ts';
-import { isOwnRow } from './said.sql.ts';
+import type { LoadCounts } from './load-record.sql.ts';
+import { isOwnRow } from './stated-values.sql.ts';
 
 /**
  * load_stated: how many points each vintage of the file states, by series and dimensions.

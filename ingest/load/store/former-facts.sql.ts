@@ -1,4 +1,4 @@
-// Keeps what series said of themselves until a day, for keys that are pinned to a day before.
+// Stores the former facts of changed series, for keys that are pinned to a day before the change.
 
 /** The facts that are kept: the row of data.series, or all rows of a series in another table. */
 export type KindOfFacts = 'series' | 'aliases' | 'labels' | 'notes';

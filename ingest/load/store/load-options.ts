@@ -6,8 +6,8 @@ import type { ColumnOptions } from '../../datasets/columns.ts';
 import type { CsvBatch } from '../../read/csv-batch.ts';
 import type { Reject } from '../../failure.ts';
 import type { Rejects } from './rejects.ts';
-import type { Interruption, LockOptions } from './interruptible.ts';
-import type { LoadCounts } from './statements.sql.ts';
+import type { Interruption, LockOptions } from '../lock/give-way-to-release.ts';
+import type { LoadCounts } from './load-record.sql.ts';
 import type { CellOptions } from '../../cells/cells.ts';
 import type { RowOptions } from '../../read/row-selection.ts';
 

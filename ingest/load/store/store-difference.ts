@@ -2,11 +2,11 @@
 // recounts the vintages and records what it corrects.
 import type { Transaction } from '../../../kernel/database.ts';
 import { narrowConfirmations } from './confirmations.sql.ts';
-import { countEvents, createHistory, mergeRows, recountVintages } from './history.sql.ts';
-import { storeChanges } from './revise.sql.ts';
-import type { LoadRow } from './statements.sql.ts';
-import { insertVintages, updateSeries } from './statements.sql.ts';
-import { keepCorrected } from './said.sql.ts';
+import { countEvents, createHistory, mergeRows, recountVintages } from './recount-vintages.sql.ts';
+import { storeChanges } from './store-difference.sql.ts';
+import type { LoadRow } from './load-record.sql.ts';
+import { insertVintages, updateSeries } from './load-record.sql.ts';
+import { keepCorrected } from './stated-values.sql.ts';
 
 /** @param series how many of load_series, by `findLoadSeries`. load_totals has the sums of load_changes. */
 export async function storeDifference(

@@ -2,8 +2,8 @@
 import { Readable } from 'node:stream';
 import { createAccount, createKey } from '../../../accounts-api/operator/operator.ts';
 import { setRole } from '../../../accounts-api/operator/operator-access.ts';
-import { acceptUnderEmbargo } from '../../../ingest/due/releases/accept.ts';
-import { insertSource } from '../../../ingest/due/sources/sources.sql.ts';
+import { acceptUnderEmbargo } from '../../../ingest/publisher/releases/accept.ts';
+import { insertSource } from '../../../ingest/publisher/sources/sources.sql.ts';
 import { noteSecret } from '../../run/traces.ts';
 import type { Receiver } from '../../webhooks/receiver.ts';
 import type { Visitor } from '../browser.ts';

@@ -9,8 +9,8 @@ import test from 'ava';
 import { parquetMetadata, parquetReadObjects } from 'hyparquet';
 import type { BulkFile } from '../../../domain/bulk/manifest.ts';
 import { openBulkStore } from '../../../domain/bulk/open-store.ts';
-import { createApart } from '../../../ingest/due/apart/run-apart.ts';
-import type { Tasks } from '../../../ingest/due/tasks.ts';
+import { createChildRunner } from '../../../ingest/publisher/child-process/run-in-child.ts';
+import type { Tasks } from '../../../ingest/publisher/child-process-tasks.ts';
 import { writeBulk } from '../../../ingest/bulk/write-bulk.ts';
 import { retract } from '../../../ingest/history/retract/retract.ts';
 import { deleteSeries } from '../../../ingest/history/series/delete.ts';
@@ -279,19 +279,19 @@ test.serial(
   async (t) => {
     const before = await listed();
     await loaded([...rates, 'RATES,2026-01-05,10,,buy,x,c'], '2026-02-04', 'Bank');
-    const apart = createApart<Tasks>({
+    const children = createChildRunner<Tasks>({
       databaseUrl: serviceUrl(service.databaseUrl, 'almanac_publisher'),
       ...{ applicationName: 'test', log: silentLog },
     });
     const killing = new AbortController();
     await database.transaction(async (on) => {
       await on.query('lock table data.observations in access exclusive mode'); // the write begins its files, and waits
-      const writing = apart.run('write-bulk', { place, keepDays: 7 }, { signal: killing.signal });
+      const writing = children.run('write-bulk', { place, keepDays: 7 }, { signal: killing.signal });
       await until('the files are begun', () => drafts().length > 0);
       killing.abort(new Error('killed'));
       await t.throwsAsync(writing, { message: 'killed' });
     });
-    await apart.close();
+    await children.close();
     t.deepEqual(await listed(), before);
     for (const { name } of before) t.is((await got(name)).status, 200);
     const orphan = 'orphan.current.9.parquet';

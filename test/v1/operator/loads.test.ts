@@ -1,6 +1,6 @@
 // /v1/operator/loads: the record of loads for an operator, and their retraction.
 import test from 'ava';
-import { selectReleases } from '../../../ingest/due/releases/embargo.sql.ts';
+import { selectReleases } from '../../../ingest/publisher/releases/embargo.sql.ts';
 import { codeOf } from '../../auth/people.ts';
 import { until } from '../../run/until.ts';
 import { fakeClock } from '../../services/harness.ts';

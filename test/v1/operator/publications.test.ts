@@ -1,7 +1,7 @@
 // /v1/operator/uploads/{id}/check and /publication: what a table would change, its publication now and under embargo, and that nothing is half done.
 import test from 'ava';
 import { utils, write } from '@e965/xlsx';
-import { lockLoads } from '../../../ingest/load/store/statements.sql.ts';
+import { lockLoads } from '../../../ingest/load/lock/load-lock.sql.ts';
 import { codeOf, type Answer } from '../../auth/people.ts';
 import { until } from '../../run/until.ts';
 import { startServices } from '../../services/services.ts';

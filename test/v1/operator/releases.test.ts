@@ -1,7 +1,7 @@
 // /v1/operator/releases: the loads under embargo for an operator, who cancels one or has it made now.
 import { Readable } from 'node:stream';
 import test from 'ava';
-import { acceptUnderEmbargo } from '../../../ingest/due/releases/accept.ts';
+import { acceptUnderEmbargo } from '../../../ingest/publisher/releases/accept.ts';
 import { instantText } from '../../../kernel/clock.ts';
 import { codeOf } from '../../auth/people.ts';
 import { until } from '../../run/until.ts';

@@ -1,6 +1,6 @@
 // /v1/operator/sources: the health of the sources that keep themselves fresh, for an operator.
 import test from 'ava';
-import { insertSource } from '../../../ingest/due/sources/sources.sql.ts';
+import { insertSource } from '../../../ingest/publisher/sources/sources.sql.ts';
 import { startServices } from '../../services/services.ts';
 import { dataOf, newOperator, type Operating } from './operating.ts';
 

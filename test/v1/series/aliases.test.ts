@@ -65,38 +65,43 @@ const reads = [
 const apartFromName = (text: string) =>
   text.replaceAll(/"renamed_from":"[^"]*",|,"renamed_from":"[^"]*"/g, '');
 
-test.serial('every read by the earlier id answers as the present one does, and says so', async (t) => {
-  // The caches have the answers of before.
-  for (const path of reads) t.is((await service.call(path.replace('ID', 'CPI.OLD'))).status, 200, path);
-  const before = await body('/v1/series/CPI.OLD?limit=1');
-  await renamed('CPI.OLD', 'PK.CPI');
-  for (const path of reads) {
-    const byNew = await service.call(path.replace('ID', 'PK.CPI'));
-    const byOld = await service.call(path.replace('ID', 'CPI.OLD'));
-    t.deepEqual([byOld.status, byNew.status], [200, 200], path);
-    t.is(apartFromName(byOld.text), byNew.text, path);
-    t.false(byNew.text.includes('renamed_from'), path);
-    if (byOld.text !== byNew.text)
-      t.not(byOld.headers.get('etag'), byNew.headers.get('etag'), `${path} and its ETag`);
-  }
-  const { series, meta, data } = await body('/v1/series/CPI.OLD');
-  t.deepEqual([series, meta['renamed_from']], ['PK.CPI', 'CPI.OLD']);
-  t.is((data as unknown[]).length, 3);
-  for (const path of [
-    '/v1/series/CPI.OLD/latest',
-    '/v1/series/CPI.OLD/triangle',
-    '/v1/catalog/CPI.OLD/preview',
-  ])
-    t.like((await body(path)).meta, { renamed_from: 'CPI.OLD' }, path);
-  t.like((await body('/v1/catalog/CPI.OLD')).data, { id: 'PK.CPI', renamed_from: 'CPI.OLD' });
-  t.like((await body('/v1/previews?ids=CPI.OLD')).data, { 0: { series: 'PK.CPI', renamed_from: 'CPI.OLD' } });
-  // A reader in the middle of its pages goes on, by either id.
-  const cursor = before.pagination.next_cursor ?? '';
-  for (const id of ['CPI.OLD', 'PK.CPI']) {
-    const rest = await body(`/v1/series/${id}?cursor=${cursor}`);
-    t.is((rest.data as unknown[]).length, 2, id);
-  }
-});
+test.serial(
+  'every read by an earlier id gives the answer of the current id, with the earlier one in renamed_from',
+  async (t) => {
+    // The caches have the answers of before.
+    for (const path of reads) t.is((await service.call(path.replace('ID', 'CPI.OLD'))).status, 200, path);
+    const before = await body('/v1/series/CPI.OLD?limit=1');
+    await renamed('CPI.OLD', 'PK.CPI');
+    for (const path of reads) {
+      const byNew = await service.call(path.replace('ID', 'PK.CPI'));
+      const byOld = await service.call(path.replace('ID', 'CPI.OLD'));
+      t.deepEqual([byOld.status, byNew.status], [200, 200], path);
+      t.is(apartFromName(byOld.text), byNew.text, path);
+      t.false(byNew.text.includes('renamed_from'), path);
+      if (byOld.text !== byNew.text)
+        t.not(byOld.headers.get('etag'), byNew.headers.get('etag'), `${path} and its ETag`);
+    }
+    const { series, meta, data } = await body('/v1/series/CPI.OLD');
+    t.deepEqual([series, meta['renamed_from']], ['PK.CPI', 'CPI.OLD']);
+    t.is((data as unknown[]).length, 3);
+    for (const path of [
+      '/v1/series/CPI.OLD/latest',
+      '/v1/series/CPI.OLD/triangle',
+      '/v1/catalog/CPI.OLD/preview',
+    ])
+      t.like((await body(path)).meta, { renamed_from: 'CPI.OLD' }, path);
+    t.like((await body('/v1/catalog/CPI.OLD')).data, { id: 'PK.CPI', renamed_from: 'CPI.OLD' });
+    t.like((await body('/v1/previews?ids=CPI.OLD')).data, {
+      0: { series: 'PK.CPI', renamed_from: 'CPI.OLD' },
+    });
+    // A reader in the middle of its pages goes on, by either id.
+    const cursor = before.pagination.next_cursor ?? '';
+    for (const id of ['CPI.OLD', 'PK.CPI']) {
+      const rest = await body(`/v1/series/${id}?cursor=${cursor}`);
+      t.is((rest.data as unknown[]).length, 2, id);
+    }
+  },
+);
 
 test.serial(
   'lists and the search have the present id alone, and the search finds it by the earlier one',

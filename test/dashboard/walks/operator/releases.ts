@@ -2,7 +2,7 @@
 import { Readable } from 'node:stream';
 import { createAccount, createKey } from '../../../../accounts-api/operator/operator.ts';
 import { setRole } from '../../../../accounts-api/operator/operator-access.ts';
-import { acceptUnderEmbargo } from '../../../../ingest/due/releases/accept.ts';
+import { acceptUnderEmbargo } from '../../../../ingest/publisher/releases/accept.ts';
 import { noteSecret } from '../../../run/traces.ts';
 import { assertSame, newPerson, signUp } from '../../people.ts';
 import type { Walk } from '../../walks.ts';

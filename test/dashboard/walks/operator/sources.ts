@@ -1,6 +1,6 @@
 // An operator sees which of the sources that keep themselves fresh fails, and why.
 import { setRole } from '../../../../accounts-api/operator/operator-access.ts';
-import { insertSource } from '../../../../ingest/due/sources/sources.sql.ts';
+import { insertSource } from '../../../../ingest/publisher/sources/sources.sql.ts';
 import { assertSame, newPerson, signUp } from '../../people.ts';
 import type { Walk } from '../../walks.ts';
 

@@ -1,0 +1,182 @@
+// The gateway's client for accounts-api: it sends heartbeats and looks up sessions.
+// Every request is idempotent and is retried once after a failure. Nothing is cached here; see heartbeat/.
+import { randomUUID } from 'node:crypto';
+import { Agent, errors } from 'undici';
+import { z } from 'zod';
+import { entryAt } from '../kernel/entries.ts';
+import { Failure } from '../kernel/errors.ts';
+import { anonymous, createSealer, identityHeader, type Identity } from '../kernel/identity.ts';
+import type { SessionName } from '../kernel/credentials/session-token.ts';
+import { rememberedFor } from '../kernel/time/remembered.ts';
+import { accountsWithinMs } from './timeouts.ts';
+import { batched } from './event-loop/batched.ts';
+import { BatchRefused } from './heartbeat/journal.ts';
+import { heartbeatAnswer, type HeartbeatAnswer, type HeartbeatMessage } from '../kernel/heartbeat/message.ts';
+import type { Upstreams } from './upstream/upstreams.ts';
+
+export interface Credential {
+  accountId: string;
+  /** Set for a key. */
+  keyId: string | null;
+  /** Set for a session. */
+  sessionId: string | null;
+  plan: string;
+  active: boolean;
+  /**
+   * Whether the session is an operator's. `stale`: the last sign-in is too old for operator endpoints, or was made without the second factor that the
+   * account has. `unenrolled`: the account has no second factor, which operators need here.
+   */
+  operator: 'no' | 'unenrolled' | 'stale' | 'fresh';
+  /** The access of a key; null for a session, which may do everything. */
+  access: KeyAccess | null;
+  /** The day that the key is pinned to, `YYYY-MM-DD`; null: none. */
+  asOf: string | null;
+}
+
+export interface KeyAccess {
+  /** From `keyScopes`. */
+  readonly scopes: readonly string[];
+  /** Whether the key works from an address; null: from every address. */
+  readonly isAllowedFrom: ((address: string) => boolean) | null;
+}
+
+export interface Accounts {
+  /** Sends a heartbeat; safe to repeat. @throws Failure unavailable, or BatchRefused. */
+  heartbeat(message: HeartbeatMessage): Promise<HeartbeatAnswer>;
+  /** The owner of a session; null if the session is unknown or has ended, or its account is disabled. @throws Failure unavailable. */
+  session(name: SessionName): Promise<Credential | null>;
+  /** Whether plans can be bought here. @throws Failure unavailable. */
+  hasBilling(): Promise<boolean>;
+  close(): void;
+}
+
+const owner = { account_id: z.string(), plan: z.string(), active: z.boolean() };
+const sessionsAnswer = z.object({
+  sessions: z.array(
+    z
+      .object({ ...owner, session_id: z.string(), operator: z.enum(['no', 'unenrolled', 'stale', 'fresh']) })
+      .transform((c): Credential => ({
+        accountId: c.account_id,
+        keyId: null,
+        sessionId: c.session_id,
+        plan: c.plan,
+        active: c.active,
+        operator: c.operator,
+        access: null,
+        asOf: null,
+      }))
+      .nullable(),
+  ),
+});
+
+const billingAnswer = z.object({ is_on: z.boolean() });
+
+const ourselves: Identity = { ...anonymous, scope: 'internal' };
+const batchMax = 500;
+const billingKnownMs = 10_000;
+
+export interface AccountsOptions {
+  upstreams: Upstreams;
+  identitySecret: string;
+}
+
+export function createAccounts(options: AccountsOptions): Accounts {
+  const { post, close } = createPost(options);
+  const session = batched(batchMax, async (names: readonly SessionName[]) => {
+    const sessions = names.map(({ id, secretHash }) => `${id}.${secretHash}`);
+    const answer = await post('/internal/sessions', { sessions }, sessionsAnswer);
+    return names.map((_name, i) => entryAt(answer.sessions, i));
+  });
+  return {
+    session,
+    heartbeat: (message) => post('/internal/heartbeat', message, heartbeatAnswer, message.batch !== null),
+    hasBilling: rememberedFor(
+      billingKnownMs,
+      async () => (await post('/internal/billing', {}, billingAnswer)).is_on,
+    ),
+    close,
+  };
+}
+
+function createPost({ upstreams, identitySecret }: AccountsOptions) {
+  const seal = createSealer(identitySecret, 'accounts-api');
+  const openAgent = () => new Agent({ connect: { timeout: accountsWithinMs } });
+  let agent = openAgent();
+
+  /** After one connection was silent, the others may be half-open too: later requests use new connections. */
+  function connectAnew(silent: Agent): void {
+    if (agent !== silent) return;
+    agent = openAgent();
+    void silent.close(); // after the requests that still run on it, which their deadline bounds
+  }
+
+  /** Sends a request to one instance, once. @throws Error if no complete answer arrives. */
+  async function ask(url: string, path: string, body: object, requestId: string) {
+    const used = agent;
+    try {
+      const answer = await used.request({
+        origin: url,
+        path,
+        method: 'POST',
+        headers: {
+          'content-type': 'application/json',
+          [identityHeader]: seal(ourselves, 'POST', path),
+          'x-request-id': requestId,
+        },
+        body: JSON.stringify(body),
+        headersTimeout: accountsWithinMs,
+        bodyTimeout: accountsWithinMs,
+      });
+      const { statusCode: status, headers } = answer;
+      return { status, answersTo: headers['x-request-id'], text: await answer.body.text() };
+    } catch (error) {
+      if (error instanceof errors.HeadersTimeoutError || error instanceof errors.BodyTimeoutError)
+        connectAnew(used);
+      throw error;
+    }
+  }
+
+  /**
+   * Sends a request to one instance, and to another if that fails: requests must be repeatable. A refusal as malformed is a fault between gateway and
+   * accounts-api, never the client's, so it counts as an outage.
+   * @param mayDrop whether the sender drops a refused request. @throws Failure unavailable; BatchRefused if the request may be dropped.
+   */
+  async function post<Schema extends z.ZodType>(
+    path: string,
+    body: object,
+    answer: Schema,
+    mayDrop = false,
+  ): Promise<z.output<Schema>> {
+    let failed: string | undefined;
+    for (;;) {
+      const url = upstreams.pick(failed);
+      const requestId = randomUUID();
+      try {
+        const { status, answersTo, text } = await ask(url, path, body, requestId).catch((error: unknown) => {
+          upstreams.failed(url);
+          throw error;
+        });
+        upstreams.answered(url); // an error too shows that the instance is up
+        if (answersTo !== requestId) throw new Error('The answer is to another request.');
+        if (mayDrop && (status === 400 || status === 413)) throw new BatchRefused(text);
+        if (status !== 200) throw new Error(`accounts-api answered ${status}: ${text}`);
+        return answer.parse(JSON.parse(text));
+      } catch (error) {
+        if (error instanceof BatchRefused) throw error;
+        if (failed === undefined) {
+          failed = url;
+          continue;
+        }
+        throw new Failure(
+          'unavailable',
+          'The accounts service is temporarily unavailable. Try again in a moment.',
+          {
+            detail: error,
+            headers: { 'retry-after': '1' },
+          },
+        );
+      }
+    }
+  }
+  return { post, close: () => void agent.destroy() };
+}

@@ -1,0 +1,88 @@
+// Reserves the calls of a request from its account's month and charges them if they are served; no other file does. The calls come from the granted
+// block, from a block requested now, or from QUOTA_OUTAGE while accounts-api is unavailable.
+import type { ServerResponse } from 'node:http';
+import { utcMonth, type Clock } from '../../kernel/clock.ts';
+import { Failure } from '../../kernel/errors.ts';
+import { whenClosed, type Call } from '../call.ts';
+import type { Blocks, Charge } from './blocks.ts';
+import { calendarMonth, type CalendarMonth } from './calendar-month.ts';
+import type { Outage } from './quota-outage.ts';
+
+/** The result of a reservation. */
+export interface Take {
+  /** The number of calls requested. */
+  readonly calls: number;
+  /** Null: the month has too few. */
+  readonly charge: Charge | null;
+  /** Null: unlimited. */
+  readonly limit: number | null;
+  /** Calls used this month, including calls in flight and, if granted, these; null if unknown. */
+  readonly used: number | null;
+  readonly month: CalendarMonth;
+  /** The whole seconds until the month ends, rounded up; at least 1. */
+  readonly resetSeconds: number;
+}
+
+export interface Month {
+  /** Reserves calls from the account's month, all or none; at once if the block has them. @throws Failure unavailable. */
+  take(accountId: string, calls: number): Take | Promise<Take>;
+}
+
+export interface MonthOptions {
+  blocks: Pick<Blocks, 'draw' | 'drawLater' | 'state'>;
+  outage: Outage;
+  clock: Clock;
+}
+
+export function createMonth({ blocks, outage, clock }: MonthOptions): Month {
+  function takeOf(
+    calls: number,
+    charge: Charge | null,
+    state: { limit: number | null; used: number | null },
+    now: Date,
+  ): Take {
+    const month = calendarMonth(charge?.month ?? utcMonth(now));
+    const resetSeconds = Math.max(1, Math.ceil((month.resetsAtMs - now.getTime()) / 1000));
+    return { calls, charge, limit: state.limit, used: state.used, month, resetSeconds };
+  }
+
+  async function takeLater(accountId: string, month: string, calls: number): Promise<Take> {
+    try {
+      const hold = await blocks.drawLater(accountId, month, calls);
+      outage.isOver(accountId);
+      return takeOf(
+        calls,
+        hold,
+        hold ?? blocks.state(accountId, month) ?? { limit: 0, used: 0 },
+        clock.now(),
+      );
+    } catch (error) {
+      const charge = error instanceof Failure ? outage.take(accountId, month, calls) : undefined;
+      if (charge === undefined) throw error;
+      const limit = blocks.state(accountId, month)?.limit ?? null;
+      return takeOf(calls, charge, { limit, used: null }, clock.now());
+    }
+  }
+
+  return {
+    take(accountId, calls) {
+      const now = clock.now();
+      const month = utcMonth(now);
+      const hold = blocks.draw(accountId, month, calls);
+      return hold === undefined ? takeLater(accountId, month, calls) : takeOf(calls, hold, hold, now);
+    },
+  };
+}
+
+/** Charges the call when its response has closed. If it was not served, its reservation is freed for the next call. */
+export function chargeCall(call: Call, response: ServerResponse, { charge, month }: Take): void {
+  if (charge === null) return;
+  call.charge = charge;
+  call.chargedMonth = month;
+  whenClosed(call, response, () => charge.end(isServed(response)));
+}
+
+/** Whether the client received a complete 2xx or 304; only such a call is billed. */
+export function isServed({ writableFinished, statusCode }: ServerResponse): boolean {
+  return writableFinished && ((statusCode >= 200 && statusCode < 300) || statusCode === 304);
+}

@@ -1,0 +1,63 @@
+// QUOTA_OUTAGE: what is served beyond the blocks while accounts-api is unavailable. It is charged afterwards, even beyond the limit. Nothing is
+// served without a lease, so this covers a few seconds.
+import type { Blocks, Charge } from './blocks.ts';
+import { createAccountsCache } from './lru-cache.ts';
+import type { Journal } from './journal.ts';
+
+/** `bounded`: a part of the plan; `closed`: nothing; `open`: everything. */
+export type QuotaOutage = 'bounded' | 'closed' | 'open';
+
+export interface Outage {
+  /** Grants calls although accounts-api cannot be asked; undefined: refused. */
+  take(accountId: string, month: string, calls: number): Charge | undefined;
+  /** Ends the outage of an account: accounts-api has answered about it. */
+  isOver(accountId: string): void;
+}
+
+export interface OutageOptions {
+  mode: QuotaOutage;
+  blocks: Pick<Blocks, 'state'>;
+  journal: Pick<Journal, 'charge'>;
+  isLeased: () => boolean;
+}
+
+/**
+ * With `bounded`, a gateway serves an account this fraction of its plan, or `callsLeast` if that is more, but never more than the month had left at
+ * the last answer.
+ */
+const part = 0.02;
+const callsLeast = 100;
+
+export function createOutage({ mode, blocks, journal, isLeased }: OutageOptions): Outage {
+  const served = createAccountsCache<{ month: string; calls: number }>();
+
+  function allowed(accountId: string, month: string): number {
+    if (mode === 'closed' || !isLeased()) return 0;
+    if (mode === 'open') return Infinity;
+    const state = blocks.state(accountId, month);
+    if (state === undefined) return 0; // an account that this gateway has not seen before
+    if (state.limit === null) return Infinity;
+    return Math.min(state.limit - state.used, Math.max(callsLeast, Math.floor(state.limit * part)));
+  }
+
+  return {
+    take(accountId, month, calls) {
+      const before = served.get(accountId);
+      const sum = before?.month === month ? before : { month, calls: 0 };
+      if (sum !== before) served.set(accountId, sum);
+      if (sum.calls + calls > allowed(accountId, month)) return undefined;
+      sum.calls += calls;
+      let hasEnded = false;
+      return {
+        ...{ calls, month, isValid: true },
+        end(isServed) {
+          if (hasEnded) return;
+          hasEnded = true;
+          if (isServed) journal.charge(accountId, month, calls);
+          else sum.calls -= calls;
+        },
+      };
+    },
+    isOver: (accountId) => void served.delete(accountId),
+  };
+}

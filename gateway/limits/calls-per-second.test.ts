@@ -1,0 +1,423 @@
+// Calls per second of one client at several gateways: over a Redis of the test, whose answers come when the test lets them, and over a real one.
+import test, { type ExecutionContext } from 'ava';
+import fc from 'fast-check';
+import { openRedis, RedisUnavailable, type RedisLink } from '../../kernel/redis.ts';
+import { until } from '../../test/run/until.ts';
+import { silentLog, testRedisUrl } from '../../test/services/harness.ts';
+import { startRedis } from '../../test/services/redis.ts';
+import { Seconds } from './calls-per-second.ts';
+
+const limit = 10;
+const onRequest = 2 ** 30; // exchanges only when the test asks
+const client = 'account:a';
+
+/** What calls-per-second.lua does. */
+class Counts {
+  readonly #calls = new Map<string, Map<string, number>>();
+
+  run({ keys, args: [gateway = '', ...calls] }: Run): number[] {
+    return keys.map((key, i) => {
+      const byGateway = this.#calls.get(key) ?? new Map<string, number>();
+      this.#calls.set(key, byGateway.set(gateway, Number(calls[i])));
+      return [...byGateway].reduce((sum, [other, count]) => (other === gateway ? sum : sum + count), 0);
+    });
+  }
+}
+
+interface Run {
+  readonly keys: readonly string[];
+  readonly args: readonly string[];
+}
+
+/** A gateway's connection to the counts: a request is run, and then answered or lost, when the test lets it. */
+class Link implements Pick<RedisLink, 'isUsable' | 'isCluster' | 'clockOffsetMs' | 'run'> {
+  isUsable = true;
+  readonly isCluster = false;
+  clockOffsetMs = 0;
+  readonly sent: string[] = [];
+  readonly #counts: Counts;
+  #asked: Run = { keys: [], args: [] };
+  #answers: number[] = [];
+  #settled = Promise.withResolvers<unknown>();
+
+  constructor(counts: Counts) {
+    this.#counts = counts;
+  }
+
+  run(_script: unknown, keys: readonly string[], args: readonly string[]): Promise<unknown> {
+    this.#asked = { keys, args };
+    this.#answers = [];
+    this.sent.push(...keys);
+    this.#settled = Promise.withResolvers();
+    return this.#settled.promise;
+  }
+
+  /** Redis takes what was asked. */
+  take(): void {
+    this.#answers = this.#counts.run(this.#asked);
+  }
+
+  answer(): void {
+    this.#settled.resolve(this.#answers);
+  }
+
+  lose(): void {
+    this.isUsable = false;
+    this.#settled.reject(new RedisUnavailable('lost'));
+  }
+}
+
+interface Gateway {
+  link: Link;
+  seconds: Seconds;
+  /** Takes calls at once. @returns how many were allowed. */
+  burst(calls: number): number;
+  exchange(): Promise<void>;
+}
+
+class World {
+  nowMs = 1_800_000_000_500;
+  readonly gateways: readonly Gateway[];
+
+  constructor(count: number) {
+    const counts = new Counts();
+    this.gateways = Array.from({ length: count }, () => {
+      const link = new Link(counts);
+      const options = { redis: link, log: silentLog, nowMs: () => this.nowMs, exchangeEveryMs: onRequest };
+      const seconds = new Seconds({ ...options, gateways: () => count });
+      return {
+        ...{ link, seconds },
+        burst: (calls) => allowedOf(seconds, client, calls),
+        async exchange() {
+          const exchanged = seconds.exchange();
+          link.take();
+          link.answer();
+          await exchanged;
+        },
+      };
+    });
+  }
+}
+
+function allowedOf(seconds: Seconds, key: string, calls: number): number {
+  let allowed = 0;
+  for (let i = 0; i < calls; i += 1) allowed += Number(seconds.take(key, limit).allowed);
+  return allowed;
+}
+
+const two = (world = new World(2)) => [...world.gateways, world] as unknown as [Gateway, Gateway, World];
+
+test('a gateway by itself allows the limit, and says what remains and for how long', (t) => {
+  let nowMs = 7_250;
+  const seconds = new Seconds({ redis: undefined, gateways: () => 1, log: silentLog, nowMs: () => nowMs });
+  t.deepEqual(seconds.take(client, 2), { allowed: true, remaining: 1, resetMs: 750 });
+  nowMs = 7_999;
+  t.deepEqual(seconds.take(client, 2), { allowed: true, remaining: 0, resetMs: 1 });
+  t.deepEqual(seconds.take(client, 2), { allowed: false, remaining: 0, resetMs: 1 });
+  t.true(seconds.take('account:b', 2).allowed, 'another client');
+  nowMs = 8_000;
+  t.deepEqual(seconds.take(client, 2), { allowed: true, remaining: 1, resetMs: 1000 });
+});
+
+test('gateways that exchange between calls allow the limit together', async (t) => {
+  const [one, other] = two();
+  t.is(one.burst(6), 6);
+  await one.exchange();
+  t.is(other.burst(1), 1);
+  await other.exchange();
+  t.is(other.seconds.take(client, limit).remaining, 2);
+  t.is(other.burst(limit), 2);
+  await other.exchange();
+  t.is(one.burst(1), 1, 'it arrived within an exchange');
+  await one.exchange();
+  t.is(one.burst(limit), 0);
+});
+
+test('while an exchange is under way, calls are answered at once', async (t) => {
+  const [one, other] = two();
+  one.burst(6);
+  await one.exchange();
+  other.burst(1);
+  const exchanged = other.seconds.exchange();
+  t.is(other.burst(2), 2);
+  other.link.take();
+  other.link.answer();
+  await exchanged;
+  t.is(other.burst(limit), 1);
+});
+
+test('while Redis does not answer, a gateway allows its part of the limit, and the whole when Redis is back', async (t) => {
+  const world = new World(3);
+  const [one, other] = two(world);
+  t.is(other.burst(4), 4);
+  const stalled = other.seconds.exchange();
+  other.link.take();
+  other.link.lose();
+  await stalled;
+  t.is(other.burst(limit), 0, 'its part is a third of the limit, rounded up');
+  t.is(allowedOf(other.seconds, 'account:b', limit), 4);
+  other.link.isUsable = true;
+  t.is(other.burst(limit), 0, 'it has not answered this gateway yet');
+  await other.exchange();
+  t.is(other.burst(2), 2);
+  await other.exchange();
+  t.is(one.burst(1), 1);
+  await one.exchange();
+  t.is(one.burst(limit), 3, 'what was sent twice counts once');
+});
+
+test('what the others had counted before Redis failed counts on', async (t) => {
+  const [one, other] = two();
+  one.burst(8);
+  await one.exchange();
+  other.burst(1);
+  await other.exchange();
+  other.link.isUsable = false;
+  t.is(other.burst(limit), 1);
+});
+
+test('the counters of a second that has ended are forgotten, and are not sent', async (t) => {
+  const [one, other, world] = two();
+  t.is(one.burst(limit), limit);
+  await one.exchange();
+  t.is(other.burst(limit), limit);
+  world.nowMs += 500;
+  await other.exchange();
+  t.deepEqual(other.link.sent, []);
+  t.is(other.burst(1), 1);
+  await other.exchange();
+  t.is(one.seconds.take(client, limit).remaining, limit - 1);
+  t.is(other.burst(limit), limit - 1);
+  t.is(new Set([...one.link.sent, ...other.link.sent]).size, 2, 'a key for each second');
+});
+
+test('an answer that arrives after its second has ended does not count in the next', async (t) => {
+  const [one, other, world] = two();
+  one.burst(limit);
+  await one.exchange();
+  other.burst(1);
+  const exchanged = other.seconds.exchange();
+  world.nowMs += 500;
+  t.is(other.burst(1), 1);
+  other.link.take();
+  other.link.answer();
+  await exchanged;
+  t.is(other.burst(limit), limit - 1);
+});
+
+test('a second does not begin again when the clock is set back by a little; a clock that is set back further limits nobody for longer', (t) => {
+  const [one, , world] = two();
+  world.nowMs += 500;
+  t.is(one.burst(limit), limit);
+  world.nowMs -= 5;
+  t.like(one.seconds.take(client, limit), { allowed: false, resetMs: 1000 });
+  world.nowMs -= 3_600_000;
+  t.is(one.burst(limit), limit);
+});
+
+test('gateways whose clocks differ count in the second of Redis', async (t) => {
+  const [one, other, world] = two();
+  one.burst(limit);
+  await one.exchange();
+  world.nowMs += 7_000;
+  other.link.clockOffsetMs = -7_000;
+  other.burst(1);
+  await other.exchange();
+  t.is(other.burst(limit), 0);
+});
+
+/** A gateway that exchanges by itself, all the time. */
+function exchangingGateway(
+  t: ExecutionContext,
+  gateways: () => number,
+  onExchange: () => void = () => undefined,
+): { seconds: Seconds; sent: string[][] } {
+  const counts = new Counts();
+  const sent: string[][] = [];
+  const run = (_script: unknown, keys: readonly string[], args: readonly string[]) => {
+    sent.push(keys.map((key) => key.split(':').slice(3).join(':')));
+    onExchange();
+    return Promise.resolve(counts.run({ keys, args }));
+  };
+  const redis = { isUsable: true, isCluster: false, clockOffsetMs: 0, run };
+  const midSecond = middleOfSecond();
+  const options = { redis, gateways, log: silentLog, nowMs: () => midSecond, exchangeEveryMs: 1 };
+  const seconds = new Seconds(options);
+  t.teardown(() => seconds.close());
+  return { seconds, sent };
+}
+
+test('a gateway that runs alone exchanges nothing until another one runs, and then what it had counted before', async (t) => {
+  let running = 1;
+  const { seconds, sent } = exchangingGateway(t, () => running);
+  const other = exchangingGateway(t, () => 2);
+  seconds.take(client, limit);
+  other.seconds.take(client, limit);
+  await until('the other gateway has exchanged', () => other.sent.length > 0);
+  t.deepEqual(sent, []);
+  running = 2;
+  seconds.take('account:b', limit);
+  await until('it has exchanged both', () => new Set(sent.flat()).size === 2);
+  t.deepEqual(new Set(sent.flat()), new Set([client, 'account:b']));
+});
+
+test('the count of a client near its limit takes part in each exchange, that of another in each fourth', async (t) => {
+  const { seconds, sent } = exchangingGateway(t, () => 3, takeBoth);
+  function takeBoth(): void {
+    if (sent.length > 7) return;
+    seconds.take('near', 1_000);
+    seconds.take('far', 1_000);
+  }
+  for (let i = 0; i < 200; i += 1) seconds.take('near', 1_000);
+  takeBoth();
+  await until('there were eight exchanges', () => sent.length === 8);
+  const [one, both] = [['near'], ['far', 'near']];
+  t.deepEqual(sent, [one, one, one, both, one, one, one, both]);
+});
+
+const steps = ['take', 'send', 'run', 'answer', 'lose'] as const;
+
+test('however takes and exchanges of three gateways interleave, a second allows the limit and what arrives between exchanges', async (t) => {
+  const step = fc.record({
+    at: fc.integer({ min: 0, max: 2 }),
+    what: fc.constantFrom('take', 'take', 'take', ...steps),
+  });
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 120 }), async (all) => {
+      const { gateways } = new World(3);
+      const states = gateways.map(() => new GatewayState());
+      const total = () => states.reduce((sum, { allowed }) => sum + allowed, 0);
+      for (const { at, what } of all) {
+        const [gateway, state] = [gateways[at] as Gateway, states[at] as GatewayState];
+        const before = total();
+        const refused = await state.go(gateway, what);
+        if (refused && state.isExact) t.true(before >= limit, 'nobody is refused within the limit');
+      }
+      const unsent = states.map(({ unsentAtLastTake }) => unsentAtLastTake).sort((a, b) => b - a);
+      t.true(total() <= limit + (unsent[0] ?? 0) + (unsent[1] ?? 0));
+    }),
+    { numRuns: 500 },
+  );
+});
+
+/** What the property needs to know of a gateway. */
+class GatewayState {
+  allowed = 0;
+  /** Redis has answered it, and not failed it. */
+  isExact = true;
+  /** What it had allowed, when it last did, that its last answered exchange did not include. */
+  unsentAtLastTake = 0;
+  #included = 0;
+  #underWay: { exchanged: Promise<void>; includes: number; hasRun: boolean } | undefined;
+
+  /** @returns whether a call was refused. */
+  async go({ link, seconds }: Gateway, what: (typeof steps)[number]): Promise<boolean> {
+    if (what === 'take') return !this.#take(seconds.take(client, limit).allowed);
+    if (what === 'send' && this.#underWay === undefined && this.allowed > this.#included) {
+      link.isUsable = true;
+      this.#underWay = { exchanged: seconds.exchange(), includes: this.allowed, hasRun: false };
+    } else if (what === 'run' && this.#underWay?.hasRun === false) {
+      link.take();
+      this.#underWay.hasRun = true;
+    } else if (what === 'answer' && this.#underWay?.hasRun === true) {
+      link.answer();
+      await this.#underWay.exchanged;
+      this.#included = this.#underWay.includes;
+      this.isExact = true;
+      this.#underWay = undefined;
+    } else if (what === 'lose' && this.#underWay !== undefined) {
+      link.lose();
+      await this.#underWay.exchanged;
+      this.isExact = false;
+      this.#underWay = undefined;
+    }
+    return false;
+  }
+
+  #take(isAllowed: boolean): boolean {
+    if (isAllowed) {
+      this.allowed += 1;
+      this.unsentAtLastTake = this.allowed - this.#included;
+    }
+    return isAllowed;
+  }
+}
+
+// Over a real Redis the clock stands still, so that no second ends while a test runs.
+async function realGateway(t: ExecutionContext, url: string, midSecond: number): Promise<Seconds> {
+  const redis = openRedis(url, silentLog);
+  const seconds = new Seconds({ redis, gateways: () => 2, log: silentLog, nowMs: () => midSecond });
+  t.teardown(async () => {
+    await seconds.close();
+    redis.close();
+  });
+  await redis.opened();
+  return seconds;
+}
+
+const middleOfSecond = () => Math.floor(Date.now() / 1000) * 1000 + 500;
+
+/** Two gateways of which the second counts the calls of the first. */
+async function sharing(t: ExecutionContext, url: string): Promise<[Seconds, Seconds]> {
+  const midSecond = middleOfSecond();
+  const [one, other] = [await realGateway(t, url, midSecond), await realGateway(t, url, midSecond)];
+  await untilShared(one, other);
+  return [one, other];
+}
+
+/** Resolves once a gateway counts calls of another. Each try is a client of its own, as Redis may be slow on a busy machine. */
+async function untilShared(one: Seconds, other: Seconds): Promise<void> {
+  await until('a gateway counts calls of another', async () => {
+    const key = crypto.randomUUID();
+    one.take(key, limit);
+    await one.exchange();
+    other.take(key, limit);
+    await other.exchange();
+    return other.take(key, limit).remaining === limit - 3;
+  });
+}
+
+test('gateways exchange by themselves, through Redis, which keeps no counter for long', async (t) => {
+  const redis = await startRedis();
+  t.teardown(() => redis.stop());
+  const [one, other] = await sharing(t, redis.url);
+  t.is(allowedOf(one, client, 4), 4);
+  t.true(other.take(client, limit).allowed);
+  await until('the other gateway counts them', () => other.take(client, limit).remaining <= limit - 6);
+  await until('the first gateway is refused', () => !one.take(client, limit).allowed);
+  const keys = (await redis.command('keys', 'almanac:rate:*')) as string[];
+  for (const key of keys) t.true(Number(await redis.command('pttl', key)) > 0, key);
+});
+
+for (const [how, fail] of [
+  ['stalled', 'stall'],
+  ['dead', 'kill'],
+] as const) {
+  test(`while Redis is ${how}, a gateway allows its part; counts are shared again when Redis is back`, async (t) => {
+    const redis = await startRedis();
+    t.teardown(() => redis.stop());
+    const [one, other] = await sharing(t, redis.url);
+    await redis[fail]();
+    await until('the part is a half', () => allowedOf(one, crypto.randomUUID(), 2 * limit) === limit / 2);
+    if (how === 'stalled') redis.goOn();
+    else await redis.restart();
+    await t.notThrowsAsync(untilShared(one, other));
+  });
+}
+
+test('a Redis that was never reachable locks nobody out', async (t) => {
+  const seconds = await realGateway(t, 'redis://127.0.0.1:1', middleOfSecond());
+  t.is(allowedOf(seconds, client, 2 * limit), limit / 2);
+});
+
+test('many clients are exchanged at once', async (t) => {
+  const [one, other] = await sharing(t, testRedisUrl());
+  const clients = Array.from({ length: 250 }, () => crypto.randomUUID());
+  for (const each of clients) t.true(one.take(each, limit).allowed);
+  let calls = 0;
+  await until('the other gateway counts all of them', () => {
+    calls += 1;
+    const remaining = clients.map((each) => other.take(each, 1_000).remaining);
+    return remaining.every((count) => count === 1_000 - 1 - calls);
+  });
+});

@@ -1,0 +1,70 @@
+// Which answers are kept, and who waits for them: the tables by name, whose size is fixed.
+import test from 'ava';
+import { validityText } from '../../kernel/http/validity.ts';
+import { fakeClock } from '../../test/services/harness.ts';
+import { createCaptures } from './leader.ts';
+import { createKeptAnswers } from './answer-store.ts';
+
+const needed = { edition: 'e', load: 1 };
+
+/** Captures, of which `ask` lets a call ask for an answer that data-api gives at once. @returns whether it was kept. */
+function start() {
+  const keptAnswers = createKeptAnswers(1_000_000);
+  const captures = createCaptures(keptAnswers, fakeClock('2026-11-20T12:00:00Z'));
+  const begin = (name: string) => captures.begin({ name, needed });
+  const ask = (name: string) => {
+    const capture = begin(name);
+    capture.onHead(200, ['etag', '"1"'], validityText({ state: needed, forMs: 60_000 }));
+    capture.onEnd();
+    return keptAnswers.delete(name);
+  };
+  return { captures, begin, ask, join: (name: string) => captures.join({ name, needed }) };
+}
+
+test('an answer is kept from the second time on that it is asked for, and hardly any other with it', (t) => {
+  const { ask } = start();
+  const names = Array.from({ length: 1_000 }, (_, i) => `identity  /v1/series/S${i} */*`);
+  t.deepEqual(
+    names.filter((name) => ask(name)),
+    [],
+  );
+  const again = names.filter((name) => ask(name)).length;
+  t.true(again > 950, `${again} of 1000 are kept`);
+});
+
+test('an answer that was not asked for since many others is as good as new', (t) => {
+  const { ask } = start();
+  t.false(ask('first'));
+  for (let i = 0; i < 300_000; i += 1) ask(`other ${i}`);
+  t.false(ask('first'));
+});
+
+test('an answer under way is joined by its name until it ends, and by no other name', async (t) => {
+  const { begin, join } = start();
+  const own = begin('name');
+  const joined = join('name');
+  t.truthy(joined);
+  for (let i = 0; i < 20_000; i += 1) t.is(join(`other ${i}`), undefined);
+  own.end('left');
+  t.is(join('name'), undefined);
+  t.is(await joined, 'left');
+});
+
+test('nobody joins an answer that is known not to be kept, or that may not include a newer load', (t) => {
+  const { captures, begin, join } = start();
+  const capture = begin('name');
+  t.is(captures.join({ name: 'name', needed: { ...needed, load: 2 } }), undefined);
+  t.is(captures.join({ name: 'name', needed: { ...needed, edition: 'f' } }), undefined);
+  capture.onHead(200, ['etag', '"1"'], validityText({ state: needed, forMs: 60_000 }));
+  t.false(capture.isOpen, 'it was asked for once');
+  t.is(join('name'), undefined);
+});
+
+test('a later answer of the same name takes the place of the earlier, whose end does not remove it', async (t) => {
+  const { begin, join } = start();
+  const [earlier, later] = [begin('name'), begin('name')];
+  earlier.end();
+  const joined = join('name');
+  later.end('left');
+  t.is(await joined, 'left');
+});

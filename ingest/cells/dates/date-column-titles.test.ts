@@ -1,0 +1,42 @@
+import test from 'ava';
+import { isDateTitle, saysOfDates } from './date-column-titles.ts';
+
+test('a title that says that its column has dates is known in the languages of offices, and other titles are not', (t) => {
+  for (const title of [
+    'Date',
+    'REF_DATE',
+    'Observation date',
+    'TimePeriod',
+    'Fiscal year',
+    'Year / Month',
+    'Data',
+    'Año',
+    'Gads',
+    'Bliain',
+    'Xahar',
+    'Čtvrtletí',
+    'Τρίμηνο',
+    'Год',
+    '年月',
+    '연도',
+    'obsdate',
+    'epoch_seconds',
+  ])
+    // prettier-ignore
+    t.true(isDateTitle(title), title);
+  for (const title of [
+    '',
+    'no data',
+    'Data source',
+    'FY 1995-96',
+    '2024',
+    'Candidates',
+    'Price',
+    'Monthly index',
+    'No.',
+    'Region code',
+  ])
+    // prettier-ignore
+    t.false(isDateTitle(title), title);
+  t.deepEqual([saysOfDates('month', 'month_no'), saysOfDates('month', 'Year'), saysOfDates('quarter', 'Kwartaal')], [true, false, true]); // prettier-ignore
+});

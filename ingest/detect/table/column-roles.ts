@@ -1,0 +1,356 @@
+// The role of each column of a table: values, a key of the rows, a fact of the series, or nothing to load. A pure function of the sampled
+// rows: they decide, and titles settle only what the rows leave open.
+import { entryAt } from '../../../kernel/entries.ts';
+import { isNumberText } from '../../cells/cell-forms.ts';
+import { detectDates } from './date-format.ts';
+import { isUntitled } from './header-lines.ts';
+import { vintageTitle } from './layout.ts';
+import { besidePeriods, detectDimensions, type Dimensions } from './dimensions.ts';
+import { examinedRows, isCodeTitle, isDetermined, profileOf, type Profile } from './column-profile.ts';
+
+export interface Columns extends Dimensions {
+  /** Positions of the columns of values. */
+  values: number[];
+  /** The column that names the series, such as `Series Key`. */
+  key: number | null;
+  name: number | null;
+  /** The column that has the title of the whole table in every row. */
+  dataset: number | null;
+  unit: number | null;
+  currency: number | null;
+  frequency: number | null;
+  status: number | null;
+  /** Each column of values has its status in the column to its right. */
+  statusBeside: boolean;
+  /** The column of the days of publication. */
+  vintage: { at: number; isSure: boolean; format: string | undefined } | null;
+  /** The column of the power of ten of the unit. */
+  multiplier: number | null;
+}
+
+/** The roles that are found before the dimensions, from titles and cells. */
+type Assigned = Omit<Columns, Exclude<keyof Dimensions, 'ignored' | 'evidence'>>;
+
+const titled = {
+  status: /^(?:obs(?:ervation)?[ _]?)?(?:status|flags?)$/i,
+  flags: /^(?:.*[ _])?(?:flags?|status|footnotes?|notes?|symbols?|fn|markers?)(?: codes?)?(?: \(\d+\))?$/i,
+  comment: /comment|footnote|^notes?$|remark|sequence/i,
+  unit: /^(?:units?(?:[ _](?:of[ _])?measure)?|uom|unit[ _]name|einheit|unidad|unit[ée])$/i,
+  currency: /^currency(?:[ _]code)?$/i,
+  frequency: /^freq(?:uency)?$/i,
+  multiplier: /^(?:scalar_factor|unit[ _]?mult(?:iplier)?|scale|multiplier|power[ _]?code|magnitude)$/i,
+  key: /^(?:series|indicator|variable|subject)[ _.-]?(?:key|id|code|identifier)$/i,
+  name: /^(?:series|indicator|variable|subject)(?:[ _.-]?(?:display[ _])?(?:name|title|descriptor))?$/i,
+  dataset: /^(?:data[ _-]?set|table|publication)(?:[ _.-]?(?:name|title))?$/i,
+  value: /^(?:obs(?:ervation)?[ _.]?)?values?$/i,
+} as const;
+
+/**
+ * @param rows those of data. @param titles of all columns.
+ * @param taken the columns of dates, and those of periods across: values by definition.
+ */
+export function detectColumns(
+  rows: readonly string[][],
+  titles: readonly string[],
+  taken: { dates: readonly number[]; periods: readonly number[] },
+): Columns {
+  const found: Assigned = {
+    values: [...taken.periods],
+    key: null,
+    name: null,
+    dataset: null,
+    unit: null,
+    currency: null,
+    frequency: null,
+    status: null,
+    statusBeside: false,
+    vintage: null,
+    multiplier: null,
+    ignored: new Map(),
+    evidence: new Map(),
+  };
+  // The column of dates is known, and has the most different texts.
+  const profiles = titles.map((_, at) => profileOf(taken.dates.includes(at) ? [] : rows, at));
+  const others = titles.flatMap((_, at) =>
+    taken.dates.includes(at) || taken.periods.includes(at) ? [] : [at],
+  );
+  const free = new Set(others);
+  const take = (pattern: RegExp): number | null => {
+    const at = others.find(
+      (each) => free.has(each) && pattern.test(entryAt(titles, each)) && entryAt(profiles, each).filled > 0,
+    );
+    if (at !== undefined) free.delete(at);
+    return at ?? null;
+  };
+  for (const at of others)
+    if (entryAt(profiles, at).filled === 0) {
+      free.delete(at);
+      if (!isUntitled(entryAt(titles, at), at)) found.ignored.set(at, 'it is empty');
+    }
+  const ofWords = others.filter((at) => entryAt(profiles, at).words.size > 0);
+  for (const at of others)
+    if (
+      numbersRows(entryAt(titles, at), at, entryAt(profiles, at), rows) &&
+      areDistinct(
+        rows.filter((row) => (row[at] ?? '').trim() !== ''),
+        [...taken.dates, ...ofWords],
+      )
+    ) {
+      free.delete(at);
+      found.ignored.set(at, 'it numbers the rows');
+    }
+  for (const at of repeatedDates(rows, titles, taken.dates)) {
+    free.delete(at);
+    found.ignored.set(at, 'it repeats the dates');
+  }
+  found.key = take(titled.key);
+  found.status = take(titled.status);
+  found.unit = take(titled.unit);
+  found.currency = take(titled.currency);
+  found.frequency = take(titled.frequency);
+  found.multiplier = take(titled.multiplier);
+  takeVintage(found, free, titles, profiles);
+  if (taken.periods.length === 0) takeValues(found, free, titles, profiles, rows);
+  else leaveNumbers(found, free, titles, profiles, taken);
+  takeStatusBeside(found, free, titles, profiles);
+  const body = rows
+    .filter((row) => found.values.some((at) => (row[at] ?? '').trim() !== ''))
+    .slice(0, examinedRows);
+  takeNames(found, free, titles, body, take);
+  const dimensions = detectDimensions(free, { key: found.key, dates: taken.dates }, titles, body);
+  return {
+    ...{ ...found, ...dimensions },
+    ignored: new Map([...found.ignored, ...dimensions.ignored]),
+    evidence: new Map([...found.evidence, ...dimensions.evidence]),
+  };
+}
+
+/** Titles that programs give to the numbers of rows: pandas, R, Excel. A price may be called `Index`, so it must count from 0 or 1. */
+const rowNumberTitle =
+  /^(?:unnamed: ?\d+|\.\.\.1|x|v1|index|#|№|no\.?|nr\.?|s\.? ?no\.?|sr\.? ?no\.?|row(?:[ _.]?(?:number|names?|num|no|id))?|rowid|id)$/i;
+
+/**
+ * A column without a title, or with one of row numbers, whose cells count the rows from 0 or 1; the first column may have gaps if it has no
+ * title, as pandas writes for a selection.
+ */
+function numbersRows(
+  title: string,
+  at: number,
+  { filled, distinct }: Profile,
+  rows: readonly string[][],
+): boolean {
+  const isBare = isUntitled(title, at) || /^unnamed: ?\d+$/i.test(title);
+  if (filled < 3 || distinct.size < filled || (!isBare && !rowNumberTitle.test(title))) return false;
+  const numbers = rows.map((row) => (row[at] ?? '').trim()).filter((text) => text !== '');
+  if (!numbers.every((text) => /^\d{1,9}\.?$/.test(text))) return false;
+  const first = Number(numbers[0]);
+  if (numbers.every((text, place) => Number(text) === first + place)) return first === 0 || first === 1;
+  return (
+    isBare &&
+    at === 0 &&
+    numbers.every((text, place) => place === 0 || Number(text) > Number(numbers[place - 1]))
+  );
+}
+
+/** Whether no two rows are equal in these columns: otherwise a number may be what distinguishes them. */
+function areDistinct(rows: readonly string[][], columns: readonly number[]): boolean {
+  const keys = rows.map((row) => columns.map((at) => (row[at] ?? '').trim()).join('\u001f'));
+  return new Set(keys).size === keys.length;
+}
+
+/** The columns with the title of the dates: tables side by side have one each. */
+export function otherDates(titles: readonly string[], dates: readonly number[]): number[] {
+  const [only, second] = dates;
+  if (only === undefined || second !== undefined) return [];
+  const plain = (at: number) => entryAt(titles, at).replace(/ \(\d+\)$/, '');
+  return titles.flatMap((_, at) =>
+    at !== only && !isUntitled(plain(at), at) && plain(at) === plain(only) ? [at] : [],
+  );
+}
+
+/** Those of them that have the date of each row, or nothing. */
+function repeatedDates(
+  rows: readonly string[][],
+  titles: readonly string[],
+  dates: readonly number[],
+): number[] {
+  return otherDates(titles, dates).filter((at) =>
+    rows.every((row) => ['', (row[dates[0] ?? -1] ?? '').trim()].includes((row[at] ?? '').trim())),
+  );
+}
+
+/**
+ * Columns of numbers, unless their title names codes; if one is called value, only that. In a column of numbers at most half of the cells
+ * are marks, or words that are repeated or few.
+ */
+function takeValues(
+  found: Assigned,
+  free: Set<number>,
+  titles: readonly string[],
+  profiles: readonly Profile[],
+  rows: readonly string[][],
+): void {
+  const numeric = [...free].filter((at) => {
+    const { filled, numbers, marks, plain, words } = entryAt(profiles, at);
+    if (numbers === 0 || plain === 0 || plain * 5 < numbers || titled.comment.test(entryAt(titles, at)))
+      return false;
+    return (
+      numbers + marks >= filled * 0.9 || (numbers * 2 >= filled && words.size <= Math.max(6, filled * 0.05))
+    );
+  });
+  const named = numeric.find((at) => titled.value.test(entryAt(titles, at)));
+  const isPlain = numeric.filter(
+    (at) => !isCodeTitle(entryAt(titles, at)) || isCount(entryAt(titles, at), entryAt(profiles, at)),
+  );
+  const values =
+    named !== undefined
+      ? [named]
+      : isPlain.filter((at) => !isIdentifier(at, isPlain, titles, profiles, rows));
+  const chosen = values.length > 0 ? values : isPlain.length > 0 ? isPlain : numeric;
+  for (const at of chosen) {
+    free.delete(at);
+    found.values.push(at);
+    found.evidence.set(at, at === named ? 'its title' : 'it has numbers');
+  }
+  for (const at of numeric.filter((each) => !chosen.includes(each) && isMeasure(entryAt(titles, each)))) {
+    free.delete(at);
+    found.ignored.set(at, `numbers beside the column ${entryAt(titles, entryAt(chosen, 0))}`);
+  }
+}
+
+/** `Number` of persons, unless it counts the rows: 1, 2, 3. */
+function isCount(title: string, { distinct, filled }: Profile): boolean {
+  if (!/(?:^|\/ )numbers?$/i.test(title)) return false;
+  return distinct.size < filled || [...distinct.keys()].some((text, at) => Number(text) !== at + 1);
+}
+
+/**
+ * Whole numbers that follow from a text beside them, and that text from them: they identify what the text names. A column that is the same for
+ * one text and differs between texts does so, too, if the texts have several rows.
+ */
+function isIdentifier(
+  at: number,
+  numeric: readonly number[],
+  titles: readonly string[],
+  profiles: readonly Profile[],
+  rows: readonly string[][],
+): boolean {
+  const { distinct, filled } = entryAt(profiles, at);
+  if (numeric.length < 2 || distinct.size < 2 || distinct.size * 2 > filled) return false;
+  if (![...distinct.keys()].every((text) => /^\d+$/.test(text))) return false;
+  const body = rows.filter((row) => (row[at] ?? '').trim() !== '').slice(0, examinedRows);
+  return titles.some((_, other) => {
+    const { words } = entryAt(profiles, other);
+    return words.size === distinct.size && isDetermined(body, [other], at) && isDetermined(body, [at], other);
+  });
+}
+
+/** Days of publication, by the title: a vintage. */
+function takeVintage(
+  found: Assigned,
+  free: Set<number>,
+  titles: readonly string[],
+  profiles: readonly Profile[],
+): void {
+  for (const at of [...free].filter((each) => vintageTitle.test(entryAt(titles, each)))) {
+    const title = entryAt(titles, at);
+    const texts = [...entryAt(profiles, at).distinct.keys()];
+    const dates = detectDates(texts, { title });
+    if (dates === null || dates.unread.length > 0) continue;
+    free.delete(at);
+    if (/end/i.test(title) || found.vintage !== null)
+      found.ignored.set(at, 'it has the last day of a vintage, or repeats the day of publication');
+    else
+      found.vintage = {
+        at,
+        isSure: /^realtime_?start$|^vintages?$/i.test(title) && dates.isSure,
+        format: dates.style.format,
+      };
+  }
+}
+
+/** Each column of values has flags in the column to its right, with a title of flags or without a title, and with short or empty cells. */
+function takeStatusBeside(
+  found: Assigned,
+  free: Set<number>,
+  titles: readonly string[],
+  profiles: readonly Profile[],
+): void {
+  const beside = found.values.map((at) => at + 1);
+  const isFlags = (at: number): boolean => {
+    const profile = profiles[at];
+    if (profile === undefined || found.values.includes(at)) return false;
+    const isShort = [...profile.distinct.keys()].every((text) => text.length <= 16 && !isNumberText(text));
+    return isShort && (isUntitled(entryAt(titles, at), at) || titled.flags.test(entryAt(titles, at)));
+  };
+  if (beside.length === 0 || (beside.length === 1 && found.status !== null)) return;
+  const isLast = (at: number) => at >= titles.length;
+  if (
+    !beside.every((at) => isFlags(at) || isLast(at)) ||
+    !beside.some((at) => isFlags(at) && entryAt(profiles, at).filled > 0)
+  )
+    return;
+  found.statusBeside = true;
+  found.status = null;
+  for (const at of beside) {
+    free.delete(at);
+    found.ignored.delete(at);
+  }
+}
+
+/** Numbers beside the periods of a line, such as their total, or the average of a year: they belong to no period. */
+function leaveNumbers(
+  found: Assigned,
+  free: Set<number>,
+  titles: readonly string[],
+  profiles: readonly Profile[],
+  { periods, dates }: { periods: readonly number[]; dates: readonly number[] },
+): void {
+  const first = Math.min(...periods);
+  for (const at of [...free]) {
+    const { filled, numbers, marks } = entryAt(profiles, at);
+    if (filled === 0 || numbers === 0 || numbers + marks < filled * 0.9) continue;
+    const title = entryAt(titles, at);
+    if (isCodeTitle(title) || (dates.length === 0 && at < first && !isUntitled(title, at))) continue;
+    free.delete(at);
+    found.ignored.set(at, besidePeriods);
+  }
+}
+
+/** Numbers of rows and ranks are of no use; codes may be what names a series. */
+const isMeasure = (title: string) => !/codes?$|(?:^|[\s_.-])ids?$|[a-z]I[dD]s?$|key$/i.test(title);
+
+/** Names, comments, and constant columns. */
+function takeNames(
+  found: Assigned,
+  free: Set<number>,
+  titles: readonly string[],
+  body: readonly string[][],
+  take: (pattern: RegExp) => number | null,
+): void {
+  if (found.key !== null) {
+    const { key } = found;
+    const names = [...free].filter((at) => titled.name.test(entryAt(titles, at)));
+    // The last of two names is the plain one: the first has the position in a hierarchy.
+    found.name = names.findLast((at) => isDetermined(body, [key], at)) ?? null;
+    for (const at of names) {
+      free.delete(at);
+      if (at !== found.name)
+        found.ignored.set(at, 'it is another name of the series, or has several for one');
+    }
+  }
+  for (let at = take(titled.comment); at !== null; at = take(titled.comment))
+    found.ignored.set(at, 'its title is that of a comment or a row number');
+  for (const at of [...free]) {
+    const texts = new Set(body.map((row) => (row[at] ?? '').trim()));
+    const [only = ''] = texts;
+    if (texts.size > 1 || body.length < 2) continue;
+    free.delete(at);
+    if (titled.dataset.test(entryAt(titles, at)) && /\p{L}{2}.* /u.test(only)) found.dataset ??= at;
+    if (found.dataset === at) continue;
+    found.ignored.set(
+      at,
+      only === '' ? 'it is empty beside the values' : `it is "${only.slice(0, 60)}" in every row`,
+    );
+  }
+}

@@ -1,0 +1,244 @@
+// Dates in two parts of a table: the year in a column, and the month, quarter or half in another column, or in the titles of the columns of
+// values. The texts of both, joined by a space, are read as one.
+import { entryAt } from '../../../kernel/entries.ts';
+import { isNumberText, isValueText } from '../../cells/cell-forms.ts';
+import { readPlain } from '../../cells/dates/date-forms.ts';
+import { saysOfDates } from '../../cells/dates/date-column-titles.ts';
+import { languages, monthNamed } from '../../cells/dates/month-names.ts';
+import { isDetermined } from './column-profile.ts';
+import { detectDates, type DatesFound } from './date-format.ts';
+import { distinctIn, filledDown, type Layout } from './layout.ts';
+
+/** The layout, with the months or quarters of its years if it has them; or why it cannot be read. @param rows the rows of data. */
+export function withParts(layout: Layout, rows: readonly string[][]): Layout | string {
+  const { dates, titles } = layout;
+  if (dates.kind !== 'column') return layout;
+  const year = entryAt(dates.columns, 0);
+  if (dates.found.kind !== 'year') return layout;
+  const across = partTitles(titles, year);
+  if (typeof across === 'string') return across;
+  if (across !== null)
+    return { ...layout, dates: { kind: 'across', year, isFilled: isStatedOnce(rows, year), ...across } };
+  const isFilled = isStatedOnce(rows, year);
+  const part = partColumn(isFilled ? filledDown(rows, [year]) : rows, titles, year);
+  if (part === null) return layout;
+  if (typeof part === 'string') return part;
+  const day = part.found.kind === 'month' ? dayColumn(rows, titles, [year, part.column]) : null;
+  return {
+    ...layout,
+    dates:
+      day === null
+        ? { kind: 'column', columns: [year, part.column], found: part.found, isFilled, others: part.others }
+        : {
+            kind: 'column',
+            columns: [year, part.column, day.column],
+            found: day.found,
+            isFilled,
+            others: [],
+          },
+  };
+}
+
+/** The column of the days of the months, by its title, if every row has one. @param columns of the years and months. */
+function dayColumn(
+  rows: readonly string[][],
+  titles: readonly string[],
+  columns: readonly number[],
+): (Parts & { column: number }) | null {
+  for (const [column, title] of titles.entries()) {
+    if (columns.includes(column) || !saysOfDates('day', title)) continue;
+    const days = distinctIn(rows, column);
+    if (days.length < 2 || !days.every((text) => /^(?:0?[1-9]|[12]\d|3[01])$/.test(text))) continue;
+    const places = [...columns, column];
+    const texts = rows.map((row) => places.map((at) => (row[at] ?? '').trim()).join(' '));
+    const found = detectDates([...new Set(texts)]);
+    if (found === null || found.kind !== 'day' || found.unread.length > 0) continue;
+    const named = places.map((at) => entryAt(titles, at));
+    return { column, found: withEvidence(found, `${named.join(', ')} have the years, months and days`) };
+  }
+  return null;
+}
+
+/** Whether the year is only in the first row of its months: the rows below have an empty cell and values. */
+function isStatedOnce(rows: readonly string[][], year: number): boolean {
+  const full = rows.filter((row) => row.some((cell, at) => at !== year && isNumberText(cell)));
+  const empty = full.filter((row) => (row[year] ?? '').trim() === '').length;
+  return empty * 2 >= full.length && (full[0]?.[year] ?? '').trim() !== '';
+}
+
+/** Whether a title names a column of months, quarters or halves. */
+const isPartTitle = (title: string): boolean =>
+  title.length <= 24 && (['month', 'quarter', 'half'] as const).some((kind) => saysOfDates(kind, title));
+/** Labels of a year's total beside its months. */
+const wholeYear =
+  /^(?:m13|s0?[123]|a|a0?1|q0?5|half ?[12]|h[12]|fy|annual(?:ly)?|years?|full[ -]year|total|sum|all|average|avg|mean|ytd|jahr|insgesamt|gesamt|durchschnitt|ann[ée]e|ensemble|moyenne|a[nñ]o|promedio|media|anno|totale|totaal|jaar|gemiddelde|[aå]r|hele [aå]ret|genomsnitt|gjennomsnitt|totalt|i alt|medel|yhteensä|keskiarvo|razem|ogółem|średnia|celkem|průměr|spolu|priemer|skupaj|povprečje|ukupno|prosek|összesen|átlag|kokku|keskmine|kopā|vidēji|iš viso|vidurkis|toplam|ortalama|jumlah|rata-rata|σύνολο|μέσος όρος|итого|всего|среднее|всього|общо|средно|合[计計]|总计|総[数計]|[总総]|平均|합계|평균)(?:[\s.:(].*)?$/iu;
+const partsMax = 31;
+
+interface Parts {
+  found: DatesFound;
+}
+
+/** The column of the months or quarters of the years, if there is one: the rows of one year with equal texts in the other columns differ in it. */
+function partColumn(
+  rows: readonly string[][],
+  titles: readonly string[],
+  year: number,
+): (Parts & { column: number; others: string[] }) | string | null {
+  const distinct = titles.map((_, at) => distinctIn(rows, at));
+  // A column with nearly as many texts as rows identifies the row, not the month.
+  const beside = titles.flatMap((_, at) => {
+    const texts = entryAt(distinct, at);
+    return at !== year && texts.length * 2 <= rows.length && !texts.every(isValueText) ? [at] : [];
+  });
+  for (const [column, title] of titles.entries()) {
+    const texts = entryAt(distinct, column);
+    if (column === year || texts.length < 2 || texts.length > partsMax) continue;
+    if (isDetermined(rows, [year, ...beside.filter((at) => at !== column)], column)) continue;
+    const isNamed = isPartTitle(title);
+    if (texts.every(isNumberText) && !isNamed) continue;
+    const { parts, found } = withoutWholeYears(texts, title);
+    if (found === null || found.kind === 'year' || found.kind === 'day') {
+      const isParts =
+        (isNamed || saysOfDates('period', title)) &&
+        (texts.length === 12 || texts.length === 4) &&
+        !texts.every(isNumberText);
+      if (isParts) return unknownPart(title, texts[0] ?? '');
+      continue;
+    }
+    if (found.unread.length > 0) return unknownPart(title, (found.unread[0] ?? '').slice(5));
+    const [first = ''] = parts;
+    const others = texts.filter((text) => !parts.includes(text));
+    return {
+      column,
+      others,
+      found: withEvidence(
+        found,
+        `${entryAt(titles, year)} has the years, and ${title} what they are divided into, such as "${first}"`,
+      ),
+    };
+  }
+  return null;
+}
+
+/**
+ * Whether the texts are parts of a year, all different and without a gap. In some languages the name of a month means a yearly figure in
+ * others: `avg` is August beside July or September, and the average beside January to April.
+ */
+function areSuccessive({ read, kind, unread }: DatesFound, texts: readonly string[]): boolean {
+  const starts = texts.flatMap((text) => {
+    const span = read(`2000 ${text}`);
+    return span?.kind === kind ? [Number(span.from.slice(5, 7))] : [];
+  });
+  const step = { month: 1, quarter: 3, half: 6 }[kind as string];
+  const sorted = starts.toSorted((a, b) => a - b);
+  return (
+    unread.length === 0 &&
+    starts.length === texts.length &&
+    sorted.every((start, at) => at === 0 || start - entryAt(sorted, at - 1) === step)
+  );
+}
+
+/** The texts without labels of yearly totals. */
+function withoutWholeYears(
+  texts: readonly string[],
+  title: string,
+): { parts: readonly string[]; found: DatesFound | null } {
+  const detected = (parts: readonly string[]) =>
+    detectDates(
+      parts.map((text) => `2000 ${text}`),
+      { title },
+    );
+  const all = detected(texts);
+  if (all !== null && areSuccessive(all, texts)) return { parts: texts, found: all };
+  const parts = texts.filter((text) => !wholeYear.test(text));
+  return { parts, found: detected(parts) };
+}
+
+const unknownPart = (title: string, text: string): string =>
+  `the column ${title} divides the years, and "${text}" in it is neither a month nor a quarter that is known: give the columns of the dates, and their format, under date`;
+
+const withEvidence = (found: DatesFound, evidence: string): DatesFound => ({
+  ...found,
+  evidence: found.isSure ? evidence : `${evidence}; ${found.others.join('; ')}`,
+});
+
+/** Whether the text may be a month, quarter or half of a year in any language. */
+function isPart(text: string): boolean {
+  if (text.length > 30 || /^\d{3}/.test(text)) return false;
+  const word = /\p{L}[\p{L}\p{Mn}.]*/u.exec(text)?.[0] ?? '';
+  const isOneWord = word.length >= 3 && /^\P{L}*\p{L}[\p{L}\p{Mn}.]*\P{L}*$/u.test(text);
+  if (isOneWord && languages.some((language) => monthNamed(word, language) !== null)) return true;
+  return ['en', 'ga'].some((language) => readPlain(`2000 ${text}`, language) !== null); // two months of Irish are of two words
+}
+
+/** The columns whose titles are months or quarters, in their order, beside a column of years. */
+function partTitles(
+  titles: readonly string[],
+  year: number,
+): (Parts & { columns: number[] }) | string | null {
+  const named = titles.flatMap((title, at) => (at !== year && isPart(title) ? [at] : []));
+  const all = detectDates(named.map((at) => `2000 ${entryAt(titles, at)}`));
+  const namedTitles = named.map((at) => entryAt(titles, at));
+  const candidates =
+    all !== null && areSuccessive(all, namedTitles)
+      ? named
+      : named.filter((at) => !wholeYear.test(entryAt(titles, at)));
+  const numbered = titles.flatMap((title, at) =>
+    at !== year && /^(?:0?[1-9]|1[0-2])$/.test(title) ? [at] : [],
+  );
+  const columns = candidates.length < 2 && numbered.length === 12 ? numbered : candidates;
+  if (columns.length < 2) return null;
+  const found = detectDates(
+    columns.map((at) => `2000 ${entryAt(titles, at)}`),
+    { title: numbered === columns ? 'month' : '' },
+  );
+  if (found === null || found.kind === 'year' || found.kind === 'day') return null;
+  const read = columns.filter((at) => found.read(`2000 ${entryAt(titles, at)}`)?.kind === found.kind);
+  const least = { month: 3, quarter: 3, half: 2 }[found.kind as string] ?? 3;
+  const froms = read.map((at) => found.read(`2000 ${entryAt(titles, at)}`)?.from ?? '');
+  const [first = 0, last = 0] = [read[0], read.at(-1)];
+  if (read.length < least) return null;
+  if (froms.some((from, at) => at > 0 && from <= entryAt(froms, at - 1)))
+    return read.length === 12 && new Set(froms).size === 12
+      ? `its titles are months from ${entryAt(titles, first)} to ${entryAt(titles, last)}, and no line states the calendar year of the first ones: put the dates into the titles, as in ${entryAt(titles, first)} 2024`
+      : null;
+  // A title among the months may be a month in an unknown spelling: its values would be lost.
+  const unread = titles.filter(
+    (title, at) =>
+      at > first &&
+      at < last &&
+      !read.includes(at) &&
+      !isPart(title) &&
+      !wholeYear.test(title) &&
+      !/^column \d+$/.test(title) &&
+      !/flag|status/i.test(title),
+  );
+  if (unread.length > 0 && froms.length < 12)
+    return `${read.length} titles are parts of a year, such as ${entryAt(titles, first)}, and "${unread[0] ?? ''}" among them is not known: give the language of the names, or their format, under date`;
+  return {
+    columns: read,
+    found: withEvidence(
+      found,
+      `${entryAt(titles, year)} has the years, and ${read.length} titles what they are divided into, from ${entryAt(titles, first)} to ${entryAt(titles, last)}`,
+    ),
+  };
+}
+
+/**
+ * Columns that may have the months or quarters of the years, or be one, and were not used as such. @param columns values and dimensions.
+ */
+export function possibleParts(
+  columns: readonly number[],
+  titles: readonly string[],
+  rows: readonly string[][],
+): number[] {
+  return columns.filter((at) => {
+    const title = entryAt(titles, at);
+    if (isPartTitle(title) || (isPart(title) && /\p{L}/u.test(title))) return true;
+    const texts = distinctIn(rows, at);
+    return (
+      texts.length >= 2 &&
+      texts.filter((text) => /\p{L}/u.test(text) && isPart(text)).length * 4 >= texts.length * 3
+    );
+  });
+}

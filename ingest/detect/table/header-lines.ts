@@ -1,0 +1,182 @@
+// The lines above the data: the names of the columns, and lines that state a fact of each column, such as its unit or the id of its series.
+import { entryAt } from '../../../kernel/entries.ts';
+import { foldLetters } from '../../cells/dates/month-names.ts';
+import { cellOf, isNumberText } from '../../cells/cell-forms.ts';
+import { isDateTitle } from '../../cells/dates/date-column-titles.ts';
+
+/** Facts of the series that lines above the data may state, by their labels. */
+export type LineFact = 'id' | 'name' | 'unit' | 'description';
+
+export interface Head {
+  /** Positions in the rows of the sample. */
+  headerRows: number[];
+  /** The title of each column; a column without one is `column 5`. */
+  titles: string[];
+  /** Rows that state a fact of each column. */
+  facts: Partial<Record<LineFact, number>>;
+}
+
+/** Labels of the lines that offices put above each column (ABS, RBA, ONS, the Fed), folded. */
+const labelOf: readonly [fact: LineFact | 'other', label: RegExp][] = [
+  ['id', /^(?:(?:time ?)?series ?(?:id|code|key|number)|cdid|mnemonic|ticker|series_id|identifier|vector)$/],
+  ['unit', /^(?:units?(?: of measure(?:ment)?)?|measure(?:ment)? unit|einheit|unite|unidad)$/],
+  ['name', /^(?:title|series (?:name|title)|name|series|item)$/],
+  ['description', /^(?:description|definition|long name)$/],
+  ['other', /^(?:freq|frequency|(?:series|data) type|type|collection month|series (?:start|end)|no obs|(?:last )?(?:publication|release|update)d? ?(?:date|on)?|next release|important notes|preunit|source(?: dataset(?: id)?)?|seasonal(?:ity| adjustment)?|multiplier|scale|start|end|code|notes?|transform(?:ation)?)$/],
+]; // prettier-ignore
+
+const factLabelled = (cell: string): LineFact | 'other' | null => {
+  const folded = foldLetters(cell.trim())
+    .replace(/[:：]$/, '')
+    .trim();
+  return labelOf.find(([, label]) => label.test(folded))?.[0] ?? null;
+};
+
+const isFilled = (cell: string | undefined) => (cell ?? '').trim() !== '';
+
+/**
+ * The head of a table whose first row of data is known.
+ * @param labels the column that may label the lines: that of the dates. @returns null if no line names the columns.
+ */
+export function headAbove(rows: readonly string[][], firstRow: number, labels: number | null): Head | null {
+  const width = widthOf(rows);
+  const block = labels === null ? null : labelledLines(rows, firstRow, labels, width);
+  if (block !== null) return block;
+  const header = headerAbove(rows, firstRow, labels);
+  if (header === null) return null;
+  const titles = titlesOf(
+    header.map((at) => entryAt(rows, at)),
+    width,
+  );
+  return { headerRows: header, titles, facts: {} };
+}
+
+/** The lines of a block of labels: two or more known labels, including a unit or an id. */
+function labelledLines(
+  rows: readonly string[][],
+  firstRow: number,
+  labels: number,
+  width: number,
+): Head | null {
+  const least = Math.max(1, (width - 1) / 2);
+  const named = rows.slice(0, firstRow).map((row, at) => {
+    const others = row.filter((cell, column) => column !== labels && isFilled(cell)).length;
+    return { at, fact: factLabelled(row[labels] ?? ''), others, isBare: !isFilled(row[labels]) };
+  });
+  const known = named.filter(({ fact }) => fact !== null);
+  const full = known.filter(({ others }) => others >= least);
+  if (known.length < 2 || !full.some(({ fact }) => fact === 'id' || fact === 'unit')) return null;
+  const facts: Head['facts'] = {};
+  for (const { fact, at } of full) if (fact !== null && fact !== 'other') facts[fact] ??= at;
+  // A line above the block without a label has the names, as in the workbooks of the ABS.
+  const bare = named.find(({ isBare, others, at }) => isBare && others >= least && at < entryAt(full, 0).at);
+  const header = bare?.at ?? facts.name ?? facts.description ?? facts.id;
+  if (header === undefined) return null;
+  if (bare !== undefined && facts.name === undefined) facts.name = bare.at;
+  return { headerRows: [header], titles: titlesOf([entryAt(rows, header)], width), facts };
+}
+
+export function widthOf(rows: readonly string[][]): number {
+  return rows.reduce((width, row) => Math.max(width, row.findLastIndex((cell) => cell.trim() !== '') + 1), 0);
+}
+
+/**
+ * The row that names the most columns above the data, the first of equals; where its names repeat, with the rows of groups above it.
+ * @param dates the column of dates: it often has no title, and a row of units or codes has a word there.
+ */
+function headerAbove(rows: readonly string[][], firstRow: number, dates: number | null): number[] | null {
+  const namesIn = (row: readonly string[]) => row.filter((cell, at) => at !== dates && cell.trim() !== '');
+  // The row with most distinct names wins: a title may be in many cells as well.
+  const counts = rows.slice(0, firstRow).map((row) => {
+    const names = namesIn(row);
+    return new Set(names).size * 100_000 + names.length;
+  });
+  const most = Math.max(0, ...counts);
+  const width = widthOf(rows);
+  const header = [counts.indexOf(most)];
+  // A line that names the dates is one of names, even if only one other column has a name: a column of row numbers has none.
+  const namesDates = dates !== null && isDateTitle((rows[entryAt(header, 0)]?.[dates] ?? '').trim());
+  if (most === 0 || (most < 200_000 && width > 2 && !namesDates)) return null;
+  for (let above = entryAt(header, 0) - 1; above >= 0 && repeats(header, rows, width); above--)
+    if (new Set(namesIn(rows[above] ?? [])).size > 1) header.unshift(above);
+  return header;
+}
+
+function repeats(header: readonly number[], rows: readonly string[][], width: number): boolean {
+  const named = joinedTitles(
+    header.map((at) => entryAt(rows, at)),
+    width,
+  ).filter((title) => title !== '');
+  return new Set(named).size < named.length;
+}
+
+/** The titles of the columns. A column without a title, or with a repeated one, gets a new one. */
+export function titlesOf(header: readonly (readonly string[])[], width: number): string[] {
+  const seen = new Set<string>();
+  const joined = joinedTitles(header, width);
+  return joined.map((title, at) => {
+    const own = title === '' ? `column ${at + 1}` : title;
+    let unique = own;
+    for (let number = 2; seen.has(unique); number++) unique = `${own} (${number})`;
+    seen.add(unique);
+    return unique;
+  });
+}
+
+/** Whether the title was made by `titlesOf`. */
+export const isUntitled = (title: string, at: number): boolean => title === `column ${at + 1}`;
+
+/** Groups of columns are named once, above the first of them: the name applies to the columns to the right, up to the next. */
+function joinedTitles(header: readonly (readonly string[])[], width: number): string[] {
+  const last = header.at(-1) ?? [];
+  const parts = header.map((row, level) => {
+    let group = '';
+    return Array.from({ length: width }, (_, at) => {
+      const text = (row[at] ?? '').replaceAll(/\s+/g, ' ').trim();
+      if (level === header.length - 1) return text;
+      if (text !== '') group = text;
+      return (last[at] ?? '').trim() === '' ? text : group;
+    });
+  });
+  return Array.from({ length: width }, (_, at) =>
+    parts
+      .map((row) => row[at] ?? '')
+      .filter((text, level, all) => text !== '' && text !== all[level - 1])
+      .join(' / '),
+  );
+}
+
+/** Short words under most of the titles, that are neither numbers nor tags of the Humanitarian Exchange Language. */
+export function isUnitRow(row: readonly string[], titles: readonly string[]): boolean {
+  const cells = row.map((cell) => cell.trim()).filter((cell) => cell !== '');
+  const words = cells.filter(
+    (cell) =>
+      cell.length <= 60 &&
+      cellOf(cell).kind === 'word' &&
+      !/^[([]\d+[)\]]$/.test(cell) &&
+      !cell.startsWith('#'),
+  );
+  return words.length === cells.length && cells.length * 2 >= titles.length - 1 && cells.length > 0;
+}
+
+export const hasNumber = (row: readonly string[]): boolean => row.some((cell) => isNumberText(cell));
+
+/** The period in a title: the World Bank's DataBank writes `2020 [YR2020]`, titles of two lines are `2021 / Q1`. */
+export function periodTitle(title: string): string {
+  return title
+    .replace(/\s*\[YR\d{4}\]$/, '')
+    .replaceAll(' / ', ' ')
+    .trim();
+}
+
+/** Some cells of a line, for messages. */
+export const cellsShown = (row: readonly string[]): string =>
+  row
+    .filter((cell) => cell.trim() !== '')
+    .slice(0, 4)
+    .map((cell) => `"${cell.trim().slice(0, 30)}"`)
+    .join(', ') || 'no cell';
+
+/** The text for almanac.yml where no dates were found. */
+export const namingDates =
+  'Name the dates as date: { column: …, format: … }, or state the day of all values as date: { value: 2024-01-31 }';

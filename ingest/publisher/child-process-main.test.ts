@@ -1,0 +1,25 @@
+// The priority of the process that reads files.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { getPriority } from 'node:os';
+import path from 'node:path';
+import test from 'ava';
+
+test('a process that was started with a lower priority than its task needs keeps it: only root could raise it', async (t) => {
+  const program = path.join(import.meta.dirname, 'child-process-main.ts');
+  const child = spawn('nice', ['-n', '15', process.execPath, program], {
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    serialization: 'advanced',
+  });
+  t.teardown(() => child.kill('SIGKILL')); // it leaves the other signals to its parent
+  const task = {
+    task: 'none',
+    given: {},
+    databaseUrl: 'postgres://127.0.0.1:1/none',
+    applicationName: 'test',
+  };
+  child.send({ ...task, niceness: 10, isQuiet: true, accountId: null });
+  for (let reply: unknown; !(reply instanceof Object && 'failed' in reply);)
+    [reply] = await once(child, 'message');
+  t.is(getPriority(child.pid), 15);
+});

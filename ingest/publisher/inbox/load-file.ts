@@ -1,0 +1,306 @@
+// Processes one file of the watched folder: claims it, plans and loads it as almanac publish does, and moves it to `done/` or `rejected/`.
+// All of it is one transaction under the lock: a process that is killed has loaded the file or not, and the next one continues from there.
+import { inSavepoints, type Database, type Transaction } from '../../../kernel/database.ts';
+import { clockFrom, onOneDay, type Clock, type DatedWork } from '../../../kernel/clock.ts';
+import type { Log } from '../../../kernel/log/log.ts';
+import { tableEnding, tableEndings } from '../../read/file-kind.ts';
+import { IngestFailure } from '../../failure.ts';
+import { interruptible, startingAgain, type Interruption } from '../../load/lock/give-way-to-release.ts';
+import { relaxLimits } from '../../load/lock/load-lock.sql.ts';
+import { addEntries, emptyDescription, readDescription } from '../../entry/entry-file.ts';
+import { removeLeftDrafts, writeDescription } from '../../entry/write-entry-file.ts';
+import { bytesMaxUsual } from '../../read/fetch-url.ts';
+import { entriesFor } from '../../entry/entries-for.ts';
+import { loadTableFile, type LoadedTable } from '../../plan/load-table-file.ts';
+import { planMovedFile, type Plan } from '../../plan/plan.ts';
+import type { TaskContext } from '../child-process/task.ts';
+import { mayPass } from '../releases/temporary-faults.ts';
+import { dropStage } from '../releases/prepared-loads.sql.ts';
+import { databaseClock, type ReleaseClock } from '../releases/release-clock.ts';
+import {
+  countAttempt,
+  inspect,
+  isUnchanged,
+  listTaken,
+  moveToDone,
+  moveToRejected,
+  NotNow,
+  take,
+  type TakenFile,
+  type WaitingFile,
+} from './folder.ts';
+import { tryLockInbox } from './inbox.sql.ts';
+import { internalFault, refusal, reportText, unconfirmed, type Rejection } from './rejection-report.ts';
+
+export interface InboxDeps {
+  database: Database;
+  clock: ReleaseClock;
+  log: Log;
+  /** INBOX_DIR, absolute. */
+  directory: string;
+  seriesTimeZone: string;
+  /** The maximum size of a file in bytes; default: that of files that almanac publish fetches. */
+  bytesMax?: number;
+}
+
+/** The ids of the files that a process of a publisher has begun to read. */
+export interface Begun {
+  has(id: string): boolean;
+  add(id: string): void;
+}
+
+/** `unchanged`: it was loaded before. `left out`: by almanac.yml. */
+export type DoneAs = 'loaded' | 'unchanged' | 'left out';
+
+/** `busy`: another publisher is processing files. `gone`: the file is gone or has changed. */
+export type Outcome =
+  | { result: 'busy' | 'gone' }
+  | {
+      result: DoneAs;
+      movedTo: string | null;
+      tables: LoadedTable[];
+      interruptions: readonly Interruption[];
+    }
+  | { result: 'rejected'; movedTo: string | null; reason: string };
+
+export interface FileOfInbox {
+  file: WaitingFile | TakenFile;
+  /** The publisher has begun to read it before. */
+  isBegun: boolean;
+  settings: Pick<InboxDeps, 'directory' | 'seriesTimeZone' | 'bytesMax'>;
+}
+
+/** `later`: after NotNow. */
+export type InboxAnswer = Outcome | { result: 'later'; reason: string };
+
+export interface InboxTasks {
+  'inbox-file': { given: FileOfInbox; answer: InboxAnswer; event: { begun: string } };
+}
+
+/** A file is rejected once this many processes have crashed while reading it. */
+export const attemptsMax = 3;
+
+/** Thrown to roll back what was stored of a file. */
+class Rejected extends Error {
+  readonly rejection: Rejection;
+
+  constructor(rejection: Rejection) {
+    super(rejection.reason);
+    this.rejection = rejection;
+  }
+}
+
+const never = new AbortController().signal;
+
+/** The task. */
+export async function workHere(
+  { database, log, emit }: TaskContext,
+  { file, isBegun, settings }: FileOfInbox,
+): Promise<InboxAnswer> {
+  const ids = new Set(isBegun && 'id' in file ? [file.id] : []);
+  const begun = {
+    has: (id: string) => ids.has(id),
+    add(id: string) {
+      ids.add(id);
+      emit({ begun: id });
+    },
+  };
+  try {
+    return await workOn({ database, clock: databaseClock, log, ...settings }, file, begun, never);
+  } catch (error) {
+    if (error instanceof NotNow) return { result: 'later', reason: error.message };
+    throw error;
+  }
+}
+
+/**
+ * @param begun the files that this process has begun to read; extended here. @param signal stops uncommitted work.
+ * @throws NotNow, or Error if the database or the disk fails: nothing is stored then, and a retry is safe.
+ */
+export async function workOn(
+  deps: InboxDeps,
+  file: WaitingFile | TakenFile,
+  begun: Begun,
+  signal: AbortSignal,
+): Promise<Outcome> {
+  const { database, directory } = deps;
+  let known = file;
+  const worked = await startingAgain(database, {}, async (interruptions) => {
+    // Another publisher may have processed it meanwhile.
+    if (interruptions.length > 0) known = (await takenAgain(directory, known)) ?? known;
+    const outcome = await interruptible(database, false, (on) =>
+      attempt(deps, on, { file: known, begun, signal, onTaken: (taken) => void (known = taken) }),
+    );
+    return 'taken' in outcome ? { ...outcome, interruptions } : outcome;
+  });
+  if (!('taken' in worked)) return worked;
+  // After the commit: if this process is killed now, the next one finds the file loaded.
+  const { result, tables, taken, at, interruptions } = worked;
+  return { result, tables, interruptions, movedTo: await moveToDone(directory, taken, at) };
+}
+
+async function takenAgain(directory: string, known: WaitingFile | TakenFile): Promise<TakenFile | undefined> {
+  if (!('id' in known)) return undefined;
+  return (await listTaken(directory)).find(({ id }) => id === known.id);
+}
+
+interface Given {
+  file: WaitingFile | TakenFile;
+  begun: Begun;
+  signal: AbortSignal;
+  onTaken: (taken: TakenFile) => void;
+}
+
+/** One transaction, which a release may interrupt. */
+async function attempt(
+  deps: InboxDeps,
+  on: Transaction,
+  { file, begun, signal, onTaken }: Given,
+): Promise<Outcome | Loaded> {
+  const { clock, directory } = deps;
+  if (!(await tryLockInbox(on))) return { result: 'busy' };
+  await relaxLimits(on);
+  const at = await clock.now(on);
+  const found = 'takenAt' in file ? file : await take(directory, file, at);
+  if (found === null) return { result: 'gone' };
+  onTaken(found);
+  const taken = begun.has(found.id) ? found : await countAttempt(directory, found);
+  begun.add(found.id);
+  onTaken(taken);
+  try {
+    const [clock, { seriesTimeZone }] = [clockFrom(at), deps];
+    const { result, tables } = await onOneDay({ clock, seriesTimeZone }, (dated) =>
+      inSavepoints(on).transaction(() => loadTaken(deps, on, taken, { clock, dated }, signal)),
+    );
+    return { result, tables, taken, at };
+  } catch (error) {
+    const rejection = rejectionOf(error, taken);
+    if (rejection === null) throw error;
+    // The lock is still held, unless the connection broke: then the error may be due to that, and another publisher may be processing the
+    // file.
+    await tryLockInbox(on);
+    if (!(error instanceof Rejected) && !(error instanceof IngestFailure))
+      deps.log.error(
+        { event: 'inbox_fault', file: taken.name, err: error },
+        'A file of INBOX_DIR cannot be loaded',
+      );
+    const report = (name: string) => reportText(rejection, { taken, name, directory, at });
+    const movedTo = await moveToRejected(directory, taken, at, report);
+    return { result: 'rejected', movedTo, reason: rejection.reason };
+  }
+}
+
+interface Loaded {
+  result: DoneAs;
+  tables: LoadedTable[];
+  taken: TakenFile;
+  at: Date;
+}
+
+function rejectionOf(error: unknown, taken: TakenFile): Rejection | null {
+  if (error instanceof Rejected) return error.rejection;
+  if (error instanceof IngestFailure) return refusal(error, taken);
+  return error instanceof NotNow || mayPass(error) || isOfSystem(error) ? null : internalFault(error);
+}
+
+/** For example, the disk is full or missing. */
+const isOfSystem = (error: unknown): boolean => error instanceof Error && 'syscall' in error;
+
+/** @throws Rejected, or IngestFailure, if the file is at fault. */
+async function loadTaken(
+  deps: InboxDeps,
+  on: Transaction,
+  taken: TakenFile,
+  { clock, dated }: { clock: Clock; dated: DatedWork },
+  signal: AbortSignal,
+): Promise<Pick<Loaded, 'result' | 'tables'>> {
+  if (!tableEnding.test(taken.name))
+    throw new IngestFailure(
+      'invalid_file',
+      `The extension of its name must be one of ${tableEndings.join(', ')}.`,
+    );
+  if (taken.attempts > attemptsMax)
+    throw new Rejected({
+      reason: `${attemptsMax} processes have ended while they read it, for lack of memory perhaps.`,
+      detail:
+        'Divide it into smaller files, save the sheets of a workbook as CSV, or give the publisher more memory.',
+    });
+  const content = await inspect(taken.file, deps.bytesMax ?? bytesMaxUsual);
+  const plan = await planFor(deps, on, taken, content.sha256, dated.begin());
+  const tables = await loadTables(deps, on, plan, clock, signal);
+  if (!(await isUnchanged(taken.file, content)))
+    throw new NotNow(`${taken.name} was written to while it was read`);
+  if (tables.length > 0) dated.end();
+  saveNewEntries(plan, taken.name);
+  const isLeftOut = plan.tables.every(({ state }) => state === 'skipped');
+  return { result: tables.length > 0 ? 'loaded' : isLeftOut ? 'left out' : 'unchanged', tables };
+}
+
+/** @throws Rejected if the file cannot be read, or a part of its entry is only guessed. */
+async function planFor(
+  { directory }: InboxDeps,
+  on: Transaction,
+  taken: TakenFile,
+  sha256: string,
+  today: string,
+): Promise<Plan> {
+  const source = { path: taken.name, file: taken.file, sha256 };
+  const plan = await planMovedFile(on, directory, source, { facts: {}, again: false, today }).catch(
+    // The plan reports faults of the file itself; this is a fault of almanac.yml, which was valid when the folder was listed.
+    (error: unknown) => {
+      throw error instanceof IngestFailure ? new NotNow(error.message) : error;
+    },
+  );
+  const [unreadable] = plan.unreadable;
+  if (unreadable !== undefined) throw new IngestFailure('invalid_file', unreadable.reason);
+  const guessed = plan.tables.filter(
+    ({ isGuessed, state }) => state === 'no table' || (isGuessed && state !== 'unchanged'),
+  );
+  if (guessed.length > 0) throw new Rejected(unconfirmed(plan, guessed));
+  return plan;
+}
+
+/** Loads the planned tables, all or none. */
+async function loadTables(
+  { seriesTimeZone, log }: InboxDeps,
+  on: Transaction,
+  plan: Plan,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<LoadedTable[]> {
+  const loaded: LoadedTable[] = [];
+  const giveUpIfStopped = () => {
+    if (signal.aborted) throw new NotNow('the publisher is stopped');
+  };
+  for (const table of plan.tables) {
+    giveUpIfStopped();
+    if (table.state === 'unchanged' || table.state === 'skipped') continue;
+    loaded.push(
+      await loadTableFile(inSavepoints(on), table, {
+        ...{ seriesTimeZone, dryRun: false, publication: plan.description.description.name },
+        clock,
+        onProgress: giveUpIfStopped,
+        onWaiting: () =>
+          log.info(
+            { event: 'inbox_waits', file: table.path },
+            'Another load is running; the file waits for it',
+          ),
+      }),
+    );
+    await dropStage(on);
+  }
+  return loaded;
+}
+
+/** Adds the entries that were found, which are all certain, to the present almanac.yml, which may have been edited during the load. */
+function saveNewEntries(plan: Plan, name: string): void {
+  if (plan.newEntries.length === 0) return;
+  const { descriptionPath } = plan;
+  const present = readDescription(descriptionPath) ?? emptyDescription(plan.description.description.name);
+  const described = new Set(entriesFor(name, present.description.tables).map(({ sheet }) => sheet));
+  const lacking = plan.newEntries.filter(({ entry }) => !described.has(entry.sheet));
+  if (lacking.length === 0) return;
+  removeLeftDrafts(descriptionPath);
+  addEntries(present, lacking);
+  writeDescription(descriptionPath, present);
+}

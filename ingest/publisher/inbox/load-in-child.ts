@@ -1,0 +1,47 @@
+// Processes files of the watched folder in a child process: the publisher, which must make releases on time, has no code that reads them. A
+// file that crashes the child process is rejected at once, because it would crash the next process too.
+import { ProcessEnded, type ChildRunner } from '../child-process/run-in-child.ts';
+import { relaxLimits } from '../../load/lock/load-lock.sql.ts';
+import { listTaken, moveToRejected, NotNow } from './folder.ts';
+import { lockInbox } from './inbox.sql.ts';
+import type { InboxDeps, InboxTasks, Outcome } from './load-file.ts';
+import { reportText, tooMuch } from './rejection-report.ts';
+import type { WatchDeps } from './watch.ts';
+
+export function workInChild(deps: InboxDeps, children: ChildRunner<InboxTasks>): WatchDeps['work'] {
+  return async (file, begun, signal) => {
+    const { directory, seriesTimeZone, bytesMax } = deps;
+    const settings = { directory, seriesTimeZone, ...(bytesMax !== undefined && { bytesMax }) };
+    const given = { file, isBegun: 'id' in file && begun.has(file.id), settings };
+    let id: string | undefined;
+    const onEvent = (event: { begun: string }) => {
+      id = event.begun;
+      begun.add(id);
+    };
+    try {
+      const answer = await children.run('inbox-file', given, { signal, onEvent });
+      if (answer.result === 'later') throw new NotNow(answer.reason);
+      return answer;
+    } catch (error) {
+      if (signal.aborted) throw new NotNow('the publisher is stopped');
+      if (!(error instanceof ProcessEnded) || id === undefined) throw error;
+      return rejectTaken(deps, id, error);
+    }
+  };
+}
+
+async function rejectTaken(deps: InboxDeps, id: string, ended: ProcessEnded): Promise<Outcome> {
+  const { database, clock, directory } = deps;
+  return database.transaction(async (on) => {
+    await relaxLimits(on);
+    await lockInbox(on); // until PostgreSQL notices that the process is gone
+    const taken = (await listTaken(directory)).find((each) => each.id === id);
+    if (taken === undefined) return { result: 'gone' };
+    const at = await clock.now(on);
+    const rejection = tooMuch(ended);
+    const movedTo = await moveToRejected(directory, taken, at, (name) =>
+      reportText(rejection, { taken, name, directory, at }),
+    );
+    return { result: 'rejected', movedTo, reason: rejection.reason };
+  });
+}

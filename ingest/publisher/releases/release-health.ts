@@ -1,0 +1,39 @@
+// The state of the releases in words, for `almanac check`.
+import type { Queryable } from '../../../kernel/database.ts';
+import { countReleases, readClock, secondsSinceSeen } from './embargo.sql.ts';
+
+export interface Health {
+  detail: string;
+  /** A release is held, failing, failed or late. */
+  needsSomebody: boolean;
+  /** A release is pending, and no publisher is running. */
+  lacksPublisher: boolean;
+}
+
+const lateSecondsMax = 10;
+/** A publisher not seen for longer than this is not running. */
+export const publisherUnseenSecondsMax = 30;
+
+/** Whether a publisher is running, which makes releases. */
+export async function isPublisherAlive(on: Queryable): Promise<boolean> {
+  const unseen = await secondsSinceSeen(on);
+  return unseen !== null && unseen < publisherUnseenSecondsMax;
+}
+
+export async function describeReleases(on: Queryable): Promise<Health> {
+  const { pending, held, failed, lateSeconds, nextAt } = await countReleases(on, await readClock(on));
+  const isAlive = await isPublisherAlive(on);
+  const isLate = lateSeconds > lateSecondsMax;
+  const parts = [
+    `${pending} under embargo${nextAt === null ? '' : `, the next due ${nextAt.toISOString()}`}`,
+    ...(isLate ? [`late by ${lateSeconds.toFixed(0)} s`] : []),
+    ...(held > 0 ? [`${held} held by the calendar`] : []),
+    ...(failed > 0 ? [`${failed} failed`] : []),
+    isAlive ? 'a publisher is at work' : 'no publisher is at work',
+  ];
+  return {
+    detail: parts.join('; '),
+    needsSomebody: isLate || held > 0 || failed > 0,
+    lacksPublisher: !isAlive && pending + held > 0,
+  };
+}

@@ -1,0 +1,25 @@
+// The state of the sources in words, for `almanac check`.
+import type { Queryable } from '../../../kernel/database.ts';
+import { readClock } from '../releases/embargo.sql.ts';
+import { isPublisherAlive, type Health } from '../releases/release-health.ts';
+import { failuresTold } from './fetch-source.ts';
+import { countSources } from './sources.sql.ts';
+
+const overdueSecondsMax = 300;
+
+export async function describeSources(on: Queryable): Promise<Health> {
+  const { fresh, failing, overdueSeconds } = await countSources(on, await readClock(on), failuresTold);
+  const isAlive = await isPublisherAlive(on);
+  const isLate = overdueSeconds > overdueSecondsMax;
+  const parts = [
+    `${fresh + failing} keep themselves fresh`,
+    ...(failing > 0 ? [`${failing} of them failing: see "almanac sources list"`] : []),
+    ...(isLate ? [`due for ${overdueSeconds.toFixed(0)} s`] : []),
+    ...(fresh + failing > 0 && !isAlive ? ['no publisher is at work'] : []),
+  ];
+  return {
+    detail: parts.join('; '),
+    needsSomebody: failing > 0 || (isLate && isAlive),
+    lacksPublisher: fresh + failing > 0 && !isAlive,
+  };
+}

@@ -1,0 +1,96 @@
+// Files that are not trusted are read in a process of their own: whatever they do to it, the publisher goes on.
+import { randomUUID } from 'node:crypto';
+import { gzipSync } from 'node:zlib';
+import test from 'ava';
+import { utils, write } from '@e965/xlsx';
+import { createChildRunner, ProcessEnded } from '../../ingest/publisher/child-process/run-in-child.ts';
+import type { Tasks } from '../../ingest/publisher/child-process-tasks.ts';
+import { storePieces } from '../../ingest/publisher/releases/stored-file.ts';
+import { insertPiece } from '../../ingest/publisher/releases/embargo.sql.ts';
+import { insertUpload } from '../../ingest/publisher/uploads/uploads.sql.ts';
+import { IngestFailure } from '../../ingest/failure.ts';
+import { openDatabase } from '../../kernel/database.ts';
+import { createTestDatabase, silentLog } from '../services/harness.ts';
+
+const testDatabase = await createTestDatabase();
+const database = openDatabase(testDatabase.url, silentLog, { applicationName: 'test' });
+const shared = { databaseUrl: testDatabase.url, applicationName: 'test children', log: silentLog };
+const children = createChildRunner<Tasks>(shared);
+const small = createChildRunner<Tasks>({ ...shared, limits: { memoryMb: 48, stepSeconds: 120 } });
+test.after.always(async () => {
+  await Promise.all([children.close(), small.close()]);
+  await database.close();
+  await testDatabase.drop();
+});
+
+/** Stores a file as an upload. */
+async function upload(name: string, content: string | Buffer) {
+  const given = {
+    id: randomUUID(),
+    name,
+    publication: 'uploads',
+    sha256: '0'.repeat(64),
+    today: '2024-06-30',
+  };
+  const [createdAt, expiresAt] = [new Date(), new Date(Date.now() + 3_600_000)];
+  const row = { ...given, accountId: 'acct_a', createdAt, expiresAt };
+  await database.transaction((on) => insertUpload(on, row, 100));
+  async function* bytes() {
+    yield Buffer.from(content);
+  }
+  await storePieces(bytes(), (position, piece) =>
+    insertPiece(database, { uploadId: given.id }, position, piece),
+  );
+  return given;
+}
+
+const csv = 'date,value\n2024-01-31,1\n2024-02-29,2\n';
+const withinMs = 120_000;
+
+test('a file that takes more memory than a process may have ends that process alone', async (t) => {
+  const rows = Array.from({ length: 20_000 }, (_, row) =>
+    Array.from({ length: 20 }, (__, at) => `${row} ${at}`),
+  );
+  const book = utils.book_new();
+  utils.book_append_sheet(book, utils.aoa_to_sheet(rows), 'Large');
+  const workbook = write(book, { type: 'buffer', bookType: 'xlsx', compression: true }) as Buffer;
+  const large = await upload('large.xlsx', workbook);
+  const error = await t.throwsAsync(small.run('read-upload', large, { withinMs }), {
+    instanceOf: ProcessEnded,
+  });
+  t.regex(error.message, /lack of memory perhaps: it may take 48 MB/);
+  t.is((await small.run('read-upload', await upload('a.csv', csv), { withinMs })).length, 1);
+});
+
+test('a file that takes longer than it may is given up', async (t) => {
+  const error = await t.throwsAsync(
+    children.run('read-upload', await upload('a.csv', csv), { withinMs: 1 }),
+    {
+      instanceOf: ProcessEnded,
+    },
+  );
+  t.regex(error.message, /it took longer than/);
+});
+
+test('a gzip file may be as large unpacked as a file may be, and no larger', async (t) => {
+  const packed = gzipSync(Buffer.alloc(5 * 1024 * 1024, csv));
+  const bomb = { ...(await upload('a.csv.gz', packed)), bytesMax: 4 * 1024 * 1024 };
+  const error = await t.throwsAsync(children.run('read-upload', bomb, { withinMs }), {
+    instanceOf: IngestFailure,
+  });
+  t.is(error.message, 'Unpacked, the file has more than 4 MB. Divide it.');
+  const { bytesMax: _, ...whole } = bomb;
+  t.is((await children.run('read-upload', whole, { withinMs })).length, 1);
+});
+
+test('what is asked for is done in turn, and given up with the reason that was given', async (t) => {
+  const stopping = new AbortController();
+  const file = await upload('a.csv', csv);
+  const [first, second] = [
+    children.run('read-upload', file, { withinMs }),
+    children.run('read-upload', file, { withinMs, signal: stopping.signal }),
+  ];
+  stopping.abort(new Error('The release is due.'));
+  t.is((await first).length, 1);
+  await t.throwsAsync(second, { message: 'The release is due.' });
+});
