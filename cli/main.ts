@@ -48,7 +48,7 @@ export const commands: readonly TableEntry[] = [
   },
   {
     name: 'sources',
-    summary: 'URLs that keep themselves fresh: list them, show or remove one, or fetch one now',
+    summary: 'URLs that are fetched by schedule: list them, show or remove one, or fetch one now',
     load: async () => (await import('./commands/sources.ts')).sources,
   },
   {
@@ -93,12 +93,12 @@ export const commands: readonly TableEntry[] = [
   },
   {
     name: 'restore',
-    summary: 'bring a backup back into an empty database, or in place of what is there',
+    summary: 'restore a backup into an empty database, or in place of what a database has',
     load: async () => (await import('./commands/restore.ts')).restore,
   },
   {
     name: 'check',
-    summary: 'report what works and what does not, of everything that the settings name',
+    summary: 'check everything that the settings name, and report what does not work',
     load: async () => (await import('./commands/check.ts')).check,
   },
   {

@@ -46,7 +46,7 @@ export function linesOfTable(
   const shown = rejects.slice(0, rejectsShown);
   const more = rowsRejected - shown.length;
   return [
-    `${isDryRun ? 'nothing kept (--dry-run): ' : ''}${tableName(table)}: ${table.entry.dataset ?? `${series} series`}, ${countsOf(summary)}` +
+    `${isDryRun ? 'nothing stored (--dry-run): ' : ''}${tableName(table)}: ${table.entry.dataset ?? `${series} series`}, ${countsOf(summary)}` +
       (rowsRejected === 0 ? '' : `, ${rowsRejected} rejected`),
     ...shown.map(
       ({ line, column, value, expected }) => `  line ${line}, ${column}: "${value}", expected ${expected}`,

@@ -227,6 +227,6 @@ function handlerOf(
 function refuseAsOf(day: string): never {
   fail(
     'not_available_as_of',
-    `No past is kept of these data, so a key that is pinned to ${day} cannot read them. Use a key without as_of.`,
+    `The past of these data is not kept, so a key that is pinned to ${day} cannot read them. Use a key without as_of.`,
   );
 }

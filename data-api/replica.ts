@@ -128,7 +128,7 @@ export function watchReplica({ primary, replica, lagMaxMs, log }: ReplicaWatchOp
       if (server !== 'none') return server;
       return fail(
         'unavailable',
-        `The primary database does not answer, and the replica has been without word from it for more than ${lagMaxMs} ms (REPLICA_LAG_MAX_MS). Try again.`,
+        `The primary database does not answer, and the replica has not heard from it for more than ${lagMaxMs} ms (REPLICA_LAG_MAX_MS). Try again.`,
         { headers: { 'retry-after': '2' } },
       );
     },

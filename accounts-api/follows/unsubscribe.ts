@@ -31,7 +31,7 @@ export const unsubscribe = endpoint({
     async ({ query: { token }, call }) => {
       const id = deps.unsubscribeTokens.read(token);
       if (id === null)
-        fail('gone', 'This link is not valid here any more. Sign in: the page Following has all follows.', {
+        fail('gone', 'This link is no longer valid here. Sign in: the page Following has all follows.', {
           param: 'token',
         });
       const count = await call.stage('sql', () =>

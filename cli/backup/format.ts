@@ -118,7 +118,7 @@ export class BackupReader {
 }
 
 function unreadable(what: string): BackupUnreadable {
-  return new BackupUnreadable(`This is no backup of this version of Almanac, or it is damaged: ${what}.`);
+  return new BackupUnreadable(`This is not a backup of this version of Almanac, or it is damaged: ${what}.`);
 }
 
 function jsonOf(line: string): unknown {

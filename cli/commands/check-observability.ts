@@ -73,7 +73,7 @@ export async function describeTraces({ endpoint, ratio }: NonNullable<Settings['
   await response.body?.cancel();
   // 401 and similar: the exporter has headers of its own, which are not known here.
   if (response.status === 404 || response.status >= 500)
-    throw new Error(`${url.host}${url.pathname} answers ${response.status}: no traces are taken there`);
+    throw new Error(`${url.host}${url.pathname} answers ${response.status}: no traces are accepted there`);
   return `${url.host} takes ${ratio === 1 ? 'all traces' : `${ratio} of the traces`}`;
 }
 

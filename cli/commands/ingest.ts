@@ -186,5 +186,5 @@ function print(terminal: Terminal, summary: LoadSummary, json: boolean, dryRun: 
     return printJson(terminal, { dry_run: dryRun, ...report, rows_per_second: summary.rowsPerSecond });
   }
   for (const note of summary.notes) terminal.stderr.write(`note: ${note}\n`);
-  terminal.stdout.write(`${dryRun ? 'nothing kept (--dry-run): ' : ''}${countsText(summary)}\n`);
+  terminal.stdout.write(`${dryRun ? 'nothing stored (--dry-run): ' : ''}${countsText(summary)}\n`);
 }

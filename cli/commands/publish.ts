@@ -266,7 +266,7 @@ async function confirmed(
     .filter((table) => reread.delete(table.entry))
     .slice(0, inspectedMax)) {
     const { preview } = await inspectOne(tables, { entry, path, file, today });
-    terminal.stderr.write(`\n${nameOf(entry)}, as you have settled it\n${rowsOf(preview).join('\n')}\n`);
+    terminal.stderr.write(`\n${nameOf(entry)}, as you have answered it\n${rowsOf(preview).join('\n')}\n`);
   }
   const guessed = asked.filter(({ isGuessed }) => isGuessed);
   if (guessed.length === 0) return false;

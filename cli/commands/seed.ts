@@ -17,7 +17,7 @@ export const seed: DeclareCommand = (command, { env, stdout }) => {
       { create: true },
     );
     await (await import('../../ingest/load/load.ts')).inForce();
-    stdout.write(key === undefined ? 'the demo is there already\n' : `API key: ${key}\n`);
+    stdout.write(key === undefined ? 'the demo data and account exist already\n' : `API key: ${key}\n`);
   });
 };
 

@@ -18,7 +18,7 @@ const aSource = ['<name>', 'of a source, as "almanac sources list" shows it'] as
 
 export const sources: DeclareCommand = (command, terminal) => {
   command.description(
-    'A URL keeps itself fresh if its entry in almanac.yml has a schedule and "almanac publish" has registered it: see docs/sources.md.',
+    'A URL is fetched by schedule if its entry in almanac.yml has a schedule and "almanac publish" has registered it: see docs/sources.md.',
   );
   command
     .command('list')
@@ -27,7 +27,7 @@ export const sources: DeclareCommand = (command, terminal) => {
     .addHelpText('after', examples('almanac sources list'))
     .action(({ json }) => inDatabase(terminal, (on) => list(on, terminal, json === true)));
   const actions = [
-    ['show', 'show one with its entry of almanac.yml and what came of its last fetch', show],
+    ['show', 'show one with its entry of almanac.yml and the result of its last fetch', show],
     ['fetch', 'fetch one now, whenever it is due, and load it if it has changed', fetchOne],
     ['remove', 'stop fetching a source; its series stay', remove],
   ] as const;
@@ -79,7 +79,7 @@ async function list(database: Database, terminal: Terminal, json: boolean): Prom
     }),
   );
   if (!isAlive && found.length > 0)
-    terminal.stderr.write('No publisher is at work: nothing is fetched until one is started.\n');
+    terminal.stderr.write('No publisher is running: nothing is fetched until one is started.\n');
 }
 
 async function show(database: Database, terminal: Terminal, { name, json }: Call): Promise<void> {

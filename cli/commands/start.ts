@@ -396,7 +396,7 @@ function requireUnserved({ dataDir }: Settings): void {
   const other = servingOf(dataDir);
   if (other === undefined) return;
   throw new Error(
-    `Almanac runs already on ${dataDir}, at ${other.url} (process ${other.pid}). Stop it first, or set another DATA_DIR and PORT.`,
+    `Almanac is already running on ${dataDir}, at ${other.url} (process ${other.pid}). Stop it first, or set another DATA_DIR and PORT.`,
   );
 }
 
@@ -416,6 +416,6 @@ async function takeServeLock(installation: Installation): Promise<pg.Client> {
   await client.end();
   await installation.release();
   throw new Error(
-    `Almanac runs already on ${installation.settings.dataDir}. Stop it first, or set another DATA_DIR.`,
+    `Almanac is already running on ${installation.settings.dataDir}. Stop it first, or set another DATA_DIR.`,
   );
 }

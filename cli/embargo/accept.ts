@@ -51,7 +51,7 @@ export function printAccepted(
   );
   if (!isPublisherAlive)
     terminal.stderr.write(
-      'No publisher is at work, which makes releases: "almanac start" or "almanac start publisher" must run at that instant.\n',
+      'No publisher is running, which makes releases: "almanac start" or "almanac start publisher" must run at that instant.\n',
     );
 }
 

@@ -26,14 +26,14 @@ export const releases: DeclareCommand = (command, terminal) => {
   );
   command
     .command('list')
-    .summary('list those that are not made, and the newest hundred of the others')
+    .summary('list pending releases, and the newest hundred of the others')
     .option(...jsonFlag)
     .addHelpText('after', examples('almanac releases list'))
     .action(({ json }) => inDatabase(terminal, (on) => list(on, terminal, json === true)));
   const actions = [
     ['show', 'show one with its check, its outcome, and who did what with it', show],
-    ['cancel', 'cancel one: it is never made, and its file is forgotten', cancel],
-    ['now', 'make one visible now, whatever it was due, also one that is held or has failed', now],
+    ['cancel', 'cancel one: it is never published, and its file is deleted', cancel],
+    ['now', 'make one visible now, whenever it is due, also one that is held or has failed', now],
   ] as const;
   for (const [name, summary, act] of actions)
     command
@@ -87,7 +87,7 @@ async function list(database: Database, terminal: Terminal, json: boolean): Prom
     }),
   );
   if (!isAlive && found.some(({ state }) => state === 'pending'))
-    terminal.stderr.write('No publisher is at work: nothing is released until one is started.\n');
+    terminal.stderr.write('No publisher is running: nothing is released until one is started.\n');
 }
 
 async function show(database: Database, terminal: Terminal, { releaseNo, json }: Call): Promise<void> {
@@ -115,7 +115,7 @@ async function show(database: Database, terminal: Terminal, { releaseNo, json }:
 async function cancel(database: Database, terminal: Terminal, { releaseNo, json }: Call): Promise<void> {
   const release = await cancelRelease(database, releaseNo);
   if (json) return printJson(terminal, releaseReport(release));
-  terminal.stdout.write(`release ${releaseNo} is cancelled; its file is forgotten\n`);
+  terminal.stdout.write(`release ${releaseNo} is cancelled; its file is deleted\n`);
 }
 
 async function now(database: Database, terminal: Terminal, { releaseNo, json }: Call): Promise<void> {

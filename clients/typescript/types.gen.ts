@@ -5608,7 +5608,7 @@ export type GetStatusResponses = {
                 lag_hours: number | null;
             }>;
             /**
-             * The sources that keep themselves fresh, by name.
+             * The sources that are fetched by schedule, by name.
              */
             fetched: Array<{
                 name: string;
@@ -11134,7 +11134,7 @@ export type PostOperatorLoadsByLoadRetractionData = {
 
 export type PostOperatorLoadsByLoadRetractionResponses = {
     /**
-     * Takes a load back: from today on, or in all vintages.
+     * Retracts a load: from today on, or in all vintages.
      */
     200: {
         success: true;
@@ -11355,7 +11355,7 @@ export type PostOperatorReleasesByReleaseCancellationData = {
 
 export type PostOperatorReleasesByReleaseCancellationResponses = {
     /**
-     * Cancels a release: it is never made, and its file is forgotten.
+     * Cancels a release: it is never published, and its file is deleted.
      */
     200: {
         success: true;
@@ -11511,7 +11511,7 @@ export type GetOperatorSourcesData = {
 
 export type GetOperatorSourcesResponses = {
     /**
-     * The sources that keep themselves fresh, with their last and next fetch.
+     * The sources that are fetched by schedule, with their last and next fetch.
      */
     200: {
         success: true;
@@ -11692,7 +11692,7 @@ export type PostOperatorUploadsResponses = {
                     evidence: string;
                 }>;
                 /**
-                 * Why it is no table that can be published; null: it is one.
+                 * Why it is not a table that can be published; null: it is one.
                  */
                 skip: string | null;
                 /**
@@ -11736,7 +11736,7 @@ export type PostOperatorUploadsResponses = {
                     text: string | null;
                 }>;
                 /**
-                 * Its rows as they will be served; null: it is no table.
+                 * Its rows as they will be served; null: it is not a table.
                  */
                 preview: {
                     /**
@@ -11895,7 +11895,7 @@ export type GetOperatorUploadsByIdResponses = {
                     evidence: string;
                 }>;
                 /**
-                 * Why it is no table that can be published; null: it is one.
+                 * Why it is not a table that can be published; null: it is one.
                  */
                 skip: string | null;
                 /**
@@ -11939,7 +11939,7 @@ export type GetOperatorUploadsByIdResponses = {
                     text: string | null;
                 }>;
                 /**
-                 * Its rows as they will be served; null: it is no table.
+                 * Its rows as they will be served; null: it is not a table.
                  */
                 preview: {
                     /**
@@ -12317,7 +12317,7 @@ export type PostMcpResponses = {
         };
     };
     /**
-     * The notification is taken.
+     * The notification is accepted.
      */
     202: unknown;
 };

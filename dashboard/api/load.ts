@@ -54,7 +54,7 @@ export function useLoad<T>(load: (signal: AbortSignal) => Promise<T>, inputs: re
     return () => {
       isLeft = true;
       stopTimers();
-      leaving.abort(new DOMException('The page was left.', 'AbortError'));
+      leaving.abort(new DOMException('The page was closed.', 'AbortError'));
     };
   }, [...inputs, tries]);
   return outcome.phase === 'failed' ? { ...outcome, retry } : outcome;

@@ -31,7 +31,7 @@ export function usePoll<T>(
     }
     look();
     return () => {
-      leaving.abort(new DOMException('The page was left.', 'AbortError'));
+      leaving.abort(new DOMException('The page was closed.', 'AbortError'));
       clearTimeout(timer);
     };
   }, [ask === null, everyMs, ...inputs]);

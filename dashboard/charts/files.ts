@@ -32,7 +32,7 @@ async function pngOf(svg: string): Promise<Blob> {
     canvas.getContext('2d')?.drawImage(image, 0, 0, canvas.width, canvas.height);
     return await new Promise((resolve, reject) => {
       canvas.toBlob((blob) => {
-        if (blob === null) reject(new Error('This browser made no PNG.'));
+        if (blob === null) reject(new Error('This browser could not make a PNG.'));
         else resolve(blob);
       }, 'image/png');
     });

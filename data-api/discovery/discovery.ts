@@ -187,7 +187,7 @@ const statusSchema = z.object({
   checked_at: z.iso.datetime(),
   components: z.array(z.object({ name: z.string(), state: z.enum(componentStates) })),
   sources: z.array(z.object({ source: z.string(), ...currencyShape })),
-  fetched: z.array(z.object(fetchedShape)).describe('The sources that keep themselves fresh, by name.'),
+  fetched: z.array(z.object(fetchedShape)).describe('The sources that are fetched by schedule, by name.'),
   open_revisions_series: z
     .string()
     .nullable()

@@ -215,7 +215,7 @@ test('what is expected names the bounds: the length of a text, the range of a nu
   ] as const)
     t.is(plainCells.expected({ ...column, ...own }), expected);
   t.regex(plainCells.expected({ ...column, type: 'slug' }), /at most 80\)/);
-  t.regex(plainCells.expected({ ...column, type: 'city' }), /one city; an average over cities is none/);
+  t.regex(plainCells.expected({ ...column, type: 'city' }), /one city; an average over cities is not a city/);
 });
 
 test('where zero says that there is none, zero and less are empty, and more is itself', (t) => {

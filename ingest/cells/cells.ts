@@ -148,7 +148,7 @@ const cellTypes: Record<ColumnType, CellType> = {
       return slug === undefined || isOverCities(slug) ? undefined : slug;
     },
     expected: () =>
-      'the id or name of one city; an average over cities is none, and the API computes it: leave such rows out by ' +
+      'the id or name of one city; an average over cities is not a city, and the API computes it: leave such rows out by ' +
       '--skip-where column=value, or name the city by --map-value column=value=city',
   },
   instant: {

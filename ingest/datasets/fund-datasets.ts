@@ -153,7 +153,7 @@ const nav: Dataset = {
     price('repurchase_price', 'what is paid for one'),
     amount('aum', 'net assets, in the currency'),
     amount('units_outstanding', 'units'),
-    day('validity_date', 'the day the prices hold for, where it is another'),
+    day('validity_date', 'the day that the prices apply to, where it is another'),
   ],
 };
 
@@ -216,7 +216,7 @@ const expenses: Dataset = {
   columns: [
     fund,
     required('period_end', 'date', 'last day of the period', { hasHappened: true }),
-    required('period_type', 'word', 'month to date, year to date, or the rate in force on the day', {
+    required('period_type', 'word', 'month to date, year to date, or the rate that applies on the day', {
       words: expensePeriods,
     }),
     rate('ter_pct', 'total expense ratio, levies included'),
@@ -235,7 +235,7 @@ const expenses: Dataset = {
 const portfolio: Dataset = {
   name: 'portfolio',
   meaning:
-    'What funds hold: the lines of a disclosure. A file states the portfolio of a fund and day whole; the last one holds.',
+    'What funds hold: the lines of a disclosure. A file states the whole portfolio of a fund and day; the last one applies.',
   kind: 'table',
   target: 'data.portfolio_lines',
   key: ['fund', 'as_of', 'section', 'rank'],

@@ -126,8 +126,8 @@ const securityPrices: Dataset = {
     yieldOf('spread_bps', 'over the benchmark'),
     flag('traded', 'whether it is based on trades'),
     word('method', ['trade', 'matrix', 'capped', 'quote'], 'how it was found'),
-    day('valid_from', 'first day on which it holds'),
-    day('valid_to', 'last day on which it holds'),
+    day('valid_from', 'first day on which it is valid'),
+    day('valid_to', 'last day on which it is valid'),
     source,
   ],
 };

@@ -51,7 +51,7 @@ test('a wrong value is told by its line, and so is what is no YAML', (t) => {
   t.regex(faultOf(`${entry}  - file: [\n`), /line 1\d: /);
   t.regex(
     faultOf(entry.replace('    header', '    only: { Code: "(" }\n    header')),
-    /line 5, tables\[0\]\.only\.Code: is no regular expression/,
+    /line 5, tables\[0\]\.only\.Code: is not a regular expression/,
   );
 });
 

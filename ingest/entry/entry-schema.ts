@@ -199,7 +199,7 @@ const tableShape = z.strictObject({
     .optional()
     .describe('Columns that are not loaded; left out: none'),
   only: z
-    .record(title, z.string().refine(isExpression, 'is no regular expression'))
+    .record(title, z.string().refine(isExpression, 'is not a regular expression'))
     .optional()
     .describe(
       'Column → regular expression: rows that do not match it are not loaded; left out: all rows are',

@@ -48,7 +48,7 @@ export function titleQuestion({ series }: TableDescription): Choice {
   const { title } = titleIn(series?.name ?? '');
   return asked(
     'series.name',
-    `Nobody has stated the title of the table, and its file says little: it is "${title}".`,
+    `Nobody has stated the title of the table, and the name of its file says little: it is "${title}".`,
   );
 }
 

@@ -80,7 +80,7 @@ function readPackage(file: string): Package {
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
   const reason = `${issue?.path.join('.') ?? ''}: ${issue?.message ?? ''}`;
-  throw new IngestFailure('invalid_file', `${file} is no data package (${reason}).`);
+  throw new IngestFailure('invalid_file', `${file} is not a data package (${reason}).`);
 }
 
 function chosen(resources: readonly Resource[], name: string | undefined): Resource {

@@ -42,7 +42,7 @@ const rowSchema = z.object({
   retracted_by: z
     .int()
     .nullable()
-    .describe('The retraction that put it out of force, or erased it; of a retraction: the next one.'),
+    .describe('The load that retracted or erased it; of a retraction: the next one.'),
   retractable: z.boolean().describe('Whether it can be retracted.'),
   not_retractable_because: z.string().nullable().describe('Why it cannot; null where it can.'),
   erasable: z.boolean().describe('Whether it can be erased from the history.'),
@@ -122,7 +122,7 @@ export const readLoad = endpoint({
 });
 
 export const retractLoad = endpoint({
-  summary: 'Takes a load back: from today on, or in all vintages.',
+  summary: 'Retracts a load: from today on, or in all vintages.',
   description:
     'A retraction is a load itself. Running services show it when it is answered. 503 while another load is running. A release that is due interrupts it; it starts again when that is made.',
   requester: 'operator',

@@ -106,7 +106,7 @@ export const readRelease = endpoint({
 });
 
 export const cancelOneRelease = endpoint({
-  summary: 'Cancels a release: it is never made, and its file is forgotten.',
+  summary: 'Cancels a release: it is never published, and its file is deleted.',
   requester: 'operator',
   params,
   answers: { 200: releaseSchema },

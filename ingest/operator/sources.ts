@@ -29,7 +29,7 @@ const rowSchema = z.object({
 });
 
 export const listFreshSources = endpoint({
-  summary: 'The sources that keep themselves fresh, with their last and next fetch.',
+  summary: 'The sources that are fetched by schedule, with their last and next fetch.',
   requester: 'operator',
   query: {
     state: oneOfParam(['failing', 'well'])

@@ -68,11 +68,11 @@ const tableSchema = z.object({
   lines_read: z.int().min(0).describe('To find out: all, or the first fifty thousand.'),
   sure: z.array(findingSchema),
   guesses: z.array(findingSchema),
-  skip: z.string().nullable().describe('Why it is no table that can be published; null: it is one.'),
+  skip: z.string().nullable().describe('Why it is not a table that can be published; null: it is one.'),
   entry: z.string().describe('Its entry of almanac.yml, as YAML.'),
   sample: z.array(z.array(z.string())).describe('The first ten lines.'),
   choices: z.array(choiceSchema).describe('The guesses that are settled by picking a reading, or by a text.'),
-  preview: previewSchema.nullable().describe('Its rows as they will be served; null: it is no table.'),
+  preview: previewSchema.nullable().describe('Its rows as they will be served; null: it is not a table.'),
 });
 
 export const uploadRowSchema = z.object({

@@ -94,7 +94,7 @@ function linesOfChoice(entry: TableDescription, { key, question, options, text }
   const [now] = options;
   return [
     `  to settle ${key}: ${shortened(question)}`,
-    ...(now === undefined ? [] : [`    ${now.label}: it is so now; take ${key} out of guessed`]),
+    ...(now === undefined ? [] : [`    ${now.label}: it is so now; remove ${key} from guessed`]),
     ...others,
     ...typed,
   ];

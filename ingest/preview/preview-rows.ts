@@ -106,7 +106,7 @@ class Reading {
     const of = rowsOf(this.#table, this.#about.path);
     const { multiply } = this.#table;
     if (multiply !== undefined && !isFactor(multiply))
-      misuse(`multiply: ${multiply} is no factor such as 1000.`);
+      misuse(`multiply: ${multiply} is not a factor such as 1000.`);
     const stated = vintageOf(this.#table, of.fileName, this.#about.today);
     const vintage = stated === undefined ? null : parseVintage(stated, this.#about.today);
     this.#countAbove();
@@ -282,7 +282,7 @@ async function* batchOf({ rows, lines }: Sample): AsyncGenerator<CsvBatch> {
 }
 
 function reasonOf(why: LeftOut, plan: ReshapePlan | null): string {
-  if (why.by === 'no point') return 'it has no number, or neither a date nor a number: a heading or a note';
+  if (why.by === 'no point') return 'it has no number: a heading or a note';
   const title = plan?.titles[why.at] ?? '';
   return why.by === 'only'
     ? `its cell in ${title} is empty, or has another form than those of the other rows (only)`

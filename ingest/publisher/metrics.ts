@@ -12,13 +12,13 @@ import { failuresTold } from './sources/fetch-source.ts';
 import { countSources } from './sources/sources.sql.ts';
 
 const helps = {
-  almanac_releases: 'Releases under embargo that are not made, by state.',
+  almanac_releases: 'Pending releases under embargo, by state.',
   almanac_releases_late_seconds: 'How long the oldest release that is due has been due.',
-  almanac_releases_made_total: 'Releases that this process has made, and those that it could not.',
-  almanac_sources: `Sources that keep themselves fresh, by state; failing: the last ${failuresTold} fetches or more have failed.`,
+  almanac_releases_made_total: 'Releases that this process has published, and those that failed.',
+  almanac_sources: `Sources that are fetched by schedule, by state; failing: the last ${failuresTold} fetches or more have failed.`,
   almanac_sources_overdue_seconds:
     'For how long the source that is due for longest has been due and is not being fetched.',
-  almanac_sources_fetched_total: 'Fetches of this process, by what came of them.',
+  almanac_sources_fetched_total: 'Fetches of this process, by result.',
   almanac_inbox_up: '1 if INBOX_DIR and the database can be read, else 0.',
   almanac_inbox_waiting: 'Files of INBOX_DIR that are neither loaded nor rejected yet.',
   almanac_inbox_waiting_seconds: 'How long the file that waits for longest has waited.',
@@ -28,7 +28,7 @@ const helps = {
   almanac_bulk_manifest_age_seconds: 'How long ago the manifest of the bulk files was written.',
   almanac_bulk_behind_seconds:
     'How long the oldest load that is not in the bulk files has waited; 0: all are in them.',
-  almanac_bulk_writes_total: 'Writes of the bulk files by this process, by what came of them.',
+  almanac_bulk_writes_total: 'Writes of the bulk files by this process, by result.',
   almanac_bulk_write_seconds: 'How long the last write of this process took that wrote files.',
 };
 type Name = keyof typeof helps;

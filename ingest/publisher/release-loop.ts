@@ -78,7 +78,7 @@ export function startPublishing(deps: ReleaseDeps): Publishing {
       await working.close();
       await keeping.close();
       await noteGone(database, instance).catch((error: unknown) =>
-        log.warn({ err: error }, 'the end of this publisher could not be noted'),
+        log.warn({ err: error }, 'the end of this publisher could not be recorded'),
       );
     },
   };

@@ -155,7 +155,10 @@ function codeOf(error: unknown): string | undefined {
 function checkedUrl(url: string): URL {
   const address = URL.canParse(url) ? new URL(url) : null;
   if (address === null || !/^https?:$/.test(address.protocol))
-    throw new IngestFailure('usage', `${withoutQuery(url)} is no URL that begins with http:// or https://.`);
+    throw new IngestFailure(
+      'usage',
+      `${withoutQuery(url)} is not a URL that begins with http:// or https://.`,
+    );
   // almanac.yml and the database keep the URL.
   if (address.username !== '' || address.password !== '')
     throw new IngestFailure(

@@ -55,7 +55,7 @@ export const otherFormats: readonly OtherFormat[] = [
 
 /** Unsupported zip archives, and content that is neither text nor a workbook. */
 export const otherFiles = {
-  document: 'The file is an OpenDocument that is no spreadsheet: save its table as CSV or .ods.',
+  document: 'The file is an OpenDocument that is not a spreadsheet: save its table as CSV or .ods.',
   archive: 'The file is a zip archive, which is not read: unpack it, and publish the files that are in it.',
   binary: 'The file is neither text nor a workbook of Excel or OpenDocument: save its table as CSV or .xlsx.',
 } as const;

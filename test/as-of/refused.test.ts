@@ -17,6 +17,6 @@ test('an endpoint that is not declared as kept refuses a pinned key, and says fo
     const answer = await service.call(path, { method, identity: pinned, ...body });
     t.is(answer.status, 403, route);
     t.is(answer.headers.get('x-as-of'), '2024-03-31', route);
-    t.regex(answer.text, /No past is kept of these data, so a key that is pinned to 2024-03-31/, route);
+    t.regex(answer.text, /The past of these data is not kept, so a key that is pinned to 2024-03-31/, route);
   }
 });

@@ -349,7 +349,7 @@ for (const [what, broken, message] of [
   [
     'is of another format',
     () => changed((text) => text.replace('"format_version":1', '"format_version":2')),
-    /no backup of this version of Almanac, or it is damaged: its header/,
+    /not a backup of this version of Almanac, or it is damaged: its header/,
   ],
   [
     'is of another schema',

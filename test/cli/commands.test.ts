@@ -176,7 +176,11 @@ test.serial(
       roles: { renewed: true, passwords_set: [], without_password: [] },
     });
     // An installation that has an account is the operator's: the demo is not added to it.
-    t.deepEqual(await almanac(['seed']), { code: 0, stdout: 'the demo is there already\n', stderr: '' });
+    t.deepEqual(await almanac(['seed']), {
+      code: 0,
+      stdout: 'the demo data and account exist already\n',
+      stderr: '',
+    });
 
     t.regex(
       (await almanac(['usage', 'bob@example.org'])).stdout,

@@ -31,7 +31,7 @@ test.serial('loads are listed, shown and retracted, as text and with --json as o
   const tried = await almanac(['loads', 'retract', load, '--dry-run']);
   t.regex(
     tried.stdout,
-    /^nothing kept \(--dry-run\): load \d+ out of force since [\d-]+: 0 points back, 0 changed, 2 deleted/,
+    /^nothing stored \(--dry-run\): load \d+ retracted since [\d-]+: 0 points restored, 0 changed, 2 deleted/,
   );
   const done = documentOf(t, await almanac(['loads', 'retract', load, '--reason', 'a test', '--json']));
   t.like(done, { dry_run: false, effect: 'out_of_force', loads: [Number(load)], points_deleted: 2 });
@@ -52,7 +52,7 @@ test.serial('loads are listed, shown and retracted, as text and with --json as o
   const erased = await almanac(['loads', 'retract', load, '--erase']);
   t.regex(
     erased.stdout,
-    /^load \d+ erased since 2024-02-01, by load \d+: 0 points back, 2 changed, 0 deleted/,
+    /^load \d+ erased since 2024-02-01, by load \d+: 0 points restored, 2 changed, 0 deleted/,
   );
   t.regex(
     (await almanac(['loads', 'retract', 'all'])).stderr,
@@ -66,7 +66,7 @@ test.serial('a series is renamed, as text and with --json as one document', asyn
   const set = ['--create', '--set', 'series_id=BEFORE,frequency=daily,unit=Index,source=Test'];
   await almanac(['ingest', 'observations', csv, '--vintage', '2024-02-01', ...set]);
   const tried = await almanac(['series', 'rename', 'BEFORE', 'AFTER', '--dry-run']);
-  t.is(tried.stdout, 'nothing kept (--dry-run): AFTER renamed from BEFORE\n');
+  t.is(tried.stdout, 'nothing stored (--dry-run): AFTER renamed from BEFORE\n');
   const done = documentOf(
     t,
     await almanac(['series', 'rename', 'BEFORE', 'AFTER', '--reason', 'a test', '--json']),
@@ -84,7 +84,7 @@ test.serial('facts of a series are set, as text and with --json as one document'
   const tried = await almanac(['series', 'set', 'BEFORE', 'name=A = B', 'decimals=1', '--dry-run']);
   t.is(
     tried.stdout,
-    'nothing kept (--dry-run): BEFORE changed\nname: "BEFORE" → "A = B"\ndecimals: none → 1\n',
+    'nothing stored (--dry-run): BEFORE changed\nname: "BEFORE" → "A = B"\ndecimals: none → 1\n',
   );
   const done = documentOf(
     t,
@@ -114,7 +114,7 @@ test.serial(
     const tried = await almanac(['series', 'set', '--from', csv, '--dry-run']);
     t.is(
       tried.stdout,
-      'nothing kept (--dry-run): 1 series changed, 0 unchanged\nBEFORE name: "A = B" → "Prices"\nBEFORE decimals: none → 1\n',
+      'nothing stored (--dry-run): 1 series changed, 0 unchanged\nBEFORE name: "A = B" → "Prices"\nBEFORE decimals: none → 1\n',
     );
     const done = await almanac(['series', 'set', '--from', csv, '--reason', 'a test']);
     t.regex(done.stdout, /^1 series changed, 0 unchanged, by load \d+\nBEFORE name: /);
@@ -153,7 +153,7 @@ test.serial('a series is merged into another, as text and with --json as one doc
   const tried = await almanac([...merge, '--prefer', 'old', '--dry-run']);
   t.is(
     tried.stdout,
-    'nothing kept (--dry-run): GOES.ON has what was MERGED (1 point new, 1 revised, 1 in conflict)\n',
+    'nothing stored (--dry-run): GOES.ON has what was MERGED (1 point new, 1 revised, 1 in conflict)\n',
   );
   const done = documentOf(t, await almanac([...merge, '--prefer', 'into', '--json', '--reason', 'a test']));
   t.like(done, { dry_run: false, series: 'GOES.ON', points_new: 1, points_revised: 0, conflicts: 1 });
@@ -170,7 +170,7 @@ test.serial('a break is declared and removed, as text and with --json as one doc
   const tried = await almanac([...wish, 'unit=Points', '--dry-run']);
   t.is(
     tried.stdout,
-    'nothing kept (--dry-run): GOES.ON has a break at 2024-01-02\nunit: "Index" → "Points"\n',
+    'nothing stored (--dry-run): GOES.ON has a break at 2024-01-02\nunit: "Index" → "Points"\n',
   );
   const declared = [...wish, 'unit=Points', '--note', 'Rebased', '--reason', 'a test', '--json'];
   t.like(documentOf(t, await almanac(declared)), {
@@ -191,7 +191,7 @@ test.serial('a series goes on as another one, as text and with --json as one doc
   const wish = ['series', 'break', 'GOES.ON', '--from', '2030'];
   const other = ['--frequency', 'annual', '--continued-by', 'ANNUAL'];
   const tried = await almanac([...wish, ...other, '--dry-run']);
-  t.is(tried.stdout, 'nothing kept (--dry-run): GOES.ON is continued by ANNUAL (annual) from 2030\n');
+  t.is(tried.stdout, 'nothing stored (--dry-run): GOES.ON is continued by ANNUAL (annual) from 2030\n');
   t.like(documentOf(t, await almanac([...wish, ...other, '--note', 'Annual', '--json'])), {
     ...{ dry_run: false, series: 'GOES.ON', continued_by: 'ANNUAL' },
     changes: [{ fact: 'frequency', from: 'daily', to: 'annual' }],
@@ -213,7 +213,7 @@ test.serial('a series is deleted and restored, as text and with --json as one do
     ['restore', 'restored'],
   ] as const) {
     const tried = await almanac(['series', action, 'BEFORE', '--dry-run', '--reason', 'a test']);
-    t.is(tried.stdout, `nothing kept (--dry-run): BEFORE ${what}\n`);
+    t.is(tried.stdout, `nothing stored (--dry-run): BEFORE ${what}\n`);
     const done = documentOf(t, await almanac(['series', action, 'BEFORE', '--json']));
     t.like(done, { dry_run: false, series: 'BEFORE' });
     const twice = await almanac(['series', action, 'BEFORE']);

@@ -72,7 +72,7 @@ const flags: Record<string, (t: ExecutionContext, name: string) => Promise<void>
     const before = await allRows();
     const dry = await almanac([...words, '--dry-run']);
     t.is(dry.code, 0);
-    t.regex(dry.stdout, /^nothing kept \(--dry-run\): 1 row read: 1 new/);
+    t.regex(dry.stdout, /^nothing stored \(--dry-run\): 1 row read: 1 new/);
     t.like(JSON.parse((await almanac([...words, '--dry-run', '--json'])).stdout), {
       dry_run: true,
       points_new: 1,

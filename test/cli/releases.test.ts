@@ -37,11 +37,11 @@ test.serial('a file is accepted, listed, shown, and made visible by "now"', asyn
     accepted.stdout,
     /^release 1, due 2199-12-16T10:00:00\.000Z, is under embargo\. As the data is now: 2 rows read: 2 new,/,
   );
-  t.regex(accepted.stderr, /^No publisher is at work/m);
+  t.regex(accepted.stderr, /^No publisher is running/m);
   t.deepEqual(await published(database, 'A'), {});
   const listed = await almanac(['releases', 'list']);
   t.regex(listed.stdout, /^1 +pending +2199-12-16T10:00:00\.000Z +- +observations +\S+a\.csv +2 +2 +0 +0$/m);
-  t.regex(listed.stderr, /No publisher is at work/);
+  t.regex(listed.stderr, /No publisher is running/);
   const shown = documentOf(t, await almanac(['releases', 'show', '1', '--json']));
   t.like(shown, { release: 1, state: 'pending', release_at: '2199-12-16T10:00:00.000Z', release_with: null });
   t.like(shown['checked'], { rows_read: 2, points_new: 2 });
@@ -51,7 +51,7 @@ test.serial('a file is accepted, listed, shown, and made visible by "now"', asyn
   t.regex(entry?.actor ?? '', /^\S+ from \S+ by almanac ingest$/);
   t.regex((await almanac(['check'])).stdout, /^releases +warning: 1 under embargo, the next due 2199/m);
   await noteAlive(database, 'one of the test');
-  t.regex((await almanac(['check'])).stdout, /^releases +ok: 1 under embargo, .*; a publisher is at work$/m);
+  t.regex((await almanac(['check'])).stdout, /^releases +ok: 1 under embargo, .*; a publisher is running$/m);
   t.is((await almanac(['releases', 'list'])).stderr, '');
 
   const made = await almanac(['releases', 'now', '1']);

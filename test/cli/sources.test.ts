@@ -1,4 +1,4 @@
-// Sources that keep themselves fresh on the command line: `almanac publish` that registers them, and `almanac sources`.
+// Sources that are fetched by schedule on the command line: `almanac publish` that registers them, and `almanac sources`.
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -55,13 +55,13 @@ test.serial(
 
     const listed = await almanac(['sources', 'list']);
     t.regex(listed.stdout, /^P\.gold +daily 10:30 +- +- +- +0 +\S+T10:30:00Z$/m);
-    t.regex(listed.stderr, /^No publisher is at work/);
+    t.regex(listed.stderr, /^No publisher is running/);
     t.regex(
       (await almanac(['check'])).stdout,
-      /^sources +warning: 1 keep themselves fresh; no publisher is at work$/m,
+      /^sources +warning: 1 are fetched by schedule; no publisher is running$/m,
     );
     await noteAlive(database, 'one of the test');
-    t.regex((await almanac(['check'])).stdout, /^sources +ok: 1 keep themselves fresh$/m);
+    t.regex((await almanac(['check'])).stdout, /^sources +ok: 1 are fetched by schedule$/m);
     t.like(documentOf(t, await almanac(['sources', 'list', '--json'])), { publisher_alive: true });
     await noteGone(database, 'one of the test');
 

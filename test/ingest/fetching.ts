@@ -1,4 +1,4 @@
-// Shared by the tests of sources that keep themselves fresh: a server, a folder with its almanac.yml, and a publisher by its own role and a clock.
+// Shared by the tests of sources that are fetched by schedule: a server, a folder with its almanac.yml, and a publisher by its own role and a clock.
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';

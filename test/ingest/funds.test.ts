@@ -411,7 +411,7 @@ test.serial(
     for (const name of ['fund', 'date', 'nav'])
       t.is(
         (await failureOf(wide(['date,251', '2024-03-01,1'], { set: { [name]: '1' } }))).message,
-        `--set ${name} has no place in a wide file.`,
+        `--set ${name} cannot be used with a wide file.`,
       );
     t.regex((await failureOf(wide(['date', '2024-03-01']))).message, /names no fund beside the date/);
     for (const dataset of [

@@ -204,11 +204,11 @@ test.serial(
       };
       const first = await due();
       t.like(first, { result: 'failed', failures: 1 });
-      t.regex(first.message, /too much to be read: .*96 MB\. It is not read again until it changes/);
+      t.regex(first.message, /too large to be read: .*96 MB\. It is not read again until it changes/);
       for (const failures of [2, 3]) {
         const again = await due();
         t.like(again, { result: 'failed', failures });
-        t.regex(again.message, /^The file is the one that was too much to be read before/);
+        t.regex(again.message, /^The file is the one that was too large to be read before/);
       }
       t.is(tasks.length, 1);
       const name = (await selectSources(database))[0]?.name;

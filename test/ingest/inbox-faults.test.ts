@@ -57,7 +57,7 @@ test.serial('a file that becomes a link after it was seen is not followed', asyn
   );
   await inbox.settle();
   t.deepEqual(inbox.names('rejected'), ['swapped-later.csv', 'swapped-later.csv.report.txt']);
-  t.regex(inbox.report('swapped-later.csv'), /It cannot be taken: it is a symbolic link\./);
+  t.regex(inbox.report('swapped-later.csv'), /It cannot be loaded: it is a symbolic link\./);
   t.deepEqual(await values('SWAPPED'), ['2'], 'and the others are loaded');
 });
 
@@ -65,7 +65,7 @@ test.serial('a folder whose done is a link elsewhere is not worked on', async (t
   const inbox = folder(monthlySeries('linked', '*', 'LINKED'));
   symlinkSync(tmpdir(), path.join(inbox.directory, 'done'));
   inbox.put('a.csv', csv(1));
-  await t.throwsAsync(inbox.settle(), { message: /done must be a folder, and no link to one/ });
+  await t.throwsAsync(inbox.settle(), { message: /done must be a folder, and not a link to one/ });
   t.true(inbox.has('a.csv'));
   t.is(await seriesRow(database, 'LINKED'), undefined);
 });

@@ -115,6 +115,6 @@ test.serial('a publisher serves the figures of its folder, also while that is aw
   const away = await metrics();
   t.true(away.includes('\nalmanac_inbox_up 0\n'), away);
   t.notRegex(away, /^almanac_inbox_waiting /m);
-  await until('it is logged', () => publisher.output().includes('INBOX_DIR cannot be worked on'));
+  await until('it is logged', () => publisher.output().includes('INBOX_DIR cannot be read'));
   t.is(await publisher.end('SIGTERM'), 0);
 });

@@ -124,7 +124,7 @@ test.serial(
     ]);
     t.deepEqual(await rowCounts(database), before);
     const { rejects } = await failureOf(loadCsv(database, csv, options));
-    t.regex(rejects[0]?.expected ?? '', /an average over cities is none/);
+    t.regex(rejects[0]?.expected ?? '', /an average over cities is not a city/);
     t.regex(rejects[2]?.expected ?? '', /one of retail, wholesale, farmgate/);
   },
 );
@@ -137,7 +137,7 @@ test.serial('a file of another kind is refused with a message', async (t) => {
     [{ delimiter: '' }, /--delimiter is the one sign/],
     [{ encoding: 'klingon' }, /The encoding klingon is not known/],
     [{ reportFile: `${import.meta.dirname}/nowhere/report.csv` }, /The report .* cannot be written/],
-    [{ wide: true, create: true, set: { ...goodCells, side: ' ' } }, /--set series_id has no place/],
+    [{ wide: true, create: true, set: { ...goodCells, side: ' ' } }, /--set series_id cannot be used with a wide file/],
   ];
   for (const [options, message] of cases)
     t.regex((await failureOf(loadCsv(database, csv, options))).message, message);

@@ -137,10 +137,10 @@ test('CSV on the Web is above the front matter of a README, which is above what 
 });
 
 for (const [name, text, reason] of [
-  ['datapackage.json', '{"resources":', /datapackage\.json: it is no JSON/],
-  ['datapackage.json', '{"resources":{}}', /datapackage\.json: it is no data package \(resources: /],
-  ['csv-metadata.json', '[]', /csv-metadata\.json: it is no metadata of CSV on the Web/],
-  ['README.md', '---\ntitle: [\n---\n', /README\.md: its front matter is no YAML/],
+  ['datapackage.json', '{"resources":', /datapackage\.json: it is not valid JSON/],
+  ['datapackage.json', '{"resources":{}}', /datapackage\.json: it is not a data package \(resources: /],
+  ['csv-metadata.json', '[]', /csv-metadata\.json: it is not metadata of CSV on the Web/],
+  ['README.md', '---\ntitle: [\n---\n', /README\.md: its front matter is not valid YAML/],
   ['README.md', '---\nunit: {a: 1}\n---\n', /README\.md: in its front matter, unit: /],
   [
     'README.md',
@@ -150,7 +150,7 @@ for (const [name, text, reason] of [
   [
     'README.md',
     `---\na: &a [${'1,'.repeat(99)}1]\nb: &b [${'*a,'.repeat(99)}*a]\nc: [${'*b,'.repeat(99)}*b]\n---\n`,
-    /README\.md: its front matter is no YAML/,
+    /README\.md: its front matter is not valid YAML/,
   ],
   ['datapackage.json', ' '.repeat(4_000_001), /datapackage\.json: it is larger than 4 MB/],
 ] as const)

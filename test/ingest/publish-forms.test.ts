@@ -406,7 +406,7 @@ test('--dry-run stores nothing and writes nothing', async (t) => {
   const folder = folderOf('dry', { 'dry.csv': 'Date,Rate\n2024-01-01,1\n2024-02-01,2\n2024-03-01,3\n' });
   const ran = await publish(folder, '--dry-run');
   t.is(ran.code, 0, ran.stderr);
-  t.regex(ran.stdout, /^nothing kept \(--dry-run\): dry\.csv: 1 series, 3 new/);
+  t.regex(ran.stdout, /^nothing stored \(--dry-run\): dry\.csv: 1 series, 3 new/);
   t.is(await seriesRow(database, 'dry'), undefined);
   t.throws(() => readFileSync(path.join(folder, 'almanac.yml')), { code: 'ENOENT' });
 });

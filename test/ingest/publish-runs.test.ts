@@ -78,7 +78,7 @@ test('a terminal shows one line for the whole run, and twenty tables at its end;
     seen.stderr,
   );
   t.is(shown.at(-1), '', 'the line is gone at the end');
-  const tables = /^nothing kept \(--dry-run\): many_\d+\.csv: 1 series, 3 new/gm;
+  const tables = /^nothing stored \(--dry-run\): many_\d+\.csv: 1 series, 3 new/gm;
   t.is(seen.stdout.match(tables)?.length, 20);
   t.regex(seen.stdout, /^… and 2 tables more\n22 tables loaded, 0 unchanged\n/m);
   const logged = await run(false);

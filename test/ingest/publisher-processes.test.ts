@@ -90,7 +90,7 @@ test.serial(
     t.deepEqual(await published(database, 'KILLED.WAITING'), { '2024-01-01': '1' });
     t.is(await loadsOf(releaseNo), 1);
     await until(
-      'its file is forgotten',
+      'its file is deleted',
       async () => (await database.query('select from embargo.pieces')).length === 0,
     );
     t.is(await second.end('SIGTERM'), 0, second.output());

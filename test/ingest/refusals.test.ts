@@ -95,13 +95,13 @@ const refusals: Record<string, Refusal> = {
     csv: `${long}\nKNOWN,2024-01-02,1`,
     options: { vintage: '2024-07-01' },
     code: 'usage',
-    message: /The vintage 2024-07-01 lies in the future: today is 2024-06-30/,
+    message: /The vintage 2024-07-01 is in the future: today is 2024-06-30/,
   },
   'a --vintage that is no date': {
     csv: `${long}\nKNOWN,2024-01-02,1`,
     options: { vintage: 'May' },
     code: 'usage',
-    message: /The vintage May is no date/,
+    message: /The vintage May is not a date/,
   },
   'a dimension value with control characters, too long or empty': {
     csv: [
@@ -233,7 +233,7 @@ const refusals: Record<string, Refusal> = {
         csv: 'Day,KNOWN\n2024-01-02,1',
         options: { wide: true, set: { [name]: '1' } },
         code: 'usage',
-        message: new RegExp(`--set ${name} has no place in a wide file`),
+        message: new RegExp(`--set ${name} cannot be used with a wide file`),
       },
     ]),
   ),

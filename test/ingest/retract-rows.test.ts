@@ -181,7 +181,7 @@ test.serial(
     const { loadNo } = await retracted(result);
     await retracted(announced);
     t.deepEqual(await stored(), []);
-    t.regex(await refusal(loadNo), /Put the loads that it completes into force first\.$/);
+    t.regex(await refusal(loadNo), /Make the loads that it completes visible first\.$/);
   },
 );
 

@@ -89,7 +89,7 @@ test.serial('a rename that cannot be is refused with the reason, and nothing is 
     ['FREE', 'TAKEN', /^conflict: There is a series "TAKEN" already/],
     ['FREE', 'FREE', /^conflict: There is a series "FREE" already/],
     ['FREE', 'OTHER', /^conflict: "OTHER" is an earlier id of the series "OTHER.NEW"/],
-    ['FREE', 'a b', /^invalid_parameter: "a b" is no id of a series/],
+    ['FREE', 'a b', /^invalid_parameter: "a b" is not an id of a series/],
     ['FREE', 'commodity.wheat', /^conflict: .*prices of items/],
     ['commodity.rice', 'RICE', /^conflict: .*prices of an item/],
   ] as const)

@@ -125,7 +125,7 @@ test.serial(
 );
 
 test.serial(
-  'those that fail and those that are overdue are counted and told, and so is that no publisher is at work',
+  'those that fail and those that are overdue are counted and told, and so is that no publisher is running',
   async (t) => {
     const here = await startHere(t);
     here.server.serve(january);
@@ -152,7 +152,7 @@ test.serial(
     await database.query(`update embargo.sources set fetch_at = clock_timestamp() + interval '1 hour'`);
     t.deepEqual(await describeSources(database), {
       detail:
-        '2 keep themselves fresh; 1 of them failing: see "almanac sources list"; no publisher is at work',
+        '2 are fetched by schedule; 1 of them failing: see "almanac sources list"; no publisher is running',
       ...{ needsSomebody: true, lacksPublisher: true },
     });
     await noteAlive(database, 'one of the test');
@@ -161,7 +161,7 @@ test.serial(
        fetch_at = clock_timestamp() - interval '400 seconds'`,
     );
     const late = await describeSources(database);
-    t.regex(late.detail, /^2 keep themselves fresh; due for 40\d s$/);
+    t.regex(late.detail, /^2 are fetched by schedule; due for 40\d s$/);
     t.like(late, { needsSomebody: true, lacksPublisher: false });
     await noteGone(database, 'one of the test');
   },

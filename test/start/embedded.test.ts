@@ -78,7 +78,9 @@ test.serial(
     const another = await installation.run('start');
     t.is(another.code, 1);
     t.true(
-      another.output.includes(`runs already on ${installation.dataDir}, at ${installation.url} (process`),
+      another.output.includes(
+        `is already running on ${installation.dataDir}, at ${installation.url} (process`,
+      ),
     );
     t.is(await count('DEMO.CPI', key), await count('DEMO.CPI', key), 'and the running one goes on');
 

@@ -159,7 +159,7 @@ test('a release that is cancelled or delayed is waited for by nobody', async (t)
   }
 });
 
-test('the status tells of the sources that keep themselves fresh, and nothing of their URLs', async (t) => {
+test('the status tells of the sources that are fetched by schedule, and nothing of their URLs', async (t) => {
   const service = await startDataService('2026-11-23T12:00:00Z');
   t.teardown(() => service.close());
   const read = async () => {

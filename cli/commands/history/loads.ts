@@ -76,7 +76,7 @@ export const loads: DeclareCommand = (command, terminal) => {
     });
   command
     .command('retract')
-    .summary('take a load back: from today on, or with --erase in all vintages')
+    .summary('retract a load: from today on, or with --erase in all vintages')
     .argument(...aLoad)
     .option('--erase', 'rewrite the history too; cannot be undone')
     .option('--reason <text>', 'why, for the record')
@@ -156,8 +156,8 @@ function stateOf({ retracts, erases, retracted_by, is_erased, part_of }: LoadEnt
 }
 
 const effects: Record<Retraction['effect'], string> = {
-  out_of_force: 'out of force',
-  in_force: 'in force again',
+  out_of_force: 'retracted',
+  in_force: 'active again',
   erased: 'erased',
 };
 
@@ -184,8 +184,8 @@ function printRetraction(
       ? `load ${concerned[0]}`
       : `${concerned.length} loads of one file (from ${concerned[0]})`;
   terminal.stdout.write(
-    `${dryRun ? 'nothing kept (--dry-run): ' : ''}${which} ${effects[effect]} since ${since}` +
+    `${dryRun ? 'nothing stored (--dry-run): ' : ''}${which} ${effects[effect]} since ${since}` +
       `${dryRun ? '' : `, by load ${loadNo}`}: ` +
-      `${counted(pointsNew, datasetNamed(dataset).kind === 'table' ? 'row' : 'point')} back, ${pointsRevised} changed, ${pointsDeleted} deleted, ${pointsUnchanged} as before\n`,
+      `${counted(pointsNew, datasetNamed(dataset).kind === 'table' ? 'row' : 'point')} restored, ${pointsRevised} changed, ${pointsDeleted} deleted, ${pointsUnchanged} as before\n`,
   );
 }

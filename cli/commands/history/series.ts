@@ -216,7 +216,7 @@ function printManyFacts(
     });
   printInterruptions(terminal, { interruptions });
   const what = `${changed.length} series changed, ${unchanged} unchanged`;
-  terminal.stdout.write(dryRun ? `nothing kept (--dry-run): ${what}\n` : `${what}, by load ${loadNo}\n`);
+  terminal.stdout.write(dryRun ? `nothing stored (--dry-run): ${what}\n` : `${what}, by load ${loadNo}\n`);
   for (const { series: id, changes } of changed)
     for (const { fact, from, to } of changes)
       terminal.stdout.write(`${id} ${fact}: ${factText(from)} → ${factText(to)}\n`);
@@ -314,6 +314,6 @@ function printChange(
     });
   printInterruptions(terminal, { interruptions });
   terminal.stdout.write(
-    dryRun ? `nothing kept (--dry-run): ${id} ${what}\n` : `${id} ${what}, by load ${loadNo}\n`,
+    dryRun ? `nothing stored (--dry-run): ${id} ${what}\n` : `${id} ${what}, by load ${loadNo}\n`,
   );
 }

@@ -26,7 +26,7 @@ export function Unsubscribe() {
       <NarrowPage title="These mails have ended">
         <p role="status">
           {isOfAll
-            ? 'You follow nothing any more, and mails about changes have ended.'
+            ? 'You no longer follow anything, and mails about changes have ended.'
             : 'Mails about it have ended. Your other mails continue.'}
         </p>
         <OtherWays />

@@ -66,7 +66,7 @@ function AllAccounts() {
         url={url}
         what="accounts"
         empty={{
-          title: 'No account is like that',
+          title: 'No account matches',
           hint: 'Part of an e-mail address or of a name is enough.',
         }}
       >

@@ -36,7 +36,7 @@ export function Trust({ table, words }: { table: RevisionTable; words: Words }) 
               the {words.periodName}s that were first printed in the vintages shown here and have a value at
               the later release. Nothing is compared across a change of base or unit: “Latest” is the newest
               release before it. t is the mean divided by its standard error; from 2 on, or from −2 down, a
-              lean is told.
+              lean is reported.
             </p>
           </details>
         </div>
@@ -130,6 +130,7 @@ function basisOf(
 ): string {
   const basis = `${unit === '' ? '' : `${unit}; `}${countText(count, periodName, `${periodName}s`)} with a known first print.`;
   if (count < judgedFrom || t === null) return basis;
-  const told = lean === 'none' ? 'a lean cannot be told from chance' : 'the lean is no chance';
+  const told =
+    lean === 'none' ? 'a lean cannot be distinguished from chance' : 'the lean is not due to chance';
   return `${basis} With a mean of ${meanText(mean)} (t = ${numberText(t, 1)}) ${told}.`;
 }

@@ -73,7 +73,7 @@ function MailOnItsWay({ to }: { to: string }) {
         have just chosen.
       </p>
       <p class="other-ways">
-        <Link href="/forgot-password">Nothing came: I may have an account already</Link>
+        <Link href="/forgot-password">Nothing arrived: I may have an account already</Link>
       </p>
     </NarrowPage>
   );

@@ -238,8 +238,8 @@ export const expectedVintage = 'the day on which the value was published, not in
 export function parseVintage(text: string, today: string): string {
   const day = parsePeriod(text)?.to;
   if (day === undefined)
-    misuse(`The vintage ${text} is no date: YYYY-MM-DD is expected, or a period such as 2020-05.`);
+    misuse(`The vintage ${text} is not a date: YYYY-MM-DD is expected, or a period such as 2020-05.`);
   if (day > today)
-    misuse(`The vintage ${day} lies in the future: today is ${today}, and only what is published is loaded.`);
+    misuse(`The vintage ${day} is in the future: today is ${today}, and only what is published is loaded.`);
   return day;
 }

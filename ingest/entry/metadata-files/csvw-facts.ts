@@ -25,7 +25,7 @@ export const csvwNames = (data: string): string[] => [`${data}-metadata.json`, '
 export function csvwFacts(file: string, data: string): Stated | undefined {
   const parsed = documentSchema.safeParse(metadataJson(file));
   if (!parsed.success)
-    return fault(file, 'it is no metadata of CSV on the Web: it has neither "tables" nor "url"');
+    return fault(file, 'it is not metadata of CSV on the Web: it has neither "tables" nor "url"');
   const document = parsed.data;
   const tables = z.array(tableSchema).parse('tables' in document ? document['tables'] : [document]);
   const table = tables.find(({ url }) => path.posix.basename(url) === data);

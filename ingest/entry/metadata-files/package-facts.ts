@@ -34,13 +34,13 @@ export const isPackage = (name: string): boolean => name.endsWith(ending);
  *   have the same before their names.
  * @param data the path of the file of data, from the folder of the package.
  * @returns undefined if no resource is this file.
- * @throws IngestFailure if it is no data package.
+ * @throws IngestFailure if it is not a data package.
  */
 export function packageFacts(file: string, data: string): Stated | undefined {
   const parsed = packageSchema.safeParse(metadataJson(file));
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
-    return fault(file, `it is no data package (${issue?.path.join('.') ?? ''}: ${issue?.message ?? ''})`);
+    return fault(file, `it is not a data package (${issue?.path.join('.') ?? ''}: ${issue?.message ?? ''})`);
   }
   const prefix = path.basename(file).slice(0, -ending.length);
   const { resources, ...whole } = parsed.data;

@@ -58,6 +58,10 @@ function parsedYaml(file: string, yaml: string): unknown {
   try {
     return parse(yaml, { prettyErrors: false });
   } catch (error) {
-    return fault(file, `its front matter is no YAML (${error instanceof Error ? error.message : ''})`, error);
+    return fault(
+      file,
+      `its front matter is not valid YAML (${error instanceof Error ? error.message : ''})`,
+      error,
+    );
   }
 }

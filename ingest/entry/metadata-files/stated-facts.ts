@@ -39,7 +39,7 @@ export function metadataJson(file: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    return fault(file, `it is no JSON (${error instanceof Error ? error.message : ''})`, error);
+    return fault(file, `it is not valid JSON (${error instanceof Error ? error.message : ''})`, error);
   }
 }
 

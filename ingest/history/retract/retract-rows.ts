@@ -42,7 +42,7 @@ async function storedOrRefused<T>(work: Promise<T>, later: readonly number[]): P
       throw error;
     const first =
       later.length === 0
-        ? 'Put the loads that it completes into force first.'
+        ? 'Make the loads that it completes visible first.'
         : `Retract first the loads that came after it and state the same rows: ${later.join(', ')}.`;
     return fail('conflict', `Rows would be left incomplete, or contradict themselves. ${first}`, {
       detail: error,

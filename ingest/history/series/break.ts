@@ -140,6 +140,6 @@ export function refuseContinued(id: string, { date, continuedBy }: LastBreak): v
     fail(
       'conflict',
       `"${id}" is continued by "${continuedBy}" from ${date}, so it has no later breaks. ` +
-        `To take that back: almanac series break ${id} --from ${date} --remove`,
+        `To undo that: almanac series break ${id} --from ${date} --remove`,
     );
 }

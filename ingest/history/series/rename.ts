@@ -34,7 +34,7 @@ async function refuseId(on: Transaction, series: FoundSeries, newId: string): Pr
   if (!isSeriesId(newId))
     fail(
       'invalid_parameter',
-      `"${newId}" is no id of a series: up to 128 letters, digits, ".", "_" and "-", the first a letter or a digit.`,
+      `"${newId}" is not an id of a series: up to 128 letters, digits, ".", "_" and "-", the first a letter or a digit.`,
     );
   refuseDeleted(series);
   if (series.isOfItem)

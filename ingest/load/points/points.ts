@@ -27,7 +27,7 @@ export interface PointContext {
 
 /** What is expected instead of a date in the future. */
 export const notFuture = (today: string): string =>
-  `a date that has come: today is ${today} (SERIES_TIME_ZONE), and only what has happened is loaded`;
+  `a date that is not in the future: today is ${today} (SERIES_TIME_ZONE), and only what has happened is loaded`;
 
 /** Thrown if points were stored directly and one is not later than the last: they must be staged instead. */
 export class NotAscending extends Error {

@@ -47,7 +47,7 @@ export function unfolded(
 ): { input: LongInput; options: LoadOptions; columns: readonly WideColumn[] } {
   const parts = ['date', wide.column, wide.value];
   for (const name of parts)
-    if (options.set?.[name] !== undefined) misuse(`--set ${name} has no place in a wide file.`);
+    if (options.set?.[name] !== undefined) misuse(`--set ${name} cannot be used with a wide file.`);
   const titles = input.header.map((title, index) => (index === 0 && title.trim() === '' ? 'date' : title));
   const columns = sourceColumns(titles, { ...options, set: {} }, new Set(['date']));
   const date = columns.find(({ target }) => target === 'date') ?? columns[0];
@@ -138,7 +138,7 @@ function seriesIdOf(target: string): string {
 
 /** Constants apply to every row, so an invalid one is reported for the load and not for a row. */
 function checkConstants({ status, vintage, ...set }: Readonly<Record<string, string>>): void {
-  if (vintage !== undefined) misuse('--set vintage has no place in a wide file.');
+  if (vintage !== undefined) misuse('--set vintage cannot be used with a wide file.');
   if (status !== undefined && status.length > 16) misuse('--set status: at most 16 characters.');
   const dimensions = Object.entries(set).filter(([name]) => !metadataNames.has(name));
   checkDimensionNames(dimensions.map(([name]) => name));

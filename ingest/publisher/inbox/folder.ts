@@ -57,7 +57,9 @@ export async function prepareFolder(directory: string): Promise<void> {
     const mode = name === foldersOfInbox.taken ? 0o700 : 0o777;
     await mkdir(folder, { mode }).catch(unless('EEXIST'));
     if (!(await lstat(folder)).isDirectory())
-      throw new Error(`${folder} must be a folder, and no link to one: files of INBOX_DIR are moved there.`);
+      throw new Error(
+        `${folder} must be a folder, and not a link to one: files of INBOX_DIR are moved there.`,
+      );
   }
 }
 
@@ -91,7 +93,7 @@ const kindOf = (stats: BigIntStats): string | null =>
       ? 'it is a symbolic link'
       : stats.isDirectory()
         ? 'it is a folder'
-        : 'it is no regular file';
+        : 'it is not a regular file';
 
 /** It is gone, unless its name could not be decoded: then it cannot be looked up. */
 const unreadable = (name: string): string | null =>
@@ -164,7 +166,7 @@ export async function inspect(file: string, bytesMax: number): Promise<Identity 
   try {
     const stats = await handle.stat({ bigint: true });
     const reason = kindOf(stats);
-    if (reason !== null) throw new IngestFailure('invalid_file', `It cannot be taken: ${reason}.`);
+    if (reason !== null) throw new IngestFailure('invalid_file', `It cannot be loaded: ${reason}.`);
     if (stats.size > BigInt(bytesMax))
       throw new IngestFailure(
         'invalid_file',
@@ -185,7 +187,7 @@ async function openFile(file: string): Promise<FileHandle> {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ELOOP')
-      throw new IngestFailure('invalid_file', 'It cannot be taken: it is a symbolic link.');
+      throw new IngestFailure('invalid_file', 'It cannot be loaded: it is a symbolic link.');
     if (code === 'EACCES' || code === 'EPERM')
       throw new IngestFailure(
         'invalid_file',

@@ -112,7 +112,7 @@ export class InboxWatch implements Inbox {
       rows_rejected: sum(({ summary }) => summary.rowsRejected),
     };
     const of = { ...line, ...interruptionsToJson(outcome.interruptions) };
-    log.info(outcome.result === 'loaded' ? { ...of, ...counts } : of, 'A file of INBOX_DIR is done');
+    log.info(outcome.result === 'loaded' ? { ...of, ...counts } : of, 'A file of INBOX_DIR was dealt with');
   }
 
   /** Logged once per file, as long as it exists. */
@@ -121,7 +121,7 @@ export class InboxWatch implements Inbox {
       if (!this.#toldLeftAlone.has(name))
         this.#deps.log.warn(
           { event: 'inbox_left_alone', file: name, reason },
-          'INBOX_DIR has something that is not taken',
+          'INBOX_DIR has something that is not loaded',
         );
     this.#toldLeftAlone = new Set(leftAlone.map(({ name }) => name));
   }
@@ -146,7 +146,7 @@ export class InboxWatch implements Inbox {
 
 export function startInbox(deps: WatchDeps): Inbox & Running {
   const watch = new InboxWatch(deps);
-  const fault = 'INBOX_DIR cannot be worked on; its files stay, and it is tried again';
+  const fault = 'INBOX_DIR cannot be read; its files stay, and it is tried again';
   const look = (signal: AbortSignal) => watch.look(signal).then(() => false);
   const working = run({ everyMs: lookEveryMs, event: 'inbox_fault', fault, look }, deps);
   return { counts: watch.counts, standing: () => watch.standing(), ...working };

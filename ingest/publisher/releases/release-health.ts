@@ -29,7 +29,7 @@ export async function describeReleases(on: Queryable): Promise<Health> {
     ...(isLate ? [`late by ${lateSeconds.toFixed(0)} s`] : []),
     ...(held > 0 ? [`${held} held by the calendar`] : []),
     ...(failed > 0 ? [`${failed} failed`] : []),
-    isAlive ? 'a publisher is at work' : 'no publisher is at work',
+    isAlive ? 'a publisher is running' : 'no publisher is running',
   ];
   return {
     detail: parts.join('; '),

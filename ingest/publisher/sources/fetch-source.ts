@@ -56,7 +56,7 @@ class EndedReader extends IngestFailure {
   constructor(ended: ProcessEnded, sha256: string) {
     super(
       'invalid_file',
-      `The file is too much to be read: ${ended.message}. ${untilChanged} ${ended.advice}`,
+      `The file is too large to be read: ${ended.message}. ${untilChanged} ${ended.advice}`,
     );
     this.sha256 = sha256;
   }
@@ -94,7 +94,7 @@ async function postpone({ database, clock, log }: FetchDeps, { name, lease }: Le
     const now = await clock.now(database);
     await giveBack(database, lease, new Date(now.getTime() + postponedMs));
   } catch (error) {
-    log.warn({ err: error, source: name }, 'A source could not be given back; its lease ends by itself');
+    log.warn({ err: error, source: name }, 'The lease of a source could not be released; it ends by itself');
   }
 }
 
@@ -131,7 +131,7 @@ async function fetchAndLoad(
     if (source.endedSha256 === fetched.sha256)
       throw new IngestFailure(
         'invalid_file',
-        `The file is the one that was too much to be read before. ${untilChanged}`,
+        `The file is the one that was too large to be read before. ${untilChanged}`,
       );
     return await load(deps, source, { entry, fetched, loadedWith: loaded?.entry }, signal);
   } finally {

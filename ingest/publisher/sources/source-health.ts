@@ -12,10 +12,10 @@ export async function describeSources(on: Queryable): Promise<Health> {
   const isAlive = await isPublisherAlive(on);
   const isLate = overdueSeconds > overdueSecondsMax;
   const parts = [
-    `${fresh + failing} keep themselves fresh`,
+    `${fresh + failing} are fetched by schedule`,
     ...(failing > 0 ? [`${failing} of them failing: see "almanac sources list"`] : []),
     ...(isLate ? [`due for ${overdueSeconds.toFixed(0)} s`] : []),
-    ...(fresh + failing > 0 && !isAlive ? ['no publisher is at work'] : []),
+    ...(fresh + failing > 0 && !isAlive ? ['no publisher is running'] : []),
   ];
   return {
     detail: parts.join('; '),

@@ -71,8 +71,8 @@ function BillingOf({ account, reload }: OfAccount) {
               <section>
                 <div class="note">
                   <div>
-                    <b>Nothing is sold here</b>This installation takes no payments. Its operator sets the
-                    plans.
+                    <b>Nothing is for sale here</b>This installation accepts no payments. Its operator sets
+                    the plans.
                   </div>
                 </div>
               </section>

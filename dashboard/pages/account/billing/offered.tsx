@@ -96,7 +96,7 @@ function Offer({
             disabled={action.isBusy}
             onClick={isAsked ? take : () => setIsAsked(true)}
           >
-            {isAsked ? `Yes, change from ${present} to ${name}` : 'Take it into this account'}
+            {isAsked ? `Yes, change from ${present} to ${name}` : 'Move it into this account'}
           </button>
         )}
         <button class="btn" type="button" disabled={action.isBusy} onClick={openPortal}>

@@ -83,7 +83,7 @@ function FirstKey({ secret, email }: { secret: string; email: string }) {
         <p>
           A mail is on its way to <b>{email}</b>. It leads to signing in, which proves the mailbox and ends
           keys made before: make new ones then. An account that you have already has not changed: Billing
-          offers to take the purchase into it.
+          offers to move the purchase into it.
         </p>
         <Ways />
       </NarrowPage>

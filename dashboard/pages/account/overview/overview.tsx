@@ -87,7 +87,7 @@ function StepList({ keys: all, account, reload }: OfAccount & { keys: readonly K
           <span aria-live="polite">
             {used?.last_used_at != null
               ? `Received. The last came ${instantText(used.last_used_at)} UTC, with “${used.name}”`
-              : 'We are watching for it. This line changes by itself.'}
+              : 'Waiting for it. This line changes by itself.'}
           </span>
         </Step>
       </ol>

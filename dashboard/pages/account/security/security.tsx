@@ -146,7 +146,7 @@ function CloseAccount({ account }: OfAccount) {
           change={close}
           onClose={() => setIsAsked(false)}
         >
-          <p>Its {account.active_keys} active keys stop at once. Nothing of it can be brought back.</p>
+          <p>Its {account.active_keys} active keys stop at once. Nothing of it can be restored.</p>
         </TypedConfirmation>
       )}
     </section>

@@ -102,7 +102,7 @@ function summed({ from, days }: MonthSoFar): { at: number; value: number }[] {
 
 function sentence({ used, limit }: MonthSoFar, projection: Projection | null): string {
   const so = `${countText(used, 'call')} so far${limit === null ? '' : `, of ${numberText(limit)}`}.`;
-  if (projection === null) return `${so} Nothing is foretold before the third day of the month.`;
+  if (projection === null) return `${so} A forecast begins on the third day of the month.`;
   const end = `At this pace ${numberText(Math.round(projection.expected))} at the end of the month.`;
   if (projection.exhaustedAt === null) return `${so} ${end}`;
   return `${so} ${end} The limit is reached on ${shortDayText(new Date(projection.exhaustedAt).toISOString())}.`;

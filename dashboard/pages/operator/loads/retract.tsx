@@ -31,7 +31,7 @@ const ways: Record<Way, { label: string; means: string; button: string; warning:
   erase: {
     label: 'In all vintages',
     means:
-      'Erased, it is in no vintage any more: all are as if it had never been loaded. For what should not have been published at all.',
+      'Once erased, it is in no vintage: all are as if it had never been loaded. For what should not have been published at all.',
     button: 'Erase the load',
     warning: 'It is erased from all vintages. This cannot be undone.',
   },

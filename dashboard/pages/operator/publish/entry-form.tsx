@@ -81,7 +81,7 @@ function EntryText({ found, edited, isOpen, onEdit }: EntryTextProps) {
       {edited !== undefined && (
         <p class="actions">
           <button class="btn sml" type="button" onClick={() => onEdit(found)}>
-            Take the edit back
+            Undo the edit
           </button>
         </p>
       )}

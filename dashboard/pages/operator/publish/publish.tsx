@@ -24,7 +24,7 @@ function Upload() {
   const action = useAction();
   // Who leaves the page is not led to what was found.
   const leaving = useRef(new AbortController());
-  useEffect(() => () => leaving.current.abort(new DOMException('The page was left.', 'AbortError')), []);
+  useEffect(() => () => leaving.current.abort(new DOMException('The page was closed.', 'AbortError')), []);
   const send = (files: readonly File[]) => {
     const [first] = files;
     setIsMany(files.length > 1);

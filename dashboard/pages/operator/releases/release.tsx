@@ -139,7 +139,7 @@ const changes = {
     path: '/v1/operator/releases/{release}/cancellation',
     button: 'Cancel the release',
     title: 'Cancel the release?',
-    text: 'It is never made, and its file is forgotten.',
+    text: 'It is never published, and its file is deleted.',
   },
 } as const;
 type Change = keyof typeof changes;

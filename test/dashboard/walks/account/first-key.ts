@@ -21,7 +21,7 @@ export const firstKey: Walk = {
     await page.getByLabel('Password').waitFor();
     await visitor.look('sign-up');
     await signUp(stage, visitor, newPerson());
-    await page.getByText('We are watching for it').waitFor();
+    await page.getByText('Waiting for it').waitFor();
     await visitor.look('overview-new');
 
     await page.getByRole('link', { name: 'Create a key' }).click();

@@ -90,7 +90,7 @@ async function walk(stage: Stage, visitor: Visitor): Promise<void> {
   await page.goto(header);
   await page.getByRole('button', { name: 'Stop all' }).waitFor();
   await page.getByRole('button', { name: 'Stop all' }).click();
-  await page.getByText('You follow nothing any more').waitFor();
+  await page.getByText('You no longer follow anything').waitFor();
   await visitor.open('/dashboard/following');
   await page.getByText('You follow nothing yet').waitFor();
 }

@@ -1,4 +1,4 @@
-// An operator sees which of the sources that keep themselves fresh fails, and why.
+// An operator sees which of the sources that are fetched by schedule fails, and why.
 import { setRole } from '../../../../accounts-api/operator/operator-access.ts';
 import { insertSource } from '../../../../ingest/publisher/sources/sources.sql.ts';
 import { assertSame, newPerson, signUp } from '../../people.ts';
