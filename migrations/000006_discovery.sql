@@ -96,7 +96,7 @@ create table data.search_entries (
   series_no   integer,             -- of a series or a commodity
   id_text     text not null,       -- from here on derived by data.store_search
   name_text   text not null,
-  words       tsvector not null,   -- A: id and name, each word as it is and without its ending · B: all else
+  words       tsvector not null,   -- A: name, and C: id, each word as it is and without its ending · B: all else
   -- and `:type:fund`, `:category:prices`, …, which no word begins with, for filters
   unique (type, id)
 );
@@ -117,7 +117,8 @@ create function data.category_words(category text) returns text[] language sql i
   from generate_series(1, cardinality(string_to_array(category, '/'))) depth);
 
 create function data.search_words(document data.search_document, id_text text, name_text text) returns tsvector language sql stable return
-  setweight(to_tsvector('pg_catalog.simple', id_text || ' ' || name_text) || to_tsvector('data.english', id_text || ' ' || name_text), 'A')
+  setweight(to_tsvector('pg_catalog.simple', name_text) || to_tsvector('data.english', name_text), 'A')
+  || setweight(to_tsvector('pg_catalog.simple', id_text) || to_tsvector('data.english', id_text), 'C')
   || setweight(to_tsvector('data.english', data.search_text(
        concat_ws(' ', (document).facts, (document).source, (document).category, left((document).description, 2000)))), 'B')
   || array_to_tsvector(array_remove(array[':type:' || (document).type, ':frequency:' || (document).frequency,

@@ -75,14 +75,15 @@ interface FailedProps {
   title?: string;
 }
 
-/** The error in the API's own words, with the details that support needs. */
+/** The error in the API's own words, with the details that support needs. What does not exist is not tried again. */
 export function Failed({ error, retry, title = 'This could not be loaded' }: FailedProps) {
+  const isAbsent = error.status === 404;
   return (
     <div class="empty" role="alert">
-      <h3>{title}</h3>
+      <h3>{isAbsent ? 'Not found' : title}</h3>
       <p>{error.message}</p>
       <div class="actions">
-        {retry && (
+        {retry && !isAbsent && (
           <button class="btn" type="button" onClick={retry}>
             Try again
           </button>

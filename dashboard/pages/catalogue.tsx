@@ -265,9 +265,11 @@ function Count({ catalog, params }: { catalog: Catalog; params: URLSearchParams 
     <div class="sec-head">
       <p role="status">{countText(total, 'series', 'series')}</p>
       {followed !== undefined && <FollowButton small {...followed} />}
-      <a class="push sm" href={`/v1/catalog?${csv.toString()}`} download="catalogue.csv">
-        Download as CSV
-      </a>
+      {total > 0 && (
+        <a class="push sm" href={`/v1/catalog?${csv.toString()}`} download="catalogue.csv">
+          Download as CSV
+        </a>
+      )}
     </div>
   );
 }

@@ -3,7 +3,16 @@
 import { z } from 'zod';
 import type { Queryable } from '../../kernel/database.ts';
 import { nothing, type AskedWords } from './queries.sql.ts';
-import { beginsWith, comparison, finerRank, alike, isStale, popularIds, Values } from './ranking.sql.ts';
+import {
+  beginsWith,
+  comparison,
+  finerRank,
+  alike,
+  isStale,
+  popularIds,
+  Values,
+  wordsOfName,
+} from './ranking.sql.ts';
 
 /**
  * How an entry matches, best first: by its whole id or name; by whole words at the beginning of one; by every word in id and name; by
@@ -197,7 +206,7 @@ function hitsSql({ q, words, filter, fewest, newest }: SearchQuery, v: Values): 
     facts: `entry_no, series_no, length(name_text) as length, ${alike(words, v)} as alike`,
   };
   const { covered, total } = comparison(words.compared, v, 'words');
-  const { covered: named } = comparison(words.compared, v, `ts_filter(words, '{a}')`);
+  const { covered: named } = comparison(words.compared, v, wordsOfName);
   return `${wholeSql(words, parts)}, ${someSql(words, fewest, parts)}, found as materialized (
     select entry_no, min(match) as match, min(series_no) as series_no, min(length) as length, max(alike) as alike
     from (select * from whole union all select * from with_some) every group by entry_no
@@ -231,7 +240,7 @@ function wholeSql(words: AskedWords, { v, text, lexemes, passes, facts }: Parts)
      from (select * from data.search_entries where ${column} collate "C" >= ${text} and ${column} collate "C" < ${text} || chr(1114111)
            order by ${column} collate "C" limit ${beginningsMax}) e where ${passes})`;
   const inName = (query: string, name: number, other: number) =>
-    `${facts}, case when ts_filter(words, '{a}') @@ ${query} then ${name} else ${other} end as match`;
+    `${facts}, case when ${wordsOfName} @@ ${query} then ${name} else ${other} end as match`;
   const matching = (query: string) => `words @@ (${query} && ${lexemes})`;
   const isCommon = (query: string, name: string) =>
     `count(*) filter (where ${matching(query)}) * ${commonRatio} > count(*) as ${name}`;

@@ -65,10 +65,13 @@ export function isStale(series: string, day: string): string {
   return `coalesce(${series}.last_date < ${day} - (${days}), ${day} is not null)`;
 }
 
-/** From 0 to 2: whether the metadata have the words in sequence, and id and name have them with the typed endings. */
+/** The words of an entry's id and name. */
+export const wordsOfName = `ts_filter(words, '{a,c}')`;
+
+/** From 0 to 2: whether the metadata have the words in sequence, and the name, without the id, has them with the typed endings. */
 export function alike({ typed }: AskedWords, v: Values): string {
   const text = `data.search_text(${v.of(typed)})`;
-  return `(words @@ phraseto_tsquery('data.english', ${text}))::integer + (words @@ plainto_tsquery('pg_catalog.simple', ${text}))::integer`;
+  return `(words @@ phraseto_tsquery('data.english', ${text}))::integer + (ts_filter(words, '{a}') @@ plainto_tsquery('pg_catalog.simple', ${text}))::integer`;
 }
 
 /** Whether a column begins with whole words of a text; its last word may be the plural. */
@@ -102,7 +105,7 @@ export function seriesRelevance(
 ): string {
   const text = `btrim(data.search_text(${v.of(q)}::text))`;
   const [own, any] = [v.query(words.own), v.query(words.any)];
-  const name = `ts_filter(words, '{a}')`;
+  const name = wordsOfName;
   const begun = (of: string, rank: number) =>
     words.begun === null ? '' : `when ${of} @@ ${v.query(words.begun)} then ${rank}`;
   const { covered, total } = comparison(words.compared, v, 'words');

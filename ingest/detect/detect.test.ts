@@ -55,6 +55,14 @@ test('years under a title that is not known are dates, and that is a guess; date
   t.deepEqual(fourDigits.entry.date, { across: 'columns' });
 });
 
+test('a column with the title of the table in every row becomes the description of its series', (t) => {
+  const rows = (title: string) => sampleOf([['Dataset', 'Series Key', 'Series', 'Date', 'Value'], ...['2024-01', '2024-02', '2024-03'].map((month, at) => [title, 'LSM.1', 'Overall', month, `${at}.5`])]); // prettier-ignore
+  const described = propose(rows('Large-scale manufacturing (base 2015-16)'), about).entry;
+  t.like(described.series, { description: '{Dataset}' });
+  t.is(described.ignore, undefined);
+  t.deepEqual(propose(rows('LSM_1516'), about).entry.ignore, ['Dataset']);
+});
+
 test('a date in a title or a name is read where it has one meaning', (t) => {
   t.is(dateInText('as on 31-JULY-2014 (All figures in Rs. Crore)')?.date, '2014-07-31');
   t.is(dateInText('Portfolio as on Jun 30,2025')?.date, '2025-06-30');

@@ -70,6 +70,7 @@ export function addSeries(
     name: names.name,
     ...unitOf(layout, columns, rows, about),
     ...multiplierOf(draft, layout, columns, rows, above),
+    ...(columns.dataset !== null && { description: `{${title(columns.dataset)}}` }),
     ...(layout.facts.description !== undefined &&
       layout.facts.description !== layout.facts.name && {
         description: lineTemplate(layout, 'description'),

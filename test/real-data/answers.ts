@@ -1,7 +1,9 @@
 // Typed access to the command line and the API for the real-data checks: loads, and points as JSON, as CSV, page by page.
 import assert from 'node:assert/strict';
+import { setTimeout } from 'node:timers/promises';
 import { parse } from 'csv-parse/sync';
-import type { Response } from 'undici';
+import { Agent, fetch, type Response } from 'undici';
+import type { Installation } from '../services/instance.ts';
 
 /** A running installation, as the checks use it. */
 export interface Instance {
@@ -9,6 +11,28 @@ export interface Instance {
   almanac(...words: string[]): Promise<string>;
   /** A keyed GET. */
   get(target: string): Promise<Response>;
+}
+
+/**
+ * Each call has a connection of its own. While a check computes, it does not see that the gateway closes an idle connection after its
+ * 65 s, and the next call would fail on it.
+ */
+const dispatcher = new Agent({ pipelining: 0 });
+const refusalsMax = 100;
+
+/** An installation that serves, called with a key. */
+export function instanceOf({ almanac, url }: Installation, apiKey: string): Instance {
+  return { almanac, get: (target) => getWhenAllowed(url + target, apiKey) };
+}
+
+/** Calls as a well-behaved client: after a 429, again after Retry-After. */
+async function getWhenAllowed(url: string, apiKey: string): Promise<Response> {
+  for (let tries = 0; ; tries += 1) {
+    const response = await fetch(url, { headers: { 'x-api-key': apiKey }, dispatcher });
+    if (response.status !== 429 || tries === refusalsMax) return response;
+    await response.body?.cancel();
+    await setTimeout(Number(response.headers.get('retry-after')) * 1000);
+  }
 }
 
 /** The flags of `almanac ingest`: true is the bare flag, a list repeats it, names and values are one flag each. */

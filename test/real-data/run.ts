@@ -6,11 +6,10 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
-import { setTimeout } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { Agent, fetch, type Response } from 'undici';
 import { checkBlsCalendar } from './bls-calendar.ts';
 import { checkCoreSeries } from './core-series.ts';
+import { checkEverydaySearches } from './everyday-searches.ts';
 import { checkFredMd } from './fred-md.ts';
 import { checkFrequencies } from './frequencies.ts';
 import { checkFunds } from './funds.ts';
@@ -23,7 +22,7 @@ import { checkWfpPrices } from './wfp-prices.ts';
 import { checkStranger } from './stranger/session.ts';
 import { underGuard } from '../run/guard.ts';
 import { createInstallation, type Serving } from '../services/instance.ts';
-import type { Instance } from './answers.ts';
+import { instanceOf, type Instance } from './answers.ts';
 
 export interface Check {
   instance: Instance;
@@ -53,15 +52,10 @@ const checks: Readonly<Record<string, (check: Check & StrangersOptions) => Promi
   securities: checkSecurities,
   'published-folders': checkPublishedFolders,
   frequencies: checkFrequencies,
+  'everyday-searches': checkEverydaySearches,
   stranger: checkStranger,
 };
 
-/**
- * Each call has a connection of its own. While a check computes, it does not see that the gateway closes an idle connection after its
- * 65 s, and the next call would fail on it.
- */
-const dispatcher = new Agent({ pipelining: 0 });
-const refusalsMax = 100;
 /** Characters of what an instance printed, shown after a failure. */
 const printedAtEnd = 4_000;
 
@@ -100,10 +94,7 @@ async function tryReal(dataFolder: string, names: readonly string[]): Promise<vo
     const serving = await installation.start();
     const { apiKey } = serving;
     assert.ok(apiKey, 'the first start prints a key');
-    const instance: Instance = {
-      almanac: installation.almanac,
-      get: (target) => getWhenAllowed(installation.url + target, apiKey),
-    };
+    const instance = instanceOf(installation, apiKey);
     try {
       for (const name of names) {
         const check = checks[name];
@@ -127,14 +118,4 @@ async function tryReal(dataFolder: string, names: readonly string[]): Promise<vo
 function sayWhatRan({ process: { exitCode, signalCode }, printed }: Serving): void {
   const state = signalCode ?? (exitCode === null ? 'runs' : `ended with ${exitCode}`);
   process.stdout.write(`The instance (${state}) printed last:\n${printed().slice(-printedAtEnd)}\n`);
-}
-
-/** Calls as a well-behaved client: after a 429, again after Retry-After. */
-async function getWhenAllowed(url: string, apiKey: string): Promise<Response> {
-  for (let tries = 0; ; tries += 1) {
-    const response = await fetch(url, { headers: { 'x-api-key': apiKey }, dispatcher });
-    if (response.status !== 429 || tries === refusalsMax) return response;
-    await response.body?.cancel();
-    await setTimeout(Number(response.headers.get('retry-after')) * 1000);
-  }
 }

@@ -14,6 +14,8 @@ export interface Columns extends Dimensions {
   /** The column that names the series, such as `Series Key`. */
   key: number | null;
   name: number | null;
+  /** The column that has the title of the whole table in every row. */
+  dataset: number | null;
   unit: number | null;
   currency: number | null;
   frequency: number | null;
@@ -39,6 +41,7 @@ const titled = {
   multiplier: /^(?:scalar_factor|unit[ _]?mult(?:iplier)?|scale|multiplier|power[ _]?code|magnitude)$/i,
   key: /^(?:series|indicator|variable|subject)[ _.-]?(?:key|id|code|identifier)$/i,
   name: /^(?:series|indicator|variable|subject)(?:[ _.-]?(?:display[ _])?(?:name|title|descriptor))?$/i,
+  dataset: /^(?:data[ _-]?set|table|publication)(?:[ _.-]?(?:name|title))?$/i,
   value: /^(?:obs(?:ervation)?[ _.]?)?values?$/i,
 } as const;
 
@@ -55,6 +58,7 @@ export function detectColumns(
     values: [...taken.periods],
     key: null,
     name: null,
+    dataset: null,
     unit: null,
     currency: null,
     frequency: null,
@@ -342,6 +346,8 @@ function takeNames(
     const [only = ''] = texts;
     if (texts.size > 1 || body.length < 2) continue;
     free.delete(at);
+    if (titled.dataset.test(entryAt(titles, at)) && /\p{L}{2}.* /u.test(only)) found.dataset ??= at;
+    if (found.dataset === at) continue;
     found.ignored.set(
       at,
       only === '' ? 'it is empty beside the values' : `it is "${only.slice(0, 60)}" in every row`,

@@ -12,8 +12,8 @@ import { downloadBulkFiles } from './bulk-files.ts';
 import { checkRecipes, recipeOf } from './recipes.ts';
 
 /** What the stand-ins import too. */
-export const toolModules = ['requests'];
-export const toolPackages = ['python3-requests', 'r-cran-httr'];
+export const toolModules = ['requests', 'uno'];
+export const toolPackages = ['python3-requests', 'python3-uno', 'r-cran-httr'];
 
 const here = path.join(projectRoot, 'test/clients/tools');
 const ofPlans = `

@@ -1,6 +1,7 @@
 // Look at the pages that are open to all, as they are when nobody has chosen anything; their numbers are those of the API.
 import type { Page } from 'playwright-core';
 import { until } from '../../run/until.ts';
+import type { Visitor } from '../browser.ts';
 import { assertSame } from '../people.ts';
 import { readApi, written } from '../reading.ts';
 import type { Stage } from '../stage.ts';
@@ -12,6 +13,7 @@ type Check = (stage: Stage, page: Page) => Promise<void>;
 const pages: readonly (readonly [string, string, string, Check?])[] = [
   ['/', 'home', 'Every number, and every number it used to be', checkHome],
   ['/catalogue', 'catalogue', 'Catalogue', checkCatalogue],
+  ['/catalogue?q=zzqx', 'catalogue-empty', 'Catalogue', checkNothingFound],
   ['/calendar', 'calendar', 'Calendar'],
   ['/status', 'status', 'Status', checkStatus],
   ['/plans', 'plans', 'Plans', checkPlans],
@@ -32,6 +34,7 @@ export const openPages: Walk = {
       await check?.(stage, visitor.page);
       await visitor.look(name);
     }
+    await openAbsent(visitor);
   },
 };
 
@@ -49,6 +52,22 @@ async function checkHome(stage: Stage, page: Page): Promise<void> {
 async function checkCatalogue(stage: Stage, page: Page): Promise<void> {
   await checkLatestValues(stage, page);
   await page.getByText(`${await countSeries(stage)} series`, { exact: true }).waitFor();
+}
+
+/** What has no rows is not offered as a file. */
+async function checkNothingFound(_stage: Stage, page: Page): Promise<void> {
+  await page.getByText('0 series', { exact: true }).waitFor();
+  assertSame(await page.getByText('Download as CSV').count(), 0, 'links to an empty file');
+}
+
+/** What does not exist is not tried again. */
+async function openAbsent(visitor: Visitor): Promise<void> {
+  visitor.expectStatus(404);
+  await visitor.open('/series/ABSENT');
+  await visitor.page.getByRole('heading', { name: 'Not found', exact: true }).waitFor();
+  const tries = await visitor.page.getByRole('button', { name: 'Try again' }).count();
+  assertSame(tries, 0, 'buttons to try again');
+  await visitor.look('series-absent');
 }
 
 /** The latest value of each series in a table of them. */
