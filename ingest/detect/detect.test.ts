@@ -1,11 +1,7 @@
 import test from 'ava';
 import fc from 'fast-check';
 import type { Sample } from '../read/table-rows.ts';
-import { detectDialect } from '../read/csv-dialect.ts';
 import { dateInText } from '../cells/dates/date-in-line.ts';
-import { numberReader } from '../cells/numbers/number-formats.ts';
-import { detectDates } from './table/date-format.ts';
-import { detectFrequency } from './table/frequency.ts';
 import { detectNumbers } from './table/number-format.ts';
 import { namesIn } from '../entry/file-name.ts';
 import { propose } from './propose.ts';
@@ -23,51 +19,6 @@ function sampleOf(rows: string[][]): Sample {
   return { rows, lines: rows.map((_, at) => at + 1), isWhole: true, continued: new Set(), delimiter: ',' };
 }
 
-const marksOf = (texts: string[]) => {
-  const { decimal, thousands } = detectNumbers(texts, ',');
-  return [decimal.value, thousands?.value ?? null, thousands?.isSure ?? null];
-};
-
-test('the marks of numbers are told by the numbers that have one reading', (t) => {
-  t.deepEqual(marksOf(['1.5', '1.234']), ['.', null, null]);
-  t.deepEqual(marksOf(['1,5', '1.234']), [',', '.', true]);
-  t.deepEqual(marksOf(['1,234.5', '12']), ['.', ',', true]);
-  t.deepEqual(marksOf(['0,123']), [',', null, null]);
-  t.deepEqual(marksOf(['1 234,5']), [',', ' ', true]);
-  t.deepEqual(marksOf(["1'234.5"]), ['.', "'", true]);
-  t.deepEqual(marksOf(['1,234']), ['.', ',', false], 'or three decimals: a guess');
-  t.deepEqual(marksOf(['1,234,567', '1,234']), ['.', ',', true]);
-  t.deepEqual(marksOf(['1.234.567']), [',', '.', true]);
-});
-
-test('flags after numbers and marks of missing ones are found, and taken off as found', (t) => {
-  const { flags, missing } = detectNumbers(['131,0 p', '12 e', '5', ':', ': c', '7.5%', '(p)', '3(r)'], ',');
-  t.deepEqual(flags?.value, { p: 'p', e: 'e', c: 'c', '%': null, '(p)': 'p', '(r)': 'r' });
-  t.deepEqual(missing?.value, [':']);
-  const read = numberReader({ decimal: ',', flags: { p: 'p', e: 'e', c: 'c', '%': null }, missing: [':'] });
-  t.deepEqual(read('131,0 p'), { value: '131.0', status: 'p' });
-  t.deepEqual(read('131,0p'), { value: '131.0', status: 'p' });
-  t.deepEqual(read('7,5%'), { value: '7.5', status: '' });
-  t.deepEqual(read(': c'), { value: null, status: 'c' });
-  t.deepEqual(read('131,0'), { value: '131.0', status: '' });
-  t.is(read('7.5'), undefined, 'a point is not a decimal mark here');
-  t.is(read('stop'), undefined, 'a word that ends in a flag is a bad cell, and stays one');
-});
-
-test('a number such as -999 is taken as missing where no other is near it, and that is asked', (t) => {
-  const missing = (...texts: string[]) => detectNumbers(texts, ',').missing;
-  t.like(missing('1.5', '-999', '20', '-999'), { value: ['-999'], isSure: false });
-  t.like(missing('-12', '-9999.0', '40'), { value: ['-9999.0'], isSure: false });
-  t.is(missing('-600', '-999', '-1020'), null);
-  const read = numberReader({ missing: ['-999'] });
-  t.deepEqual([read('-999')?.value, read('-998')?.value], [null, '-998']);
-});
-
-test('years that a program wrote as decimals are years, unless there are quarters among them', (t) => {
-  t.is(detectDates(['2008.0', '2009.0', '2010.0'], { allowsNumbers: true })?.kind, 'year');
-  t.is(detectDates(['2008.0', '2008.25', '2008.5'], { allowsNumbers: true })?.kind, 'quarter');
-});
-
 test('a sign alone among numbers is a guess, as it may mean something else; two points are not', (t) => {
   for (const sign of ['@', '^', '#', '*']) {
     const { missing } = detectNumbers(['1.5', sign, '2', sign], ',');
@@ -77,51 +28,6 @@ test('a sign alone among numbers is a guess, as it may mean something else; two 
     t.true(propose(sampleOf([['Date', 'A'], ...data]), about).entry.guessed?.includes('missing'));
   }
   t.true(detectNumbers(['1.5', '..', 'n/a'], ',').missing?.isSure);
-});
-
-test('day and month are told apart by a day above 12, or by regular steps, and are else a guess', (t) => {
-  const found = (texts: string[]) => {
-    const form = detectDates(texts);
-    return [form?.style.format, form?.isSure];
-  };
-  t.deepEqual(found(['03/01/2024', '13/01/2024']), ['D/M/YYYY', true]);
-  const firsts = Array.from({ length: 24 }, (_, at) => `${(at % 12) + 1}/1/${at < 12 ? 1959 : 1960}`);
-  t.deepEqual(found(firsts), ['M/D/YYYY', true]);
-  t.is(detectDates(firsts.slice(0, 5))?.isSure, false, 'five days of a month, or five months');
-  t.is(detectDates(['01/01/2024'])?.read('01/01/2024')?.from, '2024-01-01');
-  t.deepEqual(found(['2024-01-31', '2024-02-29']), [undefined, true]);
-  t.is(detectDates(['12', '13', '14']), null);
-});
-
-test('numbers that are dates in one way only are read in that way: parts of a year, lost noughts, seconds', (t) => {
-  const formOf = (texts: string[], isTitles = false) => {
-    const found = detectDates(texts, { allowsNumbers: true, isTitles });
-    return [found?.style.format, found?.kind, found?.isSure];
-  };
-  t.deepEqual(formOf(['2011.917', '2012.000', '2012.083', '2012.167', '2012.250']), [
-    'decimal year',
-    'month',
-    true,
-  ]);
-  t.deepEqual(formOf(['2012', '2012.25', '2012.5', '2012.75', '2013']), ['decimal quarter', 'quarter', true]);
-  t.deepEqual(formOf(['2016.09', '2016.1', '2016.11', '2016.12', '2017.01'], true), [
-    'YYYY.MM',
-    'month',
-    true,
-  ]);
-  const quarters = ['2019-03', '2019-04', '2020-01', '2020-02', '2020-03', '2020-04', '2021-01'];
-  for (const mark of ['', '(p)'])
-    t.like(detectDates([...quarters, `2021-02${mark}`], { title: '日期' }), {
-      kind: 'quarter',
-      isSure: false,
-    });
-  t.deepEqual(formOf(['899078400', '899164800', '899251200']), ['epoch seconds', 'day', true]);
-  t.deepEqual(
-    detectDates(['2001KW03', '2001KW04', '2002KW01', '2002KW02'], { title: 'Kwartaal' })?.kind,
-    'quarter',
-  );
-  t.like(detectDates(['2001KW01', '2001KW02', '2001KW03']), { kind: 'week', isSure: false });
-  t.like(detectDates(['KW 9 2001', 'KW 10 2001', 'KW 11 2001']), { kind: 'week', isSure: true });
 });
 
 test('years under a title that is not known are dates, and that is a guess; dates across may be few', (t) => {
@@ -167,34 +73,6 @@ test('a date in a title or a name is read where it has one meaning', (t) => {
   t.deepEqual(namesIn('2012-09-20__f607da1__gdp.csv.gz'), { stem: 'gdp', dateInName: '2012-09-20' });
 });
 
-const stepOf = { monthly: 1, quarterly: 3, semiannual: 6, annual: 12 } as const;
-
-test('the frequency of regular dates is found, whatever day stands for the period', (t) => {
-  fc.assert(
-    fc.property(
-      fc.constantFrom('monthly', 'quarterly', 'semiannual', 'annual'),
-      fc.integer({ min: 1950, max: 2020 }),
-      fc.integer({ min: 1, max: 28 }),
-      fc.integer({ min: 5, max: 60 }),
-      (frequency, year, day, count) => {
-        const spans = Array.from({ length: count }, (_, at) => {
-          const from = new Date(Date.UTC(year, at * stepOf[frequency], day)).toISOString().slice(0, 10);
-          return { kind: 'day' as const, from, to: from };
-        });
-        return detectFrequency(spans).value === frequency;
-      },
-    ),
-  );
-  const daysFrom = (step: number) =>
-    Array.from({ length: 100 }, (_, at) => {
-      const from = new Date(Date.UTC(2020, 0, 3 + at * step)).toISOString().slice(0, 10);
-      return { kind: 'day' as const, from, to: from };
-    });
-  t.is(detectFrequency(daysFrom(1)).value, 'daily');
-  t.is(detectFrequency(daysFrom(7)).value, 'weekly');
-  t.is(detectFrequency(daysFrom(40)).value, 'irregular');
-});
-
 test('a few days in a row are days, also within the first or the last week of one month', (t) => {
   for (const first of [1, 2, 3, 28]) {
     const days = [0, 1, 2, 3].map((more) => `2024-01-${String(first + more).padStart(2, '0')}`);
@@ -227,13 +105,6 @@ test('months may be written 01.2024, 1-2024; numbers that look alike are no date
     const { entry } = propose(sampleOf([['a', 'b', 'c'], ...table]), about);
     t.deepEqual(entry.date, { column: table === rows ? 'a' : 'c' });
   }
-});
-
-test('the delimiter divides the lines alike, whatever stands in titles and within numbers', (t) => {
-  t.is(detectDialect('Report, made today\n\na;b\n2024;1,5\n2025;2,5\n').delimiter, ';');
-  t.is(detectDialect('a,b\n1,"x;y;z"\n2,"p;q;r"\n').delimiter, ',');
-  t.is(detectDialect('a\tb\n1\t2\n').delimiter, '\t');
-  t.is(detectDialect('only\n1\n').delimiter, ',');
 });
 
 const months = Array.from({ length: 14 }, (_, at) =>
@@ -398,7 +269,7 @@ test('a table of few rows is found between its titles and its notes', (t) => {
   t.like(entry, { header: 3, first: 4, date: { column: 'Year' }, values: 'Exports' });
 });
 
-test('what may be a multiple, a unit or a share is a guess, as are points that group or are decimal; a typeset minus is a minus', (t) => {
+test('what may be a multiple, a unit or a share is a guess, as are points that group or are decimal', (t) => {
   const flagsOf = (...texts: string[]) => detectNumbers(texts, ',').flags;
   const multiplesOf = (...texts: string[]) => detectNumbers(texts, ',').multiples;
   t.deepEqual([flagsOf('1.5 p', '2bp', '3 (r)', '4*', '5 A')?.isSure, flagsOf('1.5%')?.isSure], [true, true]);
@@ -437,7 +308,6 @@ test('what may be a multiple, a unit or a share is a guess, as are points that g
     false,
     false,
   ]);
-  t.deepEqual(marksOf(['\u22121,5', '\u22121.234']), [',', '.', true]);
   const rates = (...values: string[]) =>
     propose(sampleOf([['Date', 'Rate'], ...values.map((value, at) => [months[at] ?? '', value])]), about)
       .entry;

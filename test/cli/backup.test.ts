@@ -1,163 +1,37 @@
 // almanac backup and almanac restore: what is restored is what was backed up, whole or not at all.
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { Writable } from 'node:stream';
 import { promisify } from 'node:util';
-import { gunzipSync, gzipSync } from 'node:zlib';
-import test, { type ExecutionContext } from 'ava';
+import { gunzipSync } from 'node:zlib';
+import test from 'ava';
 import pg from 'pg';
 import { projectRoot } from '../../kernel/project.ts';
 import { serviceUrl } from '../../migrations/roles.ts';
 import { openDatabase } from '../../kernel/database.ts';
 import { writeBackup } from '../../cli/backup/backup.ts';
-import { createTestDatabase, silentLog } from '../services/harness.ts';
+import { silentLog } from '../services/harness.ts';
 import { mailJobs } from '../auth/mail-jobs.ts';
 import { commandLine, settingsOf } from './terminal.ts';
+import {
+  folder,
+  file,
+  source,
+  almanac,
+  stateBefore,
+  backUpDemo,
+  removeBackups,
+  onDatabase,
+  emptyDatabase,
+  withoutNumbers,
+  numbersOf,
+  changed,
+} from './backed-up.ts';
 
-const folder = mkdtempSync(path.join(tmpdir(), 'almanac-backup-'));
-const file = path.join(folder, 'demo.backup.gz');
-const source = await createTestDatabase();
-const almanac = commandLine(settingsOf(source.url));
-let stateBefore: Record<string, unknown>;
-test.before(async () => {
-  await almanac(['seed']);
-  await almanac(['keys', 'create', 'demo@almanac.example']);
-  const release = path.join(folder, 'release.csv');
-  writeFileSync(release, 'series_id,date,value\nDEMO.CPI,2024-01,1\n');
-  await almanac(['ingest', 'observations', release, '--release-at', '2199-12-16T10:00:00Z']);
-  await onDatabase(source.url, async (query) => {
-    await query(
-      `update data.series set description = E'a\\tb\\nc\\\\.\\n\\\\.\\n\\\\N é€😀' where series_id = 'DEMO.CPI'`,
-    );
-    await query('select data.refresh_search(array(select series_no from data.series))');
-  });
-  stateBefore = await stateOf(source.url);
-  const { code, stderr } = await almanac(['backup', file]);
-  if (code !== 0) throw new Error(stderr);
-});
-test.after.always(async () => {
-  await source.drop();
-  rmSync(folder, { recursive: true });
-});
-
-type Query = (text: string) => Promise<Record<string, unknown>[]>;
-
-async function onDatabase<T>(url: string, work: (query: Query) => Promise<T>): Promise<T> {
-  const client = new pg.Client({ connectionString: url, application_name: 'tests' });
-  await client.connect();
-  try {
-    return await work(async (text) => (await client.query<Record<string, unknown>>(text)).rows);
-  } finally {
-    await client.end();
-  }
-}
-
-/** The content of every table, what keeps it right, and the sequences. */
-function stateOf(url: string): Promise<Record<string, unknown>> {
-  return onDatabase(url, async (query) => {
-    const state: Record<string, unknown> = {};
-    const inSchemas = `in ('data'::regnamespace, 'accounts'::regnamespace, 'events'::regnamespace, 'embargo'::regnamespace)`;
-    const tables = await query(
-      `select oid::regclass::text as name from pg_class where relkind in ('r', 'p') and relnamespace ${inSchemas}`,
-    );
-    for (const { name } of tables)
-      [state[String(name)]] = await query(
-        `select count(*)::int as rows, md5(string_agg(r::text, '|' order by r::text)) as content from ${String(name)} r`,
-      );
-    state['constraints'] = await query(
-      `select conrelid::regclass::text, conname, pg_get_constraintdef(oid), convalidated from pg_constraint
-       where connamespace ${inSchemas} order by 1, 2`,
-    );
-    state['triggers'] = await query(
-      `select tgrelid::regclass::text, tgname, tgenabled from pg_trigger where not tgisinternal order by 1, 2`,
-    );
-    state['sequences'] = await query(
-      `select schemaname, sequencename, last_value from pg_sequences
-       where schemaname in ('data', 'accounts', 'events', 'embargo') order by 1, 2`,
-    );
-    return state;
-  });
-}
-
-/** A database of its own, its command line, and its state. */
-async function emptyDatabase(t: ExecutionContext) {
-  const database = await createTestDatabase();
-  t.teardown(() => database.drop());
-  return {
-    url: database.url,
-    almanac: commandLine(settingsOf(database.url)),
-    state: () => stateOf(database.url),
-  };
-}
-
-/** Without what a restore changes on purpose: the numbers that nobody may have seen before. */
-function withoutNumbers(state: Record<string, unknown>): Record<string, unknown> {
-  const sequences = (state['sequences'] as { sequencename: string }[]).filter(
-    ({ sequencename }) => sequencename !== 'loads_load_no_seq',
-  );
-  return { ...state, 'data.loads': null, 'accounts.change_counter': null, sequences };
-}
-
-/** The numbers by which gateways and clients know what they have seen. */
-async function numbersOf(url: string): Promise<{ load: number; change: number; nextLoad: number }> {
-  const [row] = await onDatabase(url, (query) =>
-    query(
-      `select (select max(load_no) from data.loads)::float8 as load, no::float8 as change,
-              nextval('data.loads_load_no_seq')::float8 as "nextLoad" from accounts.change_counter`,
-    ),
-  );
-  return row as { load: number; change: number; nextLoad: number };
-}
-
-/** The backup with its text changed. */
-function changed(change: (text: string) => string, of = file): string {
-  const before = gunzipSync(readFileSync(of)).toString();
-  const after = change(before);
-  if (after === before) throw new Error('nothing was changed');
-  const other = path.join(folder, `${createHash('sha256').update(after).digest('hex')}.gz`);
-  writeFileSync(other, gzipSync(after, { level: 1 }));
-  return other;
-}
-
-const withMigrations = (list: string, of = file) =>
-  changed((text) => text.replace(/"migrations":\[[^\]]*\]/, `"migrations":[${list}]`), of);
-const first = '{"name":"000001_data","checksum":"1"}';
-const last =
-  '{"name":"000160_heartbeat","checksum":"e737a6fc67ef8b3ac5c4fd18bebe63eb512295de73c0fc01da55cb2e166ecaa8"}';
-const ofBeforeBaseline = (of: string) => withMigrations(`${first},${last}`, of);
-
-const linesTables = ['data.confirmations', 'data.observations', 'data.statements', 'data.series_dims'];
-
-/** Gives the tables the columns by which the last version before the baseline named a line: the series, and a number within it. */
-async function nameLinesAsBefore(query: Query): Promise<void> {
-  await query(`create temp table lines as
-    select line_no, series_no, row_number() over (partition by series_no order by line_no) - 1 as dims_no from data.series_dims`);
-  for (const table of linesTables) {
-    await query(
-      `alter table ${table} add column if not exists series_no integer, add column dims_no integer`,
-    );
-    await query(
-      `update ${table} o set series_no = d.series_no, dims_no = d.dims_no from lines d where d.line_no = o.line_no`,
-    );
-    await query(`alter table ${table} drop column line_no cascade`);
-  }
-}
-
-/** All that is stored of points, by their series; and its combinations of dimension values in their order. */
-function pointsOf(url: string): Promise<Record<string, unknown>[]> {
-  const rowsOf = (table: string) => `
-    select count(*)::int as rows, md5(string_agg(r, '|' order by r)) as content from (
-      select concat(series_no, dims, to_jsonb(o) - 'line_no') as r from ${table} o join data.series_dims using (line_no)) r`;
-  return onDatabase(url, (query) =>
-    query(
-      `${linesTables.slice(0, 3).map(rowsOf).join(' union all ')}
-       union all select count(*)::int, md5(string_agg(concat(series_no, dims), '|' order by series_no, line_no)) from data.series_dims`,
-    ),
-  );
-}
+test.before(backUpDemo);
+test.after.always(removeBackups);
 
 test.serial(
   'every table, constraint, trigger and sequence is as it was, after a restore into an empty database',
@@ -256,62 +130,6 @@ test.serial('mails that waited in the replaced database are gone', async (t) => 
     (await mailJobs(target.url)).map(({ data }) => data),
     [{ mail: 'reset_password', email: 'demo@almanac.example' }],
   );
-});
-
-test.serial(
-  'a backup of the last version before the baseline is restored, and one of an earlier version is refused',
-  async (t) => {
-    const target = await emptyDatabase(t);
-    for (const list of [first, last.replace('e737', 'e738'), `${first},${last.replace('e737', 'e738')}`]) {
-      const refused = await target.almanac(['restore', withMigrations(list)]);
-      t.is(refused.code, 1);
-      t.regex(refused.stderr, /with another schema/);
-    }
-    t.is((await target.almanac(['restore', file])).code, 0);
-    const pointsBefore = await pointsOf(target.url);
-    const older = path.join(folder, 'older.gz');
-    await onDatabase(target.url, async (query) => {
-      await query('alter table data.series drop column row_version');
-      await query('drop table embargo.interruptions, data.facet_counts');
-      await query('drop function data.refresh_search');
-      await query('alter table data.search_entries drop column geography cascade');
-      await nameLinesAsBefore(query);
-    });
-    t.is((await target.almanac(['backup', older])).code, 0);
-    const other = await emptyDatabase(t);
-    const lacking = await other.almanac(['restore', older]);
-    t.is(lacking.code, 1, 'only a backup of before may lack a column or a table');
-    t.regex(lacking.stderr, /are not those of the backup/);
-    const { code, stderr } = await other.almanac(['restore', ofBeforeBaseline(older)]);
-    t.is(code, 0, stderr);
-    t.deepEqual(await pointsOf(other.url), pointsBefore);
-    const [stateOfOther, ofOldest] = [withoutNumbers(await other.state()), withoutNumbers(stateBefore)];
-    for (const table of [...linesTables, 'data.series', 'embargo.interruptions'])
-      for (const state of [stateOfOther, ofOldest]) state[table] = null;
-    t.deepEqual(stateOfOther, ofOldest);
-    const versions = 'select count(*)::int as series, max(row_version)::int as newest from data.series';
-    const [row] = await onDatabase(other.url, (query) => query(versions));
-    t.like(row, { newest: 0 });
-  },
-);
-
-test.serial('a row of a backup of before the baseline that names no line is refused', async (t) => {
-  const changedBefore = await emptyDatabase(t);
-  t.is((await changedBefore.almanac(['restore', file])).code, 0);
-  await onDatabase(changedBefore.url, async (query) => {
-    await nameLinesAsBefore(query);
-    await query(
-      'update data.observations set dims_no = 9999 where ctid = (select min(ctid) from data.observations)',
-    );
-  });
-  const older = path.join(folder, 'lines.gz');
-  t.is((await changedBefore.almanac(['backup', older])).code, 0);
-  const target = await emptyDatabase(t);
-  const before = await target.state();
-  const { code, stderr } = await target.almanac(['restore', ofBeforeBaseline(older)]);
-  t.is(code, 1);
-  t.regex(stderr, /is damaged: data\.observations has rows of combinations of dimension values that/);
-  t.deepEqual(await target.state(), before);
 });
 
 for (const [what, broken, message] of [

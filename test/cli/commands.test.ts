@@ -1,19 +1,15 @@
-// Every command except ingest, releases, sources, backup and restore through the command line: what it changes, its flags, exit codes and JSON; and one as a process.
-import { spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+// Every command except ingest, releases, sources, backup and restore through the command line: what it changes, its flags, exit codes and JSON.
+import { existsSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { text } from 'node:stream/consumers';
 import test from 'ava';
 
 import { openDatabase } from '../../kernel/database.ts';
-import { projectRoot } from '../../kernel/project.ts';
 import { createTestDatabase, fakeClock, silentLog, testRedisUrl } from '../services/harness.ts';
 import { mailJobs } from '../auth/mail-jobs.ts';
 import { projectPlans } from '../services/services.ts';
 import { settingsOf as stripeSettingsOf } from '../billing/paying.ts';
 import { startStripe } from '../stripe/stripe.ts';
-import { published } from '../ingest/loading.ts';
 import { freePort } from '../services/instance.ts';
 import { startMailbox } from '../services/sign-in.ts';
 import {
@@ -439,37 +435,5 @@ test.serial(
       if (elsewhere.includes(path[0] ?? '') || names.includes(name)) continue;
       t.deepEqual([...(exercised.get(name) ?? ['not run'])].sort(), flags.toSorted(), name);
     }
-  },
-);
-
-test.serial(
-  'as a process it takes words, environment and standard input, and ends with the code of its command',
-  async (t) => {
-    const directory = mkdtempSync(path.join(tmpdir(), 'almanac-test-'));
-    const run = async (words: readonly string[], stdin: string) => {
-      const child = spawn(process.execPath, [path.join(projectRoot, 'almanac.js'), ...words], {
-        cwd: directory,
-        env: { ...process.env, ...settings },
-      });
-      t.teardown(() => child.kill('SIGKILL'));
-      const closed = new Promise<number | null>((resolve) => child.once('close', resolve));
-      child.stdin.end(stdin);
-      const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)]);
-      return { code: await closed, stdout, stderr };
-    };
-    const words = ingestWords('-');
-    const [done, wrong] = await Promise.all([
-      run([...words, '--json'], 'series_id,date,value\nPIPED,2024-01-01,1\n'),
-      run(['ingest', 'observations'], ''),
-    ]);
-    // Not beside the first: a load that has to wait for another says so on standard error.
-    const failed = await run(words, 'series_id,date,value\nPIPED,2024-01-01,x\n');
-    t.deepEqual([done.code, done.stderr], [0, '']);
-    t.like(JSON.parse(done.stdout), { points_new: 1 });
-    t.deepEqual(await published(database, 'PIPED'), { '2024-01-01': '1' });
-    t.deepEqual([failed.code, failed.stdout], [1, '']);
-    t.regex(failed.stderr, /line 2, value: "x"/);
-    t.regex(readFileSync(path.join(directory, 'almanac-rejects.csv'), 'utf8'), /^line,.*\n2,value,x,/);
-    t.deepEqual([wrong.code, wrong.stdout], [2, '']);
   },
 );

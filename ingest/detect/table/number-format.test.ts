@@ -1,0 +1,44 @@
+import test from 'ava';
+import { numberReader } from '../../cells/numbers/number-formats.ts';
+import { detectNumbers } from './number-format.ts';
+
+const marksOf = (texts: string[]) => {
+  const { decimal, thousands } = detectNumbers(texts, ',');
+  return [decimal.value, thousands?.value ?? null, thousands?.isSure ?? null];
+};
+
+test('the numbers with one reading decide the decimal mark and the separator of digits', (t) => {
+  t.deepEqual(marksOf(['1.5', '1.234']), ['.', null, null]);
+  t.deepEqual(marksOf(['1,5', '1.234']), [',', '.', true]);
+  t.deepEqual(marksOf(['1,234.5', '12']), ['.', ',', true]);
+  t.deepEqual(marksOf(['0,123']), [',', null, null]);
+  t.deepEqual(marksOf(['1 234,5']), [',', ' ', true]);
+  t.deepEqual(marksOf(["1'234.5"]), ['.', "'", true]);
+  t.deepEqual(marksOf(['1,234']), ['.', ',', false], 'or three decimals: a guess');
+  t.deepEqual(marksOf(['1,234,567', '1,234']), ['.', ',', true]);
+  t.deepEqual(marksOf(['1.234.567']), [',', '.', true]);
+  t.deepEqual(marksOf(['\u22121,5', '\u22121.234']), [',', '.', true], 'a typeset minus');
+});
+
+test('flags after numbers and marks of missing ones are found, and taken off as found', (t) => {
+  const { flags, missing } = detectNumbers(['131,0 p', '12 e', '5', ':', ': c', '7.5%', '(p)', '3(r)'], ',');
+  t.deepEqual(flags?.value, { p: 'p', e: 'e', c: 'c', '%': null, '(p)': 'p', '(r)': 'r' });
+  t.deepEqual(missing?.value, [':']);
+  const read = numberReader({ decimal: ',', flags: { p: 'p', e: 'e', c: 'c', '%': null }, missing: [':'] });
+  t.deepEqual(read('131,0 p'), { value: '131.0', status: 'p' });
+  t.deepEqual(read('131,0p'), { value: '131.0', status: 'p' });
+  t.deepEqual(read('7,5%'), { value: '7.5', status: '' });
+  t.deepEqual(read(': c'), { value: null, status: 'c' });
+  t.deepEqual(read('131,0'), { value: '131.0', status: '' });
+  t.is(read('7.5'), undefined, 'a point is not a decimal mark here');
+  t.is(read('stop'), undefined, 'a word that ends in a flag is a bad cell, and stays one');
+});
+
+test('a number such as -999 is taken as missing where no other is near it, and that is asked', (t) => {
+  const missing = (...texts: string[]) => detectNumbers(texts, ',').missing;
+  t.like(missing('1.5', '-999', '20', '-999'), { value: ['-999'], isSure: false });
+  t.like(missing('-12', '-9999.0', '40'), { value: ['-9999.0'], isSure: false });
+  t.is(missing('-600', '-999', '-1020'), null);
+  const read = numberReader({ missing: ['-999'] });
+  t.deepEqual([read('-999')?.value, read('-998')?.value], [null, '-998']);
+});
