@@ -272,18 +272,20 @@ export async function upsert(
   const assignments = others.map(({ name, value }) => `${name} = ${value}`);
   const differences = others.map(({ name, value }) => `k.${name} is distinct from ${value}`).join(' or ');
   const rows = storedRows(dataset);
+  const { returning, change, needsLoad } = shownBySeries(dataset);
   if (dataset.retractable === true || dataset.keepsFormerRows === true) {
     const updated =
       others.length === 0
         ? 0
-        : await countOf(on, updateKept(rows, `(${differences})`, assignments), [loadNo]);
-    const numbered = insertNumbered(rows, storedKey(dataset), cells);
-    return { updated, inserted: await countOf(on, numbered, [loadNo, dataset.name]) };
+        : await countOf(on, updateKept(rows, `(${differences})`, { assignments, returning }) + change, [
+            loadNo,
+          ]);
+    const numbered = insertNumbered(rows, storedKey(dataset), { cells, returning });
+    return { updated, inserted: await countOf(on, numbered + change, [loadNo, dataset.name]) };
   }
   const { target, staged, isSame } = rows;
   if (target === 'data.series' && present.some(({ name }) => name === 'frequency'))
     await changeNeighboursOfStaged(on);
-  const { returning, change, needsLoad } = shownBySeries(dataset);
   const values = needsLoad ? [loadNo] : [];
   // Readers' caches depend on the version, so a change of metadata counts as a change of the series.
   const versions =

@@ -6,6 +6,7 @@ import { anyRetraction, later, type RowStep } from './histories.ts';
 /** The endpoints whose data are such rows. */
 export const rowRoutes: readonly string[] = [
   '/v1/trade',
+  ...['/v1/commodities', '/v1/commodities/by-city', '/v1/commodities/items', '/v1/commodities/cities'],
   ...['/v1/securities/trades', '/v1/securities/:code/prices', '/v1/fixed-income/auctions'],
 ];
 
@@ -74,8 +75,61 @@ const anyTradeNames = anyLoadOf(
   [{ columns: 'name,source', rows: ['Horses,WCO', 'Animals,WCO', 'Rice,Customs'] }],
 );
 
+const itemConstants = { unit: '1 Kg', currency: 'PKR', frequency: 'weekly', source: 'Price Office' };
+const anyItems = anyLoadOf(
+  'commodity-items',
+  { columns: 'item_id,unit,currency,frequency', rows: ['rice', 'salt'].map((id) => `${id},1 Kg,PKR,weekly`) },
+  [
+    { columns: 'name,category,source', rows: ['Rice,cereals,Office', 'Basmati,,Office', 'Rice,food,Bureau'] },
+    { columns: 'name,name_local,active,source', rows: ['Grain,,true,Office', 'Rice,Chawal,false,Office'] },
+  ],
+);
+const anyCities = anyLoadOf(
+  'commodity-cities',
+  { columns: 'city_id', rows: ['lahore', 'multan', 'quetta'] },
+  [
+    { columns: 'name,province', rows: ['Lahore,Punjab', 'Walled City,Punjab', 'Quetta,'] },
+    { columns: 'name,latitude', rows: ['Lahore,31.5', 'Lahore,'] },
+  ],
+);
+const pricedDates = ['2023-04-13', '2024-04-04', '2024-04-11', '2024-04-18'];
+const pricesOf = (sold: readonly string[]) =>
+  sold.flatMap((what) => pricedDates.map((date) => what.replace('DATE', date)));
+const anyItemPrices = fc.oneof(
+  anyLoadOf(
+    'commodity-prices',
+    {
+      columns: 'item,city,date,price_type,stat',
+      rows: pricesOf([
+        ...['rice,lahore,DATE,retail,avg', 'rice,multan,DATE,retail,avg', 'rice,karachi,DATE,wholesale,min'],
+        ...['salt,lahore,DATE,retail,avg', 'sugar,Faisalabad,DATE,retail,avg'],
+      ]),
+    },
+    [{ columns: 'price', rows: ['100', '110.50', '90', ''] }],
+    { create: true, set: itemConstants },
+  ),
+  // Published some days before they are loaded, of what was known then.
+  anyLoadOf(
+    'commodity-prices',
+    {
+      columns: 'item,city,date,price_type,stat',
+      rows: pricesOf(['rice,lahore,DATE,retail,avg', 'rice,karachi,DATE,retail,avg']).slice(0, 7),
+    },
+    [{ columns: 'price', rows: ['100', '120', ''] }],
+  ).chain((load) => fc.constantFrom(1, 3, 7).map((age) => ({ ...load, age }))),
+);
+
 /** Known from the first day on; a load adds another. */
 const known: readonly Load[] = [
+  {
+    dataset: 'commodity-prices',
+    lines: [
+      'item,city,date,price_type,stat,price',
+      'rice,lahore,2024-04-04,retail,avg,95',
+      'rice,karachi,2024-04-04,retail,avg,99',
+    ],
+    options: { create: true, set: itemConstants },
+  },
   {
     dataset: 'securities',
     lines: [
@@ -140,8 +194,9 @@ const anyAuctions = anyLoadOf(
 
 const anyRows = fc.oneof(
   { weight: 1, arbitrary: anySecurity },
-  ...[anyPrices, anyTrades, anyAuctions].map((arbitrary) => ({ weight: 2, arbitrary })),
+  ...[anyPrices, anyTrades, anyAuctions, anyItems, anyCities].map((arbitrary) => ({ weight: 2, arbitrary })),
   { weight: 4, arbitrary: anyTrade },
+  { weight: 4, arbitrary: anyItemPrices },
   { weight: 1, arbitrary: anyTradeNames },
 );
 
