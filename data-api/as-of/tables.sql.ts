@@ -47,7 +47,7 @@ const rowsThen = (table: string, kind: string, columns: string): string => `
  * A table of which no load deletes rows. A row is as the last load until the day left it: its present state, or the one that the first load
  * after the day replaced. It is there whenever no load has made it.
  */
-const lastRows = (table: string): string => `
+export const lastRows = (table: string): string => `
   select k.* from data.${table} k where k.load_no is null or k.load_no in (select l.load_no from as_of_loads l)
   union all
   select former.* from data.${table} k

@@ -7,7 +7,7 @@ import { anyRetraction, later, type RowStep } from './histories.ts';
 export const rowRoutes: readonly string[] = [
   '/v1/trade',
   ...['/v1/commodities', '/v1/commodities/by-city', '/v1/commodities/items', '/v1/commodities/cities'],
-  ...['/v1/securities/trades', '/v1/securities/:code/prices', '/v1/fixed-income/auctions'],
+  ...['/v1/securities', '/v1/securities/trades', '/v1/securities/:code/prices', '/v1/fixed-income/auctions'],
 ];
 
 /** A load of some of the keys, each with some of the cells. @param cells beside a key: the columns, and the rows that are possible. */
@@ -139,8 +139,16 @@ const known: readonly Load[] = [
     ],
   },
 ];
-const anySecurity = anyLoadOf('securities', { columns: 'code', rows: ['TFC-2'] }, [
-  { columns: 'name,type,currency,source', rows: ['Term certificate 2,tfc,USD,Exchange'] },
+const anySecurity = anyLoadOf('securities', { columns: 'code', rows: ['TFC-1', 'TFC-2'] }, [
+  {
+    columns: 'name,type,currency,source,rating,former_codes',
+    rows: [
+      'Certificate,tfc,USD,Exchange,AA,',
+      'Term certificate,tfc,PKR,Exchange,A+,TFC-OLD',
+      'Note,tfc,PKR,Bank,,',
+    ],
+  },
+  { columns: 'name,type,currency,source,maturity_date', rows: ['Certificate,tfc,PKR,Exchange,2030-01-01'] },
 ]);
 const ofSecurities = (dates: readonly string[]) =>
   dates.flatMap((date) => ['TFC-1', 'SUKUK-1'].map((code) => `${code},${date}`));
@@ -193,8 +201,10 @@ const anyAuctions = anyLoadOf(
 );
 
 const anyRows = fc.oneof(
-  { weight: 1, arbitrary: anySecurity },
-  ...[anyPrices, anyTrades, anyAuctions, anyItems, anyCities].map((arbitrary) => ({ weight: 2, arbitrary })),
+  ...[anySecurity, anyPrices, anyTrades, anyAuctions, anyItems, anyCities].map((arbitrary) => ({
+    weight: 2,
+    arbitrary,
+  })),
   { weight: 4, arbitrary: anyTrade },
   { weight: 4, arbitrary: anyItemPrices },
   { weight: 1, arbitrary: anyTradeNames },

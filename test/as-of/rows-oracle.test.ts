@@ -24,6 +24,8 @@ const more = [
   '/v1/commodities/cities?sort=-last_updated&limit=2',
   '/v1/fixed-income/auctions?sort=auction_date&limit=3',
   '/v1/fixed-income/auctions?sort=-cutoff_yield_pct&limit=2',
+  '/v1/securities?sort=-last_yield_pct&limit=1',
+  '/v1/securities?updated_after=2024-04-20&traded=true',
   '/v1/securities/trades?sort=trade_date&limit=2',
   '/v1/securities/trades?code=TFC-OLD&type=tfc',
   '/v1/securities/tfc-old/prices?limit=2',
