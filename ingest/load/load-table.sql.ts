@@ -5,7 +5,13 @@ import { entryAt } from '../../kernel/entries.ts';
 import type { Column } from '../cells/cells.ts';
 import type { Dataset, Identity, Reference, Rule } from '../datasets/dataset.ts';
 import { changeNeighboursOfStaged, shownBySeries } from './store/shown-facts.sql.ts';
-import { insertNumbered, keepRestated, keepStatedColumns, updateKept } from './store/stated-rows.sql.ts';
+import {
+  insertNumbered,
+  keepRestated,
+  keepStatedColumns,
+  keptDeleted,
+  updateKept,
+} from './store/stated-rows.sql.ts';
 
 /** The columns that the stage does not store as text. */
 const sqlTypes: Partial<Record<Column['type'], string>> = {
@@ -334,7 +340,8 @@ const storedRows = (dataset: Dataset) => ({
 export async function deleteLeftOut(on: Transaction, dataset: Dataset, loadNo: number): Promise<number> {
   if (dataset.whole === undefined) return 0;
   const shared = dataset.whole.map((name) => storedName(dataset, name));
-  const { returning, change, needsLoad } = shownBySeries(dataset);
+  const { returning, change, needsLoad } =
+    dataset.keepsFormerRows === true ? keptDeleted : shownBySeries(dataset);
   return countOf(
     on,
     `done as (delete from ${dataset.target} k using (select distinct ${shared.join(', ')} from ${stageOf(dataset)} t) stated

@@ -17,6 +17,8 @@ const firstDay = '2024-04-18';
 const rowTables = [
   ...['data.trade', 'data.trade_commodities', 'data.auctions'],
   ...['data.securities', 'data.security_prices', 'data.security_trades'],
+  ...['data.amcs', 'data.funds', 'data.navs', 'data.payouts', 'data.expenses', 'data.portfolio_lines'],
+  'data.fund_figures',
 ];
 
 /** Those that were known from the first day on; loads make the others. */

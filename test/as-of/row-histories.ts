@@ -1,7 +1,7 @@
 // Random histories of loads of rows that are replaced, and of retractions of them. Hides the rows that are possible.
 import fc from 'fast-check';
 import { tradeConstants, type Load } from '../v1/every-dataset.ts';
-import { anyRetraction, later, type RowStep } from './histories.ts';
+import { anyRetraction, later, type History, type RowStep } from './histories.ts';
 
 /** The endpoints whose data are such rows. */
 export const rowRoutes: readonly string[] = [
@@ -11,7 +11,7 @@ export const rowRoutes: readonly string[] = [
 ];
 
 /** A load of some of the keys, each with some of the cells. @param cells beside a key: the columns, and the rows that are possible. */
-function anyLoadOf(
+export function anyLoadOf(
   dataset: string,
   keys: { columns: string; rows: readonly string[] },
   cells: readonly { columns: string; rows: readonly string[] }[],
@@ -210,15 +210,23 @@ const anyRows = fc.oneof(
   { weight: 1, arbitrary: anyTradeNames },
 );
 
-export const anyRowHistory = fc.record({
-  steps: fc
-    .tuple(
-      anyTrade,
-      fc.array(fc.oneof({ weight: 4, arbitrary: anyRows }, { weight: 1, arbitrary: anyRetraction }), {
-        ...{ minLength: 10, maxLength: 20 },
-      }),
-    )
-    .map(([first, others]) => [first, ...others]),
-  pinnedAfter: fc.nat(20),
-  known: fc.constant(known),
-});
+/** Histories of such loads, and of retractions. @param first the first load. @param known loaded before it. */
+export const anyHistoryOf = (
+  first: fc.Arbitrary<RowStep>,
+  loads: fc.Arbitrary<RowStep>,
+  known: readonly Load[],
+): fc.Arbitrary<History> =>
+  fc.record({
+    steps: fc
+      .tuple(
+        first,
+        fc.array(fc.oneof({ weight: 4, arbitrary: loads }, { weight: 1, arbitrary: anyRetraction }), {
+          ...{ minLength: 10, maxLength: 20 },
+        }),
+      )
+      .map(([one, others]) => [one, ...others]),
+    pinnedAfter: fc.nat(20),
+    known: fc.constant(known),
+  });
+
+export const anyRowHistory = anyHistoryOf(anyTrade, anyRows, known);

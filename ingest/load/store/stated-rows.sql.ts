@@ -67,6 +67,14 @@ export const insertNumbered = (
     delete from data.absent_rows a using done where a.row_no = done.row_no
   )`;
 
+/** As `Shown`: records the rows that `done` has deleted. A row that comes back has another number. */
+export const keptDeleted = {
+  returning: `k.row_no, k.load_no, ${keptContent} as content`,
+  change: `, kept as (
+    insert into data.replaced_rows (row_no, load_no, replaced_by, content) select row_no, load_no, $1, content from done)`,
+  needsLoad: true,
+};
+
 /**
  * Records the rows that the load states unchanged. Rows that no load has changed since they are numbered are left out: their present values
  * are the only ones.
