@@ -14,7 +14,9 @@ create table data.commodity_items (
   coicop        text check (coicop ~ '^[0-9]{2}(\.[0-9]{1,2}){0,4}$'),              -- such as 01.1.1.1
   frequency     text not null,                                                      -- of the prices; checked by data.series
   source        text not null,
-  active        boolean                                                             -- whether prices are still published
+  active        boolean,                                                            -- whether prices are still published
+  row_no        bigint,
+  load_no       bigint                                                              -- null: made by a load of prices
 );
 comment on table data.commodity_items is
   'A row is a priced item. Its prices are the observations of the series commodity.<item_id>.';
@@ -24,7 +26,10 @@ create table data.commodity_cities (
   name      text not null check (length(name) between 1 and 200),
   province  text check (length(province) between 1 and 200),
   latitude  numeric check (latitude between -90 and 90),
-  longitude numeric check (longitude between -180 and 180)
+  longitude numeric check (longitude between -180 and 180),
+  created_at timestamptz not null default now(),
+  row_no     bigint,
+  load_no    bigint                                       -- null: made by a load of prices
 );
 comment on table data.commodity_cities is
   'A row is a city in which prices are collected.';

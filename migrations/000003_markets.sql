@@ -52,7 +52,9 @@ create table data.securities (
   last_price_date date,
   last_traded     boolean,
   updated_on      date not null default current_date,
-  created_at      timestamptz not null default now()
+  created_at      timestamptz not null default now(),
+  row_no          bigint,
+  load_no         bigint
 );
 comment on table data.securities is
   'A row is a debt security, with its newest price.';
@@ -98,16 +100,30 @@ comment on table data.security_prices is
   'A row is the price of a security on a day.';
 create trigger stamp_change before update on data.security_prices for each row execute function data.stamp_change();
 
+create table data.newest_price_changes (
+  code    text collate "C" not null,
+  load_no bigint not null references data.loads,
+  primary key (code, load_no)
+);
+comment on table data.newest_price_changes is
+  'A row is a load that changed which price of a security is the newest, or that price. So the day of the change is known as of any day.';
+
+-- Loads are made one after the other, so the load of the change is the last one.
 create function data.keep_last_prices() returns trigger language plpgsql as $$
 begin
-  update data.securities s
-  set last_price = p.price, last_yield_pct = p.yield_pct, last_price_date = p.date, last_traded = p.traded
-  from (select distinct code from new_rows) changed left join lateral (
-    select * from data.security_prices p
-    where p.code = changed.code and (p.price is not null or p.dirty_price is not null or p.yield_pct is not null)
-    order by p.date desc limit 1) p on true
-  where s.code = changed.code and (s.last_price, s.last_yield_pct, s.last_price_date, s.last_traded)
-    is distinct from (p.price, p.yield_pct, p.date, p.traded);
+  with changed as (
+    update data.securities s
+    set last_price = p.price, last_yield_pct = p.yield_pct, last_price_date = p.date, last_traded = p.traded
+    from (select distinct code from new_rows) changed left join lateral (
+      select * from data.security_prices p
+      where p.code = changed.code and (p.price is not null or p.dirty_price is not null or p.yield_pct is not null)
+      order by p.date desc limit 1) p on true
+    where s.code = changed.code and (s.last_price, s.last_yield_pct, s.last_price_date, s.last_traded)
+      is distinct from (p.price, p.yield_pct, p.date, p.traded)
+    returning s.code)
+  insert into data.newest_price_changes
+  select code, last from changed, (select max(load_no) as last from data.loads) loads where last is not null
+  on conflict do nothing;
   return null;
 end $$;
 create trigger keep_last_prices_of_new after insert on data.security_prices

@@ -1,5 +1,5 @@
--- Funds, their managers, and their published data: NAVs, payouts, expenses, portfolios. None of it has vintages: the last load is valid. Rows of a
--- fund have its number; the loads refuse unknown funds.
+-- Funds, their managers, and their published data: NAVs, payouts, expenses, portfolios. None of it has vintages: the last load is valid, and what it
+-- replaces is kept. Rows of a fund have its number; the loads refuse unknown funds.
 
 create table data.amcs (
   amc_id      text primary key check (amc_id ~ '^[a-z0-9]+(-[a-z0-9]+)*$' and length(amc_id) <= 80),
@@ -15,7 +15,9 @@ create table data.amcs (
   updated_on  date not null default current_date,
   -- The fiscal year of `fytd` begins in a month of the fund, else of its company, else of the setting FISCAL_YEAR_FIRST_MONTH. The figures store the
   -- day from which they count: loads recompute them if the current month is another one.
-  fiscal_year_first_month smallint check (fiscal_year_first_month between 1 and 12)
+  fiscal_year_first_month smallint check (fiscal_year_first_month between 1 and 12),
+  row_no bigint,
+  load_no bigint
 );
 comment on table data.amcs is
   'A row is an asset management company.';
@@ -71,7 +73,9 @@ create table data.funds (
   leverage    text check (length(leverage) between 1 and 200),
   source      text not null check (length(source) between 1 and 500),
   updated_on  date not null default current_date,
-  fiscal_year_first_month smallint check (fiscal_year_first_month between 1 and 12)
+  fiscal_year_first_month smallint check (fiscal_year_first_month between 1 and 12),
+  row_no bigint,
+  load_no bigint
 );
 comment on table data.funds is
   'A row is a fund.';
@@ -229,6 +233,8 @@ create table data.portfolio_lines (
   disclosure_scope text check (disclosure_scope in ('full', 'top10')),
   source      text check (length(source) between 1 and 500),
   updated_on  date not null default current_date,
+  row_no bigint,
+  load_no bigint,
   primary key (fund_no, as_of, section, rank)
 );
 comment on table data.portfolio_lines is
@@ -349,13 +355,42 @@ create trigger figures_are_due_of_gone after delete on data.payouts
 create trigger figures_are_due_of_gone after delete on data.expenses
   referencing old table as new_rows for each statement execute function data.figures_are_due();
 
-create function data.keep_stale_funds() returns void language sql as $$
-  update data.fund_figures g set is_stale = found.is_stale, updated_on = current_date
-  from (
-    select fund_no, coalesce(as_of < max(as_of) over (partition by category, currency) - 30, false) as is_stale
-    from data.fund_figures join data.funds using (fund_no)) found
-  where found.fund_no = g.fund_no and found.is_stale <> g.is_stale;
+-- Figures take too long to compute again, so those that are replaced are kept. Only the first change of a day keeps them.
+create table data.former_fund_figures (
+  like data.fund_figures,
+  replaced_on date not null,
+  primary key (fund_no, replaced_on)
+);
+comment on table data.former_fund_figures is
+  'A row is the figures of a fund as they were until a day.';
+
+create table data.former_fund_returns (
+  like data.fund_returns,
+  replaced_on date not null,
+  primary key (fund_no, replaced_on, basis)
+);
+comment on table data.former_fund_returns is
+  'A row is the returns of a fund by another basis, as they were until a day.';
+
+create function data.keep_former_figures(fund_nos integer[], day date) returns void language sql as $$
+  with kept as (
+    insert into data.former_fund_figures select g.*, day from data.fund_figures g where g.fund_no = any(fund_nos)
+    on conflict do nothing returning fund_no)
+  insert into data.former_fund_returns select r.*, day from data.fund_returns r join kept using (fund_no);
 $$;
+
+create function data.keep_stale_funds(day date) returns void language plpgsql as $$
+declare
+  turned integer[];
+begin
+  turned := array(
+    select fund_no from (
+      select fund_no, is_stale, coalesce(as_of < max(as_of) over (partition by category, currency) - 30, false) as is_now
+      from data.fund_figures join data.funds using (fund_no)) found
+    where is_now <> is_stale);
+  perform data.keep_former_figures(turned, day);
+  update data.fund_figures set is_stale = not is_stale, updated_on = current_date where fund_no = any(turned);
+end $$;
 
 -- A fund whose assets are more than a quarter older than the newest of its company is no longer reported, and is left out.
 create table data.amc_figures (

@@ -1,5 +1,5 @@
 // The tables whose loads keep the rows that they replace, as of a day, and what is computed from them.
-import { dayMark, type AsOfTable } from './tables.sql.ts';
+import { dayMark, lastRows, type AsOfTable } from './tables.sql.ts';
 import { isOfThen, keptRows } from './kept-rows.sql.ts';
 
 const trade = keptRows({
@@ -104,13 +104,6 @@ const auctions = keptRows({
   },
 });
 
-/** What identifies a security is as it is now, from the day on which it was first loaded. The newest price in its row is not of that day. */
-const securities: AsOfTable = {
-  sql: `
-    select s.code, s.isin, s.type, s.currency, s.source, s.former_codes from data.securities s
-    where (s.created_at at time zone TIME_ZONE)::date <= ${dayMark}`,
-};
-
 const prices = keptRows({
   name: 'security_prices',
   dataset: 'security-prices',
@@ -130,6 +123,44 @@ const prices = keptRows({
     spread_bps: 'numeric',
   },
 });
+
+const ofPrice = (row: string): string =>
+  ['code', 'date', 'price', 'yield_pct', 'traded'].map((column) => `${row}.${column}`).join(', ');
+const hasPrice = (row: string): string =>
+  `(${row}.price is not null or ${row}.dirty_price is not null or ${row}.yield_pct is not null)`;
+
+/** As data.keep_last_prices finds them; the rows that later loads replaced are read once for all securities. */
+const newestPrices: AsOfTable = {
+  needs: ['former_security_prices'],
+  sql: `
+    select distinct on (code) ${ofPrice('n')} from (
+      select ${ofPrice('k')} from data.securities s cross join lateral (
+        select ${ofPrice('k')} from data.security_prices k
+        where k.code = s.code and ${hasPrice('k')} and coalesce(${isOfThen('k', 'security-prices')}, k.updated_on <= ${dayMark})
+        order by k.date desc limit 1) k
+      union all
+      select ${ofPrice('f')} from as_of_former_security_prices f where ${hasPrice('f')}) n
+    order by code, date desc`,
+};
+
+const securityFacts = `
+  code source_code isin name issuer type government_guaranteed shariah_compliant secured rating rating_agency rating_date issue_date
+  maturity_date tenor_years issue_size currency par coupon_type coupon_pct base_rate spread_bps floor_pct cap_pct coupon_frequency day_count
+  amortising callable puttable listing status merged_into former_names former_codes source`
+  .trim()
+  .split(/\s+/);
+
+/** It was last updated by the load that made it so, or by one that changed its newest price. */
+const securities: AsOfTable = {
+  needs: ['loads', 'newest_prices'],
+  sql: `
+    select ${securityFacts.map((column) => `s.${column}`).join(', ')},
+      p.price as last_price, p.yield_pct as last_yield_pct, p.date as last_price_date, p.traded as last_traded,
+      (select max(l.loaded_at)::date from as_of_loads l where l.load_no = s.load_no
+        or l.load_no in (select c.load_no from data.newest_price_changes c where c.code = s.code)) as updated_on
+    from (${lastRows('securities')}) s left join as_of_newest_prices p using (code)
+    where s.load_no is not null or (s.created_at at time zone TIME_ZONE)::date <= ${dayMark}`,
+};
 
 const trades = keptRows({
   name: 'security_trades',
@@ -165,7 +196,8 @@ export const rowTables: Readonly<Record<string, AsOfTable>> = {
   ...tradeNames,
   trade_totals: tradeTotals,
   ...auctions,
-  securities,
   ...prices,
+  newest_prices: newestPrices,
+  securities,
   ...trades,
 };

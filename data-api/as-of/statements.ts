@@ -2,6 +2,7 @@
 // about a table without a past is refused, so that a new one cannot show what was published later.
 import { fail } from '../../kernel/errors.ts';
 import type { Database, Queryable } from '../../kernel/database.ts';
+import { fundTables } from './fund-tables.sql.ts';
 import { rowTables } from './row-tables.sql.ts';
 import { asOfTables, dayMark, type AsOfTable } from './tables.sql.ts';
 
@@ -25,7 +26,7 @@ const hasWordOfThen = 'exists (select from data.search_entries where words @@ qu
 const statistics = /\bfrom pg_stats\b/g;
 const noStatistics =
   'from (select null as schemaname, null as tablename, null as attname, null as most_common_elems) pg_stats';
-const forms: Readonly<Record<string, AsOfTable>> = { ...asOfTables, ...rowTables };
+const forms: Readonly<Record<string, AsOfTable>> = { ...asOfTables, ...rowTables, ...fundTables };
 const begin = /^\s*with\s+(recursive\s+)?/i;
 
 /**

@@ -43,6 +43,22 @@ const rowsThen = (table: string, kind: string, columns: string): string => `
   select f.series_no, ${columns} from data.former_facts f cross join lateral jsonb_populate_recordset(null::data.${table}, f.content) t
   where ${former(kind)}`;
 
+/**
+ * A table of which no load deletes rows. A row is as the last load until the day left it: its present state, or the one that the first load
+ * after the day replaced. It is there whenever no load has made it.
+ */
+export const lastRows = (table: string): string => `
+  select k.* from data.${table} k where k.load_no is null or k.load_no in (select l.load_no from as_of_loads l)
+  union all
+  select former.* from data.${table} k
+  cross join lateral (
+    select r.row_no, r.load_no, r.content from data.replaced_rows r
+    where r.row_no = k.row_no and not exists (select from as_of_loads l where l.load_no = r.replaced_by)
+    order by r.replaced_by limit 1) r
+  cross join lateral jsonb_populate_record(
+    null::data.${table}, r.content || jsonb_build_object('row_no', r.row_no, 'load_no', r.load_no)) former
+  where r.load_no is null or r.load_no in (select l.load_no from as_of_loads l)`;
+
 /** What the loads keep up, and what a series says of itself. */
 const loadColumns =
   'series_no dimensions first_date last_date observation_count last_updated data_version row_version created_at updated_at'.split(
@@ -74,6 +90,7 @@ const series = `
   select s.series_no, s.series_id, s.name, s.unit, s.frequency, s.source, s.description, s.geography, s.seasonal_adjustment,
     s.unit_multiplier, s.decimals, s.licence, s.attribution, s.fiscal_year_end, s.tags, s.category,
     case when exists (select from as_of_series_dims d where d.series_no = s.series_no) or not exists ${newerVintages}
+      or exists (select from data.commodity_items i where i.series_no = s.series_no)
       then s.dimensions else '{}' end as dimensions,
     ${orComputed('first_date', livePoints('min(o.date) filter (where o.value is not null)'))},
     ${orComputed('last_date', livePoints('max(o.date) filter (where o.value is not null)'))},
@@ -84,8 +101,9 @@ const series = `
         (select max(b.load_no) from as_of_series_breaks b where b.series_no = s.series_no),
         (select max(c.load_no) from as_of_series_continuations c where s.series_no in (c.series_no, c.continued_by)),
         (select max(a.merged_by) from as_of_series_aliases a where a.series_no = s.series_no),
-        (select max(f.load_no) from data.former_facts f
-          where f.kind = 'series' and f.series_no = s.series_no and f.replaced_on <= ${dayMark})), 0) end as data_version,
+        (select max(f.load_no) from data.former_facts f join data.loads l using (load_no)
+          where f.kind = 'series' and f.series_no = s.series_no and f.replaced_on <= ${dayMark} and l.dataset <> 'commodity-items')), 0)
+      end as data_version,
     s.row_version, s.created_at,
     least(s.updated_at, (${changedThen}), (${dayMark} + 1)::timestamp at time zone TIME_ZONE - interval '1 microsecond') as updated_at,
     s.licence_url, s.methodology_url,
@@ -181,24 +199,24 @@ export const asOfTables: Readonly<Record<string, AsOfTable>> = {
     sql: rowsThen('dimension_labels', 'labels', columnsOf('t', ['dimension', 'value', 'label'])),
   },
   footnotes: { sql: rowsThen('footnotes', 'notes', columnsOf('t', ['date', 'dims', 'mark', 'text'])) },
-  // What is shown of prices, as it is now.
-  commodity_cities: { sql: 'select * from data.commodity_cities' },
-  commodity_items: { sql: 'select * from data.commodity_items' },
-  // A row is as the last load until the day left it: its present state, or the one that the first load after the day replaced.
+  // Loads of prices make cities without a load of their own.
+  commodity_cities: {
+    needs: ['loads', 'commodity_items', 'series_dims'],
+    sql: `
+      select c.* from (${lastRows('commodity_cities')}) c
+      where c.load_no is not null or (c.created_at at time zone TIME_ZONE)::date <= ${dayMark} or exists (
+        select from as_of_commodity_items i join as_of_series_dims d using (series_no) where d.dims ->> 'city' = c.city_id)`,
+  },
+  commodity_items: {
+    needs: ['loads', 'series'],
+    sql: `
+      select i.* from (${lastRows('commodity_items')}) i
+      where i.load_no is not null or exists (select from as_of_series s where s.series_no = i.series_no)`,
+  },
   releases: {
     needs: ['loads'],
     sql: `
-      select dated.* from (
-        select k.* from data.releases k where k.load_no is null or k.load_no in (select l.load_no from as_of_loads l)
-        union all
-        select former.* from data.releases k
-        cross join lateral (
-          select r.load_no, r.content from data.replaced_rows r
-          where r.row_no = k.row_no and not exists (select from as_of_loads l where l.load_no = r.replaced_by)
-          order by r.replaced_by limit 1) r
-        cross join lateral jsonb_populate_record(null::data.releases, r.content) former
-        where r.load_no is null or r.load_no in (select l.load_no from as_of_loads l)
-      ) k cross join lateral jsonb_populate_record(row(k.*)::data.releases, jsonb_build_object('series_ids', ${idsThen('k.series_ids')})) dated`,
+      select dated.* from (${lastRows('releases')}) k cross join lateral jsonb_populate_record(row(k.*)::data.releases, jsonb_build_object('series_ids', ${idsThen('k.series_ids')})) dated`,
   },
   // They are dated by the instant at which they were loaded, as readers of then received them.
   updates: {

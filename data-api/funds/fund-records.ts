@@ -33,6 +33,7 @@ async function findRecords(
 
 export const getFundNavs = endpoint({
   summary: 'The NAV history of a fund.',
+  isKeptAsOf: true,
   params: fundParam,
   query: {
     ...windowParams,
@@ -72,6 +73,7 @@ function adjustedNav({ database }: Dependencies, fundNo: number): DerivedField {
 
 export const getFundPayouts = endpoint({
   summary: 'The payouts of a fund.',
+  isKeptAsOf: true,
   params: fundParam,
   query: {
     ...windowParams,
@@ -89,6 +91,7 @@ export const getFundPayouts = endpoint({
 
 export const getFundExpenses = endpoint({
   summary: 'The expense ratios of a fund.',
+  isKeptAsOf: true,
   params: fundParam,
   query: {
     ...windowParams,

@@ -40,6 +40,7 @@ export const currencyParam = z
 
 export const getSecurities = endpoint({
   summary: 'Debt securities.',
+  isKeptAsOf: true,
   query: {
     rating_min: ratingParam
       .optional()

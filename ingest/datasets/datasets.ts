@@ -163,6 +163,7 @@ export const datasets: readonly Dataset[] = [
     kind: 'table',
     target: 'data.commodity_items',
     key: ['item_id'],
+    keepsFormerRows: true,
     series: `'commodity.' || t.item_id`,
     columns: itemColumns,
   },
@@ -172,6 +173,7 @@ export const datasets: readonly Dataset[] = [
     kind: 'table',
     target: 'data.commodity_cities',
     key: ['city_id'],
+    keepsFormerRows: true,
     columns: cityColumns,
   },
   {

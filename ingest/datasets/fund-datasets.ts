@@ -42,6 +42,7 @@ const amcs: Dataset = {
   kind: 'table',
   target: 'data.amcs',
   key: ['amc_id'],
+  keepsFormerRows: true,
   ofFundFigures: true,
   columns: [
     required('amc_id', 'slug', 'id; funds name the company by it'),
@@ -65,6 +66,7 @@ const funds: Dataset = {
   kind: 'table',
   target: 'data.funds',
   key: ['fund_id'],
+  keepsFormerRows: true,
   ofFundFigures: true,
   references: [
     {
@@ -240,6 +242,7 @@ const portfolio: Dataset = {
   target: 'data.portfolio_lines',
   key: ['fund', 'as_of', 'section', 'rank'],
   whole: ['fund', 'as_of'],
+  keepsFormerRows: true,
   references: [aFund],
   columns: [
     fund,

@@ -81,6 +81,7 @@ const securities: Dataset = {
   kind: 'table',
   target: 'data.securities',
   key: ['code'],
+  keepsFormerRows: true,
   columns: securityColumns,
   unique: ['isin'],
   references: [

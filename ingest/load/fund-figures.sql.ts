@@ -123,13 +123,16 @@ export async function readFigurePayouts(
 /** A row of data.fund_figures or data.fund_returns by column. Numerics may be text; omitted columns are null. */
 export type FundFigures = { fund_no: number } & Record<string, number | string | null>;
 
-/** Stores rows of data.fund_figures and data.fund_returns, replacing those of the same funds. Numerics may be text. */
+/**
+ * Stores rows of data.fund_figures and data.fund_returns, replacing those of the same funds, which are kept. Numerics may be text.
+ * @param today the day of the load.
+ */
 export async function storeFigures(
   on: Transaction,
-  rows: readonly FundFigures[],
-  returns: readonly FundFigures[],
+  { rows, returns, today }: { rows: readonly FundFigures[]; returns: readonly FundFigures[]; today: string },
 ): Promise<void> {
   const fundNos = rows.map((row) => row.fund_no);
+  await on.query('select data.keep_former_figures($1, $2)', [fundNos, today]);
   await on.query('delete from data.fund_figures where fund_no = any($1)', [fundNos]);
   await on.query('delete from data.fund_returns where fund_no = any($1)', [fundNos]);
   await on.query(
@@ -143,9 +146,9 @@ export async function storeFigures(
   );
 }
 
-/** Recomputes which funds are stale, from the newest NAV of each category. */
-export async function keepStaleFunds(on: Transaction): Promise<void> {
-  await on.query('select data.keep_stale_funds()');
+/** Recomputes which funds are stale, from the newest NAV of each category. @param today the day of the load. */
+export async function keepStaleFunds(on: Transaction, today: string): Promise<void> {
+  await on.query('select data.keep_stale_funds($1)', [today]);
 }
 
 /** Recomputes the totals of each company; a few hundred rows. */

@@ -40,17 +40,17 @@ const daysPerYear = 365.25;
 
 /** The follow-up work of loads of funds, NAVs and payouts. */
 export async function refreshFundFigures(on: Transaction, day: LoadDay): Promise<void> {
-  const { fiscalYearFirstMonth } = day;
+  const { fiscalYearFirstMonth, today } = day;
   const turned = await markOtherFiscalYears(on, fiscalYearFirstMonth);
   if (turned > 0) await recordTurned(on, day, turned);
   const block = { most: blockFunds, otherwise: fiscalYearFirstMonth };
   await setOtherPlans(on, 'off');
   let due = await takeDueFunds(on, block);
   const isAnyDue = due.length > 0;
-  for (; due.length > 0; due = await takeDueFunds(on, block)) await refreshBlock(on, due);
+  for (; due.length > 0; due = await takeDueFunds(on, block)) await refreshBlock(on, due, today);
   await setOtherPlans(on, 'on');
   if (!isAnyDue) return;
-  await keepStaleFunds(on);
+  await keepStaleFunds(on, today);
   await keepAmcFigures(on);
 }
 
@@ -63,7 +63,7 @@ async function recordTurned(on: Transaction, { today, now }: LoadDay, funds: num
   await tellOfRows(on, { loadNo, dataset: load.dataset, at: now }, counts);
 }
 
-async function refreshBlock(on: Transaction, funds: readonly DueFund[]): Promise<void> {
+async function refreshBlock(on: Transaction, funds: readonly DueFund[], today: string): Promise<void> {
   const fundNos = funds.map(({ fundNo }) => fundNo);
   const navsOf = new Map((await readFigureNavs(on, fundNos)).map(({ fundNo, navs }) => [fundNo, navs]));
   const payoutsOf = Map.groupBy(await readFigurePayouts(on, fundNos), ({ fundNo }) => fundNo);
@@ -75,11 +75,11 @@ async function refreshBlock(on: Transaction, funds: readonly DueFund[]): Promise
     const navs = adjustNavs(points, payoutsOf.get(fund.fundNo) ?? []);
     return { figures: figuresOf(fund, navs), returns: returnsByBasis(fund, navs) };
   });
-  await storeFigures(
-    on,
-    computed.map(({ figures }) => figures),
-    computed.flatMap(({ returns }) => returns),
-  );
+  await storeFigures(on, {
+    rows: computed.map(({ figures }) => figures),
+    returns: computed.flatMap(({ returns }) => returns),
+    today,
+  });
 }
 
 /** A row of data.fund_figures. */

@@ -5,7 +5,13 @@ import { entryAt } from '../../kernel/entries.ts';
 import type { Column } from '../cells/cells.ts';
 import type { Dataset, Identity, Reference, Rule } from '../datasets/dataset.ts';
 import { changeNeighboursOfStaged, shownBySeries } from './store/after-series-change.sql.ts';
-import { insertNumbered, keepRestated, keepStatedColumns, updateKept } from './store/stated-rows.sql.ts';
+import {
+  insertNumbered,
+  keepRestated,
+  keepStatedColumns,
+  keptDeleted,
+  updateKept,
+} from './store/stated-rows.sql.ts';
 
 /** The columns that the stage does not store as text. */
 const sqlTypes: Partial<Record<Column['type'], string>> = {
@@ -272,18 +278,20 @@ export async function upsert(
   const assignments = others.map(({ name, value }) => `${name} = ${value}`);
   const differences = others.map(({ name, value }) => `k.${name} is distinct from ${value}`).join(' or ');
   const rows = storedRows(dataset);
+  const { returning, change, needsLoad } = shownBySeries(dataset);
   if (dataset.retractable === true || dataset.keepsFormerRows === true) {
     const updated =
       others.length === 0
         ? 0
-        : await countOf(on, updateKept(rows, `(${differences})`, assignments), [loadNo]);
-    const numbered = insertNumbered(rows, storedKey(dataset), cells);
-    return { updated, inserted: await countOf(on, numbered, [loadNo, dataset.name]) };
+        : await countOf(on, updateKept(rows, `(${differences})`, { assignments, returning }) + change, [
+            loadNo,
+          ]);
+    const numbered = insertNumbered(rows, storedKey(dataset), { cells, returning });
+    return { updated, inserted: await countOf(on, numbered + change, [loadNo, dataset.name]) };
   }
   const { target, staged, isSame } = rows;
   if (target === 'data.series' && present.some(({ name }) => name === 'frequency'))
     await changeNeighboursOfStaged(on);
-  const { returning, change, needsLoad } = shownBySeries(dataset);
   const values = needsLoad ? [loadNo] : [];
   // Readers' caches depend on the version, so a change of metadata counts as a change of the series.
   const versions =
@@ -332,7 +340,8 @@ const storedRows = (dataset: Dataset) => ({
 export async function deleteLeftOut(on: Transaction, dataset: Dataset, loadNo: number): Promise<number> {
   if (dataset.whole === undefined) return 0;
   const shared = dataset.whole.map((name) => storedName(dataset, name));
-  const { returning, change, needsLoad } = shownBySeries(dataset);
+  const { returning, change, needsLoad } =
+    dataset.keepsFormerRows === true ? keptDeleted : shownBySeries(dataset);
   return countOf(
     on,
     `done as (delete from ${dataset.target} k using (select distinct ${shared.join(', ')} from ${stageOf(dataset)} t) stated

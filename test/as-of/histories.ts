@@ -17,6 +17,8 @@ const firstDay = '2024-04-18';
 const rowTables = [
   ...['data.trade', 'data.trade_commodities', 'data.auctions'],
   ...['data.securities', 'data.security_prices', 'data.security_trades'],
+  ...['data.amcs', 'data.funds', 'data.navs', 'data.payouts', 'data.expenses', 'data.portfolio_lines'],
+  'data.fund_figures',
 ];
 
 /** Those that were known from the first day on; loads make the others. */
@@ -132,8 +134,8 @@ export const anyHistory = fc.record({
   pinnedAfter: fc.nat(14),
 });
 type Known = typeof anyHistory extends fc.Arbitrary<infer Each> ? Each : never;
-/** A load of rows of another table, on the day of the step. */
-export type RowStep = { later: number; kind: 'rows' } & Load;
+/** A load of rows of another table. @property age as of a load of points; by default it was published on the day of the step. */
+export type RowStep = { later: number; kind: 'rows'; age?: number } & Load;
 type Step = Known['steps'][number] | RowStep;
 export interface History {
   steps: readonly Step[];
@@ -174,7 +176,7 @@ export async function play({ steps, pinnedAfter, known: first = known }: History
   for (const step of steps) {
     today = addDays(today, step.later);
     // Whatever is done to the past after the day is no publication of before: those are not in these histories.
-    const publishedOn = step.kind === 'load' ? addDays(today, -step.age) : today;
+    const publishedOn = 'age' in step && step.kind !== 'retract' ? addDays(today, -(step.age ?? 0)) : today;
     const isErasure = step.kind === 'retract' && step.erase && today > day;
     if (isErasure || !order.keeps(step, publishedOn <= day)) continue;
     await takeNumber(whole.database, cut.database);
@@ -237,16 +239,22 @@ async function take(database: Database, step: Step, today: string): Promise<bool
     if (step.kind === 'calendar') await loadCsv(database, calendarOf(step), { dataset: 'calendar', clock });
     else if (step.kind === 'load') await loadCsv(database, csvOf(step), { ...optionsOf(step, today), clock });
     else if (step.kind === 'rows')
-      await loadCsv(database, step.lines, { dataset: step.dataset, clock, ...step.options });
+      await loadCsv(database, step.lines, {
+        ...{ dataset: step.dataset, clock },
+        ...(step.age === undefined ? {} : { vintage: addDays(today, -step.age) }),
+        ...step.options,
+      });
     else if (step.kind === 'facts')
       await loadCsv(database, step.file.csv, { dataset: step.file.dataset, clock });
     else if (step.kind === 'rename') {
       const [id = '', newId = ''] = step.ids;
       await renameSeries(database, { id, newId, seriesTimeZone: 'UTC', clock, noGateway: true });
     } else {
-      const loadNo = await loadBefore(database, step.age);
-      const how = { seriesTimeZone: 'UTC', clock, noGateway: true, erase: step.erase };
-      if (loadNo !== undefined) await retract(database, { loadNo, ...how });
+      const found = await loadBefore(database, step.age);
+      // Combinations of an erased load stay without points. Since when is not known, so the prices of items are not erased.
+      const erase = step.erase && found?.dataset !== 'commodity-prices';
+      const how = { seriesTimeZone: 'UTC', clock, noGateway: true, erase };
+      if (found !== undefined) await retract(database, { loadNo: found.load_no, ...how });
     }
     return false;
   } catch (error) {
@@ -273,13 +281,13 @@ function optionsOf({ full, age }: LoadStep, today: string) {
   return { create: true, full, vintage: addDays(today, -age), set: daily };
 }
 
-/** The number of a load that was published: of as many before the newest. */
-async function loadBefore(database: Database, age: number): Promise<number | undefined> {
-  const [row] = await database.query<{ load_no: number }>(
-    `select load_no from data.loads where retracts is null order by load_no desc offset $1 limit 1`,
+/** A load that was published: of as many before the newest. */
+async function loadBefore(database: Database, age: number) {
+  const [row] = await database.query<{ load_no: number; dataset: string }>(
+    `select load_no, dataset from data.loads where retracts is null order by load_no desc offset $1 limit 1`,
     [age],
   );
-  return row?.load_no;
+  return row;
 }
 
 /** What the database dates by its own clock happened on the day of the step. */
@@ -292,6 +300,7 @@ async function date(database: Database, today: string): Promise<void> {
   await database.transaction(async (on) => {
     // Otherwise triggers date these rows anew.
     await on.query(`set local session_replication_role = replica`);
+    await on.query(`update data.commodity_cities set created_at = $1 where created_at > '2025-01-01'`, [at]);
     for (const table of rowTables)
       await on.query(`update ${table} set updated_on = $1 where updated_on > '2025-01-01'`, [today]);
   });

@@ -6,12 +6,14 @@ import fc from 'fast-check';
 import { endpoints as declared } from '../../data-api/routes.ts';
 import { proAccount, startDataService, type Answer } from '../services/data-service.ts';
 import { agreeOn, requestsOf, shown } from './agreement.ts';
+import { fundRoutes } from './fund-histories.ts';
 import { anyHistory, play, type History, type Sides } from './histories.ts';
 import { howLong } from './how-long.ts';
 import { rowRoutes } from './row-histories.ts';
 
+const ofRows: readonly string[] = [...rowRoutes, ...fundRoutes];
 const kept = Object.entries(declared).filter(
-  ([route, { isKeptAsOf, method }]) => isKeptAsOf && method === 'GET' && !rowRoutes.includes(route),
+  ([route, { isKeptAsOf, method }]) => isKeptAsOf && method === 'GET' && !ofRows.includes(route),
 );
 /** Besides those of the table: parameters together, ids that nobody has, several pages. */
 const more = [

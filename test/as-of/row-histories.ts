@@ -1,16 +1,17 @@
 // Random histories of loads of rows that are replaced, and of retractions of them. Hides the rows that are possible.
 import fc from 'fast-check';
 import { tradeConstants, type Load } from '../v1/every-dataset.ts';
-import { anyRetraction, later, type RowStep } from './histories.ts';
+import { anyRetraction, later, type History, type RowStep } from './histories.ts';
 
 /** The endpoints whose data are such rows. */
 export const rowRoutes: readonly string[] = [
   '/v1/trade',
-  ...['/v1/securities/trades', '/v1/securities/:code/prices', '/v1/fixed-income/auctions'],
+  ...['/v1/commodities', '/v1/commodities/by-city', '/v1/commodities/items', '/v1/commodities/cities'],
+  ...['/v1/securities', '/v1/securities/trades', '/v1/securities/:code/prices', '/v1/fixed-income/auctions'],
 ];
 
 /** A load of some of the keys, each with some of the cells. @param cells beside a key: the columns, and the rows that are possible. */
-function anyLoadOf(
+export function anyLoadOf(
   dataset: string,
   keys: { columns: string; rows: readonly string[] },
   cells: readonly { columns: string; rows: readonly string[] }[],
@@ -74,8 +75,61 @@ const anyTradeNames = anyLoadOf(
   [{ columns: 'name,source', rows: ['Horses,WCO', 'Animals,WCO', 'Rice,Customs'] }],
 );
 
+const itemConstants = { unit: '1 Kg', currency: 'PKR', frequency: 'weekly', source: 'Price Office' };
+const anyItems = anyLoadOf(
+  'commodity-items',
+  { columns: 'item_id,unit,currency,frequency', rows: ['rice', 'salt'].map((id) => `${id},1 Kg,PKR,weekly`) },
+  [
+    { columns: 'name,category,source', rows: ['Rice,cereals,Office', 'Basmati,,Office', 'Rice,food,Bureau'] },
+    { columns: 'name,name_local,active,source', rows: ['Grain,,true,Office', 'Rice,Chawal,false,Office'] },
+  ],
+);
+const anyCities = anyLoadOf(
+  'commodity-cities',
+  { columns: 'city_id', rows: ['lahore', 'multan', 'quetta'] },
+  [
+    { columns: 'name,province', rows: ['Lahore,Punjab', 'Walled City,Punjab', 'Quetta,'] },
+    { columns: 'name,latitude', rows: ['Lahore,31.5', 'Lahore,'] },
+  ],
+);
+const pricedDates = ['2023-04-13', '2024-04-04', '2024-04-11', '2024-04-18'];
+const pricesOf = (sold: readonly string[]) =>
+  sold.flatMap((what) => pricedDates.map((date) => what.replace('DATE', date)));
+const anyItemPrices = fc.oneof(
+  anyLoadOf(
+    'commodity-prices',
+    {
+      columns: 'item,city,date,price_type,stat',
+      rows: pricesOf([
+        ...['rice,lahore,DATE,retail,avg', 'rice,multan,DATE,retail,avg', 'rice,karachi,DATE,wholesale,min'],
+        ...['salt,lahore,DATE,retail,avg', 'sugar,Faisalabad,DATE,retail,avg'],
+      ]),
+    },
+    [{ columns: 'price', rows: ['100', '110.50', '90', ''] }],
+    { create: true, set: itemConstants },
+  ),
+  // Published some days before they are loaded, of what was known then.
+  anyLoadOf(
+    'commodity-prices',
+    {
+      columns: 'item,city,date,price_type,stat',
+      rows: pricesOf(['rice,lahore,DATE,retail,avg', 'rice,karachi,DATE,retail,avg']).slice(0, 7),
+    },
+    [{ columns: 'price', rows: ['100', '120', ''] }],
+  ).chain((load) => fc.constantFrom(1, 3, 7).map((age) => ({ ...load, age }))),
+);
+
 /** Known from the first day on; a load adds another. */
 const known: readonly Load[] = [
+  {
+    dataset: 'commodity-prices',
+    lines: [
+      'item,city,date,price_type,stat,price',
+      'rice,lahore,2024-04-04,retail,avg,95',
+      'rice,karachi,2024-04-04,retail,avg,99',
+    ],
+    options: { create: true, set: itemConstants },
+  },
   {
     dataset: 'securities',
     lines: [
@@ -85,8 +139,16 @@ const known: readonly Load[] = [
     ],
   },
 ];
-const anySecurity = anyLoadOf('securities', { columns: 'code', rows: ['TFC-2'] }, [
-  { columns: 'name,type,currency,source', rows: ['Term certificate 2,tfc,USD,Exchange'] },
+const anySecurity = anyLoadOf('securities', { columns: 'code', rows: ['TFC-1', 'TFC-2'] }, [
+  {
+    columns: 'name,type,currency,source,rating,former_codes',
+    rows: [
+      'Certificate,tfc,USD,Exchange,AA,',
+      'Term certificate,tfc,PKR,Exchange,A+,TFC-OLD',
+      'Note,tfc,PKR,Bank,,',
+    ],
+  },
+  { columns: 'name,type,currency,source,maturity_date', rows: ['Certificate,tfc,PKR,Exchange,2030-01-01'] },
 ]);
 const ofSecurities = (dates: readonly string[]) =>
   dates.flatMap((date) => ['TFC-1', 'SUKUK-1'].map((code) => `${code},${date}`));
@@ -139,21 +201,32 @@ const anyAuctions = anyLoadOf(
 );
 
 const anyRows = fc.oneof(
-  { weight: 1, arbitrary: anySecurity },
-  ...[anyPrices, anyTrades, anyAuctions].map((arbitrary) => ({ weight: 2, arbitrary })),
+  ...[anySecurity, anyPrices, anyTrades, anyAuctions, anyItems, anyCities].map((arbitrary) => ({
+    weight: 2,
+    arbitrary,
+  })),
   { weight: 4, arbitrary: anyTrade },
+  { weight: 4, arbitrary: anyItemPrices },
   { weight: 1, arbitrary: anyTradeNames },
 );
 
-export const anyRowHistory = fc.record({
-  steps: fc
-    .tuple(
-      anyTrade,
-      fc.array(fc.oneof({ weight: 4, arbitrary: anyRows }, { weight: 1, arbitrary: anyRetraction }), {
-        ...{ minLength: 10, maxLength: 20 },
-      }),
-    )
-    .map(([first, others]) => [first, ...others]),
-  pinnedAfter: fc.nat(20),
-  known: fc.constant(known),
-});
+/** Histories of such loads, and of retractions. @param first the first load. @param known loaded before it. */
+export const anyHistoryOf = (
+  first: fc.Arbitrary<RowStep>,
+  loads: fc.Arbitrary<RowStep>,
+  known: readonly Load[],
+): fc.Arbitrary<History> =>
+  fc.record({
+    steps: fc
+      .tuple(
+        first,
+        fc.array(fc.oneof({ weight: 4, arbitrary: loads }, { weight: 1, arbitrary: anyRetraction }), {
+          ...{ minLength: 10, maxLength: 20 },
+        }),
+      )
+      .map(([one, others]) => [one, ...others]),
+    pinnedAfter: fc.nat(20),
+    known: fc.constant(known),
+  });
+
+export const anyRowHistory = anyHistoryOf(anyTrade, anyRows, known);

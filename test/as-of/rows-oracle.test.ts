@@ -1,11 +1,9 @@
 // As test/as-of/oracle.test.ts, for rows that loads replace: no request names a state of them, so only the pin does.
 import test from 'ava';
 import fc from 'fast-check';
-import { startDataService } from '../services/data-service.ts';
-import { agreeOn, requestsOf } from './agreement.ts';
-import { play, type History } from './histories.ts';
-import { anyRowHistory, rowRoutes } from './row-histories.ts';
 import { howLong } from './how-long.ts';
+import { anyRowHistory, rowRoutes } from './row-histories.ts';
+import { agreeingOn } from './rows-agreement.ts';
 
 /** Besides those of the table. */
 const more = [
@@ -15,39 +13,26 @@ const more = [
   '/v1/trade?from=2023&aggregate_by=partner,period',
   '/v1/trade?from=2022&aggregate_by=commodity,year&frequency=M',
   '/v1/trade?updated_after=2024-04-22',
+  '/v1/commodities?item=rice&transform=yoy',
+  '/v1/commodities?item=salt&city=faisalabad',
+  '/v1/commodities?item=sugar',
+  '/v1/commodities/by-city?item=rice&transform=yoy',
+  '/v1/commodities/by-city?item=sugar',
+  '/v1/commodities/items?sort=-last_date&limit=1',
+  '/v1/commodities/cities?sort=-last_updated&limit=2',
   '/v1/fixed-income/auctions?sort=auction_date&limit=3',
   '/v1/fixed-income/auctions?sort=-cutoff_yield_pct&limit=2',
+  '/v1/securities?sort=-last_yield_pct&limit=1',
+  '/v1/securities?updated_after=2024-04-20&traded=true',
   '/v1/securities/trades?sort=trade_date&limit=2',
   '/v1/securities/trades?code=TFC-OLD&type=tfc',
   '/v1/securities/tfc-old/prices?limit=2',
   '/v1/securities/TFC-2/prices',
 ];
-/** A share of the requests for each history. */
-const shares = 5;
-
-let requests: readonly string[] = [];
-test.before(async () => {
-  const service = await startDataService();
-  requests = [...new Set([...more, ...(await requestsOf(service, rowRoutes))])];
-  await service.close();
-});
-
-let played = 0;
-async function agree(history: History): Promise<void> {
-  const sides = await play(history);
-  const share = played++ % shares;
-  try {
-    const asked = requests.filter((_, i) => i < more.length || i % shares === share);
-    for (const request of asked) await agreeOn(sides, request);
-  } finally {
-    await sides.close();
-  }
-}
-
 test.serial(
   'rows for a pinned key are those of an installation where nothing was published later',
   async (t) => {
-    await fc.assert(fc.asyncProperty(anyRowHistory, agree), howLong);
+    await fc.assert(await agreeingOn(anyRowHistory, rowRoutes, more), howLong);
     t.pass();
   },
 );

@@ -39,7 +39,7 @@ test('a function that reads no table is as it was', (t) => {
   t.is(asOfStatement(text, 2, 'UTC'), text);
 });
 
-for (const name of ['navs', 'audit_events', 'no_such_table'])
+for (const name of ['fund_figures_due', 'audit_events', 'no_such_table'])
   test(`data.${name} has no past, so no statement can read it`, (t) => {
     const refusal = t.throws(() => asOfStatement(`select from data.loads, data.${name}`, 1, 'UTC'), {
       instanceOf: Failure,

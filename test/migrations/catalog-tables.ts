@@ -62,6 +62,7 @@ function commodities(): TableCases[] {
     {
       table: 'data.commodity_cities',
       row: city,
+      filled: ['created_at'],
       cases: [
         key('commodity_cities_pkey', ['city_id'], city, { city_id: 'lahore' }),
         ...cities.pattern('city_id', [...slugs.accepted, 'nationals'], [...slugs.refused, 'national']),

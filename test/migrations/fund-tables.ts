@@ -235,6 +235,8 @@ function portfolios(): TableCases {
 function kept(): TableCases[] {
   const figures = { fund_no: '1', fund_id: 'one', updated_on: day };
   const returns = { fund_no: '1', basis: 'absolute' };
+  const formerFigures = { ...figures, is_stale: 'false', replaced_on: day };
+  const formerReturns = { ...returns, replaced_on: day };
   const code = { code: 'ABC', fund_no: '1' };
   return [
     {
@@ -257,6 +259,24 @@ function kept(): TableCases[] {
         ...checksOf('fund_returns').oneOf('basis', 'absolute', 'annualized_simple', 'annualized_compound'),
       ],
       references: [ofFund('fund_returns')],
+    },
+    {
+      table: 'data.former_fund_figures',
+      row: formerFigures,
+      cases: [
+        key('former_fund_figures_pkey', ['fund_no', 'replaced_on'], formerFigures, {
+          ...{ fund_no: '2', replaced_on: '2024-02-01' },
+        }),
+      ],
+    },
+    {
+      table: 'data.former_fund_returns',
+      row: formerReturns,
+      cases: [
+        key('former_fund_returns_pkey', ['fund_no', 'replaced_on', 'basis'], formerReturns, {
+          ...{ fund_no: '2', replaced_on: '2024-02-01', basis: 'annualized_simple' },
+        }),
+      ],
     },
     {
       table: 'data.fund_figures_due',

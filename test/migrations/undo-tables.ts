@@ -1,4 +1,4 @@
-// The constraints of the tables that keep what loads of tables state, as cases.
+// The constraints of the tables that keep what loads of tables state or change, as cases.
 import { checksOf, key, twoLoads, type TableCases } from './tables.ts';
 
 const refusesToGo = {
@@ -7,6 +7,7 @@ const refusesToGo = {
 };
 const aReplacedRow = { row_no: '1', replaced_by: '1', content: '{"nav": 1}' };
 const aStatement = { load_no: '1', rows: '[1,5)' };
+const aPriceChange = { code: 'PIB-1', load_no: '1' };
 const anAbsentRow = { row_no: '1', dataset: 'nav', key: '[1, "2024-01-31"]' };
 
 export const undoTables: readonly TableCases[] = [
@@ -54,6 +55,17 @@ export const undoTables: readonly TableCases[] = [
         refused: [{ key: '{}' }, { key: '1' }],
         accepted: [{ key: '[]' }],
       },
+    ],
+  },
+  {
+    table: 'data.newest_price_changes',
+    before: twoLoads,
+    row: aPriceChange,
+    cases: [
+      key('newest_price_changes_pkey', ['code', 'load_no'], aPriceChange, { code: 'PIB-2', load_no: '2' }),
+    ],
+    references: [
+      { constraint: 'newest_price_changes_load_no_fkey', refused: { load_no: '3' }, ...refusesToGo },
     ],
   },
 ];

@@ -30,12 +30,12 @@ export async function keepStatedColumns(
 
 /**
  * Common table expressions that record the rows which differ and then update them; `done` has a row for each. Parameter 1 is the load.
- * @param differs the condition that `t` changes `k`. @param assignments of the update, of cells of `t`.
+ * @param differs the condition that `t` changes `k`. @param assignments of the update, of cells of `t`. @param returning what `done` has.
  */
 export const updateKept = (
   { target, staged, isSame }: Omit<StatedRows, 'loadNo'>,
   differs: string,
-  assignments: readonly string[],
+  { assignments, returning }: { assignments: readonly string[]; returning: string },
 ): string => `
   changing as materialized (
     select t.line, coalesce(k.row_no, nextval('data.row_nos')) as row_no, k.load_no, ${keptContent} as content
@@ -44,27 +44,36 @@ export const updateKept = (
     insert into data.replaced_rows (row_no, load_no, replaced_by, content) select row_no, load_no, $1, content from changing
   ), done as (
     update ${target} k set ${assignments.join(', ')}, row_no = c.row_no, load_no = $1
-    from changing c join ${staged} t using (line) where ${isSame} returning 1
+    from changing c join ${staged} t using (line) where ${isSame} returning ${returning}
   )`;
 
 /**
  * Common table expressions that insert the staged rows which the table lacks; `done` has a row for each. A row that existed before gets its
  * number again. Parameters are the load and the dataset.
- * @param key the columns of the key, as the table has them. @param cells the columns to insert, with their values in `t`.
+ * @param key the columns of the key, as the table has them. @param cells the columns to insert, with their values in `t`. @param returning
+ * what `done` has besides the number.
  */
 export const insertNumbered = (
   { target, staged, isSame }: Omit<StatedRows, 'loadNo'>,
   key: readonly string[],
-  cells: readonly { name: string; value: string }[],
+  { cells, returning }: { cells: readonly { name: string; value: string }[]; returning: string },
 ): string => `
   done as (
-    insert into ${target} (${cells.map(({ name }) => name).join(', ')}, row_no, load_no)
+    insert into ${target} as k (${cells.map(({ name }) => name).join(', ')}, row_no, load_no)
     select ${cells.map(({ value }) => value).join(', ')}, coalesce(a.row_no, nextval('data.row_nos')), $1
     from ${staged} t left join data.absent_rows a on a.dataset = $2 and a.key = ${keyOf('t', key)}
-    where not exists (select from ${target} k where ${isSame}) returning row_no
+    where not exists (select from ${target} k where ${isSame}) returning row_no, ${returning}
   ), present as (
     delete from data.absent_rows a using done where a.row_no = done.row_no
   )`;
+
+/** As `Shown`: records the rows that `done` has deleted. A row that comes back has another number. */
+export const keptDeleted = {
+  returning: `k.row_no, k.load_no, ${keptContent} as content`,
+  change: `, kept as (
+    insert into data.replaced_rows (row_no, load_no, replaced_by, content) select row_no, load_no, $1, content from done)`,
+  needsLoad: true,
+};
 
 /**
  * Records the rows that the load states unchanged. Rows that no load has changed since they are numbered are left out: their present values
