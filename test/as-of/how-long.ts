@@ -9,5 +9,5 @@ export const howLong: fc.Parameters<unknown> = {
   includeErrorInReport: true,
   ...(replay === null
     ? { seed: Number(process.env['AS_OF_SEED'] ?? 20_240_418), numRuns, endOnFailure: true }
-    : { seed: Number(replay[1]), path: replay[2] ?? '' }),
+    : { seed: Number(replay[1]), path: replay[2] ?? '', numRuns: 1 }),
 };
