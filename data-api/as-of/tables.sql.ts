@@ -18,8 +18,11 @@ const untilThen = (column: string): string =>
   `case when o.${column} in (select l.load_no from data.loads l where l.vintage > ${dayMark}) then 0 else o.${column} end as ${column}`;
 const newerVintages = `(select from data.vintages v where v.series_no = s.series_no and v.published_on > ${dayMark})`;
 const isChange = 'v.points_new + v.points_revised + v.points_deleted > 0';
-/** A load that restated a whole series has a vintage without counts; of several loads of a day, only the newest has counts. */
-const hasChanged = `(${isChange} or exists (
+/**
+ * A load that restated a whole series has a vintage without counts; of several loads of a day, only the newest has counts. An erasure, which changes
+ * the past alone, takes back all of it.
+ */
+const hasChanged = `(${isChange} or v.takes_back is not null or exists (
       select from data.vintages w where w.series_no = v.series_no and w.published_on = v.published_on and w.load_no <> v.load_no))`;
 /** A column that the loads keep is right if nothing was published later; otherwise it is computed. */
 const orComputed = (column: string, computed: string): string =>

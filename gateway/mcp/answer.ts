@@ -8,6 +8,9 @@ type Json = Record<string, unknown>;
 /** The call of a tool, and the answers of its reads, one for each part. */
 export interface Asked {
   tool: Tool;
+  /** `as_of` of the call. To a key that is pinned to a later day, the reads answer as of that day. */
+  wished: string | undefined;
+  /** The day as of which the answer holds. */
   asOf: string | undefined;
   targets: readonly string[];
   answers: readonly InnerAnswer[];
@@ -38,17 +41,17 @@ export function outputSchemaOf(
 
 /** @returns the result; with `isError` if a read failed, or the answer cannot be shortened enough. */
 export function resultOf(asked: Asked): CallToolResult {
-  const { tool, targets, answers, publicUrl, asOf } = asked;
+  const { tool, targets, answers, publicUrl, wished, asOf } = asked;
   const bodies = answers.map(({ body }) => JSON.parse(body) as Json);
   const failed = answers.findIndex(({ status }) => status !== 200);
   if (failed >= 0) return errorOf((bodies[failed]?.['error'] ?? {}) as Json);
-  if (tool.name === 'revisions' && asOf !== undefined) hideNow(bodies);
+  if (tool.name === 'revisions' && wished !== undefined) hideNow(bodies);
   const unborn =
-    asOf === undefined ? undefined : bodies.flatMap(seriesIn).find(({ meta }) => isLater(meta, asOf));
+    wished === undefined ? undefined : bodies.flatMap(seriesIn).find(({ meta }) => isLater(meta, wished));
   if (unborn !== undefined)
     return errorOf({
       code: 'not_found',
-      message: `As of ${asOf}, the series "${unborn.series}" did not exist.`,
+      message: `As of ${wished}, the series "${unborn.series}" did not exist.`,
     });
   const cited = bodies.flatMap((body, i) =>
     seriesIn(body).map(({ series, meta }) => sourceOf(series, meta, targets[i] ?? '', publicUrl)),

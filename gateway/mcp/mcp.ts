@@ -103,6 +103,16 @@ async function answerTool(
   given: Readonly<Record<string, unknown>>,
 ) {
   try {
+    const wished = given['as_of'] as string | undefined;
+    const pinned = callOf(outer.request).identity.asOf ?? undefined;
+    if (wished !== undefined && pinned !== undefined && wished > pinned)
+      fail(
+        'invalid_parameter',
+        `"as_of" must not be after ${pinned}, the day that the API key is pinned to.`,
+        {
+          param: 'as_of',
+        },
+      );
     const targets = tool.reads(given as never);
     const answers = [];
     for (const target of targets) {
@@ -110,9 +120,7 @@ async function answerTool(
       answers.push(answer);
       if (answer.status !== 200) break;
     }
-    // A later day than that of a pinned key was refused by data-api.
-    const asOf = (given['as_of'] as string | undefined) ?? callOf(outer.request).identity.asOf ?? undefined;
-    const result = resultOf({ tool, asOf, targets, answers, publicUrl });
+    const result = resultOf({ tool, wished, asOf: wished ?? pinned, targets, answers, publicUrl });
     outer.isServed = result.isError !== true;
     return result;
   } catch (error) {

@@ -3,14 +3,13 @@
 import fc from 'fast-check';
 import { retract } from '../../ingest/history/retract/retract.ts';
 import { renameSeries } from '../../ingest/history/series/rename.ts';
-import { IngestFailure } from '../../ingest/failure.ts';
 import { addDays } from '../../kernel/dates.ts';
 import { openDatabase, type Database } from '../../kernel/database.ts';
-import { Failure } from '../../kernel/errors.ts';
 import { daily, loadCsv } from '../ingest/loading.ts';
 import type { Load } from '../v1/every-dataset.ts';
 import { startDataService, type DataService } from '../services/data-service.ts';
 import { fakeClock, silentLog } from '../services/harness.ts';
+import { Embargoes, isRefused, takeNumber, type Wish, type Written } from './embargoes.ts';
 
 const firstDay = '2024-04-18';
 /** The tables whose rows have the day of their last change. */
@@ -104,6 +103,17 @@ const facts = (['A', 'B', 'C'] as const).flatMap((version) => [
   },
 ]);
 const anyFacts = fc.record({ later, kind: fc.constant('facts' as const), file: fc.constantFrom(...facts) });
+const anyWish = fc.oneof(
+  { weight: 3, arbitrary: fc.record({ days: fc.constantFrom(0, 0, 1, 2, 6) }) },
+  { weight: 1, arbitrary: fc.record({ entry: fc.constantFrom(...entries) }) },
+);
+/** Accepted on the day of the step, and published at its instant; dimension values are those that are known. */
+const anyEmbargo = fc.record({
+  later,
+  kind: fc.constant('embargo' as const),
+  wish: anyWish,
+  of: fc.oneof({ weight: 3, arbitrary: anyLoad }, anyFacts, anyCalendar),
+});
 /** To and fro between the two ids. */
 const anyRename = fc.record({
   later,
@@ -119,6 +129,7 @@ export const anyHistory = fc.record({
           ...[
             { weight: 3, arbitrary: anyLoad },
             { weight: 1, arbitrary: anyRetraction },
+            { weight: 2, arbitrary: anyEmbargo },
           ],
           ...[
             { weight: 2, arbitrary: anyFacts },
@@ -137,6 +148,7 @@ type Known = typeof anyHistory extends fc.Arbitrary<infer Each> ? Each : never;
 /** A load of rows of another table. @property age as of a load of points; by default it was published on the day of the step. */
 export type RowStep = { later: number; kind: 'rows'; age?: number } & Load;
 type Step = Known['steps'][number] | RowStep;
+type Held = Extract<Step, { kind: 'embargo' }>['of'];
 export interface History {
   steps: readonly Step[];
   pinnedAfter: number;
@@ -158,46 +170,104 @@ export interface Sides {
   day: string;
   /** The present day of the former. */
   today: string;
+  /** Commits the release that the former has prepared all the time. */
+  release(): Promise<void>;
   close(): Promise<void>;
 }
 
 /** Plays the history on two new databases. */
-export async function play({ steps, pinnedAfter, known: first = known }: History): Promise<Sides> {
-  const day = addDays(firstDay, pinnedAfter);
+export async function play(history: History): Promise<Sides> {
   const [whole, cut] = [await startSide(), await startSide()];
+  const close = async () => {
+    for (const { service, database } of [whole, cut]) {
+      await database.close();
+      await service.close();
+    }
+  };
+  try {
+    const played = await playOn(whole, cut, history);
+    return {
+      ...played,
+      async close() {
+        await played.release();
+        await close();
+      },
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+async function playOn(
+  whole: Side,
+  cut: Side,
+  { steps, pinnedAfter, known: first = known }: History,
+): Promise<Omit<Sides, 'close'>> {
+  const day = addDays(firstDay, pinnedAfter);
   for (const { database } of [whole, cut]) {
     const clock = fakeClock(`${firstDay}T12:00:00Z`);
     for (const { dataset, lines, options } of first)
       await loadCsv(database, lines, { dataset, clock, ...options });
     await date(database, firstDay);
   }
+  const embargoes = new Embargoes({ whole: whole.database, cut: cut.database, day });
+  const makeUntil = async (today: string) => {
+    await embargoes.makeUntil(`${today}T12:00:00Z`);
+    await date(cut.database, today);
+  };
   const order = new CombinationOrder();
   let today = firstDay;
   for (const step of steps) {
     today = addDays(today, step.later);
-    // Whatever is done to the past after the day is no publication of before: those are not in these histories.
-    const publishedOn = 'age' in step && step.kind !== 'retract' ? addDays(today, -(step.age ?? 0)) : today;
-    const isErasure = step.kind === 'retract' && step.erase && today > day;
-    if (isErasure || !order.keeps(step, publishedOn <= day)) continue;
-    await takeNumber(whole.database, cut.database);
-    const refused = await take(whole.database, step, today);
-    if (publishedOn <= day && (await take(cut.database, step, today)) !== refused)
-      throw new Error(`${JSON.stringify(step)} is refused on one side alone`);
-    for (const { database } of [whole, cut]) await date(database, today);
+    await makeUntil(today);
+    if (step.kind !== 'embargo') await takeOnBoth(step, { whole, cut, order, today, day });
+    else if (order.knows(step.of))
+      await embargoes.accept(writtenOf(step.of, releasedOn(step.wish, today)), step.wish, today);
   }
-  await dateAsOf(whole.database, cut.database, day);
-  whole.service.clock.set(`${today > day ? today : day}T12:00:00Z`);
-  cut.service.clock.set(`${day}T${today > day ? '23:59:59.999' : '12:00:00'}Z`);
-  return {
-    ...{ whole: whole.service, cut: cut.service, day, today: today > day ? today : day },
-    async close() {
-      for (const { service, database } of [whole, cut]) {
-        await database.close();
-        await service.close();
-      }
-    },
+  const last = today > day ? today : day;
+  await makeUntil(last);
+  const setClocks = (now: string) => {
+    whole.service.clock.set(now);
+    cut.service.clock.set(last > day ? `${day}T23:59:59.999Z` : now);
   };
+  setClocks(`${last}T12:00:00Z`);
+  await dateAsOf(whole.database, cut.database, day);
+  await embargoes.prepare(last);
+  const release = async () => {
+    const at = await embargoes.release();
+    if (at === undefined) return;
+    setClocks(at.toISOString());
+    await date(cut.database, last);
+    await dateAsOf(whole.database, cut.database, day);
+  };
+  return { whole: whole.service, cut: cut.service, day, today: last, release };
 }
+
+async function takeOnBoth(
+  step: Exclude<Step, { kind: 'embargo' }>,
+  {
+    whole,
+    cut,
+    order,
+    today,
+    day,
+  }: { whole: Side; cut: Side; order: CombinationOrder; today: string; day: string },
+): Promise<void> {
+  // Whatever is done to the past after the day is no publication of before: those are not in these histories.
+  const publishedOn = step.kind === 'load' || step.kind === 'rows' ? addDays(today, -(step.age ?? 0)) : today;
+  const isErasure = step.kind === 'retract' && step.erase && today > day;
+  if (isErasure || !order.keeps(step, publishedOn <= day)) return;
+  await takeNumber(whole.database, cut.database);
+  const refused = await isRefused(() => take(whole.database, step, today));
+  if (publishedOn <= day && (await isRefused(() => take(cut.database, step, today))) !== refused)
+    throw new Error(`${JSON.stringify(step)} is refused on one side alone`);
+  for (const { database } of [whole, cut]) await date(database, today);
+}
+
+/** The day of the instant; of an entry of the calendar, which loads move, none is known. */
+const releasedOn = (wish: Wish, today: string): string | undefined =>
+  'days' in wish ? addDays(today, wish.days) : undefined;
 
 async function startSide(): Promise<Side> {
   const service = await startDataService();
@@ -212,10 +282,17 @@ class CombinationOrder {
   readonly #before = new Set<string>();
   readonly #after = new Set<string>();
 
+  /** Whether the load brings no combination that is new, whenever it is made. */
+  knows(step: Held): boolean {
+    return (
+      step.kind !== 'load' || !step.hasDims || combinationsOf(step).every((dims) => this.#before.has(dims))
+    );
+  }
+
   /** Whether the step leaves the order as it would be. */
   keeps(step: Step, isBefore: boolean): boolean {
     if (step.kind !== 'load' || !step.hasDims) return true;
-    const named = step.combined.map(([point]) => point.slice('TRADES,2024-04-29,'.length));
+    const named = combinationsOf(step);
     if (isBefore && named.some((dims) => this.#after.has(dims))) return false;
     for (const dims of named)
       if (isBefore) this.#before.add(dims);
@@ -224,43 +301,45 @@ class CombinationOrder {
   }
 }
 
-/** The next load of the one has the number of the next load of the other. */
-async function takeNumber(from: Database, to: Database): Promise<void> {
-  const [row] = await from.query<{ last: string; called: boolean }>(
-    'select last_value::text as last, is_called as called from data.loads_load_no_seq',
-  );
-  await to.query(`select setval('data.loads_load_no_seq', $1::bigint, $2)`, [row?.last, row?.called]);
+const combinationsOf = (step: LoadStep): string[] =>
+  step.combined.map(([point]) => point.slice('TRADES,2024-04-29,'.length));
+
+async function take(
+  database: Database,
+  step: Exclude<Step, { kind: 'embargo' }>,
+  today: string,
+): Promise<void> {
+  const clock = fakeClock(`${today}T12:00:00Z`);
+  if (step.kind === 'rename') {
+    const [id = '', newId = ''] = step.ids;
+    await renameSeries(database, { id, newId, seriesTimeZone: 'UTC', clock, noGateway: true });
+  } else if (step.kind === 'retract') {
+    const found = await loadBefore(database, step.age);
+    // Combinations of an erased load stay without points. Since when is not known, so the prices of items are not erased.
+    const erase = step.erase && found?.dataset !== 'commodity-prices';
+    const how = { seriesTimeZone: 'UTC', clock, noGateway: true, erase };
+    if (found !== undefined) await retract(database, { loadNo: found.load_no, ...how });
+  } else {
+    const { dataset, lines, options } = writtenOf(step, today);
+    await loadCsv(database, lines, { dataset, clock, ...options });
+  }
 }
 
-/** @returns whether it was refused. */
-async function take(database: Database, step: Step, today: string): Promise<boolean> {
-  const clock = fakeClock(`${today}T12:00:00Z`);
-  try {
-    if (step.kind === 'calendar') await loadCsv(database, calendarOf(step), { dataset: 'calendar', clock });
-    else if (step.kind === 'load') await loadCsv(database, csvOf(step), { ...optionsOf(step, today), clock });
-    else if (step.kind === 'rows')
-      await loadCsv(database, step.lines, {
-        ...{ dataset: step.dataset, clock },
-        ...(step.age === undefined ? {} : { vintage: addDays(today, -step.age) }),
-        ...step.options,
-      });
-    else if (step.kind === 'facts')
-      await loadCsv(database, step.file.csv, { dataset: step.file.dataset, clock });
-    else if (step.kind === 'rename') {
-      const [id = '', newId = ''] = step.ids;
-      await renameSeries(database, { id, newId, seriesTimeZone: 'UTC', clock, noGateway: true });
-    } else {
-      const found = await loadBefore(database, step.age);
-      // Combinations of an erased load stay without points. Since when is not known, so the prices of items are not erased.
-      const erase = step.erase && found?.dataset !== 'commodity-prices';
-      const how = { seriesTimeZone: 'UTC', clock, noGateway: true, erase };
-      if (found !== undefined) await retract(database, { loadNo: found.load_no, ...how });
-    }
-    return false;
-  } catch (error) {
-    if (error instanceof IngestFailure || error instanceof Failure) return true;
-    throw error;
+/** The load of a step. @param day on which it is published, unless it is of an earlier vintage; undefined: it is of no earlier one. */
+function writtenOf(step: Held | RowStep, day: string | undefined): Written {
+  if (step.kind === 'calendar') return { dataset: 'calendar', lines: calendarOf(step) };
+  if (step.kind === 'facts') return { dataset: step.file.dataset, lines: step.file.csv };
+  const { age = 0 } = step;
+  const vintage = age === 0 || day === undefined ? {} : { vintage: addDays(day, -age) };
+  if (step.kind === 'rows') {
+    const { dataset, lines, options } = step;
+    return { dataset, lines, options: { ...vintage, ...options } };
   }
+  return {
+    dataset: 'observations',
+    lines: csvOf(step),
+    options: { create: true, full: step.full, set: daily, ...vintage },
+  };
 }
 
 type LoadStep = Extract<Step, { kind: 'load' }>;
@@ -275,10 +354,6 @@ function calendarOf({ entries: stated }: Extract<Step, { kind: 'calendar' }>): s
   const header =
     'release_id,title,source,release_at,frequency,status,importance,series_ids,time_zone,reference_period';
   return [header, ...stated.map((cells) => `${cells.join(',')},Asia/Karachi,2024-04`)];
-}
-
-function optionsOf({ full, age }: LoadStep, today: string) {
-  return { create: true, full, vintage: addDays(today, -age), set: daily };
 }
 
 /** A load that was published: of as many before the newest. */
@@ -317,10 +392,10 @@ async function dateAsOf(whole: Database, cut: Database, day: string): Promise<vo
      where s.updated_at > $1::timestamptz and coalesce(changed.at, 'infinity') > $1::timestamptz`,
     [end, day],
   );
-  await cut.query('update data.series set updated_at = $1 where series_id = any($2)', [
-    end,
-    rows.map(({ id }) => id),
-  ]);
+  await cut.query(
+    'update data.series set updated_at = $1, row_version = row_version + 1 where series_id = any($2)',
+    [end, rows.map(({ id }) => id)],
+  );
   // A reader of the day has received no update of after it, also of vintages of before.
   await cut.query('delete from data.updates where at > $1::timestamptz', [end]);
 }

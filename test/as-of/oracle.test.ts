@@ -1,5 +1,5 @@
 // Whatever a key that is pinned to a day asks, the answer is that of an installation where nothing was published after that day: over every
-// endpoint that is kept, each of its parameters and formats, and after random histories. AS_OF_RUNS=200 tries more, AS_OF_REPLAY=seed/path one again.
+// endpoint that is kept, each of its parameters and formats, and after random histories. See test/as-of/how-long.ts.
 import assert from 'node:assert/strict';
 import test from 'ava';
 import fc from 'fast-check';
@@ -8,7 +8,7 @@ import { proAccount, startDataService, type Answer } from '../services/data-serv
 import { agreeOn, requestsOf, shown } from './agreement.ts';
 import { fundRoutes } from './fund-histories.ts';
 import { anyHistory, play, type History, type Sides } from './histories.ts';
-import { howLong } from './how-long.ts';
+import { howLong, timeoutMs } from './how-long.ts';
 import { rowRoutes } from './row-histories.ts';
 
 const ofRows: readonly string[] = [...rowRoutes, ...fundRoutes];
@@ -69,6 +69,8 @@ async function agree(history: History): Promise<void> {
     for (const request of asked) await agreeOn(sides, request);
     await isOfVintage(sides);
     await agreeOnBody(sides);
+    await sides.release();
+    for (const request of more) await agreeOn(sides, request);
   } finally {
     await sides.close();
   }
@@ -102,6 +104,7 @@ const dataOf = ({ json }: Answer): readonly unknown[] => (json as { data: unknow
 test.serial(
   'an answer to a pinned key is that of an installation where nothing was published later',
   async (t) => {
+    t.timeout(timeoutMs);
     await fc.assert(fc.asyncProperty(anyHistory, agree), howLong);
     t.pass();
   },
