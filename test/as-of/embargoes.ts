@@ -45,14 +45,17 @@ const secret: Written = {
 
 export class Embargoes {
   readonly #databases: Databases;
+  readonly #date: (database: Database, at: string) => Promise<void>;
   readonly #clock = fakeReleaseClock('2024-01-01T00:00:00Z');
   /** By the number of the release, which both databases give alike. */
   readonly #written = new Map<number, Written>();
   #nowMs = 0;
   #prepared: Promise<Made> | undefined;
 
-  constructor(databases: Databases) {
+  /** @param date dates what a load has just written. */
+  constructor(databases: Databases, date: (database: Database, at: string) => Promise<void>) {
     this.#databases = databases;
+    this.#date = date;
   }
 
   /** Accepts it at noon of the day. */
@@ -150,8 +153,9 @@ export class Embargoes {
     const { outcome } = await findRelease(whole, releaseNo);
     const { loads } = outcome as { loads: number[] };
     await cut.query(`select setval('data.loads_load_no_seq', $1::bigint, false)`, [loads[0]]);
-    const clock = fakeClock(new Date(this.#nowMs).toISOString());
-    await loadCsv(cut, lines, { dataset, clock, today: releasedOn, ...options });
+    const at = new Date(this.#nowMs).toISOString();
+    await loadCsv(cut, lines, { dataset, clock: fakeClock(at), today: releasedOn, ...options });
+    await this.#date(cut, at);
   }
 }
 

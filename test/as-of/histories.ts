@@ -209,24 +209,20 @@ async function playOn(
     const clock = fakeClock(`${firstDay}T12:00:00Z`);
     for (const { dataset, lines, options } of first)
       await loadCsv(database, lines, { dataset, clock, ...options });
-    await date(database, firstDay);
+    await date(database, `${firstDay}T12:00:00Z`);
   }
-  const embargoes = new Embargoes({ whole: whole.database, cut: cut.database, day });
-  const makeUntil = async (today: string) => {
-    await embargoes.makeUntil(`${today}T12:00:00Z`);
-    await date(cut.database, today);
-  };
+  const embargoes = new Embargoes({ whole: whole.database, cut: cut.database, day }, date);
   const order = new CombinationOrder();
   let today = firstDay;
   for (const step of steps) {
     today = addDays(today, step.later);
-    await makeUntil(today);
+    await embargoes.makeUntil(`${today}T12:00:00Z`);
     if (step.kind !== 'embargo') await takeOnBoth(step, { whole, cut, order, today, day });
     else if (order.knows(step.of))
       await embargoes.accept(writtenOf(step.of, releasedOn(step.wish, today)), step.wish, today);
   }
   const last = today > day ? today : day;
-  await makeUntil(last);
+  await embargoes.makeUntil(`${last}T12:00:00Z`);
   const setClocks = (now: string) => {
     whole.service.clock.set(now);
     cut.service.clock.set(last > day ? `${day}T23:59:59.999Z` : now);
@@ -238,7 +234,6 @@ async function playOn(
     const at = await embargoes.release();
     if (at === undefined) return;
     setClocks(at.toISOString());
-    await date(cut.database, last);
     await dateAsOf(whole.database, cut.database, day);
   };
   return { whole: whole.service, cut: cut.service, day, today: last, release };
@@ -262,7 +257,7 @@ async function takeOnBoth(
   const refused = await isRefused(() => take(whole.database, step, today));
   if (publishedOn <= day && (await isRefused(() => take(cut.database, step, today))) !== refused)
     throw new Error(`${JSON.stringify(step)} is refused on one side alone`);
-  for (const { database } of [whole, cut]) await date(database, today);
+  for (const { database } of [whole, cut]) await date(database, `${today}T12:00:00Z`);
 }
 
 /** The day of the instant; of an entry of the calendar, which loads move, none is known. */
@@ -365,9 +360,8 @@ async function loadBefore(database: Database, age: number) {
   return row;
 }
 
-/** What the database dates by its own clock happened on the day of the step. */
-async function date(database: Database, today: string): Promise<void> {
-  const at = `${today}T12:00:00Z`;
+/** What the database dates by its own clock happened at the instant. */
+async function date(database: Database, at: string): Promise<void> {
   await database.query(`update data.loads set loaded_at = $1 where loaded_at > '2025-01-01'`, [at]);
   for (const table of ['data.series', 'data.securities'])
     await database.query(`update ${table} set created_at = $1 where created_at > '2025-01-01'`, [at]);
@@ -377,7 +371,9 @@ async function date(database: Database, today: string): Promise<void> {
     await on.query(`set local session_replication_role = replica`);
     await on.query(`update data.commodity_cities set created_at = $1 where created_at > '2025-01-01'`, [at]);
     for (const table of rowTables)
-      await on.query(`update ${table} set updated_on = $1 where updated_on > '2025-01-01'`, [today]);
+      await on.query(`update ${table} set updated_on = $1 where updated_on > '2025-01-01'`, [
+        at.slice(0, 10),
+      ]);
   });
 }
 

@@ -15,6 +15,7 @@ import { checkFrequencies } from './frequencies.ts';
 import { checkFunds } from './funds.ts';
 import { checkGitHistory } from './git-history.ts';
 import { checkPhiladelphiaFed } from './philadelphia-fed.ts';
+import { checkPinnedVintages } from './pinned-vintages.ts';
 import { checkPublishedFolders } from './published-folders.ts';
 import { checkSecurities } from './securities.ts';
 import { checkSbpEasyData } from './sbp-easydata.ts';
@@ -43,6 +44,7 @@ export interface StrangersOptions {
 const checks: Readonly<Record<string, (check: Check & StrangersOptions) => Promise<void>>> = {
   'core-series': checkCoreSeries,
   'fred-md': checkFredMd,
+  'pinned-vintages': checkPinnedVintages,
   'philadelphia-fed': checkPhiladelphiaFed,
   'git-history': checkGitHistory,
   'sbp-easydata': checkSbpEasyData,
