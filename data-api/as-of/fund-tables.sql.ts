@@ -1,4 +1,5 @@
 // The tables of funds as of a day: rows are those that loads kept, figures those that were replaced later, and the rest is computed from them.
+import { memberOf } from '../../kernel/entries.ts';
 import { keptRows } from './kept-rows.sql.ts';
 import { dayMark, lastRows, type AsOfTable } from './tables.sql.ts';
 
@@ -131,11 +132,15 @@ const amcFigures: AsOfTable = {
     window same_day as (partition by currency, aum_date)`,
 };
 
+/** The history of a company's assets looks for a NAV of each fund in each month. */
+const formerNavs: AsOfTable = { ...memberOf(navs, 'former_navs'), isOnce: true };
+
 export const fundTables: Readonly<Record<string, AsOfTable>> = {
   amcs,
   funds,
   fund_codes: fundCodes,
   ...navs,
+  former_navs: formerNavs,
   ...payouts,
   ...expenses,
   ...portfolioLines,

@@ -47,8 +47,7 @@ export function asOfStatement(text: string, dayAt: number, timeZone: string): st
     });
   if (reads.size === 0) return text;
   const parts = withNeeded([...reads.keys()]).map((name) => {
-    const { sql, isCostly = false } = formOf(name);
-    const isOnce = isCostly && (reads.get(name) ?? 0) > readsMax;
+    const { sql, isCostly = false, isOnce = isCostly && (reads.get(name) ?? 0) > readsMax } = formOf(name);
     return `as_of_${name} as ${isOnce ? '' : 'not '}materialized (${sql})`;
   });
   const expressions = parts

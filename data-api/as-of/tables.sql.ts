@@ -9,6 +9,8 @@ export interface AsOfTable {
   needs?: readonly string[];
   /** Its rows take time: a statement that reads it often computes them once. */
   isCostly?: true;
+  /** Any statement computes its rows once: it is read for each of many rows. */
+  isOnce?: true;
   sql: string;
 }
 

@@ -9,7 +9,7 @@ import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { checkBlsCalendar } from './bls-calendar.ts';
 import { checkCoreSeries } from './core-series.ts';
-import { checkEverydaySearches } from './everyday-searches.ts';
+import { checkEverydaySearches } from './searches/everyday-searches.ts';
 import { checkFredMd } from './fred-md.ts';
 import { checkFrequencies } from './frequencies.ts';
 import { checkFunds } from './funds.ts';
