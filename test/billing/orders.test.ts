@@ -1,4 +1,4 @@
-// Six events of a subscription's life, in each of their 720 orders and twice each: the end is always the same.
+// Five events of a subscription's life, in each of their 120 orders and twice each: the end is always the same.
 import test from 'ava';
 import { askForCustomer, insertStripeEvent } from '../../accounts-api/billing/inbox.sql.ts';
 import { syncDue } from './sync-due.ts';
@@ -18,7 +18,7 @@ function* ordersOf<Item>(items: readonly Item[]): Generator<Item[]> {
   }
 }
 
-test('all 720 orders of six events, each of them delivered twice, end in the same state', async (t) => {
+test('all 120 orders of five events, each of them delivered twice, end in the same state', async (t) => {
   const { fake, services, deps } = paying;
   const { db } = services.accounts;
   const { accountId } = await services.accountWithKey('free');
@@ -35,9 +35,10 @@ test('all 720 orders of six events, each of them delivered twice, end in the sam
     'customer.subscription.updated',
     'invoice.paid',
   ];
-  const six = fake.events.filter(({ type }) => wanted.includes(type)).slice(-6);
-  t.is(six.length, 6);
-  t.true(new Set(six.map(({ type }) => type)).size >= 3);
+  const ofType = (wantedType: string) => fake.events.filter(({ type }) => type === wantedType);
+  const five = wanted.flatMap((type) => ofType(type).slice(0, 1));
+  five.push(...ofType('customer.subscription.updated').slice(-1));
+  t.is(new Set(five.map(({ id: event }) => event)).size, 5);
 
   /** All that an event may change, without the numbers of rows. */
   async function end(): Promise<string> {
@@ -59,7 +60,7 @@ test('all 720 orders of six events, each of them delivered twice, end in the sam
     );
   }
   /** What the inbox does with events. */
-  function receive(events: readonly (typeof six)[number][]): Promise<void> {
+  function receive(events: readonly (typeof five)[number][]): Promise<void> {
     const receivedAt = deps.clock.now();
     return db.inLedgerTransaction(async (transaction) => {
       for (const event of events) {
@@ -72,11 +73,11 @@ test('all 720 orders of six events, each of them delivered twice, end in the sam
   }
   let orders = 0;
   let first: string | undefined;
-  for (const order of ordersOf(six)) {
+  for (const order of ordersOf(five)) {
     await forget();
     // The second of each comes behind the first of the next one. A worker comes by once on the way, each time elsewhere.
     const twice = [...order.flatMap((event, i) => [event, order[i - 1] ?? event]), ...order.slice(-1)];
-    for (const come of [twice.slice(0, orders % 13), twice.slice(orders % 13)]) {
+    for (const come of [twice.slice(0, orders % 11), twice.slice(orders % 11)]) {
       await receive(come);
       await syncDue(deps);
     }
@@ -85,7 +86,7 @@ test('all 720 orders of six events, each of them delivered twice, end in the sam
     if (last !== first) t.is(last, first, order.map(({ type }) => type).join(', '));
     orders += 1;
   }
-  t.is(orders, 720);
+  t.is(orders, 120);
   t.regex(first ?? '', /"plan":"pro","subscription_state":"active"/);
   t.regex(first ?? '', /"waiting":"0"/);
 });

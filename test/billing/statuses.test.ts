@@ -5,11 +5,21 @@ import { syncDue } from './sync-due.ts';
 import { dayMs, startPaying, type Paying } from './paying.ts';
 
 let paying: Paying;
-// Each test moves the clock.
-test.beforeEach(async () => {
+test.before(async () => {
   paying = await startPaying();
 });
-test.afterEach.always(() => paying.close());
+test.after.always(() => paying?.close());
+// Tests move the clock: a subscription that goes on would be billed in the next ones.
+test.afterEach.always(async () => {
+  const { fake, services } = paying;
+  fake.mend();
+  const ended = ['canceled', 'incomplete_expired'];
+  for (const { id: customer } of fake.customers())
+    for (const { id, status } of fake.subscriptionsOf(customer))
+      if (!ended.includes(status)) fake.cancelNow(id);
+  for (const event of fake.held()) fake.drop(event);
+  await services.accounts.db.sequelize.query('delete from accounts.billing_customers');
+});
 
 /** An account with a key, on the free plan, and a subscription that Stripe says is active. */
 async function subscriber(plan = 'pro') {
@@ -219,10 +229,12 @@ test.serial('a change of plan at Stripe, up or down, is in force on the next cal
 
 test.serial('whoever pays a price that was moved to another one since keeps the plan', async (t) => {
   const who = await subscriber();
-  paying.fake.override(paying.price('pro'), { lookup_key: null });
+  const price = await paying.stripe.prices.retrieve(paying.price('pro'));
+  paying.fake.override(price.id, { lookup_key: null });
   paying.fake.override(who.id, {}, 'customer.subscription.updated');
   await paying.settle();
   await assertStanding(t, who, 'pro active', 404);
+  paying.fake.override(price.id, { lookup_key: price.lookup_key });
 });
 
 test.serial('a subscription that is changed to a price of no plan is served as the free plan', async (t) => {
