@@ -8,7 +8,7 @@ import { createInterface } from 'node:readline';
 import { parse } from 'csv-parse/sync';
 import { ingest, json, series, type Instance, type Point } from './answers.ts';
 import { writeCombination } from '../../domain/dims-text.ts';
-import { loadFredMd } from './fred-md.ts';
+import { loadFredMd } from './vintages/fred-md.ts';
 import type { Check } from './run.ts';
 
 /** The interpreters that may have pandas. */

@@ -7,7 +7,7 @@ import { ingest, points, type Instance, type Loaded } from './answers.ts';
 import { changes, endOfPeriod, linesOf, rowsOf } from './published-files.ts';
 import type { Check } from './run.ts';
 import { comparePublished, compareTransforms, type Lines } from './transforms.ts';
-import { compareTriangle } from './triangles.ts';
+import { compareTriangle } from './vintages/triangles.ts';
 
 interface Kept {
   folder: string;

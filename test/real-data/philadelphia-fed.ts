@@ -13,7 +13,7 @@ import { ingest, json, points } from './answers.ts';
 import { changes, endOfPeriod, oneLine, type Changes } from './published-files.ts';
 import type { Check } from './run.ts';
 import { comparePublished, compareTransforms, type Frequency, type History } from './transforms.ts';
-import { compareTriangle } from './triangles.ts';
+import { compareTriangle } from './vintages/triangles.ts';
 
 interface Matrix {
   file: string;

@@ -3,12 +3,12 @@
 import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
-import { addMonths } from '../../kernel/dates.ts';
-import { periodEnd } from '../../domain/periods.ts';
-import { manySeries, points, series, type Instance } from './answers.ts';
-import { changes, endOfPeriod, rowsOf, type Changes } from './published-files.ts';
-import type { Check } from './run.ts';
-import { comparePublished, compareTransforms, type History } from './transforms.ts';
+import { addMonths } from '../../../kernel/dates.ts';
+import { periodEnd } from '../../../domain/periods.ts';
+import { manySeries, points, series, type Instance } from '../answers.ts';
+import { changes, endOfPeriod, rowsOf, type Changes } from '../published-files.ts';
+import type { Check } from '../run.ts';
+import { comparePublished, compareTransforms, type History } from '../transforms.ts';
 import { compareFredTriangle, compareTriangle } from './triangles.ts';
 
 export async function checkFredMd({ instance, folder, seen }: Check): Promise<void> {

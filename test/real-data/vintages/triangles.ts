@@ -1,10 +1,10 @@
 // Triangles of series: against the answers of `vintage=`, cell by cell with the published digits; and as FRED's clients build them from
 // /fred/series/observations, against the published files.
 import assert from 'node:assert/strict';
-import { addDays } from '../../kernel/dates.ts';
-import { json, type Instance } from './answers.ts';
-import { isRevised } from './published-files.ts';
-import type { History } from './transforms.ts';
+import { addDays } from '../../../kernel/dates.ts';
+import { json, type Instance } from '../answers.ts';
+import { isRevised } from '../published-files.ts';
+import type { History } from '../transforms.ts';
 
 /** Asserts that they are the same, in both layouts. @returns how many cells and vintages were compared. */
 export async function compareTriangle(
