@@ -1,5 +1,5 @@
 // Revocation is strict, tried often: gateways as far as they look keys up, over the real accounts-api and PostgreSQL, busy and idle. Whatever
-// is wrong on the way between them, no lookup that begins after a revocation was answered finds the key. REVOCATION_TRIALS (default 300)
+// is wrong on the way between them, no lookup that begins after a revocation was answered finds the key. REVOCATION_TRIALS (default 100)
 // says how many keys are revoked.
 import test from 'ava';
 import { selectAcknowledged } from '../../accounts-api/heartbeat/changes.sql.ts';
@@ -9,7 +9,7 @@ import { within } from '../run/until.ts';
 import { createWay, passSilently, startLife, type GatewayLife, type Way } from './lives.ts';
 import { makeVictims, revoke, tryOut, type Trouble, type Victim } from './revocations.ts';
 
-const trials = Number(process.env['REVOCATION_TRIALS'] ?? 300);
+const trials = Number(process.env['REVOCATION_TRIALS'] ?? 100);
 
 let service: AccountsService;
 let lives: GatewayLife[];

@@ -84,7 +84,7 @@ export async function tryOut(
     for (let round = i * 7; use.goesOn; round += 5) {
       const some = Array.from({ length: 5 }, (_, j) => victims[(round + j) % victims.length] as Victim);
       await Promise.all(some.map((victim) => look(life, victim)));
-      await pause(1); // the machine has other work to do, that of revoking included
+      await pause(10); // the machine has other work to do, that of revoking included
     }
   });
   await until('the keys are in use', () => tally.before >= victims.length * 4);
