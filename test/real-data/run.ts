@@ -16,7 +16,7 @@ import { checkFrequencies } from './frequencies.ts';
 import { checkFunds } from './funds.ts';
 import { checkGitHistory } from './git-history.ts';
 import { checkPhiladelphiaFed } from './philadelphia-fed.ts';
-import { checkPinnedVintages } from './pinned-vintages.ts';
+import { checkPinnedVintages } from '../as-of/pinned-vintages.ts';
 import { checkPublishedFolders } from './published-folders.ts';
 import { checkSecurities } from './securities.ts';
 import { checkSbpEasyData } from './sbp-easydata.ts';

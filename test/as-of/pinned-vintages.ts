@@ -6,8 +6,8 @@ import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { fetch } from 'undici';
 import { createInstallation, unhurriedPlansFile, type Installation } from '../services/instance.ts';
-import { loadFredMd } from './fred-md.ts';
-import type { Check } from './run.ts';
+import { loadFredMd } from '../real-data/fred-md.ts';
+import type { Check } from '../real-data/run.ts';
 
 /** On the day of a vintage, between two, and on the day on which a series begins. */
 const days = ['2019-12-31', '2020-04-15', '2020-04-30', '2020-10-31'];
