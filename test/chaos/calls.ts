@@ -7,7 +7,9 @@ import type { Service } from './units.ts';
 /** One request that clients make, and what is right to be answered. */
 export interface Question {
   path: string;
-  method?: 'GET' | 'HEAD' | 'DELETE';
+  method?: 'GET' | 'HEAD' | 'DELETE' | 'POST';
+  /** The body of a POST. */
+  sent?: string;
   headers?: Record<string, string>;
   /** Of the answers that are the service's own. */
   status: number;
@@ -17,6 +19,8 @@ export interface Question {
   judge?: (answer: Answer) => string | null;
   /** What it counts as where it is answered 2xx or 304. */
   calls: number;
+  /** Whether such an answer reports a failure, and counts as nothing. */
+  isFailure?: (body: Buffer) => boolean;
 }
 
 /** A whole answer. */
@@ -87,14 +91,14 @@ export function createClients(gateways: readonly Service[]): Clients {
   ): Promise<Seen | null> {
     const { path, method = 'GET', headers = {}, calls } = question;
     const beganAtMs = performance.now();
-    const remember = (status: number | null, isHit = false): Seen => {
+    const remember = (status: number | null, isHit = false, counted = calls): Seen => {
       const one = {
         accountId,
         gateway: gateway.name,
         beganAtMs,
         endedAtMs: performance.now(),
         status,
-        calls,
+        calls: counted,
         isHit,
       };
       seen.push(one);
@@ -106,6 +110,7 @@ export function createClients(gateways: readonly Service[]): Clients {
         path,
         method,
         headers: { ...(key !== '' && { 'x-api-key': key }), ...headers },
+        body: question.sent ?? null,
       });
       const { statusCode: status } = response;
       const body = Buffer.from(await response.body.arrayBuffer());
@@ -113,7 +118,7 @@ export function createClients(gateways: readonly Service[]): Clients {
       const answer = { status, headers: response.headers, body, beganAtMs, isHit };
       const fault = faultOf(question, allowed, answer);
       if (fault !== null) faults.push(`${method} ${path} at ${gateway.name}: ${fault}`);
-      return remember(status, isHit);
+      return remember(status, isHit, question.isFailure?.(body) === true ? 0 : calls);
     } catch (error) {
       const code = (error as NodeJS.ErrnoException).code ?? '';
       if (code === 'ECONNREFUSED') {

@@ -239,5 +239,35 @@ export async function questionsOf(
   const unchanged = { path: plain.path, status: 304, headers: { 'if-none-match': plain.etag }, calls: 1 };
   const unknown = { path: '/v1/series/NOWHERE', status: 404, calls: 1 };
   const wrong = { path: '/v1/series/SHORT?limit=none', status: 400, calls: 1 };
-  return { plain, long, all: [plain, plain, plain, long, list, unchanged, unknown, wrong] };
+  const tool = await toolCall(url, key);
+  return { plain, long, all: [plain, plain, plain, long, list, unchanged, unknown, wrong, tool] };
+}
+
+/** A call of a tool at /mcp: a service in trouble makes it a result that reports a failure, which is not charged. */
+async function toolCall(url: string, key: string): Promise<Question> {
+  const sent = JSON.stringify({
+    ...{ jsonrpc: '2.0', id: 1, method: 'tools/call' },
+    params: { name: 'latest', arguments: { ids: ['SHORT'] } },
+  });
+  const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
+  const question = { path: '/mcp', method: 'POST', sent, headers, status: 200, calls: 1 } as const;
+  const response = await fetch(url + question.path, {
+    ...{ method: question.method, body: sent, headers: { ...headers, 'x-api-key': key } },
+  });
+  const right = Buffer.from(await response.arrayBuffer());
+  const isFailure = (body: Buffer) => body.includes('"isError":true');
+  if (response.status !== 200 || isFailure(right))
+    throw new Error(`The tool is answered ${response.status}: ${right.toString()}`);
+  const isTrouble = (body: Buffer) =>
+    ['upstream_error', 'unavailable', 'upstream_timeout'].some((code) => body.includes(code));
+  // Each gateway cites its own address.
+  const shown = (body: Buffer) => body.toString().replaceAll(/http:\/\/127\.0\.0\.1:\d+/g, '');
+  return {
+    ...question,
+    isFailure,
+    judge: ({ body }) =>
+      shown(body) === shown(right) || (isFailure(body) && isTrouble(body))
+        ? null
+        : `it is answered ${shown(body).slice(0, 300)}`,
+  };
 }
