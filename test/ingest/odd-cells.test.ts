@@ -137,7 +137,10 @@ test.serial('a file of another kind is refused with a message', async (t) => {
     [{ delimiter: '' }, /--delimiter is the one sign/],
     [{ encoding: 'klingon' }, /The encoding klingon is not known/],
     [{ reportFile: `${import.meta.dirname}/nowhere/report.csv` }, /The report .* cannot be written/],
-    [{ wide: true, create: true, set: { ...goodCells, side: ' ' } }, /--set series_id cannot be used with a wide file/],
+    [
+      { wide: true, create: true, set: { ...goodCells, side: ' ' } },
+      /--set series_id cannot be used with a wide file/,
+    ],
   ];
   for (const [options, message] of cases)
     t.regex((await failureOf(loadCsv(database, csv, options))).message, message);

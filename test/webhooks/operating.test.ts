@@ -88,7 +88,9 @@ test.serial(
     it.service.clock.advance(300_000);
     t.regex(await described(), /1 events and 1 messages are waiting;/);
     it.service.clock.advance(1_000);
-    await t.throwsAsync(described(), { message: /are waiting, some of them for 301 s; is a worker running\?/ });
+    await t.throwsAsync(described(), {
+      message: /are waiting, some of them for 301 s; is a worker running\?/,
+    });
     t.regex(await described(false), /1 events and 1 messages are waiting;/);
     await it.service.as(it.client, `/v1/webhooks/${it.webhook.id}`, {
       method: 'PATCH',
