@@ -265,15 +265,17 @@ create trigger search_new_securities after insert on data.securities
 create trigger search_changed_securities after update on data.securities
   referencing new table as new_rows for each statement execute function data.search_securities();
 
--- Search finds a fund by its codes, its current and former names, and its manager.
+-- Search finds a fund by its codes, its current and former names, and the name of its manager.
+create function data.fund_document(fund data.funds, manager text) returns data.search_document language sql stable return
+  row('fund', (fund).fund_id, (fund).name, (fund).currency, null, (fund).source, (fund).category,
+    concat_ws(' ', (fund).short_name, (fund).symbol, (fund).isin, (fund).isin_payout, (fund).isin_reinvestment, (fund).source_code,
+      array_to_string((fund).former_codes, ' '), array_to_string((fund).former_names, ' '), (fund).plan, (fund).option, manager),
+    (fund).objective, null, null)::data.search_document;
+
 create function data.search_funds() returns trigger language plpgsql as $$
 begin
   perform data.store_search(array(
-    select row('fund', n.fund_id, n.name, n.currency, null, n.source, n.category,
-      concat_ws(' ', n.short_name, n.symbol, n.isin, n.isin_payout, n.isin_reinvestment, n.source_code,
-        array_to_string(n.former_codes, ' '), array_to_string(n.former_names, ' '), n.plan, n.option, a.name),
-      n.objective, null, null)::data.search_document
-    from new_rows n left join data.amcs a using (amc_id)));
+    select data.fund_document(f, a.name) from new_rows n join data.funds f using (fund_id) left join data.amcs a on a.amc_id = f.amc_id));
   return null;
 end $$;
 create trigger search_new_funds after insert on data.funds
@@ -285,7 +287,9 @@ create function data.search_amcs() returns trigger language plpgsql as $$
 begin
   perform data.store_search(array(
     select row('amc', amc_id, name, null, null, source, null, concat_ws(' ', short_name, licence_no), null, null, null)::data.search_document
-    from new_rows));
+    from new_rows
+    union all
+    select data.fund_document(f, n.name) from new_rows n join data.funds f using (amc_id)));
   return null;
 end $$;
 create trigger search_new_amcs after insert on data.amcs

@@ -130,7 +130,7 @@ test('the publisher has no code that reads a workbook, a web page or a file that
     for (const target of staticImports(file)) if (target.endsWith('.ts')) needed.add(target);
   t.true(needed.has('ingest/load/load.ts'), 'it loads the text of releases');
   const ofChildProcesses =
-    /^ingest\/(?:preview\/|reshape\/|plan\/plan|read\/(?:workbook|html-table|table-rows|unpacked-size))/;
+    /^ingest\/(?:preview\/|reshape\/|plan\/plan|read\/(?:workbook|html-table|table-rows|zip-parts))/;
   t.deepEqual(
     [...needed].filter((file) => ofChildProcesses.test(file)),
     [],

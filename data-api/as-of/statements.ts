@@ -4,6 +4,7 @@ import { fail } from '../../kernel/errors.ts';
 import type { Database, Queryable } from '../../kernel/database.ts';
 import { fundTables } from './fund-tables.sql.ts';
 import { rowTables } from './row-tables.sql.ts';
+import { searchTables } from './search-entries.sql.ts';
 import { asOfTables, dayMark, type AsOfTable } from './tables.sql.ts';
 
 const named = /\bdata\.([a-z_]+)/g;
@@ -26,7 +27,12 @@ const hasWordOfThen = 'exists (select from data.search_entries where words @@ qu
 const statistics = /\bfrom pg_stats\b/g;
 const noStatistics =
   'from (select null as schemaname, null as tablename, null as attname, null as most_common_elems) pg_stats';
-const forms: Readonly<Record<string, AsOfTable>> = { ...asOfTables, ...rowTables, ...fundTables };
+const forms: Readonly<Record<string, AsOfTable>> = {
+  ...asOfTables,
+  ...rowTables,
+  ...fundTables,
+  ...searchTables,
+};
 const begin = /^\s*with\s+(recursive\s+)?/i;
 
 /**

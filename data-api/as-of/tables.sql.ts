@@ -117,40 +117,6 @@ const series = `
   where (s.created_at at time zone TIME_ZONE)::date <= ${dayMark}
     or exists (select from data.vintages v where v.series_no = s.series_no and v.published_on <= ${dayMark})`;
 
-/** As data.searched_dimensions, from what the series had then. */
-const searchedDimensions = `
-  (select left(string_agg(word, ' '), 8000) from (
-    select word from (
-      select v.value as word from as_of_series_dims d, jsonb_each_text(d.dims) v where d.series_no = s.series_no
-      union
-      select l.label from as_of_dimension_labels l where l.series_no = s.series_no) words
-    order by word limit 500) taken)`;
-/**
- * As data.series_documents and data.store_search, of series and commodities: what else search finds keeps no past. The words of an entry that
- * has not changed since are the stored ones.
- */
-const searchEntries = `
-  select d.series_no as entry_no, d.type, d.id, d.name, d.unit, d.frequency, d.source, d.category, d.geography, d.facts, d.description,
-    d.series_no, made.id_text, made.name_text,
-    case when (e.name, e.source, e.frequency, e.category, e.facts, e.description)
-        is not distinct from (d.name, d.source, d.frequency, d.category, d.facts, d.description) then e.words
-      else data.search_words(row(d.type, d.id, d.name, d.unit, d.frequency, d.source, d.category, d.facts, d.description, d.series_no,
-        d.geography)::data.search_document, made.id_text, made.name_text) end as words
-  from (
-    select 'series' as type, s.series_id as id, s.name, s.unit, s.frequency, s.source, s.category,
-      concat_ws(' ', s.geography, array_to_string(s.tags, ' '),
-        (select string_agg(a.alias, ' ' order by a.alias) from as_of_series_aliases a where a.series_no = s.series_no),
-        case when s.dimensions <> '{}' then ${searchedDimensions} end) as facts, s.description, s.series_no, s.geography
-    from as_of_series s
-    where s.deleted_on is null and not exists (select from as_of_commodity_items i where i.series_no = s.series_no)
-    union all
-    select 'commodity', i.item_id, i.name, i.unit, s.frequency, s.source, s.category,
-      concat_ws(' ', s.series_id, i.name_local, i.coicop, 'price', s.geography, array_to_string(s.tags, ' ')),
-      s.description, s.series_no, s.geography
-    from as_of_commodity_items i join as_of_series s using (series_no) where s.deleted_on is null) d
-  left join data.search_entries e on e.series_no = d.series_no and e.type = d.type and e.id = d.id
-  cross join lateral (select data.search_text(d.id) as id_text, data.search_text(d.name) as name_text) made`;
-
 export const asOfTables: Readonly<Record<string, AsOfTable>> = {
   loads: { sql: `select * from data.loads where vintage <= ${dayMark}` },
   vintages: { sql: `select * from data.vintages where published_on <= ${dayMark}` },
@@ -168,7 +134,8 @@ export const asOfTables: Readonly<Record<string, AsOfTable>> = {
       from data.observations o
       where o.superseded_on <> 'infinity' and o.superseded_on <= ${dayMark} and o.published_on <= ${dayMark}`,
   },
-  // Looked up line by line: PostgreSQL would answer `exists` for all lines at once, from all observations.
+  // Looked up line by line: PostgreSQL would answer `exists` for all lines at once, from all observations. A line stays after an erasure of all its
+  // points.
   series_dims: {
     sql: `
       select d.* from data.series_dims d
@@ -177,7 +144,10 @@ export const asOfTables: Readonly<Record<string, AsOfTable>> = {
           where o.line_no = d.line_no and o.superseded_on = 'infinity' and o.published_on <= ${dayMark} limit 1),
         (select true from data.observations o
           where o.line_no = d.line_no and o.superseded_on <> 'infinity' and o.published_on <= ${dayMark} limit 1),
-        false)`,
+        (select false from data.observations o where o.line_no = d.line_no and o.superseded_on = 'infinity' limit 1),
+        (select false from data.observations o where o.line_no = d.line_no and o.superseded_on <> 'infinity' limit 1),
+        exists (select from data.vintages v join data.loads l using (load_no)
+          where v.series_no = d.series_no and v.published_on <= ${dayMark} and l.erases))`,
   },
   series: {
     needs: [
@@ -233,19 +203,5 @@ export const asOfTables: Readonly<Record<string, AsOfTable>> = {
       select facet, value, count(*)::integer as series from as_of_series s, lateral (
         values ('category', s.category), ('source', s.source), ('frequency', s.frequency), ('geography', s.geography)) each (facet, value)
       where s.deleted_on is null and value is not null group by facet, value`,
-  },
-  search_entries: {
-    needs: ['series', 'series_dims', 'series_aliases', 'commodity_items', 'dimension_labels'],
-    isCostly: true,
-    sql: searchEntries,
-  },
-  // The words of what search can find then; those of what was gone by then are not kept.
-  search_terms: {
-    needs: ['search_entries'],
-    isCostly: true,
-    sql: `
-      select word, data.near_spellings(word) as near
-      from (select distinct string_to_table(e.id_text || ' ' || e.name_text, ' ') collate "C" as word from as_of_search_entries e) words
-      where length(word) between 4 and 40 and word !~ '[0-9]'`,
   },
 };

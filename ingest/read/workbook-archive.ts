@@ -1,5 +1,5 @@
 // Checks the archive of a workbook: only sound ones are passed to the library that reads them.
-import { isAsStated, partsOf, unpackedSize } from './unpacked-size.ts';
+import { isAsStated, partsOf, unpackedSize } from './zip-parts.ts';
 
 /** A workbook is a zip archive: unpacked it may be a thousand times as large. */
 const unpackedBytesMax = 512 * 1024 * 1024;

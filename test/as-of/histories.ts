@@ -310,9 +310,7 @@ async function take(
     await renameSeries(database, { id, newId, seriesTimeZone: 'UTC', clock, noGateway: true });
   } else if (step.kind === 'retract') {
     const found = await loadBefore(database, step.age);
-    // Combinations of an erased load stay without points. Since when is not known, so the prices of items are not erased.
-    const erase = step.erase && found?.dataset !== 'commodity-prices';
-    const how = { seriesTimeZone: 'UTC', clock, noGateway: true, erase };
+    const how = { seriesTimeZone: 'UTC', clock, noGateway: true, erase: step.erase };
     if (found !== undefined) await retract(database, { loadNo: found.load_no, ...how });
   } else {
     const { dataset, lines, options } = writtenOf(step, today);

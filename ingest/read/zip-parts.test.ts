@@ -1,7 +1,7 @@
 // The unpacked sizes of workbooks: real ones, and archives with false sizes.
 import test from 'ava';
 import { utils, write } from '@e965/xlsx';
-import { isAsStated, partsOf, unpackedSize as sizeOf } from './unpacked-size.ts';
+import { isAsStated, partsOf, unpackedSize as sizeOf } from './zip-parts.ts';
 
 function workbook(rows: number): Buffer {
   const book = utils.book_new();
