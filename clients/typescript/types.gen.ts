@@ -5608,7 +5608,7 @@ export type GetStatusResponses = {
                 lag_hours: number | null;
             }>;
             /**
-             * The sources that are fetched by schedule, by name.
+             * The sources that are fetched by schedule, by name. None with a key that is pinned to a day.
              */
             fetched: Array<{
                 name: string;
@@ -10981,7 +10981,7 @@ export type GetOperatorLoadsResponses = {
             reason: string | null;
             status: 'in_force' | 'retracted' | 'erased';
             /**
-             * The retraction that put it out of force, or erased it; of a retraction: the next one.
+             * The load that retracted or erased it; of a retraction: the next one.
              */
             retracted_by: number | null;
             /**
@@ -11064,7 +11064,7 @@ export type GetOperatorLoadsByLoadResponses = {
             reason: string | null;
             status: 'in_force' | 'retracted' | 'erased';
             /**
-             * The retraction that put it out of force, or erased it; of a retraction: the next one.
+             * The load that retracted or erased it; of a retraction: the next one.
              */
             retracted_by: number | null;
             /**

@@ -171,12 +171,13 @@ interface StatusOfSources {
 async function readStatusOfSources({
   database,
   clock,
-}: Pick<Dependencies, 'database' | 'clock'>): Promise<StatusOfSources> {
+  asOf,
+}: Pick<Dependencies, 'database' | 'clock' | 'asOf'>): Promise<StatusOfSources> {
   const totals = await readSourceTotals(database);
   const sources = await listSources(database, clock.now(), totals);
   return {
     sources: sources.map(({ licences: _licences, changes_at: _at, ...source }) => source),
-    fetched: await listFetchedSources(database),
+    fetched: asOf === null ? await listFetchedSources(database) : [], // no past is kept of fetches
   };
 }
 
@@ -187,7 +188,9 @@ const statusSchema = z.object({
   checked_at: z.iso.datetime(),
   components: z.array(z.object({ name: z.string(), state: z.enum(componentStates) })),
   sources: z.array(z.object({ source: z.string(), ...currencyShape })),
-  fetched: z.array(z.object(fetchedShape)).describe('The sources that are fetched by schedule, by name.'),
+  fetched: z
+    .array(z.object(fetchedShape))
+    .describe('The sources that are fetched by schedule, by name. None with a key that is pinned to a day.'),
   open_revisions_series: z
     .string()
     .nullable()
@@ -196,15 +199,16 @@ const statusSchema = z.object({
 
 export const getStatus = endpoint({
   summary: 'The state of the components, and how current each source is.',
+  isKeptAsOf: true,
   json: oneOf(statusSchema),
   caching: 'none',
-  handler: ({ database, log, clock, openRevisionsSeries }) => {
+  handler: ({ database, log, clock, asOf, openRevisionsSeries }) => {
     // The endpoint is public and its statement scans every series: one statement per second serves all callers.
     let reading: { since: number; sources: Promise<StatusOfSources> } | null = null;
     function readSources(): Promise<StatusOfSources> {
       const now = clock.now().getTime();
       if (reading === null || now - reading.since >= sourcesKeptMs) {
-        reading = { since: now, sources: readStatusOfSources({ database, clock }) };
+        reading = { since: now, sources: readStatusOfSources({ database, clock, asOf }) };
       }
       return reading.sources;
     }

@@ -159,7 +159,7 @@ const ofPins: typeof requests = [
   { target: '/v1/series/GDP?vintage=2024-04-02', status: 400 },
   { target: '/v1/series/GDP/triangle?vintages_to=2024-04-02', status: 200 },
   { target: '/fred/series/observations?series_id=GDP&realtime_end=2024-04-02', status: 400 },
-  { target: '/v1/status', status: 403 },
+  { target: '/v1/status', status: 200 },
   { target: '/v1/bulk', status: 403 },
   { target: '/v1/webhooks', status: 403 },
 ];
