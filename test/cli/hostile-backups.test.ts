@@ -81,11 +81,11 @@ const hostile: Record<string, () => [bytes: Buffer, message: RegExp]> = {
   'a gzip of nothing': () => [gzipSync(''), /is cut off: it ends within its header/],
   'an archive with a path out of its folder': () => [
     gzipSync(tarOf('../../../../etc/cron.d/evil')),
-    /no backup .* its header|is cut off/,
+    /not a backup .* its header|is cut off/,
   ],
   'a zip': () => [Buffer.from('PK\u0003\u0004../../evil'), /is not a gzip file/],
   'a dump of pg_dump in its own format': () => [Buffer.from('PGDMP\u0001\u000e'), /is not a gzip file/],
-  'a dump in SQL, with functions, extensions and programs': () => [gzipSync(sql), /no backup .* its header/],
+  'a dump in SQL, with functions, extensions and programs': () => [gzipSync(sql), /not a backup .* its header/],
   'SQL behind the header': () => [
     gzipSync(`${gunzipSync(readFileSync(good)).toString().split('\n')[0]}\n${sql}\\.\n${sql}`),
     /almanac: /,
@@ -121,16 +121,16 @@ const hostile: Record<string, () => [bytes: Buffer, message: RegExp]> = {
   ],
   'a version that a terminal would obey': () => [
     withHeader((header) => Object.assign(header, { almanac: escape })),
-    /no backup .* its header/,
+    /not a backup .* its header/,
   ],
   'a migration that a terminal would obey': () => [
     withHeader((header) => migrationsOf(header).push({ ...migrationsOf(header)[0]!, name: escape })),
-    /no backup .* its header/,
+    /not a backup .* its header/,
   ],
-  'a header without an end': () => [gzipSync(Buffer.alloc(64 * 1024 * 1024, 32)), /no backup .* its header/],
+  'a header without an end': () => [gzipSync(Buffer.alloc(64 * 1024 * 1024, 32)), /not a backup .* its header/],
   'a header of a million nested lists': () => [
     gzipSync(`${'['.repeat(1_000_000)}\n`),
-    /no backup .* its header/,
+    /not a backup .* its header/,
   ],
   'a value that a terminal would obey': () => [
     withRows('data.loads', `${escape}${'\t\\N'.repeat(columnsOf('data.loads') - 1)}\n`),

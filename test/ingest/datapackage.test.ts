@@ -171,7 +171,7 @@ test.serial('a package of several resources asks which, and follows no path out 
   const noPackage = path.join(folder, 'x.json');
   writeFileSync(noPackage, '{"resources":[]}');
   await t.throwsAsync(loadCsv(database, '', { input: noPackage }), {
-    message: /no data package \(resources/,
+    message: /not a data package \(resources/,
   });
 });
 

@@ -47,7 +47,6 @@ export const leftOut: readonly { reason: string; files: readonly string[] }[] = 
       'test/start/embedded.test.ts',
       'test/start/first-start.test.ts',
       'test/cli/commands.test.ts',
-      'test/cli/command-process.test.ts',
     ],
   },
   {
