@@ -105,7 +105,7 @@ async function results({ services }: Side, key: string, asked: typeof calls): Pr
 
 const shown = (text: string): string =>
   text
-    .replaceAll(/"(request_id|next_cursor|as_of)":("[^"]*"|null)/g, '"$1":…')
+    .replaceAll(/"(request_id|next_cursor|as_of|checked_at)":("[^"]*"|null)/g, '"$1":…')
     .replaceAll(/evt_[a-z2-7]{20}/g, 'evt');
 
 test('every tool answers a pinned key as an installation where nothing was published later', async (t) => {

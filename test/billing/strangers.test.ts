@@ -179,7 +179,7 @@ test.serial(
           .replaceAll(email, 'ADDRESS')
           .replaceAll(encodeURIComponent(email), 'ADDRESS')
           .replaceAll(
-            /\b(?:chk|acct|key|cus|cs_test|sub|bps|in)_[\w-]+|pk_live_[^"]+|[\w-]{43}(?=\b)|\d{10}/g,
+            /\b(?:chk|acct|key|cus|cs_test|sub|bps|in)_[\w-]+|pk_live_[^"]+|%3D[\w-]{43}|[\w-]{43}(?=\b)|\d{10}/g,
             '…',
           )
           .replaceAll(/"request_id":"[^"]+"/g, '')
