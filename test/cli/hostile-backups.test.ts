@@ -85,7 +85,10 @@ const hostile: Record<string, () => [bytes: Buffer, message: RegExp]> = {
   ],
   'a zip': () => [Buffer.from('PK\u0003\u0004../../evil'), /is not a gzip file/],
   'a dump of pg_dump in its own format': () => [Buffer.from('PGDMP\u0001\u000e'), /is not a gzip file/],
-  'a dump in SQL, with functions, extensions and programs': () => [gzipSync(sql), /not a backup .* its header/],
+  'a dump in SQL, with functions, extensions and programs': () => [
+    gzipSync(sql),
+    /not a backup .* its header/,
+  ],
   'SQL behind the header': () => [
     gzipSync(`${gunzipSync(readFileSync(good)).toString().split('\n')[0]}\n${sql}\\.\n${sql}`),
     /almanac: /,
@@ -127,7 +130,10 @@ const hostile: Record<string, () => [bytes: Buffer, message: RegExp]> = {
     withHeader((header) => migrationsOf(header).push({ ...migrationsOf(header)[0]!, name: escape })),
     /not a backup .* its header/,
   ],
-  'a header without an end': () => [gzipSync(Buffer.alloc(64 * 1024 * 1024, 32)), /not a backup .* its header/],
+  'a header without an end': () => [
+    gzipSync(Buffer.alloc(64 * 1024 * 1024, 32)),
+    /not a backup .* its header/,
+  ],
   'a header of a million nested lists': () => [
     gzipSync(`${'['.repeat(1_000_000)}\n`),
     /not a backup .* its header/,
