@@ -44,9 +44,9 @@ export async function agreeOn({ whole, cut, day, today }: Sides, request: string
   }
 }
 
-/** A citation has the present day as the one on which it was accessed, and no other day after the pin. */
+/** A citation has the present day as the one on which it was accessed, and no other day after the pin but in the parameters of its URL. */
 const accessedThen = (text: string, today: string, day: string): string =>
-  text.replaceAll(today, day).replaceAll(partsOf(today), partsOf(day));
+  text.replaceAll(new RegExp(`(?<!=)${today}`, 'g'), day).replaceAll(partsOf(today), partsOf(day));
 const partsOf = (date: string): string => date.split('-').map(Number).join(',');
 
 /** What makes an answer: cursors are encrypted anew each time. */
