@@ -44,6 +44,7 @@ const variablesOf: Record<keyof Settings, readonly string[]> = {
     ...['BULK_S3_PATH_STYLE', 'AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY'],
   ],
   bulkKeepDays: ['BULK_KEEP_DAYS'],
+  bulkPinnedDays: ['BULK_PINNED_DAYS'],
   previewPoints: ['PREVIEW_POINTS'],
   openRevisionsSeries: ['OPEN_REVISIONS_SERIES'],
   synonymsFile: ['SYNONYMS_FILE'],

@@ -50,6 +50,7 @@ export const readBy: Readonly<Record<SettingName, readonly ProcessName[]>> = {
   AWS_ACCESS_KEY_ID: [dataApi, publisher, commands],
   AWS_SECRET_ACCESS_KEY: [dataApi, publisher, commands],
   BULK_KEEP_DAYS: [publisher],
+  BULK_PINNED_DAYS: [publisher],
   PREVIEW_POINTS: [dataApi],
   OPEN_REVISIONS_SERIES: [dataApi],
   SYNONYMS_FILE: [dataApi],

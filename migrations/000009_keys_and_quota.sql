@@ -31,8 +31,20 @@ create table accounts.api_keys (
 comment on table accounts.api_keys is
   'A row is an API key. It stays after it has ended, for the list and the audit; an account that is deleted takes its keys along.';
 create index api_keys_of_account on accounts.api_keys (account_id, created_at);
+create index api_keys_pinned_days on accounts.api_keys (as_of) where as_of is not null;
 create index api_keys_to_tell on accounts.api_keys (expires_at)
   where expires_at is not null and revoked_at is null;
+
+create view data.pinned_days as
+select as_of as day, row_number() over (order by min(of_account), min(created_at), as_of) as place
+from (
+  select as_of, created_at, row_number() over (partition by account_id order by created_at, id) as of_account from accounts.api_keys
+  where as_of is not null and revoked_at is null and (expires_at is null or expires_at > now())
+    and greatest(last_used_at, created_at) > now() - interval '30 days') used
+group by as_of;
+comment on view data.pinned_days is
+  'A row is a day that keys are pinned to which were made or used within 30 days, for the publisher, which may not enter schema accounts: it '
+  'writes bulk files as of the first days. The first day of an account is before the second of any other.';
 
 -- No foreign keys: the ledger outlives accounts and keys, and one stale id must not keep a batch from being counted.
 create table accounts.usage_daily (

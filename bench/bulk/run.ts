@@ -59,7 +59,11 @@ async function writeOnce({ url, directory }: Ground): Promise<Cost & { files: re
   const children = createChildRunner<Tasks>({ databaseUrl: url, applicationName: 'almanac bench', log });
   try {
     const cost = await measured(() =>
-      children.run('write-bulk', { place: { directory: folder }, keepDays: 7 }, {}),
+      children.run(
+        'write-bulk',
+        { place: { directory: folder }, keepDays: 7, daysMax: 10, seriesTimeZone: 'UTC' },
+        {},
+      ),
     );
     const { files } = readManifestText(readFileSync(path.join(folder, manifestName), 'utf8'));
     return { ...cost, files };

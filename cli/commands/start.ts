@@ -16,6 +16,7 @@ import { requireFreePort, type RunningService } from '../../kernel/http/server.t
 import { createLog, standardOutput, type Log } from '../../kernel/log/log.ts';
 import { diskMetrics } from '../../kernel/metrics/disk.ts';
 import type { Plans } from '../../kernel/plans.ts';
+import type { BulkPlace } from '../../kernel/settings/bulk-place.ts';
 import { readSettings, type Settings } from '../../kernel/settings/settings.ts';
 import { knownMigrations } from '../../migrations/run.ts';
 import { examples, type DeclareCommand, type Terminal } from '../command.ts';
@@ -112,7 +113,7 @@ async function serveEverything({ env, stdout, started }: Terminal, signals: Serv
     services.unshift(worker);
     const publisher = await startTraced('publisher', settings.tracing, startPublisher, {
       ...publisherOptions(installation),
-      bulk: { place: bulkPlace, keepDays: settings.bulkKeepDays },
+      bulk: bulkSettings(settings, bulkPlace),
       env,
       operators: { ...operatorOptions(installation, installation.identitySecret), ...loopback },
     });
@@ -346,9 +347,16 @@ function publisherOptions({ publisherDatabaseUrl: databaseUrl, settings }: Insta
   const { slowStatementMs, seriesTimeZone, fiscalYearFirstMonth, inboxDir: directory } = settings;
   const sources = { ...settings.sources, seriesTimeZone, fiscalYearFirstMonth };
   const inbox = directory === undefined ? undefined : { directory, seriesTimeZone };
-  const { fileLimits: readLimits, bulkPlace: place, bulkKeepDays: keepDays } = settings;
-  const bulk = place && { place, keepDays };
+  const { fileLimits: readLimits, bulkPlace } = settings;
+  const bulk = bulkPlace && bulkSettings(settings, bulkPlace);
   return { databaseUrl, schema: knownMigrations(), slowStatementMs, sources, inbox, bulk, readLimits, log };
+}
+
+function bulkSettings(
+  { bulkKeepDays: keepDays, bulkPinnedDays: daysMax, seriesTimeZone }: Installation['settings'],
+  place: BulkPlace,
+) {
+  return { place, keepDays, daysMax, seriesTimeZone };
 }
 
 /** For a gateway that is a process of its own: where it sends traces. */

@@ -2,7 +2,8 @@
 import { LRUCache } from 'lru-cache';
 import type { Dependencies } from '../dependencies.ts';
 import { findSeries } from '../series/stored/series.sql.ts';
-import { databaseAsOf, queryAsOf } from './statements.ts';
+import { endOf } from '../../domain/as-of/end-of-day.ts';
+import { databaseAsOf, queryAsOf } from '../../domain/as-of/statements.ts';
 
 /** A key is pinned to one day, and most keys of an installation to few. */
 const daysMax = 100;
@@ -15,12 +16,6 @@ export function keptByDay<Value extends object>(make: (day: string) => Value): (
     kept.set(day, value);
     return value;
   };
-}
-
-/** The last instant of a day. @param timeZone an IANA name. */
-function endOf(day: string, timeZone: string): Date {
-  const next = Temporal.PlainDate.from(day).add({ days: 1 }).toZonedDateTime(timeZone);
-  return new Date(next.epochMilliseconds - 1);
 }
 
 /** @param day `YYYY-MM-DD`. */
@@ -43,6 +38,5 @@ export function dependenciesAsOf(dependencies: Dependencies, day: string): Depen
     asOf: day,
     present: dependencies,
     edition: `${edition} as of ${day}`,
-    bulk: undefined,
   };
 }

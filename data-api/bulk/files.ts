@@ -3,6 +3,8 @@
 import type { KeptFile, Manifest } from '../../domain/bulk/manifest.ts';
 import { BulkStoreFault, type BulkStore } from '../../domain/bulk/store.ts';
 import { readNewestWithdrawal } from '../../domain/bulk/withdrawals.sql.ts';
+import { readPlaceOfDay } from './pinned-days.sql.ts';
+import type { Dependencies } from '../dependencies.ts';
 import type { Queryable } from '../../kernel/database.ts';
 import { fail } from '../../kernel/errors.ts';
 import type { ServiceCall } from '../../kernel/http/server.ts';
@@ -21,23 +23,16 @@ export function createBulkFiles(store: BulkStore): BulkFiles {
   return { store, recent: rememberedFor(recentMs, () => store.readManifest()) };
 }
 
-interface Asking {
-  bulk: BulkFiles | undefined;
-  database: Queryable;
-}
+type Asking = Pick<Dependencies, 'bulk' | 'database' | 'asOf' | 'present'>;
 
 /**
- * The current files; none before the publisher has written the first ones.
- * @throws Failure `plan_required`; `not_found` if this installation has no bulk files; `unavailable` while a retraction is in progress, or
- * the store is failing.
+ * The current files, as of the day of the key if it is pinned to one; none before the publisher has written the first ones.
+ * @throws Failure `plan_required`; `not_found` if this installation has no bulk files; `not_available_as_of` if it has none of the day;
+ * `unavailable` while a retraction is in progress, while the files of the day are being written for the first time, or the store is failing.
  */
-export async function readCurrentFiles({ bulk, database }: Asking, call: ServiceCall): Promise<KeptFile[]> {
-  const { store } = requireBulk(bulk, call);
-  return orUnavailable(async () => {
-    const manifest = await store.readManifest();
-    if (manifest !== undefined && (await readNewestWithdrawal(database)) > manifest.load) failWithdrawn();
-    return manifest?.files ?? [];
-  });
+export async function readCurrentFiles(asking: Asking, call: ServiceCall): Promise<KeptFile[]> {
+  const { store } = requireBulk(asking, call);
+  return orUnavailable(async () => (await filesOf(asking, await store.readManifest())).files);
 }
 
 /**
@@ -45,30 +40,68 @@ export async function readCurrentFiles({ bulk, database }: Asking, call: Service
  * exist.
  */
 export async function requireFile(
-  { bulk, database }: Asking,
+  asking: Asking,
   call: ServiceCall,
   name: string,
 ): Promise<{ file: KeptFile; store: BulkStore }> {
-  const { store, recent } = requireBulk(bulk, call);
+  const { store, recent } = requireBulk(asking, call);
   return orUnavailable(async () => {
-    const withdrawn = await readNewestWithdrawal(database);
-    const find = (manifest: Manifest | undefined) =>
-      manifest === undefined || withdrawn > manifest.load
-        ? undefined
-        : [...manifest.files, ...manifest.retired].find((each) => each.name === name);
-    let file = find(await recent());
-    if (file === undefined) {
-      const newest = await store.readManifest();
-      if (newest !== undefined && withdrawn > newest.load) failWithdrawn();
-      file = find(newest);
-    }
+    const find = ({ files, retired }: Served) => [...files, ...retired].find((each) => each.name === name);
+    const known = await recent();
+    let file = (await isCurrent(asking, known)) ? find(served(asking, known)) : undefined;
+    file ??= find(await filesOf(asking, await store.readManifest()));
     if (file === undefined)
       return fail('not_found', 'There is no bulk file with this name, or it was deleted. See GET /v1/bulk.');
     return { file, store };
   });
 }
 
-function requireBulk(bulk: BulkFiles | undefined, call: ServiceCall): BulkFiles {
+interface Served {
+  files: KeptFile[];
+  retired: KeptFile[];
+}
+
+/** The files of the manifest for keys as this one: those of its day, or of now. */
+function served({ asOf }: Asking, manifest: Manifest | undefined): Served {
+  const isOfKey = (file: KeptFile) => file.as_of === asOf;
+  return {
+    files: manifest?.files.filter(isOfKey) ?? [],
+    retired: manifest?.retired.filter(isOfKey) ?? [],
+  };
+}
+
+/** Whether the files of the manifest have no data that were withdrawn since. */
+async function isCurrent(asking: Asking, manifest: Manifest | undefined): Promise<boolean> {
+  return manifest === undefined || (await readNewestWithdrawal(nowOf(asking))) <= manifest.load;
+}
+
+/** The database of now, also for a key that is pinned to a day. */
+const nowOf = ({ present, database }: Asking): Queryable => present?.database ?? database;
+
+async function filesOf(asking: Asking, manifest: Manifest | undefined): Promise<Served> {
+  if (!(await isCurrent(asking, manifest))) failWithdrawn();
+  const found = served(asking, manifest);
+  // A day that has files has those of all series, even if there were none.
+  if (asking.asOf !== null && found.files.length === 0)
+    await failWithout(nowOf(asking), asking.asOf, manifest);
+  return found;
+}
+
+/** @throws Failure: `not_available_as_of` if too many days have files, otherwise `unavailable`. */
+async function failWithout(database: Queryable, day: string, manifest: Manifest | undefined): Promise<never> {
+  const place = await readPlaceOfDay(database, day);
+  const most = manifest?.days_max;
+  if (place !== undefined && most !== undefined && place > most)
+    return fail(
+      'not_available_as_of',
+      `This installation has bulk files for ${most === 0 ? 'no day' : `${most} days`} that keys are pinned to, and ${day} is not among them. Read the points with GET /v1/series, or ask the operator to raise BULK_PINNED_DAYS.`,
+    );
+  return fail('unavailable', `The bulk files of ${day} are being written. Try again in a minute.`, {
+    headers: { 'retry-after': '60' },
+  });
+}
+
+function requireBulk({ bulk }: Asking, call: ServiceCall): BulkFiles {
   // Checked here again, without trusting the gateway's check.
   if (!call.identity.features.includes('bulk'))
     fail('plan_required', 'Bulk files require a higher plan. See GET /v1/plans.');

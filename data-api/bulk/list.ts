@@ -26,6 +26,7 @@ export const getBulk = endpoint({
   summary: 'The bulk files: all series, and those of each source, as Parquet.',
   query: params,
   json: listOf(rowOf(rowSchema)),
+  isKeptAsOf: true,
   errors: ['plan_required', 'not_found', 'unavailable'],
   handler:
     (dependencies) =>
@@ -39,7 +40,7 @@ export const getBulk = endpoint({
             source === undefined ||
             (name !== null && [name, nameId(name)].some((each) => source.includes(each))),
         )
-        .map(({ state: _state, ...file }) => ({
+        .map(({ state: _state, as_of: _day, ...file }) => ({
           ...{ id: file.name, ...file },
           url: `${dependencies.publicUrl}/v1/bulk/${file.name}`,
         }));

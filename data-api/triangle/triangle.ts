@@ -56,6 +56,7 @@ export const getOpenTriangle = endpoint({
   params: seriesParam,
   query: triangleParams,
   json: triangleSchema,
+  isKeptAsOf: true,
   caching: 'public',
   errors: ['not_found', 'unknown_dimension', 'gone'],
   handler: (dependencies) => async (asked) => {

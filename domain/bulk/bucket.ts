@@ -9,7 +9,7 @@ import type { ReadableStream as WebStream } from 'node:stream/web';
 import { S3Client, S3Errors } from '@bradenmacdonald/s3-lite-client';
 import { createDeadline } from '../../kernel/deadline.ts';
 import type { BucketSettings } from '../../kernel/settings/bulk-place.ts';
-import { bulkName, manifestName, manifestText, readManifestText } from './manifest.ts';
+import { bulkStoredName, manifestName, manifestText, readManifestText, storedName } from './manifest.ts';
 import { BulkStoreFault, requireWhole, type BulkStore, type Whole } from './store.ts';
 
 /** The timeout until a response begins; its bytes may take longer. */
@@ -55,19 +55,19 @@ export function bucketStore(bucket: BucketSettings): BulkStore {
       ask(async () => {
         const names: string[] = [];
         for await (const { key } of client.listObjects({ prefix })) names.push(key.slice(prefix.length));
-        return names.filter((name) => bulkName.test(name));
+        return names.filter((name) => bulkStoredName.test(name));
       }),
     remove: (name) =>
       ask(async () => {
         await orNothing(client.deleteObject(prefix + name));
       }),
     async head(file) {
-      const found = await ask(() => orNothing(client.statObject(prefix + file.name)));
+      const found = await ask(() => orNothing(client.statObject(prefix + storedName(file))));
       if (found !== undefined) requireWhole(place, file, found.size);
       return found !== undefined;
     },
     async read(file, range) {
-      const answer = await ask(() => orNothing(beginRead(client, prefix + file.name, file, range)));
+      const answer = await ask(() => orNothing(beginRead(client, prefix + storedName(file), file, range)));
       if (answer === undefined) return undefined;
       const found = sizeOf(answer);
       if (found !== file.bytes || answer.body === null) {

@@ -1,7 +1,7 @@
 // Bulk files in a folder, which several machines may share. Writes use temporary names and survive a power failure.
 import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { bulkName, manifestName, manifestText, readManifestText } from './manifest.ts';
+import { bulkStoredName, manifestName, manifestText, readManifestText, storedName } from './manifest.ts';
 import { BulkStoreFault, requireWhole, type BulkStore } from './store.ts';
 
 /** Within the folder of the files, so that a complete file need only be renamed. */
@@ -24,17 +24,18 @@ export function folderStore(directory: string): BulkStore {
     replaceManifest: (manifest) => orFault(replace(directory, manifestText(manifest))),
     openWorkshop: () => orFault(emptied(at(workshopName))),
     put: (name, file) => orFault(rename(file, at(name))),
-    list: () => orFault(readdir(directory).then((names) => names.filter((name) => bulkName.test(name)))),
+    list: () =>
+      orFault(readdir(directory).then((names) => names.filter((name) => bulkStoredName.test(name)))),
     remove: (name) => orFault(rm(at(name), { force: true })),
     head: (file) =>
       orFault(
-        orNothing(stat(at(file.name))).then((found) => {
+        orNothing(stat(at(storedName(file)))).then((found) => {
           if (found !== undefined) requireWhole(directory, file, found.size);
           return found !== undefined;
         }),
       ),
     async read(file, { from, to }) {
-      const handle = await orFault(orNothing(open(at(file.name))));
+      const handle = await orFault(orNothing(open(at(storedName(file)))));
       if (handle === undefined) return undefined;
       try {
         requireWhole(directory, file, (await handle.stat()).size);

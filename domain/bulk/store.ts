@@ -1,6 +1,6 @@
 // The store of the bulk files: a folder, or a bucket of an S3-compatible store. Writers and readers use only this interface.
 import type { Readable } from 'node:stream';
-import type { Manifest } from './manifest.ts';
+import { storedName, type KeptFile, type Manifest } from './manifest.ts';
 
 /** All methods but `place`: @throws BulkStoreFault if the store does not respond, refuses, or has unexpected content. */
 export interface BulkStore {
@@ -15,11 +15,11 @@ export interface BulkStore {
   replaceManifest(manifest: Manifest): Promise<void>;
   /** Prepares a write; only one runs at a time. @returns an absolute, empty folder for the files that are being written. */
   openWorkshop(): Promise<string>;
-  /** Moves a file from the workshop into the store. No manifest may have its name. */
+  /** Moves a file from the workshop into the store. @param name its `storedName`, which no manifest may have. */
   put(name: string, file: string): Promise<void>;
-  /** The names of all files, including those that no manifest has. */
+  /** The `storedName` of all files, including those that no manifest has. */
   list(): Promise<string[]>;
-  /** Removes a file, if it exists. */
+  /** Removes a file, if it exists. @param name its `storedName`. */
   remove(name: string): Promise<void>;
   /** Whether the file exists. @throws BulkStoreFault if it is not complete. */
   head(file: Whole): Promise<boolean>;
@@ -30,11 +30,8 @@ export interface BulkStore {
   read(file: Whole, range: { from: number; to: number }): Promise<Readable | undefined>;
 }
 
-/** A file, by its name and its size, as the manifest has them. */
-export interface Whole {
-  name: string;
-  bytes: number;
-}
+/** A file, as the manifest has it. */
+export type Whole = Pick<KeptFile, 'name' | 'as_of' | 'bytes'>;
 
 /** The store of the bulk files, or its settings, are at fault. The message has the place and the reason. */
 export class BulkStoreFault extends Error {
@@ -45,7 +42,8 @@ export class BulkStoreFault extends Error {
 }
 
 /** @throws BulkStoreFault if the size of the file differs from the manifest. */
-export function requireWhole(place: string, { name, bytes }: Whole, found: number): void {
+export function requireWhole(place: string, file: Whole, found: number): void {
+  const { bytes } = file;
   if (found !== bytes)
-    throw new BulkStoreFault(`${name} in ${place} has ${found} bytes instead of ${bytes}.`);
+    throw new BulkStoreFault(`${storedName(file)} in ${place} has ${found} bytes instead of ${bytes}.`);
 }

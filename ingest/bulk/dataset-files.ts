@@ -2,15 +2,15 @@
 import path from 'node:path';
 import { instantOf, type BulkKind, type KeptFile } from '../../domain/bulk/manifest.ts';
 import { nameId } from '../../domain/name-id.ts';
-import type { Transaction } from '../../kernel/database.ts';
-import { copyValues, readLines, type Line, type Scope } from './bulk.sql.ts';
+import { copyValues, readLines, type Line, type Moment, type Scope } from './bulk.sql.ts';
 import { createParquetFile, type Cell, type Column, type ParquetFile } from './parquet-file.ts';
 
 export interface FilesWish {
   /** The folder of the new files. */
   workshop: string;
   scope: Scope;
-  /** The load of the snapshot, which names the files. */
+  moment: Moment;
+  /** The newest load of that moment, which names the files. */
   load: number;
   createdAt: Date;
   /** Whether a name is already used: names are never reused. */
@@ -20,12 +20,13 @@ export interface FilesWish {
 const linesAtOnce = 2_000;
 
 /** @throws Error if the rows are not in key order; then no file remains. */
-export async function writeFiles(on: Transaction, wish: FilesWish): Promise<KeptFile[]> {
+export async function writeFiles(wish: FilesWish): Promise<KeptFile[]> {
+  const { moment, scope } = wish;
   const files = [newFile('current', wish), newFile('vintages', wish)] as const;
   const [current, vintages] = files;
   try {
-    for await (const lines of readLines(on, wish.scope.source, linesAtOnce))
-      await addLines(on, lines, wish.scope.dimensions, (row, isLive) => {
+    for await (const lines of readLines(moment, scope.source, linesAtOnce))
+      await addLines(moment, lines, scope.dimensions, (row, isLive) => {
         if (isLive) current.add(row);
         vintages.add(row);
       });
@@ -67,7 +68,10 @@ interface DatasetFile extends Pick<ParquetFile, 'add' | 'abandon'> {
   finish(): KeptFile;
 }
 
-function newFile(kind: BulkKind, { workshop, scope, load, createdAt, isTaken }: FilesWish): DatasetFile {
+function newFile(
+  kind: BulkKind,
+  { workshop, scope, moment, load, createdAt, isTaken }: FilesWish,
+): DatasetFile {
   const name = freeName(
     `${scope.source === null ? 'observations' : nameId(scope.source)}.${kind}.${load}`,
     isTaken,
@@ -100,7 +104,7 @@ function newFile(kind: BulkKind, { workshop, scope, load, createdAt, isTaken }: 
       columns: columns.map((column) => ({ name: column.name, type: column.type })),
       first_date: first === Infinity ? null : dateOf(first),
       last_date: first === Infinity ? null : dateOf(last),
-      ...{ licences, state },
+      ...{ licences, state, as_of: moment.asOf },
     }),
   };
 }
@@ -117,7 +121,7 @@ const dateOf = (days: number) => new Date(days * msOfDay).toISOString().slice(0,
 
 /** Passes on the rows of some lines, each with whether its value is current. */
 async function addLines(
-  on: Transaction,
+  moment: Moment,
   lines: readonly Line[],
   dimensions: readonly string[],
   add: (row: readonly Cell[], isLive: boolean) => void,
@@ -125,7 +129,7 @@ async function addLines(
   const heads = lines.map(({ id, dims }): Cell[] => [id, ...dimensions.map((name) => dims[name] ?? null)]);
   const bigints = rememberedBigints();
   let [placeBefore, dateBefore, publishedBefore] = [0, -Infinity, -Infinity];
-  for await (const text of wholeLines(copyValues(on, lines)))
+  for await (const text of wholeLines(copyValues(moment, lines)))
     for (const row of text.split('\n')) {
       const cells = row.split('\t');
       const [place, date, published] = [Number(cells[0]), Number(cells[1]), Number(cells[4])];

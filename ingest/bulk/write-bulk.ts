@@ -1,20 +1,33 @@
 // Brings the bulk files up to date: writes those whose series have changed, replaces the manifest, and removes old files. Files have only
 // public data, because they are read as readers see the data. A process that is killed meanwhile leaves no inconsistent state.
 import path from 'node:path';
-import { instantOf, type KeptFile, type Manifest } from '../../domain/bulk/manifest.ts';
+import { endOf } from '../../domain/as-of/end-of-day.ts';
+import { instantOf, storedName, type KeptFile, type Manifest } from '../../domain/bulk/manifest.ts';
 import { openBulkStore } from '../../domain/bulk/open-store.ts';
 import type { BulkStore } from '../../domain/bulk/store.ts';
 import { readNewestWithdrawal } from '../../domain/bulk/withdrawals.sql.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Database, Transaction } from '../../kernel/database.ts';
 import type { BulkPlace } from '../../kernel/settings/bulk-place.ts';
-import { readNewestLoad, readOneMoment, readScopes, tryLockBulk, type Scope } from './bulk.sql.ts';
+import {
+  readNewestLoad,
+  readOneMoment,
+  readPinnedDays,
+  readScopes,
+  tryLockBulk,
+  type Moment,
+  type Scope,
+} from './bulk.sql.ts';
 import { writeFiles } from './dataset-files.ts';
 
 export interface BulkSettings {
   place: BulkPlace;
   /** The number of days for which a replaced file is kept. */
   keepDays: number;
+  /** The most days that keys are pinned to and that have files of their own. */
+  daysMax: number;
+  /** The publisher's time zone, an IANA name: vintages are days in it. */
+  seriesTimeZone: string;
 }
 
 /** Files of earlier formats are rewritten. */
@@ -29,10 +42,10 @@ const retiredMax = 10;
  */
 export async function writeBulk(
   database: Pick<Database, 'transaction'>,
-  { place, keepDays }: BulkSettings,
+  settings: BulkSettings,
   clock: Clock,
 ): Promise<number | undefined> {
-  const store = await openBulkStore(place);
+  const store = await openBulkStore(settings.place);
   return database.transaction(async (on) => {
     await readOneMoment(on);
     if (!(await tryLockBulk(on))) return undefined;
@@ -41,39 +54,86 @@ export async function writeBulk(
     const before = await store.readManifest();
     const load = await readNewestLoad(on);
     if (before !== undefined && before.load > load) return 0; // its snapshot is newer than this one
-    const scopes = (await readScopes(on)).map((scope) => ({ ...scope, state: `${form}-${scope.state}` }));
     const now = clock.now();
-    const plan = planOf(before, scopes);
+    const { unchanged, replaced, toWrite } = await planOf(on, before, { settings, load, now });
     const withdrawn = await readNewestWithdrawal(on);
-    const kept = retire(before, plan.replaced, { now, keepDays, withdrawn });
-    if (withdrawn > (before?.load ?? 0) && plan.replaced.length > 0) {
-      // At once: retracted data are removed before the new files are written.
-      await replace(on, store, { load, created_at: instantOf(now), files: plan.unchanged, retired: kept });
+    const retired = retire(before, replaced, { now, keepDays: settings.keepDays, withdrawn });
+    const replaceBy = (files: readonly KeptFile[]) =>
+      replace(on, store, {
+        ...{ load, created_at: instantOf(now), days_max: settings.daysMax },
+        ...{ files: files.toSorted(byScope), retired },
+      });
+    // At once: retracted data are removed before the new files are written.
+    if (withdrawn > (before?.load ?? 0) && replaced.length > 0) await replaceBy(unchanged);
+    const files = [...unchanged];
+    let written = 0;
+    // The files of now never wait for those of a past day.
+    for (const edition of toWrite) {
+      const added = await writeAll({ store, workshop, before }, edition);
+      files.push(...added);
+      written += added.length;
+      await replaceBy(files);
     }
-    const written = await writeAll(on, { store, workshop, load, now, before }, plan.toWrite);
-    const files = [...plan.unchanged, ...written].sort(byScope);
-    await replace(on, store, { load, created_at: instantOf(now), files, retired: kept });
-    return written.length;
+    return written;
   });
 }
 
 function byScope(a: KeptFile, b: KeptFile): number {
+  if (a.as_of !== b.as_of) return (a.as_of ?? '') < (b.as_of ?? '') ? -1 : 1;
   if (a.source !== b.source) return (a.source ?? '') < (b.source ?? '') ? -1 : 1;
   return a.kind < b.kind ? -1 : 1;
 }
 
-/** Which files stay, which are replaced or no longer have series, and which scopes are to be written. */
-function planOf(before: Manifest | undefined, scopes: readonly Scope[]) {
+/** Files to write that are of one moment. */
+interface Edition {
+  moment: Moment;
+  /** The newest load of the moment. */
+  load: number;
+  createdAt: Date;
+  scopes: readonly Scope[];
+}
+
+interface Plan {
+  /** Files that stay. */
+  unchanged: KeptFile[];
+  /** Files whose series have changed, or that have no series or no key any longer. */
+  replaced: KeptFile[];
+  /** That of now is the first, even if it has nothing to write. */
+  toWrite: Edition[];
+}
+
+async function planOf(
+  on: Transaction,
+  before: Manifest | undefined,
+  { settings: { daysMax, seriesTimeZone: timeZone }, load, now }: Wish,
+): Promise<Plan> {
   const files = before?.files ?? [];
+  const present = { on, asOf: null, timeZone };
+  const scopes = (await readScopes(present)).map((scope) => ({ ...scope, state: `${form}-${scope.state}` }));
   const states = new Map(scopes.map(({ source, state }) => [source, state]));
-  const isUnchanged = ({ source, state }: KeptFile) => states.get(source) === state;
-  const unchanged = files.filter(isUnchanged);
-  const written = new Set(unchanged.map(({ source }) => source));
-  return {
-    unchanged,
-    replaced: files.filter((file) => !isUnchanged(file)),
-    toWrite: scopes.filter(({ source }) => !written.has(source)),
-  };
+  const unchanged = files.filter(
+    ({ as_of: day, source, state }) => day === null && states.get(source) === state,
+  );
+  const known = new Set(unchanged.map(({ source }) => source));
+  const toWrite: Edition[] = [
+    { moment: present, load, createdAt: now, scopes: scopes.filter(({ source }) => !known.has(source)) },
+  ];
+  for (const { day, load: newest, state: stateThen } of await readPinnedDays(on, daysMax)) {
+    const state = `${form}-${stateThen}`;
+    const ofDay = files.filter((file) => file.as_of === day && file.state === state);
+    unchanged.push(...ofDay);
+    if (ofDay.length > 0) continue;
+    const moment = { on, asOf: day, timeZone };
+    const createdAt = new Date(Math.min(now.getTime(), endOf(day, timeZone).getTime()));
+    toWrite.push({ moment, load: newest, createdAt, scopes: await readScopes(moment, state) });
+  }
+  return { unchanged, replaced: files.filter((file) => !unchanged.includes(file)), toWrite };
+}
+
+interface Wish {
+  settings: BulkSettings;
+  load: number;
+  now: Date;
 }
 
 /** The retired files that are still kept, including those replaced now. Files changed by a withdrawal are not kept. */
@@ -82,7 +142,8 @@ function retire(
   replaced: readonly KeptFile[],
   { now, keepDays, withdrawn }: { now: Date; keepDays: number; withdrawn: number },
 ): Manifest['retired'] {
-  const changedSources = new Set(replaced.map(({ source }) => source));
+  const scopeOf = ({ as_of: day, source }: KeptFile) => `${day} ${source}`;
+  const changed = new Set(replaced.map(scopeOf));
   const isWithdrawal = withdrawn > (before?.load ?? 0);
   const counts = new Map<string, number>();
   const retired = [
@@ -92,8 +153,8 @@ function retire(
   return retired
     .toSorted((a, b) => b.load - a.load)
     .filter((file) => {
-      if (isWithdrawal && changedSources.has(file.source) && file.load < withdrawn) return false;
-      const key = `${file.kind} ${file.source}`;
+      if (isWithdrawal && changed.has(scopeOf(file)) && file.load < withdrawn) return false;
+      const key = `${file.kind} ${scopeOf(file)}`;
       const count = (counts.get(key) ?? 0) + 1;
       counts.set(key, count);
       return count <= retiredMax && now.getTime() - Date.parse(file.retired_at) < keepDays * msOfDay;
@@ -103,22 +164,23 @@ function retire(
 interface Writing {
   store: BulkStore;
   workshop: string;
-  load: number;
-  now: Date;
   before: Manifest | undefined;
 }
 
 async function writeAll(
-  on: Transaction,
-  { store, workshop, load, now, before }: Writing,
-  scopes: readonly Scope[],
+  { store, workshop, before }: Writing,
+  { moment, load, createdAt, scopes }: Edition,
 ): Promise<KeptFile[]> {
-  const taken = new Set([...(before?.files ?? []), ...(before?.retired ?? [])].map(({ name }) => name));
+  const taken = new Set(
+    [...(before?.files ?? []), ...(before?.retired ?? [])]
+      .filter((file) => file.as_of === moment.asOf)
+      .map(({ name }) => name),
+  );
   const written: KeptFile[] = [];
   for (const scope of scopes) {
-    const wish = { workshop, scope, load, createdAt: now, isTaken: (name: string) => taken.has(name) };
-    const files = await writeFiles(on, wish);
-    for (const { name } of files) await store.put(name, path.join(workshop, name));
+    const wish = { workshop, scope, moment, load, createdAt, isTaken: (name: string) => taken.has(name) };
+    const files = await writeFiles(wish);
+    for (const file of files) await store.put(storedName(file), path.join(workshop, file.name));
     written.push(...files);
   }
   return written;
@@ -128,6 +190,6 @@ async function writeAll(
 async function replace(on: Transaction, store: BulkStore, manifest: Manifest): Promise<void> {
   await readNewestLoad(on); // if the connection and its lock are lost, another process writes
   await store.replaceManifest(manifest);
-  const named = new Set([...manifest.files, ...manifest.retired].map(({ name }) => name));
+  const named = new Set([...manifest.files, ...manifest.retired].map(storedName));
   for (const name of await store.list()) if (!named.has(name)) await store.remove(name);
 }

@@ -40,6 +40,8 @@ export type Settings = Readonly<{
   bulkPlace: BulkPlace | undefined;
   /** For how many days a bulk file remains after a newer one has replaced it. */
   bulkKeepDays: number;
+  /** The most days that keys are pinned to and that have bulk files of their own. */
+  bulkPinnedDays: number;
   /** The most points per combination of dimension values shown without a key; 0 shows none. */
   previewPoints: number;
   /** The id of the series whose revisions are shown without a key; undefined: no series. */
@@ -211,6 +213,7 @@ export function readSettings(env: Environment, needs?: Needs): Settings {
     inboxDir: s.INBOX_DIR === undefined ? undefined : inProject(s.INBOX_DIR),
     bulkPlace: s.BULK_DIR === undefined ? bucketOf(s) : { directory: inProject(s.BULK_DIR) },
     bulkKeepDays: s.BULK_KEEP_DAYS,
+    bulkPinnedDays: s.BULK_PINNED_DAYS,
     previewPoints: s.PREVIEW_POINTS,
     openRevisionsSeries: s.OPEN_REVISIONS_SERIES === 'none' ? undefined : s.OPEN_REVISIONS_SERIES,
     synonymsFile: s.SYNONYMS_FILE === undefined ? undefined : inProject(s.SYNONYMS_FILE),

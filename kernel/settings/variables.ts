@@ -122,6 +122,7 @@ export const variables = z.object({
   AWS_ACCESS_KEY_ID: z.string().optional(),
   AWS_SECRET_ACCESS_KEY: z.string().optional(),
   BULK_KEEP_DAYS: wholeNumber(7, 0, 365),
+  BULK_PINNED_DAYS: wholeNumber(10, 0, 1_000),
   PREVIEW_POINTS: wholeNumber(120, 0, 1_000),
   OPEN_REVISIONS_SERIES: z
     .string()

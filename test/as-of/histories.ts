@@ -1,6 +1,10 @@
 // Random histories of loads and of what changes them, played on two databases at once: all of it on the one, and on the other as if nothing had
 // been published after a day. Hides how both get the same numbers of loads and the same instants.
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import fc from 'fast-check';
+import type { BulkPlace } from '../../kernel/settings/bulk-place.ts';
 import { retract } from '../../ingest/history/retract/retract.ts';
 import { renameSeries } from '../../ingest/history/series/rename.ts';
 import { addDays } from '../../kernel/dates.ts';
@@ -264,8 +268,19 @@ async function takeOnBoth(
 const releasedOn = (wish: Wish, today: string): string | undefined =>
   'days' in wish ? addDays(today, wish.days) : undefined;
 
+const places = new WeakMap<DataService, BulkPlace>();
+
+/** Where the service reads bulk files. @param service one of `play`. */
+export function bulkPlaceOf(service: DataService): BulkPlace {
+  const place = places.get(service);
+  if (place === undefined) throw new Error('This service has no bulk files.');
+  return place;
+}
+
 async function startSide(): Promise<Side> {
-  const service = await startDataService();
+  const bulkPlace = { directory: mkdtempSync(path.join(tmpdir(), 'almanac-bulk-')) };
+  const service = await startDataService(undefined, undefined, { bulkPlace });
+  places.set(service, bulkPlace);
   return { service, database: openDatabase(service.databaseUrl, silentLog, { applicationName: 'test' }) };
 }
 

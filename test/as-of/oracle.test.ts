@@ -11,9 +11,10 @@ import { anyHistory, play, type History, type Sides } from './histories.ts';
 import { howLong, timeoutMs } from './how-long.ts';
 import { rowRoutes } from './row-histories.ts';
 
-const ofRows: readonly string[] = [...rowRoutes, ...fundRoutes];
+const ofBulk = ['/v1/bulk', '/v1/bulk/:name'];
+const ofOthers: readonly string[] = [...rowRoutes, ...fundRoutes, ...ofBulk];
 const kept = Object.entries(declared).filter(
-  ([route, { isKeptAsOf, method }]) => isKeptAsOf && method === 'GET' && !ofRows.includes(route),
+  ([route, { isKeptAsOf, method }]) => isKeptAsOf && method === 'GET' && !ofOthers.includes(route),
 );
 /** Besides those of the table: parameters together, ids that nobody has, several pages. */
 const more = [

@@ -1,18 +1,22 @@
 // How a statement becomes one that reads as of a day.
 import test from 'ava';
-import { asOfStatement } from '../../data-api/as-of/statements.ts';
+import { asOfStatement } from '../../domain/as-of/statements.ts';
 import { Failure } from '../../kernel/errors.ts';
 
 test('a table becomes what it held then, and the day is a parameter after the others', (t) => {
   t.is(
-    asOfStatement('select v.load_no from data.vintages v where v.series_no = $1', 2, 'UTC'),
+    asOfStatement('select v.load_no from data.vintages v where v.series_no = $1', '$2::date', 'UTC'),
     `with as_of_vintages as not materialized (select * from data.vintages where published_on <= $2::date)
 select v.load_no from as_of_vintages v where v.series_no = $1`,
   );
 });
 
 test('the expressions of a statement come after those of the tables', (t) => {
-  const text = asOfStatement('\n  with recent as (select * from data.loads) select * from recent', 1, 'UTC');
+  const text = asOfStatement(
+    '\n  with recent as (select * from data.loads) select * from recent',
+    '$1::date',
+    'UTC',
+  );
   t.true(
     text.startsWith(
       'with as_of_loads as not materialized (select * from data.loads where vintage <= $1::date),',
@@ -22,7 +26,7 @@ test('the expressions of a statement come after those of the tables', (t) => {
 });
 
 test('tables come after those that they need', (t) => {
-  const text = asOfStatement('select * from data.series', 1, `it's`);
+  const text = asOfStatement('select * from data.series', '$1::date', `it's`);
   const places = ['loads', 'vintages', 'observations', 'series_dims', 'series'].map((name) =>
     text.indexOf(`as_of_${name} as not materialized`),
   );
@@ -31,17 +35,17 @@ test('tables come after those that they need', (t) => {
 });
 
 test('a statement without tables of the data is as it was', (t) => {
-  t.is(asOfStatement('select $1::int', 2, 'UTC'), 'select $1::int');
+  t.is(asOfStatement('select $1::int', '$2::date', 'UTC'), 'select $1::int');
 });
 
 test('a function that reads no table is as it was', (t) => {
   const text = 'select data.percent_of(1, 2), data.rating_rank($1)';
-  t.is(asOfStatement(text, 2, 'UTC'), text);
+  t.is(asOfStatement(text, '$2::date', 'UTC'), text);
 });
 
 for (const name of ['fund_figures_due', 'audit_events', 'no_such_table'])
   test(`data.${name} has no past, so no statement can read it`, (t) => {
-    const refusal = t.throws(() => asOfStatement(`select from data.loads, data.${name}`, 1, 'UTC'), {
+    const refusal = t.throws(() => asOfStatement(`select from data.loads, data.${name}`, '$1::date', 'UTC'), {
       instanceOf: Failure,
     });
     t.is(refusal?.code, 'not_available_as_of');

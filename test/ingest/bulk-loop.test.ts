@@ -32,6 +32,8 @@ async function startLoop(t: ExecutionContext, log = silentLog) {
   const settings: BulkSettings = {
     place: { directory: mkdtempSync(path.join(tmpdir(), 'almanac-bulk-')) },
     keepDays: 7,
+    daysMax: 2,
+    seriesTimeZone: 'UTC',
   };
   let nowMs = 0;
   const writes: { beganAtMs: number }[] = [];

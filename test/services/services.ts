@@ -200,7 +200,12 @@ async function startInThisProcess(
     options.publisher === true
       ? await startPublisher({
           databaseUrl: serviceUrl(databaseUrl, 'almanac_publisher'),
-          bulk: options.bulkPlace && { place: options.bulkPlace, keepDays: 7 },
+          bulk: options.bulkPlace && {
+            place: options.bulkPlace,
+            keepDays: 7,
+            daysMax: 10,
+            seriesTimeZone: 'UTC',
+          },
           inbox:
             options.inboxDirectory === undefined
               ? undefined

@@ -5,7 +5,7 @@ import type { BulkStore } from '../../../domain/bulk/store.ts';
 import { readNewestWithdrawal } from '../../../domain/bulk/withdrawals.sql.ts';
 import type { Database } from '../../../kernel/database.ts';
 import type { Log } from '../../../kernel/log/log.ts';
-import { readNewestLoad } from '../../bulk/bulk.sql.ts';
+import { listPinnedDays, readNewestLoad } from '../../bulk/bulk.sql.ts';
 import type { BulkSettings } from '../../bulk/write-bulk.ts';
 import type { ChildRunner } from '../child-process/run-in-child.ts';
 import { run, type Pauses, type Running } from '../periodic-job/periodic-job.ts';
@@ -53,12 +53,22 @@ export async function startBulk(deps: KeepBulkDeps, settings: BulkSettings): Pro
     lastWriteSeconds: undefined,
   };
   let written = -1; // the files are as of this load
+  let daysWritten: ReadonlySet<string | null> = new Set();
   let writtenAtMs = -Infinity;
   let notBeforeMs = -Infinity;
   let seen = { load: -1, atMs: 0, firstAtMs: 0 };
 
+  async function readWritten(): Promise<void> {
+    const manifest = await store.readManifest();
+    written = manifest?.load ?? -1;
+    daysWritten = new Set(manifest?.files.map((file) => file.as_of));
+  }
+
+  const isNew = (day: string) => !daysWritten.has(day);
+
   async function isDue(load: number): Promise<boolean> {
     const now = nowMs();
+    if (now >= notBeforeMs && (await listPinnedDays(database, settings.daysMax)).some(isNew)) return true;
     if (load === written) return now - writtenAtMs >= sweepEveryMs;
     if (seen.load !== load)
       seen = { load, atMs: now, firstAtMs: seen.load <= written ? now : seen.firstAtMs };
@@ -81,7 +91,7 @@ export async function startBulk(deps: KeepBulkDeps, settings: BulkSettings): Pro
     notBeforeMs = beganAtMs + ms + pauseTimes * ms;
     if (files === null) return; // another process writes
     figures.outcomes[files > 0 ? 'written' : 'unchanged'] += 1;
-    written = (await store.readManifest())?.load ?? -1;
+    await readWritten();
     writtenAtMs = nowMs();
     if (files === 0) return;
     figures.lastWriteSeconds = ms / 1_000;
@@ -91,7 +101,7 @@ export async function startBulk(deps: KeepBulkDeps, settings: BulkSettings): Pro
 
   async function look(signal: AbortSignal): Promise<boolean> {
     const load = await readNewestLoad(database);
-    if (written < 0) written = (await store.readManifest())?.load ?? -1;
+    if (written < 0) await readWritten();
     if (await isDue(load)) await write(signal);
     return false;
   }

@@ -24,12 +24,17 @@ async function putLarge(): Promise<void> {
   writeFileSync(file, large);
   await store.put(name, file);
   const manifest: Manifest = {
-    ...{ load: 999, created_at: '2026-06-15T12:00:00Z', retired: [] },
+    ...{ load: 999, created_at: '2026-06-15T12:00:00Z', days_max: 0, retired: [] },
     files: [
       {
         ...{ name, dataset: 'observations', source: null, kind: 'current', load: 999, rows: 1, state: 's' },
         ...{ created_at: '2026-06-15T12:00:00Z', bytes: large.length, columns: [], licences: [] },
-        ...{ first_date: null, last_date: null, sha256: createHash('sha256').update(large).digest('hex') },
+        ...{
+          as_of: null,
+          first_date: null,
+          last_date: null,
+          sha256: createHash('sha256').update(large).digest('hex'),
+        },
       },
     ],
   };
@@ -47,7 +52,11 @@ test.serial('a wrong key, secret or bucket is a clear error of the write, withou
     [{ endpoint: 'http://127.0.0.1:9' }, /http:\/\/127\.0\.0\.1:9 does not answer: /],
   ];
   for (const [wrong, message] of cases) {
-    const writing = writeBulk(database, { place: { ...bucket, ...wrong }, keepDays: 7 }, clock);
+    const writing = writeBulk(
+      database,
+      { place: { ...bucket, ...wrong }, keepDays: 7, daysMax: 10, seriesTimeZone: 'UTC' },
+      clock,
+    );
     const error = await t.throwsAsync(writing, { name: 'BulkStoreFault', message });
     t.false(error?.message.includes('hunter2'));
   }

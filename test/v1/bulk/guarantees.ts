@@ -35,7 +35,11 @@ const { deps, clock } = releasing;
 export const { database } = releasing;
 
 const write = (keepDays = 7) =>
-  writeBulk(deps.database, { place, keepDays }, { now: () => new Date(`${today}T12:00:00Z`) });
+  writeBulk(
+    deps.database,
+    { place, keepDays, daysMax: 10, seriesTimeZone: 'UTC' },
+    { now: () => new Date(`${today}T12:00:00Z`) },
+  );
 
 /** Loads points. @returns the number of the load. */
 async function loaded(
@@ -286,7 +290,11 @@ test.serial(
     const killing = new AbortController();
     await database.transaction(async (on) => {
       await on.query('lock table data.observations in access exclusive mode'); // the write begins its files, and waits
-      const writing = children.run('write-bulk', { place, keepDays: 7 }, { signal: killing.signal });
+      const writing = children.run(
+        'write-bulk',
+        { place, keepDays: 7, daysMax: 10, seriesTimeZone: 'UTC' },
+        { signal: killing.signal },
+      );
       await until('the files are begun', () => drafts().length > 0);
       killing.abort(new Error('killed'));
       await t.throwsAsync(writing, { message: 'killed' });

@@ -41,7 +41,14 @@ function noting(asked: Asked[]): typeof fetch {
 test('a Parquet reader gets every value by more than 200 ranges, and they are one call', async (t) => {
   const lines = points.map(({ date, value }) => `DAILY,${date},${value}`);
   await services.ingest(['series_id,date,value', ...lines].join('\n'), { set: { frequency: 'daily' } });
-  t.is(await writeBulk(services.database, { place, keepDays: 7 }, systemClock), 4);
+  t.is(
+    await writeBulk(
+      services.database,
+      { place, keepDays: 7, daysMax: 10, seriesTimeZone: 'UTC' },
+      systemClock,
+    ),
+    4,
+  );
   const { key } = await services.accountWithKey('pro');
   const { json: list } = await services.call('/v1/bulk?kind=current', {
     key: (await services.accountWithKey('pro')).key,

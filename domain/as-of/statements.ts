@@ -37,10 +37,10 @@ const begin = /^\s*with\s+(recursive\s+)?/i;
 
 /**
  * The statement that reads as of a day.
- * @param dayAt the number of the parameter with the day. @param timeZone an IANA name.
+ * @param day an expression of type date. @param timeZone an IANA name.
  * @throws Failure `not_available_as_of` if it names a table that keeps no past.
  */
-export function asOfStatement(text: string, dayAt: number, timeZone: string): string {
+export function asOfStatement(text: string, day: string, timeZone: string): string {
   const reads = new Map<string, number>();
   const rewritten = text
     .replaceAll(sample, '')
@@ -58,7 +58,7 @@ export function asOfStatement(text: string, dayAt: number, timeZone: string): st
   });
   const expressions = parts
     .join(',\n')
-    .replaceAll(dayMark, `$${dayAt}::date`)
+    .replaceAll(dayMark, () => day)
     .replaceAll('TIME_ZONE', `'${timeZone.replaceAll("'", "''")}'`);
   const own = begin.exec(rewritten);
   if (own === null) return `with ${expressions}\n${rewritten}`;
@@ -99,7 +99,7 @@ export function queryAsOf(on: Queryable, day: string, timeZone: string): Queryab
       let rewritten = texts.get(key);
       if (rewritten === undefined) {
         if (texts.size >= textsMax) texts.clear();
-        rewritten = asOfStatement(text, values.length + 1, timeZone);
+        rewritten = asOfStatement(text, `$${values.length + 1}::date`, timeZone);
         texts.set(key, rewritten);
       }
       return rewritten === text ? on.query(text, values) : on.query(rewritten, [...values, day]);

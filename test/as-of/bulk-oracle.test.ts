@@ -1,0 +1,89 @@
+// As test/as-of/oracle.test.ts, for bulk files: those as of a day have the bytes that an installation writes where nothing was published later.
+import assert from 'node:assert/strict';
+import test from 'ava';
+import fc from 'fast-check';
+import { writeBulk } from '../../ingest/bulk/write-bulk.ts';
+import { openDatabase } from '../../kernel/database.ts';
+import { silentLog } from '../services/harness.ts';
+import { proAccount, type DataService } from '../services/data-service.ts';
+import { agreeOn } from './agreement.ts';
+import { anyHistory, bulkPlaceOf, play, type History, type Sides } from './histories.ts';
+import { howLong, timeoutMs } from './how-long.ts';
+
+const lists = [
+  '/v1/bulk',
+  '/v1/bulk?kind=vintages&sort=-rows&limit=2',
+  '/v1/bulk?source=Office,bureau&fields=name,source,rows,sha256,licences,columns',
+  '/v1/bulk?format=csv',
+  '/v1/bulk?count_only=true&load_min=2',
+];
+
+/** Has files written as of all days that keys are pinned to, and of now. */
+async function write(service: DataService): Promise<void> {
+  const database = openDatabase(service.databaseUrl, silentLog, { applicationName: 'test' });
+  try {
+    const settings = { place: bulkPlaceOf(service), keepDays: 7, daysMax: 3, seriesTimeZone: 'UTC' };
+    await writeBulk(database, settings, service.clock);
+  } finally {
+    await database.close();
+  }
+}
+
+async function pinKey({ whole, day }: Sides): Promise<void> {
+  await whole.pool.query(
+    `insert into accounts.accounts (id, email, plan, created_at) values ('acct_' || repeat('a', 20), 'a@b.example', 'pro', now())`,
+  );
+  await whole.pool.query(
+    `insert into accounts.api_keys (id, account_id, name, hash, mask, slot, created_at, scopes, as_of)
+     values ('key_' || repeat('a', 20), 'acct_' || repeat('a', 20), 'backtest', repeat('0', 64), 'pk', 1, now(), '{data}', $1)`,
+    [day],
+  );
+}
+
+let played = 0;
+
+async function agree(history: History): Promise<void> {
+  const sides = await play(history);
+  try {
+    await pinKey(sides);
+    // Once for each history: a second file has another name.
+    if (played++ % 2 === 1) await sides.release();
+    await agreeOnFiles(sides);
+  } finally {
+    await sides.close();
+  }
+}
+
+async function agreeOnFiles(sides: Sides): Promise<void> {
+  const { whole, cut, day } = sides;
+  for (const side of [whole, cut]) await write(side);
+  for (const request of lists) await agreeOn(sides, request);
+  const { json } = await cut.call('/v1/bulk');
+  const names = (json as { data: { name: string }[] }).data.map(({ name }) => name);
+  assert.ok(names.length >= 2);
+  for (const name of names) {
+    const target = `/v1/bulk/${name}`;
+    const found = await read(whole, target, { ...proAccount, asOf: day });
+    assert.deepEqual(found, await read(cut, target, proAccount), `${target} as of ${day}`);
+    assert.equal(found.status, 200);
+  }
+}
+
+async function read(service: DataService, target: string, identity: typeof proAccount) {
+  const response = await fetch(service.url + target, { headers: service.headers(target, identity) });
+  const headers = ['etag', 'last-modified', 'content-disposition', 'content-length'];
+  return {
+    status: response.status,
+    headers: headers.map((name) => response.headers.get(name)),
+    bytes: Buffer.from(await response.arrayBuffer()),
+  };
+}
+
+test.serial(
+  'the bulk files of a pinned key have the bytes of an installation where nothing was published later',
+  async (t) => {
+    t.timeout(timeoutMs);
+    await fc.assert(fc.asyncProperty(anyHistory, agree), howLong);
+    t.pass();
+  },
+);
