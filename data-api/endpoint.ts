@@ -56,8 +56,6 @@ interface EndpointOf<Shape extends z.ZodRawShape> {
   errors?: readonly ErrorCode[];
   /** Headers that an answer may have, besides those of every answer. */
   headers?: readonly string[];
-  /** Whether it can be answered as of a past day. Keys that are pinned to a day are refused at all others. */
-  isKeptAsOf?: true;
   /** Decides the answer. State created in the outer call persists across calls. */
   handler: (dependencies: Dependencies) => (asked: Asked<z.output<z.ZodObject<Shape>>>) => Promise<Reply>;
 }
@@ -66,15 +64,13 @@ interface EndpointOf<Shape extends z.ZodRawShape> {
 export interface Endpoint extends Declaration {
   method: 'GET' | 'POST';
   bodyBytesMax: number | undefined;
-  /** Whether it can be answered as of a past day, to keys that are pinned to one. */
-  isKeptAsOf: boolean;
   handler: (dependencies: Dependencies) => Handler;
 }
 
 /** Declares an endpoint that reads. */
 export function endpoint<Shape extends z.ZodRawShape>(declared: EndpointOf<Shape>): Endpoint {
   const { summary, params, caching = 'private', errors = [], headers = [], handler } = declared;
-  const { method = 'GET', bodyBytesMax, isKeptAsOf = false } = declared;
+  const { method = 'GET', bodyBytesMax } = declared;
   const query = z.object(declared.query ?? ({} as Shape));
   const read = method === 'POST' ? readFields : readQuery;
   const formats = declared.formats ?? (declared.format === undefined ? formatsOf(query) : [declared.format]);
@@ -88,8 +84,6 @@ export function endpoint<Shape extends z.ZodRawShape>(declared: EndpointOf<Shape
   const pages = Object.hasOwn(query.shape, 'cursor') ? ['Link'] : [];
   return {
     summary,
-    description: isKeptAsOf ? `${summary} Keys that are pinned to a day can read it.` : undefined,
-    isKeptAsOf,
     params,
     method,
     bodyBytesMax,
@@ -102,11 +96,7 @@ export function endpoint<Shape extends z.ZodRawShape>(declared: EndpointOf<Shape
         headers: [...validators, ...files, ...pages, ...headers],
       },
     ],
-    errors: [
-      ...(Object.hasOwn(query.shape, 'cursor') ? (['invalid_cursor'] as const) : []),
-      ...errors,
-      'not_available_as_of',
-    ],
+    errors: [...(Object.hasOwn(query.shape, 'cursor') ? (['invalid_cursor'] as const) : []), ...errors],
     handler(dependencies) {
       const decide = handler(dependencies);
       const { asOf } = dependencies;
@@ -207,9 +197,9 @@ export function toRoutes(endpoints: Readonly<Record<string, Endpoint>>, dependen
   }));
 }
 
-/** Answers calls with a key that is pinned to a day as of that day. @throws Failure `not_available_as_of` if no past is kept. */
+/** Answers calls with a key that is pinned to a day as of that day. */
 function handlerOf(
-  { isKeptAsOf, handler }: Endpoint,
+  { handler }: Endpoint,
   dependencies: Dependencies,
   asOfDay: (day: string) => Dependencies,
 ): Handler {
@@ -219,14 +209,6 @@ function handlerOf(
     const { asOf } = call.identity;
     if (asOf === null) return ofNow(request, response, call);
     response.setHeader('x-as-of', asOf);
-    return isKeptAsOf ? ofDay(asOf).answer(request, response, call) : refuseAsOf(asOf);
+    return ofDay(asOf).answer(request, response, call);
   };
-}
-
-/** @throws Failure `not_available_as_of`. */
-function refuseAsOf(day: string): never {
-  fail(
-    'not_available_as_of',
-    `The past of these data is not kept, so a key that is pinned to ${day} cannot read them. Use a key without as_of.`,
-  );
 }

@@ -67,6 +67,8 @@ export interface Call {
   isUpload: boolean;
   /** The body of a read, if `query-body` has read it; undefined: `forward` reads the body, if any. */
   body: { bytes: Buffer; fields: unknown } | undefined;
+  /** The day as of which the call is to be answered, whatever its credential: the call of a tool may name one. */
+  readonly asOf: string | undefined;
   identity: Identity;
   caller: Caller | undefined;
   /** The calls reserved from the month's quota before the call was forwarded. */
@@ -116,15 +118,22 @@ export function openCall(request: Opened, call: Call): void {
 }
 
 const ofParent = Symbol('parent');
-type Inner = IncomingMessage & { [ofParent]?: Call };
+type Inner = IncomingMessage & { [ofParent]?: Parent };
+
+/** The call that a request is part of. */
+export interface Parent {
+  call: Call;
+  /** The day as of which the request is to be answered; undefined: as the credential has it. */
+  asOf: string | undefined;
+}
 
 /** Runs the request through its pipeline as part of another call: from the same client, with its credentials. */
-export function openWithin(request: Inner, parent: Call): void {
+export function openWithin(request: Inner, parent: Parent): void {
   request[ofParent] = parent;
 }
 
 /** The call that the request is part of; undefined if a client sent the request. */
-export function parentOf(request: Inner): Call | undefined {
+export function parentOf(request: Inner): Parent | undefined {
   return request[ofParent];
 }
 

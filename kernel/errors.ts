@@ -37,7 +37,7 @@ export const errorTable = {
   forbidden: { status: 403, meaning: 'The credential is valid, but does not allow this request.' },
   not_available_as_of: {
     status: 403,
-    meaning: 'The key is pinned to a day, and the past of these data is not kept.',
+    meaning: 'The key is pinned to a day for which this installation has no bulk files.',
   },
   not_found: { status: 404, meaning: 'The endpoint or the resource does not exist.' },
   method_not_allowed: {

@@ -20,7 +20,6 @@ const query = z.object({});
 export const getBulkFile: Endpoint = {
   method: 'GET',
   bodyBytesMax: undefined,
-  isKeptAsOf: true,
   summary: 'A bulk file: whole, or one range of its bytes.',
   description:
     'A file of a name never changes. One call is charged for a file, however many of its ranges a key reads on a day (UTC). HEAD counts as a range.',

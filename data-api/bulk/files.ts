@@ -94,7 +94,7 @@ async function failWithout(database: Queryable, day: string, manifest: Manifest 
   if (place !== undefined && most !== undefined && place > most)
     return fail(
       'not_available_as_of',
-      `This installation has bulk files for ${most === 0 ? 'no day' : `${most} days`} that keys are pinned to, and ${day} is not among them. Read the points with GET /v1/series, or ask the operator to raise BULK_PINNED_DAYS.`,
+      `This installation has bulk files for ${most === 0 ? 'no day' : most === 1 ? '1 day' : `${most} days`} that keys are pinned to, and ${day} is not among them. Read the points with GET /v1/series, or ask the operator to raise BULK_PINNED_DAYS.`,
     );
   return fail('unavailable', `The bulk files of ${day} are being written. Try again in a minute.`, {
     headers: { 'retry-after': '60' },

@@ -26,8 +26,7 @@ export const getBulk = endpoint({
   summary: 'The bulk files: all series, and those of each source, as Parquet.',
   query: params,
   json: listOf(rowOf(rowSchema)),
-  isKeptAsOf: true,
-  errors: ['plan_required', 'not_found', 'unavailable'],
+  errors: ['plan_required', 'not_available_as_of', 'not_found', 'unavailable'],
   handler:
     (dependencies) =>
     async ({ query, call }) => {

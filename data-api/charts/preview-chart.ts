@@ -15,7 +15,6 @@ export const getPreviewChart = endpoint({
     ...lookParams,
   },
   format: 'svg',
-  isKeptAsOf: true,
   caching: 'public',
   errors: ['not_found', 'gone', 'unknown_dimension'],
   handler: (dependencies) => async (asked) => {

@@ -23,7 +23,6 @@ import { createPngMaker, findFont } from './png.ts';
 
 export const getSeriesChartSvg = endpoint({
   summary: 'The points of a series as a chart, in SVG.',
-  isKeptAsOf: true,
   params: seriesParam,
   query: { ...chartedParams, ...lookParams },
   format: 'svg',
@@ -48,7 +47,6 @@ const scaleParam = integerParam(1, 2)
 
 export const getSeriesChartPng = endpoint({
   summary: 'The points of a series as a chart, in PNG.',
-  isKeptAsOf: true,
   params: seriesParam,
   query: { ...chartedParams, ...lookParams, scale: scaleParam },
   format: 'png',

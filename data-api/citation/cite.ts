@@ -41,7 +41,6 @@ const citationSchema = z
 
 export const getCitation = endpoint({
   summary: 'How to cite a series: a permanent URL, BibTeX, CSL, and the SHA-256 of the bytes.',
-  isKeptAsOf: true,
   params: seriesParam,
   query: {
     ...chartedParams,

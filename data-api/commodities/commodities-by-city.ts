@@ -52,7 +52,6 @@ interface CityPrice {
 
 export const getCommoditiesByCity = endpoint({
   summary: 'The newest price of an item in each city, its changes over a week and a year, and its rank.',
-  isKeptAsOf: true,
   query: {
     ...priceParams,
     date: periodParam

@@ -34,7 +34,6 @@ export const priceParams = {
 /** Without a city: the unweighted mean over the cities that have a price on the date. */
 export const getCommodities = endpoint({
   summary: 'The prices of an item in a city, or their national average, as a series.',
-  isKeptAsOf: true,
   query: {
     ...priceParams,
     city: z
@@ -127,7 +126,6 @@ function oneOfFilter(filter: DimsFilter, name: string): string {
 
 export const getCommodityItems = endpoint({
   summary: 'The items that have prices.',
-  isKeptAsOf: true,
   query: paramsWithUpdates(itemList, { category: z.string().describe('The exact category.') }),
   json: schemaOf(itemList),
   caching: 'public',
@@ -141,7 +139,6 @@ export const getCommodityItems = endpoint({
 
 export const getCommodityCities = endpoint({
   summary: 'The cities that have prices.',
-  isKeptAsOf: true,
   query: paramsWithUpdates(cityList, { province: z.string().describe('The exact province.') }),
   json: schemaOf(cityList),
   caching: 'public',

@@ -27,7 +27,6 @@ const { params, bounded } = keptListParams({
 /** Without `from` it begins today; without `to` it ends thirty days after it begins. */
 export const getCalendar = endpoint({
   summary: 'The release calendar, as JSON, CSV or iCalendar.',
-  isKeptAsOf: true,
   query: {
     ...windowParams,
     ...params,

@@ -41,7 +41,6 @@ import { seriesParam } from '../series/series.ts';
 
 export const getCatalog = endpoint({
   summary: 'The series, filtered.',
-  isKeptAsOf: true,
   query: {
     q: z
       .string()
@@ -126,7 +125,6 @@ const entrySchema = z.object({
 
 export const getCatalogEntry = endpoint({
   summary: 'The metadata of a series.',
-  isKeptAsOf: true,
   params: seriesParam,
   json: oneOf(entrySchema),
   caching: 'public',
@@ -199,7 +197,6 @@ const statusSchema = z.object({
 
 export const getStatus = endpoint({
   summary: 'The state of the components, and how current each source is.',
-  isKeptAsOf: true,
   json: oneOf(statusSchema),
   caching: 'none',
   handler: ({ database, log, clock, asOf, openRevisionsSeries }) => {

@@ -84,7 +84,6 @@ export const getPreview = endpoint({
     include_missing: flagParam(false).describe('Includes points without a value, as null.'),
   },
   json: seriesSchemaWithMeta(previewFacts),
-  isKeptAsOf: true,
   caching: 'public',
   errors: ['not_found', 'gone', 'unknown_dimension'],
   handler: (dependencies) => async (asked) => {
@@ -148,7 +147,6 @@ export const getPreviews = endpoint({
       .describe(`Points per series; default ${sparklinePointsMax}, never more than the operator allows.`),
   },
   json: listOf(sparklineSchema),
-  isKeptAsOf: true,
   caching: 'public',
   errors: ['not_found', 'gone'],
   handler:

@@ -76,7 +76,6 @@ const { params, bounded } = keptListParams({
 
 export const getReleases = endpoint({
   summary: 'The releases: the recurring publications of the publishers.',
-  isKeptAsOf: true,
   query: params,
   json: listOf(rowOf(publicationSchema)),
   caching: 'public',
@@ -109,7 +108,6 @@ const detailSchema = z.object({
 
 export const getRelease = endpoint({
   summary: 'A release: its series, its past and its next dates.',
-  isKeptAsOf: true,
   params: { id: z.string().describe('An id of `/v1/releases`.') },
   json: oneOf(detailSchema),
   caching: 'public',

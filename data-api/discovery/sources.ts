@@ -54,7 +54,6 @@ const { params, bounded } = keptListParams({
 
 export const getSources = endpoint({
   summary: 'The sources: who publishes the series.',
-  isKeptAsOf: true,
   query: { q: z.string().optional().describe('A part of the name.'), ...params },
   json: listOf(rowOf(sourceSchema)),
   caching: 'public',
@@ -81,7 +80,6 @@ const detailSchema = z.object({
 
 export const getSource = endpoint({
   summary: 'A source: its licences, its releases, and how current it is.',
-  isKeptAsOf: true,
   params: { id: z.string().describe('An id of `/v1/sources`.') },
   json: oneOf(detailSchema),
   caching: 'public',

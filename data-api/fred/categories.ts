@@ -88,7 +88,6 @@ const categoriesEndpoint = (
 ) =>
   endpoint({
     summary,
-    isKeptAsOf: true,
     query: categoryParams,
     formats: fileTypes,
     json: someCategories,
@@ -120,7 +119,6 @@ export const getFredCategoryChildren = categoriesEndpoint(
 
 export const getFredCategorySeries = endpoint({
   summary: 'The series of a category, without those of the categories below it, in the form of FRED.',
-  isKeptAsOf: true,
   query: { category_id: numberParam('category'), ...seriesListParams },
   formats: fileTypes,
   json: seriesListSchema,
@@ -141,7 +139,6 @@ export const getFredCategorySeries = endpoint({
 
 export const getFredSeriesCategories = endpoint({
   summary: 'The category of a series, in the form of FRED.',
-  isKeptAsOf: true,
   query: { series_id: seriesIdParam, ...answerParams },
   formats: fileTypes,
   json: someCategories,

@@ -16,7 +16,6 @@ import { readPointsOf } from './vintage-cells.ts';
 
 export const getFredGraph = endpoint({
   summary: 'Series as CSV, in the form of the graphs of FRED; counts as one call per series.',
-  isKeptAsOf: true,
   query: {
     id: idsParam('series', 100)
       .meta({ lengthMax: 12_900 })

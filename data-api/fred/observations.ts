@@ -89,7 +89,6 @@ type Query = z.output<z.ZodObject<typeof observationParams>>;
 
 export const getFredObservations = endpoint({
   summary: 'The points of a series, in the form of FRED.',
-  isKeptAsOf: true,
   query: observationParams,
   formats: fileTypes,
   json: z.object({
@@ -322,7 +321,6 @@ function vintageRow(
 
 export const getFredVintageDates = endpoint({
   summary: 'The days on which a series was published or revised, in the form of FRED. Feature `vintages`.',
-  isKeptAsOf: true,
   query: {
     series_id: seriesIdParam,
     ...answerParams,

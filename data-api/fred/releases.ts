@@ -88,7 +88,6 @@ export const releaseListReply = (
 
 export const getFredReleases = endpoint({
   summary: 'The releases, in the form of FRED.',
-  isKeptAsOf: true,
   query: releaseListParams,
   formats: fileTypes,
   json: releaseListSchema,
@@ -106,7 +105,6 @@ const releaseIdParam = numberParam('release');
 
 export const getFredRelease = endpoint({
   summary: 'A release, in the form of FRED.',
-  isKeptAsOf: true,
   query: { release_id: releaseIdParam, ...answerParams },
   formats: fileTypes,
   json: allOf(kind),
@@ -124,7 +122,6 @@ export const getFredRelease = endpoint({
 
 export const getFredSeriesRelease = endpoint({
   summary: 'The releases that bring a series, in the form of FRED.',
-  isKeptAsOf: true,
   query: { series_id: seriesIdParam, ...answerParams },
   formats: fileTypes,
   json: allOf(kind),
@@ -147,7 +144,6 @@ export const getFredSeriesRelease = endpoint({
 
 export const getFredReleaseSeries = endpoint({
   summary: 'The series of a release, in the form of FRED.',
-  isKeptAsOf: true,
   query: { release_id: releaseIdParam, ...seriesListParams },
   formats: fileTypes,
   json: seriesListSchema,
@@ -181,7 +177,6 @@ const dateShape = { release_id: z.int(), date: z.iso.date() };
 
 export const getFredReleasesDates = endpoint({
   summary: 'The dates of all releases, in the form of FRED.',
-  isKeptAsOf: true,
   query: {
     ...datesParams('the first of this year'),
     order_by: oneOfParam(['release_date', 'release_id', 'release_name']).default('release_date'),
@@ -212,7 +207,6 @@ export const getFredReleasesDates = endpoint({
 
 export const getFredReleaseDates = endpoint({
   summary: 'The dates of a release, in the form of FRED.',
-  isKeptAsOf: true,
   query: {
     release_id: releaseIdParam,
     ...datesParams(firstDay),

@@ -132,7 +132,6 @@ function pageReply(
 
 export const getFredSearch = endpoint({
   summary: 'The series that have some words, or an id, in the form of FRED.',
-  isKeptAsOf: true,
   query: {
     search_text: z
       .string()
@@ -227,7 +226,6 @@ const timeParam = readParam((text) => {
 
 export const getFredUpdates = endpoint({
   summary: 'The series by the day of their newest points, newest first, in the form of FRED.',
-  isKeptAsOf: true,
   query: {
     ...answerParams,
     filter_value: oneOfParam(['all'])

@@ -16,7 +16,6 @@ const kind = {
 
 export const getFredSeries = endpoint({
   summary: 'The metadata of a series, in the form of FRED.',
-  isKeptAsOf: true,
   query: { series_id: seriesIdParam, ...answerParams },
   formats: fileTypes,
   json: allOf(kind),

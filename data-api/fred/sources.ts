@@ -49,7 +49,6 @@ const kind = {
 
 export const getFredSources = endpoint({
   summary: 'The sources, in the form of FRED.',
-  isKeptAsOf: true,
   query: {
     ...answerParams,
     order_by: orderParam(kind).default('source_id'),
@@ -74,7 +73,6 @@ const sourceIdParam = numberParam('source');
 
 export const getFredSource = endpoint({
   summary: 'A source, in the form of FRED.',
-  isKeptAsOf: true,
   query: { source_id: sourceIdParam, ...answerParams },
   formats: fileTypes,
   json: allOf(kind),
@@ -92,7 +90,6 @@ export const getFredSource = endpoint({
 
 export const getFredSourceReleases = endpoint({
   summary: 'The releases of a source, in the form of FRED.',
-  isKeptAsOf: true,
   query: { source_id: sourceIdParam, ...releaseListParams },
   formats: fileTypes,
   json: releaseListSchema,
@@ -112,7 +109,6 @@ export const getFredSourceReleases = endpoint({
 
 export const getFredReleaseSources = endpoint({
   summary: 'The source of a release, in the form of FRED.',
-  isKeptAsOf: true,
   query: { release_id: numberParam('release'), ...answerParams },
   formats: fileTypes,
   json: allOf(kind),

@@ -70,7 +70,6 @@ const sorted = ({ order_by, sort_order }: z.output<z.ZodObject<typeof orderParam
 
 export const getFredTags = endpoint({
   summary: 'The tags of the series, in the form of FRED.',
-  isKeptAsOf: true,
   query: {
     tag_names: z.string().optional().describe('Only these, separated by `;`.'),
     tag_group_id: oneOfParam(['freq', 'gen', 'geo', 'geot', 'rls', 'seas', 'src'])
@@ -105,7 +104,6 @@ export const getFredTags = endpoint({
 
 export const getFredSeriesTags = endpoint({
   summary: 'The tags of a series, in the form of FRED.',
-  isKeptAsOf: true,
   query: { series_id: seriesIdParam, ...answerParams, ...orderParams },
   formats: fileTypes,
   json: pageOf(kind),
@@ -135,7 +133,6 @@ const {
 
 export const getFredTagsSeries = endpoint({
   summary: 'The series that have some tags, in the form of FRED.',
-  isKeptAsOf: true,
   query: {
     tag_names: z.string().describe('The tags that the series must have, separated by `;`.'),
     ...listParams,

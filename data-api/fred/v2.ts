@@ -48,7 +48,6 @@ const seriesShape = {
 
 export const getFredReleaseObservations = endpoint({
   summary: 'The points of all series of a release, in the form of FRED. Feature `bulk`.',
-  isKeptAsOf: true,
   query: {
     release_id: numberParam('release'),
     format: oneOfParam(['json']).default('json'),

@@ -36,7 +36,6 @@ const frontPageSchema = z.object({
 
 export const getFrontPage = endpoint({
   summary: 'The content of the front page of the dashboard.',
-  isKeptAsOf: true,
   json: oneOf(frontPageSchema),
   caching: 'public',
   handler: (dependencies) => {

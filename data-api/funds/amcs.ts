@@ -19,7 +19,6 @@ import { Conditions, escapeLike, findDataState } from '../list.sql.ts';
 
 export const getAmcs = endpoint({
   summary: 'Asset management companies.',
-  isKeptAsOf: true,
   query: {
     q: z.string().optional().describe('Part of the id, the name or the short name, case-insensitive.'),
     ...paramsWithUpdates(amcsList, {}),
@@ -63,7 +62,6 @@ const amcRecord = recordOf(amcsList).extend({
 
 export const getAmc = endpoint({
   summary: 'An asset management company with its funds and assets under management.',
-  isKeptAsOf: true,
   params: { amc: z.string().describe('An id from `/v1/amcs`.') },
   json: oneOf(amcRecord),
   errors: ['not_found'],

@@ -105,7 +105,6 @@ const returnsSchema = z.object({
 /** Category figures are given for the newest state only, as only that is stored for every fund. */
 export const getFundReturns = endpoint({
   summary: 'The returns of a fund by period, with its benchmark, category average and rank.',
-  isKeptAsOf: true,
   params: fundParam,
   query: {
     as_of: asOfParam,
@@ -214,7 +213,6 @@ const analyticsSchema = z.object({
 
 export const getFundAnalytics = endpoint({
   summary: 'The risk and performance figures of a fund.',
-  isKeptAsOf: true,
   params: fundParam,
   query: {
     window: oneOfParam(analyticsWindows)

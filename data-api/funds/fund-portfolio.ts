@@ -80,7 +80,6 @@ const portfolioSchema = z.object({
 
 export const getFundPortfolio = endpoint({
   summary: 'The portfolio of a fund on a date.',
-  isKeptAsOf: true,
   params: fundParam,
   query: {
     date: dateParam.optional().describe('Selects the newest portfolio on or before this date.'),

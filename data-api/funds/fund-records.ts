@@ -33,7 +33,6 @@ async function findRecords(
 
 export const getFundNavs = endpoint({
   summary: 'The NAV history of a fund.',
-  isKeptAsOf: true,
   params: fundParam,
   query: {
     ...windowParams,
@@ -73,7 +72,6 @@ function adjustedNav({ database }: Dependencies, fundNo: number): DerivedField {
 
 export const getFundPayouts = endpoint({
   summary: 'The payouts of a fund.',
-  isKeptAsOf: true,
   params: fundParam,
   query: {
     ...windowParams,
@@ -91,7 +89,6 @@ export const getFundPayouts = endpoint({
 
 export const getFundExpenses = endpoint({
   summary: 'The expense ratios of a fund.',
-  isKeptAsOf: true,
   params: fundParam,
   query: {
     ...windowParams,

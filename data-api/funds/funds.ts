@@ -44,7 +44,6 @@ const shariah = booleanParam.optional().describe('Whether the fund is Shariah-co
 
 export const getFunds = endpoint({
   summary: 'Funds.',
-  isKeptAsOf: true,
   query: {
     shariah,
     q: z.string().optional().describe('Part of the id, a name or a code, case-insensitive.'),
@@ -60,7 +59,6 @@ export const getFunds = endpoint({
 /** Funds that have ended are included only if `status` requests them, stale ones also with `include_stale`. */
 export const getFundScreener = endpoint({
   summary: 'Funds filtered by precomputed figures: returns, risk, costs, size, age.',
-  isKeptAsOf: true,
   query: {
     shariah,
     rating_min: ratingParam.optional().describe('This rating or better.'),
@@ -96,7 +94,6 @@ export const getFundScreener = endpoint({
 
 export const getFund = endpoint({
   summary: 'The profile of a fund.',
-  isKeptAsOf: true,
   params: fundParam,
   json: oneOf(recordOf(fundProfile)),
   errors: ['not_found'],

@@ -15,7 +15,6 @@ const tenorParam = readParam(readTenor, 'must be a tenor such as 13W, 3M or 10Y'
 
 export const getAuctions = endpoint({
   summary: 'Auctions of government debt, from the announcement on.',
-  isKeptAsOf: true,
   query: {
     ...windowParams,
     ...paramsWithUpdates(auctionsList, {

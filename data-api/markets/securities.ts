@@ -40,7 +40,6 @@ export const currencyParam = z
 
 export const getSecurities = endpoint({
   summary: 'Debt securities.',
-  isKeptAsOf: true,
   query: {
     rating_min: ratingParam
       .optional()
@@ -73,7 +72,6 @@ export const getSecurities = endpoint({
 
 export const getSecurityPrices = endpoint({
   summary: 'The prices of a security, one per day.',
-  isKeptAsOf: true,
   params: {
     code: z.string().describe('A code (case-insensitive), with hyphens or with slashes (`%2F`); or an ISIN.'),
   },
@@ -113,7 +111,6 @@ const amountParam = z
 
 export const getSecurityTrades = endpoint({
   summary: 'Trades of securities, as reported.',
-  isKeptAsOf: true,
   query: {
     ...windowParams,
     min_amount: amountParam.optional().describe('`amount` is at least that.'),

@@ -75,7 +75,6 @@ const oneForSums = ['partner', 'commodity', 'level'] as const;
 
 export const getTrade = endpoint({
   summary: 'External trade as published, summed, or as a balance.',
-  isKeptAsOf: true,
   query: {
     period: periodParam
       .optional()

@@ -57,7 +57,6 @@ type Opened = [corrections: string, number, number, number];
 /** If no entry has all words, the query is repeated with the corrections of misspelt words: `meta.corrected`. */
 export const getSearch = endpoint({
   summary: 'Full-text search by id, name and words; knows synonyms, and tolerates typing errors.',
-  isKeptAsOf: true,
   query: {
     q: z
       .string()

@@ -54,7 +54,7 @@ const readMany =
       : tableReply(dependencies, call, asked);
   };
 
-const many = { json: manySeriesSchema, errors: seriesErrors, isKeptAsOf: true, handler: readMany } as const;
+const many = { json: manySeriesSchema, errors: seriesErrors, handler: readMany } as const;
 
 export const getManySeries = endpoint({
   ...many,

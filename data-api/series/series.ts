@@ -54,7 +54,6 @@ export const pinnedHeaders = ['Content-Location'];
 
 export const getSeries = endpoint({
   summary: 'The points of a series.',
-  isKeptAsOf: true,
   params: seriesParam,
   query: seriesParams,
   json: seriesSchema,
@@ -170,7 +169,6 @@ async function workbook(
 
 export const getLatest = endpoint({
   summary: 'The newest point of each combination of dimension values.',
-  isKeptAsOf: true,
   params: seriesParam,
   query: latestParams,
   json: seriesSchema,

@@ -11,7 +11,6 @@ import { vintagesList } from './vintages.sql.ts';
 
 export const getVintages = endpoint({
   summary: 'The vintages of a series, and how many points each changed. Feature `vintages`.',
-  isKeptAsOf: true,
   params: seriesParam,
   query: { ...windowParams, ...paramsOf(vintagesList, {}) },
   json: schemaOf(vintagesList),

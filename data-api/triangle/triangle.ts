@@ -40,7 +40,6 @@ type TriangleQuery = z.output<z.ZodObject<typeof triangleParams>>;
 
 export const getTriangle = endpoint({
   summary: 'All vintages of a series in one answer. Feature `vintages`.',
-  isKeptAsOf: true,
   params: seriesParam,
   query: triangleParams,
   json: triangleSchema,
@@ -56,7 +55,6 @@ export const getOpenTriangle = endpoint({
   params: seriesParam,
   query: triangleParams,
   json: triangleSchema,
-  isKeptAsOf: true,
   caching: 'public',
   errors: ['not_found', 'unknown_dimension', 'gone'],
   handler: (dependencies) => async (asked) => {

@@ -72,7 +72,6 @@ const updateSchema = z.union(
 export const getUpdates = endpoint({
   summary:
     'Every change of data in order: updated, revised, deleted and renamed series, published releases, datasets.',
-  isKeptAsOf: true,
   query,
   json: listOf(updateSchema, {
     meta: z.object({

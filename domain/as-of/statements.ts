@@ -1,6 +1,5 @@
 // Reads the database as it was at the end of a past day: each statement reads, in place of a table, what the table held then. A statement
 // about a table without a past is refused, so that a new one cannot show what was published later.
-import { fail } from '../../kernel/errors.ts';
 import type { Database, Queryable } from '../../kernel/database.ts';
 import { fundTables } from './fund-tables.sql.ts';
 import { rowTables } from './row-tables.sql.ts';
@@ -38,7 +37,7 @@ const begin = /^\s*with\s+(recursive\s+)?/i;
 /**
  * The statement that reads as of a day.
  * @param day an expression of type date. @param timeZone an IANA name.
- * @throws Failure `not_available_as_of` if it names a table that keeps no past.
+ * @throws Error if it names a table that keeps no past.
  */
 export function asOfStatement(text: string, day: string, timeZone: string): string {
   const reads = new Map<string, number>();
@@ -77,14 +76,8 @@ function withNeeded(names: readonly string[]): string[] {
 
 function formOf(name: string) {
   const form = Object.hasOwn(forms, name) ? forms[name] : undefined;
-  return (
-    form ??
-    fail(
-      'not_available_as_of',
-      'A part of this answer has no past, so a key that is pinned to a day cannot read it. Use a key without as_of.',
-      { detail: new Error(`data.${name} has no form as of a day`) },
-    )
-  );
+  if (form === undefined) throw new Error(`data.${name} has no form as of a day`);
+  return form;
 }
 
 /** The texts by statement: services have a few hundred, and lists as many as filters are combined. */

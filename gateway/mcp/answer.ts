@@ -8,8 +8,6 @@ type Json = Record<string, unknown>;
 /** The call of a tool, and the answers of its reads, one for each part. */
 export interface Asked {
   tool: Tool;
-  /** `as_of` of the call. To a key that is pinned to a later day, the reads answer as of that day. */
-  wished: string | undefined;
   /** The day as of which the answer holds. */
   asOf: string | undefined;
   targets: readonly string[];
@@ -41,18 +39,10 @@ export function outputSchemaOf(
 
 /** @returns the result; with `isError` if a read failed, or the answer cannot be shortened enough. */
 export function resultOf(asked: Asked): CallToolResult {
-  const { tool, targets, answers, publicUrl, wished, asOf } = asked;
+  const { tool, targets, answers, publicUrl, asOf } = asked;
   const bodies = answers.map(({ body }) => JSON.parse(body) as Json);
   const failed = answers.findIndex(({ status }) => status !== 200);
   if (failed >= 0) return errorOf((bodies[failed]?.['error'] ?? {}) as Json);
-  if (tool.name === 'revisions' && wished !== undefined) hideNow(bodies);
-  const unborn =
-    wished === undefined ? undefined : bodies.flatMap(seriesIn).find(({ meta }) => isLater(meta, wished));
-  if (unborn !== undefined)
-    return errorOf({
-      code: 'not_found',
-      message: `As of ${wished}, the series "${unborn.series}" did not exist.`,
-    });
   const cited = bodies.flatMap((body, i) =>
     seriesIn(body).map(({ series, meta }) => sourceOf(series, meta, targets[i] ?? '', publicUrl)),
   );
@@ -78,17 +68,6 @@ export function errorOf(error: Json): CallToolResult {
   return { isError: true, content: [{ type: 'text', text: JSON.stringify({ error }) }] };
 }
 
-/** Removes the current metadata of a triangle, which would reveal that something was published later. */
-function hideNow(bodies: readonly Json[]): void {
-  for (const { meta } of bodies)
-    Object.assign(meta as Json, {
-      last_updated: null,
-      last_date: null,
-      observation_count: null,
-      next_release: null,
-    });
-}
-
 interface Source {
   series: string;
   unit: string | null;
@@ -105,12 +84,6 @@ function seriesIn(body: Json): { series: string; meta: Json }[] {
     return data.flatMap((row: Json) => (typeof row['meta'] === 'object' ? seriesIn(row) : []));
   const entry = data as Json | undefined;
   return typeof entry?.['id'] === 'string' ? [{ series: entry['id'], meta: entry }] : [];
-}
-
-/** Whether the series was first published after the day, or never published. */
-function isLater(meta: Json, asOf: string): boolean {
-  const { first_vintage: first } = meta as { first_vintage?: string | null };
-  return first !== undefined && (first === null || first > asOf);
 }
 
 function sourceOf(series: string, meta: Json, target: string, publicUrl: string): Source {

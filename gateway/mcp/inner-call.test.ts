@@ -30,7 +30,7 @@ async function isReadServed({ hasLeft, isAnswered }: { hasLeft: boolean; isAnswe
     response.once('close', leave);
     void openCall(request, response, async () => {
       const outer = { request, response, isServed: false, reads: 0 };
-      await readInside(dispatch, outer, '/v1/series/A');
+      await readInside(dispatch, outer, { target: '/v1/series/A', asOf: undefined });
       outer.isServed = isAnswered;
       wasRead();
       if (hasLeft) await left;

@@ -27,8 +27,15 @@ export interface InnerAnswer {
 
 const abandoned = 499; // as in the access log: the client left
 
-/** @param target path and query. @throws Failure `upstream_error` if the answer is cut off. */
-export async function readInside(dispatch: Dispatch, outer: Outer, target: string): Promise<InnerAnswer> {
+/**
+ * @param read.target path and query. @param read.asOf the day as of which it is answered; undefined: as the credential has it.
+ * @throws Failure `upstream_error` if the answer is cut off.
+ */
+export async function readInside(
+  dispatch: Dispatch,
+  outer: Outer,
+  { target, asOf }: { target: string; asOf: string | undefined },
+): Promise<InnerAnswer> {
   const outerCall = callOf(outer.request);
   const request = new IncomingMessage(outer.request.socket);
   // HTTP/1.0 has no chunked encoding, so all bytes after the head are the body.
@@ -38,7 +45,7 @@ export async function readInside(dispatch: Dispatch, outer: Outer, target: strin
     const sent = outer.request.headers[name];
     if (sent !== undefined) request.headers[name] = sent;
   }
-  openWithin(request, outerCall);
+  openWithin(request, { call: outerCall, asOf });
   outer.reads += 1;
   const response = new GatewayResponse(request);
   const pieces: Buffer[] = [];

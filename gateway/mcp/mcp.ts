@@ -116,11 +116,11 @@ async function answerTool(
     const targets = tool.reads(given as never);
     const answers = [];
     for (const target of targets) {
-      const answer = await readInside(dispatch, outer, target);
+      const answer = await readInside(dispatch, outer, { target, asOf: wished });
       answers.push(answer);
       if (answer.status !== 200) break;
     }
-    const result = resultOf({ tool, wished, asOf: wished ?? pinned, targets, answers, publicUrl });
+    const result = resultOf({ tool, asOf: wished ?? pinned, targets, answers, publicUrl });
     outer.isServed = result.isError !== true;
     return result;
   } catch (error) {

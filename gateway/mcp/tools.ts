@@ -12,7 +12,10 @@ export interface Tool {
   route: string;
   /** The names of the parts of the answer. */
   parts: readonly string[];
-  /** The targets of the reads, one for each part. @throws Failure `invalid_parameter`. */
+  /**
+   * The targets of the reads, one for each part; all are read as of `as_of`. Where a parameter of the route has the same effect, the target
+   * has it too, so that its URL shows the same later. @throws Failure `invalid_parameter`.
+   */
   reads(given: never): readonly string[];
   /** Which rows remain when an answer is too long: the end of a series, or the beginning of a list. */
   keeps: 'first' | 'last';
@@ -20,10 +23,11 @@ export interface Tool {
 
 const day = z.iso.date();
 const period = z.string().max(10).describe('A day or a period: `2024-03-31`, `2024-03`, `2024-Q1`, `2024`.');
-const asOf = day.optional().describe('Answer as if nothing later than the end of this day was published.');
-const noPastState = day
+const asOf = day
   .optional()
-  .describe('Refused: this tool has only current data, so it cannot hide what was published later.');
+  .describe(
+    'Answer as if nothing later than the end of this day was published. Needs a plan with pinned_keys.',
+  );
 const id = z.string().min(1).max(200).describe('The id of a series, as `search` gives it.');
 const ids = z.array(id).min(1).max(10).describe('Ids of series. Each counts as one call.');
 const limit = (most: number, usual: number) => z.int().min(1).max(most).default(usual);
@@ -58,9 +62,9 @@ export const tools: readonly Tool[] = [
     keeps: 'first',
     input: {
       ...{ q: z.string().min(1).max(200), type: words, frequency: words, source: words, category: words },
-      ...{ limit: limit(50, 10), as_of: noPastState },
+      ...{ limit: limit(50, 10), as_of: asOf },
     },
-    reads: ({ as_of, ...query }) => [target('/v1/search', presentOnly('search', as_of, query))],
+    reads: ({ as_of: _pin, ...query }) => [target('/v1/search', query)],
   }),
   tool({
     name: 'describe',
@@ -68,10 +72,8 @@ export const tools: readonly Tool[] = [
     description:
       'The metadata of one series: unit, frequency, source, licence, dimensions, notes. Costs nothing.',
     route: '/v1/catalog/{id}',
-    input: { id, as_of: noPastState },
-    reads: ({ id: series, as_of }) => [
-      target(`/v1/catalog/${encodeURIComponent(series)}`, presentOnly('describe', as_of, {})),
-    ],
+    input: { id, as_of: asOf },
+    reads: ({ id: series }) => [target(`/v1/catalog/${encodeURIComponent(series)}`, {})],
   }),
   tool({
     name: 'get_series',
@@ -131,8 +133,8 @@ export const tools: readonly Tool[] = [
     description: 'When data is published: past and planned releases between two days. Costs nothing.',
     route: '/v1/calendar',
     keeps: 'first',
-    input: { ...range, source: words, series: words, limit: limit(100, 25), as_of: noPastState },
-    reads: ({ as_of, ...query }) => [target('/v1/calendar', presentOnly('calendar', as_of, query))],
+    input: { ...range, source: words, series: words, limit: limit(100, 25), as_of: asOf },
+    reads: ({ as_of: _pin, ...query }) => [target('/v1/calendar', query)],
   }),
   tool({
     name: 'changes',
@@ -142,19 +144,11 @@ export const tools: readonly Tool[] = [
     keeps: 'first',
     input: {
       since: z.string().max(30).optional().describe('Such as `2024-03-31` or `2024-03-31T08:30:00Z`.'),
-      ...{ type: words, series: words, source: words, limit: limit(100, 25), as_of: noPastState },
+      ...{ type: words, series: words, source: words, limit: limit(100, 25), as_of: asOf },
     },
-    reads: ({ as_of, ...query }) => [target('/v1/updates', presentOnly('changes', as_of, query))],
+    reads: ({ as_of: _pin, ...query }) => [target('/v1/updates', query)],
   }),
 ];
-
-function presentOnly<Query>(name: string, as_of: string | undefined, query: Query): Query {
-  if (as_of === undefined) return query;
-  throw refused(
-    'as_of',
-    `${name} has only current data and no as_of. Call it without as_of, or use get_series, latest, compare or revisions.`,
-  );
-}
 
 function refused(param: string, message: string): Failure {
   return new Failure('invalid_parameter', message, { param });

@@ -123,7 +123,7 @@ export function tellPin(call: Call, { asOf }: Credential): void {
 
 /**
  * Makes the owner of a credential the caller. @param needed the scope of the call. @throws Failure `forbidden` if the key may not make the call,
- * `plan_required` if it is pinned to a day and the plan has no such keys.
+ * `plan_required` if it is pinned to a day, or the call names one, and the plan has no such keys.
  */
 export function acceptCaller(
   { plans, setCallerContext, journal }: Pick<CredentialOptions, 'plans' | 'setCallerContext' | 'journal'>,
@@ -133,9 +133,10 @@ export function acceptCaller(
 ): void {
   if (found.access !== null) requireAccess(found.access, needed, call.clientIp);
   const plan = planOf(plans, found.plan);
-  if (found.asOf !== null && !plan.features.includes('pinned_keys'))
+  const asOf = call.asOf ?? found.asOf;
+  if (asOf !== null && !plan.features.includes('pinned_keys'))
     fail('plan_required', missingFeatureText(plans, 'pinned_keys', plan.name));
-  setCallerContext(call, found, plan);
+  setCallerContext(call, asOf === found.asOf ? found : { ...found, asOf }, plan);
   if (found.keyId !== null) journal.touch(found.keyId);
 }
 

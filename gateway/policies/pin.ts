@@ -34,7 +34,7 @@ export function pin(options: Omit<CredentialOptions, 'accounts'>): Policy {
       return next();
     }
     failures.accepted(hash);
-    if (found.asOf !== null) {
+    if (found.asOf !== null || call.asOf !== undefined) {
       tellPin(call, found);
       acceptCaller(options, call, found, 'data');
     }

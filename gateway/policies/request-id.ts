@@ -23,7 +23,7 @@ export function requestId(options: {
 }): Policy {
   return (request, response, next) => {
     const taken = takeOurHeaders(request);
-    const parent = parentOf(request);
+    const { call: parent, asOf } = parentOf(request) ?? {};
     const call: Call = {
       requestId: parent?.requestId ?? randomUUID(),
       arrivedAtMs: performance.now(),
@@ -38,6 +38,7 @@ export function requestId(options: {
       bodyBytesMax,
       body: undefined,
       isUpload: false,
+      asOf,
       identity: anonymous,
       caller: undefined,
       charge: undefined,

@@ -6,6 +6,7 @@ import { writeBulk } from '../../ingest/bulk/write-bulk.ts';
 import { openDatabase } from '../../kernel/database.ts';
 import { silentLog } from '../services/harness.ts';
 import { proAccount, type DataService } from '../services/data-service.ts';
+import { addPinnedKey } from '../v1/bulk/pinned-keys.ts';
 import { agreeOn } from './agreement.ts';
 import { anyHistory, bulkPlaceOf, play, type History, type Sides } from './histories.ts';
 import { howLong, timeoutMs } from './how-long.ts';
@@ -29,23 +30,12 @@ async function write(service: DataService): Promise<void> {
   }
 }
 
-async function pinKey({ whole, day }: Sides): Promise<void> {
-  await whole.pool.query(
-    `insert into accounts.accounts (id, email, plan, created_at) values ('acct_' || repeat('a', 20), 'a@b.example', 'pro', now())`,
-  );
-  await whole.pool.query(
-    `insert into accounts.api_keys (id, account_id, name, hash, mask, slot, created_at, scopes, as_of)
-     values ('key_' || repeat('a', 20), 'acct_' || repeat('a', 20), 'backtest', repeat('0', 64), 'pk', 1, now(), '{data}', $1)`,
-    [day],
-  );
-}
-
 let played = 0;
 
 async function agree(history: History): Promise<void> {
   const sides = await play(history);
   try {
-    await pinKey(sides);
+    await addPinnedKey(sides.whole.pool, { account: 'a', day: sides.day });
     // Once for each history: a second file has another name.
     if (played++ % 2 === 1) await sides.release();
     await agreeOnFiles(sides);

@@ -14,7 +14,7 @@ import { rowRoutes } from './row-histories.ts';
 const ofBulk = ['/v1/bulk', '/v1/bulk/:name'];
 const ofOthers: readonly string[] = [...rowRoutes, ...fundRoutes, ...ofBulk];
 const kept = Object.entries(declared).filter(
-  ([route, { isKeptAsOf, method }]) => isKeptAsOf && method === 'GET' && !ofOthers.includes(route),
+  ([route, { method }]) => method === 'GET' && !ofOthers.includes(route),
 );
 /** Besides those of the table: parameters together, ids that nobody has, several pages. */
 const more = [

@@ -122,6 +122,13 @@ test('every tool answers a pinned key as an installation where nothing was publi
   t.notDeepEqual(found, await results(whole, whole.key, calls));
 });
 
+test('as_of of a tool has the effect of a pinned key', async (t) => {
+  const asOfDay = calls.map(({ name, given }) => ({ name, given: { as_of: day, ...given } }));
+  const found = await results(whole, whole.key, asOfDay);
+  t.deepEqual(found, await results(cut, cut.key, asOfDay));
+  t.deepEqual(found, await results(whole, whole.pinned, asOfDay));
+});
+
 test('a tool refuses a pinned key each later day, whether or not something was published since', async (t) => {
   const found = await results(whole, whole.pinned, later);
   t.deepEqual(found, await results(cut, cut.pinned, later));
@@ -149,6 +156,7 @@ const requests: readonly { target: string; init?: RequestInit; status: number }[
   { target: '/fred/series?series_id=LATER&file_type=json', status: 404 },
   { target: '/fred/series/observations?series_id=LATER', status: 404 },
   { target: '/v1/series/GDP?vintage=2024-13-01', status: 400 },
+  { target: '/v1/bulk', status: 404 },
   { target: '/v1/series/GDP?format=pdf', status: 400 },
   { target: '/v1/series/GDP?version=99', status: 400 },
   { target: '/v1/series/GDP', init: { method: 'DELETE' }, status: 405 },
@@ -160,7 +168,6 @@ const ofPins: typeof requests = [
   { target: '/v1/series/GDP/triangle?vintages_to=2024-04-02', status: 200 },
   { target: '/fred/series/observations?series_id=GDP&realtime_end=2024-04-02', status: 400 },
   { target: '/v1/status', status: 200 },
-  { target: '/v1/bulk', status: 403 },
   { target: '/v1/webhooks', status: 403 },
 ];
 

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { parquetReadObjects } from 'hyparquet';
+import pg from 'pg';
 import zlib from 'node:zlib';
 import { buffer } from 'node:stream/consumers';
 import { startBulk, type KeepBulkDeps } from '../../ingest/publisher/bulk/bulk-job.ts';
@@ -12,6 +13,7 @@ import { writeBulk, type BulkSettings } from '../../ingest/bulk/write-bulk.ts';
 import { createLog } from '../../kernel/log/log.ts';
 import { createTestDatabase, silentLog } from '../services/harness.ts';
 import { within } from '../run/until.ts';
+import { addPinnedKey } from '../v1/bulk/pinned-keys.ts';
 import { daily, loadCsv } from './loading.ts';
 import { startReleasing } from './releasing.ts';
 
@@ -142,6 +144,22 @@ test.serial(
     t.is(writes.length, 2);
   },
 );
+
+test.serial('a key that is pinned to a day has files with the next look, without a load', async (t) => {
+  const { bulk, look, writes } = await startLoop(t);
+  await look(0);
+  await look(5);
+  t.is(writes.length, 1);
+  const pool = new pg.Pool({ connectionString: testDatabase.url, max: 1 });
+  t.teardown(() => pool.end());
+  await addPinnedKey(pool, { account: 'a', day: '2026-01-31' });
+  await look(40);
+  t.is(writes.length, 2);
+  const manifest = await bulk.store.readManifest();
+  t.deepEqual([...new Set(manifest?.files.map((file) => file.as_of))], [null, '2026-01-31']);
+  await look(50);
+  t.is(writes.length, 2, 'nothing has changed');
+});
 
 test.serial(
   'what is under embargo is in no file before its instant, and is in the file after it',
