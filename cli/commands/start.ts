@@ -348,15 +348,15 @@ function publisherOptions({ publisherDatabaseUrl: databaseUrl, settings }: Insta
   const sources = { ...settings.sources, seriesTimeZone, fiscalYearFirstMonth };
   const inbox = directory === undefined ? undefined : { directory, seriesTimeZone };
   const { fileLimits: readLimits, bulkPlace } = settings;
-  const bulk = bulkPlace && bulkSettings(settings, bulkPlace);
+  const bulk = bulkSettings(settings, bulkPlace);
   return { databaseUrl, schema: knownMigrations(), slowStatementMs, sources, inbox, bulk, readLimits, log };
 }
 
 function bulkSettings(
   { bulkKeepDays: keepDays, bulkPinnedDays: daysMax, seriesTimeZone }: Installation['settings'],
-  place: BulkPlace,
+  place: BulkPlace | undefined,
 ) {
-  return { place, keepDays, daysMax, seriesTimeZone };
+  return place && { place, keepDays, daysMax, seriesTimeZone };
 }
 
 /** For a gateway that is a process of its own: where it sends traces. */

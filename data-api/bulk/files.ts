@@ -4,7 +4,6 @@ import type { KeptFile, Manifest } from '../../domain/bulk/manifest.ts';
 import { BulkStoreFault, type BulkStore } from '../../domain/bulk/store.ts';
 import { readNewestWithdrawal } from '../../domain/bulk/withdrawals.sql.ts';
 import { readPlaceOfDay } from './pinned-days.sql.ts';
-import type { Dependencies } from '../dependencies.ts';
 import type { Queryable } from '../../kernel/database.ts';
 import { fail } from '../../kernel/errors.ts';
 import type { ServiceCall } from '../../kernel/http/server.ts';
@@ -23,7 +22,13 @@ export function createBulkFiles(store: BulkStore): BulkFiles {
   return { store, recent: rememberedFor(recentMs, () => store.readManifest()) };
 }
 
-type Asking = Pick<Dependencies, 'bulk' | 'database' | 'asOf' | 'present'>;
+interface Asking {
+  bulk: BulkFiles | undefined;
+  database: Queryable;
+  /** The day that the key is pinned to. */
+  asOf: string | null;
+  present: { database: Queryable } | null;
+}
 
 /**
  * The current files, as of the day of the key if it is pinned to one; none before the publisher has written the first ones.

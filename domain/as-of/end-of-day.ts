@@ -1,3 +1,5 @@
+// When a day ends in a time zone.
+
 /** The last instant of a day. @param day `YYYY-MM-DD`. @param timeZone an IANA name. */
 export function endOf(day: string, timeZone: string): Date {
   const next = Temporal.PlainDate.from(day).add({ days: 1 }).toZonedDateTime(timeZone);

@@ -108,7 +108,7 @@ test('an answer of a series cites the URL that the route of citations gives', as
   ] as const) {
     const { sources } = contentOf(await client.callTool({ name: 'get_series', arguments: given }));
     const { json } = await services.call(`/v1/series/GDP/cite${query}`, {
-      key: 'as_of' in given ? await pinnedKey(String(given.as_of)) : key,
+      key: 'as_of' in given ? await pinnedKey(given.as_of) : key,
     });
     const { url, version } = (json as { data: { url: string; version: number } }).data;
     t.is(sources[0]?.citation, url);
