@@ -62,7 +62,7 @@ export interface Jobs {
 }
 
 /** Notifies an e-mail address of an event, in the event's own transaction. */
-export async function tell(
+export async function notify(
   { jobs, clock }: { jobs: Jobs; clock: Clock },
   transaction: Transaction,
   notice: Notice,

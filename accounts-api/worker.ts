@@ -16,7 +16,7 @@ import { connect, type Deps } from './database.ts';
 import { mailOfChanges } from './follows/change-mail.ts';
 import { mailChanges } from './follows/changes.ts';
 import { createUnsubscribeTokens, type UnsubscribeTokens } from './follows/unsubscribe-tokens.ts';
-import { tellOfExpiringKeys } from './keys/expiring-keys.ts';
+import { notifyOfExpiringKeys } from './keys/expiring-keys.ts';
 import { openJobs, startWork, type MailJob } from './jobs.ts';
 import { createMailer, MailRefused, type Mail, type Mailer, type MailSettings } from './mail/mail.ts';
 import { mintMailToken } from './mail/mail-tokens.ts';
@@ -39,7 +39,7 @@ import type { Account } from './models/account.ts';
 import { findAccountsBoughtFor, markMailRefused, selectKnownEmails } from './operator/operator.sql.ts';
 import { findAccountByEmail } from './models/accounts.sql.ts';
 import { workMetrics } from './observability/work-metrics.ts';
-import { tellOfThresholds } from './usage/thresholds.ts';
+import { notifyOfThresholds } from './usage/thresholds.ts';
 import type { DeliveryTiming } from './webhooks/delivery.ts';
 import type { WebhookSettings } from './webhooks/settings.ts';
 import { originOf } from './webhooks/sending/send.ts';
@@ -105,11 +105,11 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
     });
     const warn = (fault: string) => (error: unknown) => log.warn({ err: error }, fault);
     const repeated = [
-      repeat(() => tellOfExpiringKeys(deps), {
+      repeat(() => notifyOfExpiringKeys(deps), {
         ...{ everyMs: lookForExpiringKeysEveryMs, atOnce: true },
         onError: warn('could not report keys that expire soon; will retry'),
       }),
-      repeat(() => tellOfThresholds(deps), {
+      repeat(() => notifyOfThresholds(deps), {
         ...{ everyMs: lookForThresholdsEveryMs, atOnce: true },
         onError: warn('could not report monthly usage thresholds; will retry'),
       }),

@@ -104,7 +104,7 @@ export function endpoint<Shape extends z.ZodRawShape>(declared: EndpointOf<Shape
       const kept = asOf !== null && caching === 'public' ? 'private' : caching;
       return async (request, response, call) => {
         const format = byDefault ?? negotiate(request, formats);
-        if (caching !== 'none') tellValidity(dependencies, call);
+        if (caching !== 'none') sendValidity(dependencies, call);
         const asked = await call.stage('parse', () => read(query, request, format, formats));
         const { url } = request;
         const params = request.params as Record<string, string>;
@@ -175,11 +175,11 @@ function schemaIn(
 }
 
 /** Sets until when the gateway may cache the answer. Call it before anything is read for the answer. */
-function tellValidity(dependencies: Dependencies, call: ServiceCall): void {
+function sendValidity(dependencies: Dependencies, call: ServiceCall): void {
   const { clock, loads } = presentOf(dependencies);
   const state = loads.known(); // the answer includes it
   if (state === undefined) return;
-  call.tellGateway(validityHeader, () => {
+  call.sendToGateway(validityHeader, () => {
     const forMs = call.changesAtMs - clock.now().getTime();
     return forMs > 0 ? validityText({ state, forMs }) : undefined;
   });

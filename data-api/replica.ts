@@ -69,7 +69,7 @@ export function watchReplica({ primary, replica, lagMaxMs, log }: ReplicaWatchOp
   const questions = { primary: noQuestions(Infinity), replica: noQuestions(-1) };
   const deadline = createDeadline(stalledAfterMs);
   let currentAtMs = -Infinity; // the replica had all loads that the primary had then
-  let told: string | undefined;
+  let reported: string | undefined;
   let isClosed = false;
 
   function ask(name: ServerName): Promise<void> {
@@ -110,16 +110,16 @@ export function watchReplica({ primary, replica, lagMaxMs, log }: ReplicaWatchOp
     return ageMs < lagMaxMs ? 'replica' : 'none';
   }
 
-  function tell(): void {
+  function report(): void {
     const now = `${decide()}${isAway(questions.primary) ? '; the primary does not answer' : ''}`;
-    if (now !== told && told !== undefined) log.warn(`data is read from: ${now}`);
-    told = now;
+    if (now !== reported && reported !== undefined) log.warn(`data is read from: ${now}`);
+    reported = now;
   }
 
   const asking = setInterval(() => {
     void ask('primary');
     void ask('replica');
-    tell();
+    report();
   }, askEveryMs);
 
   return {

@@ -13,7 +13,7 @@ create table accounts.api_keys (
   expires_at   timestamptz check (expires_at > created_at),
   last_used_at timestamptz,                                          -- at most once a minute, never backwards
   revoked_at   timestamptz,
-  expiry_told_at timestamptz,                                        -- the last mail about its end
+  expiry_notified_at timestamptz,                                        -- the last mail about its end
   previous_hash  text unique check (previous_hash ~ '^[0-9a-f]{64}$'),   -- of the value before the last rotation
   previous_mask  text check (length(previous_mask) <= 32),
   previous_until timestamptz,                                             -- until then it works beside the new one
@@ -32,7 +32,7 @@ comment on table accounts.api_keys is
   'A row is an API key. It stays after it has ended, for the list and the audit; an account that is deleted takes its keys along.';
 create index api_keys_of_account on accounts.api_keys (account_id, created_at);
 create index api_keys_pinned_days on accounts.api_keys (as_of) where as_of is not null;
-create index api_keys_to_tell on accounts.api_keys (expires_at)
+create index api_keys_expiring on accounts.api_keys (expires_at)
   where expires_at is not null and revoked_at is null;
 
 create view data.pinned_days as

@@ -33,7 +33,7 @@ create table accounts.subscriptions (
   cancels_at  timestamptz,
   grace_ends_at timestamptz check ((status = 'past_due') = (grace_ends_at is not null)), -- until then it is served unpaid
   invoice     jsonb check (jsonb_typeof(invoice) = 'object'),                        -- the latest one
-  failures_told integer not null default 0 check (failures_told >= 0),               -- failed attempts to pay it that were reported
+  failures_reported integer not null default 0 check (failures_reported >= 0),               -- failed attempts to pay it that were reported
   cancel_asked_at timestamptz                                                        -- a second one of its account: we cancel it
 );
 comment on table accounts.subscriptions is

@@ -17,12 +17,12 @@ export async function waitForMigrations(
   { withinMs, print }: { withinMs: number; print: (reason: string) => void },
 ): Promise<void> {
   const untilMs = performance.now() + withinMs;
-  for (let told = ''; ;) {
+  for (let printed = ''; ;) {
     const fault = await faultOf(databaseUrl);
     if (fault === undefined) return;
     if (performance.now() > untilMs)
       throw new Error(`The database was not brought to this version in time: ${fault}`);
-    if (fault !== told) print((told = fault));
+    if (fault !== printed) print((printed = fault));
     await pause(betweenMs);
   }
 }

@@ -273,7 +273,7 @@ function marks(): string {
   );
 }
 
-/** Words by what they stand for, one row for each value. */
+/** Words by what they mean, one row for each value. */
 function byValue(
   words: Readonly<Record<string, string | number>>,
   shown: (value: string) => string,

@@ -12,7 +12,7 @@ export function tidy(document: Json): Json {
   return tidied(document, 'parameters');
 }
 
-/** Where a schema stands. */
+/** Where a schema is. */
 type Place = 'parameters' | 'body' | 'answers';
 const places: Readonly<Record<string, Place>> = {
   requestBody: 'body',

@@ -3,7 +3,7 @@ import { instantText } from '../../kernel/clock.ts';
 import type { Transaction } from 'sequelize';
 import { z } from 'zod';
 import { audit } from '../audit.ts';
-import { tell } from '../jobs.ts';
+import { notify } from '../jobs.ts';
 import { entryAt } from '../../kernel/entries.ts';
 import { planOf } from '../../kernel/plans.ts';
 import { signedInOf, type Requester } from '../requester.ts';
@@ -12,7 +12,7 @@ import type { ServiceDeps } from '../deps.ts';
 import { endpoint } from '../endpoint.ts';
 import { emailField, nameField, passwordField } from '../fields.ts';
 import { selectSubscriptions } from '../billing/customers.sql.ts';
-import { currentOf, toldOf, type Subscription } from '../billing/subscription-status.ts';
+import { currentOf, subscriptionDataOf, type Subscription } from '../billing/subscription-status.ts';
 import { eventKinds } from '../../kernel/events/catalogue.ts';
 import { one } from '../../kernel/http/service-endpoint.ts';
 import { selectLinked } from '../auth/identities.sql.ts';
@@ -23,8 +23,8 @@ import { failPassword, proveHolder } from '../sessions/prove-holder.ts';
 import { findAccount, holdAccount } from '../models/find-account.ts';
 import { clientInfoOf } from '../sessions/client-info.ts';
 
-const told = eventKinds['subscription.updated'].data;
-const subscriptionSchema = told
+const updated = eventKinds['subscription.updated'].data;
+const subscriptionSchema = updated
   .extend({
     latest_invoice: z
       .object({
@@ -153,7 +153,7 @@ async function applyChange(
     const detail = { email };
     await audit(deps, transaction, { accountId, actor, action: 'email.change_asked', detail });
     await deps.jobs.enqueue(transaction, { mail: 'change_email', accountId, email });
-    await tell(deps, transaction, 'email_change_asked', account.email);
+    await notify(deps, transaction, 'email_change_asked', account.email);
   }
 }
 
@@ -197,7 +197,7 @@ function subscriptionRecord(
   const { attempts: _attempts, ...latestInvoice } = current.invoice ?? { attempts: 0 };
   const plan = planOf(plans, account.plan).id;
   return {
-    ...toldOf(account, current),
+    ...subscriptionDataOf(account, current),
     plan,
     latest_invoice: 'id' in latestInvoice ? latestInvoice : null,
   };

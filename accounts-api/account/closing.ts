@@ -11,7 +11,7 @@ import { askForCustomer } from '../billing/inbox.sql.ts';
 import { isPending } from '../billing/subscription-status.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { endpoint } from '../endpoint.ts';
-import { tell } from '../jobs.ts';
+import { notify } from '../jobs.ts';
 import { findAccount, holdAccount } from '../models/find-account.ts';
 import { lockRowsOf } from './account.sql.ts';
 
@@ -44,7 +44,7 @@ export const closeAccount = endpoint({
         // Keys, sessions, identities and links are deleted with the row. The audit log and the usage ledger remain, without the e-mail address.
         await account.destroy({ transaction });
         await audit(deps, transaction, { accountId, actor: requester.actor, action: 'account.closed' });
-        await tell(deps, transaction, 'account_closed', email);
+        await notify(deps, transaction, 'account_closed', email);
       });
       return { status: 204 };
     },

@@ -2,7 +2,7 @@
 // mailbox and the account has proved the same address. Anyone refused here can still sign in with the password.
 import type { Transaction } from 'sequelize';
 import { audit } from '../audit.ts';
-import { tell } from '../jobs.ts';
+import { notify } from '../jobs.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { nameField } from '../fields.ts';
 import { insertIdentity, selectAccountIdOf } from './identities.sql.ts';
@@ -54,7 +54,7 @@ export async function link(
     action: 'google.linked',
     detail: { issuer, email, ip },
   });
-  await tell(deps, transaction, 'google_linked', account.email);
+  await notify(deps, transaction, 'google_linked', account.email);
   return { accountId };
 }
 

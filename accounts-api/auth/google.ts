@@ -6,7 +6,7 @@ import type { Request } from 'express';
 import { UniqueConstraintError } from 'sequelize';
 import { z } from 'zod';
 import { audit } from '../audit.ts';
-import { tell } from '../jobs.ts';
+import { notify } from '../jobs.ts';
 import { sha256 } from '../../kernel/credentials/sha256.ts';
 import { fail } from '../../kernel/errors.ts';
 import { one } from '../../kernel/http/service-endpoint.ts';
@@ -232,7 +232,7 @@ export const unlinkGoogle = endpoint({
         if (count === 0) fail('not_found', 'The account is not linked to Google.');
         await deleteFlowsOf(deps.db, transaction, accountId); // after the identity, so that a code made meanwhile is also deleted
         await audit(deps, transaction, { accountId, actor: requester.actor, action: 'google.unlinked' });
-        await tell(deps, transaction, 'google_unlinked', email);
+        await notify(deps, transaction, 'google_unlinked', email);
       });
       return { status: 204 };
     };

@@ -3,7 +3,7 @@
 import { UniqueConstraintError, type Transaction } from 'sequelize';
 import { z } from 'zod';
 import { audit } from '../audit.ts';
-import { tell } from '../jobs.ts';
+import { notify } from '../jobs.ts';
 import { fail } from '../../kernel/errors.ts';
 import { one } from '../../kernel/http/service-endpoint.ts';
 import { findAccount, holdAccount } from '../models/find-account.ts';
@@ -14,7 +14,7 @@ import type { ServiceDeps } from '../deps.ts';
 import { endpoint } from '../endpoint.ts';
 import { emailField, passwordField } from '../fields.ts';
 import { endFollowsOf } from '../follows/follows.ts';
-import { tellOfRevokedKey } from '../keys/keys.ts';
+import { reportRevokedKey } from '../keys/keys.ts';
 import { failGone, hashMailToken, tokenField } from '../mail/mail-tokens.ts';
 import { selectMailToken, spendMailToken } from '../mail/mail-tokens.sql.ts';
 import type { Account } from '../models/account.ts';
@@ -168,7 +168,7 @@ async function endUnprovenAccess(
 ): Promise<void> {
   const by = { accountId: account.id, actor: visitor };
   const revoked = await revokeUnprovenAccess(deps.db, transaction, account.id, now);
-  for (const key of revoked) await tellOfRevokedKey(deps, transaction, by, key);
+  for (const key of revoked) await reportRevokedKey(deps, transaction, by, key);
   if (await deleteAuthenticator(deps.db, transaction, account.id))
     await audit(deps, transaction, { ...by, action: 'totp.removed' });
   for (const { id: subject, name } of await deletePasskeys(deps.db, transaction, by))
@@ -222,5 +222,5 @@ export async function replacePassword(
     action,
     detail: ip === undefined ? {} : { ip },
   });
-  await tell(deps, transaction, 'password_changed', account.email);
+  await notify(deps, transaction, 'password_changed', account.email);
 }

@@ -3,7 +3,7 @@
 import { UniqueConstraintError, type Transaction } from 'sequelize';
 import { z } from 'zod';
 import { audit } from '../audit.ts';
-import { tell } from '../jobs.ts';
+import { notify } from '../jobs.ts';
 import { fail } from '../../kernel/errors.ts';
 import type { ServiceCall } from '../../kernel/http/server.ts';
 import { one } from '../../kernel/http/service-endpoint.ts';
@@ -208,7 +208,7 @@ async function confirmEmail(
         action: isChange ? 'email.changed' : 'email.verified',
         detail: { email: link.email, ip: clientInfo.ip, ...(isChange ? { before } : {}) },
       });
-      if (isChange) await tell(deps, transaction, 'email_changed', before);
+      if (isChange) await notify(deps, transaction, 'email_changed', before);
       const step = { clientInfo, how: 'mailed_link' } as const;
       return proof === null
         ? finishFirstStep(deps, transaction, account, { ...step, knownDevice: false })

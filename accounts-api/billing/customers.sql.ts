@@ -132,7 +132,7 @@ export interface StoredSubscription extends Subscription {
   customerId: string;
   accountId: string;
   /** The failed attempts to pay the latest invoice that were reported. */
-  failuresTold: number;
+  failuresReported: number;
   cancelAskedAt: Date | null;
 }
 
@@ -146,7 +146,7 @@ export function selectSubscriptions(
     `select subscription.id, customer_id as "customerId", account_id as "accountId", status, price_id as "priceId",
             plan, subscription.created_at as "createdAt", current_period_end as "currentPeriodEnd",
             cancels_at as "cancelsAt", grace_ends_at as "graceEndsAt", invoice,
-            failures_told as "failuresTold", cancel_asked_at as "cancelAskedAt"
+            failures_reported as "failuresReported", cancel_asked_at as "cancelAskedAt"
      from accounts.subscriptions as subscription
      join accounts.billing_customers as customer on customer.id = subscription.customer_id
      where account_id = any($1::text[])`,
@@ -186,19 +186,19 @@ export async function replaceSubscriptions(
                    then stored.plan else excluded.plan end,
        created_at = excluded.created_at, current_period_end = excluded.current_period_end,
        cancels_at = excluded.cancels_at, grace_ends_at = excluded.grace_ends_at, invoice = excluded.invoice,
-       failures_told = case when stored.invoice ->> 'id' = excluded.invoice ->> 'id' then stored.failures_told else 0 end`,
+       failures_reported = case when stored.invoice ->> 'id' = excluded.invoice ->> 'id' then stored.failures_reported else 0 end`,
     { bind: [customerId, JSON.stringify(fetched)], type: QueryTypes.RAW, transaction },
   );
 }
 
 /** Records how many failed attempts to pay a subscription's latest invoice were reported. */
-export async function noteFailuresTold(
+export async function noteFailuresReported(
   db: AccountsDatabase,
   transaction: Transaction,
   subscriptionId: string,
   attempts: number,
 ): Promise<void> {
-  await db.sequelize.query('update accounts.subscriptions set failures_told = $2 where id = $1', {
+  await db.sequelize.query('update accounts.subscriptions set failures_reported = $2 where id = $1', {
     bind: [subscriptionId, attempts],
     type: QueryTypes.RAW,
     transaction,

@@ -7,12 +7,18 @@ import type { Account } from '../models/account.ts';
 import type { Actor } from '../models/audit-event.ts';
 import {
   noteCancelAsked,
-  noteFailuresTold,
+  noteFailuresReported,
   selectGraceEnded,
   selectSubscriptions,
   type StoredSubscription,
 } from './customers.sql.ts';
-import { currentOf, isLive, standingOf, toldOf, type Told } from './subscription-status.ts';
+import {
+  currentOf,
+  isLive,
+  entitlementOf,
+  subscriptionDataOf,
+  type SubscriptionData,
+} from './subscription-status.ts';
 
 const stripeActor: Actor = { actorKind: 'stripe', actorId: null };
 
@@ -37,26 +43,26 @@ export async function settleAccount(
   deps: Deps,
   transaction: Transaction,
   account: Account,
-  before: Told,
+  before: SubscriptionData,
 ): Promise<void> {
   const { db, clock } = deps;
   const accountId = account.id;
   const subscriptions = await selectSubscriptions(db, [accountId], transaction);
   const current = currentOf(subscriptions);
-  const { plan, state } = standingOf(current, clock.now());
+  const { plan, state } = entitlementOf(current, clock.now());
   // Without a live subscription, the operator sets the plan. A live one keeps that plan for later.
   const own = account.subscriptionState === 'none' ? account.plan : (account.planSetAside ?? 'free');
   const next = { plan: plan ?? own, subscriptionState: state, planSetAside: plan === null ? null : own };
   if (next.plan !== account.plan || next.subscriptionState !== account.subscriptionState) {
     await account.update(next, { transaction });
   }
-  const told = toldOf(account, current);
-  if (JSON.stringify(told) !== JSON.stringify(before)) {
-    const detail = { before, ...told };
+  const after = subscriptionDataOf(account, current);
+  if (JSON.stringify(after) !== JSON.stringify(before)) {
+    const detail = { before, ...after };
     await audit(deps, transaction, { accountId, actor: stripeActor, action: 'subscription.updated', detail });
-    await emitEvents(deps, transaction, { type: 'subscription.updated', accountId, data: told });
+    await emitEvents(deps, transaction, { type: 'subscription.updated', accountId, data: after });
   }
-  for (const each of subscriptions) await tellOfFailure(deps, transaction, each);
+  for (const each of subscriptions) await notifyOfFailure(deps, transaction, each);
   // A subscription without a plan may have been turned into another product at Stripe.
   const duplicates = subscriptions.filter((each) => isLive(each) && each.plan !== null && each !== current);
   for (const { id, cancelAskedAt, customerId, invoice } of duplicates) {
@@ -73,15 +79,15 @@ export async function settleAccount(
 }
 
 /** Reports a failed payment, once per attempt. Attempts that are fetched together are reported as one. */
-async function tellOfFailure(
+async function notifyOfFailure(
   deps: Deps,
   transaction: Transaction,
-  { id, accountId, status, invoice, failuresTold }: StoredSubscription,
+  { id, accountId, status, invoice, failuresReported }: StoredSubscription,
 ): Promise<void> {
   // A bank debit can be pending for days, neither paid nor failed: the subscription then stays active.
   const isFailing = status === 'past_due' || status === 'unpaid';
-  if (!isFailing || invoice?.status !== 'open' || invoice.attempts <= failuresTold) return;
-  await noteFailuresTold(deps.db, transaction, id, invoice.attempts);
+  if (!isFailing || invoice?.status !== 'open' || invoice.attempts <= failuresReported) return;
+  await noteFailuresReported(deps.db, transaction, id, invoice.attempts);
   const { amount_due, currency, next_attempt_at } = invoice;
   const data = { invoice: invoice.id, amount_due, currency, next_attempt_at };
   await audit(deps, transaction, { accountId, actor: stripeActor, action: 'payment.failed', detail: data });
@@ -97,14 +103,14 @@ export async function endGraces(deps: Deps): Promise<number> {
   const now = clock.now();
   const accountIds = await selectGraceEnded(db, now);
   const stored = Map.groupBy(await selectSubscriptions(db, accountIds), (each) => each.accountId);
-  const isServed = (id: string) => standingOf(currentOf(stored.get(id) ?? []), now).state === 'active';
+  const isServed = (id: string) => entitlementOf(currentOf(stored.get(id) ?? []), now).state === 'active';
   let count = 0;
   for (const accountId of accountIds.filter((id) => !isServed(id)).slice(0, gracesAtOnce)) {
     const hasEnded = await db.inTransaction(async (transaction) => {
       const account = await lockAccount(deps, transaction, accountId);
       if (account?.subscriptionState !== 'active') return false; // deleted, or changed meanwhile
       const subscriptions = await selectSubscriptions(db, [accountId], transaction);
-      await settleAccount(deps, transaction, account, toldOf(account, currentOf(subscriptions)));
+      await settleAccount(deps, transaction, account, subscriptionDataOf(account, currentOf(subscriptions)));
       return account.subscriptionState !== 'active';
     });
     if (hasEnded) count += 1;

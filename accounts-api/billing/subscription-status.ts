@@ -84,14 +84,14 @@ export function currentOf<Some extends Subscription>(subscriptions: readonly Som
   return first ?? null;
 }
 
-export interface Standing {
+export interface Entitlement {
   /** Null: no subscription is live, so the account's own plan applies. */
   plan: string | null;
   state: Account['subscriptionState'];
 }
 
 /** The meaning of a subscription at an instant. @param current null: the account has none. */
-export function standingOf(current: Subscription | null, now: Date): Standing {
+export function entitlementOf(current: Subscription | null, now: Date): Entitlement {
   const meaning = current === null ? 'ended' : meaningOf(current);
   if (current === null || meaning === 'pending' || meaning === 'ended') return { plan: null, state: 'none' };
   const isServed = meaning === 'served' || (current.graceEndsAt !== null && now < current.graceEndsAt);
@@ -99,12 +99,12 @@ export function standingOf(current: Subscription | null, now: Date): Standing {
 }
 
 /** The subscription state reported by events and in `GET /v1/account`. */
-export type Told = EventData<'subscription.updated'>;
+export type SubscriptionData = EventData<'subscription.updated'>;
 
-export function toldOf(
+export function subscriptionDataOf(
   account: Pick<Account, 'plan' | 'subscriptionState'>,
   current: Subscription | null,
-): Told {
+): SubscriptionData {
   const text = (instant: Date | null) => instant && instantText(instant);
   return {
     plan: account.plan,

@@ -17,7 +17,7 @@ import { askForCustomer, markHandled } from './inbox.sql.ts';
 import { closeCheckout, takeCheckoutsToCheck } from './checkouts.sql.ts';
 import { accountOfCustomer, noteSessions, type PayerDeps } from './payers.ts';
 import { lockAccount, settleAccount } from './settle.ts';
-import { currentOf, isKnown, isLive, toldOf, type Subscription } from './subscription-status.ts';
+import { currentOf, isKnown, isLive, subscriptionDataOf, type Subscription } from './subscription-status.ts';
 
 export interface SyncDeps extends PayerDeps {
   billing: Billing;
@@ -101,7 +101,7 @@ async function syncCustomer(deps: SyncDeps, lease: Lease): Promise<void> {
     const found = held.accountId ?? (await accountOfCustomer(deps, transaction, customer, sessions));
     const account = found === null ? null : await lockAccount(deps, transaction, found);
     const stored = account === null ? [] : await selectSubscriptions(db, [account.id], transaction);
-    const before = account && toldOf(account, currentOf(stored));
+    const before = account && subscriptionDataOf(account, currentOf(stored));
     await replaceSubscriptions(db, transaction, customerId, customer.subscriptions);
     const now = deps.clock.now();
     const isWaiting = sessions.some(({ checkoutId, isPaid }) => checkoutId !== null && !isPaid);

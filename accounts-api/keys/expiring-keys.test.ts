@@ -1,7 +1,7 @@
 import test from 'ava';
 import { QueryTypes } from 'sequelize';
 import { startWorker } from '../worker.ts';
-import { tellOfExpiringKeys } from './expiring-keys.ts';
+import { notifyOfExpiringKeys } from './expiring-keys.ts';
 import { openJobs } from '../jobs.ts';
 import { fakeClock, silentLog } from '../../test/services/harness.ts';
 import { dataOf, startAccountsService } from '../../test/services/accounts-service.ts';
@@ -33,7 +33,7 @@ test('a key that expires in a week is announced by mail, once, unless it has end
   const revoked = await make('revoked', 9);
   await make('short', 7);
   const deps = { ...services.accounts, jobs };
-  t.is(await tellOfExpiringKeys(deps), 0);
+  t.is(await notifyOfExpiringKeys(deps), 0);
   clock.advance(3 * day);
   t.is(
     (await ask('DELETE', `/v1/keys/${String(revoked['id'])}`, { session: await logIn(email, password) }))
@@ -65,7 +65,7 @@ test('a key that expires in a week is announced by mail, once, unless it has end
   t.true(mail.text.includes('https://almanac.example/dashboard/keys'));
   t.false(mail.raw.includes(String(told['key'])));
   t.true(mail.raw.includes('&lt;b&gt;'), 'a name is text in HTML, too');
-  t.is(await tellOfExpiringKeys(deps), 0, 'told once');
+  t.is(await notifyOfExpiringKeys(deps), 0, 'told once');
 
   // Whoever wants no such mails gets none: the job of the second key is done without one.
   const quiet = await newPerson();
@@ -74,7 +74,7 @@ test('a key that expires in a week is announced by mail, once, unless it has end
   const off = { notifications: { key_expiry: false } };
   t.is((await ask('PATCH', '/v1/account', { body: off, session: quiet.session })).status, 200);
   clock.advance(2 * day);
-  t.is(await tellOfExpiringKeys(deps), 1);
+  t.is(await notifyOfExpiringKeys(deps), 1);
   const left = async () =>
     (await mailJobsLeft(services.databaseUrl)).filter(({ data }) => data.mail === 'key_expires');
   await until('every job is done', async () => (await left()).length === 0);
@@ -95,7 +95,7 @@ test('the week and the day before the end of a key count to the millisecond, and
   };
   const told = async (milliseconds: number) => {
     own.clock.set(new Date(begun + milliseconds).toISOString());
-    return tellOfExpiringKeys({ ...own.deps, jobs: ownJobs });
+    return notifyOfExpiringKeys({ ...own.deps, jobs: ownJobs });
   };
   await make(day);
   await make(7 * day);
@@ -112,10 +112,13 @@ test('the week and the day before the end of a key count to the millisecond, and
   t.is(await told(20 * day), 0, 'nobody looked in time: it has ended');
   t.is(await told(20 * day - 1), 1);
   t.like(
-    await own.deps.db.sequelize.query('select expiry_told_at as at from accounts.api_keys where id = $1', {
-      bind: [late.id],
-      type: QueryTypes.SELECT,
-    }),
+    await own.deps.db.sequelize.query(
+      'select expiry_notified_at as at from accounts.api_keys where id = $1',
+      {
+        bind: [late.id],
+        type: QueryTypes.SELECT,
+      },
+    ),
     [{ at: new Date(begun + 20 * day - 1) }],
   );
 });

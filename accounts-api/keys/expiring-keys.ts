@@ -5,12 +5,12 @@ import type { Jobs } from '../jobs.ts';
 import { noteExpiringKeys } from './keys.sql.ts';
 
 /** How many days before its expiry a key is announced, each time once. A key with a shorter lifetime is not announced. */
-const toldBeforeDays = [7, 1];
+const noticeDays = [7, 1];
 
 /** Writes a mail for each key that is about to expire. @returns the number of mails. */
-export async function tellOfExpiringKeys(deps: Deps & { jobs: Jobs }): Promise<number> {
+export async function notifyOfExpiringKeys(deps: Deps & { jobs: Jobs }): Promise<number> {
   return deps.db.inLedgerTransaction(async (transaction) => {
-    const ids = await noteExpiringKeys(deps.db, transaction, deps.clock.now(), toldBeforeDays);
+    const ids = await noteExpiringKeys(deps.db, transaction, deps.clock.now(), noticeDays);
     await deps.jobs.enqueue(transaction, ...ids.map((keyId) => ({ mail: 'key_expires', keyId }) as const));
     return ids.length;
   });

@@ -115,7 +115,7 @@ export async function noteExpiringKeys(
   daysBefore: readonly number[],
 ): Promise<string[]> {
   const rows = await db.sequelize.query<{ id: string }>(
-    `update accounts.api_keys set expiry_told_at = $1
+    `update accounts.api_keys set expiry_notified_at = $1
      where id in (
        select id from accounts.api_keys
        where revoked_at is null and expires_at > $1
@@ -123,7 +123,7 @@ export async function noteExpiringKeys(
          and exists (
            select from unnest($2::int[]) as days
            where expires_at <= $1::timestamptz + days * interval '1 day' and expires_at - created_at > days * interval '1 day'
-             and (expiry_told_at is null or expiry_told_at < expires_at - days * interval '1 day'))
+             and (expiry_notified_at is null or expiry_notified_at < expires_at - days * interval '1 day'))
        order by expires_at, id limit 1000 for no key update skip locked)
      returning id`,
     { bind: [now, daysBefore], type: QueryTypes.SELECT, transaction },

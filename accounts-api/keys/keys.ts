@@ -301,11 +301,11 @@ export async function endKeyWithin(
   key: ApiKey,
 ): Promise<void> {
   await key.update({ revokedAt: deps.clock.now(), slot: null }, { transaction });
-  await tellOfRevokedKey(deps, transaction, requester, key);
+  await reportRevokedKey(deps, transaction, requester, key);
 }
 
 /** Writes the audit row and the event of a key that the transaction has revoked. */
-export async function tellOfRevokedKey(
+export async function reportRevokedKey(
   deps: Deps,
   transaction: Transaction,
   { accountId, actor }: Requester,

@@ -6,7 +6,7 @@ import type { Deps } from '../database.ts';
 import { accountRecord, type AccountRecord } from '../account/account.ts';
 import { holdAccount } from '../models/find-account.ts';
 import { fail } from '../../kernel/errors.ts';
-import { tell, type Jobs } from '../jobs.ts';
+import { notify, type Jobs } from '../jobs.ts';
 import type { Account } from '../models/account.ts';
 import type { Actor } from '../models/audit-event.ts';
 import { findAccountByRef, operator } from './operator.ts';
@@ -134,11 +134,11 @@ export async function removeSecondFactor(
     for (const { id: subject, name } of await deletePasskeys(deps.db, transaction, { accountId })) {
       const removed = { action: 'passkey.removed', subject, detail: { name } } as const;
       await audit(deps, transaction, { accountId, actor: operator, ...removed });
-      await tell(deps, transaction, 'passkey_removed', email);
+      await notify(deps, transaction, 'passkey_removed', email);
     }
     if (!(await deleteAuthenticator(deps.db, transaction, accountId))) return;
     await audit(deps, transaction, { accountId, actor: operator, action: 'totp.removed' });
-    await tell(deps, transaction, 'totp_removed', email);
+    await notify(deps, transaction, 'totp_removed', email);
   });
   return accountRecord(deps, account);
 }

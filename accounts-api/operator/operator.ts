@@ -9,7 +9,7 @@ import { parseBody } from '../../kernel/http/params.ts';
 import { planOf } from '../../kernel/plans.ts';
 import { accountRecord, accountRecords, type AccountRecord } from '../account/account.ts';
 import { selectSubscriptions } from '../billing/customers.sql.ts';
-import { currentOf, toldOf } from '../billing/subscription-status.ts';
+import { currentOf, subscriptionDataOf } from '../billing/subscription-status.ts';
 import { emitEvents } from '../events.ts';
 import type { Deps } from '../database.ts';
 import { emailField, nameField } from '../fields.ts';
@@ -112,7 +112,7 @@ export async function setPlanWithin(
   await emitEvents(deps, transaction, {
     type: 'subscription.updated',
     accountId,
-    data: toldOf(account, current),
+    data: subscriptionDataOf(account, current),
   });
 }
 

@@ -16,7 +16,7 @@ import { audit } from '../audit.ts';
 import { moveCheckouts, selectOpenCheckout } from '../billing/checkouts.sql.ts';
 import { selectSubscriptions } from '../billing/customers.sql.ts';
 import { settleAccount } from '../billing/settle.ts';
-import { currentOf, isLive, isPending, toldOf } from '../billing/subscription-status.ts';
+import { currentOf, isLive, isPending, subscriptionDataOf } from '../billing/subscription-status.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { endpoint } from '../endpoint.ts';
 import type { Account } from '../models/account.ts';
@@ -95,7 +95,7 @@ async function take(
   if (own.some((each) => isLive(each) || isPending(each))) failSubscribed();
   // A checkout that began after this request's check could be paid in addition to the purchase.
   if ((await selectOpenCheckout(db, transaction, accountId)) !== null) failChanged();
-  const before = toldOf(account, currentOf(own));
+  const before = subscriptionDataOf(account, currentOf(own));
   await moveCustomers(db, transaction, { from: id, to: accountId });
   await lockRowsOf(db, transaction, 'api_keys', id);
   await bought.destroy({ transaction }); // also deletes its keys and webhooks

@@ -16,16 +16,16 @@ export function countServed(
   now: Date,
 ): Promise<Threshold[]> {
   return db.sequelize.query(
-    `with told as (
+    `with added as (
        select account_id, date_trunc('month', day::timestamp)::date as month, sum(billed) as billed
        from json_to_recordset($1::json) as entry(account_id text, day date, billed bigint)
        group by 1, 2
      ), plan as (
        select * from json_to_recordset($2::json) as plan(id text, calls_month bigint)
      ), locked as materialized (
-       select account_id, month, quota.served + told.billed as served
-       from accounts.quota_months as quota join told using (account_id, month)
-       where told.billed > 0
+       select account_id, month, quota.served + added.billed as served
+       from accounts.quota_months as quota join added using (account_id, month)
+       where added.billed > 0
        order by account_id, month
        for no key update of quota
      ), counted as (

@@ -24,7 +24,7 @@ export async function addServed(
 }
 
 /** Writes a mail for each account that has reached another part of its limit. @returns the number of mails. */
-export async function tellOfThresholds(deps: Deps & { jobs: Jobs }): Promise<number> {
+export async function notifyOfThresholds(deps: Deps & { jobs: Jobs }): Promise<number> {
   return deps.db.inLedgerTransaction(async (transaction) => {
     const reached = await noteMailed(deps.db, transaction, deps.clock.now());
     const mails = reached.map(

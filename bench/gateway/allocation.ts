@@ -12,19 +12,20 @@ export interface AllocationProbe {
   bytes(pid: number): Promise<number>;
 }
 
-const tellsWithinMs = 5_000;
+const reportsWithinMs = 5_000;
 
 /** @param file where the program writes the count. */
 export function allocationProbe(file: string): AllocationProbe {
   return {
-    flags: ['--import', path.join(import.meta.dirname, 'tell-allocation.ts')],
+    flags: ['--import', path.join(import.meta.dirname, 'report-allocation.ts')],
     env: { BENCH_ALLOCATION_FILE: file },
     async bytes(pid) {
       rmSync(file, { force: true });
       process.kill(pid, 'SIGUSR2');
-      const giveUpAtMs = performance.now() + tellsWithinMs;
+      const giveUpAtMs = performance.now() + reportsWithinMs;
       while (!existsSync(file)) {
-        if (performance.now() > giveUpAtMs) throw new Error('A gateway did not tell what it has allocated.');
+        if (performance.now() > giveUpAtMs)
+          throw new Error('A gateway did not report what it has allocated.');
         await pause(10);
       }
       return Number(readFileSync(file, 'utf8'));

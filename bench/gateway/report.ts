@@ -75,7 +75,7 @@ function goalsOfHot(of: Find): string[] {
     [names.hotMany, names.luaMany, 'least'],
     [names.hotAlone, names.lua, 'least'],
     [names.hotSystem, names.luaSystem, 'system'],
-    [names.hotSystem, names.luaCachedSystem, 'told'],
+    [names.hotSystem, names.luaCachedSystem, 'stated'],
     [names.hotAloneSystem, names.luaSystem, 'system'],
     [names.hot, names.stock, 'twice'],
   ] as const;
@@ -83,7 +83,7 @@ function goalsOfHot(of: Find): string[] {
     const [ours, rival] = [of(mine), of(theirs)];
     if (ours === undefined || rival === undefined) continue;
     const pair = `${mine} against ${theirs}`;
-    if (goal === 'system' || goal === 'told') {
+    if (goal === 'system' || goal === 'stated') {
       const ratio = ours.systemCpuUsPerRequest / rival.systemCpuUsPerRequest;
       lines.push(
         goalLine(

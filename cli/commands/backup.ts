@@ -72,7 +72,7 @@ async function backUpBySchedule(
 async function backUp(terminal: Terminal, file: string, asJson: boolean, label = ''): Promise<void> {
   const started = performance.now();
   // Standard output has the backup, so messages go elsewhere.
-  const told = file === '-' ? terminal.stderr : terminal.stdout;
+  const output = file === '-' ? terminal.stderr : terminal.stdout;
   const progress = createProgress(undefined, terminal.stderr);
   const summary = await withInstallation(terminal.env, ({ databaseUrl }) =>
     withDatabase(databaseUrl, { command: 'backup', statementTimeoutMs: 0 }, (database) =>
@@ -83,7 +83,7 @@ async function backUp(terminal: Terminal, file: string, asJson: boolean, label =
   ).finally(() => progress.clear());
   const seconds = Math.round((performance.now() - started) / 100) / 10;
   const { tables, rows, bytes, migration } = summary;
-  told.write(
+  output.write(
     asJson
       ? `${JSON.stringify({ file, tables, rows, bytes, migration, seconds })}\n`
       : `${label}${counted(rows, 'row')} of ${counted(tables, 'table')} in ${counted(bytes, 'byte')}, ${seconds} s\n`,

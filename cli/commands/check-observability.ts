@@ -23,11 +23,11 @@ export async function describeClock(databaseUrl: string): Promise<string> {
 
 /** @param readUrl DATABASE_READ_URL. @throws Error if it is far behind. */
 export async function describeReplica(readUrl: string): Promise<string> {
-  return standingOf(await figuresOf(readUrl));
+  return entitlementOf(await figuresOf(readUrl));
 }
 
 /** @throws Error if the replica is far behind. */
-export function standingOf({ lag_seconds: lag }: Pick<DatedFigures, 'lag_seconds'>): string {
+export function entitlementOf({ lag_seconds: lag }: Pick<DatedFigures, 'lag_seconds'>): string {
   if (lag === null) return 'DATABASE_READ_URL is a primary, not a replica';
   const seconds = `${lag.toFixed(1)} s behind its primary`;
   if (lag > lagSecondsMax)

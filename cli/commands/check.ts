@@ -50,10 +50,10 @@ export const check: DeclareCommand = (command, terminal) => {
     )
     .option(...jsonFlag)
     .addHelpText('after', examples('almanac check'))
-    .action(({ json }) => tell(terminal, json === true));
+    .action(({ json }) => report(terminal, json === true));
 };
 
-async function tell(terminal: Terminal, asJson: boolean): Promise<void> {
+async function report(terminal: Terminal, asJson: boolean): Promise<void> {
   const findings = await findAll(terminal.env);
   if (asJson) printJson(terminal, { findings });
   else

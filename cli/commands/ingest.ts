@@ -25,7 +25,7 @@ import {
 } from '../command.ts';
 import { withData, type Environment } from '../installation.ts';
 import { createProgress } from '../progress.ts';
-import { tellInterrupted } from '../embargo/interrupted.ts';
+import { reportInterruption } from '../embargo/interrupted.ts';
 import { acceptInto, countsText, printAccepted } from '../embargo/accept.ts';
 
 export const ingest: DeclareCommand = (command, terminal, words) => {
@@ -115,7 +115,7 @@ async function loadFile(
     onProgress: progress.show,
     onWaiting: (other: RunningLoad | undefined, isRelease: boolean) =>
       void terminal.stderr.write(`${waitingFor(other, isRelease)}\n`),
-    onInterrupted: tellInterrupted(terminal, 'load'),
+    onInterrupted: reportInterruption(terminal, 'load'),
   };
   try {
     if (due !== undefined) {

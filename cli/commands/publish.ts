@@ -27,7 +27,7 @@ import { createAddressGuard } from '../../kernel/outbound/address-guard.ts';
 import { UsageError, collect, examples, jsonFlag, type DeclareCommand, type Terminal } from '../command.ts';
 import { withData, type Installation } from '../installation.ts';
 import { createRunProgress } from '../progress.ts';
-import { tellInterrupted } from '../embargo/interrupted.ts';
+import { reportInterruption } from '../embargo/interrupted.ts';
 import { askAll, askingAt, type Asking } from '../publish/questions.ts';
 import {
   countsOf,
@@ -180,7 +180,7 @@ async function publishOne(run: Run, plan: Plan, wish: Wish): Promise<Published> 
     },
     onInterrupted: (interruption) => {
       progress.clear();
-      tellInterrupted(terminal, 'load')(interruption);
+      reportInterruption(terminal, 'load')(interruption);
     },
     // A terminal shows one line for the whole run, and the tables at its end.
     onLoaded: (table, loaded) => {

@@ -7,7 +7,7 @@ import {
 import type { Terminal } from '../command.ts';
 
 /** At once: it may be some time until the release is made. @param what is interrupted: `load`, `retraction`, `change`. */
-export const tellInterrupted =
+export const reportInterruption =
   ({ stderr }: Terminal, what: string): NonNullable<LockOptions['onInterrupted']> =>
   ({ releaseNo }) =>
     void stderr.write(

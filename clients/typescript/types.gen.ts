@@ -1474,7 +1474,7 @@ export type GetCommoditiesByCityData = {
          */
         stat?: 'avg' | 'min' | 'max';
         /**
-         * A day or a period; a day stands for its period or, for daily and weekly items, for the seven days that end with it. Default the newest day with a price, unless `from` or `to` is given.
+         * A day or a period; a day selects its period or, for daily and weekly items, for the seven days that end with it. Default the newest day with a price, unless `from` or `to` is given.
          */
         date?: string;
         /**

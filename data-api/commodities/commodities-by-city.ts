@@ -57,7 +57,7 @@ export const getCommoditiesByCity = endpoint({
     date: periodParam
       .optional()
       .describe(
-        'A day or a period; a day stands for its period or, for daily and weekly items, for the seven days that end with it. ' +
+        'A day or a period; a day selects its period or, for daily and weekly items, for the seven days that end with it. ' +
           'Default the newest day with a price, unless `from` or `to` is given.',
       ),
     ...windowParams,

@@ -88,7 +88,7 @@ export async function listSources(
      ), sources as (
        select *, case when names_series then missed_at when loaded_at < last_at then last_at end as waits_since
        from loaded left join released using (source) left join missed_series using (source)
-     ), told as (
+     ), timed as (
        select *, floor(extract(epoch from $1 - waits_since) / 3600)::integer as waits_hours from sources
      )
      select source,
@@ -98,7 +98,7 @@ export async function listSources(
        ${utc('last_at')} as last_release_at, ${utc('next_at')} as next_release_at,
        case when last_at is not null then coalesce(waits_hours, 0) end as lag_hours, licences,
        ${utc(`least(comes_at, waits_since + (waits_hours + 1) * interval '1 hour')`)} as changes_at
-     from told order by source`,
+     from timed order by source`,
     [now, JSON.stringify(totals)],
   );
 }

@@ -10,7 +10,7 @@ trap 'rm -rf "$work"' EXIT
 
 pandas() { "$python" -c 'import pandas'; }
 python=python3
-pandas 2>"$work/found" || python=/usr/bin/python3 # Debian's own, where another stands before it on the PATH
+pandas 2>"$work/found" || python=/usr/bin/python3 # Debian's own, where another is before it on the PATH
 if ! { pandas && Rscript -e 'library(curl); library(jsonlite)' && command -v soffice; } >"$work/found" 2>&1; then
   if [ "$(id -u)" = 0 ] && [ -f /etc/debian_version ]; then
     echo 'Installing python3-pandas, r-base-core, r-cran-curl, r-cran-jsonlite and libreoffice-calc …'

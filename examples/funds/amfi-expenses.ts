@@ -2,7 +2,7 @@
 // Usage: node examples/convert.js funds/amfi-expenses <out folder> <ter_….csv …>
 // A row is a scheme with two plans, and each plan becomes a fund. A scheme is known by its name alone: its id is made of the
 // name without what it was formerly known as, so that neither case nor renaming changes it. Where a file has a name twice
-// with different rates the scheme cannot be told, and its rows of that day are left out.
+// with different rates the scheme is ambiguous, and its rows of that day are left out.
 import path from 'node:path';
 import { parse } from 'csv-parse/sync';
 import { bytesOf, textOf, Unknown, writeCsv } from '../markets/out.ts';
@@ -60,7 +60,7 @@ function ratesOf(row: Readonly<Record<string, string>>): string {
   return ['Regular', 'Direct'].flatMap((plan) => rates.map((rate) => row[`${plan} Plan - ${rate}`])).join();
 }
 
-/** The name without brackets that tell of the past. */
+/** The name without brackets that describe the past. */
 function nameOf(title: string): string {
   return (title.split(/[[(]\s*(?:formerly|erstwhile|earlier)/i)[0] ?? '').replace(/[\s–-]+$/, '');
 }

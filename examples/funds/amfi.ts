@@ -14,7 +14,7 @@ const structures: Readonly<Record<string, string>> = {
   'Interval Fund Schemes': 'interval',
 };
 
-/** By the sub-category, else by the category; what neither tells stays unknown. */
+/** By the sub-category, else by the category; what neither states stays unknown. */
 const assetClasses: Readonly<Record<string, string>> = {
   'Liquid Fund': 'money_market',
   'Overnight Fund': 'money_market',

@@ -1,6 +1,6 @@
 // SEBI (India): what a company manages by scheme, a workbook a month (xlsx or xls), as amcs.csv, funds.csv and nav.csv.
 // Usage: node examples/convert.js funds/sebi-aum <out folder> <workbook …>
-// The figures are monthly averages in crores (10,000,000) and stand as the assets of the month's last day; the 62 columns by
+// The figures are monthly averages in crores (10,000,000) and count as the assets of the month's last day; the 62 columns by
 // kind of investor are left out. So are domestic funds of funds, as in the grand total: their money is in the other schemes.
 // Workbooks whose title is of another form are named, all at once, and nothing is written.
 import { readFileSync } from 'node:fs';
@@ -9,7 +9,7 @@ import { readFirstSheet } from '../converters/xlsx.ts';
 import { product, slug, Unknown, writeCsv } from '../markets/out.ts';
 import { readXls } from '../markets/xls.ts';
 
-/** By the letter of the part, and where it tells more by its number. */
+/** By the letter of the part, and where that distinguishes more, by its number. */
 const assetClasses: Readonly<Record<string, string>> = {
   'A(i)': 'money_market',
   A: 'income',

@@ -2,7 +2,7 @@
 // Usage: node examples/convert.js markets/mufap <folder> <year> <out folder>
 // PKRV: rates by tenor · PKFRV: floating rate government bonds · PKISRV: government Ijarah sukuk. The files have some thirty
 // layouts, a few are Excel under another name: rows are known by how they begin, and the price or rate is in the column that the
-// header says is the average of the brokers' quotes. 0.00 means no quote. The day stands in the file's name; of two files of a day
+// header says is the average of the brokers' quotes. 0.00 means no quote. The day is in the file's name; of two files of a day
 // the later one counts.
 import { readFileSync, readdirSync } from 'node:fs';
 import path from 'node:path';
@@ -53,7 +53,7 @@ function rowsOf(file: string): string[][] {
 const isNumber = (cell: string) => /^\d+(\.\d+)?$/.test(cell);
 const averageTitles = /^(?:(?:avg\.? ?|mid )?rate|avg\.?|ave(?:rage)?|fmap?|price)$/i;
 
-/** Where the average stands, as a header says: in these columns, or in `last`, the last number of a row. */
+/** Where the average is, according to a header: in these columns, or in `last`, the last number of a row. */
 interface AverageAt {
   columns: readonly number[];
   last: boolean;

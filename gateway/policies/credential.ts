@@ -95,7 +95,7 @@ export function credential(options: CredentialOptions, action: z.output<typeof c
     const call = callOf(request);
     if (found === null) throw refused(presented.session === undefined ? unknownKey : endedSession);
     failures.accepted(presented.hash);
-    tellPin(call, found);
+    addPinHeader(call, found);
     if (only === 'operators') requireOperator(found);
     acceptCaller(options, call, found, scopeOf(request.method ?? '', call.path));
   }
@@ -117,7 +117,7 @@ export function credential(options: CredentialOptions, action: z.output<typeof c
 }
 
 /** Has the answer name the day that its key is pinned to, whatever becomes of the call. */
-export function tellPin(call: Call, { asOf }: Credential): void {
+export function addPinHeader(call: Call, { asOf }: Credential): void {
   if (asOf !== null) call.head.push('x-as-of', asOf);
 }
 

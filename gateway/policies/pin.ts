@@ -7,7 +7,7 @@ import { fail, Failure } from '../../kernel/errors.ts';
 import type { Credential } from '../accounts-client.ts';
 import { callOf, enterStage, type Call } from '../call.ts';
 import type { Policy } from '../policy.ts';
-import { acceptCaller, tellPin, type CredentialOptions } from './credential.ts';
+import { acceptCaller, addPinHeader, type CredentialOptions } from './credential.ts';
 
 const unknown = new Failure('unauthorized', 'The API key is unknown or was revoked.');
 
@@ -35,7 +35,7 @@ export function pin(options: Omit<CredentialOptions, 'accounts'>): Policy {
     }
     failures.accepted(hash);
     if (found.asOf !== null || call.asOf !== undefined) {
-      tellPin(call, found);
+      addPinHeader(call, found);
       acceptCaller(options, call, found, 'data');
     }
     next();

@@ -23,7 +23,7 @@ import {
   type DueFund,
   type FundFigures,
 } from './fund-figures.sql.ts';
-import { tellOfRows } from './events/load-events.ts';
+import { emitRowEvents } from './events/load-events.ts';
 import { finishLoads, insertLoad } from './store/load-record.sql.ts';
 
 /** The time of the load, and the defaults for funds that state nothing. */
@@ -60,7 +60,7 @@ async function recordTurned(on: Transaction, { today, now }: LoadDay, funds: num
   const counts = { pointsNew: 0, pointsRevised: funds, pointsUnchanged: 0, pointsDeleted: 0 };
   const loadNo = await insertLoad(on, load);
   await finishLoads(on, new Map([[loadNo, counts]]), { rowsRead: 0, rowsRejected: 0 });
-  await tellOfRows(on, { loadNo, dataset: load.dataset, at: now }, counts);
+  await emitRowEvents(on, { loadNo, dataset: load.dataset, at: now }, counts);
 }
 
 async function refreshBlock(on: Transaction, funds: readonly DueFund[], today: string): Promise<void> {

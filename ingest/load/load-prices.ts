@@ -167,7 +167,7 @@ function readBatch(
         return [];
       }
       row.set(column.name, value);
-      row.set(`${column.name} as it stands`, text);
+      row.set(`${column.name} as written`, text);
     }
     return [{ row, line }];
   });
@@ -183,7 +183,7 @@ function isKnown(
 ): boolean {
   const refuse = (name: string, expected: string): false => {
     const title = cells.find(({ column }) => column.name === name)?.title ?? name;
-    rejects.add(line, title, textIn(row, `${name} as it stands`), expected);
+    rejects.add(line, title, textIn(row, `${name} as written`), expected);
     return false;
   };
   const unit = known.units.get(textIn(row, 'item'));
@@ -251,7 +251,7 @@ function newRows(
     const id = textIn(row, name);
     if (known.has(id) || made.has(id)) continue;
     const given = Object.fromEntries(facts.map((fact) => [fact, row.get(fact) ?? null]));
-    made.set(id, { ...given, id, name: textIn(row, `${name} as it stands`) });
+    made.set(id, { ...given, id, name: textIn(row, `${name} as written`) });
   }
   return [...made.values()];
 }

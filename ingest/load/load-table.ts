@@ -3,7 +3,7 @@
 import type { Transaction } from '../../kernel/database.ts';
 import { usualFirstMonth } from '../../domain/funds/returns.ts';
 import { entryAt } from '../../kernel/entries.ts';
-import { tellOfRows } from './events/load-events.ts';
+import { emitRowEvents } from './events/load-events.ts';
 import { cellReader, dateTypes, numberTypes, type CellReader, type Column } from '../cells/cells.ts';
 import { datasetCells, refuseIdleFactors, type DatasetCell } from '../datasets/columns.ts';
 import { notWide } from '../datasets/datasets.ts';
@@ -89,7 +89,7 @@ export async function loadTable(
     pointsDeleted: deleted,
   };
   await finishLoads(on, new Map([[loadNo, counts]]), { rowsRead, rowsRejected: file.rejects.count });
-  await tellOfRows(on, { loadNo, dataset: dataset.name, at: now }, counts);
+  await emitRowEvents(on, { loadNo, dataset: dataset.name, at: now }, counts);
   return { ...counts, rowsRead, loadNo };
 }
 

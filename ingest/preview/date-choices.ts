@@ -153,8 +153,8 @@ function placeChoice({ entry, fileName, above: rows }: Guessed, place: 'title' |
   if (now === null || other === null || now === other) return null;
   const otherPlace = place === 'title' ? 'file name' : 'title';
   return choiceBetween(entry, 'date', 'All values are of', [
-    [`${now}, which stands in the ${place}`, null],
-    [`${other}, which stands in the ${otherPlace}`, { date: { in: otherPlace } }],
+    [`${now}, which is in the ${place}`, null],
+    [`${other}, which is in the ${otherPlace}`, { date: { in: otherPlace } }],
   ]);
 }
 

@@ -8,14 +8,14 @@ import type { KeepingBulk } from './bulk/bulk-job.ts';
 import type { Inbox } from './inbox/watch.ts';
 import { countReleases } from './releases/embargo.sql.ts';
 import type { ReleaseDeps } from './releases/make-releases.ts';
-import { failuresTold } from './sources/fetch-source.ts';
+import { failuresToReport } from './sources/fetch-source.ts';
 import { countSources } from './sources/sources.sql.ts';
 
 const helps = {
   almanac_releases: 'Pending releases under embargo, by state.',
   almanac_releases_late_seconds: 'How long the oldest release that is due has been due.',
   almanac_releases_made_total: 'Releases that this process has published, and those that failed.',
-  almanac_sources: `Sources that are fetched by schedule, by state; failing: the last ${failuresTold} fetches or more have failed.`,
+  almanac_sources: `Sources that are fetched by schedule, by state; failing: the last ${failuresToReport} fetches or more have failed.`,
   almanac_sources_overdue_seconds:
     'For how long the source that is due for longest has been due and is not being fetched.',
   almanac_sources_fetched_total: 'Fetches of this process, by result.',
@@ -54,7 +54,7 @@ export function dueMetrics(
     counter('almanac_releases_made_total', released),
     ...(fetched === undefined
       ? []
-      : sourceMetrics(() => now().then((at) => countSources(database, at, failuresTold)), fetched, log)),
+      : sourceMetrics(() => now().then((at) => countSources(database, at, failuresToReport)), fetched, log)),
     ...(inbox === undefined ? [] : inboxMetrics(inbox, log)),
     ...(bulk === undefined ? [] : bulkMetrics(database, bulk, { now, log })),
   ];
@@ -70,7 +70,7 @@ function sourceMetrics(ask: () => ReturnType<typeof countSources>, fetched: Coun
 }
 
 function inboxMetrics(inbox: Inbox, log: Log): Metric[] {
-  const folder = askedFigures('the folder INBOX_DIR', () => inbox.standing(), log);
+  const folder = askedFigures('the folder INBOX_DIR', () => inbox.figures(), log);
   return [
     folder.answered({ name: 'almanac_inbox_up', help: helps.almanac_inbox_up }, {}),
     gauge(folder, 'almanac_inbox_waiting', 'waiting'),

@@ -76,7 +76,7 @@ export async function publish(database: Database, plan: Plan, options: PublishOp
   let [pointsBefore, bytesBefore] = [0, 0];
   for (const [tablesDone, table] of tables.entries()) {
     let pointsRead = 0;
-    const tell = (done: number, bytesRead: number) =>
+    const reportProgress = (done: number, bytesRead: number) =>
       onProgress?.({
         tablesDone: done,
         tables: tables.length,
@@ -90,7 +90,7 @@ export async function publish(database: Database, plan: Plan, options: PublishOp
         publication: plan.description.description.name,
         onProgress: (rowsRead, bytesRead) => {
           pointsRead = rowsRead;
-          tell(tablesDone, bytesRead);
+          reportProgress(tablesDone, bytesRead);
         },
       });
       result.loaded.push({ table, loaded });
@@ -100,7 +100,7 @@ export async function publish(database: Database, plan: Plan, options: PublishOp
       result.failed.push({ table, failure: error });
       onFailed?.(table, error);
     }
-    tell(tablesDone + 1, table.bytes);
+    reportProgress(tablesDone + 1, table.bytes);
     pointsBefore += pointsRead;
     bytesBefore += table.bytes;
     await turn();

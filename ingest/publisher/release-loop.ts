@@ -45,7 +45,7 @@ export function startPublishing(deps: ReleaseDeps): Publishing {
     if (made.result === 'failed') counts.failed += 1;
     if (made.result === 'released') {
       counts.released += made.releases.length;
-      for (const release of made.releases) tell(release);
+      for (const release of made.releases) report(release);
       isSweepDue = true;
     }
     if (isSweepDue) {
@@ -55,7 +55,11 @@ export function startPublishing(deps: ReleaseDeps): Publishing {
     return made.result !== 'none' && made.result !== 'busy';
   }
 
-  function tell({ releaseNo, at, endedAt }: Extract<Made, { result: 'released' }>['releases'][number]): void {
+  function report({
+    releaseNo,
+    at,
+    endedAt,
+  }: Extract<Made, { result: 'released' }>['releases'][number]): void {
     const lateByMs = endedAt.getTime() - at.getTime();
     const line = { event: 'released', release: releaseNo, due: at.toISOString(), late_ms: lateByMs };
     if (lateByMs > lateMs) log.warn(line, 'A release under embargo was made late');

@@ -43,7 +43,7 @@ export interface ServiceCall {
    * Adds a header `x-almanac-*` for the gateway, which does not forward it.
    * @param valueOf is called when the head is written; if it returns undefined, the header is omitted.
    */
-  tellGateway(name: string, valueOf: () => string | undefined): void;
+  sendToGateway(name: string, valueOf: () => string | undefined): void;
 }
 
 export type Handler = (request: Request, response: Response, call: ServiceCall) => Promise<void> | void;
@@ -194,7 +194,7 @@ class OpenCall implements ServiceCall, CallContext {
   span: Span | undefined;
   readonly #metrics: ServiceMetrics;
   #timing = '';
-  readonly #told = new Map<string, () => string | undefined>();
+  readonly #gatewayHeaders = new Map<string, () => string | undefined>();
 
   constructor(requestId: string, metrics: ServiceMetrics) {
     this.requestId = requestId;
@@ -218,14 +218,14 @@ class OpenCall implements ServiceCall, CallContext {
     this.changesAtMs = Math.min(this.changesAtMs, instant.getTime());
   }
 
-  tellGateway(name: string, valueOf: () => string | undefined): void {
-    this.#told.set(name, valueOf);
+  sendToGateway(name: string, valueOf: () => string | undefined): void {
+    this.#gatewayHeaders.set(name, valueOf);
   }
 
   ownHeaders(): string[] {
     // The gateway rejects an answer that does not name its request.
     const headers = this.requestId === '' ? [] : ['x-request-id', this.requestId];
-    for (const [name, valueOf] of this.#told) {
+    for (const [name, valueOf] of this.#gatewayHeaders) {
       const value = valueOf();
       if (value !== undefined) headers.push(name, value);
     }

@@ -37,7 +37,7 @@ export async function openServiceClock(
 ): Promise<ServiceClock> {
   if (given !== undefined || clockDefaults.source === 'machine') return fixed(given ?? systemClock);
   let reading: { instantMs: number; atMs: number } | undefined;
-  let isTold = false;
+  let isReported = false;
   const nowMs = () =>
     reading === undefined ? Date.now() : reading.instantMs + performance.now() - reading.atMs;
   const aheadMs = () => Date.now() - nowMs();
@@ -49,9 +49,9 @@ export async function openServiceClock(
     if (row === undefined || (reading !== undefined && tookMs > readingMsMax)) return;
     reading = { instantMs: row.now.getTime(), atMs: beganAtMs + tookMs / 2 };
     const ahead = aheadMs();
-    if (Math.abs(ahead) > agreesMs === isTold) return;
-    isTold = !isTold;
-    if (isTold) log.warn({ event: 'clock_differs', ahead_ms: Math.round(ahead) }, differenceText(ahead));
+    if (Math.abs(ahead) > agreesMs === isReported) return;
+    isReported = !isReported;
+    if (isReported) log.warn({ event: 'clock_differs', ahead_ms: Math.round(ahead) }, differenceText(ahead));
     else log.info({ event: 'clock_agrees' }, "The clock of this machine agrees with PostgreSQL's again");
   }
 

@@ -31,7 +31,7 @@ async function subscriber(plan = 'pro') {
 }
 
 /** Plan and state of the account, and the status of its next call: 404 is served. */
-async function assertStanding(
+async function assertEntitlement(
   t: ExecutionContext,
   { accountId, key }: { accountId: string; key: string },
   standing: string,
@@ -50,23 +50,23 @@ test.serial(
   'an active or trialing subscription has its plan, also when it is cancelled, until the period ends',
   async (t) => {
     const who = await subscriber();
-    await assertStanding(t, who, 'pro active', 404);
+    await assertEntitlement(t, who, 'pro active', 404);
     const cancelled = paying.fake.cancelAtPeriodEnd(who.id);
     await paying.settle();
-    await assertStanding(t, who, 'pro active', 404);
+    await assertEntitlement(t, who, 'pro active', 404);
     const endsAt = cancelled.items.data[0]?.current_period_end ?? 0;
     await paying.fake.advance(endsAt * 1000 - paying.clock.now().getTime() - 1_000);
     await paying.settle();
-    await assertStanding(t, who, 'pro active', 404);
+    await assertEntitlement(t, who, 'pro active', 404);
     await paying.fake.advance(1_000);
     await paying.settle();
-    await assertStanding(t, who, 'free none', 404);
+    await assertEntitlement(t, who, 'free none', 404);
 
     const { accountId, key } = await paying.services.accountWithKey('free');
     const customer = await paying.customerOf(accountId);
     paying.fake.subscribe({ customer, price: paying.price('starter'), trialDays: 7 });
     await paying.settle();
-    await assertStanding(t, { accountId, key }, 'starter active', 404);
+    await assertEntitlement(t, { accountId, key }, 'starter active', 404);
   },
 );
 
@@ -76,7 +76,7 @@ test.serial(
     const who = await subscriber();
     paying.fake.failPayment(who.id);
     await paying.settle();
-    await assertStanding(t, who, 'pro active', 404);
+    await assertEntitlement(t, who, 'pro active', 404);
     const [told] = await paying.rows<{ grace: string }>(
       `select data ->> 'grace_ends_at' as grace from events.outbox
      where account_id = $1 and type = 'subscription.updated' order by position desc`,
@@ -85,11 +85,11 @@ test.serial(
     paying.clock.advance(14 * dayMs - 1_000);
     paying.fake.fail({ status: 500 }, { times: 1_000 }); // the end of the grace does not need Stripe
     await paying.sync();
-    await assertStanding(t, who, 'pro active', 404);
+    await assertEntitlement(t, who, 'pro active', 404);
     paying.clock.advance(1_000);
     t.is(told?.grace, `${paying.clock.now().toISOString().slice(0, -5)}Z`);
     await paying.sync();
-    await assertStanding(t, who, 'pro inactive', 402);
+    await assertEntitlement(t, who, 'pro inactive', 402);
   },
 );
 
@@ -117,7 +117,7 @@ test.serial(
     paying.fake.pay(latest as string);
     paying.fake.setCard(who.customer, 'none'); // which would pay the older invoice, too
     await paying.settle();
-    await assertStanding(t, who, 'pro active', 404);
+    await assertEntitlement(t, who, 'pro active', 404);
 
     await paying.fake.advance(60 * dayMs);
     const open = await paying.stripe.invoices.list({ subscription: who.id, status: 'open' });
@@ -127,7 +127,7 @@ test.serial(
     );
     paying.fake.failPayment(who.id);
     await paying.settle();
-    await assertStanding(t, who, 'pro active', 404);
+    await assertEntitlement(t, who, 'pro active', 404);
     t.is(await graceEndsAt(), afterDays(14));
   },
 );
@@ -138,7 +138,7 @@ test.serial('a payment in the grace ends it', async (t) => {
   await paying.settle();
   paying.fake.pay(invoice.id);
   await paying.settle();
-  await assertStanding(t, who, 'pro active', 404);
+  await assertEntitlement(t, who, 'pro active', 404);
   const { data } = (await paying.events(who.accountId)).at(-1) ?? {};
   t.like(data, { status: 'active', grace_ends_at: null });
 });
@@ -151,16 +151,16 @@ test.serial(
     for (const days of [3, 5, 7]) await paying.fake.advance(days * dayMs);
     await paying.settle();
     t.is(paying.fake.subscription(who.id).status, 'unpaid');
-    await assertStanding(t, who, 'pro inactive', 402);
+    await assertEntitlement(t, who, 'pro inactive', 402);
     paying.fake.pay(invoice.id);
     await paying.settle();
-    await assertStanding(t, who, 'pro active', 404);
+    await assertEntitlement(t, who, 'pro active', 404);
     paying.fake.pause(who.id);
     await paying.settle();
-    await assertStanding(t, who, 'pro inactive', 402);
+    await assertEntitlement(t, who, 'pro inactive', 402);
     paying.fake.resume(who.id);
     await paying.settle();
-    await assertStanding(t, who, 'pro active', 404);
+    await assertEntitlement(t, who, 'pro active', 404);
   },
 );
 
@@ -171,11 +171,11 @@ test.serial(
     const customer = await paying.customerOf(accountId);
     paying.fake.subscribe({ customer, price: paying.price('pro'), paid: false });
     await paying.settle();
-    await assertStanding(t, { accountId, key }, 'starter none', 404);
+    await assertEntitlement(t, { accountId, key }, 'starter none', 404);
     await paying.fake.advance(dayMs);
     await paying.settle();
     t.is(paying.fake.subscriptionsOf(customer)[0]?.status, 'incomplete_expired');
-    await assertStanding(t, { accountId, key }, 'starter none', 404);
+    await assertEntitlement(t, { accountId, key }, 'starter none', 404);
   },
 );
 
@@ -183,14 +183,14 @@ test.serial('a cancelled subscription leaves the free plan', async (t) => {
   const who = await subscriber();
   paying.fake.cancelNow(who.id);
   await paying.settle();
-  await assertStanding(t, who, 'free none', 404);
+  await assertEntitlement(t, who, 'free none', 404);
 });
 
 test.serial('a status that nobody knows is refused, and the operator sees it', async (t) => {
   const who = await subscriber();
   paying.fake.override(who.id, { status: 'hibernating' }, 'customer.subscription.updated');
   await paying.settle();
-  await assertStanding(t, who, 'pro inactive', 402);
+  await assertEntitlement(t, who, 'pro inactive', 402);
 });
 
 test.serial('what is not understood is logged once, however often it is fetched', async (t) => {
@@ -221,7 +221,7 @@ test.serial('a change of plan at Stripe, up or down, is in force on the next cal
   paying.fake.changePlan(who.id, paying.price('pro', 'year'));
   await paying.settle();
   t.is((await asksVintage()).status, 404);
-  await assertStanding(t, who, 'pro active', 404);
+  await assertEntitlement(t, who, 'pro active', 404);
   paying.fake.changePlan(who.id, paying.price('starter'));
   await paying.settle();
   t.is((await asksVintage()).status, 403);
@@ -233,7 +233,7 @@ test.serial('whoever pays a price that was moved to another one since keeps the 
   paying.fake.override(price.id, { lookup_key: null });
   paying.fake.override(who.id, {}, 'customer.subscription.updated');
   await paying.settle();
-  await assertStanding(t, who, 'pro active', 404);
+  await assertEntitlement(t, who, 'pro active', 404);
   paying.fake.override(price.id, { lookup_key: price.lookup_key });
 });
 
@@ -242,13 +242,13 @@ test.serial('a subscription that is changed to a price of no plan is served as t
   const { id: cheap } = paying.fake.addPrice({ amount: 1, product: 'cheap' });
   paying.fake.changePlan(who.id, cheap);
   await paying.settle();
-  await assertStanding(t, who, 'free active', 404);
+  await assertEntitlement(t, who, 'free active', 404);
   // Also if it was changed before it was fetched for the first time.
   const { accountId, key } = await paying.services.accountWithKey('free');
   const customer = await paying.customerOf(accountId);
   paying.fake.subscribe({ customer, price: cheap, metadata: { checkout: `chk_${'a'.repeat(20)}` } });
   await paying.settle();
-  await assertStanding(t, { accountId, key }, 'free active', 404);
+  await assertEntitlement(t, { accountId, key }, 'free active', 404);
   t.is((await billingFigures(paying.deps)).odd, 2);
 });
 
@@ -272,7 +272,7 @@ for (const first of ['the other product', 'the plan']) {
         ids.map((id) => paying.fake.subscription(id).status),
         ['active', 'active'],
       );
-      await assertStanding(t, { accountId, key }, 'pro active', 404);
+      await assertEntitlement(t, { accountId, key }, 'pro active', 404);
       t.is((await billingFigures(paying.deps)).odd, 0);
     },
   );
@@ -289,7 +289,7 @@ test.serial(
     for (const days of [3, 5, 7]) await paying.fake.advance(days * dayMs);
     await paying.settle();
     t.is(paying.fake.subscription(id).status, 'unpaid');
-    await assertStanding(t, { accountId, key }, 'free none', 404);
+    await assertEntitlement(t, { accountId, key }, 'free none', 404);
     t.deepEqual(await paying.events(accountId), []);
     const headers = { 'content-type': 'application/json' };
     const body = JSON.stringify({ plan: 'pro' });
@@ -313,13 +313,13 @@ test.serial('a plan that was turned into another product is no second subscripti
   await paying.settle();
   t.is(paying.fake.subscription(who.id).status, 'active');
   t.is(paying.fake.subscription(id).status, 'active');
-  await assertStanding(t, who, 'pro active', 404);
+  await assertEntitlement(t, who, 'pro active', 404);
   // Its own payments decide: the other is paid, and does not make a grace longer.
   paying.fake.failPayment(id);
   await paying.settle();
   paying.clock.advance(14 * dayMs);
   await paying.sync();
-  await assertStanding(t, who, 'pro inactive', 402);
+  await assertEntitlement(t, who, 'pro inactive', 402);
 });
 
 test.serial('of two live subscriptions the newer is cancelled, once, and its account is told', async (t) => {
@@ -330,7 +330,7 @@ test.serial('of two live subscriptions the newer is cancelled, once, and its acc
   await paying.settle();
   t.is(paying.fake.subscription(second.id).status, 'canceled');
   t.is(paying.fake.subscription(who.id).status, 'active');
-  await assertStanding(t, who, 'starter active', 404);
+  await assertEntitlement(t, who, 'starter active', 404);
   const audited = await paying.rows<{ detail: object }>(
     `select detail from accounts.audit_events where account_id = $1 and action = 'subscription.duplicate_canceled'`,
     who.accountId,

@@ -19,22 +19,22 @@ export interface Customer {
 export interface CustomerOptions {
   database: Database;
   /** Runs when the endpoint is told of a load. */
-  onTold: (load: number) => void;
+  onNotified: (load: number) => void;
   /** The gateways, for the management of the endpoint. */
   gateways: readonly Service[];
   /** Of an account whose plan has webhooks. */
   who: Caller;
 }
 
-const toldWithinMs = 180_000;
+const notifiedWithinMs = 180_000;
 const event = z.object({ type: z.literal('series.updated'), data: z.object({ load: z.int() }) });
 const made = z.object({ data: z.object({ id: z.string(), secret: z.string() }) });
 const listed = z.object({ data: z.array(z.object({ id: z.string() })) });
 
 export async function startCustomer(options: CustomerOptions): Promise<Customer> {
-  const { database, onTold } = options;
+  const { database, onNotified } = options;
   const before = await loadsAfter(database, 0);
-  const receiver = createReceiver(onTold);
+  const receiver = createReceiver(onNotified);
   const url = await listen(receiver.server, '127.0.0.1', 0);
   const { id, secret } = made.parse(
     await manage(options, 'POST', '/v1/webhooks', { url: `${url}/events`, events: ['series.updated'] }),
@@ -55,11 +55,16 @@ export async function startCustomer(options: CustomerOptions): Promise<Customer>
   return {
     async stop() {
       loads = await loadsAfter(database, Math.max(...before));
-      const untold = () => loads.filter((loadNo) => !receiver.told.has(loadNo));
+      const unreported = () => loads.filter((loadNo) => !receiver.told.has(loadNo));
       await resendWaiting();
       const wrong: string[] = [...receiver.faults];
-      await until('the endpoint was told of every load', () => untold().length === 0, toldWithinMs).catch(
-        (error: unknown) => void wrong.push(`${String(error)} Untold: ${untold().slice(0, 10).join(', ')}`),
+      await until(
+        'the endpoint was told of every load',
+        () => unreported().length === 0,
+        notifiedWithinMs,
+      ).catch(
+        (error: unknown) =>
+          void wrong.push(`${String(error)} Untold: ${unreported().slice(0, 10).join(', ')}`),
       );
       const invented = [...receiver.told.keys()].filter((loadNo) => !loads.includes(loadNo));
       wrong.push(
@@ -76,7 +81,7 @@ export async function startCustomer(options: CustomerOptions): Promise<Customer>
 }
 
 /** An endpoint that refuses every third message once. */
-function createReceiver(onTold: (load: number) => void) {
+function createReceiver(onNotified: (load: number) => void) {
   const told = new Map<number, number>(); // by load
   const seen = new Set<string>();
   const faults: string[] = [];
@@ -95,7 +100,7 @@ function createReceiver(onTold: (load: number) => void) {
       try {
         const { load: loadNo } = event.parse(webhook?.verify(body, headersOf(request))).data;
         told.set(loadNo, (told.get(loadNo) ?? 0) + 1);
-        onTold(loadNo);
+        onNotified(loadNo);
       } catch (error) {
         faults.push(`the endpoint was sent what is no event: ${String(error)}`);
       }

@@ -17,7 +17,7 @@ export interface Fresh extends Load {
   /** Calls every gateway, as somebody does who waited for a load. */
   callAtOnce(): void;
   /** Calls somewhere, as the webhook endpoint that was told of a load. */
-  callAsTold(load: number): void;
+  callAsNotified(load: number): void;
   /** Resolves when all calls of the endpoint that was told are answered. */
   allAnswered(): Promise<void>;
   /** What the calls of the endpoint got that was told of loads, and whether enough was judged. To be asked when all has stopped. */
@@ -134,7 +134,7 @@ export function readFresh(options: FreshOptions): Fresh {
           keep(clients.ask(gateway, who, question, allowed));
         }
     },
-    callAsTold(load) {
+    callAsNotified(load) {
       const gateway = random.pick<Service>(gateways);
       const atMs = performance.now();
       const onValue = (value: number) => void told.push({ load, value, atMs, gateway: gateway.name });
@@ -150,7 +150,7 @@ export function readFresh(options: FreshOptions): Fresh {
     },
     faults: () => [
       ...lateFaults,
-      ...faultsOfTold(told, publisher),
+      ...faultsOfNotified(told, publisher),
       ...tooFew(counts, told.length, options.seconds),
     ],
     summary: () => summaryOf(counts, told.length, publisher),
@@ -201,7 +201,7 @@ function valueIn(text: string): number | undefined {
   return found === null ? undefined : Number(found[1]);
 }
 
-function faultsOfTold(
+function faultsOfNotified(
   told: readonly { load: number; value: number; atMs: number; gateway: string }[],
   { done }: Publisher,
 ): string[] {

@@ -121,8 +121,8 @@ async function run(scene: Scene): Promise<string[]> {
   await killWithCallsUnderWay({ ...rest, question: long }, held);
   const { gateways } = cluster;
   const database = openDatabase(databaseUrl, silentLog, { applicationName: 'chaos' });
-  const onTold = (load: number) => fresh.callAsTold(load);
-  const customer = await startCustomer({ database, onTold, gateways, who: scene.customer });
+  const onNotified = (load: number) => fresh.callAsNotified(load);
+  const customer = await startCustomer({ database, onNotified, gateways, who: scene.customer });
   const publisher = startPublisher(database, () => fresh.callAtOnce());
   const fresh = readFresh({ ...options, who: watchers, publisher, seconds });
   const revocations = revoke(options, victims, plain);

@@ -2,7 +2,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import test, { type ExecutionContext } from 'ava';
-import { standingOf } from '../../cli/commands/check-observability.ts';
+import { entitlementOf } from '../../cli/commands/check-observability.ts';
 import { serveMetrics } from '../../kernel/http/metrics-server.ts';
 import { createTestDatabase } from '../services/harness.ts';
 import { freePort } from '../services/instance.ts';
@@ -49,8 +49,8 @@ test('a replica that is far behind is a fault, and a primary is named as what it
     state: 'ok',
     detail: 'DATABASE_READ_URL is a primary, not a replica',
   });
-  t.is(standingOf({ lag_seconds: 29.94 }), '29.9 s behind its primary');
-  t.throws(() => standingOf({ lag_seconds: 31 }), { message: /31\.0 s behind its primary; at most 30 s/ });
+  t.is(entitlementOf({ lag_seconds: 29.94 }), '29.9 s behind its primary');
+  t.throws(() => entitlementOf({ lag_seconds: 31 }), { message: /31\.0 s behind its primary; at most 30 s/ });
 });
 
 test('the port of metrics is free, serves them, or belongs to another program', async (t) => {

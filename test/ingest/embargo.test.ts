@@ -346,14 +346,14 @@ test.serial('another load waits for a release that is being prepared, and is tol
   clock.set(instant);
   await made;
   t.like(await other, { pointsRevised: 1 });
-  const isTold = Promise.withResolvers<boolean>();
+  const isReported = Promise.withResolvers<boolean>();
   const lock = database.transaction(async (on) => {
     await on.query('select pg_advisory_xact_lock(4115202)');
     const waits = loadCsv(database, ['series_id,date,value', 'FIRST,2026-06-01,3'], {
       ...{ create: true, set: daily, clock: fakeClock(instant) },
-      onWaiting: (_load, isRelease) => isTold.resolve(isRelease),
+      onWaiting: (_load, isRelease) => isReported.resolve(isRelease),
     });
-    t.false(await isTold.promise, 'an ordinary load is none');
+    t.false(await isReported.promise, 'an ordinary load is none');
     return { waits };
   });
   await (

@@ -13,7 +13,7 @@ interface Told {
 }
 
 /** The events that work writes: their types and data, without the number and the instant of the load. */
-async function toldBy(work: () => Promise<unknown>): Promise<Told[]> {
+async function eventsOf(work: () => Promise<unknown>): Promise<Told[]> {
   await database.query('delete from events.outbox');
   await work();
   const events = await writtenEvents(database);
@@ -24,7 +24,7 @@ async function toldBy(work: () => Promise<unknown>): Promise<Told[]> {
 }
 
 const load = (lines: readonly string[], options: Parameters<typeof loadCsv>[2] = {}) =>
-  toldBy(() => loadCsv(database, lines, options));
+  eventsOf(() => loadCsv(database, lines, options));
 
 /** Two series, stored. */
 async function stored(a: string, b: string): Promise<void> {
@@ -179,13 +179,13 @@ test.serial('a dry run, a refused file and a load that cannot be committed tell 
   await stored('NOT.A', 'NOT.B');
   const change = ['series_id,date,value', 'NOT.A,2024-01-01,5'];
   t.deepEqual(await load(change, { dryRun: true }), []);
-  t.deepEqual(await toldBy(() => failureOf(loadCsv(database, [...change, 'NOT.A,2024-01-02,x']))), []);
+  t.deepEqual(await eventsOf(() => failureOf(loadCsv(database, [...change, 'NOT.A,2024-01-02,x']))), []);
   await database.query(`create function data.refuse() returns trigger language plpgsql as
     $$ begin raise 'not committed'; end $$`);
   await database.query(`create constraint trigger refuse after update on data.loads
     deferrable initially deferred for each row execute function data.refuse()`);
   const late = () => t.throwsAsync(loadCsv(database, change), { message: 'not committed' });
-  t.deepEqual(await toldBy(late), []);
+  t.deepEqual(await eventsOf(late), []);
   await database.query('drop function data.refuse cascade');
   t.deepEqual(await load(change), [
     { type: 'series.updated', vintage: today, series: ['NOT.A'] },

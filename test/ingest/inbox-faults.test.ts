@@ -160,7 +160,7 @@ test.serial(
     await inbox.look();
     t.is(await seriesRow(database, 'a-one'), undefined);
     t.deepEqual(await values('b-two'), ['2']);
-    t.like(await inbox.watch.standing(), { waiting: 1, rejected: 0 });
+    t.like(await inbox.watch.figures(), { waiting: 1, rejected: 0 });
     for (let attempt = 0; attempt <= attemptsMax; attempt += 1) {
       clock.advance(60_000);
       await t.throwsAsync(inbox.look(), { message: /out of shared memory/ });
@@ -334,11 +334,11 @@ test.serial(
     await t.throwsAsync(inbox.settle());
     t.deepEqual(await values('BROKEN'), []);
     t.deepEqual([inbox.names(), inbox.names('done'), inbox.names('rejected')], [[], [], []]);
-    const { waiting, oldestSeconds } = await inbox.watch.standing();
+    const { waiting, oldestSeconds } = await inbox.watch.figures();
     t.is(waiting, 1);
     t.true(oldestSeconds >= 0 && oldestSeconds < 60, String(oldestSeconds));
     clock.advance(60_000);
-    t.true((await inbox.watch.standing()).oldestSeconds >= 60);
+    t.true((await inbox.watch.figures()).oldestSeconds >= 60);
     await inbox.look();
     t.deepEqual(await values('BROKEN'), ['1']);
   },

@@ -33,7 +33,7 @@ test.serial(
     t.deepEqual(inbox.names('rejected'), []);
     t.deepEqual(inbox.names('.taken'), []);
     t.deepEqual(await published(database, 'PLAIN'), { '2024-01-31': '1', '2024-02-29': '2' });
-    t.deepEqual(await inbox.watch.standing(), { waiting: 0, oldestSeconds: 0, rejected: 0 });
+    t.deepEqual(await inbox.watch.figures(), { waiting: 0, oldestSeconds: 0, rejected: 0 });
     t.like(inbox.watch.counts, { loaded: 1, rejected: 0 });
   },
 );
@@ -46,7 +46,7 @@ test.serial('a file that grows is taken only when it has stopped, however long t
     clock.advance(stillMs - 1);
     appendFileSync(path.join(inbox.directory, 'growing.csv'), `\n2024-0${month},${month}`);
   }
-  t.like(await inbox.watch.standing(), { waiting: 1, oldestSeconds: (5 * (stillMs - 1)) / 1000 });
+  t.like(await inbox.watch.figures(), { waiting: 1, oldestSeconds: (5 * (stillMs - 1)) / 1000 });
   await inbox.settle();
   t.deepEqual(await values('GROWING'), ['1', '2', '3', '4', '5', '6']);
 });
@@ -68,7 +68,7 @@ test.serial(
     await inbox.settle();
     for (const name of [...names, 'almanac.yml']) t.true(inbox.has(name), name);
     t.is(await seriesRow(database, 'UNFINISHED'), undefined);
-    t.like(await inbox.watch.standing(), { waiting: 0 });
+    t.like(await inbox.watch.figures(), { waiting: 0 });
     renameSync(path.join(inbox.directory, 'a.csv.part'), path.join(inbox.directory, 'a.csv'));
     await inbox.settle();
     t.deepEqual(await values('UNFINISHED'), ['1']);
@@ -96,7 +96,7 @@ test.serial(
     t.notRegex(report, /\.taken/);
     t.is(await seriesRow(database, 'first-bad'), undefined);
     t.deepEqual(await values('good-one'), ['3']);
-    t.like(await inbox.watch.standing(), { waiting: 0, rejected: 1 });
+    t.like(await inbox.watch.figures(), { waiting: 0, rejected: 1 });
     t.deepEqual(await describeInbox(inbox.directory), {
       detail: `${inbox.directory}: 1 entry; 0 files wait; 1 rejected: each has a report beside it`,
       needsSomebody: true,

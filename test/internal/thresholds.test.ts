@@ -4,7 +4,7 @@ import { QueryTypes } from 'sequelize';
 import type { Batch, UsageRow } from '../../kernel/heartbeat/message.ts';
 import type { MailJob } from '../../accounts-api/jobs.ts';
 import { setPlan } from '../../accounts-api/operator/operator.ts';
-import { tellOfThresholds } from '../../accounts-api/usage/thresholds.ts';
+import { notifyOfThresholds } from '../../accounts-api/usage/thresholds.ts';
 import { startWorker } from '../../accounts-api/worker.ts';
 import { silentLog } from '../services/harness.ts';
 import { batchOf as wholeBatch } from '../services/heartbeats.ts';
@@ -173,7 +173,7 @@ test.serial(
       enqueue: (_transaction: unknown, ...some: MailJob[]) => Promise.resolve(void written.push(...some)),
       close: () => Promise.resolve(),
     };
-    await Promise.all(Array.from({ length: 5 }, () => tellOfThresholds({ ...service.deps, jobs })));
+    await Promise.all(Array.from({ length: 5 }, () => notifyOfThresholds({ ...service.deps, jobs })));
     const own = written.filter((job) => job.mail === 'usage' && job.accountId === client.accountId);
     t.deepEqual(own, [{ mail: 'usage', accountId: client.accountId, month, limit: 1000, percent: 80 }]);
   },

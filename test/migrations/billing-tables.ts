@@ -43,7 +43,7 @@ function subscriptions(): TableCases {
     table: 'accounts.subscriptions',
     before: twoCustomers,
     row,
-    defaults: { failures_told: 0 },
+    defaults: { failures_reported: 0 },
     cases: [
       key('subscriptions_pkey', ['id'], row, { id: 'sub_b' }),
       ...is.pattern('id', accepted, refused),
@@ -51,7 +51,7 @@ function subscriptions(): TableCases {
       ...is.textUpTo(255, 'price_id'),
       ...is.pattern('plan', plans.accepted, plans.refused),
       ...is.pattern('invoice', ['{}', '{"a":1}'], ['[]', '"a"', '1', 'null']),
-      ...is.wholeFrom(0, 'failures_told'),
+      ...is.wholeFrom(0, 'failures_reported'),
       ...is.check(
         'check',
         [{ status: 'past_due' }, { grace_ends_at: at }],

@@ -81,13 +81,13 @@ async function leavesNothing({ number, afterMs, signal, target }: Plan): Promise
   const runner = found.find(({ command }) => /^\S*node \S*test\/run\.ts/.test(command))?.pid;
   const pid = target === 'group' ? -(npm.pid ?? 0) : target === 'npm' ? npm.pid : (runner ?? npm.pid);
   if (early === undefined && pid !== undefined) process.kill(pid, signal);
-  const toldAtMs = performance.now();
+  const signalledAtMs = performance.now();
   let left = remains(run, before, held);
-  while (left.length > 0 && performance.now() - toldAtMs < goneWithinMs) {
+  while (left.length > 0 && performance.now() - signalledAtMs < goneWithinMs) {
     await pause(250);
     left = remains(run, before, held);
   }
-  const took = `${((performance.now() - toldAtMs) / 1000).toFixed(1)} s`;
+  const took = `${((performance.now() - signalledAtMs) / 1000).toFixed(1)} s`;
   const how = early === undefined ? `${signal} to the ${target}` : `had ended by itself with ${early}`;
   const at = `${(afterMs / 1000).toFixed(1)} s, ${found.length} processes, ${held.length} things held`;
   say(`${number}: after ${at}: ${how}: ${left.length === 0 ? `nothing left after ${took}` : 'LEFT'}`);

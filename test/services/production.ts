@@ -14,7 +14,7 @@ import type { ServicesOptions } from './services.ts';
 import { testMail, testSignIn } from './sign-in.ts';
 
 /** What services are started with, as far as settings can say it. */
-type ToldOptions = Omit<ServicesOptions, 'webhooks'> & Pick<AccountsApiOptions, 'webhooks'>;
+type InProcessOptions = Omit<ServicesOptions, 'webhooks'> & Pick<AccountsApiOptions, 'webhooks'>;
 
 export interface Processes {
   /** Of the balancer before them. */
@@ -77,7 +77,12 @@ export function canBeProcesses(options: { signIn?: unknown; clock?: Clock }): bo
 const isFake = (clock: Clock): clock is FakeClock => 'follow' in clock;
 
 /** The settings that say what the options say. */
-export function settingsOf({ signIn, stripe, webhooks, ...options }: ToldOptions): Record<string, string> {
+export function settingsOf({
+  signIn,
+  stripe,
+  webhooks,
+  ...options
+}: InProcessOptions): Record<string, string> {
   const { google } = { ...signIn };
   return {
     ...{

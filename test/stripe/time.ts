@@ -34,11 +34,11 @@ function* ofSubscriptions(world: World): Generator<Due> {
     if (status === 'incomplete')
       yield { at: subscription.created + incompleteSeconds, run: () => expire(world, subscription) };
     if (status === 'trialing' && trialEnd !== null) {
-      if (!world.trialEndsTold.has(id))
+      if (!world.trialEndsSent.has(id))
         yield {
           at: trialEnd - trialWarningSeconds,
           run() {
-            world.trialEndsTold.add(id);
+            world.trialEndsSent.add(id);
             emit(world, 'customer.subscription.trial_will_end', subscription);
           },
         };

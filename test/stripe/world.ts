@@ -31,7 +31,7 @@ export interface World {
   /** What a session will give its subscription. */
   plannedSubscriptions: Map<string, { metadata: Record<string, string>; trialDays: number }>;
   subscriptions: Map<string, Stripe.Subscription>;
-  trialEndsTold: Set<string>;
+  trialEndsSent: Set<string>;
   invoices: Map<string, Stripe.Invoice>;
   portals: Map<string, Stripe.BillingPortal.Session>;
   events: Stripe.Event[];
@@ -57,7 +57,7 @@ export function createWorld(options: { clock: MovableClock; livemode: boolean; r
     lineItems: new Map(),
     plannedSubscriptions: new Map(),
     subscriptions: new Map(),
-    trialEndsTold: new Set(),
+    trialEndsSent: new Set(),
     invoices: new Map(),
     portals: new Map(),
     events: [],

@@ -11,7 +11,7 @@ import { audit } from '../../audit.ts';
 import { endpoint } from '../../endpoint.ts';
 import { nameField } from '../../fields.ts';
 import { newId } from '../../ids.ts';
-import { tell } from '../../jobs.ts';
+import { notify } from '../../jobs.ts';
 import { clientInfoOf } from '../../sessions/client-info.ts';
 import { codeField } from '../second-factor/codes.ts';
 import { byAllFactors, currentPassword, hold, proofErrors } from '../second-factor/proof.ts';
@@ -170,7 +170,7 @@ export const addPasskey = endpoint({
           subject: passkey.id,
           detail,
         });
-        await tell(deps, transaction, 'passkey_added', email);
+        await notify(deps, transaction, 'passkey_added', email);
       });
       return one(recordOf({ ...passkey, last_used_at: null }), { status: 201 });
     };
@@ -231,7 +231,7 @@ export const removePasskey = endpoint({
         const { id: subject, name } = removed;
         const detail = { name, ip };
         await audit(deps, transaction, { accountId, actor, action: 'passkey.removed', subject, detail });
-        await tell(deps, transaction, 'passkey_removed', account.email);
+        await notify(deps, transaction, 'passkey_removed', account.email);
       });
       return { status: 204 };
     },

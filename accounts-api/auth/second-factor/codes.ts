@@ -2,7 +2,7 @@
 import type { Transaction } from 'sequelize';
 import { z } from 'zod';
 import { audit } from '../../audit.ts';
-import { tell } from '../../jobs.ts';
+import { notify } from '../../jobs.ts';
 import { fail } from '../../../kernel/errors.ts';
 import { randomBase32 } from '../../../kernel/credentials/base32.ts';
 import { sha256 } from '../../../kernel/credentials/sha256.ts';
@@ -70,7 +70,7 @@ export async function acceptCode(
   if (!spent) return null;
   const left = await countRecoveryCodes(deps.db, transaction, accountId);
   await audit(deps, transaction, { accountId, actor, action: 'recovery.code_used', detail: { left, ip } });
-  await tell(deps, transaction, 'recovery_code_used', account.email);
+  await notify(deps, transaction, 'recovery_code_used', account.email);
   return 'recovery_code';
 }
 

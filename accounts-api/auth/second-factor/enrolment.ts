@@ -9,7 +9,7 @@ import { findAccount } from '../../models/find-account.ts';
 import { audit } from '../../audit.ts';
 import type { ServiceDeps } from '../../deps.ts';
 import { endpoint } from '../../endpoint.ts';
-import { tell } from '../../jobs.ts';
+import { notify } from '../../jobs.ts';
 import type { Account } from '../../models/account.ts';
 import { clientInfoOf } from '../../sessions/client-info.ts';
 import { countPasskeys } from '../../sessions/passkeys.sql.ts';
@@ -129,7 +129,7 @@ export const confirmTotp = endpoint({
         await noteTwoFactors(deps, transaction, requester);
         await endSessionsOf(deps.db, transaction, accountId, sessionId);
         await audit(deps, transaction, { accountId, actor, action: 'totp.enrolled', detail: { ip } });
-        await tell(deps, transaction, 'totp_enrolled', email);
+        await notify(deps, transaction, 'totp_enrolled', email);
         return makeRecoveryCodes(deps, transaction, accountId);
       });
       return one({ recovery_codes: codes });
@@ -152,7 +152,7 @@ export const turnOffSecondFactor = endpoint({
         await deleteAuthenticator(deps.db, transaction, accountId);
         const { actor } = requester;
         await audit(deps, transaction, { accountId, actor, action: 'totp.removed', detail: { ip } });
-        await tell(deps, transaction, 'totp_removed', email);
+        await notify(deps, transaction, 'totp_removed', email);
       });
       return { status: 204 };
     },
@@ -174,7 +174,7 @@ export const renewRecoveryCodes = endpoint({
         const { id: accountId, email } = account;
         const { actor } = requester;
         await audit(deps, transaction, { accountId, actor, action: 'recovery.codes_made', detail: { ip } });
-        await tell(deps, transaction, 'recovery_codes_made', email);
+        await notify(deps, transaction, 'recovery_codes_made', email);
         return makeRecoveryCodes(deps, transaction, accountId);
       });
       return one({ recovery_codes: codes });

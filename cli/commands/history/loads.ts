@@ -17,7 +17,7 @@ import {
   type DeclareCommand,
   type Terminal,
 } from '../../command.ts';
-import { printInterruptions, tellInterrupted } from '../../embargo/interrupted.ts';
+import { printInterruptions, reportInterruption } from '../../embargo/interrupted.ts';
 import { withData } from '../../installation.ts';
 import { counted } from '../../../kernel/text/counted.ts';
 
@@ -99,7 +99,7 @@ export const loads: DeclareCommand = (command, terminal) => {
           ...{ seriesTimeZone, fiscalYearFirstMonth },
           clock: systemClock,
           onWaiting: () => terminal.stderr.write('A load is running; the retraction waits for it.\n'),
-          onInterrupted: tellInterrupted(terminal, 'retraction'),
+          onInterrupted: reportInterruption(terminal, 'retraction'),
         }),
       );
       printRetraction(terminal, result, { json: json === true, dryRun: dryRun === true });

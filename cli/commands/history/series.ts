@@ -24,7 +24,7 @@ import {
   type DeclareCommand,
   type Terminal,
 } from '../../command.ts';
-import { printInterruptions, tellInterrupted } from '../../embargo/interrupted.ts';
+import { printInterruptions, reportInterruption } from '../../embargo/interrupted.ts';
 import { withData } from '../../installation.ts';
 import { counted } from '../../../kernel/text/counted.ts';
 
@@ -112,13 +112,13 @@ export const series: DeclareCommand = (command, terminal) => {
           removeBreak(database, { ...options, id, from }),
         );
       }
-      const told = { id, from, ...(note === undefined ? {} : { note }) };
-      if (!isOfFrequency) return unitBreak(terminal, flags, { ...told, facts: factsOf(given) });
+      const noted = { id, from, ...(note === undefined ? {} : { note }) };
+      if (!isOfFrequency) return unitBreak(terminal, flags, { ...noted, facts: factsOf(given) });
       if (frequency === undefined || continuedBy === undefined || given.length > 0)
         throw new UsageError(
           'Use --frequency and --continued-by without facts: the other series has its own.',
         );
-      return continuation(terminal, flags, { ...told, frequency, continuedBy });
+      return continuation(terminal, flags, { ...noted, frequency, continuedBy });
     });
   command
     .command('rename')
@@ -291,7 +291,7 @@ function runChange<Change>(
       seriesTimeZone: settings.seriesTimeZone,
       clock: systemClock,
       onWaiting: () => terminal.stderr.write('A load is running; the change waits for it.\n'),
-      onInterrupted: tellInterrupted(terminal, 'change'),
+      onInterrupted: reportInterruption(terminal, 'change'),
     }),
   );
 }

@@ -64,7 +64,10 @@ export function Compare() {
   }
   return (
     <div class="wrap">
-      <PageHead title="Compare" lede="Up to 8 series on one chart, each as it stood on the day you choose." />
+      <PageHead
+        title="Compare"
+        lede="Up to 8 series on one chart, each as it was published on the day you choose."
+      />
       {state.series.length === 0 ? (
         <>
           <h2 class="vh">Series</h2>

@@ -51,7 +51,7 @@ function Fan({ revisions }: { revisions: Revisions }) {
     <figure class="fig hero-chart">
       <FanPreview revisions={revisions} height={height} />
       <figcaption>
-        {entry.name}. Grey: as first published in earlier months. Blue: as it stands since{' '}
+        {entry.name}. Grey: as first published in earlier months. Blue: as it is since{' '}
         {dayText(table.vintages.at(-1) ?? '')}.{' '}
         <Link href={`/series/${encodeURIComponent(entry.id)}/revisions`}>Play the revisions</Link>
       </figcaption>

@@ -58,7 +58,7 @@ function Words({ page, isUnknown }: { page: FrontPage | undefined; isUnknown: bo
         title === null && (
           <p class="lede">
             Statistical series with each revision kept, funds and securities, in one API. Ask for the data as
-            it stood on any day.
+            it was on any day.
           </p>
         )
       ) : (

@@ -18,7 +18,7 @@ export function LockedRevisions({ entry, plan, demo, failure, onKey }: Locked & 
         <div class="empty">
           <h2>Vintages come with {name}</h2>
           <p>
-            Ask for the data as it stood on any day, play the revisions, and test a model on what was known at
+            Ask for the data as it was on any day, play the revisions, and test a model on what was known at
             the time.{demo !== undefined && ` Try all of it here on ${demo.entry.name}.`}
           </p>
           <div class="actions">

@@ -130,7 +130,7 @@ function basisOf(
 ): string {
   const basis = `${unit === '' ? '' : `${unit}; `}${countText(count, periodName, `${periodName}s`)} with a known first print.`;
   if (count < judgedFrom || t === null) return basis;
-  const told =
+  const finding =
     lean === 'none' ? 'a lean cannot be distinguished from chance' : 'the lean is not due to chance';
-  return `${basis} With a mean of ${meanText(mean)} (t = ${numberText(t, 1)}) ${told}.`;
+  return `${basis} With a mean of ${meanText(mean)} (t = ${numberText(t, 1)}) ${finding}.`;
 }

@@ -5,7 +5,7 @@ import { onOneDay, type Clock, type DatedWork } from '../../../kernel/clock.ts';
 import type { Transaction } from '../../../kernel/database.ts';
 import { fail } from '../../../kernel/errors.ts';
 import { datasetNamed } from '../../datasets/datasets.ts';
-import { tellOfPoints, tellOfRows } from '../../load/events/load-events.ts';
+import { emitPointEvents, emitRowEvents } from '../../load/events/load-events.ts';
 import { createChanged, noteChanged } from '../../load/events/series-events.sql.ts';
 import { createHistory } from '../../load/store/recount-vintages.sql.ts';
 import {
@@ -121,9 +121,9 @@ async function retractWithin(on: Transaction, dated: DatedWork, options: Retract
       ? await retractRows(on, dataset, { file: load, retraction: loadNo, day })
       : await retractPoints(on, row, load, erase);
   await finishLoads(on, new Map([[loadNo, counts]]), { rowsRead: 0, rowsRejected: 0 });
-  const told = { ...options, dataset: dataset.name, isRelease: false };
-  if (dataset.kind === 'table') await tellOfRows(on, { loadNo, dataset: dataset.name, at: now }, counts);
-  else await tellOfPoints(on, new Map([[loadNo, counts]]), counts, told);
+  const reported = { ...options, dataset: dataset.name, isRelease: false };
+  if (dataset.kind === 'table') await emitRowEvents(on, { loadNo, dataset: dataset.name, at: now }, counts);
+  else await emitPointEvents(on, new Map([[loadNo, counts]]), counts, reported);
   const effect = erase ? 'erased' : load.isOutOfForce ? 'in_force' : 'out_of_force';
   await insertAuditEvent(on, {
     action: 'load.retracted',

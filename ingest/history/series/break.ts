@@ -32,7 +32,7 @@ export async function declareBreak(
 ): Promise<FactsChange> {
   const date = firstDayOf(from);
   const values = readBreakable(facts);
-  const told = readNote(note);
+  const text = readNote(note);
   let changes: FactChange[] = [];
   const change = await changeSeries(database, 'series.break_declared', options, {
     async refuse(series, on) {
@@ -50,7 +50,7 @@ export async function declareBreak(
         fail('conflict', `"${series.id}" has a break at ${last.date}; another one must be later.`);
     },
     async apply({ on, series: { seriesNo, id }, loadNo, today }) {
-      await insertBreak(on, { seriesNo, date, note: told, declaredOn: today, loadNo });
+      await insertBreak(on, { seriesNo, date, note: text, declaredOn: today, loadNo });
       await updateFacts(on, loadNo, [{ seriesNo, values }]);
       return { series: id, details: { date, note: note ?? null, changes } };
     },

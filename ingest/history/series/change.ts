@@ -3,7 +3,7 @@
 import { instantText, onOneDay, type Clock } from '../../../kernel/clock.ts';
 import type { Transaction } from '../../../kernel/database.ts';
 import { fail } from '../../../kernel/errors.ts';
-import { tellOfRows } from '../../load/events/load-events.ts';
+import { emitRowEvents } from '../../load/events/load-events.ts';
 import { reportUpdate } from '../../load/events/updates.sql.ts';
 import { inForce } from '../../load/load.ts';
 import {
@@ -135,7 +135,7 @@ export async function changeByLoad<Found, Result>(
         const counts = { ...unchangedRows, pointsRevised: changed.length };
         await finishLoads(on, new Map([[loadNo, counts]]), { rowsRead: 0, rowsRejected: 0 });
         const at = clock.now();
-        await tellOfRows(on, { loadNo, dataset: 'series', at }, counts);
+        await emitRowEvents(on, { loadNo, dataset: 'series', at }, counts);
         await reportUpdates(on, { loadNo, at }, changed);
         await insertAuditEvents(on, { action, loadNo, reason }, changed);
         if (!dryRun) dated.end();

@@ -31,7 +31,7 @@ export async function declareContinuation(
   { from, continuedBy, frequency, note, ...options }: ContinuationOptions,
 ): Promise<FactsChange> {
   const date = firstDayOf(from);
-  const told = readNote(note);
+  const text = readNote(note);
   if (!frequencies.some((known) => known === frequency))
     fail('invalid_parameter', `--frequency ${frequency}: one of ${frequencies.join(', ')} is expected.`);
   let frequencyBefore = '';
@@ -47,9 +47,9 @@ export async function declareContinuation(
     async apply({ on, series: { seriesNo, id }, loadNo, today }) {
       const other = await requireById(on, continuedBy);
       await insertContinuation(on, {
-        ...{ seriesNo, date, continuedBy: other.seriesNo, note: told, declaredOn: today, loadNo },
+        ...{ seriesNo, date, continuedBy: other.seriesNo, note: text, declaredOn: today, loadNo },
       });
-      return { series: id, details: { date, note: told, changes: changes(), continued_by: other.id } };
+      return { series: id, details: { date, note: text, changes: changes(), continued_by: other.id } };
     },
   });
   return { ...change, changes: changes() };

@@ -3,7 +3,7 @@
 import { onOneDay } from '../../../kernel/clock.ts';
 import type { Transaction } from '../../../kernel/database.ts';
 import { fail } from '../../../kernel/errors.ts';
-import { tellOfRows } from '../../load/events/load-events.ts';
+import { emitRowEvents } from '../../load/events/load-events.ts';
 import type { CsvBatch } from '../../read/csv-batch.ts';
 import { startingAgain, underLoadLock, type Transacting } from '../../load/lock/give-way-to-release.ts';
 import type { LoadResult } from '../../load/store/load-options.ts';
@@ -151,7 +151,7 @@ async function mergeWithin(
   if (loadNo === null) throw new Error('the load of a merge has one vintage, and so a number');
   await completeMerge(on, { ...pair, loadNo, reason });
   const counts = { pointsNew: 0, pointsRevised: 1, pointsUnchanged: 0, pointsDeleted: 0 };
-  await tellOfRows(on, { loadNo, dataset: 'series', at: clock.now() }, counts);
+  await emitRowEvents(on, { loadNo, dataset: 'series', at: clock.now() }, counts);
   const details = { merged_into: into.id, prefer, points_new: pointsNew, points_revised: pointsRevised };
   await insertAuditEvent(on, { action: 'series.merged', subject: old.id, loadNo, reason, details });
   return { loadNo, pointsNew, pointsRevised };

@@ -12,7 +12,7 @@ const hasChanged = ({ pointsNew, pointsRevised, pointsDeleted }: LoadCounts) =>
   pointsNew + pointsRevised + pointsDeleted > 0;
 
 /** Writes the event of a load into a table dataset. @param at when it is published. */
-export async function tellOfRows(
+export async function emitRowEvents(
   on: Transaction,
   { loadNo, dataset, at }: { loadNo: number; dataset: string; at: Date },
   counts: LoadCounts,
@@ -34,7 +34,7 @@ export async function tellOfRows(
  * that changed it: a history of 700 vintages would otherwise make 700 events.
  * @param stored the counts of each load of the file, by load_no. @param sum of those counts.
  */
-export async function tellOfPoints(
+export async function emitPointEvents(
   on: Transaction,
   stored: ReadonlyMap<number, LoadCounts>,
   sum: LoadCounts,
@@ -51,5 +51,5 @@ export async function tellOfPoints(
   if (isRelease) await insertReleaseEvents(on, at, seriesTimeZone);
   if (dataset === 'observations') return; // its events are those of its series
   const changing = [...stored].filter(([, counts]) => hasChanged(counts)).map(([loadNo]) => loadNo);
-  await tellOfRows(on, { loadNo: Math.max(...changing), dataset, at }, sum);
+  await emitRowEvents(on, { loadNo: Math.max(...changing), dataset, at }, sum);
 }

@@ -2,7 +2,7 @@
 import type { Transaction } from '../../../kernel/database.ts';
 import { insertConfirmations } from '../store/confirmations.sql.ts';
 import { cellReader } from '../../cells/cells.ts';
-import { tellOfPoints } from '../events/load-events.ts';
+import { emitPointEvents } from '../events/load-events.ts';
 import { createChanged, noteChanged } from '../events/series-events.sql.ts';
 import { dateReader, PointDates } from '../../cells/dates/date-patterns.ts';
 import type { LoadInput, LoadOptions, LoadResult } from '../store/load-options.ts';
@@ -80,7 +80,7 @@ export async function loadPoints(
   const rowsRead = (plan.long.rowsRead?.() ?? reader.rowsRead) + (input.rowsRefused?.() ?? 0);
   await finishLoads(on, stored, { rowsRead, rowsRejected: input.rejects.count });
   const sum = sumOf([...stored.values()]);
-  await tellOfPoints(on, stored, sum, options);
+  await emitPointEvents(on, stored, sum, options);
   await analyzeIfGrown(on, sum.pointsNew + sum.pointsRevised);
   const vintages = manyVintages ? 'column' : 'today';
   return { ...sum, rowsRead, vintages, loadNo: stored.size === 0 ? null : Math.min(...stored.keys()) };

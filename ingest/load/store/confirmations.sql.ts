@@ -63,20 +63,20 @@ async function insertRuns(on: Transaction, load: LoadRow): Promise<void> {
   await on.query(
     `with span as (
        select * from load_spans where not whole
-     ), standing as (
+     )  , following as (
        select o.line_no, o.date
        from span join data.observations o using (line_no)
        where not span.backfill and o.superseded_on = 'infinity'
          and o.date between span.first_date and span.last_date
        union all
        select t.line_no, t.date
-       from load_standing t join span using (line_no)
+       from load_later_state t join span using (line_no)
      ), runs as (
        select t.line_no, t.date,
          p.line is not null and c.date is null as needed,
          count(*) filter (where p.line is null)
            over (partition by t.line_no order by t.date) as run
-       from standing t
+       from following t
        left join load_points p on (p.line_no, p.date) = (t.line_no, t.date)
        left join load_changes c on (c.line_no, c.date) = (t.line_no, t.date)
      ), ranges as (

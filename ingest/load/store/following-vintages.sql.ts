@@ -27,7 +27,7 @@ export async function createPlaces(on: Transaction): Promise<void> {
   await on.query(`
     create temp table load_steps (
       series_no integer not null, line_no integer not null, date date not null, place integer not null,
-      stood boolean not null,   -- the point existed before
+      was_there boolean not null,   -- the point existed before
       states boolean not null, value numeric, status text -- states nothing: the point is deleted
     ) on commit drop`);
 }
@@ -180,7 +180,7 @@ export async function storeFollowing(
 
 /** Fills load_steps. Without `complete`, a point that exists once exists in every later vintage. */
 async function findSteps(on: Transaction, complete: boolean): Promise<void> {
-  const stood = complete ? 'before is not null and before = place - 1' : 'before is not null';
+  const was_there = complete ? 'before is not null and before = place - 1' : 'before is not null';
   await on.query(
     `insert into load_steps
      with said as (
@@ -195,9 +195,9 @@ async function findSteps(on: Transaction, complete: boolean): Promise<void> {
          lag(value) over points as old_value, lag(status) over points as old_status
        from said window points as (partition by line_no, date order by place)
      )
-     select series_no, line_no, date, place, ${stood}, true, value, status
+     select series_no, line_no, date, place, ${was_there}, true, value, status
      from ordered
-     where place = 0 or not (${stood}) or value is distinct from old_value or status is distinct from old_status
+     where place = 0 or not (${was_there}) or value is distinct from old_value or status is distinct from old_status
      ${complete ? deletions : ''}`,
   );
   await on.query('create index on load_steps (line_no, date, place)');
@@ -253,7 +253,7 @@ async function confirm(on: Transaction): Promise<void> {
   await on.query(
     `insert into data.confirmations (line_no, published_on, load_no, dates)
      with changed as (
-       select line_no, place, count(*) as points, count(*) filter (where not stood) as new_points
+       select line_no, place, count(*) as points, count(*) filter (where not was_there) as new_points
        from load_steps where place > 0 group by line_no, place
      ), span as materialized (
        select t.*, p.place, p.load_no, t.points - coalesce(c.new_points, 0) = existing.points as whole
@@ -262,14 +262,14 @@ async function confirm(on: Transaction): Promise<void> {
        lateral (
          select count(*) as points from load_steps b
          where b.line_no = t.line_no and b.date between t.first_date and t.last_date
-           and b.place < p.place and not b.stood) existing
+           and b.place < p.place and not b.was_there) existing
        where p.follows and t.points > coalesce(c.points, 0)
      ), runs as (
        select s.line_no, s.vintage, s.load_no, b.date, r.line is not null and c.place is null as needed,
          count(*) filter (where r.line is null)
            over (partition by s.line_no, s.vintage order by b.date) as run
        from span s
-       join load_steps b on b.line_no = s.line_no and b.place < s.place and not b.stood
+       join load_steps b on b.line_no = s.line_no and b.place < s.place and not b.was_there
          and b.date between s.first_date and s.last_date
        left join load_rows r on (r.line_no, r.date, r.vintage) = (s.line_no, b.date, s.vintage)
        left join load_steps c on (c.line_no, c.date, c.place) = (s.line_no, b.date, s.place)
@@ -330,8 +330,8 @@ async function record(on: Transaction, complete: boolean): Promise<(LoadCounts &
        coalesce(c.points_deleted, 0) as points_deleted
      from load_places p
      left join (
-       select series_no, place, count(*) filter (where states and not stood) as points_new,
-         count(*) filter (where states and stood) as points_revised, count(*) filter (where not states) as points_deleted
+       select series_no, place, count(*) filter (where states and not was_there) as points_new,
+         count(*) filter (where states and was_there) as points_revised, count(*) filter (where not states) as points_deleted
        from load_steps where place > 0 group by series_no, place) c on p.follows and (c.series_no, c.place) = (p.series_no, p.place)
      where p.follows or p.recorded`,
   );

@@ -75,7 +75,7 @@ export async function createTotals(on: Transaction): Promise<void> {
       points_deleted integer not null,
       values_gained bigint not null,  -- live points with a value, after less before
       first_date date, last_date date, -- of the points with a value that it brings
-      recount boolean not null         -- the dates and the count cannot be told from the changes alone
+      recount boolean not null         -- the dates and the count cannot be derived from the changes alone
     ) on commit drop`);
 }
 

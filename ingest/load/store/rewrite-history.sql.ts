@@ -7,7 +7,7 @@ import { differs, isOwnRow } from './stated-values.sql.ts';
 export async function findFoldChanges(on: Transaction): Promise<void> {
   await on.query(
     `insert into load_changes
-     select series_no, line_no, date, began_on, 'infinity', stands, value, status, null, old_value, old_status
+     select series_no, line_no, date, began_on, 'infinity', is_there, value, status, null, old_value, old_status
      from fold_days where ${differs}`,
   );
 }
@@ -31,7 +31,7 @@ export async function findRewritten(on: Transaction): Promise<{ points: number; 
   await on.query('truncate load_changes, load_series');
   await on.query(
     `insert into load_changes
-     select series_no, line_no, date, case when stood or not stands then day end, 'infinity', stands or not stood,
+     select series_no, line_no, date, case when was_there or not is_there then day end, 'infinity', is_there or not was_there,
        value, status, null, old_value, old_status
      from (
        select distinct on (line_no, date) *,
@@ -54,7 +54,7 @@ export async function narrowPassedOver(on: Transaction): Promise<void> {
        select f.line_no, f.published_on, f.load_no, range_agg(daterange(d.date, d.date, '[]')) as dates
        from fold_days d join data.confirmations f
          on (f.line_no, f.published_on) = (d.line_no, d.day) and f.dates @> d.date
-       where not d.stood and d.stands
+       where not d.was_there and d.is_there
        group by f.line_no, f.published_on, f.load_no
      )
      update data.confirmations f set dates = f.dates - p.dates from passed_over p
@@ -95,17 +95,17 @@ export async function rewriteRows(
     `insert into data.observations
        (line_no, date, published_on, superseded_on, load_no, superseded_load_no, value, status)
      with steps as (
-       select d.*, coalesce(lag(d.stands) over point = d.stands and lag(d.value) over point is not distinct from d.value
+       select d.*, coalesce(lag(d.is_there) over point = d.is_there and lag(d.value) over point is not distinct from d.value
            and lag(d.status) over point is not distinct from d.status, false) as continues
        from fold_days d join load_changes c using (line_no, date)
        window point as (partition by d.line_no, d.date order by d.day)
      ), begun as (
-       select line_no, date, day, coalesce(lead(day) over point, 'infinity') as ends_on, stands, value, status
+       select line_no, date, day, coalesce(lead(day) over point, 'infinity') as ends_on, is_there, value, status
        from steps where not continues
        window point as (partition by line_no, date order by day)
      )
      select line_no, date, day, ends_on, $1::bigint, case when ends_on <> 'infinity' then $1::bigint end, value, status
-     from begun where stands`,
+     from begun where is_there`,
     [loadNo],
   );
 }

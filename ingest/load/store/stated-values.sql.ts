@@ -24,7 +24,7 @@ const standsAt = (row: string, of: string, day: string): string =>
 
 /**
  * Records what loads stated by a confirmation or a complete vintage, before the value of that day changes.
- * @param changed a query of the points p that change: `day`, and the value so far: `stood`, `old_value`, `old_status`.
+ * @param changed a query of the points p that change: `day`, and the value so far: `was_there`, `old_value`, `old_status`.
  * @param loadNo of the load that changes them.
  */
 async function keepStatements(
@@ -40,9 +40,9 @@ async function keepStatements(
          on (v.series_no, v.published_on) = (p.series_no, p.day) and v.complete
        union all
        select p.*, f.load_no from changed p join data.confirmations f
-         on (f.line_no, f.published_on) = (p.line_no, p.day) and f.dates @> p.date and p.stood
+         on (f.line_no, f.published_on) = (p.line_no, p.day) and f.dates @> p.date and p.was_there
      )
-     select line_no, date, day, load_no, stood, old_value, old_status
+     select line_no, date, day, load_no, was_there, old_value, old_status
      from stated p
      where load_no <> $1 and not exists (${rowsOfPoint('1', 'o.published_on = p.day and o.load_no = p.load_no')})
      on conflict do nothing`,
@@ -54,7 +54,7 @@ async function keepStatements(
 export function keepCorrected(on: Transaction, load: LoadRow): Promise<void> {
   return keepStatements(
     on,
-    `select c.series_no, c.line_no, c.date, $2::date as day, c.began_on is not null as stood, c.old_value, c.old_status
+    `select c.series_no, c.line_no, c.date, $2::date as day, c.began_on is not null as was_there, c.old_value, c.old_status
      from load_changes c join load_series s using (series_no) where s.rewrites`,
     load.loadNo,
     [load.vintage],
@@ -67,12 +67,12 @@ export function keepFolded(on: Transaction, load: Pick<LoadRow, 'loadNo'>): Prom
 }
 
 /** Whether the fold of a point at a day differs from the stored value. */
-export const differs = `(stood <> stands or value is distinct from old_value or status is distinct from old_status)`;
+export const differs = `(was_there <> is_there or value is distinct from old_value or status is distinct from old_status)`;
 
 /**
  * fold_points: the points to fold. fold_rows: all their rows. fold_wanted: the days on which their value may change.
- * fold_days: for each of these, whether a value is stored (`stood`, in the row published on `began_on`), and whether the active loads give
- * one (`stands`).
+ * fold_days: for each of these, whether a value is stored (`was_there`, in the row published on `began_on`), and whether the active loads give
+ * one (`is_there`).
  */
 export async function createFold(on: Transaction): Promise<void> {
   await on.query(`
@@ -92,8 +92,8 @@ export async function createFold(on: Transaction): Promise<void> {
   await on.query(`
     create temp table if not exists fold_days (
       series_no integer not null, line_no integer not null, date date not null, day date not null,
-      began_on date, stood boolean not null, old_value numeric, old_status text,
-      stands boolean not null, value numeric, status text
+      began_on date, was_there boolean not null, old_value numeric, old_status text,
+      is_there boolean not null, value numeric, status text
     ) on commit drop`);
   await on.query('truncate fold_points, fold_rows, fold_wanted, fold_days');
 }

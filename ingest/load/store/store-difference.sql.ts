@@ -8,7 +8,7 @@ import type { LoadRow, SeriesInFile } from './load-record.sql.ts';
  * load_series: the series of the load.
  * load_changes: the changes to make, one row per point: end the row published on `began_on` at D (null: there is no row), insert the new
  * value from D until `ends_on` (if there is one), and restore the old value from there until `old_ends_on` (null: the row has no end).
- * load_standing: the state at D of the series that have later vintages.
+ * load_later_state: the state at D of the series that have later vintages.
  */
 export async function createDifference(on: Transaction): Promise<void> {
   await on.query(`
@@ -27,7 +27,7 @@ export async function createDifference(on: Transaction): Promise<void> {
       old_ends_on date, old_value numeric, old_status text
     ) on commit drop`);
   await on.query(`
-    create temp table load_standing (
+    create temp table load_later_state (
       series_no integer not null, line_no integer not null, date date not null,
       published_on date not null, superseded_on date not null, value numeric, status text
     ) on commit drop`);
@@ -39,7 +39,7 @@ export async function findLoadSeries(
   load: LoadRow,
   spokenOf: SeriesInFile,
 ): Promise<{ fresh: number; known: number; backfill: number; rewrites: number }> {
-  await on.query('truncate load_series, load_changes, load_standing');
+  await on.query('truncate load_series, load_changes, load_later_state');
   await on.query(
     `with s as (
        select series_no, coalesce(staged.points, named.points) as points,
@@ -128,13 +128,13 @@ export async function compareWithLive(on: Transaction, load: LoadRow): Promise<v
  */
 export async function compareWithVintage(on: Transaction, load: LoadRow): Promise<void> {
   await on.query(
-    `insert into load_standing
+    `insert into load_later_state
      select s.series_no, o.line_no, o.date, o.published_on, o.superseded_on, o.value, o.status
      from load_series s join data.series_dims d using (series_no) join data.observations o using (line_no)
      where s.backfill and o.published_on <= $1 and o.superseded_on > $1`,
     [load.vintage],
   );
-  await on.query('analyze load_standing');
+  await on.query('analyze load_later_state');
   // If the statistics contain no ended row yet, a plan may begin with all ended rows and look up the change of each.
   await on.query('create index if not exists load_changes_point on load_changes (line_no, date)');
   await findConfirmed(on, load);
@@ -144,12 +144,12 @@ export async function compareWithVintage(on: Transaction, load: LoadRow): Promis
        from load_points p join load_series s using (series_no) where s.backfill
        union all
        select t.series_no, t.line_no, t.date, false, null, null
-       from load_standing t
+       from load_later_state t
        where $2 and not exists (select from load_points p
                                 where (p.line_no, p.date) = (t.line_no, t.date))
      ), changed as (
        select said.*, t.published_on as began_on, t.superseded_on as old_ends_on, t.value as old_value, t.status as old_status
-       from said left join load_standing t
+       from said left join load_later_state t
          on (t.line_no, t.date) = (said.line_no, said.date)
        where t.published_on is null or not said.states
           or t.value is distinct from said.value or t.status is distinct from said.status
@@ -199,7 +199,7 @@ async function findConfirmed(on: Transaction, load: LoadRow): Promise<void> {
        select line_no, $1::date, 0::bigint, '{}'::datemultirange,
          datemultirange(daterange(min(date), max(date), '[]'))
        from (
-         select line_no, date from load_standing where $2
+         select line_no, date from load_later_state where $2
          union all
          select line_no, date from load_points join load_series s using (series_no) where s.backfill and not $2) concerned
        group by line_no

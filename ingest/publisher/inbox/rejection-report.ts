@@ -27,13 +27,14 @@ export interface Rejection {
 export function refusal(failure: IngestFailure, taken: TakenFile): Rejection {
   const [reason = '', ...further] = failure.message.replaceAll(taken.file, taken.name).split('\n');
   const { rejects, rowsRejected } = failure;
-  const untold = rowsRejected - rejects.length;
+  const unreported = rowsRejected - rejects.length;
   const cells = rejects.map(
     ({ line, column, value, expected }) =>
       `  line ${line}, ${column}: "${oneLine(value)}", expected ${expected}`,
   );
   // The message shows only the first cells.
-  const lines = cells.length === 0 ? further : untold > 0 ? [...cells, `  and ${untold} more`] : cells;
+  const lines =
+    cells.length === 0 ? further : unreported > 0 ? [...cells, `  and ${unreported} more`] : cells;
   const advice = `Correct the file, or its entry in ${descriptionFile}.`;
   return { reason, detail: lines.length === 0 ? advice : [...lines, '', advice].join('\n') };
 }

@@ -23,7 +23,7 @@ export interface Inbox {
   /** The files that this process has processed since it started. */
   readonly counts: Readonly<Record<DoneAs | 'rejected', number>>;
   /** The present state of the folder. @throws Error if it cannot be read. */
-  standing(): Promise<{ waiting: number; oldestSeconds: number; rejected: number }>;
+  figures(): Promise<{ waiting: number; oldestSeconds: number; rejected: number }>;
 }
 
 export interface WatchDeps extends InboxDeps {
@@ -44,7 +44,7 @@ export class InboxWatch implements Inbox {
   readonly #begun = new Set<string>();
   /** Until when a file is not retried, by name, in ms since 1970. */
   readonly #notBefore = new Map<string, number>();
-  #toldLeftAlone = new Set<string>();
+  #reportedLeftAlone = new Set<string>();
 
   constructor(deps: WatchDeps) {
     this.#deps = deps;
@@ -59,7 +59,7 @@ export class InboxWatch implements Inbox {
     await prepareFolder(directory);
     const nowMs = (await clock.now(database)).getTime();
     const listing = await listFolder(directory);
-    this.#tellLeftAlone(listing);
+    this.#reportLeftAlone(listing);
     const complete = this.#sightings.note(listing.files, nowMs);
     const files = [...(await listTaken(directory)), ...complete].filter(
       ({ name }) => nowMs >= (this.#notBefore.get(name) ?? 0),
@@ -77,7 +77,7 @@ export class InboxWatch implements Inbox {
     try {
       const outcome = await this.#deps.work(file, this.#begun, signal);
       this.#notBefore.delete(file.name);
-      this.#tell(file.name, outcome);
+      this.#report(file.name, outcome);
       return outcome;
     } catch (error) {
       this.#notBefore.set(file.name, nowMs + retryAfterMs);
@@ -90,7 +90,7 @@ export class InboxWatch implements Inbox {
     }
   }
 
-  #tell(file: string, outcome: Outcome): void {
+  #report(file: string, outcome: Outcome): void {
     if (!('movedTo' in outcome) || outcome.movedTo === null) return;
     const { log } = this.#deps;
     this.counts[outcome.result] += 1;
@@ -116,17 +116,17 @@ export class InboxWatch implements Inbox {
   }
 
   /** Logged once per file, as long as it exists. */
-  #tellLeftAlone({ leftAlone }: Listing): void {
+  #reportLeftAlone({ leftAlone }: Listing): void {
     for (const { name, reason } of leftAlone)
-      if (!this.#toldLeftAlone.has(name))
+      if (!this.#reportedLeftAlone.has(name))
         this.#deps.log.warn(
           { event: 'inbox_left_alone', file: name, reason },
           'INBOX_DIR has something that is not loaded',
         );
-    this.#toldLeftAlone = new Set(leftAlone.map(({ name }) => name));
+    this.#reportedLeftAlone = new Set(leftAlone.map(({ name }) => name));
   }
 
-  async standing(): Promise<{ waiting: number; oldestSeconds: number; rejected: number }> {
+  async figures(): Promise<{ waiting: number; oldestSeconds: number; rejected: number }> {
     const { directory, database, clock } = this.#deps;
     const nowMs = (await clock.now(database)).getTime();
     const { files } = await listFolder(directory);
@@ -149,5 +149,5 @@ export function startInbox(deps: WatchDeps): Inbox & Running {
   const fault = 'INBOX_DIR cannot be read; its files stay, and it is tried again';
   const look = (signal: AbortSignal) => watch.look(signal).then(() => false);
   const working = run({ everyMs: lookEveryMs, event: 'inbox_fault', fault, look }, deps);
-  return { counts: watch.counts, standing: () => watch.standing(), ...working };
+  return { counts: watch.counts, figures: () => watch.figures(), ...working };
 }

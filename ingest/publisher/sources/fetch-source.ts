@@ -43,7 +43,7 @@ export type FetchResult = 'loaded' | 'unchanged' | 'failed' | 'lost';
 const bytesMaxUsual = 256 * 1024 * 1024;
 const withinMsUsual = 5 * 60_000;
 /** Operators are notified from this many consecutive failures on. */
-export const failuresTold = 3;
+export const failuresToReport = 3;
 /** The delay after a fault of the database. */
 const postponedMs = 60_000;
 const retryMinutes = [1, 5, 15, 60];
@@ -211,7 +211,7 @@ async function fail(deps: FetchDeps, source: LeasedSource, error: unknown): Prom
     const outcome = { result: 'failed', ...report };
     const endedSha256 = error instanceof EndedReader ? error.sha256 : source.endedSha256;
     if (!(await recordFailure(on, source.lease, { at, fetchAt, outcome, endedSha256 }))) return false;
-    if (failures !== failuresTold) return true;
+    if (failures !== failuresToReport) return true;
     const data = {
       source: source.name,
       reason: report.message.slice(0, reasonLengthMax),

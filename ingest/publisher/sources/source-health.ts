@@ -2,13 +2,13 @@
 import type { Queryable } from '../../../kernel/database.ts';
 import { readClock } from '../releases/embargo.sql.ts';
 import { isPublisherAlive, type Health } from '../releases/release-health.ts';
-import { failuresTold } from './fetch-source.ts';
+import { failuresToReport } from './fetch-source.ts';
 import { countSources } from './sources.sql.ts';
 
 const overdueSecondsMax = 300;
 
 export async function describeSources(on: Queryable): Promise<Health> {
-  const { fresh, failing, overdueSeconds } = await countSources(on, await readClock(on), failuresTold);
+  const { fresh, failing, overdueSeconds } = await countSources(on, await readClock(on), failuresToReport);
   const isAlive = await isPublisherAlive(on);
   const isLate = overdueSeconds > overdueSecondsMax;
   const parts = [

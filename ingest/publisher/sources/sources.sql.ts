@@ -207,14 +207,18 @@ export interface SourceCounts {
   overdueSeconds: number;
 }
 
-/** @param failuresTold operators are notified from this many consecutive failures on. */
-export async function countSources(on: Queryable, now: Date, failuresTold: number): Promise<SourceCounts> {
+/** @param failuresToReport operators are notified from this many consecutive failures on. */
+export async function countSources(
+  on: Queryable,
+  now: Date,
+  failuresToReport: number,
+): Promise<SourceCounts> {
   const rows = await on.query<SourceCounts>(
     `select count(*) filter (where failures < $2)::int as fresh, count(*) filter (where failures >= $2)::int as failing,
        coalesce(greatest(extract(epoch from $1 - min(fetch_at) filter (where lease is null or leased_until <= $1)), 0), 0)::float8
          as "overdueSeconds"
      from embargo.sources`,
-    [now, failuresTold],
+    [now, failuresToReport],
   );
   return entryAt(rows, 0);
 }

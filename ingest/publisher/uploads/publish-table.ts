@@ -85,8 +85,8 @@ export interface PublishTasks {
 }
 
 const nothing = { points_new: 0, points_revised: 0, points_unchanged: 0, points_deleted: 0 };
-const idsTold = 20;
-const rejectsTold = 20;
+const idsShown = 20;
+const rejectsShown = 20;
 
 /** @throws IngestFailure if the entry does not fit the file; Failure `unavailable` while another load is running. */
 export function checkTable({ database }: TaskContext, given: TableToPublish): Promise<CheckedTable> {
@@ -170,7 +170,7 @@ async function dryRun(
           rows_rejected: error.rowsRejected,
           notes: [],
         },
-        ...{ rejects: error.rejects.slice(0, rejectsTold) },
+        ...{ rejects: error.rejects.slice(0, rejectsShown) },
         ...{ series_count: 0, series_changed: 0, series: [], largest_changes: [] },
       };
     } finally {
@@ -209,7 +209,7 @@ async function loadNow(
   await inForce();
   return {
     ...{ load, release: null, ...countsOf(summary) },
-    ...{ series_count: series, series_ids: seriesIds.slice(0, idsTold) },
+    ...{ series_count: series, series_ids: seriesIds.slice(0, idsShown) },
     ...interruptionsToJson(summary.interruptions),
   };
 }
@@ -248,7 +248,7 @@ async function putUnderEmbargo(
     );
     return {
       ...{ load: null, release: releaseNo, ...countsOf(summary) },
-      ...{ series_count: loaded.series.size, series_ids: [...loaded.series.keys()].slice(0, idsTold) },
+      ...{ series_count: loaded.series.size, series_ids: [...loaded.series.keys()].slice(0, idsShown) },
       ...interruptionsToJson(summary.interruptions),
     };
   } catch (error) {

@@ -1,8 +1,8 @@
 // The banner of the billing page.
 import test from 'ava';
-import { bannerOf, type Standing } from './banner.ts';
+import { bannerOf, type SubscriptionFacts } from './banner.ts';
 
-const subscription: NonNullable<Standing['subscription']> = {
+const subscription: NonNullable<SubscriptionFacts['subscription']> = {
   status: 'active',
   current_period_end: '2026-12-14T10:00:00Z',
   cancels_at: null,
@@ -17,9 +17,9 @@ const invoice = {
   next_attempt_at: '2026-11-17T10:00:00Z',
 };
 const standing = (
-  of: Partial<NonNullable<Standing['subscription']>>,
-  subscription_state: Standing['subscription_state'] = 'active',
-): Standing => ({ plan: 'pro', subscription_state, subscription: { ...subscription, ...of } });
+  of: Partial<NonNullable<SubscriptionFacts['subscription']>>,
+  subscription_state: SubscriptionFacts['subscription_state'] = 'active',
+): SubscriptionFacts => ({ plan: 'pro', subscription_state, subscription: { ...subscription, ...of } });
 
 test('where all is well nothing is said', (t) => {
   t.is(bannerOf({ plan: 'free', subscription_state: 'none', subscription: null }), null);

@@ -3,7 +3,7 @@ import { moneyText } from '../../../text/amounts.ts';
 import { dayText, instantText } from '../../../text/times.ts';
 
 /** The parts of `/v1/account` that decide it. */
-export interface Standing {
+export interface SubscriptionFacts {
   plan: string;
   subscription_state: 'none' | 'active' | 'inactive';
   subscription: {
@@ -30,7 +30,7 @@ export interface Banner {
   action: { label: string; url: string | null };
 }
 
-export function bannerOf({ subscription, subscription_state: state }: Standing): Banner | null {
+export function bannerOf({ subscription, subscription_state: state }: SubscriptionFacts): Banner | null {
   if (subscription === null) return null;
   const { status, cancels_at: endsAt, grace_ends_at: graceEndsAt, latest_invoice: invoice } = subscription;
   const due = invoice === null ? '' : ` ${moneyText(invoice.amount_due, invoice.currency)} is due.`;

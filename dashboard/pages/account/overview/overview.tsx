@@ -27,7 +27,7 @@ export function AccountHome() {
         <>
           <PageHead title="Overview" lede={greeting(of.account.name)} />
           <Steps {...of} />
-          <Standing {...of} />
+          <AccountStatus {...of} />
         </>
       )}
     </AccountPage>
@@ -139,11 +139,11 @@ function Resend({ account, reload }: OfAccount) {
   );
 }
 
-function Standing({ account }: OfAccount) {
+function AccountStatus({ account }: OfAccount) {
   const usage = useLoad(async (signal) => (await accountApi.get('/v1/usage', { signal })).data, []);
   return (
-    <section aria-labelledby="standing">
-      <h2 id="standing" class="vh">
+    <section aria-labelledby="account-status">
+      <h2 id="account-status" class="vh">
         Account status
       </h2>
       <Waiting for={usage} failure="The usage could not be loaded">
