@@ -5,8 +5,8 @@ import type { Queryable } from '../../kernel/database.ts';
 import { entryAt } from '../../kernel/entries.ts';
 import { date, filled, json, number, sorted, text, word } from '../list-fields.ts';
 import { Conditions, escapeLike, type List } from '../list.sql.ts';
-import type { FacetCount } from '../search/hits.sql.ts';
-import { seriesRelevance, Values } from '../search/ranking.sql.ts';
+import { rankedSeriesSql, type FacetCount } from '../search/hits.sql.ts';
+import { Values } from '../search/ranking.sql.ts';
 import type { SeriesWords } from '../search/series-words.ts';
 
 /** All but the deleted ones. */
@@ -48,12 +48,15 @@ interface CatalogFilter {
 const isBelow = (p: string): string => `(category like ${p} or category || '/' like ${p})`;
 const belowPattern = (category: string): string => `${escapeLike(category)}/%`;
 
-/** The conditions of the filter. */
+/** PostgreSQL expects more matches of rare words than there are, and would look for them in the order of the page. */
+const hasWords = (found: string, { words }: CatalogFilter): string =>
+  words?.isRare === true ? `series_no = any(array(${found}))` : `series_no in (${found})`;
+
+/** The conditions of the filter; that on words is the first. */
 export function catalogWhere(filter: CatalogFilter): Conditions {
   return new Conditions()
-    .and(
-      filter.words?.matching,
-      (p) => `series_no in (select e.series_no from data.search_entries e where words @@ ${p}::tsquery)`,
+    .and(filter.words?.matching, (p) =>
+      hasWords(`select e.series_no from data.search_entries e where words @@ ${p}::tsquery`, filter),
     )
     .any(filter.category?.map(belowPattern), isBelow)
     .equals('source', filter.source, 'source')
@@ -75,10 +78,34 @@ export function belowCategory(category: string, where: Conditions): List {
   return { ...catalogList, parts };
 }
 
-/** The catalogue in order of relevance. @param where of the catalogue; the values of the order are added to its own. */
-export function byRelevance(words: SeriesWords, newest: string | null, where: Conditions): List {
-  const relevance = sorted(filled(number(seriesRelevance(words, newest, new Values(where.values)))));
-  return { ...catalogList, fields: { ...catalogList.fields, relevance } };
+/**
+ * The catalogue in order of relevance: the series that search ranks, then the other matching ones by id, whose relevance is null.
+ * @param filter of the catalogue, with `words`. @param newest the day of the newest load; null before the first load.
+ */
+export function byRelevance(
+  { words, category, source, frequency }: CatalogFilter & { words: SeriesWords },
+  newest: string | null,
+): List {
+  const { q } = words;
+  const filter = { type: undefined, category, source, frequency };
+  const ranked = [words, category, source, frequency].filter((each) => each !== undefined).length;
+  const ctes = (where: Conditions): string => {
+    const [, ...others] = where.sql;
+    const isSelected =
+      where.sql.length === ranked
+        ? 'series_no is not null'
+        : `series_no in (select series_no from ${servedSeries} where ${others.join(' and ')})`;
+    return rankedSeriesSql(
+      { q, words: words.words, filter, fewest: 1, newest, condition: isSelected },
+      new Values(where.values),
+    );
+  };
+  return {
+    ...catalogList,
+    from: '(select * from data.series left join ranked_series using (series_no) where deleted_on is null) series',
+    fields: { ...catalogList.fields, relevance: sorted(number('relevance')) },
+    ranking: { of: [q, newest], ctes },
+  };
 }
 
 const facetValuesMax = 100;

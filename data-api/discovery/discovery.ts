@@ -104,7 +104,7 @@ export const getCatalog = endpoint({
       }
       const state = await call.stage('lookup', () => findDataState(database, searched));
       const where = catalogWhere({ ...query, words });
-      const list = byRelevance(words, dayOf(state), where);
+      const list = byRelevance({ ...query, words }, dayOf(state));
       return listReply(dependencies, call, { list, query: { ...query, sort }, where, state, ...common });
     },
 });
