@@ -12,6 +12,7 @@ import {
   catalogList,
   catalogWhere,
   countCatalogFacets,
+  countedCatalog,
   findRelated,
   keptCount,
   relatedSchema,
@@ -72,7 +73,7 @@ export const getCatalog = endpoint({
       const { q } = query;
       const words =
         q === undefined ? undefined : await call.stage('lookup', () => seriesWords(database, vocabulary, q));
-      const counted = catalogWhere({ ...query, words });
+      const counted = countedCatalog({ ...query, words });
       const extra = {
         name: 'facets' as const,
         async read() {
@@ -80,9 +81,9 @@ export const getCatalog = endpoint({
           return { meta: { facets: toFacets(catalogFacets, counts) }, total: totalOf(counts, 'frequency') };
         },
       };
-      const known = () => keptCount(database, counted, query);
+      const known = () => keptCount(database, counted.where, query);
       const common = {
-        counted: { list: catalogList, where: counted, known },
+        counted: { ...counted, known },
         ...(query.facets ? { extra } : {}),
       };
       const sort = query.sort ?? 'relevance';
