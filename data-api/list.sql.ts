@@ -37,6 +37,15 @@ export interface List {
   /** The default order: a field, or `-field`. */
   sort: string;
   parts?: ListParts;
+  ranking?: ListRanking;
+}
+
+/** CTEs that the FROM clause uses, for an order that depends on the request. */
+interface ListRanking {
+  /** What the order depends on, besides the conditions. */
+  of: readonly unknown[];
+  /** The CTEs, in SQL. @param where of the page; the values of the CTEs are added to its own. */
+  ctes: (where: Conditions) => string;
 }
 
 /** For rows in several parts, each ordered by an index: read the first rows of each part, then the first of all of these. */
@@ -177,6 +186,7 @@ export async function readListPage(
 ): Promise<ListPage> {
   const where = asked.where.copy();
   const order = orderOf(list, asked.sort);
+  const ctes = list.ranking === undefined ? '' : `with ${list.ranking.ctes(where)} `;
   const parts = partsOf(where, order, asked.after);
   where.values.push(asked.limit);
   const limit = `limit $${where.values.length}`;
@@ -199,7 +209,7 @@ export async function readListPage(
   });
   const statement =
     statements.length === 1 ? statements.join() : `${statements.join(' union all ')} ${limit}`;
-  const rows = await database.query<Record<string, unknown>>(statement, where.values);
+  const rows = await database.query<Record<string, unknown>>(ctes + statement, where.values);
   return {
     rows,
     places: rows.map((row) => order.fields.map((_, i) => memberOf(row, `place_${i}`) as string | null)),

@@ -129,7 +129,14 @@ export async function listReply(
   if (counted !== undefined) narrow(counted.list, query, counted.where);
   const state = answer.state ?? (await call.stage('lookup', () => findDataState(database, list.datasets)));
   if (query.count_only) return countReply(dependencies, call, { ...answer, state });
-  const pageQuery = JSON.stringify([list.name, list.from, where.sql, where.values, query.sort]);
+  const pageQuery = JSON.stringify([
+    list.name,
+    list.from,
+    where.sql,
+    where.values,
+    query.sort,
+    list.ranking?.of,
+  ]);
   const after = query.cursor === undefined ? null : (cursors.open(query.cursor, pageQuery) as ListPlace);
   const { sort, fields, limit, format } = query;
   const deriving = derived !== undefined && fields.includes(derived.name) ? derived : null;

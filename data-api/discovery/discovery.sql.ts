@@ -4,9 +4,9 @@ import { frequencies } from '../../domain/periods.ts';
 import type { Queryable } from '../../kernel/database.ts';
 import { entryAt } from '../../kernel/entries.ts';
 import { date, filled, json, number, sorted, text, word } from '../list-fields.ts';
-import { Conditions, escapeLike, type List } from '../list.sql.ts';
-import type { FacetCount } from '../search/hits.sql.ts';
-import { seriesRelevance, Values } from '../search/ranking.sql.ts';
+import { Conditions, escapeLike, narrow, type List } from '../list.sql.ts';
+import { rankedSeriesSql, type FacetCount } from '../search/hits.sql.ts';
+import { Values } from '../search/ranking.sql.ts';
 import type { SeriesWords } from '../search/series-words.ts';
 
 /** All but the deleted ones. */
@@ -48,18 +48,38 @@ interface CatalogFilter {
 const isBelow = (p: string): string => `(category like ${p} or category || '/' like ${p})`;
 const belowPattern = (category: string): string => `${escapeLike(category)}/%`;
 
-/** The conditions of the filter. */
+/** PostgreSQL expects more matches of rare words than there are, and would look for them in the order of the page. */
+const hasWords = (found: string, { words }: CatalogFilter): string =>
+  words?.isRare === true ? `series_no = any(array(${found}))` : `series_no in (${found})`;
+
+/** The conditions of the filter; that on words is the first. */
 export function catalogWhere(filter: CatalogFilter): Conditions {
-  return new Conditions()
-    .and(
-      filter.words?.matching,
-      (p) => `series_no in (select e.series_no from data.search_entries e where words @@ ${p}::tsquery)`,
-    )
-    .any(filter.category?.map(belowPattern), isBelow)
-    .equals('source', filter.source, 'source')
-    .isOneOf(filter.frequency, 'frequency')
-    .equals('geography', filter.geography, 'geography')
-    .any(filter.tag, (p) => `${p} = any(tags)`);
+  const where = new Conditions().and(filter.words?.matching, (p) =>
+    hasWords(`select e.series_no from data.search_entries e where words @@ ${p}::tsquery`, filter),
+  );
+  return withFacets(where, filter).any(filter.tag, (p) => `${p} = any(tags)`);
+}
+
+const withFacets = (
+  where: Conditions,
+  { category, source, frequency, geography }: CatalogFilter,
+): Conditions =>
+  where
+    .any(category?.map(belowPattern), isBelow)
+    .equals('source', source, 'source')
+    .isOneOf(frequency, 'frequency')
+    .equals('geography', geography, 'geography');
+
+/** What a request counts. Series with some words are counted by their entries alone, unless a filter needs more. */
+export function countedCatalog(filter: CatalogFilter): { list: List; where: Conditions } {
+  const { words, tag } = filter;
+  const narrowed = new Conditions();
+  narrow(catalogList, filter, narrowed);
+  if (words === undefined || tag !== undefined || narrowed.sql.length > 0)
+    return { list: catalogList, where: catalogWhere(filter) };
+  const from = '(select * from data.search_entries where series_no is not null) series';
+  const where = new Conditions().and(words.matching, (p) => `words @@ ${p}::tsquery`);
+  return { list: { ...catalogList, from }, where: withFacets(where, filter) };
 }
 
 /** With more subcategories than this, they are not looked up one by one: 20 take 3 ms, 60 take 11 (2026-11-28, 200,000 series). */
@@ -75,10 +95,34 @@ export function belowCategory(category: string, where: Conditions): List {
   return { ...catalogList, parts };
 }
 
-/** The catalogue in order of relevance. @param where of the catalogue; the values of the order are added to its own. */
-export function byRelevance(words: SeriesWords, newest: string | null, where: Conditions): List {
-  const relevance = sorted(filled(number(seriesRelevance(words, newest, new Values(where.values)))));
-  return { ...catalogList, fields: { ...catalogList.fields, relevance } };
+/**
+ * The catalogue in order of relevance: the series that search ranks, then the other matching ones by id, whose relevance is null.
+ * @param filter of the catalogue, with `words`. @param newest the day of the newest load; null before the first load.
+ */
+export function byRelevance(
+  { words, category, source, frequency }: CatalogFilter & { words: SeriesWords },
+  newest: string | null,
+): List {
+  const { q } = words;
+  const filter = { type: undefined, category, source, frequency };
+  const ranked = [words, category, source, frequency].filter((each) => each !== undefined).length;
+  const ctes = (where: Conditions): string => {
+    const [, ...others] = where.sql;
+    const isSelected =
+      where.sql.length === ranked
+        ? 'series_no is not null'
+        : `series_no in (select series_no from ${servedSeries} where ${others.join(' and ')})`;
+    return rankedSeriesSql(
+      { q, words: words.words, filter, fewest: 1, newest, condition: isSelected },
+      new Values(where.values),
+    );
+  };
+  return {
+    ...catalogList,
+    from: '(select * from data.series left join ranked_series using (series_no) where deleted_on is null) series',
+    fields: { ...catalogList.fields, relevance: sorted(number('relevance')) },
+    ranking: { of: [q, newest], ctes },
+  };
 }
 
 const facetValuesMax = 100;
@@ -91,7 +135,10 @@ type CatalogFacet = FacetCount<(typeof catalogFacets)[number]>;
  * The number of matching series by category, source, frequency and geography: the most common values. The loads store the counts for all
  * series; others are counted, which takes as long as finding the matching series.
  */
-export async function countCatalogFacets(database: Queryable, where: Conditions): Promise<CatalogFacet[]> {
+export async function countCatalogFacets(
+  database: Queryable,
+  { list, where }: { list: List; where: Conditions },
+): Promise<CatalogFacet[]> {
   if (where.sql.length === 0)
     return database.query<CatalogFacet>(
       `select facet, value, series as count from unnest($1::text[]) asked (name), lateral (
@@ -107,7 +154,7 @@ export async function countCatalogFacets(database: Queryable, where: Conditions)
          select case when grouping(category) = 0 then 'category' when grouping(source) = 0 then 'source'
              when grouping(frequency) = 0 then 'frequency' else 'geography' end as facet,
            coalesce(category, source, frequency, geography) as value, count(*) as count
-         from ${servedSeries} where ${where.sql.join(' and ')}
+         from ${list.from} where ${where.sql.join(' and ')}
          group by grouping sets ((category), (source), (frequency), (geography))) counted
        where value is not null) placed
      where place <= ${facetValuesMax} order by facet, place`,

@@ -12,6 +12,7 @@ import {
   catalogList,
   catalogWhere,
   countCatalogFacets,
+  countedCatalog,
   findRelated,
   keptCount,
   relatedSchema,
@@ -71,7 +72,7 @@ export const getCatalog = endpoint({
       const { q } = query;
       const words =
         q === undefined ? undefined : await call.stage('lookup', () => seriesWords(database, vocabulary, q));
-      const counted = catalogWhere({ ...query, words });
+      const counted = countedCatalog({ ...query, words });
       const extra = {
         name: 'facets' as const,
         async read() {
@@ -79,9 +80,9 @@ export const getCatalog = endpoint({
           return { meta: { facets: toFacets(catalogFacets, counts) }, total: totalOf(counts, 'frequency') };
         },
       };
-      const known = () => keptCount(database, counted, query);
+      const known = () => keptCount(database, counted.where, query);
       const common = {
-        counted: { list: catalogList, where: counted, known },
+        counted: { ...counted, known },
         ...(query.facets ? { extra } : {}),
       };
       const sort = query.sort ?? 'relevance';
@@ -103,7 +104,7 @@ export const getCatalog = endpoint({
       }
       const state = await call.stage('lookup', () => findDataState(database, searched));
       const where = catalogWhere({ ...query, words });
-      const list = byRelevance(words, dayOf(state), where);
+      const list = byRelevance({ ...query, words }, dayOf(state));
       return listReply(dependencies, call, { list, query: { ...query, sort }, where, state, ...common });
     },
 });

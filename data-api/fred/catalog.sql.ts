@@ -1,7 +1,7 @@
 // The statement that lists series for FRED's clients, a page by offset. Uses the catalogue's columns.
 import type { Queryable } from '../../kernel/database.ts';
 import { catalogList } from '../discovery/discovery.sql.ts';
-import { countRows, type Conditions } from '../list.sql.ts';
+import { countRows, type Conditions, type List } from '../list.sql.ts';
 import type { SeriesFacts } from './series-facts.ts';
 
 /** The day of the newest points, as in the catalogue: no other change affects the answer of a list. */
@@ -24,29 +24,30 @@ export const seriesOrders = {
 } as const;
 
 interface Page {
-  /** In SQL, with parameters among the values. */
+  /** In SQL. */
   order: string;
-  /** Values of the conditions, then of the order. */
-  values: readonly unknown[];
   direction: 'asc' | 'desc';
   offset: number;
   limit: number;
 }
 
-/** A page of the matching series, and their number. Equal ones are by id; those without a value come last. */
+/** A page of the matching series, and their number. Equal ones are by id; those without a value come last. @param list the catalogue, in some order. */
 export async function findSeriesPage(
   database: Queryable,
+  list: List,
   where: Conditions,
-  { order, values, direction, offset, limit }: Page,
+  { order, direction, offset, limit }: Page,
 ): Promise<{ count: number; rows: SeriesFacts[] }> {
   const count = await countRows(database, catalogList, where);
+  const ranked = where.copy();
+  const ctes = list.ranking === undefined ? '' : `with ${list.ranking.ctes(ranked)}`;
   const rows = await database.query<SeriesFacts>(
-    `select series_id as id, name, unit, unit_multiplier as "unitMultiplier", frequency, fiscal_year_end as "fiscalYearEnd",
+    `${ctes} select series_id as id, name, unit, unit_multiplier as "unitMultiplier", frequency, fiscal_year_end as "fiscalYearEnd",
        seasonal_adjustment as "seasonalAdjustment", description, first_date as "firstDate", last_date as "lastDate",
        ${changedAt} as "changedAt"
-     from ${catalogList.from} ${where.sql.length === 0 ? '' : `where ${where.sql.join(' and ')}`}
+     from ${list.from} ${where.sql.length === 0 ? '' : `where ${where.sql.join(' and ')}`}
      order by ${order} ${direction} nulls last, series_id limit ${limit} offset ${offset}`,
-    [...values],
+    ranked.values,
   );
   return { count, rows };
 }

@@ -8,7 +8,7 @@ import type { ServiceCall } from '../../kernel/http/server.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { byRelevance, catalogList, catalogWhere } from '../discovery/discovery.sql.ts';
 import { endpoint } from '../endpoint.ts';
-import { type Conditions, type DataState, escapeLike, findDataState } from '../list.sql.ts';
+import { type Conditions, type DataState, escapeLike, findDataState, type List } from '../list.sql.ts';
 import { seriesWords } from '../search/series-words.ts';
 import { dayOf, searched } from '../search/state.ts';
 import {
@@ -85,7 +85,7 @@ export async function seriesListReply(
   const state = await call.stage('lookup', () => findDataState(dependencies.database, datasets));
   return pageReply(dependencies, call, {
     ...{ name, query, realtime, state, head: { order_by, sort_order } },
-    find: () => ({ where: narrowed, order: seriesOrders[order_by], values: narrowed.values, sort_order }),
+    find: () => ({ list: catalogList, where: narrowed, order: seriesOrders[order_by], sort_order }),
   });
 }
 
@@ -98,11 +98,11 @@ interface Page {
   find: () => Found | Promise<Found>;
 }
 
-/** The selection of the statement: the series, and their order in SQL with all values. */
+/** The selection of the statement: the series, and their order in SQL. */
 interface Found {
+  list: List;
   where: Conditions;
   order: string;
-  values: readonly unknown[];
   sort_order: SortOrder;
 }
 
@@ -116,9 +116,9 @@ function pageReply(
     identity: [name, query, realtime, state.version],
     lastModified: state.changedAt,
     async read() {
-      const { where, order, values, sort_order: direction } = await find();
+      const { list, where, order, sort_order: direction } = await find();
       const { count, rows } = await call.stage('sql', () =>
-        findSeriesPage(database, where, { order, values, direction, offset, limit }),
+        findSeriesPage(database, list, where, { order, direction, offset, limit }),
       );
       return {
         head: { ...realtimeFacts(realtime), ...head, count, offset, limit },
@@ -168,14 +168,19 @@ export const getFredSearch = endpoint({
         async find() {
           const words = isText ? await seriesWords(database, vocabulary, search_text) : undefined;
           const where = narrowedBy(query, isText ? catalogWhere({ words }) : withIdLike(search_text));
-          const ordered = where.copy();
-          const isRanked = order_by === 'search_rank' && words !== undefined;
-          const rank = isRanked
-            ? byRelevance(words, dayOf(state), ordered).fields['relevance']?.sql
-            : undefined;
-          const order = rank ?? seriesOrders[order_by === 'search_rank' ? 'series_id' : order_by];
-          const isReversed = isRanked !== (sort_order === 'desc'); // the least rank is the best
-          return { where, order, values: ordered.values, sort_order: isReversed ? 'desc' : 'asc' };
+          if (order_by !== 'search_rank' || words === undefined) {
+            const order = seriesOrders[order_by === 'search_rank' ? 'series_id' : order_by];
+            return { list: catalogList, where, order, sort_order };
+          }
+          // The least is the best; series that are not ranked have none.
+          const order = `coalesce(relevance::double precision, 'infinity')`;
+          const isBestFirst = sort_order === 'desc';
+          return {
+            list: byRelevance({ words }, dayOf(state)),
+            where,
+            order,
+            sort_order: isBestFirst ? 'asc' : 'desc',
+          };
         },
       });
     },
@@ -266,12 +271,7 @@ export const getFredUpdates = endpoint({
       const head = { filter_variable: 'geography', filter_value, order_by: 'last_updated' };
       return pageReply(dependencies, call, {
         ...{ name: 'fred updates', query, realtime, state, head: { ...head, sort_order: 'desc' } },
-        find: () => ({
-          where,
-          order: seriesOrders.last_updated,
-          values: where.values,
-          sort_order: 'desc',
-        }),
+        find: () => ({ list: catalogList, where, order: seriesOrders.last_updated, sort_order: 'desc' }),
       });
     },
 });

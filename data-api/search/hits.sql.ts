@@ -2,7 +2,7 @@
 // migrations/000006_discovery.sql.
 import { z } from 'zod';
 import type { Queryable } from '../../kernel/database.ts';
-import { nothing, type AskedWords } from './queries.sql.ts';
+import { nothing, sampledEntries, type AskedWords } from './queries.sql.ts';
 import {
   beginsWith,
   comparison,
@@ -43,11 +43,12 @@ const rankedMax = 1_000;
  * many matches, at most so many entries are scanned before the index is used. Measured 2026-11-20 with a million entries and two words that
  * an eighth of them have: 13 ms of server CPU instead of 50 ms.
  */
-const samplePct = 0.1;
 const commonRatio = 25;
 const readMax = 25_000;
 /** If this many entries match, neither synonyms nor the last word as a prefix are tried. */
 const enough = 100;
+/** At most this many series are ranked: the sum of the other limits. PostgreSQL would otherwise expect very many. */
+const seriesMax = 4_000;
 /** At most this many entries are ranked for each word or term that they match. */
 const someMax = 200;
 
@@ -68,6 +69,8 @@ export interface SearchQuery {
   fewest: number;
   /** The day of the newest load, as of which series are stale or not; null before the first load. */
   newest: string | null;
+  /** A further condition on entries, in SQL. */
+  condition?: string;
 }
 
 /** The position of a hit in the order: two ranks, then the number of the entry. */
@@ -153,11 +156,20 @@ export async function findHits(
          ts_headline('data.english', ${escaped(rest)}, ${marked}, '${marks}, MaxFragments=2, MaxWords=16, MinWords=4') end as excerpt,
        array[${found.join(', ')}]::boolean[] as found,
        p.match, p.covered, p.rank, p.finer_rank as "finerRank", p.entry_no as "entryNo"
-     from page p join data.search_entries e using (entry_no) left join data.series s using (series_no)
+     from page p join data.search_entries e using (entry_no) left join data.series s on s.series_no = e.series_no
      order by p.rank, p.finer_rank, p.entry_no`,
     v.all,
   );
 }
+
+/**
+ * The CTEs up to `ranked_series`: the number of each series among the hits, and its `relevance`, an integer; smaller is more relevant.
+ * The order is that of search.
+ */
+export const rankedSeriesSql = (query: SearchQuery, v: Values): string => `${hitsSql(query, v)},
+  ranked_series as materialized (
+    select series_no, relevance * 100000000::bigint + finer as relevance from ranked where series_no is not null
+    order by relevance, entry_no limit ${seriesMax})`;
 
 /** The number of ranked hits by type, frequency, source and category; the most common first. */
 export async function countFacets(
@@ -180,7 +192,9 @@ export async function countFacets(
 interface Parts {
   v: Values;
   text: string;
-  lexemes: string;
+  /** The condition on the entries that match a tsquery and the filters. */
+  matching: (query: string) => string;
+  /** The condition on entries without an index of words. */
   passes: string;
   /** The ranking columns of each found entry, read while the row is at hand. */
   facts: string;
@@ -190,18 +204,19 @@ interface Parts {
  * The CTEs up to `ranked`: the found entries, in order of relevance. Statements without a name are planned for their values: common and
  * rare words need different plans.
  */
-function hitsSql({ q, words, filter, fewest, newest }: SearchQuery, v: Values): string {
+function hitsSql({ q, words, filter, fewest, newest, condition = 'true' }: SearchQuery, v: Values): string {
   const { type, frequency, source, category } = filter;
+  const lexemes = v.query(filterLexemes(filter));
   const parts: Parts = {
     v,
     text: `btrim(data.search_text(${v.of(q)}))`,
-    lexemes: v.query(filterLexemes(filter)),
+    matching: (query) => `words @@ (${query} && ${lexemes}) and ${condition}`,
     passes: [
       ...Object.entries({ type, frequency, source }).flatMap(([column, values]) =>
         values === undefined ? [] : [`${column} = any(${v.of(values)}::text[])`],
       ),
       ...(category === undefined ? [] : [`(${category.map((each) => below(v.of(each))).join(' or ')})`]),
-      'true',
+      condition,
     ].join(' and '),
     facts: `entry_no, series_no, length(name_text) as length, ${alike(words, v)} as alike`,
   };
@@ -211,7 +226,7 @@ function hitsSql({ q, words, filter, fewest, newest }: SearchQuery, v: Values): 
     select entry_no, min(match) as match, min(series_no) as series_no, min(length) as length, max(alike) as alike
     from (select * from whole union all select * from with_some) every group by entry_no
   ), compared as materialized (
-    select f.entry_no, f.match, f.length, f.alike, s.last_updated,
+    select f.entry_no, f.series_no, f.match, f.length, f.alike, s.last_updated,
       case when f.match < ${someWords} then 1000 else (${covered}) * 1000 / ${total} end as covered,
       case when f.match < 6 then 1000 else (${named}) * 1000 / ${total} end as named,
       coalesce(s.series_id in (${popularIds}), false) as is_popular,
@@ -221,7 +236,7 @@ function hitsSql({ q, words, filter, fewest, newest }: SearchQuery, v: Values): 
       left join lateral (select words from data.search_entries e where e.entry_no = f.entry_no and f.match >= 6 offset 0) e on true
       left join lateral (select * from data.series s where s.series_no = f.series_no offset 0) s on true
   ), ranked as materialized (
-    select entry_no, match, covered, named, last_updated,
+    select entry_no, series_no, match, covered, named, last_updated,
       case when match < ${someWords} then match * 1000 else ${someWords} * 1000 + 1000 - covered end as relevance,
       ${finerRank({ named: 'named', isPopular: 'is_popular', stale: 'is_stale', alike: 'alike', length: 'length' })} as finer
     from compared
@@ -232,7 +247,7 @@ const below = (parameter: string) =>
   `(category = ${parameter} or starts_with(category, ${parameter} || '/'))`;
 
 /** Entries that match the whole query: by beginnings, by all words, by synonyms, and with the last word as a prefix. */
-function wholeSql(words: AskedWords, { v, text, lexemes, passes, facts }: Parts): string {
+function wholeSql(words: AskedWords, { v, text, matching, passes, facts }: Parts): string {
   const [own, any] = [v.query(words.own), v.query(words.any)];
   const begins = (column: 'id_text' | 'name_text', whole: number, beginning: number) => `
     (select ${facts}, case when ${column} = ${text} then ${whole}
@@ -241,7 +256,6 @@ function wholeSql(words: AskedWords, { v, text, lexemes, passes, facts }: Parts)
            order by ${column} collate "C" limit ${beginningsMax}) e where ${passes})`;
   const inName = (query: string, name: number, other: number) =>
     `${facts}, case when ${wordsOfName} @@ ${query} then ${name} else ${other} end as match`;
-  const matching = (query: string) => `words @@ (${query} && ${lexemes})`;
   const isCommon = (query: string, name: string) =>
     `count(*) filter (where ${matching(query)}) * ${commonRatio} > count(*) as ${name}`;
   const samples = words.compared.map(({ any: each }, i) => isCommon(v.query(each), `common_${i}`));
@@ -251,7 +265,7 @@ function wholeSql(words: AskedWords, { v, text, lexemes, passes, facts }: Parts)
   begins as materialized (${begins('id_text', 0, 2)} union all ${begins('name_text', 1, 3)}
   ), sample as materialized (
     select ${[isCommon(own, 'common'), isCommon(any, 'common_any'), ...samples].join(', ')}
-    from data.search_entries tablesample system (${samplePct}) repeatable (1)
+    from ${sampledEntries}
   ), common as materialized (
     select ${inName(own, 4, 6)} from (select * from data.search_entries limit ${readMax}) e
     where (select common from sample) and ${matching(own)} limit ${rankedMax}
@@ -278,8 +292,7 @@ function wholeSql(words: AskedWords, { v, text, lexemes, passes, facts }: Parts)
  * Entries that match a part of the query, if few match all of it: first those that have every concept that any entry has, or all but one
  * if each is in an entry; then those that have one, then those that have a word of a term.
  */
-function someSql({ compared }: AskedWords, fewest: number, { v, lexemes, facts }: Parts): string {
-  const matching = (query: string) => `words @@ (${query} && ${lexemes})`;
+function someSql({ compared }: AskedWords, fewest: number, { v, matching, facts }: Parts): string {
   const isFew = (...ctes: string[]) =>
     `not exists (select from begins where match < 2) and ${['whole', ...ctes].map((name) => `(select count(*) from ${name})`).join(' + ')} < ${fewest}`;
   const heaviest = Math.max(0, ...compared.map(({ weight }) => weight));

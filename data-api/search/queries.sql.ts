@@ -151,13 +151,31 @@ async function findBeginning(database: Queryable, word: string): Promise<string 
   return row?.query ?? null;
 }
 
-/** Whether a series has an entry that matches. @param matching a tsquery. */
-export async function hasEntry(database: Queryable, matching: string): Promise<boolean> {
-  const [row] = await database.query<{ found: boolean }>(
-    `select exists (select from data.search_entries where words @@ $1::tsquery and series_no is not null) as found`,
+/** Some of the entries, the same ones at each call. */
+export const sampledEntries = 'data.search_entries tablesample system (0.1) repeatable (1)';
+/** A tsquery is rare if fewer than one in so many entries match. */
+const rareRatio = 200;
+const firstMatches = 1_000;
+
+/**
+ * Whether a series has an entry that matches, and whether few have. If none of the sample matches, the first matches are read by the index;
+ * for a single one, PostgreSQL would scan the table. @param matching a tsquery.
+ */
+export async function findFrequency(
+  database: Queryable,
+  matching: string,
+): Promise<{ isFound: boolean; isRare: boolean }> {
+  const rows = await database.query<{ isFound: boolean; isRare: boolean }>(
+    `with sample as materialized (
+       select count(*) as entries, count(*) filter (where words @@ $1::tsquery and series_no is not null) as matches from ${sampledEntries}
+     )
+     select matches * ${rareRatio} <= entries as "isRare", case when matches > 0 then true else (
+       select count(*) > 0 from (
+         select from data.search_entries where words @@ $1::tsquery and series_no is not null limit ${firstMatches}) first
+     ) end as "isFound" from sample`,
     [matching],
   );
-  return row?.found === true;
+  return entryAt(rows, 0);
 }
 
 /**

@@ -93,34 +93,3 @@ export function finerRank({
   return `(1000 - ${named}) / 10 * 100000 + (not ${isPopular})::integer * 50000 + (${stale})::integer * 25000
     + (2 - ${alike}) * 8000 + least(${length}, 7999)`;
 }
-
-/**
- * The relevance of a row of data.series for a query, an integer; smaller is more relevant. The same order as that of search.
- * @param newest the day of the newest load; null before the first load.
- */
-export function seriesRelevance(
-  { q, words }: { q: string; words: AskedWords },
-  newest: string | null,
-  v: Values,
-): string {
-  const text = `btrim(data.search_text(${v.of(q)}::text))`;
-  const [own, any] = [v.query(words.own), v.query(words.any)];
-  const name = wordsOfName;
-  const begun = (of: string, rank: number) =>
-    words.begun === null ? '' : `when ${of} @@ ${v.query(words.begun)} then ${rank}`;
-  const { covered, total } = comparison(words.compared, v, 'words');
-  const { covered: named } = comparison(words.compared, v, name);
-  return `(select min(
-    1000 * (case when id_text = ${text} then 0 when name_text = ${text} then 1 when ${beginsWith('id_text', text)} then 2
-      when ${beginsWith('name_text', text)} then 3 when ${name} @@ ${own} then 4 when ${name} @@ ${any} then 5
-      when words @@ ${own} then 6 ${begun(name, 7)} ${begun('words', 8)} when words @@ ${any} then 9
-      else 11 - (${covered})::numeric / ${total} end)::numeric * 1000000
-    + ${finerRank({
-      named: `((${named}) * 1000 / ${total})`,
-      isPopular: `coalesce(series.series_id in (${popularIds}), false)`,
-      stale: isStale('series', `${v.of(newest)}::date`),
-      alike: alike(words, v),
-      length: 'length(name_text)',
-    })})
-    from data.search_entries e where e.series_no = series.series_no)`;
-}

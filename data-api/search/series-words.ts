@@ -1,7 +1,7 @@
-// The part of search that the catalogue uses: which series have the words of a query, and how relevant each is.
+// The part of search that the catalogue uses: which series have the words of a query.
 import type { Queryable } from '../../kernel/database.ts';
 import { conceptsOf } from './concepts.ts';
-import { askedWords, hasEntry, type AskedWords } from './queries.sql.ts';
+import { askedWords, findFrequency, type AskedWords } from './queries.sql.ts';
 import type { Vocabulary } from './vocabulary.ts';
 
 export interface SeriesWords {
@@ -10,6 +10,8 @@ export interface SeriesWords {
   words: AskedWords;
   /** The tsquery that a series must match. */
   matching: string;
+  /** Whether few entries match. */
+  isRare: boolean;
 }
 
 /** All words must match, by themselves or by a synonym, the last one also as a prefix; if no series has all, some. */
@@ -20,7 +22,10 @@ export async function seriesWords(
 ): Promise<SeriesWords> {
   const words = await askedWords(database, q, conceptsOf(q, vocabulary));
   const all = words.begun === null ? words.any : `${words.any} | (${words.begun})`;
-  for (const matching of [all, words.telling])
-    if (await hasEntry(database, matching)) return { q, words, matching };
-  return { q, words, matching: words.marked };
+  for (const matching of [all, words.telling]) {
+    const { isFound, isRare } = await findFrequency(database, matching);
+    if (isFound) return { q, words, matching, isRare };
+  }
+  const { isRare } = await findFrequency(database, words.marked);
+  return { q, words, matching: words.marked, isRare };
 }
