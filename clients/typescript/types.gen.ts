@@ -11486,7 +11486,7 @@ export type GetOperatorSeriesData = {
          */
         q?: string;
         /**
-         * Only series of that source, exactly.
+         * A part of the source.
          */
         source?: string;
         /**

@@ -43,7 +43,7 @@ export const listSeriesFacts = endpoint({
   requester: 'operator',
   query: {
     q: z.string().optional().describe('A part of the id or of the name.'),
-    source: z.string().optional().describe('Only series of that source, exactly.'),
+    source: z.string().optional().describe('A part of the source.'),
     missing: someOfParam(optional)
       .optional()
       .describe('Only series of which at least one of these facts is not known.'),

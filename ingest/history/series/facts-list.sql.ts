@@ -5,7 +5,7 @@ import { factColumns } from './set.ts';
 export interface FactsWish {
   /** Part of the id or of the name, in any case. */
   q?: string | undefined;
-  /** The exact source. */
+  /** Part of the source, in any case. */
   source?: string | undefined;
   /** Only series that lack one of these facts. */
   missing?: readonly string[] | undefined;
@@ -42,7 +42,7 @@ export async function listFacts(
      from data.series s
      where s.deleted_on is null
        and ($1::text is null or position(lower($1) in lower(s.series_id)) > 0 or position(lower($1) in lower(s.name)) > 0)
-       and ($2::text is null or s.source = $2)
+       and ($2::text is null or position(lower($2) in lower(s.source)) > 0)
        and ${known.length === 0 ? 'true' : `(${known.map(lacks).join(' or ')})`}
        and ($3::text is null or s.series_id ${behind} $3)
      order by s.series_id ${direction}

@@ -75,8 +75,14 @@ export const factNames = factColumns.map(({ name }) => name).join(', ');
 export const unknownFact = (name: string): string =>
   `"${name}" is not a fact of a series, which has ${factNames}.`;
 
-export const invalidFact = (column: Column, text: string): string =>
-  `${column.name}="${text}": ${plainCells.expected(column)} is expected.`;
+/** Of a text in a message. */
+const quotedMax = 60;
+
+/** @param text of the fact; a long one is shortened. */
+export function invalidFact(column: Column, text: string): string {
+  const quoted = text.length > quotedMax ? `${text.slice(0, quotedMax)}…` : text;
+  return `${column.name}="${quoted}": ${plainCells.expected(column)} is expected.`;
+}
 
 /** The fact in PostgreSQL's format; null clears it, undefined if the text is invalid. */
 export function readFact(column: Column, text: string): string | null | undefined {
