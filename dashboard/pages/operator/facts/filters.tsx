@@ -14,7 +14,7 @@ export function FactFilters({ url, missing, shown }: FactFiltersProps) {
   return (
     <>
       <form
-        class="bar-ctl filters"
+        class="bar-ctl filters find-facts"
         role="search"
         aria-label="Find series"
         onSubmit={(event) => {
