@@ -72,5 +72,6 @@ const labelOf = (fact: string): string => (labels as Readonly<Record<string, str
 
 function valueText(value: unknown): string {
   if (value === null || (Array.isArray(value) && value.length === 0)) return 'not known';
-  return Array.isArray(value) ? value.join('; ') : String(value);
+  if (Array.isArray(value)) return value.join('; ');
+  return typeof value === 'string' ? value : JSON.stringify(value);
 }

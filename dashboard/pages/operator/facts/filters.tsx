@@ -20,7 +20,10 @@ export function FactFilters({ url, missing, shown }: FactFiltersProps) {
         onSubmit={(event) => {
           event.preventDefault();
           const given = new FormData(event.currentTarget);
-          const text = (name: string) => String(given.get(name)).trim();
+          const text = (name: string) => {
+            const value = given.get(name);
+            return typeof value === 'string' ? value.trim() : '';
+          };
           url.change({ q: text('q'), source: text('source') });
         }}
       >
