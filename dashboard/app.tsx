@@ -14,6 +14,9 @@ const Billing = lazyPage(async () => (await import('./pages/account/billing/bill
 const Purchase = lazyPage(async () => (await import('./pages/account/billing/purchase.tsx')).Purchase);
 const Security = lazyPage(async () => (await import('./pages/account/security/security.tsx')).Security);
 const OperatorSources = lazyPage(async () => (await import('./pages/operator/sources.tsx')).OperatorSources);
+const OperatorFacts = lazyPage(
+  async () => (await import('./pages/operator/facts/series-facts.tsx')).OperatorFacts,
+);
 const OperatorAccounts = lazyPage(
   async () => (await import('./pages/operator/accounts.tsx')).OperatorAccounts,
 );
@@ -98,6 +101,7 @@ export function App() {
         <Route path="/dashboard/operator/releases" component={OperatorReleases} />
         <Route path="/dashboard/operator/releases/:release" component={OperatorRelease} />
         <Route path="/dashboard/operator/sources" component={OperatorSources} />
+        <Route path="/dashboard/operator/facts" component={OperatorFacts} />
         <Route path="/dashboard/operator/accounts" component={OperatorAccounts} />
         <Route path="/dashboard/operator/accounts/:id" component={OperatorAccount} />
         <Route path="/dashboard/operator/plans" component={OperatorPlans} />

@@ -425,6 +425,10 @@ export interface Paths {
   '/v1/operator/releases/{release}/publication': {
     post: { data: Types.PostOperatorReleasesByReleasePublicationData; response: Types.PostOperatorReleasesByReleasePublicationResponse };
   };
+  '/v1/operator/series': {
+    get: { data: Types.GetOperatorSeriesData; response: Types.GetOperatorSeriesResponse };
+    patch: { data: Types.PatchOperatorSeriesData; response: Types.PatchOperatorSeriesResponse };
+  };
   '/v1/operator/sources': {
     get: { data: Types.GetOperatorSourcesData; response: Types.GetOperatorSourcesResponse };
   };

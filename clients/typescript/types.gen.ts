@@ -11477,6 +11477,220 @@ export type PostOperatorReleasesByReleasePublicationResponses = {
 
 export type PostOperatorReleasesByReleasePublicationResponse = PostOperatorReleasesByReleasePublicationResponses[keyof PostOperatorReleasesByReleasePublicationResponses];
 
+export type GetOperatorSeriesData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * A part of the id or of the name.
+         */
+        q?: string;
+        /**
+         * A part of the source.
+         */
+        source?: string;
+        /**
+         * Only series of which at least one of these facts is not known.
+         */
+        missing?: Array<'unit' | 'source' | 'description' | 'geography' | 'seasonal_adjustment' | 'unit_multiplier' | 'decimals' | 'licence' | 'licence_url' | 'attribution' | 'fiscal_year_end' | 'tags' | 'category' | 'methodology_url'>;
+        /**
+         * The order: a field, or `-field` for descending.
+         */
+        sort?: 'id' | '-id';
+        /**
+         * Rows per page; default 100. CSV without a limit is the whole list.
+         */
+        limit?: number;
+        /**
+         * `pagination.next_cursor` of the previous page.
+         */
+        cursor?: string;
+        /**
+         * The fields of a row; default all.
+         */
+        fields?: Array<'id' | 'name' | 'unit' | 'frequency' | 'source' | 'description' | 'geography' | 'seasonal_adjustment' | 'unit_multiplier' | 'decimals' | 'licence' | 'licence_url' | 'attribution' | 'fiscal_year_end' | 'tags' | 'category' | 'methodology_url' | 'fixed'>;
+        /**
+         * The format of the answer. The header `Accept: text/csv` selects CSV too.
+         */
+        format?: 'json' | 'csv';
+    };
+    url: '/v1/operator/series';
+};
+
+export type GetOperatorSeriesResponses = {
+    /**
+     * Series with the facts that operators can set; null and an empty list: nobody has stated it.
+     */
+    200: {
+        success: true;
+        data: Array<{
+            id: string;
+            /**
+             * Title.
+             */
+            name: string;
+            /**
+             * Unit of the values; empty if unknown.
+             */
+            unit: string | null;
+            /**
+             * Of the observations.
+             */
+            frequency: string;
+            /**
+             * Who publishes it; empty if unknown.
+             */
+            source: string | null;
+            /**
+             * What is measured, and how.
+             */
+            description: string | null;
+            /**
+             * Country or place.
+             */
+            geography: string | null;
+            /**
+             * Such as SA or NSA.
+             */
+            seasonal_adjustment: string | null;
+            /**
+             * Power of ten of the unit.
+             */
+            unit_multiplier: number | null;
+            /**
+             * Digits to show.
+             */
+            decimals: number | null;
+            /**
+             * Terms of use.
+             */
+            licence: string | null;
+            /**
+             * The URL of the terms.
+             */
+            licence_url: string | null;
+            /**
+             * How to cite it.
+             */
+            attribution: string | null;
+            /**
+             * MM-DD, for annual series whose year is not the calendar year.
+             */
+            fiscal_year_end: string | null;
+            /**
+             * Words, separated by ;.
+             */
+            tags: Array<string>;
+            /**
+             * Path, parts separated by /.
+             */
+            category: string | null;
+            /**
+             * Where its methods are explained.
+             */
+            methodology_url: string | null;
+            /**
+             * Facts that cannot be changed: its item gives them, or its observations are dated by them.
+             */
+            fixed: Array<string>;
+        }>;
+        /**
+         * Rows of this page.
+         */
+        count: number;
+        pagination: Pagination;
+    };
+};
+
+export type GetOperatorSeriesResponse = GetOperatorSeriesResponses[keyof GetOperatorSeriesResponses];
+
+export type PatchOperatorSeriesData = {
+    body: {
+        series: Array<{
+            /**
+             * The present id, exact case.
+             */
+            id: string;
+            /**
+             * Facts that are not named are unchanged.
+             */
+            facts: {
+                [key: string]: string | number | Array<string> | null;
+            };
+        }>;
+        /**
+         * Why, for the record.
+         */
+        reason?: string;
+        /**
+         * Says what would change; stores nothing.
+         */
+        dry_run?: boolean;
+    };
+    path?: never;
+    query?: never;
+    url: '/v1/operator/series';
+};
+
+export type PatchOperatorSeriesResponses = {
+    /**
+     * Sets facts of many series, of all or of none.
+     */
+    200: {
+        success: true;
+        data: {
+            dry_run: boolean;
+            /**
+             * The number of the load; absent in a dry run.
+             */
+            load?: number;
+            series_changed: number;
+            /**
+             * They have these facts already.
+             */
+            series_unchanged: number;
+            /**
+             * The series that change, in the order of the request.
+             */
+            series: Array<{
+                id: string;
+                changes: Array<{
+                    fact: string;
+                    /**
+                     * As the list has it.
+                     */
+                    from: unknown;
+                    /**
+                     * As the list has it.
+                     */
+                    to: unknown;
+                }>;
+            }>;
+            /**
+             * In a dry run, why nothing could be changed, in the order of the request.
+             */
+            faults: Array<{
+                id: string;
+                /**
+                 * Null: it is not a single value that is wrong.
+                 */
+                fact: string | null;
+                reason: string;
+            }>;
+            /**
+             * The releases that were due meanwhile: each interrupted it, and it started again when that was made. Absent: none.
+             */
+            interruptions?: Array<{
+                release: number;
+                at: string;
+                started_again_at: string;
+            }>;
+        };
+    };
+};
+
+export type PatchOperatorSeriesResponse = PatchOperatorSeriesResponses[keyof PatchOperatorSeriesResponses];
+
 export type GetOperatorSourcesData = {
     body?: never;
     path?: never;

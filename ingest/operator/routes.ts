@@ -4,6 +4,7 @@ import type { Endpoint, OperatorDeps } from './endpoint.ts';
 import { listAllLoads, readLoad, retractLoad } from './loads.ts';
 import { checkUpload, publishUpload } from './publications.ts';
 import { cancelOneRelease, listReleases, publishRelease, readRelease } from './releases.ts';
+import { listSeriesFacts, setSeriesFacts } from './series-facts.ts';
 import { listFreshSources } from './sources.ts';
 import { deleteOneUpload, listAllUploads, readUpload, uploadFile } from './uploads.ts';
 
@@ -15,6 +16,8 @@ export const endpoints = [
   ['GET', '/v1/operator/releases/:release', readRelease],
   ['POST', '/v1/operator/releases/:release/cancellation', cancelOneRelease],
   ['POST', '/v1/operator/releases/:release/publication', publishRelease],
+  ['GET', '/v1/operator/series', listSeriesFacts],
+  ['PATCH', '/v1/operator/series', setSeriesFacts],
   ['GET', '/v1/operator/sources', listFreshSources],
   ['GET', '/v1/operator/uploads', listAllUploads],
   ['POST', '/v1/operator/uploads', uploadFile],

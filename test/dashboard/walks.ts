@@ -10,6 +10,7 @@ import { configuredFrontPage } from './walks/front-page.ts';
 import { google } from './walks/account/google.ts';
 import { manyLines } from './walks/many-lines.ts';
 import { pace } from './walks/pace.ts';
+import { operatorFacts } from './walks/operator/facts.ts';
 import { operatorLoads } from './walks/operator/loads.ts';
 import { operatorPublish } from './walks/operator/publish.ts';
 import { operatorReleases } from './walks/operator/releases.ts';
@@ -55,6 +56,7 @@ export const walks: readonly Walk[] = [
   operatorReleases,
   operatorPublish,
   operatorSources,
+  operatorFacts,
   google,
   busyMonth,
   webhooks,

@@ -1,23 +1,27 @@
 // Reads a file of facts of series: a column `id`, and columns of the dataset `series`. An empty cell leaves a fact unchanged. All faults of
 // the file are collected in one pass.
 import type { Readable } from 'node:stream';
-import { plainCells } from '../../cells/cells.ts';
 import { sourceColumns, type SourceColumn } from '../../datasets/columns.ts';
 import { IngestFailure } from '../../failure.ts';
 import { readCsv } from '../../read/csv.ts';
-import { factColumns, factNames, readFact } from './set.ts';
+import { factColumns, invalidFact, readFact, unknownFact } from './set.ts';
 
 /** A fault of a row, or, on line 1, of a column. */
 export interface FactsFault {
   line: number;
+  /** The id of the row as given; empty if it has none. */
+  id: string;
+  /** The fact that is wrong; null if it is the row. */
+  fact: string | null;
   /** A sentence. */
   text: string;
 }
 
 /** The new facts of a series. */
 export interface FactsOfRow {
+  /** Of a request: the number of the row. */
   line: number;
-  /** The id as in the file. */
+  /** The id as given. */
   id: string;
   /** Column of data.series → its text in PostgreSQL's format; empty cells are omitted. */
   values: Record<string, string | null>;
@@ -65,7 +69,7 @@ function columnsOf(header: readonly string[], faults: FactsFault[]): SourceColum
     );
   const unknown = columns.filter(({ target }) => !known.has(target));
   for (const { title } of unknown)
-    faults.push({ line: 1, text: `"${title}" is not a fact of a series, which has ${factNames}.` });
+    faults.push({ ...{ line: 1, id: '', fact: title }, text: unknownFact(title) });
   return columns.filter(({ target }) => known.has(target));
 }
 
@@ -79,20 +83,22 @@ interface Row {
 
 function readRow({ rows, faults }: FactsFile, { cells, line, columns, lineOfId }: Row): void {
   const values: FactsOfRow['values'] = {};
-  let id = '';
-  for (const { target, index } of columns) {
-    const text = (cells[index] ?? '').trim();
-    if (idNames.has(target)) id = text;
+  const textOf = ({ index }: SourceColumn) => (cells[index] ?? '').trim();
+  const idColumn = columns.find(({ target }) => idNames.has(target));
+  const id = idColumn === undefined ? '' : textOf(idColumn);
+  for (const cell of columns) {
+    const { target } = cell;
+    const text = textOf(cell);
     const column = factColumns.find(({ name }) => name === target);
     if (column === undefined || text === '') continue;
     const value = readFact(column, text === clearing ? '' : text);
-    if (value === undefined)
-      faults.push({ line, text: `${target}="${text}": ${plainCells.expected(column)} is expected.` });
+    if (value === undefined) faults.push({ ...{ line, id, fact: target }, text: invalidFact(column, text) });
     else values[target] = value;
   }
   const before = lineOfId.get(id);
-  if (id === '') faults.push({ line, text: 'The row has no id.' });
-  else if (before !== undefined) faults.push({ line, text: `"${id}" is on line ${before} already.` });
+  const ofRow = { line, id, fact: null };
+  if (id === '') faults.push({ ...ofRow, text: 'The row has no id.' });
+  else if (before !== undefined) faults.push({ ...ofRow, text: `"${id}" is on line ${before} already.` });
   else {
     lineOfId.set(id, line);
     rows.push({ line, id, values });

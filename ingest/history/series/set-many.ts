@@ -1,4 +1,4 @@
-// Sets facts of many series from a file, all or none, as one load. The faults of all rows are found before any is written.
+// Sets facts of many series from a file or a request, all or none, as one load. The faults of all rows are found before any is written.
 import type { Database, Transaction } from '../../../kernel/database.ts';
 import { fail } from '../../../kernel/errors.ts';
 import { IngestFailure } from '../../failure.ts';
@@ -22,8 +22,19 @@ import {
 } from './set.sql.ts';
 
 export interface SetManyOptions extends Omit<ChangeOptions, 'id'>, FactsFile {
-  /** The name of the file, for messages and the record. */
-  fileName: string;
+  /** The name of the file, for messages and the record; undefined for a request, whose rows are named by their ids. */
+  fileName?: string;
+}
+
+/** Nothing was changed, because of these faults. */
+export class FactsRefused extends IngestFailure {
+  /** All, in the order of the rows. */
+  readonly faults: readonly FactsFault[];
+
+  constructor(message: string, faults: readonly FactsFault[]) {
+    super('invalid_rows', message);
+    this.faults = faults;
+  }
 }
 
 export interface FactsOfSeries {
@@ -33,9 +44,9 @@ export interface FactsOfSeries {
 }
 
 export interface ManyFactsChange extends Pick<SeriesChange, 'loadNo' | 'interruptions'> {
-  /** The series that changed, in the order of the file. */
+  /** The series that changed, in the order of the rows. */
   changed: FactsOfSeries[];
-  /** How many already had the facts of the file. */
+  /** How many already had their facts. */
   unchanged: number;
 }
 
@@ -45,20 +56,25 @@ const faultsShown = 10;
 
 /**
  * Facts have no vintages: readers of every vintage see the new ones, and the record has the previous ones.
- * @throws IngestFailure with the first faults of the file; Failure `conflict` if nothing would change. Nothing is stored then.
+ * @throws FactsRefused, which names the first faults in its message; Failure `conflict` if nothing would change. Nothing is stored then.
  */
 export async function setManyFacts(
   database: Pick<Database, 'transaction'>,
   { rows, faults, fileName, ...options }: SetManyOptions,
 ): Promise<ManyFactsChange> {
-  const record = { action: 'series.changed', sourceName: `series.changed ${fileName}` } as const;
+  const action = 'series.changed';
+  const record = { action, sourceName: fileName === undefined ? action : `${action} ${fileName}` } as const;
   const { result, ...load } = await changeByLoad(database, record, options, {
     async find(on) {
       const found = await findRows(on, rows);
       const all = [...faults, ...found.faults];
       if (all.length > 0) throw refused(fileName, all);
       const changed = found.rows.filter(({ changes }) => changes.length > 0);
-      if (changed.length === 0) fail('conflict', `All series of ${fileName} have these facts already.`);
+      if (changed.length === 0)
+        fail(
+          'conflict',
+          `All series${fileName === undefined ? '' : ` of ${fileName}`} have these facts already.`,
+        );
       return changed;
     },
     async apply(changed, { on, loadNo }) {
@@ -97,7 +113,7 @@ async function findRows(
     const because =
       series === undefined ? noSeries(row.id) : (earlierIdBecause(row.id, series) ?? deletedBecause(series));
     if (series !== undefined && because === null) return [{ ...row, ...series, changes: [] }];
-    faults.push({ line: row.line, text: because ?? '' });
+    faults.push({ line: row.line, id: row.id, fact: null, text: because ?? '' });
     return [];
   });
   const changes = await findManyFactChanges(
@@ -113,24 +129,26 @@ async function unchangeable(on: Transaction, rows: readonly Row[]): Promise<Fact
   const dated = rows.filter(({ changes }) => isDated(changes)).map(({ seriesNo }) => seriesNo);
   const published = await findPublished(on, dated);
   return rows.flatMap((row) => {
-    const { line, seriesNo, changes } = row;
+    const { line, id, seriesNo, changes } = row;
     const because =
       ofItemBecause(row, changes) ?? (published.has(seriesNo) ? datedBecause(row, changes) : null);
-    return because === null ? [] : [{ line, text: because }];
+    return because === null ? [] : [{ line, id, fact: null, text: because }];
   });
 }
 
-function refused(fileName: string, faults: readonly FactsFault[]): IngestFailure {
+function refused(fileName: string | undefined, faults: readonly FactsFault[]): FactsRefused {
   const inOrder = faults.toSorted((a, b) => a.line - b.line);
-  const shown = inOrder.slice(0, faultsShown).map(({ line, text }) => `line ${line}: ${text}`);
+  const shown = inOrder
+    .slice(0, faultsShown)
+    .map(({ line, id, text }) => `${fileName === undefined ? id : `line ${line}`}: ${text}`);
   const more = faults.length - shown.length;
   const count = faults.length === 1 ? 'a fault' : `${faults.length} faults`;
-  return new IngestFailure(
-    'invalid_rows',
+  return new FactsRefused(
     [
-      `${fileName} has ${count}; nothing was changed.`,
+      `${fileName ?? 'The request'} has ${count}; nothing was changed.`,
       ...shown.map((text) => `  ${text}`),
       ...(more === 0 ? [] : [`  and ${more} more`]),
     ].join('\n'),
+    inOrder,
   );
 }

@@ -63,8 +63,7 @@ export function readFacts(facts: Readonly<Record<string, string>>): Record<strin
     const text = facts[column.name];
     if (text === undefined) continue;
     const value = readFact(column, text);
-    if (value === undefined)
-      fail('invalid_parameter', `${column.name}="${text}": ${plainCells.expected(column)} is expected.`);
+    if (value === undefined) fail('invalid_parameter', invalidFact(column, text));
     values[column.name] = value;
   }
   return values;
@@ -72,6 +71,18 @@ export function readFacts(facts: Readonly<Record<string, string>>): Record<strin
 
 /** For messages. */
 export const factNames = factColumns.map(({ name }) => name).join(', ');
+
+export const unknownFact = (name: string): string =>
+  `"${name}" is not a fact of a series, which has ${factNames}.`;
+
+/** Of a text in a message. */
+const quotedMax = 60;
+
+/** @param text of the fact; a long one is shortened. */
+export function invalidFact(column: Column, text: string): string {
+  const quoted = text.length > quotedMax ? `${text.slice(0, quotedMax)}…` : text;
+  return `${column.name}="${quoted}": ${plainCells.expected(column)} is expected.`;
+}
 
 /** The fact in PostgreSQL's format; null clears it, undefined if the text is invalid. */
 export function readFact(column: Column, text: string): string | null | undefined {
@@ -102,6 +113,18 @@ export function ofItemBecause(
   if (ofItem.length === 0) return null;
   return `"${id}" has the prices of an item, which gives it its ${ofItem.join(', ')}: load the dataset commodity-items.`;
 }
+
+/** The facts that the series has from its item, or that its observations are dated by: setting another value is refused. */
+export const fixedFacts = ({
+  isOfItem,
+  isPublished,
+}: {
+  isOfItem: boolean;
+  isPublished: boolean;
+}): string[] =>
+  factColumns
+    .map(({ name }) => name)
+    .filter((name) => (isOfItem && factsOfItem.has(name)) || (isPublished && datingFacts.has(name)));
 
 /** Whether the dates of points depend on one of the facts. */
 export const isDated = (changes: readonly FactChange[]): boolean =>

@@ -68,6 +68,7 @@ async function walk(stage: Stage, visitor: Visitor, receiver: Receiver): Promise
     ['/dashboard/operator/releases', longWord, 'operator-releases'],
     [`/dashboard/operator/releases/${release}`, longWord, 'operator-release'],
     ['/dashboard/operator/sources', longWord, 'operator-sources'],
+    [`/dashboard/operator/facts?q=${series}&facts=unit,source`, longWord, 'operator-facts'],
     [upload, longWord, 'operator-upload'],
     [`/series/${series}`, longWord, 'series'],
     [`/series/${series}?view=table`, longWord, 'series-table'],

@@ -7,6 +7,7 @@ export interface Operating {
   accountId: string;
   get(path: string): Promise<Answer>;
   post(path: string, body?: unknown): Promise<Answer>;
+  patch(path: string, body: unknown): Promise<Answer>;
   delete(path: string): Promise<Answer>;
   /** Sends a file; `more` are further parameters. */
   upload(name: string, content: string | Buffer, more?: string): Promise<Answer>;
@@ -23,6 +24,7 @@ export async function newOperator(services: Services): Promise<Operating> {
     get: (path) => ask('GET', `/v1/operator${path}`, { session }),
     post: (path, body) =>
       ask('POST', `/v1/operator${path}`, { session, ...(body === undefined ? {} : { body }) }),
+    patch: (path, body) => ask('PATCH', `/v1/operator${path}`, { session, body }),
     delete: (path) => ask('DELETE', `/v1/operator${path}`, { session }),
     upload: (name, content, more = '') =>
       services.call(`/v1/operator/uploads?name=${encodeURIComponent(name)}${more}`, {

@@ -1,0 +1,46 @@
+// Reads the facts of series in a request, given as JSON has them. All faults are collected in one pass, as of a file.
+import type { FactsFile } from './facts-file.ts';
+import { factColumns, invalidFact, readFact, unknownFact } from './set.ts';
+
+/** As the lists of series have it; null and an empty text clear the fact. */
+export type GivenFact = string | number | readonly string[] | null;
+
+export interface GivenFacts {
+  id: string;
+  facts: Readonly<Record<string, GivenFact>>;
+}
+
+/** The rows as those of a file are read; their lines are their numbers in the request. */
+export function readFactsRequest(given: readonly GivenFacts[]): FactsFile {
+  const read: FactsFile = { rows: [], faults: [] };
+  const ids = new Set<string>();
+  for (const [at, { id, facts }] of given.entries()) {
+    const line = at + 1;
+    if (ids.has(id)) read.faults.push({ ...{ line, id, fact: null }, text: `"${id}" is given twice.` });
+    ids.add(id);
+    read.rows.push({ line, id, values: readValues(read, { line, id, facts }) });
+  }
+  return read;
+}
+
+function readValues({ faults }: FactsFile, { line, id, facts }: GivenFacts & { line: number }) {
+  const values: Record<string, string | null> = {};
+  for (const [fact, given] of Object.entries(facts)) {
+    const column = factColumns.find(({ name }) => name === fact);
+    const text = textOf(given);
+    const value = column === undefined ? undefined : readFact(column, text);
+    if (value === undefined)
+      faults.push({
+        ...{ line, id, fact },
+        text: column === undefined ? unknownFact(fact) : invalidFact(column, text),
+      });
+    else values[fact] = value;
+  }
+  return values;
+}
+
+/** As a cell of a file has it. */
+function textOf(given: GivenFact): string {
+  if (given === null) return '';
+  return typeof given === 'string' || typeof given === 'number' ? String(given) : given.join(';');
+}
