@@ -59,6 +59,13 @@ test('a percentage of an OpenDocument is what its cell shows, with a style and w
   t.deepEqual(readWorkbook(file)[0]?.rows[1], ['2024', '84.4%']);
 });
 
+test('a superscript in a cell is not a digit of its number', (t) => {
+  const raised = '<r><rPr><vertAlign val="superscript"/></rPr><t>1)</t></r>';
+  const cells = `<c r="A1" t="inlineStr"><is><r><t>2022</t></r>${raised}</is></c><c r="B1" t="inlineStr"><is><t>a &lt;sup&gt;1</t></is></c>`;
+  const file = written('raised.xlsx', workbookOf(`<row r="1">${cells}</row>`));
+  t.deepEqual(readWorkbook(file)[0]?.rows, [['2022¹', 'a <sup>1']]);
+});
+
 test('an archive that is cut short is refused', (t) => {
   t.throws(() => readWorkbook(written('packed.xlsx', Buffer.from('PK\x03\x04'))), {
     message: /its archive is damaged/,

@@ -14,6 +14,7 @@ import {
   type WorkSheet,
 } from '@e965/xlsx';
 import { IngestFailure } from '../failure.ts';
+import { htmlText } from './html-table.ts';
 import { archiveFault } from './workbook-archive.ts';
 
 export interface Sheet {
@@ -47,7 +48,7 @@ export function readWorkbook(file: string): Sheet[] {
     return lastRead.sheets;
   lastRead = undefined; // never two in memory
   const workbook = opened(file, {
-    ...{ dense: true, cellNF: true, cellText: false, cellHTML: false },
+    ...{ dense: true, cellNF: true, cellText: false, cellHTML: true },
     sheetStubs: true, // else a formula without a result is an empty cell
   });
   const from1904 = workbook.Workbook?.WBProps?.date1904 === true;
@@ -208,7 +209,7 @@ const errorTexts: ReadonlyMap<number, string> = new Map([
 ]);
 
 function textOf(cell: CellObject, from1904: boolean): string {
-  const { t: type, v: value, z: format, w: shown } = cell;
+  const { t: type, v: value, z: format, w: shown, h: html } = cell;
   if (type === 'n' && typeof value === 'number') {
     if (typeof format === 'string' && SSF.is_date(format)) return dateOf(value, from1904) ?? String(value);
     // A percentage is what a reader of the sheet sees; 15 digits are what a double holds.
@@ -220,6 +221,7 @@ function textOf(cell: CellObject, from1904: boolean): string {
   if (type === 'e') return errorTexts.get(Number(value)) ?? '#N/A';
   if (type === 'z') return '';
   if (type === 'b') return value === true ? 'TRUE' : 'FALSE';
+  if (html?.includes('<sup>') === true) return htmlText(html).trim();
   return typeof value === 'string' ? value.trim() : '';
 }
 
