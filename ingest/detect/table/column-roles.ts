@@ -34,6 +34,8 @@ type Assigned = Omit<Columns, Exclude<keyof Dimensions, 'ignored' | 'evidence'>>
 const titled = {
   status: /^(?:obs(?:ervation)?[ _]?)?(?:status|flags?)$/i,
   flags: /^(?:.*[ _])?(?:flags?|status|footnotes?|notes?|symbols?|fn|markers?)(?: codes?)?(?: \(\d+\))?$/i,
+  flagCodes: /^codes?(?: \(\d+\))?$/i,
+  ofFlags: /(?:^|[ _])(?:flags?|status)(?:[ _]|$)/i,
   comment: /comment|footnote|^notes?$|remark|sequence/i,
   unit: /^(?:units?(?:[ _](?:of[ _])?measure)?|uom|unit[ _]name|einheit|unidad|unit[ée])$/i,
   currency: /^currency(?:[ _]code)?$/i,
@@ -117,6 +119,7 @@ export function detectColumns(
     .filter((row) => found.values.some((at) => (row[at] ?? '').trim() !== ''))
     .slice(0, examinedRows);
   takeNames(found, free, titles, body, take);
+  leaveStatusTexts(found, free, titles, body);
   const dimensions = detectDimensions(free, { key: found.key, dates: taken.dates }, titles, body);
   return {
     ...{ ...found, ...dimensions },
@@ -281,7 +284,9 @@ function takeStatusBeside(
     const profile = profiles[at];
     if (profile === undefined || found.values.includes(at)) return false;
     const isShort = [...profile.distinct.keys()].every((text) => text.length <= 16 && !isNumberText(text));
-    return isShort && (isUntitled(entryAt(titles, at), at) || titled.flags.test(entryAt(titles, at)));
+    const title = entryAt(titles, at);
+    const isTitled = titled.flags.test(title) || (beside.length > 1 && titled.flagCodes.test(title));
+    return isShort && (isUntitled(title, at) || isTitled);
   };
   if (beside.length === 0 || (beside.length === 1 && found.status !== null)) return;
   const isLast = (at: number) => at >= titles.length;
@@ -295,6 +300,21 @@ function takeStatusBeside(
   for (const at of beside) {
     free.delete(at);
     found.ignored.delete(at);
+  }
+}
+
+/** `Flag Description` beside `Flag`: the points have its code. */
+function leaveStatusTexts(
+  { status, ignored }: Assigned,
+  free: Set<number>,
+  titles: readonly string[],
+  body: readonly string[][],
+): void {
+  if (status === null) return;
+  for (const at of [...free]) {
+    if (!titled.ofFlags.test(entryAt(titles, at)) || !isDetermined(body, [status], at)) continue;
+    free.delete(at);
+    ignored.set(at, `it describes ${entryAt(titles, status)}`);
   }
 }
 

@@ -191,6 +191,7 @@ function rank({ style }: Candidate, texts: readonly string[], { title = '' }: Da
   const most = Math.max(...numbers);
   const years = new Set(texts.map((text) => text.slice(0, 4))).size;
   const isPlain = format === undefined || format === 'YYYY/M';
+  if (saysOfDates('week', title) && format === 'YYYY/W') return -4;
   // A number loses its last zero: where 2020.09 is September, 2020.1 is October.
   if (format === 'YYYY.MM')
     return texts.some((text) => text.endsWith('.1')) && texts.some((text) => /\.0\d$/.test(text)) ? -2 : 3;

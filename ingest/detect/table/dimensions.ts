@@ -142,8 +142,9 @@ function leaveDetermined(
     if (rest.length === 0 || !isDetermined(body, rest, at)) continue;
     const by = rest.find((each) => isDetermined(body, [each], at));
     const of = by === undefined ? 'the others' : entryAt(titles, by);
-    const { words, filled } = entryOf(profiles, at);
-    const isNumbers = words.size === 0 && filled > 0 && !isCodeTitle(entryAt(titles, at));
+    const { numbers, marks, filled } = entryOf(profiles, at);
+    // A second line of titles may be among few rows.
+    const isNumbers = numbers > 0 && (numbers + marks) * 2 > filled && !isCodeTitle(entryAt(titles, at));
     leave(at, isNumbers ? `${besidePeriods}, which follow from ${of}` : `it follows from ${of}`);
   }
 }
