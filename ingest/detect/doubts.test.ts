@@ -112,3 +112,19 @@ test('a column without a title beside those of the periods is asked about, even 
   t.true(entry.guessed?.includes('ignore'));
   t.deepEqual(entry.ignore, ['column 3', 'column 5']);
 });
+
+test('years near the dates, and numbers of weeks, are no values', (t) => {
+  const spans = years.map((year, at) => [year, String(Number(year) + 5), `${at}.5`]);
+  const { entry } = proposed([['From', 'To', 'Growth'], ...spans]);
+  t.like(entry, { values: 'Growth', ignore: ['To'] });
+  t.true(entry.guessed?.includes('ignore'));
+  const weeks = years.map((_, at) => [
+    String(at + 1),
+    `2023-01-${String(at * 3 + 1).padStart(2, '0')}`,
+    `${900 + at}`,
+  ]);
+  t.like(proposed([['Week', 'Date', 'Deaths'], ...weeks]).entry, { values: 'Deaths', ignore: ['Week'] });
+  // A value may be as large as a year.
+  const large = years.map((year, at) => [year, String(2001 + at * 9), `${at}.5`]);
+  t.is(proposed([['Year', 'Births', 'Rate'], ...large]).entry.values, '*');
+});

@@ -147,7 +147,8 @@ function doubtParts(
   columns: Columns,
   rows: readonly string[][],
 ): void {
-  if (dates.kind !== 'column' || dates.columns.length > 1 || dates.found.kind !== 'year') return;
+  if (dates.kind !== 'column' || dates.columns.length > 1) return;
+  if (dates.found.kind !== 'year' && dates.found.kind !== 'fiscal year') return;
   for (const key of ['values', 'dimensions'] as const) {
     const parts = possibleParts(columns[key], titles, rows);
     if (parts.length === 0) continue;

@@ -5,7 +5,8 @@ import { isNumberText } from '../../cells/cell-forms.ts';
 import { detectDates } from './date-format.ts';
 import { isUntitled } from './header-lines.ts';
 import { vintageTitle } from './layout.ts';
-import { besidePeriods, detectDimensions, type Dimensions } from './dimensions.ts';
+import { columnsLikeDates } from './columns-like-dates.ts';
+import { besidePeriods, detectDimensions, likeDates, type Dimensions } from './dimensions.ts';
 import { examinedRows, isCodeTitle, isDetermined, profileOf, type Profile } from './column-profile.ts';
 
 export interface Columns extends Dimensions {
@@ -112,8 +113,13 @@ export function detectColumns(
   found.frequency = take(titled.frequency);
   found.multiplier = take(titled.multiplier);
   takeVintage(found, free, titles, profiles);
-  if (taken.periods.length === 0) takeValues(found, free, titles, profiles, rows);
-  else leaveNumbers(found, free, titles, profiles, taken);
+  if (taken.periods.length === 0) {
+    for (const at of columnsLikeDates([...free], titles, taken.dates, rows)) {
+      free.delete(at);
+      found.ignored.set(at, likeDates);
+    }
+    takeValues(found, free, titles, profiles, rows);
+  } else leaveNumbers(found, free, titles, profiles, taken);
   takeStatusBeside(found, free, titles, profiles);
   const body = rows
     .filter((row) => found.values.some((at) => (row[at] ?? '').trim() !== ''))

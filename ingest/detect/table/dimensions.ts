@@ -29,9 +29,12 @@ export const besidePeriods = 'numbers of no single period, beside those of the p
 /** Why a column that repeats the dates is not loaded. */
 const repeatingDates = 'it has one text for each date';
 
+/** Why numbers that are like dates are not loaded. */
+export const likeDates = 'its numbers are years or weeks';
+
 /** Whether a column that is not loaded may be one to load after all. */
 export const isDoubtful = (whyIgnored: string): boolean =>
-  [besidePeriods, repeatingDates].some((why) => whyIgnored.startsWith(why));
+  [besidePeriods, repeatingDates, likeDates].some((why) => whyIgnored.startsWith(why));
 
 /**
  * @param candidates the columns that are neither dates, values nor facts of the series. @param key the column that names the series.
