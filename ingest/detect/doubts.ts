@@ -9,11 +9,19 @@ import { detectDates } from './table/date-format.ts';
 import { possibleParts } from './table/dates-in-two-parts.ts';
 import { dateText, type Layout } from './table/layout.ts';
 import type { Columns } from './table/column-roles.ts';
+import type { SheetDoubts } from '../read/workbook.ts';
 import type { About, Draft, Seen } from './proposal.ts';
 
-/** @returns why the table cannot be read, or null. */
-export function addDoubts(draft: Draft, seen: Seen, about: About): string | null {
+/** @param of.sheet the doubts about the cells of a workbook. @returns why the table cannot be read, or null. */
+export function addDoubts(
+  draft: Draft,
+  seen: Seen,
+  { about, sheet = {} }: { about: About; sheet?: SheetDoubts | undefined },
+): string | null {
   const { layout, columns, rows } = seen;
+  if (sheet.date !== undefined) doubt(draft, 'date', sheet.date);
+  if (sheet.values !== undefined)
+    doubt(draft, draft.entry.values === undefined ? 'date' : 'values', sheet.values);
   doubtYears(draft, layout, rows, about);
   doubtWeeks(draft, layout);
   doubtParts(draft, layout, columns, rows);

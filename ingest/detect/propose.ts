@@ -59,7 +59,7 @@ export function propose(sample: Sample, about: About): Proposal {
   const undivided = undividedMonths(layout, columns, rows);
   if (undivided !== null) return skipped(undivided);
   addColumns(draft, layout, columns);
-  const misread = addDoubts(draft, { layout, columns, rows }, about);
+  const misread = addDoubts(draft, { layout, columns, rows }, { about, sheet: sample.doubts });
   if (misread !== null) return skipped(misread);
   const kinds = addUndated(draft, { layout, columns, rows });
   if (typeof kinds === 'string') return skipped(kinds);
