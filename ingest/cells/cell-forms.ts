@@ -59,7 +59,7 @@ const sign = '[-+\\u2010-\\u2015\\u2212\\ufe63\\uff0d]';
 const approximate = '(?:~|≈|c(?:a|irca)?\\.?|about|approx\\.?)';
 const multipleText =
   '(?:[KMBT]|mn|mln|mio\\.?|bn|bln|mrd\\.?|mld|tn|trn|thousand|million|billion|trillion|lakh|lac|crore|cr)';
-const flagText = '(?:[a-z]{1,3}|[\\[({][a-z0-9*/]{1,5}[\\])}]|[*†‡§#^¹²³⁴⁵⁶⁷⁸⁹]{1,3}|\\d\\))';
+const flagText = '(?:[a-z]{1,3}|[\\[({][a-z0-9*/]{1,5}[\\])}]|[*†‡§#^⁰¹²³⁴⁵⁶⁷⁸⁹]{1,3}|\\d\\))';
 const numberText = new RegExp(
   `^(?<lead>${currency}|${approximate})?\\s?(?<open>\\()?\\s?(?<sign>${sign}\\s?)?(?<before>${currency}|${approximate}|[*†‡])?\\s?(?<sign2>${sign}\\s?)?(?<core>${digitsText})(?<exponent>[eE][+-]?\\d{1,3})?` +
     `\\s?(?<percent>%|‰|p\\.?p\\.?|${currency})?(?<close>\\))?(?<trailing>[-\\u2212](?=$|\\s))?\\s?(?<rest>.*)$`,

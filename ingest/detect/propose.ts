@@ -3,11 +3,9 @@
 import { entryAt } from '../../kernel/entries.ts';
 import { metadataNames } from '../datasets/metadata.ts';
 import { isValueText } from '../cells/cell-forms.ts';
+import { addDoubts } from './doubts.ts';
 import { addNumbers } from './add-number-format.ts';
 import { detectColumns, otherDates, type Columns } from './table/column-roles.ts';
-import { isDoubtful } from './table/dimensions.ts';
-import { detectDates } from './table/date-format.ts';
-import type { DatedText } from '../cells/dates/date-forms.ts';
 import { frequencyOf } from './table/frequency.ts';
 import { cellsShown, isUntitled, namingDates } from './table/header-lines.ts';
 import { dateColumns, dateText, detectLayout, distinctIn, filledDown, type Layout } from './table/layout.ts';
@@ -61,9 +59,8 @@ export function propose(sample: Sample, about: About): Proposal {
   const undivided = undividedMonths(layout, columns, rows);
   if (undivided !== null) return skipped(undivided);
   addColumns(draft, layout, columns);
-  doubtYears(draft, layout, rows, about);
-  doubtParts(draft, layout, columns, rows);
-  doubtDates(draft, layout, columns, rows);
+  const misread = addDoubts(draft, { layout, columns, rows }, { about, sheet: sample.doubts });
+  if (misread !== null) return skipped(misread);
   const kinds = addUndated(draft, { layout, columns, rows });
   if (typeof kinds === 'string') return skipped(kinds);
   const unread = addNumbers(draft, sample, dated(rows, layout, columns), columns.values);
@@ -291,50 +288,6 @@ function addColumns(draft: Draft, { titles, dates }: Layout, columns: Columns): 
   }
 }
 
-/** Annual values that may be monthly ones are a guess: each month would be a series of its own. */
-function doubtParts(
-  { evidence, guessed }: Draft,
-  { dates, titles }: Layout,
-  columns: Columns,
-  rows: readonly string[][],
-): void {
-  if (dates.kind !== 'column' || dates.columns.length > 1 || dates.found.kind !== 'year') return;
-  for (const key of ['values', 'dimensions'] as const) {
-    const parts = possibleParts(columns[key], titles, rows);
-    if (parts.length === 0) continue;
-    const named = parts.slice(0, 3).map((at) => entryAt(titles, at));
-    evidence[key] =
-      `${evidence[key] ?? ''}; but ${named.join(', ')} may say which months of the year the values are of`;
-    guessed.push(key);
-  }
-}
-
-/** How many years ahead tables of figures go. */
-const yearsAhead = 10;
-
-/** Years of two digits are of one century, whose limit the dates may cross. */
-function doubtYears(
-  { evidence, guessed }: Draft,
-  { dates, titles }: Layout,
-  rows: readonly string[][],
-  { today }: About,
-): void {
-  if (dates.kind !== 'column' && dates.kind !== 'across') return;
-  const texts =
-    dates.kind === 'column'
-      ? rows.map((row) => dateText(row, dates))
-      : dates.columns.map((at) => entryAt(titles, at));
-  const last = String(Number(today.slice(0, 4)) + yearsAhead);
-  const late = texts.find(
-    (text) => !/\d{4}/.test(text) && (dates.found.read(text)?.from ?? '').slice(0, 4) > last,
-  );
-  if (late === undefined) return;
-  const year = dates.found.read(late)?.from.slice(0, 4) ?? '';
-  evidence['date'] =
-    `${evidence['date'] ?? ''}; "${late}" is read as ${year}: of years of two digits, 69 to 99 are 1969 to 1999, and 00 to 68 are 2000 to 2068`;
-  if (!guessed.includes('date')) guessed.push('date');
-}
-
 /** Why two tables side by side, each with its own dates under one title, are not read as one. */
 function besideTable({ dates, titles }: Layout, rows: readonly string[][]): string | null {
   if (dates.kind !== 'column') return null;
@@ -348,41 +301,6 @@ function besideTable({ dates, titles }: Layout, rows: readonly string[][]): stri
       return `the columns ${entryAt(titles, own)} and ${entryAt(titles, at)} have different dates on one line, such as "${(other[own] ?? '').trim()}" and "${(other[at] ?? '').trim()}": the sheet has two tables side by side. Put each into its own file or sheet`;
   }
   return null;
-}
-
-/** A second column of dates may belong to the values beside it, as where two tables are side by side. */
-function doubtDates(
-  { evidence, guessed }: Draft,
-  { dates, titles }: Layout,
-  { dimensions, ignored }: Columns,
-  rows: readonly string[][],
-): void {
-  if (dates.kind !== 'column') return;
-  const doubt = 'has dates of its own, which may be those of the values beside it';
-  const isOther = (at: number) =>
-    hasOtherDates(rows.slice(0, 1_000), at, (row) => dates.found.read(dateText(row, dates)));
-  for (const [at, why] of ignored)
-    if (isDoubtful(why) && isOther(at)) ignored.set(at, `${why}; but it ${doubt}`);
-  const named = dimensions.filter(isOther).map((at) => entryAt(titles, at));
-  if (named.length === 0) return;
-  evidence['dimensions'] = `${evidence['dimensions'] ?? ''}; but ${named.join(', ')} ${doubt}`;
-  if (!guessed.includes('dimensions')) guessed.push('dimensions');
-}
-
-/** Whether the texts of the column are dates, and one of them lies outside the period of its row. */
-function hasOtherDates(
-  rows: readonly string[][],
-  at: number,
-  spanOf: (row: readonly string[]) => DatedText | null,
-): boolean {
-  const texts = [...new Set(rows.map((row) => (row[at] ?? '').trim()))].filter((text) => text !== '');
-  if (texts.every((text) => /^\d+$/.test(text))) return false;
-  const form = detectDates(texts);
-  if (form === null) return false;
-  return rows.some((row) => {
-    const [own, span] = [form.read((row[at] ?? '').trim()), spanOf(row)];
-    return own !== null && span !== null && (own.to < span.from || own.from > span.to);
-  });
 }
 
 const reserved = new Set([...metadataNames, 'series_id', 'date', 'value', 'status', 'vintage']);

@@ -1,5 +1,5 @@
 import test from 'ava';
-import { htmlTable } from './html-table.ts';
+import { htmlTable, htmlText } from './html-table.ts';
 
 test('the largest table of a web page is its table, as texts, with spans spread out', (t) => {
   const page = `<html><body><table><tr><td>Menu</td></tr></table>
@@ -12,4 +12,15 @@ test('the largest table of a web page is its table, as texts, with spans spread 
     ['2011', '01/02/2023', ''],
   ]);
   t.is(htmlTable('<html><p>no table</p></html>'), null);
+});
+
+test('the number of a footnote is not a digit of the number beside it', (t) => {
+  const page =
+    '<table><tr><th>Year<th>Area (km<sup>2</sup>)<tr><td>2022<sup>1)</sup><td>1020<sup>2, 3</sup><tr><td>2023<sup>p</sup><td>10';
+  t.deepEqual(htmlTable(page), [
+    ['Year', 'Area (km²)'],
+    ['2022¹', '1020²³'],
+    ['2023p', '10'],
+  ]);
+  t.is(htmlText('<span>10</span><sup>-3</sup> &lt;t&gt;<br/>5'), '10⁻³ <t>\n5');
 });

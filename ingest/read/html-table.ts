@@ -2,12 +2,45 @@
 import { Parser } from 'htmlparser2';
 import { IngestFailure } from '../failure.ts';
 
+const superscripts = '⁰¹²³⁴⁵⁶⁷⁸⁹';
+
+/** The number of a footnote, or a power, beside digits: as digits of the text around it, it would change a number. */
+function superscript(text: string): string {
+  if (!/^[\d\s(),;.-]*$/.test(text)) return text;
+  return text
+    .replaceAll(/[^\d-]/g, '')
+    .replaceAll(/\d/g, (digit) => superscripts[Number(digit)] ?? digit)
+    .replaceAll('-', '⁻');
+}
+
+/** The text of a piece of HTML; superscript digits are such characters. */
+export function htmlText(html: string): string {
+  let text = '';
+  let raised = 0;
+  const parser = new Parser({
+    onopentagname(name) {
+      if (name === 'sup') raised += 1;
+      else if (name === 'br') text += '\n';
+    },
+    ontext(part) {
+      text += raised > 0 ? superscript(part) : part;
+    },
+    onclosetag(name) {
+      if (name === 'sup') raised -= 1;
+    },
+  });
+  parser.end(html);
+  return text;
+}
+
 interface Building {
   rows: string[][];
   /** Cells that extend down from a row above: column → text, and for how many further rows. */
   down: Map<number, { text: string; rows: number }>;
   cell: { text: string; columns: number; rows: number } | null;
   depth: number;
+  /** How many superscripts are open. */
+  raised: number;
 }
 
 const cellsMost = 2_000_000;
@@ -41,7 +74,7 @@ export function htmlTable(page: string): string[][] | null {
     {
       onopentag(name, attributes) {
         if (name === 'table') {
-          open.push({ rows: [], down: new Map(), cell: null, depth: open.length });
+          open.push({ rows: [], down: new Map(), cell: null, depth: open.length, raised: 0 });
           return;
         }
         const table = open.at(-1);
@@ -54,15 +87,19 @@ export function htmlTable(page: string): string[][] | null {
           const span = (text: string | undefined) =>
             Math.min(1_000, Math.max(1, Number.parseInt(text ?? '1', 10) || 1));
           table.cell = { text: '', columns: span(attributes['colspan']), rows: span(attributes['rowspan']) };
+          table.raised = 0;
         } else if (name === 'br' && table.cell !== null) table.cell.text += ' ';
+        else if (name === 'sup') table.raised += 1;
       },
       ontext(text) {
         const table = open.at(-1);
-        if (table?.cell !== null && table !== undefined) table.cell.text += text;
+        if (table?.cell !== null && table !== undefined)
+          table.cell.text += table.raised > 0 ? superscript(text) : text;
       },
       onclosetag(name) {
         const table = open.at(-1);
         if (table === undefined) return;
+        if (name === 'sup') table.raised = Math.max(0, table.raised - 1);
         if (name === 'td' || name === 'th' || name === 'tr') closeCell(table);
         if (name === 'tr') takeDown(table, table.rows.at(-1) ?? [], count);
         if (name === 'table') {

@@ -14,7 +14,7 @@ import { IngestFailure } from '../failure.ts';
 import { isNumberText } from '../cells/cell-forms.ts';
 import { fileKind } from './file-kind.ts';
 import { htmlTable } from './html-table.ts';
-import { columnsMax, readWorkbook, type Sheet } from './workbook.ts';
+import { columnsMax, readWorkbook, type Sheet, type SheetDoubts } from './workbook.ts';
 
 export interface TableFile {
   /** The path. */
@@ -52,6 +52,8 @@ export interface Sample {
   split?: ',';
   /** Why the values of the rows are unknown. */
   fault?: string;
+  /** Of a sheet: why its cells may mean something else than they show. */
+  doubts?: SheetDoubts;
 }
 
 const rowsOfBatch = 1_000;
@@ -162,9 +164,13 @@ export async function samplesOf(file: string): Promise<{ sheet: string | undefin
   const kind = tableKind(file);
   if (kind === 'text') return [{ sheet: undefined, sample: await sampleOfText(file) }];
   if (kind === 'web page') return [{ sheet: undefined, sample: await sampleOfPage(file) }];
-  return readWorkbook(file).map(({ name, rows, continued, fault }) => ({
+  return readWorkbook(file).map(({ name, rows, continued, fault, doubts }) => ({
     sheet: name,
-    sample: { ...wholeSample(rows), continued, ...(fault !== undefined && { fault }) },
+    sample: {
+      ...{ ...wholeSample(rows), continued },
+      ...(fault !== undefined && { fault }),
+      ...(doubts !== undefined && { doubts }),
+    },
   }));
 }
 

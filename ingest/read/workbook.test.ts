@@ -59,6 +59,31 @@ test('a percentage of an OpenDocument is what its cell shows, with a style and w
   t.deepEqual(readWorkbook(file)[0]?.rows[1], ['2024', '84.4%']);
 });
 
+test('a superscript in a cell is not a digit of its number', (t) => {
+  const raised = '<r><rPr><vertAlign val="superscript"/></rPr><t>1)</t></r>';
+  const cells = `<c r="A1" t="inlineStr"><is><r><t>2022</t></r>${raised}</is></c><c r="B1" t="inlineStr"><is><t>a &lt;sup&gt;1</t></is></c>`;
+  const file = written('raised.xlsx', workbookOf(`<row r="1">${cells}</row>`));
+  t.deepEqual(readWorkbook(file)[0]?.rows, [['2022¹', 'a <sup>1']]);
+});
+
+test('formats that show another number, a text or less of a date than the cell has', (t) => {
+  const book = utils.book_new();
+  const sheet = utils.aoa_to_sheet([['Month', 'A'], [45314, 1234000], [45315, 0]]); // prettier-ignore
+  for (const [place, format] of [
+    ['A2', 'd-mmm'],
+    ['B2', '#,##0,'],
+    ['B3', '"c"'],
+  ])
+    // prettier-ignore
+    Object.assign(sheet[place ?? ''] as object, { z: format });
+  utils.book_append_sheet(book, sheet, 'A');
+  const file = written('formats.xlsx', write(book, { type: 'buffer', bookType: 'xlsx' }) as Buffer);
+  const [read] = readWorkbook(file);
+  t.deepEqual(read?.rows, [['Month', 'A'], ['2024-01-23', '1234000'], ['45315', 'c']]); // prettier-ignore
+  t.regex(read?.doubts?.date ?? '', /A2 shows no year/);
+  t.regex(read?.doubts?.values ?? '', /B2 divides what the sheet shows by 1000: .* multiply: 0\.001$/);
+});
+
 test('an archive that is cut short is refused', (t) => {
   t.throws(() => readWorkbook(written('packed.xlsx', Buffer.from('PK\x03\x04'))), {
     message: /its archive is damaged/,

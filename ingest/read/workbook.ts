@@ -14,6 +14,7 @@ import {
   type WorkSheet,
 } from '@e965/xlsx';
 import { IngestFailure } from '../failure.ts';
+import { htmlText } from './html-table.ts';
 import { archiveFault } from './workbook-archive.ts';
 
 export interface Sheet {
@@ -24,7 +25,11 @@ export interface Sheet {
   continued: ReadonlySet<number>;
   /** Why its values are unknown. */
   fault?: string;
+  /** Why its cells may mean something else than they show. */
+  doubts?: SheetDoubts;
 }
+
+export type SheetDoubts = Partial<Record<'date' | 'values', string>>;
 
 const workbookBytesMax = 64 * 1024 * 1024;
 /** Of a sheet, as in Excel. */
@@ -47,7 +52,7 @@ export function readWorkbook(file: string): Sheet[] {
     return lastRead.sheets;
   lastRead = undefined; // never two in memory
   const workbook = opened(file, {
-    ...{ dense: true, cellNF: true, cellText: false, cellHTML: false },
+    ...{ dense: true, cellNF: true, cellText: false, cellHTML: true },
     sheetStubs: true, // else a formula without a result is an empty cell
   });
   const from1904 = workbook.Workbook?.WBProps?.date1904 === true;
@@ -126,6 +131,7 @@ function sheetOf(name: string, sheet: WorkSheet, from1904: boolean, room: Room):
   if (last >= rowsMax) refuse(`a cell in row ${last + 1}; a sheet may have ${rowsMax} rows`);
   const rows = Array.from({ length: last + 1 }, (): string[] => []);
   const faults = new Formulas();
+  const doubts: SheetDoubts = {};
   for (const at of numbers) {
     const row = data[at] ?? [];
     const columns = Object.keys(row).map(Number);
@@ -138,11 +144,12 @@ function sheetOf(name: string, sheet: WorkSheet, from1904: boolean, room: Room):
       if (cell === undefined) continue;
       texts[column] = textOf(cell, from1904);
       faults.note(cell, at, column);
+      noteFormat(doubts, cell, utils.encode_cell({ r: at, c: column }));
     }
     rows[at] = withoutEnd(texts);
   }
   const continued = repeatMerged(rows, sheet['!merges'] ?? [], take);
-  return { name, rows, continued, ...faults.found() };
+  return { name, rows, continued, ...faults.found(), ...(Object.keys(doubts).length > 0 && { doubts }) };
 }
 
 /** @param take is called with the cells that are added. @returns the lines that continue a cell. */
@@ -192,6 +199,34 @@ class Formulas {
   }
 }
 
+const quoted = /"[^"]*"|\\.|_./g;
+/** Commas behind the last digit of a format, and no word: 1234000 is shown as 1,234. */
+const scaling = /[0#?](,+)(?![\d#?,.])/;
+
+/** Notes formats that show another number, or less of a date, than the cell has. */
+function noteFormat(doubts: SheetDoubts, { t: type, v: value, z: format }: CellObject, place: string): void {
+  if (type !== 'n' || typeof value !== 'number' || typeof format !== 'string') return;
+  const bare = format.replaceAll(quoted, '').replaceAll(/\[[^\]]*\]/g, '');
+  if (SSF.is_date(format)) {
+    if (/d/i.test(bare) && /m/i.test(bare) && !/[ygbehs]/i.test(bare))
+      doubts.date ??= `the format of ${place} shows no year: a program that takes Jan-24 for a day stores 24 January of the present year`;
+    return;
+  }
+  const commas = scaling.exec(bare)?.[1]?.length ?? 0;
+  if (commas === 0 || /"[^"]*\p{L}[^"]*"|\\\p{L}/u.test(format)) return;
+  const factor = `0.${'0'.repeat(commas * 3 - 1)}1`;
+  doubts.values ??= `the format of ${place} divides what the sheet shows by ${1000 ** commas}: the stored number ${value} is read; if the unit is that of the shown numbers, set multiply: ${factor}`;
+}
+
+/** The text that a format shows in place of a number, such as "c" for a confidential one. */
+function textInPlace(format: string, value: number): string | undefined {
+  const sections = format.split(';');
+  const own = value < 0 ? sections[1] : value === 0 ? sections[2] : undefined;
+  const section = own ?? sections[0] ?? '';
+  if (/[0#?@]|general/i.test(section.replaceAll(quoted, ''))) return undefined;
+  return /"([^"]*\p{L}[^"]*)"/u.exec(section)?.[1]?.trim();
+}
+
 function withoutEnd(row: string[]): string[] {
   const last = row.findLastIndex((text) => text !== '');
   return row.slice(0, last + 1);
@@ -208,9 +243,11 @@ const errorTexts: ReadonlyMap<number, string> = new Map([
 ]);
 
 function textOf(cell: CellObject, from1904: boolean): string {
-  const { t: type, v: value, z: format, w: shown } = cell;
+  const { t: type, v: value, z: format, w: shown, h: html } = cell;
   if (type === 'n' && typeof value === 'number') {
     if (typeof format === 'string' && SSF.is_date(format)) return dateOf(value, from1904) ?? String(value);
+    const inPlace = typeof format === 'string' ? textInPlace(format, value) : undefined;
+    if (inPlace !== undefined) return inPlace;
     // A percentage is what a reader of the sheet sees; 15 digits are what a double holds.
     if (typeof format === 'string' ? format.includes('%') : shown?.endsWith('%') === true)
       return `${Number((value * 100).toPrecision(15))}%`;
@@ -220,6 +257,7 @@ function textOf(cell: CellObject, from1904: boolean): string {
   if (type === 'e') return errorTexts.get(Number(value)) ?? '#N/A';
   if (type === 'z') return '';
   if (type === 'b') return value === true ? 'TRUE' : 'FALSE';
+  if (html?.includes('<sup>') === true) return htmlText(html).trim();
   return typeof value === 'string' ? value.trim() : '';
 }
 

@@ -5,7 +5,8 @@ import { isNumberText } from '../../cells/cell-forms.ts';
 import { detectDates } from './date-format.ts';
 import { isUntitled } from './header-lines.ts';
 import { vintageTitle } from './layout.ts';
-import { besidePeriods, detectDimensions, type Dimensions } from './dimensions.ts';
+import { columnsLikeDates } from './columns-like-dates.ts';
+import { besidePeriods, detectDimensions, likeDates, type Dimensions } from './dimensions.ts';
 import { examinedRows, isCodeTitle, isDetermined, profileOf, type Profile } from './column-profile.ts';
 
 export interface Columns extends Dimensions {
@@ -34,6 +35,8 @@ type Assigned = Omit<Columns, Exclude<keyof Dimensions, 'ignored' | 'evidence'>>
 const titled = {
   status: /^(?:obs(?:ervation)?[ _]?)?(?:status|flags?)$/i,
   flags: /^(?:.*[ _])?(?:flags?|status|footnotes?|notes?|symbols?|fn|markers?)(?: codes?)?(?: \(\d+\))?$/i,
+  flagCodes: /^codes?(?: \(\d+\))?$/i,
+  ofFlags: /(?:^|[ _])(?:flags?|status)(?:[ _]|$)/i,
   comment: /comment|footnote|^notes?$|remark|sequence/i,
   unit: /^(?:units?(?:[ _](?:of[ _])?measure)?|uom|unit[ _]name|einheit|unidad|unit[ée])$/i,
   currency: /^currency(?:[ _]code)?$/i,
@@ -110,13 +113,19 @@ export function detectColumns(
   found.frequency = take(titled.frequency);
   found.multiplier = take(titled.multiplier);
   takeVintage(found, free, titles, profiles);
-  if (taken.periods.length === 0) takeValues(found, free, titles, profiles, rows);
-  else leaveNumbers(found, free, titles, profiles, taken);
+  if (taken.periods.length === 0) {
+    for (const at of columnsLikeDates([...free], titles, taken.dates, rows)) {
+      free.delete(at);
+      found.ignored.set(at, likeDates);
+    }
+    takeValues(found, free, titles, profiles, rows);
+  } else leaveNumbers(found, free, titles, profiles, taken);
   takeStatusBeside(found, free, titles, profiles);
   const body = rows
     .filter((row) => found.values.some((at) => (row[at] ?? '').trim() !== ''))
     .slice(0, examinedRows);
   takeNames(found, free, titles, body, take);
+  leaveStatusTexts(found, free, titles, body);
   const dimensions = detectDimensions(free, { key: found.key, dates: taken.dates }, titles, body);
   return {
     ...{ ...found, ...dimensions },
@@ -281,7 +290,9 @@ function takeStatusBeside(
     const profile = profiles[at];
     if (profile === undefined || found.values.includes(at)) return false;
     const isShort = [...profile.distinct.keys()].every((text) => text.length <= 16 && !isNumberText(text));
-    return isShort && (isUntitled(entryAt(titles, at), at) || titled.flags.test(entryAt(titles, at)));
+    const title = entryAt(titles, at);
+    const isTitled = titled.flags.test(title) || (beside.length > 1 && titled.flagCodes.test(title));
+    return isShort && (isUntitled(title, at) || isTitled);
   };
   if (beside.length === 0 || (beside.length === 1 && found.status !== null)) return;
   const isLast = (at: number) => at >= titles.length;
@@ -295,6 +306,21 @@ function takeStatusBeside(
   for (const at of beside) {
     free.delete(at);
     found.ignored.delete(at);
+  }
+}
+
+/** `Flag Description` beside `Flag`: the points have its code. */
+function leaveStatusTexts(
+  { status, ignored }: Assigned,
+  free: Set<number>,
+  titles: readonly string[],
+  body: readonly string[][],
+): void {
+  if (status === null) return;
+  for (const at of [...free]) {
+    if (!titled.ofFlags.test(entryAt(titles, at)) || !isDetermined(body, [status], at)) continue;
+    free.delete(at);
+    ignored.set(at, `it describes ${entryAt(titles, status)}`);
   }
 }
 

@@ -47,7 +47,7 @@ export interface DateHints {
 }
 
 const markText =
-  /(?:(?<=[\d年月日季度期년월일])|\s+|(?<=[)\]]))(\(?\[?(?:p|r|e|f|b|s|c|est|prov|prel|rev|fc|estimates?|estimated|provisional|preliminary|revised|forecast|projections?)\.?\]?\)?|[*†‡#]{1,3}|[¹²³⁴⁵⁶⁷⁸⁹]+|\(\d{1,2}\)|\d\))$/i;
+  /(?:(?<=[\d年月日季度期년월일])|\s+|(?<=[)\]]))(\(?\[?(?:p|r|e|f|b|s|c|est|prov|prel|rev|fc|estimates?|estimated|provisional|preliminary|revised|forecast|projections?)\.?\]?\)?|[*†‡#]{1,3}|[⁰¹²³⁴⁵⁶⁷⁸⁹]+|\(\d{1,2}\)|\d\))$/i;
 /** Texts with marks behind their dates, for docs/recognised.md. */
 export const markedExamples: readonly string[] = [
   '2023p', '2023 (p)', '2023 est.', '2023 [r]', 'Q1 2024 prov', '2023 preliminary', '2023 revised', '2023 forecast', '2023 e', '2023*', '2023¹', '2023 (1)', '2023年p',
@@ -191,6 +191,7 @@ function rank({ style }: Candidate, texts: readonly string[], { title = '' }: Da
   const most = Math.max(...numbers);
   const years = new Set(texts.map((text) => text.slice(0, 4))).size;
   const isPlain = format === undefined || format === 'YYYY/M';
+  if (saysOfDates('week', title) && format === 'YYYY/W') return -4;
   // A number loses its last zero: where 2020.09 is September, 2020.1 is October.
   if (format === 'YYYY.MM')
     return texts.some((text) => text.endsWith('.1')) && texts.some((text) => /\.0\d$/.test(text)) ? -2 : 3;

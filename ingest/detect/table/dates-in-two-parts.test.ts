@@ -154,3 +154,14 @@ test('a title that is a month in one language and an average in another is what 
   const averaged = [...'jan feb mar apr'.split(' '), 'avg'];
   t.like(across(averaged), { date: { across: 'columns', language: undefined }, ignore: ['avg'] });
 });
+
+test('parts of fiscal years in the titles are refused: their calendar years are not stated', (t) => {
+  const titles = ['Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec', 'Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun'];
+  for (const parts of [titles, ['Q1', 'Q2', 'Q3', 'Q4']]) {
+    const rows = ['2020/21', '2021/22', '2022/23'].map((year) => [year, ...parts.map((_, at) => `${at}.5`)]);
+    t.regex(
+      proposed([['Year', ...parts], ...rows]).entry.skip ?? '',
+      /^Year has fiscal years, and titles are/,
+    );
+  }
+});

@@ -14,6 +14,8 @@ export function withParts(layout: Layout, rows: readonly string[][]): Layout | s
   const { dates, titles } = layout;
   if (dates.kind !== 'column') return layout;
   const year = entryAt(dates.columns, 0);
+  if (dates.found.kind === 'fiscal year' && partTitles(titles, year) !== null)
+    return `${entryAt(titles, year)} has fiscal years, and titles are parts of a year: put the dates into the titles, as in Apr 2024`;
   if (dates.found.kind !== 'year') return layout;
   const across = partTitles(titles, year);
   if (typeof across === 'string') return across;

@@ -29,9 +29,12 @@ export const besidePeriods = 'numbers of no single period, beside those of the p
 /** Why a column that repeats the dates is not loaded. */
 const repeatingDates = 'it has one text for each date';
 
+/** Why numbers that are like dates are not loaded. */
+export const likeDates = 'its numbers are years or weeks';
+
 /** Whether a column that is not loaded may be one to load after all. */
 export const isDoubtful = (whyIgnored: string): boolean =>
-  [besidePeriods, repeatingDates].some((why) => whyIgnored.startsWith(why));
+  [besidePeriods, repeatingDates, likeDates].some((why) => whyIgnored.startsWith(why));
 
 /**
  * @param candidates the columns that are neither dates, values nor facts of the series. @param key the column that names the series.
@@ -142,8 +145,9 @@ function leaveDetermined(
     if (rest.length === 0 || !isDetermined(body, rest, at)) continue;
     const by = rest.find((each) => isDetermined(body, [each], at));
     const of = by === undefined ? 'the others' : entryAt(titles, by);
-    const { words, filled } = entryOf(profiles, at);
-    const isNumbers = words.size === 0 && filled > 0 && !isCodeTitle(entryAt(titles, at));
+    const { numbers, marks, filled } = entryOf(profiles, at);
+    // A second line of titles may be among few rows.
+    const isNumbers = numbers > 0 && (numbers + marks) * 2 > filled && !isCodeTitle(entryAt(titles, at));
     leave(at, isNumbers ? `${besidePeriods}, which follow from ${of}` : `it follows from ${of}`);
   }
 }

@@ -87,8 +87,9 @@ export function widthOf(rows: readonly string[][]): number {
 function headerAbove(rows: readonly string[][], firstRow: number, dates: number | null): number[] | null {
   const namesIn = (row: readonly string[]) => row.filter((cell, at) => at !== dates && cell.trim() !== '');
   // The row with most distinct names wins: a title may be in many cells as well.
-  const counts = rows.slice(0, firstRow).map((row) => {
-    const names = namesIn(row);
+  const above = rows.slice(0, firstRow);
+  const counts = above.map((row) => {
+    const names = numbersColumns(row) && above.length > 1 ? [] : namesIn(row);
     return new Set(names).size * 100_000 + names.length;
   });
   const most = Math.max(0, ...counts);
@@ -97,9 +98,19 @@ function headerAbove(rows: readonly string[][], firstRow: number, dates: number 
   // A line that names the dates is one of names, even if only one other column has a name: a column of row numbers has none.
   const namesDates = dates !== null && isDateTitle((rows[entryAt(header, 0)]?.[dates] ?? '').trim());
   if (most === 0 || (most < 200_000 && width > 2 && !namesDates)) return null;
-  for (let above = entryAt(header, 0) - 1; above >= 0 && repeats(header, rows, width); above--)
-    if (new Set(namesIn(rows[above] ?? [])).size > 1) header.unshift(above);
+  for (let at = entryAt(header, 0) - 1; at >= 0 && repeats(header, rows, width); at--)
+    if (new Set(namesIn(rows[at] ?? [])).size > 1) header.unshift(at);
   return header;
+}
+
+/** Whether the cells number the columns: 1 2 3, (1) (2) (3) or (a) (b) (c). */
+export function numbersColumns(row: readonly string[]): boolean {
+  const cells = row.map((cell) => cell.trim()).filter((cell) => cell !== '');
+  const places = cells.map((cell) => {
+    const [, number, letter] = /^(?:[([]?(\d{1,3})[)\]]?|[([]([a-z])[)\]])$/i.exec(cell) ?? [];
+    return number === undefined ? (letter?.toLowerCase().codePointAt(0) ?? Number.NaN) : Number(number);
+  });
+  return cells.length > 1 && places.every((place, at) => place === entryAt(places, 0) + at);
 }
 
 function repeats(header: readonly number[], rows: readonly string[][], width: number): boolean {

@@ -13,6 +13,7 @@ import {
   hasNumber,
   headAbove,
   namingDates,
+  numbersColumns,
   isUnitRow,
   periodTitle,
   titlesOf,
@@ -185,11 +186,7 @@ function complete(
 /** A row with something like a date and a number beside it, other than the numbers of the columns, 1 2 3 or (1) (2) (3). */
 function isOddRow(row: readonly string[], dates: number): boolean {
   if (!/\d/.test(row[dates] ?? '') || !hasNumber(row.filter((_, at) => at !== dates))) return false;
-  const numbers = row
-    .map((cell) => cell.trim())
-    .filter((cell) => cell !== '')
-    .map((cell) => /^[([]?(\d{1,3})[)\]]?$/.exec(cell)?.[1] ?? '');
-  return !numbers.every((text, at) => text !== '' && Number(text) === Number(numbers[0]) + at);
+  return !numbersColumns(row);
 }
 
 /** The text of a row's date: only a year if the titles have the months; empty without a date. */

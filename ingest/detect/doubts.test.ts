@@ -1,0 +1,130 @@
+// Tables that could be read in a second way: each is asked about, or refused with what is wrong.
+import test from 'ava';
+import type { Sample } from '../read/table-rows.ts';
+import { propose } from './propose.ts';
+
+const about = {
+  stem: 'table',
+  dateInName: null,
+  sheet: undefined,
+  folder: 'folder',
+  facts: {},
+  today: '2026-11-23',
+};
+
+function proposed(rows: string[][]) {
+  const sample: Sample = {
+    ...{ rows, lines: rows.map((_, at) => at + 1), isWhole: true },
+    ...{ continued: new Set(), delimiter: ',' },
+  };
+  return propose(sample, about);
+}
+
+const years = Array.from({ length: 8 }, (_, at) => String(2015 + at));
+
+test('a column that distinguishes no two points of one date is a dimension only if the user says so', (t) => {
+  const rows = years.map((year, at) => [year, at < 5 ? 'survey' : 'census', `${at}.5`]);
+  const { entry, evidence } = proposed([['Year', 'Method', 'Value'], ...rows]);
+  t.true(entry.guessed?.includes('dimensions'));
+  t.regex(evidence['dimensions'] ?? '', /no two points of one date differ only in Method/);
+  const both = years.flatMap((year, at) => ['survey', 'census'].map((each) => [year, each, `${at}.5`]));
+  t.not(proposed([['Year', 'Method', 'Value'], ...both]).entry.guessed?.includes('dimensions'), true);
+});
+
+test('a description of the flags does not divide the series', (t) => {
+  const rows = years.flatMap((year, at) =>
+    ['Kenya', 'Peru'].map((area) => [
+      area,
+      year,
+      `${at}.5`,
+      at < 7 ? 'A' : 'E',
+      at < 7 ? 'Official' : 'Estimated',
+    ]),
+  );
+  const { entry } = proposed([['Area', 'Year', 'Value', 'Flag', 'Flag Description'], ...rows]);
+  t.like(entry, { dimensions: { area: 'Area' }, status: 'Flag', ignore: ['Flag Description'] });
+  t.is(entry.guessed, undefined);
+  const codes = years.map((year, at) => [year, `${at}.5`, at < 7 ? 'A' : 'P', `${at}`, 'A']);
+  t.like(proposed([['Year', 'Prices', 'Codes', 'Output', 'Codes'], ...codes]).entry, {
+    values: ['Prices', 'Output'],
+    status: { beside: 'values' },
+  });
+});
+
+test('days and months in both orders are refused', (t) => {
+  const rows = Array.from({ length: 20 }, (_, at) => [
+    at < 12 ? `1/${at + 1}/2023` : `${at + 1}/1/2023`,
+    `${at}.5`,
+  ]);
+  t.regex(
+    proposed([['Date', 'Rate'], ...rows]).entry.skip ?? '',
+    /Date has days and months in both orders: .* "1\/2\/2023" has the other one/,
+  );
+  const sorted = Array.from({ length: 20 }, (_, at) => [`${at + 1}/1/2023`, `${at}.5`]);
+  t.like(proposed([['Date', 'Rate'], ...sorted]).entry, { date: { column: 'Date', format: 'D/M/YYYY' } });
+});
+
+test('numbers under a title of weeks are weeks, or asked about', (t) => {
+  const of = (write: (week: string) => string) =>
+    proposed([['Week', 'Deaths'], ...Array.from({ length: 10 }, (_, at) => [write(String(at + 1).padStart(2, '0')), `${900 + at}`])]).entry; // prettier-ignore
+  t.like(
+    of((week) => `2023/${week}`),
+    { date: { format: 'YYYY/W' }, series: { frequency: 'weekly' } },
+  );
+  t.true(of((week) => `${week}/2023`).guessed?.includes('date'));
+});
+
+test('a heading among the rows is asked about; repeated titles are not, and titles in another order are refused', (t) => {
+  const titles = ['Year', 'Exports', 'Imports'];
+  const rows = years.map((year, at) => [year, `${100 + at}`, `${200 + at}`]);
+  const withLine = (line: string[]) => proposed([titles, ...rows.slice(0, 5), line, ...rows.slice(5)]).entry;
+  t.like(withLine(['Index 2020 = 100']), { leave_out: { Year: ['Index 2020 = 100'] } });
+  t.true(withLine(['Index 2020 = 100']).guessed?.includes('leave_out'));
+  t.is(withLine(titles).guessed, undefined);
+  t.regex(withLine(['Year', 'Imports', 'Exports']).skip ?? '', /"Imports" is in another place than above/);
+});
+
+test('a line that numbers the columns does not name them', (t) => {
+  const rows = years.map((year, at) => [year, `${at}.5`, `${at}.1`, `${at}.2`]);
+  for (const numbers of [
+    ['1', '2', '3', '4'],
+    ['(a)', '(b)', '(c)', '(d)'],
+  ])
+    // prettier-ignore
+    t.like(proposed([['Year', 'Oil', '', 'Gas'], ['', 'Output', 'Stock', 'Output'], numbers, ...rows]).entry, {
+      header: [1, 2],
+      first: 4,
+    });
+});
+
+test('a column without a title beside those of the periods is asked about, even with a word among few numbers', (t) => {
+  const { entry } = proposed([
+    ['', '2022', '', '2023', ''],
+    ['Region', 'Level', '% change', 'Level', '% change'],
+    ...['North', 'South', 'West'].map((name, at) => [
+      name,
+      `${100 + at}`,
+      `${at}.5`,
+      `${110 + at}`,
+      `${at}.1`,
+    ]),
+  ]);
+  t.true(entry.guessed?.includes('ignore'));
+  t.deepEqual(entry.ignore, ['column 3', 'column 5']);
+});
+
+test('years near the dates, and numbers of weeks, are no values', (t) => {
+  const spans = years.map((year, at) => [year, String(Number(year) + 5), `${at}.5`]);
+  const { entry } = proposed([['From', 'To', 'Growth'], ...spans]);
+  t.like(entry, { values: 'Growth', ignore: ['To'] });
+  t.true(entry.guessed?.includes('ignore'));
+  const weeks = years.map((_, at) => [
+    String(at + 1),
+    `2023-01-${String(at * 3 + 1).padStart(2, '0')}`,
+    `${900 + at}`,
+  ]);
+  t.like(proposed([['Week', 'Date', 'Deaths'], ...weeks]).entry, { values: 'Deaths', ignore: ['Week'] });
+  // A value may be as large as a year.
+  const large = years.map((year, at) => [year, String(2001 + at * 9), `${at}.5`]);
+  t.is(proposed([['Year', 'Births', 'Rate'], ...large]).entry.values, '*');
+});

@@ -1,0 +1,229 @@
+// What a table may mean besides its first reading: each doubt makes a finding a guess, with its reason, or refuses the table.
+import { entryAt } from '../../kernel/entries.ts';
+import { isNumberText } from '../cells/cell-forms.ts';
+import type { DatedText } from '../cells/dates/date-forms.ts';
+import { saysOfDates } from '../cells/dates/date-column-titles.ts';
+import { isDetermined } from './table/column-profile.ts';
+import { isDoubtful } from './table/dimensions.ts';
+import { detectDates } from './table/date-format.ts';
+import { possibleParts } from './table/dates-in-two-parts.ts';
+import { dateText, type Layout } from './table/layout.ts';
+import type { Columns } from './table/column-roles.ts';
+import type { SheetDoubts } from '../read/workbook.ts';
+import type { About, Draft, Seen } from './proposal.ts';
+
+/** @param of.sheet the doubts about the cells of a workbook. @returns why the table cannot be read, or null. */
+export function addDoubts(
+  draft: Draft,
+  seen: Seen,
+  { about, sheet = {} }: { about: About; sheet?: SheetDoubts | undefined },
+): string | null {
+  const { layout, columns, rows } = seen;
+  if (sheet.date !== undefined) doubt(draft, 'date', sheet.date);
+  if (sheet.values !== undefined)
+    doubt(draft, draft.entry.values === undefined ? 'date' : 'values', sheet.values);
+  doubtYears(draft, layout, rows, about);
+  doubtWeeks(draft, layout);
+  doubtParts(draft, layout, columns, rows);
+  doubtDates(draft, layout, columns, rows);
+  doubtDimensions(draft, seen);
+  return mixedOrder(layout, rows) ?? doubtHeadings(draft, seen);
+}
+
+/** Adds a reason to a finding, which is then a guess. */
+function doubt({ evidence, guessed }: Draft, key: string, why: string): void {
+  evidence[key] = evidence[key] === undefined ? why : `${evidence[key]}; ${why}`;
+  if (!guessed.includes(key)) guessed.push(key);
+}
+
+/** Weeks written as 01/2023 look like months. */
+function doubtWeeks(draft: Draft, { dates, titles }: Layout): void {
+  if (dates.kind !== 'column') return;
+  const title = entryAt(titles, entryAt(dates.columns, 0));
+  if (!saysOfDates('week', title) || dates.found.kind === 'week' || dates.found.kind === 'day') return;
+  doubt(draft, 'date', `${title} says that its dates are weeks, and they are read as another period`);
+}
+
+/** A dimension of which each date of a series has one text may be a remark on the points: as a dimension it divides the series. */
+function doubtDimensions(draft: Draft, { layout: { dates, titles }, columns, rows }: Seen): void {
+  if (dates.kind !== 'column') return;
+  const others = [columns.key, columns.vintage?.at ?? null].filter((at) => at !== null);
+  const filled = rows.filter((row) => columns.values.some((at) => isNumberText(row[at] ?? '')));
+  const needless = columns.dimensions.filter((dimension) => {
+    if (isLengthOfPeriod(dimension, dates, filled)) return false;
+    const by = [...others, ...columns.dimensions.filter((at) => at !== dimension)];
+    const seen = new Set<string>();
+    for (const row of filled) {
+      const point = [dateText(row, dates), ...by.map((at) => (row[at] ?? '').trim())].join('\u001f');
+      if (seen.has(point)) return false;
+      seen.add(point);
+    }
+    return true;
+  });
+  if (needless.length === 0) return;
+  const named = needless.map((at) => entryAt(titles, at)).join(', ');
+  doubt(
+    draft,
+    'dimensions',
+    `no two points of one date differ only in ${named}: it may be a remark on the points, and divides their series`,
+  );
+}
+
+/** Whether the column says whether the dates of its rows are months, quarters or years. */
+function isLengthOfPeriod(
+  column: number,
+  dates: Extract<Layout['dates'], { kind: 'column' }>,
+  rows: readonly string[][],
+): boolean {
+  const kinds = rows.map((row) => [
+    (row[column] ?? '').trim(),
+    dates.found.read(dateText(row, dates))?.kind ?? '',
+  ]);
+  return isDetermined(kinds, [0], 1) && new Set(kinds.map(([, kind]) => kind)).size > 1;
+}
+
+const ambiguous = /^(\d{1,2})(\D)(\d{1,2})\2(\d{4}|\d{2})(?!\d)/;
+
+/** Dates of both orders of day and month in one column, as where a program took those that it could for the other order. */
+function mixedOrder({ dates, titles }: Layout, rows: readonly string[][]): string | null {
+  if (dates.kind !== 'column' || dates.columns.length > 1) return null;
+  const { format } = dates.found.style;
+  if (format === undefined || !/^(?:D\/M|M\/D)\//.test(format)) return null;
+  const texts = rows.map((row) => dateText(row, dates)).filter((text, at, all) => text !== all[at - 1]);
+  const days = texts.map((text) => dates.found.read(text)?.from ?? '');
+  const swapped = days.map((day, at) =>
+    Number(day.slice(8)) <= 12 && ambiguous.test(texts[at] ?? '')
+      ? `${day.slice(0, 5)}${day.slice(8)}-${day.slice(5, 7)}`
+      : day,
+  );
+  const [asRead, otherwise] = [turns(days), turns(swapped)];
+  const example = texts.find((_, at) => days[at] !== swapped[at]);
+  if (example === undefined || otherwise > 0 || asRead === 0) return null;
+  const fixed = texts.find((_, at) => Number((days[at] ?? '').slice(8)) > 12) ?? '';
+  return `${entryAt(titles, entryAt(dates.columns, 0))} has days and months in both orders: "${fixed}" has one, and by its place among the other dates "${example}" has the other one. Write all dates as YYYY-MM-DD`;
+}
+
+/** How often the days change their direction. */
+function turns(days: readonly string[]): number {
+  const steps = days.slice(1).map((day, at) => Math.sign(day.localeCompare(days[at] ?? '')));
+  return steps.slice(1).filter((step, at) => step !== steps[at]).length;
+}
+
+/** Rows of words in the midst of the data: other names for the columns refuse the table; a heading may change what the rows below it are. */
+function doubtHeadings(draft: Draft, { layout: { dates, titles }, columns, rows }: Seen): string | null {
+  if (dates.kind !== 'column') return null;
+  const isDated = (row: readonly string[]) => dates.found.read(dateText(row, dates)) !== null;
+  const last = rows.findLastIndex(isDated);
+  const first = rows.findIndex(isDated);
+  const headings = new Map<number, Set<string>>();
+  for (const row of rows.slice(first + 1, last)) {
+    if (isDated(row) || columns.values.some((at) => isNumberText(row[at] ?? ''))) continue;
+    const cells = [...row.entries()].filter(([, cell]) => cell.trim() !== '');
+    const moved = cells.find(
+      ([at, cell]) => titles.indexOf(cell.trim()) >= 0 && titles.indexOf(cell.trim()) !== at,
+    );
+    if (moved !== undefined && cells.length > 1)
+      return `a line among its rows names the columns again, and "${moved[1].trim()}" is in another place than above: make a file for each order`;
+    const [only, second] = cells;
+    if (only === undefined || second !== undefined) continue;
+    const texts = headings.get(only[0]) ?? new Set<string>();
+    headings.set(only[0], texts.add(only[1].trim()));
+  }
+  for (const [at, texts] of headings) {
+    const title = entryAt(titles, at);
+    const shown = [...texts]
+      .slice(0, 3)
+      .map((text) => `"${text.slice(0, 60)}"`)
+      .join(', ');
+    draft.entry.leave_out = {
+      ...draft.entry.leave_out,
+      [title]: [...(draft.entry.leave_out?.[title] ?? []), ...texts],
+    };
+    doubt(
+      draft,
+      'leave_out',
+      `${shown} among the rows may be a heading: the rows below it may be of something else than those above`,
+    );
+  }
+  return null;
+}
+
+/** Annual values that may be monthly ones are a guess: each month would be a series of its own. */
+function doubtParts(
+  { evidence, guessed }: Draft,
+  { dates, titles }: Layout,
+  columns: Columns,
+  rows: readonly string[][],
+): void {
+  if (dates.kind !== 'column' || dates.columns.length > 1) return;
+  if (dates.found.kind !== 'year' && dates.found.kind !== 'fiscal year') return;
+  for (const key of ['values', 'dimensions'] as const) {
+    const parts = possibleParts(columns[key], titles, rows);
+    if (parts.length === 0) continue;
+    const named = parts.slice(0, 3).map((at) => entryAt(titles, at));
+    evidence[key] =
+      `${evidence[key] ?? ''}; but ${named.join(', ')} may say which months of the year the values are of`;
+    guessed.push(key);
+  }
+}
+
+/** How many years ahead tables of figures go. */
+const yearsAhead = 10;
+
+/** Years of two digits are of one century, whose limit the dates may cross. */
+function doubtYears(
+  { evidence, guessed }: Draft,
+  { dates, titles }: Layout,
+  rows: readonly string[][],
+  { today }: About,
+): void {
+  if (dates.kind !== 'column' && dates.kind !== 'across') return;
+  const texts =
+    dates.kind === 'column'
+      ? rows.map((row) => dateText(row, dates))
+      : dates.columns.map((at) => entryAt(titles, at));
+  const last = String(Number(today.slice(0, 4)) + yearsAhead);
+  const late = texts.find(
+    (text) => !/\d{4}/.test(text) && (dates.found.read(text)?.from ?? '').slice(0, 4) > last,
+  );
+  if (late === undefined) return;
+  const year = dates.found.read(late)?.from.slice(0, 4) ?? '';
+  evidence['date'] =
+    `${evidence['date'] ?? ''}; "${late}" is read as ${year}: of years of two digits, 69 to 99 are 1969 to 1999, and 00 to 68 are 2000 to 2068`;
+  if (!guessed.includes('date')) guessed.push('date');
+}
+
+/** A second column of dates may belong to the values beside it, as where two tables are side by side. */
+function doubtDates(
+  { evidence, guessed }: Draft,
+  { dates, titles }: Layout,
+  { dimensions, ignored }: Columns,
+  rows: readonly string[][],
+): void {
+  if (dates.kind !== 'column') return;
+  const doubt = 'has dates of its own, which may be those of the values beside it';
+  const isOther = (at: number) =>
+    hasOtherDates(rows.slice(0, 1_000), at, (row) => dates.found.read(dateText(row, dates)));
+  for (const [at, why] of ignored)
+    if (isDoubtful(why) && isOther(at)) ignored.set(at, `${why}; but it ${doubt}`);
+  const named = dimensions.filter(isOther).map((at) => entryAt(titles, at));
+  if (named.length === 0) return;
+  evidence['dimensions'] = `${evidence['dimensions'] ?? ''}; but ${named.join(', ')} ${doubt}`;
+  if (!guessed.includes('dimensions')) guessed.push('dimensions');
+}
+
+/** Whether the texts of the column are dates, and one of them lies outside the period of its row. */
+function hasOtherDates(
+  rows: readonly string[][],
+  at: number,
+  spanOf: (row: readonly string[]) => DatedText | null,
+): boolean {
+  const texts = [...new Set(rows.map((row) => (row[at] ?? '').trim()))].filter((text) => text !== '');
+  if (texts.every((text) => /^\d+$/.test(text))) return false;
+  const form = detectDates(texts);
+  if (form === null) return false;
+  return rows.some((row) => {
+    const [own, span] = [form.read((row[at] ?? '').trim()), spanOf(row)];
+    return own !== null && span !== null && (own.to < span.from || own.from > span.to);
+  });
+}
