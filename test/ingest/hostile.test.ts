@@ -89,7 +89,7 @@ test.serial(
     const server = await startServer(t, new Map([[tooMuch.name, tooMuch.content]]));
     await register([`${server.url}/${tooMuch.name}`]);
     const release = { ...embargoed, input: Readable.from(['series_id,date,value\nRELEASED,2024-01-31,5\n']) };
-    const instant = new Date(Date.now() + 8_000).toISOString();
+    const instant = new Date(Date.now() + 20_000).toISOString();
     await acceptUnderEmbargo(database, release, { instant });
     const inbox = folderOf('inbox');
     writeFileSync(path.join(inbox, 'almanac.yml'), monthlySeries('held', 'good-*.csv', '{file}'));
@@ -118,7 +118,7 @@ test.serial(
     await until(
       'all files are done',
       async () => {
-        t.is((await fetch(`${url}/healthz`, { signal: AbortSignal.timeout(10_000) })).status, 200);
+        t.is((await fetch(`${url}/healthz`, { signal: AbortSignal.timeout(60_000) })).status, 200);
         return isOver() && (await isReleased()) && (await selectSources(database))[0]?.failures === 1;
       },
       300_000,
