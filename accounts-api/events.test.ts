@@ -1,4 +1,4 @@
-// Events of accounts: written with the change that they tell of or not at all.
+// Events of accounts: written with the change that they report or not at all.
 import test from 'ava';
 import { startAccountsService, type AccountsService } from '../test/services/accounts-service.ts';
 import { eventsIn, type WrittenEvent } from '../test/services/outbox.ts';
@@ -58,7 +58,7 @@ test('a retry with its Idempotency-Key makes no second event', async (t) => {
   t.is((await eventsOf(client.accountId)).length, 2);
 });
 
-test('a key that is not made or not revoked in the end was never told of', async (t) => {
+test('a key that is not made or not revoked in the end was never reported', async (t) => {
   const client = await service.newClient();
   const undone = service.deps.db.inTransaction(async (transaction) => {
     const requester = {

@@ -2,7 +2,7 @@ import test from 'ava';
 import { mintSessionToken } from '../kernel/credentials/session-token.ts';
 import { newId } from './ids.ts';
 
-test('ids cannot be guessed: each character is one of 32 at random, and none tells of the next', (t) => {
+test('ids cannot be guessed: each character is one of 32 at random, and none reveals the next', (t) => {
   const made = Array.from({ length: 4_000 }, () => newId('acct').slice('acct_'.length));
   const sessions = Array.from({ length: 4_000 }, () => mintSessionToken().id.slice('sess_'.length));
   for (const [ids, length] of [

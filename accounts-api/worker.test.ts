@@ -87,7 +87,7 @@ test('no mail is sent about something that no longer holds, and no link to the e
   silent.push({ mail: 'sign_up', signupId: (await newSignUp(closed.email)).signupId });
   silent.push({ mail: 'sign_up', signupId: late.signupId }, { mail: 'reset_password', email: newEmail() });
 
-  const [owner, asker, told] = [await newHolder(), await newHolder(), await newKey(day)];
+  const [owner, asker, reported] = [await newHolder(), await newHolder(), await newKey(day)];
   const [taken, own] = [owner.email, asker.email];
   const watching = await newHolder();
   await setRole(deps, watching.accountId, 'operator');
@@ -95,13 +95,13 @@ test('no mail is sent about something that no longer holds, and no link to the e
   const heard: MailJob[] = [
     { mail: 'change_email', accountId: asker.accountId, email: taken },
     { mail: 'change_email', accountId: asker.accountId, email: respelled },
-    { mail: 'key_expires', keyId: told.keyId },
+    { mail: 'key_expires', keyId: reported.keyId },
     { mail: 'usage', accountId: asker.accountId, ...month },
     { ...failure, accountId: watching.accountId },
   ];
   await deps.db.inTransaction((transaction) => jobs.enqueue(transaction, ...silent, ...heard));
 
-  // An operator tells the connections of the worker from those of accounts-api by their names.
+  // An operator distinguishes the connections of the worker from those of accounts-api by their names.
   const connected = () =>
     deps.db.sequelize.query<{ name: string }>(
       `select distinct application_name as name from pg_stat_activity where datname = current_database()
@@ -117,7 +117,7 @@ test('no mail is sent about something that no longer holds, and no link to the e
     [
       `${taken} You have an account already`,
       `${respelled} Confirm your new e-mail address`,
-      `${told.email} An API key expires soon`,
+      `${reported.email} An API key expires soon`,
       `${own} 80 % of this month's calls are used`,
       `${watching.email} The source prices.gold is failing`,
     ].sort(),

@@ -11,7 +11,7 @@ test('an IPv6 client is limited by its /64, in every notation of its IP address'
   t.is(limitKey('192.0.2.1'), '192.0.2.1');
 });
 
-test('each of the first 64 bits tells networks apart, and none of the last 64 does', (t) => {
+test('each of the first 64 bits distinguishes networks, and none of the last 64 does', (t) => {
   const groups = ['2001', 'db8', 'a', 'b', 'c', 'd', 'e', 'f'];
   const address = groups.join(':');
   t.is(limitKey(address), '2001:db8:a:b::/64');
@@ -21,12 +21,12 @@ test('each of the first 64 bits tells networks apart, and none of the last 64 do
   }
 });
 
-test('a run of zeros stands for as many groups as are missing, wherever it is', (t) => {
+test('a run of zeros represents as many groups as are missing, wherever it is', (t) => {
   t.is(limitKey('2001:db8::'), '2001:db8:0:0::/64');
   t.is(limitKey('1:2:3::5:6:7:8'), '1:2:3:0::/64');
   t.is(limitKey('1::4:5:6:7:8'), '1:0:0:4::/64');
   t.is(limitKey('::3:4:5:6:7:8'), '0:0:3:4::/64');
   t.is(limitKey('::'), '0:0:0:0::/64');
   t.is(limitKey('no IP address'), 'no IP address');
-  t.is(limitKey('::1%a:b:c:d:e:f:a:b'), '0:0:0:0::/64'); // what stands behind % is no group
+  t.is(limitKey('::1%a:b:c:d:e:f:a:b'), '0:0:0:0::/64'); // what is after % is no group
 });

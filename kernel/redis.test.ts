@@ -16,7 +16,7 @@ import {
 import { createLog, type Log } from './log/log.ts';
 import { projectRoot } from './project.ts';
 
-test('one server, a cluster and sentinels are told apart by their URL', (t) => {
+test('one server, a cluster and sentinels are distinguished by their URL', (t) => {
   t.deepEqual(parseRedisUrl('rediss://u:p@a:1/2'), { kind: 'single', url: 'rediss://u:p@a:1/2' });
   t.deepEqual(parseRedisUrl('redis+cluster://u:p@a:1,b:2'), {
     kind: 'cluster',

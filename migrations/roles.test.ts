@@ -35,7 +35,7 @@ test('an owner who is no superuser migrates a database of its own, and gives the
             has_schema_privilege('almanac_accounts_api', 'jobs', 'create') as queues,
             has_schema_privilege('almanac_data_api', 'events', 'usage')
               or has_table_privilege('almanac_data_api', 'events.outbox', 'select, insert, update, delete') as hears,
-            has_table_privilege('almanac_accounts_api', 'events.outbox', 'insert') as tells,
+            has_table_privilege('almanac_accounts_api', 'events.outbox', 'insert') as reports,
             has_table_privilege('almanac_accounts_api', 'events.updates', 'select')
               and not has_table_privilege('almanac_accounts_api', 'events.updates', 'insert, update, delete')
               and not has_schema_privilege('almanac_accounts_api', 'data', 'usage') as repeats,
@@ -52,7 +52,7 @@ test('an owner who is no superuser migrates a database of its own, and gives the
   t.deepEqual(rows, [
     {
       ...{ reads: true, writes: false, enters: false, keeps: true, queues: true, follows: true },
-      ...{ hears: false, tells: true, repeats: true, fills: false },
+      ...{ hears: false, reports: true, repeats: true, fills: false },
       ...{ loads: true, releases: true, foresees: false, pries: false },
     },
   ]);

@@ -141,7 +141,7 @@ test('a database that a newer version has migrated is refused, and left as it is
   t.deepEqual(await values('select word from done order by place'), ['a', 'newer']);
 });
 
-test('a role that may not change the schema finds it up to date, or is told what to run first', async (t) => {
+test('a role that may not change the schema finds it up to date, or learns what to run first', async (t) => {
   const { url, directory, write, migrate: run, exec } = await setUp(t);
   const role = new URL(url).pathname.slice(1); // roles belong to the whole server
   await exec(`create role ${role} login password 'of a test'`);

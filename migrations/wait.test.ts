@@ -14,20 +14,20 @@ test('whoever waits for the migrations of this version goes on when the last one
   await client.query(`delete from public.almanac_migrations where name = ${newest}`);
 
   const reasons: string[] = [];
-  const told = Promise.withResolvers<void>();
+  const reported = Promise.withResolvers<void>();
   const print = (reason: string) => {
     reasons.push(reason);
-    told.resolve();
+    reported.resolve();
   };
   const waiting = waitForMigrations(database.url, { withinMs: 60_000, print });
-  await Promise.race([told.promise, waiting]);
+  await Promise.race([reported.promise, waiting]);
   t.is(
     await Promise.race([waiting.then(() => 'gone on'), client.query('select 1').then(() => 'waits')]),
     'waits',
   );
   await client.query(`insert into public.almanac_migrations select * from kept where name = ${newest}`);
   await waiting;
-  t.is(reasons.length, 1, 'a reason is told once');
+  t.is(reasons.length, 1, 'a reason is reported once');
   t.regex(reasons[0] ?? '', /does not fit this version: it lacks \d+_\w+\.$/);
 });
 

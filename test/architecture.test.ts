@@ -76,7 +76,7 @@ test('no folder of the gateway imports what puts the gateway together', (t) => {
     for (const target of importedFiles(file)) t.false(above.includes(target), `${file} imports ${target}`);
 });
 
-test('a folder of ingest imports only folders that stand below it', (t) => {
+test('a folder of ingest imports only folders that are below it', (t) => {
   const floors = [
     'operator',
     'publisher',

@@ -44,7 +44,7 @@ function leavesFiles(before: ReadonlySet<string> | null): boolean {
   return left.length > 0 && process.env['CI'] !== undefined;
 }
 
-/** Names the processes that tests have started and not ended. A moment is theirs: some were only just told to. */
+/** Names the processes that tests have started and not ended. A moment is theirs: some were only just asked to. */
 async function leavesProcesses(run: Run): Promise<boolean> {
   for (const giveUpAtMs = performance.now() + 5_000; ; await pause(50)) {
     const left = processesOf(run);
@@ -54,7 +54,7 @@ async function leavesProcesses(run: Run): Promise<boolean> {
   }
 }
 
-/** Says where a secret stands in what the run left: rows, log lines, Redis. @returns whether one does. */
+/** Says where a secret is in what the run left: rows, log lines, Redis. @returns whether one does. */
 async function holdsSecrets(traces: string, redisUrl: string): Promise<boolean> {
   const { leaks, secrets, bytes } = findLeaks(traces, [
     { name: 'redis', text: await within('Redis is read', readRedis(redisUrl)) },
@@ -110,7 +110,7 @@ function fileOf(title: string, files: readonly string[]): string | null {
       .slice(from)
       .join(' › ')} › `;
   const whole = files.filter((file) => title.startsWith(pathOf(file, 0)));
-  // The longest: series.test.ts stands beside series/latest.test.ts.
+  // The longest: series.test.ts is beside series/latest.test.ts.
   if (whole.length > 0) return whole.reduce((a, b) => (a.length > b.length ? a : b));
   const ends = files.filter((file) => [1, 2].some((from) => title.startsWith(pathOf(file, from))));
   const [only] = ends;

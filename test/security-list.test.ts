@@ -21,7 +21,7 @@ function testsIn(cell: string): { file: string; title: string }[] {
   return found;
 }
 
-/** The titles of a test file, as they stand in it. */
+/** The titles of a test file, as they are in it. */
 function titlesOf(file: string): string[] {
   const source = readFileSync(path.join(projectRoot, file), 'utf8');
   const titles = source.matchAll(/^\s*test(?:\.serial)?\(\s*(['"`])((?:\\.|(?!\1).)*)\1/gm);

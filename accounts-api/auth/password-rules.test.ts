@@ -136,7 +136,7 @@ test('half a character is no password', (t) => {
 test('the 3,000 most used passwords are refused, and those of them with a year and a sign appended', (t) => {
   const most = (dictionary['passwords-common'] ?? []).slice(0, 3_000).map(String);
   t.is(most.length, 3_000);
-  t.true(most.includes('baseball') && most.includes('1qaz2wsx'), 'the most used stand first');
+  t.true(most.includes('baseball') && most.includes('1qaz2wsx'), 'the most used come first');
   for (const password of most) {
     t.true(isCommon(password), password);
   }

@@ -40,7 +40,7 @@ test('a hash of other parameters is outdated, one of the same is not', async (t)
   t.true(createPasswords().isOutdated(hash));
 });
 
-test('a flood of passwords is bounded: a fixed number run, 64 wait, the rest are told to retry', async (t) => {
+test('a flood of passwords is bounded: a fixed number run, 64 wait, the rest are asked to retry', async (t) => {
   const passwords = createPasswords(light, 2);
   const results = await Promise.allSettled(
     Array.from({ length: 200 }, () => passwords.hash('correct horse')),

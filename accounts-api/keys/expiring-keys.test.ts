@@ -29,7 +29,7 @@ test('a key that expires in a week is announced by mail, once, unless it has end
     const expires_at = new Date(clock.now().getTime() + days * day).toISOString();
     return dataIn(await ask('POST', '/v1/keys', { body: { name, expires_at }, session }));
   };
-  const told = await make('the nightly "import" <b>', 10);
+  const reported = await make('the nightly "import" <b>', 10);
   const revoked = await make('revoked', 9);
   await make('short', 7);
   const deps = { ...services.accounts, jobs };
@@ -59,13 +59,13 @@ test('a key that expires in a week is announced by mail, once, unless it has end
   const mail = await mailbox.next(email, 'An API key expires soon');
   t.true(
     mail.text.includes(
-      `"the nightly "import" <b>" (${String(told['masked'])}) stops working on 2026-11-30 at 10:00 UTC`,
+      `"the nightly "import" <b>" (${String(reported['masked'])}) stops working on 2026-11-30 at 10:00 UTC`,
     ),
   );
   t.true(mail.text.includes('https://almanac.example/dashboard/keys'));
-  t.false(mail.raw.includes(String(told['key'])));
+  t.false(mail.raw.includes(String(reported['key'])));
   t.true(mail.raw.includes('&lt;b&gt;'), 'a name is text in HTML, too');
-  t.is(await notifyOfExpiringKeys(deps), 0, 'told once');
+  t.is(await notifyOfExpiringKeys(deps), 0, 'notified once');
 
   // Whoever wants no such mails gets none: the job of the second key is done without one.
   const quiet = await newPerson();
@@ -93,7 +93,7 @@ test('the week and the day before the end of a key count to the millisecond, and
     const body = { name: 'k', expires_at: new Date(begun + milliseconds).toISOString() };
     return { ...client, ...(dataOf(t, await own.as(client, '/v1/keys', { body }), 201) as { id: string }) };
   };
-  const told = async (milliseconds: number) => {
+  const reported = async (milliseconds: number) => {
     own.clock.set(new Date(begun + milliseconds).toISOString());
     return notifyOfExpiringKeys({ ...own.deps, jobs: ownJobs });
   };
@@ -103,14 +103,14 @@ test('the week and the day before the end of a key count to the millisecond, and
   const late = await make(20 * day);
   const revoked = await make(8 * day);
   await own.as(revoked, `/v1/keys/${revoked.id}`, { method: 'DELETE' });
-  t.is(await told(0), 0);
-  t.is(await told(1), 1, 'the one that lasts longer than a week');
-  t.is(await told(6 * day - 1), 0, 'once, and not of one that was revoked');
-  t.is(await told(6 * day), 1, 'a day before, also one that lasts a week');
-  t.is(await told(6 * day + 1), 1, 'and a second time');
-  t.is(await told(7 * day - 1), 0);
-  t.is(await told(20 * day), 0, 'nobody looked in time: it has ended');
-  t.is(await told(20 * day - 1), 1);
+  t.is(await reported(0), 0);
+  t.is(await reported(1), 1, 'the one that lasts longer than a week');
+  t.is(await reported(6 * day - 1), 0, 'once, and not of one that was revoked');
+  t.is(await reported(6 * day), 1, 'a day before, also one that lasts a week');
+  t.is(await reported(6 * day + 1), 1, 'and a second time');
+  t.is(await reported(7 * day - 1), 0);
+  t.is(await reported(20 * day), 0, 'nobody looked in time: it has ended');
+  t.is(await reported(20 * day - 1), 1);
   t.like(
     await own.deps.db.sequelize.query(
       'select expiry_notified_at as at from accounts.api_keys where id = $1',

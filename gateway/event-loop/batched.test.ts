@@ -1,7 +1,7 @@
 import test from 'ava';
 import { batched } from './batched.ts';
 
-/** A send that answers each batch when told. */
+/** A send that answers each batch when asked. */
 function heldSend() {
   const batches: {
     items: readonly number[];

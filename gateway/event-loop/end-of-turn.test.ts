@@ -19,7 +19,7 @@ test('what is handed in within a turn runs at its end, in order; what that hands
   t.deepEqual(ran, ['a', 'b', 'c']);
 });
 
-/** Bytes that tell whose they are, all along. */
+/** Bytes that show whose they are, all along. */
 const bodyOf = (name: string) => Buffer.from(`${name} `.repeat(40_000 / (name.length + 1)));
 
 test('clients that read late, and answers that wait for earlier ones, get their own bytes', async (t) => {

@@ -46,7 +46,7 @@ test('entries of one key, day, endpoint and status class are summed, and closing
   t.deepEqual(sent[0]?.charges, [{ account_id: 'a', month: '2026-11-01', calls: 3 }]);
 });
 
-test('whatever is recorded is told once, summed only with what is of the same account, key, day, endpoint and class', async (t) => {
+test('whatever is recorded is reported once, summed only with what is of the same account, key, day, endpoint and class', async (t) => {
   const entry = fc.record({
     account_id: fc.constantFrom('a', 'b'),
     key_id: fc.constantFrom('k', 'l'),
@@ -58,12 +58,12 @@ test('whatever is recorded is told once, summed only with what is of the same ac
   });
   await fc.assert(
     fc.asyncProperty(fc.array(entry, { maxLength: 60 }), async (entries) => {
-      const told: Record<string, { calls: number; billed: number }> = {};
+      const reported: Record<string, { calls: number; billed: number }> = {};
       const { journal } = journalTo(async ({ usage }) => {
         for (const { account_id, key_id, day, endpoint, status_class, calls, billed } of usage) {
           const of = [account_id, key_id, day, endpoint, status_class].join(' ');
-          t.false(of in told, 'one entry of each kind');
-          told[of] = { calls, billed };
+          t.false(of in reported, 'one entry of each kind');
+          reported[of] = { calls, billed };
         }
       });
       const expected: Record<string, { calls: number; billed: number }> = {};
@@ -75,12 +75,12 @@ test('whatever is recorded is told once, summed only with what is of the same ac
         sum.billed += each.billed;
       }
       await journal.close();
-      t.deepEqual(told, expected);
+      t.deepEqual(reported, expected);
     }),
   );
 });
 
-test('what was served of an life, and returned of it, is told as sums by life', async (t) => {
+test('what was served of an life, and returned of it, is reported as sums by life', async (t) => {
   const sent: Batch[] = [];
   const { journal } = journalTo(async (batch) => void sent.push(batch));
   for (const [life, calls, returned] of [
@@ -222,7 +222,7 @@ test('what is journalled while a closing journal hands over is handed over too',
   );
 });
 
-test('the use of a key is told at most once a minute', async (t) => {
+test('the use of a key is reported at most once a minute', async (t) => {
   const sent: Batch[] = [];
   const { journal, clock } = journalTo(async (batch) => void sent.push(batch));
   journal.touch('k');

@@ -343,7 +343,7 @@ class GatewayState {
   }
 }
 
-// Over a real Redis the clock stands still, so that no second ends while a test runs.
+// Over a real Redis the clock is stopped, so that no second ends while a test runs.
 async function realGateway(t: ExecutionContext, url: string, midSecond: number): Promise<Seconds> {
   const redis = openRedis(url, silentLog);
   const seconds = new Seconds({ redis, gateways: () => 2, log: silentLog, nowMs: () => midSecond });

@@ -5,8 +5,8 @@ import test from 'ava';
 import fc from 'fast-check';
 import { AnswerParser, BadAnswer } from './answer-parser.ts';
 
-/** What a parser told of its answer, and what it made of what came beyond. */
-interface Told {
+/** What a parser reported of its answer, and what it made of what came beyond. */
+interface Reported {
   status: number | undefined;
   head: string[];
   body: string;
@@ -16,19 +16,26 @@ interface Told {
 }
 
 /** Reads bytes that come in pieces, cut at the given places. */
-function read(bytes: Buffer, cuts: readonly number[] = [], method = 'GET'): Told {
-  const told: Told = { status: undefined, head: [], body: '', ended: false, isAll: true, error: undefined };
+function read(bytes: Buffer, cuts: readonly number[] = [], method = 'GET'): Reported {
+  const reported: Reported = {
+    status: undefined,
+    head: [],
+    body: '',
+    ended: false,
+    isAll: true,
+    error: undefined,
+  };
   const parser = new AnswerParser(
     {
       onHead(status, head) {
-        told.status = status;
-        told.head.push(...head);
+        reported.status = status;
+        reported.head.push(...head);
       },
       onBody(piece) {
-        told.body += piece.toString('latin1');
+        reported.body += piece.toString('latin1');
       },
       onEnd() {
-        told.ended = true;
+        reported.ended = true;
       },
     },
     method,
@@ -36,14 +43,14 @@ function read(bytes: Buffer, cuts: readonly number[] = [], method = 'GET'): Told
   try {
     let from = 0;
     for (const cut of [...cuts, bytes.length].toSorted((a, b) => a - b)) {
-      if (cut > from && told.isAll) told.isAll = parser.read(Buffer.from(bytes.subarray(from, cut)));
+      if (cut > from && reported.isAll) reported.isAll = parser.read(Buffer.from(bytes.subarray(from, cut)));
       from = cut;
     }
   } catch (error) {
     if (!(error instanceof BadAnswer)) throw error;
-    told.error = error.message;
+    reported.error = error.message;
   }
-  return told;
+  return reported;
 }
 
 const answer = (...lines: string[]) => Buffer.from(lines.join('\r\n'), 'latin1');
@@ -112,15 +119,17 @@ test('whatever Node’s server sends is parsed correctly, however the bytes are 
     fc.asyncProperty(given, fc.array(fc.nat(4_000), { maxLength: 12 }), async (what, cuts) => {
       const { bytes, body } = await sentByNode(what);
       const inBounds = cuts.filter((cut) => cut < bytes.length);
-      const told = read(bytes, inBounds, what.method);
-      t.is(told.error, undefined);
-      t.is(told.status, what.status);
-      t.is(told.body, body);
-      t.true(told.ended && told.isAll);
+      const reported = read(bytes, inBounds, what.method);
+      t.is(reported.error, undefined);
+      t.is(reported.status, what.status);
+      t.is(reported.body, body);
+      t.true(reported.ended && reported.isAll);
       const wanted = what.head.map(([name, value]) => [name.toLowerCase(), value].join());
-      const pairs = told.head.flatMap((name, i) => (i % 2 === 0 ? [`${name},${told.head[i + 1]}`] : []));
+      const pairs = reported.head.flatMap((name, i) =>
+        i % 2 === 0 ? [`${name},${reported.head[i + 1]}`] : [],
+      );
       t.deepEqual(pairs.filter((pair) => pair.startsWith('x-')).toSorted(), wanted.toSorted());
-      t.deepEqual(told, read(bytes, [], what.method));
+      t.deepEqual(reported, read(bytes, [], what.method));
     }),
     { numRuns: 150 },
   );
@@ -133,9 +142,9 @@ test('however an answer is cut off, it never passes for whole', (t) => {
     answer('HTTP/1.1 103 Early Hints', '', 'HTTP/1.1 200 OK', 'content-length: 1', '', 'x'),
   ]) {
     for (let length = 0; length < bytes.length; length += 1) {
-      const told = read(bytes.subarray(0, length));
-      t.false(told.ended, bytes.toString('latin1', 0, length));
-      t.is(told.error, undefined);
+      const reported = read(bytes.subarray(0, length));
+      t.false(reported.ended, bytes.toString('latin1', 0, length));
+      t.is(reported.error, undefined);
     }
     t.true(read(bytes).ended);
   }
@@ -144,11 +153,11 @@ test('however an answer is cut off, it never passes for whole', (t) => {
 test('trailers are dropped, however the bytes are split', (t) => {
   const bytes = answer(...chunked('x-sum: 1', 'X-Empty:', 'x-text: \ta \xe9\t'), '');
   for (let cut = 0; cut < bytes.length; cut += 1) {
-    const told = read(bytes, [cut]);
-    t.is(told.error, undefined);
-    t.deepEqual(told.head, ['transfer-encoding', 'chunked']);
-    t.is(told.body, 'x');
-    t.true(told.ended && told.isAll);
+    const reported = read(bytes, [cut]);
+    t.is(reported.error, undefined);
+    t.deepEqual(reported.head, ['transfer-encoding', 'chunked']);
+    t.is(reported.body, 'x');
+    t.true(reported.ended && reported.isAll);
   }
 });
 
@@ -163,9 +172,9 @@ test('the longest head and the longest trailers are accepted, and no longer ones
   for (const isLonger of [false, true]) {
     for (const bytes of ofLength(lengthMax + Number(isLonger))) {
       for (const left of [0, 1, 2, 3, 4]) {
-        const told = read(bytes, [bytes.length - left]);
-        t.is(told.ended, !isLonger);
-        t.is(told.error !== undefined, isLonger);
+        const reported = read(bytes, [bytes.length - left]);
+        t.is(reported.ended, !isLonger);
+        t.is(reported.error !== undefined, isLonger);
       }
     }
   }
@@ -180,9 +189,9 @@ test('surplus bytes after an answer are reported, wherever they begin', (t) => {
     const bytes = answer(...before);
     const longer = Buffer.concat([bytes, Buffer.from('HTTP/1.1 200 OK\r\n')]);
     for (let cut = 1; cut < longer.length; cut += 1) {
-      const told = read(longer, [cut]);
-      t.true(told.ended);
-      t.false(told.isAll, String(cut));
+      const reported = read(longer, [cut]);
+      t.true(reported.ended);
+      t.false(reported.isAll, String(cut));
     }
   }
 });
@@ -302,9 +311,9 @@ for (const [name, lines] of Object.entries(unclear)) {
     const bytes = answer(...lines, '');
     t.is(typeof read(bytes).error, 'string');
     for (let cut = 1; cut < Math.min(bytes.length, 300); cut += 1) {
-      const told = read(bytes, [cut]);
-      t.is(typeof told.error, 'string', `cut at ${cut}`);
-      t.false(told.ended);
+      const reported = read(bytes, [cut]);
+      t.is(typeof reported.error, 'string', `cut at ${cut}`);
+      t.false(reported.ended);
     }
   });
 }

@@ -129,7 +129,7 @@ const rendered = fc.record({
   }),
 });
 
-test('a known table is found in every layout: where it begins, its dates, its values and what tells its rows apart', (t) => {
+test('a known table is found in every layout: where it begins, its dates, its values and what distinguishes its rows', (t) => {
   fc.assert(
     fc.property(rendered, ({ layout, form, decimal, titles, countries }) => {
       const write = formsOfMonth[form] ?? String;

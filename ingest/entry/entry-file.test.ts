@@ -25,7 +25,7 @@ function faultOf(text: string): string {
   throw new Error('the description should have been refused');
 }
 
-test('a wrong key is told by its line, with the nearest one and all that are allowed there', (t) => {
+test('a wrong key is reported with its line, with the nearest one and all that are allowed there', (t) => {
   const fault = faultOf(entry.replace('values:', 'valuse:'));
   t.regex(
     fault,
@@ -41,7 +41,7 @@ test('a wrong key is told by its line, with the nearest one and all that are all
   );
 });
 
-test('a wrong value is told by its line, and so is what is no YAML', (t) => {
+test('a wrong value is reported with its line, and so is what is no YAML', (t) => {
   t.regex(faultOf(entry.replace('first: 2', 'first: two')), /line 6, tables\[0\]\.first: expected number/);
   t.regex(faultOf(entry.replace('version: 1', 'version: 2')), /line 1, version: expected 1/);
   t.regex(

@@ -22,7 +22,7 @@ test('the encoding is the one the client weighs highest, brotli before gzip', (t
   for (const [accepted, encoding] of cases) t.is(encodingFor(accepted), encoding, accepted);
 });
 
-/** A server that streams the parts to whoever asks; `ended` tells how sendStream ended, `closed` that the answer or its client has. */
+/** A server that streams the parts to whoever asks; `ended` reports how sendStream ended, `closed` that the answer or its client has. */
 async function streaming(t: ExecutionContext, parts: AsyncGenerator<string>) {
   const { promise: ended, resolve } = Promise.withResolvers<unknown>();
   const { promise: closed, resolve: close } = Promise.withResolvers<void>();
@@ -46,7 +46,7 @@ function open(url: string, headers: Record<string, string> = {}): Promise<Incomi
 }
 
 for (const encoding of ['identity', 'gzip', 'br']) {
-  test(`a ${encoding} stream waits for a slow client, and stops where it stands when the client leaves`, async (t) => {
+  test(`a ${encoding} stream waits for a slow client, and stops where it is when the client leaves`, async (t) => {
     let made = 0;
     const { promise: stopped, resolve: stop } = Promise.withResolvers<void>();
     async function* endless(): AsyncGenerator<string> {

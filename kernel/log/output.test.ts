@@ -3,7 +3,7 @@ import { openSync } from 'node:fs';
 import test from 'ava';
 import { LogOutput, type Files } from './output.ts';
 
-/** A file that accepts as many bytes of each write as it is told, or fails with the code that it is told. */
+/** A file that accepts as many bytes of each write as it is given, or fails with the code that it is given. */
 function fakeFile() {
   let text = '';
   const file = { accepts: Infinity as number | string };

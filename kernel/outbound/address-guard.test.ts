@@ -106,7 +106,7 @@ test('private, reserved, link-local and multicast networks are refused, and the 
   t.false(await isAdmitted(strict, 'https://[fe80::1%eth0]/'));
 });
 
-test('a name is refused if one of its addresses is not public, wherever it stands among them', async (t) => {
+test('a name is refused if one of its addresses is not public, wherever it is among them', async (t) => {
   const bad = [...reserved, ...ofClouds, ...mapped].map((host) =>
     new URL(`https://${host}/`).hostname.replace(/^\[|\]$/g, ''),
   );

@@ -391,7 +391,7 @@ test('what a service needs is named with every other fault, at once', (t) => {
   t.is(settings.databaseUrl, 'postgres://h/d');
 });
 
-test('a variable whose name is nearly that of a setting is told with what is meant, and no variable of another program', (t) => {
+test('a variable whose name is nearly that of a setting is reported with what is meant, and no variable of another program', (t) => {
   const misspelled = {
     REDIS_ULR: 'REDIS_URL',
     REDISURL: 'REDIS_URL',

@@ -109,9 +109,9 @@ test.serial(
         [theirs.key.id, 'visitor'],
       ],
     );
-    const told = (await eventsIn(service.databaseUrl)).filter(({ type }) => type === 'key.revoked');
+    const reported = (await eventsIn(service.databaseUrl)).filter(({ type }) => type === 'key.revoked');
     t.deepEqual(
-      told.map(({ accountId, data }) => [accountId, data['key']]),
+      reported.map(({ accountId, data }) => [accountId, data['key']]),
       [theirs.revoked.id, theirs.key.id].map((id) => [prepared.accountId, id]),
     );
 

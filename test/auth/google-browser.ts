@@ -36,7 +36,7 @@ function flowOf(answer: Answer, url: string): Flow {
 export function browserOf(services: Pick<Services, 'call'>, issuer: OddIssuer) {
   const { ask } = peopleOf(services);
 
-  /** Comes back from Google with a code. @returns the page where the browser ends up, and what stands behind its `#`. */
+  /** Comes back from Google with a code. @returns the page where the browser ends up, and what is after its `#`. */
   async function comeBack(
     flow: Pick<Flow, 'cookie' | 'state'>,
     query = `code=c&state=${flow.state}`,

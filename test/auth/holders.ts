@@ -94,7 +94,7 @@ export async function holdersOf(service: AccountsService) {
 
 /**
  * Goes to Google and back, with the claims of somebody there.
- * @param begun the answer that began it: of /auth/google/start, or of /auth/google/link. @returns what stands behind `#`.
+ * @param begun the answer that began it: of /auth/google/start, or of /auth/google/link. @returns what is after `#`.
  */
 export async function comeBackFromGoogle(
   service: AccountsService,

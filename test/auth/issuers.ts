@@ -29,7 +29,7 @@ export async function startRealIssuer(
   exempt(issuer);
   const provider = new Provider(issuer, {
     clients: [{ client_id: client.clientId, client_secret: client.clientSecret, redirect_uris: [callback] }],
-    conformIdTokenClaims: false, // as Google does, the e-mail address stands in the ID token
+    conformIdTokenClaims: false, // as Google does, the e-mail address is in the ID token
     claims: { openid: ['sub'], email: ['email', 'email_verified'], profile: ['name'] },
     findAccount: (_context, sub) => ({
       accountId: sub,

@@ -33,7 +33,7 @@ const shapeOf = ({ status, headers, body }: Answer) => ({
   headers: [...headers].filter(([name]) => !['date', 'server-timing'].includes(name)),
 });
 
-test.serial('whoever wants to sign in is told which ways there are', async (t) => {
+test.serial('whoever wants to sign in learns which ways there are', async (t) => {
   const passkeys = { origin: 'https://almanac.example' };
   const methods = { google: false, passkeys, mail: false, password_length_min: 8, billing: false };
   t.deepEqual(dataOf(t, await service.anonymously('/auth/methods')), methods);

@@ -299,10 +299,10 @@ test.serial('every act is mailed to the holder', async (t) => {
   const { id, ...holder } = await newOwner();
   await remove(holder, id, { password });
   const jobs = await mailJobs(service.databaseUrl);
-  const told = jobs.flatMap(({ data }) =>
+  const reported = jobs.flatMap(({ data }) =>
     data.mail === 'notice' && data.email === holder.email ? [data.notice] : [],
   );
-  t.deepEqual(told.toSorted(), ['passkey_added', 'passkey_removed']);
+  t.deepEqual(reported.toSorted(), ['passkey_added', 'passkey_removed']);
 });
 
 test.serial('what is no answer of a browser is refused before anything is looked up', async (t) => {

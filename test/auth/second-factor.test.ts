@@ -349,11 +349,11 @@ test.serial('every act is mailed to the holder', async (t) => {
   await service.signedIn(person, '/auth/second-factor/recovery-codes', { body });
   await turnOff(person, { password, code: app.nextCode() });
   const jobs = await mailJobs(service.databaseUrl);
-  const told = jobs.flatMap(({ data }) =>
+  const reported = jobs.flatMap(({ data }) =>
     data.mail === 'notice' && data.email === person.email ? [data.notice] : [],
   );
   const all = ['recovery_code_used', 'recovery_codes_made', 'totp_enrolled', 'totp_removed'];
-  t.deepEqual(told.toSorted(), all);
+  t.deepEqual(reported.toSorted(), all);
 });
 
 test.serial(

@@ -13,7 +13,7 @@ test.beforeEach(async () => {
 });
 test.afterEach.always(() => paying.close());
 
-/** An account whose customer has a subscription, of which nothing has been told yet. */
+/** An account whose customer has a subscription, of which nothing has been reported yet. */
 async function subscriber(plan = 'pro') {
   const { accountId, key } = await paying.services.accountWithKey('free');
   const customer = await paying.customerOf(accountId);
@@ -79,7 +79,7 @@ test.serial('an event is taken up to 1 MB, with a length or chunked, at the inbo
   t.is((await paying.fake.deliver(event, padded(megabyte))).status, 200);
   t.is(await stored(), 1);
   await paying.sync();
-  t.is(await paying.standing(accountId), 'pro active');
+  t.is(await paying.entitlement(accountId), 'pro active');
 
   for (const [path, bytes, status] of [
     [inboxPath, megabyte, 400], // not signed
@@ -136,7 +136,7 @@ test.serial('an event that comes ten times at once is stored once, and each time
   t.deepEqual(new Set(answers.map(({ status }) => status)), new Set([200]));
   t.is(await stored(), 1);
   await paying.sync();
-  t.is(await paying.standing(accountId), 'pro active');
+  t.is(await paying.entitlement(accountId), 'pro active');
   t.is((await paying.events(accountId)).length, 1);
 });
 
@@ -151,7 +151,7 @@ test.serial('the replay of an old event after the end of the subscription change
   await paying.fake.deliver(active);
   await paying.fake.deliver(active, { change: (event) => void (event.id = 'evt_another') });
   await paying.sync();
-  t.is(await paying.standing(accountId), 'free none');
+  t.is(await paying.entitlement(accountId), 'free none');
   t.deepEqual(await paying.events(accountId), before);
 });
 
@@ -181,12 +181,12 @@ test.serial(
       const isOfInbox = answers.some(({ status }) => status >= 500);
       t.is(isOfInbox, /billing_customers$|insert on accounts.stripe_events$/.test(when), when);
       await paying.sync().catch(() => undefined); // the failure itself cannot be noted at the customer
-      t.is(await paying.standing(accountId), 'free none', when);
+      t.is(await paying.entitlement(accountId), 'free none', when);
       t.deepEqual(await paying.events(accountId), [], when);
       await run(`drop trigger crash on ${when.split(' ').at(-1)}`);
       paying.clock.advance(60_000); // the longest of lease and wait
       await paying.settle();
-      t.is(await paying.standing(accountId), 'pro active', when);
+      t.is(await paying.entitlement(accountId), 'pro active', when);
       t.is((await paying.events(accountId)).length, 1, when);
     }
     t.deepEqual(await paying.rows('select from accounts.stripe_events where handled_at is null'), []);
@@ -203,10 +203,10 @@ test.serial(
     t.is((await leaseDueCustomers(paying.services.accounts.db, { now, leasedUntil, most: 8 })).length, 1);
     paying.clock.advance(59_999);
     await paying.sync();
-    t.is(await paying.standing(accountId), 'free none');
+    t.is(await paying.entitlement(accountId), 'free none');
     paying.clock.advance(1);
     await paying.sync();
-    t.is(await paying.standing(accountId), 'pro active');
+    t.is(await paying.entitlement(accountId), 'pro active');
   },
 );
 
@@ -237,9 +237,9 @@ test.serial('a fetch that took so long that another one began writes nothing', a
   await leaseDueCustomers(paying.services.accounts.db, { now, leasedUntil: now, most: 8 });
   slow.release();
   await late;
-  t.is(await paying.standing(accountId), 'pro active', 'the slow one knew it as starter');
+  t.is(await paying.entitlement(accountId), 'pro active', 'the slow one knew it as starter');
   await paying.settle();
-  t.is(await paying.standing(accountId), 'pro active');
+  t.is(await paying.entitlement(accountId), 'pro active');
 });
 
 test.serial('what is asked for while a fetch is under way is fetched at once after it', async (t) => {
@@ -252,9 +252,9 @@ test.serial('what is asked for while a fetch is under way is fetched at once aft
   await paying.fake.deliverHeld();
   slow.release();
   await fetching;
-  t.is(await paying.standing(accountId), 'pro active');
+  t.is(await paying.entitlement(accountId), 'pro active');
   await paying.sync();
-  t.is(await paying.standing(accountId), 'free none');
+  t.is(await paying.entitlement(accountId), 'free none');
 });
 
 test.serial(
@@ -263,7 +263,7 @@ test.serial(
     const { accountId } = await subscriber();
     paying.fake.fail({ status: 500 }, { times: 1_000 });
     await paying.settle();
-    t.is(await paying.standing(accountId), 'free none');
+    t.is(await paying.entitlement(accountId), 'free none');
     const [row] = await paying.rows<{ failures: number }>(
       'select failures, last_error from accounts.billing_customers where failures > 0',
     );
@@ -299,7 +299,7 @@ test.serial(
     await paying.stripe.customers.update(lost.id, { metadata: { account_id: accountId } });
     paying.fake.override(lost.id, {}, 'customer.updated');
     await paying.settle();
-    t.is(await paying.standing(accountId), 'pro active');
+    t.is(await paying.entitlement(accountId), 'pro active');
     t.deepEqual(
       await paying.rows('select id from accounts.billing_customers where parked_at is not null'),
       [],
@@ -315,10 +315,10 @@ test.serial(
     paying.fake.changePlan(id, paying.price('starter'));
     paying.clock.advance(dayMs - 1);
     await paying.sync();
-    t.is(await paying.standing(accountId), 'pro active');
+    t.is(await paying.entitlement(accountId), 'pro active');
     paying.clock.advance(1);
     await paying.sync();
-    t.is(await paying.standing(accountId), 'starter active');
+    t.is(await paying.entitlement(accountId), 'starter active');
     const invoice = paying.fake.failPayment(id);
     await paying.settle();
     paying.fake.pay(invoice.id);
@@ -334,7 +334,7 @@ test.serial('a customer who is deleted at Stripe has no subscription any more', 
   await paying.settle();
   await paying.stripe.customers.del(customer);
   await paying.settle();
-  t.is(await paying.standing(accountId), 'free none');
+  t.is(await paying.entitlement(accountId), 'free none');
 });
 
 test.serial(
@@ -394,7 +394,7 @@ test.serial(
     );
     t.regex(await describeBilling({ ...paying.deps }).catch(String), /events with an unknown format/);
     await paying.sync();
-    t.is(await paying.standing(accountId), 'pro active');
+    t.is(await paying.entitlement(accountId), 'pro active');
     t.like(await billingFigures(paying.deps), { waiting: 0, failing: 0 });
     for (const forgery of Object.values(shapes))
       t.is((await paying.fake.deliver(event, { ...forgery, secret: 'whsec_another' })).status, 400);

@@ -46,7 +46,7 @@ test('all 120 orders of five events, each of them delivered twice, end in the sa
       `select plan, subscription_state,
               (select json_agg(subscription order by id) from accounts.subscriptions as subscription) as subscriptions,
               (select count(*) from accounts.stripe_events where handled_at is null) as waiting,
-              (select json_agg(json_build_object('type', type, 'data', data) order by position) from events.outbox) as told
+              (select json_agg(json_build_object('type', type, 'data', data) order by position) from events.outbox) as reported
        from accounts.accounts where id = $1`,
       accountId,
     );

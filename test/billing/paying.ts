@@ -63,7 +63,7 @@ export async function startPaying(options: PayingOptions = {}) {
     plans,
     sync,
     checkSessions: () => checkSessions(deps),
-    /** Delivers what Stripe has to tell, and acts on it. */
+    /** Delivers what Stripe has to report, and acts on it. */
     async settle(): Promise<void> {
       for (const { status, body } of await fake.deliverHeld()) {
         if (status !== 200) throw new Error(`An event was answered ${status}: ${body}`);
@@ -85,7 +85,7 @@ export async function startPaying(options: PayingOptions = {}) {
       return id;
     },
     /** Plan and state of an account, as its next call finds them. */
-    async standing(accountId: string): Promise<string> {
+    async entitlement(accountId: string): Promise<string> {
       const account = await db.accounts.findByPk(accountId);
       return `${account?.plan} ${account?.subscriptionState}`;
     },

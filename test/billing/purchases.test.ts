@@ -96,7 +96,7 @@ for (const state of states) {
     if (outcome === 'taken') return taken(t, { holder, bought, session });
     const after = await buying.snapshot(holder);
     t.like(after, { ...before, changes: (before as { changes: number }).changes + 1 }, 'but for the session');
-    t.is(await paying.standing(bought.id), 'starter active');
+    t.is(await paying.entitlement(bought.id), 'starter active');
     t.is(await paying.calls(bought.key), 404);
   });
 }
@@ -117,7 +117,7 @@ async function taken(
     plan: 'starter',
     subscription_state: 'active',
   });
-  t.is(await paying.standing(accountId), 'starter active');
+  t.is(await paying.entitlement(accountId), 'starter active');
   t.is(await paying.calls(key), 404);
   t.is(await paying.calls(bought.key), 401, 'the key of the payer has ended');
   t.is(await db.accounts.findByPk(bought.id), null);
@@ -138,10 +138,10 @@ async function taken(
   // From now on Stripe's events about it apply to the holder's account.
   fake.failPayment(buying.subscriptionOf(bought));
   await paying.settle();
-  t.is(await paying.standing(accountId), 'starter active');
+  t.is(await paying.entitlement(accountId), 'starter active');
   fake.cancelNow(buying.subscriptionOf(bought));
   await paying.settle();
-  t.is(await paying.standing(accountId), `${own} none`, 'the earlier plan is restored');
+  t.is(await paying.entitlement(accountId), `${own} none`, 'the earlier plan is restored');
 }
 
 /** What a key of the account in each state gets when it begins a purchase. */
@@ -160,7 +160,7 @@ for (const state of states)
     const { url } = dataOf(t, answer) as { url: string };
     fake.completeCheckout(fake.sessions().find((each) => each.url === url)?.id ?? '');
     await paying.settle();
-    t.is(await paying.standing(accountId), 'starter active');
+    t.is(await paying.entitlement(accountId), 'starter active');
   });
 
 test.serial(
@@ -170,7 +170,7 @@ test.serial(
     const customer = await paying.customerOf(accountId);
     const { id } = fake.subscribe({ customer, price: paying.price('starter') });
     await paying.settle();
-    t.is(await paying.standing(accountId), 'starter active');
+    t.is(await paying.entitlement(accountId), 'starter active');
     await t.throwsAsync(setPlan(services.accounts, accountId, 'pro'), {
       message: /until it ends; then the plan "enterprise" applies again/,
     });
@@ -178,19 +178,19 @@ test.serial(
     await paying.settle();
     fake.changePlan(id, paying.price('pro'));
     await paying.settle();
-    t.is(await paying.standing(accountId), 'pro active');
+    t.is(await paying.entitlement(accountId), 'pro active');
     fake.cancelNow(id);
     await paying.settle();
-    t.is(await paying.standing(accountId), 'enterprise none');
+    t.is(await paying.entitlement(accountId), 'enterprise none');
     await setPlan(services.accounts, accountId, 'pro');
-    t.is(await paying.standing(accountId), 'pro none');
+    t.is(await paying.entitlement(accountId), 'pro none');
     fake.subscribe({ customer, price: paying.price('starter') });
     await paying.settle();
     await paying.settle();
-    t.is(await paying.standing(accountId), 'starter active');
+    t.is(await paying.entitlement(accountId), 'starter active');
     for (const each of fake.subscriptionsOf(customer)) if (each.status === 'active') fake.cancelNow(each.id);
     await paying.settle();
-    t.is(await paying.standing(accountId), 'pro none');
+    t.is(await paying.entitlement(accountId), 'pro none');
   },
 );
 
@@ -216,7 +216,7 @@ test.serial(
     t.true((await (await fetch(url)).text()).includes(buying.subscriptionOf(bought)));
     await db.accounts.update({ email: newEmail() }, { where: { id: holder.accountId } });
     t.is(codeOf(await take(bought.id, own)), '404 not_found', 'the mailbox is no longer the account’s');
-    t.is(await paying.standing(bought.id), 'starter active');
+    t.is(await paying.entitlement(bought.id), 'starter active');
   },
 );
 
@@ -238,7 +238,7 @@ test.serial(
     await paying.settle();
     const answers = await Promise.all(Array.from({ length: 10 }, () => take(bought.id, session)));
     t.deepEqual(answers.map(codeOf).sort(), ['200', ...Array.from({ length: 9 }, () => '404 not_found')]);
-    t.is(await paying.standing(holder.accountId), 'starter active');
+    t.is(await paying.entitlement(holder.accountId), 'starter active');
     t.is(fake.subscription(subscription).status, 'active');
 
     const over = await buy(newEmail());
@@ -289,8 +289,8 @@ test.serial('taking a purchase closes an open page of Stripe; a paid page preven
   t.is(codeOf(await take(next.id, session)), '409 conflict', 'no event has come yet');
   await paying.settle();
   t.is(codeOf(await take(next.id, session)), '409 already_subscribed');
-  t.is(await paying.standing(holder.accountId), 'pro active');
-  t.is(await paying.standing(next.id), 'starter active');
+  t.is(await paying.entitlement(holder.accountId), 'pro active');
+  t.is(await paying.entitlement(next.id), 'starter active');
 });
 
 test.serial(
@@ -320,7 +320,7 @@ test.serial(
     t.is(await buying.stateOf(proved.token), 'claimed');
     t.is(codeOf(await buying.claim(proved.token)), '410 gone', 'nobody else gets a key of a proved account');
     if (proved === bought) t.is(await paying.calls(bought.key), 401);
-    t.is(await paying.standing(id ?? ''), 'starter active');
+    t.is(await paying.entitlement(id ?? ''), 'starter active');
     t.is(codeOf(await take(await buying.accountOf(offered), session)), '409 already_subscribed');
   },
 );

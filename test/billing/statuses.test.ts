@@ -34,10 +34,10 @@ async function subscriber(plan = 'pro') {
 async function assertEntitlement(
   t: ExecutionContext,
   { accountId, key }: { accountId: string; key: string },
-  standing: string,
+  current: string,
   call: number,
 ) {
-  t.is(await paying.standing(accountId), standing);
+  t.is(await paying.entitlement(accountId), current);
   const answer = await paying.services.call('/v1/series/NONE', { key });
   t.is(answer.status, call, answer.text);
   if (call === 402) {
@@ -77,7 +77,7 @@ test.serial(
     paying.fake.failPayment(who.id);
     await paying.settle();
     await assertEntitlement(t, who, 'pro active', 404);
-    const [told] = await paying.rows<{ grace: string }>(
+    const [reported] = await paying.rows<{ grace: string }>(
       `select data ->> 'grace_ends_at' as grace from events.outbox
      where account_id = $1 and type = 'subscription.updated' order by position desc`,
       who.accountId,
@@ -87,7 +87,7 @@ test.serial(
     await paying.sync();
     await assertEntitlement(t, who, 'pro active', 404);
     paying.clock.advance(1_000);
-    t.is(told?.grace, `${paying.clock.now().toISOString().slice(0, -5)}Z`);
+    t.is(reported?.grace, `${paying.clock.now().toISOString().slice(0, -5)}Z`);
     await paying.sync();
     await assertEntitlement(t, who, 'pro inactive', 402);
   },
@@ -322,27 +322,33 @@ test.serial('a plan that was turned into another product is no second subscripti
   await assertEntitlement(t, who, 'pro inactive', 402);
 });
 
-test.serial('of two live subscriptions the newer is cancelled, once, and its account is told', async (t) => {
-  const who = await subscriber('starter');
-  paying.clock.advance(60_000);
-  const second = paying.fake.subscribe({ customer: who.customer, price: paying.price('pro') });
-  await paying.settle();
-  await paying.settle();
-  t.is(paying.fake.subscription(second.id).status, 'canceled');
-  t.is(paying.fake.subscription(who.id).status, 'active');
-  await assertEntitlement(t, who, 'starter active', 404);
-  const audited = await paying.rows<{ detail: object }>(
-    `select detail from accounts.audit_events where account_id = $1 and action = 'subscription.duplicate_canceled'`,
-    who.accountId,
-  );
-  const invoice = paying.fake.subscription(second.id).latest_invoice;
-  const paid = { amount: 9_900, currency: 'usd' };
-  const about = { subscription: second.id, kept: who.id, customer: who.customer };
-  t.deepEqual(audited, [{ detail: { ...about, invoice, paid } }]);
-  t.regex(await describeBilling(paying.deps), /; 1 paid second subscriptions were cancelled within 30 days/);
-  paying.clock.advance(30 * dayMs);
-  t.notRegex(await describeBilling(paying.deps), /second/);
-});
+test.serial(
+  'of two live subscriptions the newer is cancelled, once, and its account is notified',
+  async (t) => {
+    const who = await subscriber('starter');
+    paying.clock.advance(60_000);
+    const second = paying.fake.subscribe({ customer: who.customer, price: paying.price('pro') });
+    await paying.settle();
+    await paying.settle();
+    t.is(paying.fake.subscription(second.id).status, 'canceled');
+    t.is(paying.fake.subscription(who.id).status, 'active');
+    await assertEntitlement(t, who, 'starter active', 404);
+    const audited = await paying.rows<{ detail: object }>(
+      `select detail from accounts.audit_events where account_id = $1 and action = 'subscription.duplicate_canceled'`,
+      who.accountId,
+    );
+    const invoice = paying.fake.subscription(second.id).latest_invoice;
+    const paid = { amount: 9_900, currency: 'usd' };
+    const about = { subscription: second.id, kept: who.id, customer: who.customer };
+    t.deepEqual(audited, [{ detail: { ...about, invoice, paid } }]);
+    t.regex(
+      await describeBilling(paying.deps),
+      /; 1 paid second subscriptions were cancelled within 30 days/,
+    );
+    paying.clock.advance(30 * dayMs);
+    t.notRegex(await describeBilling(paying.deps), /second/);
+  },
+);
 
 test.serial('an event is written for each change, and for each failed payment once', async (t) => {
   const who = await subscriber();
@@ -354,19 +360,19 @@ test.serial('an event is written for each change, and for each failed payment on
   await paying.settle();
   await paying.fake.advance(3 * dayMs);
   await paying.settle();
-  const told = (await paying.events(who.accountId)).map(({ type, data }) => [
+  const reported = (await paying.events(who.accountId)).map(({ type, data }) => [
     type,
     data['state'] ?? data['invoice'],
   ]);
   t.deepEqual(
-    told.filter(([type]) => type === 'payment.failed'),
+    reported.filter(([type]) => type === 'payment.failed'),
     [
       ['payment.failed', invoice.id],
       ['payment.failed', invoice.id],
     ],
   );
   t.deepEqual(
-    told.filter(([type]) => type === 'subscription.updated').map(([, state]) => state),
+    reported.filter(([type]) => type === 'subscription.updated').map(([, state]) => state),
     ['active', 'active'],
   );
 });

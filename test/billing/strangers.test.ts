@@ -28,7 +28,7 @@ for (const state of states) {
     const shown = dataOf(t, await buying.claim(bought.token)) as { key: string; account: { id: string } };
     t.not(shown.account.id, holder.accountId);
     t.is(await paying.calls(noteSecret(shown.key)), 404);
-    t.is(await paying.standing(shown.account.id), 'starter active');
+    t.is(await paying.entitlement(shown.account.id), 'starter active');
     await unchanged('claimed');
 
     fake.failPayment(subscription);
@@ -40,7 +40,7 @@ for (const state of states) {
     await unchanged('unpaid');
     fake.cancelNow(subscription);
     await paying.settle();
-    t.is(await paying.standing(shown.account.id), 'free none');
+    t.is(await paying.entitlement(shown.account.id), 'free none');
     await unchanged('cancelled');
   });
 }
@@ -131,7 +131,7 @@ test.serial(
       await paying.settle();
     });
     t.deepEqual(await buying.snapshot(holder), before);
-    t.is(await paying.standing(id), 'free none');
+    t.is(await paying.entitlement(id), 'free none');
     t.is(status, 'key');
   },
 );
@@ -146,7 +146,7 @@ test.serial(
     ];
     t.not(first.id, second.id);
     for (const { id, claim } of [first, second]) {
-      t.is(await paying.standing(id), 'starter active');
+      t.is(await paying.entitlement(id), 'starter active');
       t.is(claim, 200);
     }
   },

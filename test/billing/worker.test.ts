@@ -28,13 +28,13 @@ test.serial('a worker acts on events, and ends a grace, by itself', async (t) =>
   t.teardown(() => work.close());
   const { accountId, key, id } = await subscriber();
   await paying.fake.deliverHeld();
-  await until('the plan is in force', async () => (await paying.standing(accountId)) === 'pro active');
+  await until('the plan is in force', async () => (await paying.entitlement(accountId)) === 'pro active');
   paying.fake.failPayment(id);
   await paying.fake.deliverHeld();
   const inGrace = `select from accounts.subscriptions where grace_ends_at is not null`;
   await until('the failure is known', async () => (await paying.rows(inGrace)).length === 1);
   paying.clock.advance(14 * dayMs);
-  await until('the grace has ended', async () => (await paying.standing(accountId)) === 'pro inactive');
+  await until('the grace has ended', async () => (await paying.entitlement(accountId)) === 'pro inactive');
   t.is(await paying.calls(key), 402);
   await until('it is counted', () =>
     Promise.resolve(
@@ -58,9 +58,9 @@ test.serial(
     t.is(await endGraces(paying.deps), 0);
     paying.clock.advance(14 * dayMs);
     t.is(await endGraces(paying.deps), 1);
-    t.is(await endGraces(paying.deps), 0, 'a worker that is told of more goes on without a pause');
-    t.is(await paying.standing(only.accountId), 'pro inactive');
-    t.is(await paying.standing(other.accountId), 'free active');
+    t.is(await endGraces(paying.deps), 0, 'a worker that has more to do goes on without a pause');
+    t.is(await paying.entitlement(only.accountId), 'pro inactive');
+    t.is(await paying.entitlement(other.accountId), 'free active');
   },
 );
 
@@ -73,7 +73,10 @@ test.serial('a plan change from Stripe makes gateways look up the keys of that a
     const customer = await shared.customerOf(accountId);
     shared.fake.subscribe({ customer, price: shared.price(plan) });
     await shared.fake.deliverHeld();
-    await until('the plan is in force', async () => (await shared.standing(accountId)) === `${plan} active`);
+    await until(
+      'the plan is in force',
+      async () => (await shared.entitlement(accountId)) === `${plan} active`,
+    );
     return accountId;
   };
   const numbered = () =>
@@ -95,11 +98,11 @@ test.serial('a customer whom Stripe answers slowly holds up no other, however ma
   for (let i = 0; i < 12; i += 1) {
     const { accountId } = await subscriber();
     await paying.fake.deliverHeld();
-    await until('the plan is in force', async () => (await paying.standing(accountId)) === 'pro active');
+    await until('the plan is in force', async () => (await paying.entitlement(accountId)) === 'pro active');
   }
-  t.is(await paying.standing(first.accountId), 'free none');
+  t.is(await paying.entitlement(first.accountId), 'free none');
   slow.release();
-  await until('and then its own', async () => (await paying.standing(first.accountId)) === 'pro active');
+  await until('and then its own', async () => (await paying.entitlement(first.accountId)) === 'pro active');
 });
 
 test.serial('the figures count what waits, is parked, fails and is not understood', async (t) => {
@@ -227,20 +230,20 @@ test.serial(
   async (t) => {
     const { accountId, id } = await subscriber('starter');
     await setPlan(paying.services.accounts, accountId, 'pro');
-    t.is(await paying.standing(accountId), 'pro none');
+    t.is(await paying.entitlement(accountId), 'pro none');
     t.like((await paying.events(accountId)).at(-1), {
       type: 'subscription.updated',
       data: { plan: 'pro', state: 'none' },
     });
     await paying.settle();
-    t.is(await paying.standing(accountId), 'starter active');
+    t.is(await paying.entitlement(accountId), 'starter active');
     await t.throwsAsync(setPlan(paying.services.accounts, accountId, 'pro'), { code: 'conflict' });
     paying.fake.cancelNow(id);
     await paying.settle();
-    t.is(await paying.standing(accountId), 'pro none', 'the operator’s plan applies again');
+    t.is(await paying.entitlement(accountId), 'pro none', 'the operator’s plan applies again');
     await setPlan(paying.services.accounts, accountId, 'pro');
     paying.fake.override(id, {}, 'customer.subscription.deleted');
     await paying.settle();
-    t.is(await paying.standing(accountId), 'pro none', 'a late event of the ended one takes nothing away');
+    t.is(await paying.entitlement(accountId), 'pro none', 'a late event of the ended one takes nothing away');
   },
 );

@@ -13,7 +13,7 @@ export interface Question {
   headers?: Record<string, string>;
   /** Of the answers that are the service's own. */
   status: number;
-  /** What the body must be; undefined: an envelope that tells of an error, or nothing where there is nothing to say. */
+  /** What the body must be; undefined: an envelope that reports an error, or nothing where there is nothing to say. */
   body?: Buffer;
   /** Instead of the body: says what is wrong with a whole answer below 400, or null. */
   judge?: (answer: Answer) => string | null;

@@ -1,4 +1,4 @@
-// A customer in the chaos run, whose webhook endpoint is told of each load, and calls at once. Afterwards it must have been told of every
+// A customer in the chaos run, whose webhook endpoint is notified of each load, and calls at once. Afterwards it must have been notified of every
 // load at least once, and of nothing else.
 import { createServer, type IncomingMessage } from 'node:http';
 import { Webhook } from 'standardwebhooks';
@@ -10,7 +10,7 @@ import type { Caller } from './calls.ts';
 import type { Service } from './units.ts';
 
 export interface Customer {
-  /** After the last load: waits until the endpoint was told of all of them. @returns what is wrong, in words. */
+  /** After the last load: waits until the endpoint was notified of all of them. @returns what is wrong, in words. */
   stop(): Promise<string[]>;
   /** For the summary of the run. */
   readonly summary: string;
@@ -18,7 +18,7 @@ export interface Customer {
 
 export interface CustomerOptions {
   database: Database;
-  /** Runs when the endpoint is told of a load. */
+  /** Runs when the endpoint is notified of a load. */
   onNotified: (load: number) => void;
   /** The gateways, for the management of the endpoint. */
   gateways: readonly Service[];
@@ -55,34 +55,34 @@ export async function startCustomer(options: CustomerOptions): Promise<Customer>
   return {
     async stop() {
       loads = await loadsAfter(database, Math.max(...before));
-      const unreported = () => loads.filter((loadNo) => !receiver.told.has(loadNo));
+      const unreported = () => loads.filter((loadNo) => !receiver.reported.has(loadNo));
       await resendWaiting();
       const wrong: string[] = [...receiver.faults];
       await until(
-        'the endpoint was told of every load',
+        'the endpoint was notified of every load',
         () => unreported().length === 0,
         notifiedWithinMs,
       ).catch(
         (error: unknown) =>
           void wrong.push(`${String(error)} Untold: ${unreported().slice(0, 10).join(', ')}`),
       );
-      const invented = [...receiver.told.keys()].filter((loadNo) => !loads.includes(loadNo));
+      const invented = [...receiver.reported.keys()].filter((loadNo) => !loads.includes(loadNo));
       wrong.push(
-        ...invented.map((loadNo) => `the endpoint was told of load ${loadNo}, which does not exist`),
+        ...invented.map((loadNo) => `the endpoint was notified of load ${loadNo}, which does not exist`),
       );
       await closeServer(receiver.server);
       return wrong;
     },
     get summary() {
-      const calls = [...receiver.told.values()].reduce((sum, count) => sum + count, 0);
-      return `${loads.length} loads; the endpoint was told ${calls} times, and refused ${receiver.refused}`;
+      const calls = [...receiver.reported.values()].reduce((sum, count) => sum + count, 0);
+      return `${loads.length} loads; the endpoint was notified ${calls} times, and refused ${receiver.refused}`;
     },
   };
 }
 
 /** An endpoint that refuses every third message once. */
 function createReceiver(onNotified: (load: number) => void) {
-  const told = new Map<number, number>(); // by load
+  const reported = new Map<number, number>(); // by load
   const seen = new Set<string>();
   const faults: string[] = [];
   let webhook: Webhook | undefined;
@@ -99,7 +99,7 @@ function createReceiver(onNotified: (load: number) => void) {
       }
       try {
         const { load: loadNo } = event.parse(webhook?.verify(body, headersOf(request))).data;
-        told.set(loadNo, (told.get(loadNo) ?? 0) + 1);
+        reported.set(loadNo, (reported.get(loadNo) ?? 0) + 1);
         onNotified(loadNo);
       } catch (error) {
         faults.push(`the endpoint was sent what is no event: ${String(error)}`);
@@ -109,7 +109,7 @@ function createReceiver(onNotified: (load: number) => void) {
   });
   return {
     server,
-    told,
+    reported,
     faults,
     verifyWith: (secret: string) => void (webhook = new Webhook(secret)),
     get refused() {

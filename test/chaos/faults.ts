@@ -132,7 +132,7 @@ export function drawFaults(random: Random, cluster: Cluster, drawing: Drawing): 
 export async function carryOut(
   faults: readonly Fault[],
   cluster: Cluster,
-  tell: (fault: Fault) => void,
+  announce: (fault: Fault) => void,
 ): Promise<Trouble[]> {
   const troubles: Trouble[] = [];
   const beganAtMs = performance.now();
@@ -145,7 +145,7 @@ export async function carryOut(
     await until('fewer units are in trouble', () => trouble.count < atOnceMax || isLate());
     if (isLate()) return;
     trouble.count += 1;
-    tell(fault);
+    announce(fault);
     const fromMs = performance.now();
     await inflict(fault, cluster);
     const doneMs = performance.now();

@@ -16,11 +16,11 @@ export interface FreshOptions extends LoadOptions {
 export interface Fresh extends Load {
   /** Calls every gateway, as somebody does who waited for a load. */
   callAtOnce(): void;
-  /** Calls somewhere, as the webhook endpoint that was told of a load. */
+  /** Calls somewhere, as the webhook endpoint that was notified of a load. */
   callAsNotified(load: number): void;
-  /** Resolves when all calls of the endpoint that was told are answered. */
+  /** Resolves when all calls of the endpoint that was notified are answered. */
   allAnswered(): Promise<void>;
-  /** What the calls of the endpoint got that was told of loads, and whether enough was judged. To be asked when all has stopped. */
+  /** What the calls of the endpoint got that was notified of loads, and whether enough was judged. To be asked when all has stopped. */
   faults(): string[];
   summary(): string[];
 }
@@ -71,7 +71,7 @@ export function readFresh(options: FreshOptions): Fresh {
   const { clients, gateways, publisher } = options;
   const counts = new Map<Door, Count>(doors.map((door) => [door, { judged: 0, hits: 0, soonHits: 0 }]));
   const etags = createEtags();
-  const told: { load: number; value: number; atMs: number; gateway: string }[] = [];
+  const reported: { load: number; value: number; atMs: number; gateway: string }[] = [];
   const lateFaults: string[] = [];
   const random = options.random.fork();
   const underWay = new Set<Promise<unknown>>();
@@ -137,7 +137,7 @@ export function readFresh(options: FreshOptions): Fresh {
     callAsNotified(load) {
       const gateway = random.pick<Service>(gateways);
       const atMs = performance.now();
-      const onValue = (value: number) => void told.push({ load, value, atMs, gateway: gateway.name });
+      const onValue = (value: number) => void reported.push({ load, value, atMs, gateway: gateway.name });
       const door = random.pick(withBody);
       keep(clients.ask(gateway, ask(door).who, questionOf(door, onValue)));
     },
@@ -150,10 +150,10 @@ export function readFresh(options: FreshOptions): Fresh {
     },
     faults: () => [
       ...lateFaults,
-      ...faultsOfNotified(told, publisher),
-      ...tooFew(counts, told.length, options.seconds),
+      ...faultsOfNotified(reported, publisher),
+      ...tooFew(counts, reported.length, options.seconds),
     ],
-    summary: () => summaryOf(counts, told.length, publisher),
+    summary: () => summaryOf(counts, reported.length, publisher),
   };
 }
 
@@ -167,7 +167,7 @@ function createEtags() {
     some: (back: number): string | undefined => ofSeries.at(-1 - back),
     /**
      * @returns what is wrong, in words; or null: an answer without a body has an ETag that no body came with yet.
-     * @param onKnown is told of the value when one does.
+     * @param onKnown called with the value when one does.
      */
     valueOf(path: string, { status, headers, body }: Answer, onKnown: (value: number) => void) {
       const etag = String(headers['etag']);
@@ -182,7 +182,7 @@ function createEtags() {
       if (known === value) return value;
       if (known !== undefined) return `the ETag ${etag} was that of ${known}, and is that of ${value}`;
       values.set(name, value);
-      for (const tell of waiting.get(name) ?? []) tell(value);
+      for (const report of waiting.get(name) ?? []) report(value);
       waiting.delete(name);
       if (path === series && headers['content-encoding'] === undefined) ofSeries.push(etag);
       return value;
@@ -202,17 +202,17 @@ function valueIn(text: string): number | undefined {
 }
 
 function faultsOfNotified(
-  told: readonly { load: number; value: number; atMs: number; gateway: string }[],
+  reported: readonly { load: number; value: number; atMs: number; gateway: string }[],
   { done }: Publisher,
 ): string[] {
-  return told.flatMap(({ load, value, atMs, gateway }) => {
+  return reported.flatMap(({ load, value, atMs, gateway }) => {
     const needed = done.findLast((one) => one.load !== undefined && one.load <= load)?.value ?? tick.value;
     if (value >= needed) return [];
-    return `${gateway} answered value ${value} to the endpoint that was told of load ${load}, of ${needed}, at ${atMs.toFixed(1)} ms`;
+    return `${gateway} answered value ${value} to the endpoint that was notified of load ${load}, of ${needed}, at ${atMs.toFixed(1)} ms`;
   });
 }
 
-function tooFew(counts: ReadonlyMap<Door, Count>, told: number, seconds: number): string[] {
+function tooFew(counts: ReadonlyMap<Door, Count>, reported: number, seconds: number): string[] {
   const judgedMin = judgedMinPerSecond * seconds;
   const few = [...counts].filter(([, { judged, hits }]) => judged < judgedMin || hits < judged * hitsMin);
   return [
@@ -220,15 +220,19 @@ function tooFew(counts: ReadonlyMap<Door, Count>, told: number, seconds: number)
       ([{ name }, { judged, hits }]) =>
         `too few fresh reads by ${name}: ${judged}, ${hits} of them from memory`,
     ),
-    ...(told === 0 ? ['no call of the webhook endpoint was answered'] : []),
+    ...(reported === 0 ? ['no call of the webhook endpoint was answered'] : []),
   ];
 }
 
-function summaryOf(counts: ReadonlyMap<Door, Count>, told: number, { done, failed }: Publisher): string[] {
+function summaryOf(
+  counts: ReadonlyMap<Door, Count>,
+  reported: number,
+  { done, failed }: Publisher,
+): string[] {
   const sum = (of: keyof Count) => [...counts.values()].reduce((total, count) => total + count[of], 0);
   const each = [...counts].map(([{ name }, { judged, hits }]) => `${name} ${hits}/${judged}`);
   return [
-    `fresh: ${done.length} loads were reported as done, ${failed} failed; ${sum('judged')} answers judged, ${sum('hits')} of them from memory, ${sum('soonHits')} of those in the ${soonMs} ms after a report; ${told} of the endpoint that was told`,
+    `fresh: ${done.length} loads were reported as done, ${failed} failed; ${sum('judged')} answers judged, ${sum('hits')} of them from memory, ${sum('soonHits')} of those in the ${soonMs} ms after a report; ${reported} of the endpoint that was reported`,
     `       from memory: ${each.join(', ')}`,
   ];
 }

@@ -1,6 +1,6 @@
 // Preloaded into the gateways and data-apis of the chaos run: their `Date` is the machine's, moved by what the file TEST_CLOCK says in
 // the moment of each read, as a clock that is set steps between two reads. The file holds one or two numbers: by how many ms the clock is
-// ahead; and where it stands still instead, in ms since 1970, for tests with a clock of their own.
+// ahead; and the time at which it is stopped instead, in ms since 1970, for tests with a clock of their own.
 // It moves whatever the project reads of a clock: identity tokens, releases, the validity of answers, quota months, log lines. It does
 // not move performance.now() and timers, which a set clock does not move either; nor PostgreSQL, Redis, accounts-api and the workers,
 // nor the `date` header, which Node reads inside.

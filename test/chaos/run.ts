@@ -1,7 +1,7 @@
 // The chaos run: load from clients while services, PostgreSQL and Redis are killed, stopped and stalled; then it checks that
 // every answer was correct, the ledger matches what clients saw, every limit was served to the last call and not exceeded, and no key was
 // accepted after its revocation; no answer was older than a load that had been reported as done, though most are from the memory of
-// gateways; a customer's webhook endpoint was told of every load, and of no other; and no call fails while every service is replaced, and
+// gateways; a customer's webhook endpoint was notified of every load, and of no other; and no call fails while every service is replaced, and
 // while accounts-api alone is away.
 // Usage: npm run chaos -- [--seed N] [--seconds N] [--gateways N] [--redis one|cluster|sentinel|none] [--production] [--lose-connections]
 // [--trial turn|calm-turn|revocations] [--logs directory]. Exits with 1 if a check fails. --production: three data-apis that read from a replica of
@@ -103,7 +103,7 @@ await underGuard(async ({ directory }) => {
 async function tryOut(scene: Scene, name: keyof typeof trials): Promise<string[]> {
   const { plain } = await questionsOf(scene.cluster, scene.scout);
   return trials[name]({
-    ...{ scene, seconds, tell, say, random: createRandom(seed), hasFaults: name !== 'calm-turn' },
+    ...{ scene, seconds, announce, say, random: createRandom(seed), hasFaults: name !== 'calm-turn' },
     recover: (clients) => recover(scene.cluster, clients, plain, scene.readers[0] ?? scene.scout),
   });
 }
@@ -128,7 +128,7 @@ async function run(scene: Scene): Promise<string[]> {
   const revocations = revoke(options, victims, plain);
   const loads = [read(options, readers, all), driveOver(options, small.slice(1), plain), revocations];
   const beganAtMs = performance.now();
-  const troubles = await carryOut(faults, cluster, (fault) => tell(fault, performance.now() - beganAtMs));
+  const troubles = await carryOut(faults, cluster, (fault) => announce(fault, performance.now() - beganAtMs));
   const wrong = await recover(cluster, clients, plain, readers[0] ?? scout);
   for (const load of loads) await load.stop();
   await publisher.stop();
@@ -226,7 +226,7 @@ function report(clients: Clients, revocations: Revocations): void {
   );
 }
 
-function tell({ unit, what, forMs, aheadMs }: Fault, atMs: number): void {
+function announce({ unit, what, forMs, aheadMs }: Fault, atMs: number): void {
   const time = `${(atMs / 1000).toFixed(1).padStart(6)} s`;
   const by = what === 'clock moved' ? ` by ${aheadMs} ms` : '';
   const lasts = atOnce.has(what) ? '' : ` for ${forMs} ms`;

@@ -12,7 +12,7 @@ export interface Unit {
   kill(): Promise<void>;
   /** SIGTERM; resolves when it has ended by itself. @throws Error where it ends with anything but 0. */
   stop(): Promise<void>;
-  /** Stops it where it stands, as a machine does that swaps. */
+  /** Stops it where it is, as a machine does that swaps. */
   stall(): void;
   goOn(): void;
   /** Starts it at its port, and tries again where that fails. */
@@ -94,7 +94,7 @@ export async function makeService(
     },
     async stop() {
       const code = await child?.end('SIGTERM', stopWithinMs);
-      if (code !== 0) throw new Error(`${name} was told to stop and ended with ${code}`);
+      if (code !== 0) throw new Error(`${name} was asked to stop and ended with ${code}`);
     },
     stall: () => void child?.process.kill('SIGSTOP'),
     goOn: () => void child?.process.kill('SIGCONT'),

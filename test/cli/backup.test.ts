@@ -39,13 +39,13 @@ test.serial(
     const target = await emptyDatabase(t);
     const { code, stdout, stderr } = await target.almanac(['restore', file, '--json']);
     t.is(code, 0, stderr);
-    const told = JSON.parse(stdout) as { tables: number; rows: number; made_at: string };
+    const reported = JSON.parse(stdout) as { tables: number; rows: number; made_at: string };
     t.deepEqual(withoutNumbers(await target.state()), withoutNumbers(stateBefore));
     const filled = Object.values(stateBefore).filter((table) => ((table as { rows?: number }).rows ?? 0) > 0);
     t.true(filled.length > 25, 'the demo fills most tables');
-    t.true(told.rows > 10_000);
-    t.is(told.tables, Object.keys(stateBefore).length - 3);
-    t.true(Date.parse(told.made_at) <= Date.now());
+    t.true(reported.rows > 10_000);
+    t.is(reported.tables, Object.keys(stateBefore).length - 3);
+    t.true(Date.parse(reported.made_at) <= Date.now());
     t.deepEqual(
       await onDatabase(target.url, (query) =>
         query(`select 1 from data.series where description = E'a\\tb\\nc\\\\.\\n\\\\.\\n\\\\N é€😀'`),

@@ -42,7 +42,7 @@ async function rowOf(statement: string, id: unknown): Promise<Record<string, unk
 }
 
 test.serial(
-  'accounts and keys do what each action says, and tell it as text and with --json as JSON',
+  'accounts and keys do what each action says, and report it as text and with --json as JSON',
   async (t) => {
     const accountOf = (id: unknown) =>
       rowOf(
@@ -293,7 +293,7 @@ for (const [what, broken] of Object.entries<(port: number) => Record<string, str
   );
 }
 
-test.serial('check tells a failure as text too, beside what works', async (t) => {
+test.serial('check reports a failure as text too, beside what works', async (t) => {
   const { code, stdout } = await almanac(['check'], { env: { PLANS_FILE: csv } });
   t.is(code, 1);
   t.regex(stdout, /^plans +failed: .+\ndatabase +ok: .+\nroles +warning: .+\nwebhooks +not configured: /m);
@@ -358,7 +358,7 @@ test.serial(
   },
 );
 
-test.serial('a misspelled setting is told on standard error, and the command runs', async (t) => {
+test.serial('a misspelled setting is reported on standard error, and the command runs', async (t) => {
   const { code, stdout, stderr } = await almanac(['migrate'], {
     env: { REDIS_ULR: 'redis://user:hunter2@h', REDIS_HOST: 'h' },
   });
@@ -367,7 +367,7 @@ test.serial('a misspelled setting is told on standard error, and the command run
 });
 
 test.serial(
-  'wrong arguments are told in one line, with the command whose help says more; the exit code is 2, and nothing is changed',
+  'wrong arguments are reported in one line, with the command whose help says more; the exit code is 2, and nothing is changed',
   async (t) => {
     const wrong: [words: string[], message: RegExp][] = [
       [

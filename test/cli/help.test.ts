@@ -89,20 +89,20 @@ test('a command is loaded when it is called, without the others', (t) => {
   }
 });
 
-/** The files of the project that a command loads, as its coverage tells. */
+/** The files of the project that a command loads, as its coverage shows. */
 function modulesOf(words: readonly string[]): string[] {
   const directory = mkdtempSync(path.join(tmpdir(), 'almanac-test-'));
   try {
     const env = { ...process.env, NODE_V8_COVERAGE: directory };
     execFileSync(process.execPath, [path.join(projectRoot, 'almanac.ts'), ...words], { env });
-    const told = readdirSync(directory).flatMap((file) => {
+    const reported = readdirSync(directory).flatMap((file) => {
       const { result } = JSON.parse(readFileSync(path.join(directory, file), 'utf8')) as {
         result: { url: string }[];
       };
       return result.map(({ url }) => url);
     });
     const root = new URL(`file://${projectRoot}/`).href;
-    return told
+    return reported
       .filter((url) => url.startsWith(root) && !url.includes('/node_modules/'))
       .map((url) => url.slice(root.length))
       .sort();

@@ -6,7 +6,7 @@ import { utils, write as writeWorkbook } from '@e965/xlsx';
 
 type Stored = Record<string, string | null>;
 export interface Change {
-  /** `<id>` stands for a series of this run alone, here and in the words. */
+  /** `<id>` represents a series of this run alone, here and in the words. */
   file: string | Buffer;
   /** Loaded before the file, as of the first of January. */
   before?: string;

@@ -136,7 +136,7 @@ const flags: Record<string, (t: ExecutionContext, name: string) => Promise<void>
   },
 };
 
-/** How many rows stand in the tables that a load writes, and the newest load. */
+/** How many rows are in the tables that a load writes, and the newest load. */
 async function allRows(): Promise<object> {
   const loads = await database.query<object>('select load_no, dataset from data.loads order by load_no');
   return { ...(await rowCounts(database)), loads };

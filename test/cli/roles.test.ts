@@ -58,7 +58,7 @@ function urlOf(url: string, parts: Partial<Record<'pathname' | 'username' | 'pas
 }
 
 test.serial(
-  'an owner who may not create roles migrates, and is told what an administrator has to run',
+  'an owner who may not create roles migrates, and learns what an administrator has to run',
   async (t) => {
     const url = await databaseOf('plain', 'nocreaterole');
     const almanac = commandLine(settingsOf(url));

@@ -102,7 +102,7 @@ test.serial(
 );
 
 test.serial(
-  'publish tells what it changes and ends, and refuses a URL that the publisher may not fetch',
+  'publish reports what it changes and ends, and refuses a URL that the publisher may not fetch',
   async (t) => {
     const server = await startFileServer(t);
     server.serve('date,value\n2026-01,1');

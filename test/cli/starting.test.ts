@@ -1,5 +1,5 @@
 // How the command line and the converters start: from any folder, through links, and under a Node of the machine that is too old.
-// The project is a small one, of the real starters and of a program that tells how it was started.
+// The project is a small one, of the real starters and of a program that reports how it was started.
 import {
   copyFileSync,
   existsSync,
@@ -125,8 +125,8 @@ test('what serves runs with limits of its heap, which NODE_OPTIONS and the comma
       env,
     });
     t.is(await child.exit(), 0);
-    const [told = '', ...rest] = child.output().trim().split('\n');
-    t.deepEqual((JSON.parse(told) as { words: unknown }).words, given);
+    const [reported = '', ...rest] = child.output().trim().split('\n');
+    t.deepEqual((JSON.parse(reported) as { words: unknown }).words, given);
     return rest.join('\n');
   };
   const ofService = '--max-semi-space-size=8 --max-old-space-size=256';

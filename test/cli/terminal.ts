@@ -16,7 +16,7 @@ export interface Ran {
 }
 
 /**
- * Runs `almanac …`. @param more of the environment, and what stands on standard input; isTerminal: somebody types it; isScreen: somebody reads
+ * Runs `almanac …`. @param more of the environment, and what is on standard input; isTerminal: somebody types it; isScreen: somebody reads
  * the output as it is printed.
  */
 export type RunCommand = (

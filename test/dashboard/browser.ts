@@ -133,7 +133,7 @@ function faultsOf(page: Page, origin: string, expected: ReadonlySet<number>): st
   page.on('pageerror', (error) => faults.push(`uncaught: ${error.stack ?? error.message}`));
   page.on('console', (message) => {
     const { url } = message.location();
-    // An answer of status 400 or more is told of twice; the listener below knows its status.
+    // An answer of status 400 or more is reported twice; the listener below knows its status.
     if (message.type() !== 'error' || message.text().startsWith('Failed to load resource')) return;
     if (url === '' || isOurs(url)) faults.push(`console: ${message.text()} (${url})`);
   });
@@ -159,11 +159,11 @@ async function checkAccess(page: Page, where: string): Promise<void> {
   );
   const grave = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical');
   if (grave.length === 0) return;
-  const told = grave.map(
+  const reported = grave.map(
     ({ id, help, nodes }) =>
       `${id}: ${help}\n${nodes.map(({ html, failureSummary }) => `    ${html}\n    ${failureSummary ?? ''}`).join('\n')}`,
   );
-  throw new Error(`axe-core finds in ${where}:\n${told.join('\n')}`);
+  throw new Error(`axe-core finds in ${where}:\n${reported.join('\n')}`);
 }
 
 async function keepPicture(page: Page, file: string): Promise<void> {

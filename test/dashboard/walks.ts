@@ -1,4 +1,4 @@
-// The table of walks, in their order. A walk that moves the clock stands at the end: sessions and mailed links run out with it.
+// The table of walks, in their order. A walk that moves the clock is at the end: sessions and mailed links run out with it.
 import type { Visitor } from './browser.ts';
 import type { Stage } from './stage.ts';
 import { paying, payingFirst } from './walks/account/billing.ts';

@@ -33,9 +33,9 @@ export function examplesOf(page: string): Example[] {
 export interface Place {
   /** Where the files are written and the commands run. */
   directory: string;
-  /** The gateway that stands for http://127.0.0.1:8080. */
+  /** The gateway that represents http://127.0.0.1:8080. */
   url: string;
-  /** The key that stands for `pk_live_…`. */
+  /** The key that represents `pk_live_…`. */
   apiKey: string;
   /** The environment of the installation. */
   env: NodeJS.ProcessEnv;
@@ -75,7 +75,7 @@ function commandOf(kind: 'sh' | 'python' | 'r', text: string): [string, ...strin
 }
 
 /**
- * Failures end the example; `npx almanac` is this tree's, run by docs-commands.ts; the last key that was made stands for
+ * Failures end the example; `npx almanac` is this tree's, run by docs-commands.ts; the last key that was made represents
  * `key_…`. Standard input goes along where a word asks for it.
  */
 const prelude = `set -euo pipefail

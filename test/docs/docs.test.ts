@@ -25,7 +25,7 @@ const pages = [
 for (const page of pages) {
   const examples = examplesOf(page).filter(({ kind }) => kind !== 'python' && kind !== 'r'); // those are run by npm run try-clients
   if (examples.length === 0) continue;
-  test.serial(`the ${examples.length} examples of ${page} run as they stand`, async (t) => {
+  test.serial(`the ${examples.length} examples of ${page} run as they are`, async (t) => {
     const directory = path.join(path.dirname(installation.dataDir), page.replaceAll('/', '-'));
     mkdirSync(directory);
     for (const example of examples) {

@@ -252,7 +252,7 @@ test('files, kinds and columns that the other converters do not know are named, 
     'navs.json': '{"data":[]}',
   };
   refused(t, convert(t, 'funds/mufap.ts', summary, 'OUT', 'navs.db', 'summary.csv', 'navs.json'), [
-    'no column "Fund Name"', // a title is to stand above the header
+    'no column "Fund Name"', // a title must be above the header
     'no column "Category"',
     'no column "Sector"',
     'no column "Rating"',

@@ -28,8 +28,8 @@ export interface FuzzResult {
 export interface FuzzOptions {
   seed: number;
   count: number;
-  /** Told of each fault as it is found. */
-  tell?: (fault: string) => void;
+  /** Called with each fault as it is found. */
+  report?: (fault: string) => void;
   /** Called when so many requests have been answered, at most once at a time; all clients wait. */
   every?: { requests: number; pause: (answered: number) => Promise<void> | void };
 }
@@ -64,14 +64,14 @@ export async function startFuzzed(): Promise<Services> {
 /** Sends so many requests. The same seed and count draw the same requests, as far as answers are the same. */
 export async function fuzz(
   services: Services,
-  { seed, count, tell, every }: FuzzOptions,
+  { seed, count, report, every }: FuzzOptions,
 ): Promise<FuzzResult> {
   const random = createRandom(seed);
   const agent = new Agent({ keepAlive: true });
   const result: FuzzResult = { faults: [], statuses: new Map(), slowest: { ms: 0, request: '' } };
   const note = (fault: string) => {
     result.faults.push(fault);
-    tell?.(fault);
+    report?.(fault);
   };
   const stopping = new AbortController();
   const client = { services, agent, result, note, stop: stopping.signal };

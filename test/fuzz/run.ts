@@ -31,7 +31,7 @@ await underGuard(async ({ directory }) => {
     const { faults, statuses, slowest } = await fuzz(services, {
       seed,
       count,
-      tell: (fault) => say(`WRONG: ${fault}`),
+      report: (fault) => say(`WRONG: ${fault}`),
       every: {
         requests: Math.ceil(count / 8),
         pause(answered) {

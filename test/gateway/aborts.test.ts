@@ -18,7 +18,7 @@ const atOnce = 50;
 // What may be left of all aborts together: one that leaked its socket would leave some 10 KB.
 const heapGrowthMax = 6 * 1024 * 1024;
 
-/** A service that begins its answers and ends none: `/v1/…/held` not even the head. Tells of each call that begins and is cut. */
+/** A service that begins its answers and ends none: `/v1/…/held` not even the head. Reports each call that begins and is cut. */
 async function startHoldingService() {
   let open = 0;
   let begun = () => undefined as void;

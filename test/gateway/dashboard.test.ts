@@ -1,4 +1,4 @@
-// The gateway serves the dashboard from memory. The files of these tests stand for a build; test/dashboard/ builds the real one.
+// The gateway serves the dashboard from memory. The files of these tests represent a build; test/dashboard/ builds the real one.
 import { mkdtempSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { tmpdir } from 'node:os';

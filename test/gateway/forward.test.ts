@@ -58,7 +58,7 @@ async function resettingServer(times: number) {
   };
 }
 
-/** A server whose answers keep the connection, saying for how long or not; tells when the gateway closes the one it has. */
+/** A server whose answers keep the connection, saying for how long or not; reports when the gateway closes the one it has. */
 async function idleServer(keepAlive: string) {
   const closed = Promise.withResolvers<string>();
   const server = createTcpServer((socket) => {
@@ -137,7 +137,7 @@ test.serial(
     await until('five calls are held', () => held.length === 5);
     for (const answer of held) answer();
     for (const response of await Promise.all(first)) await response.text();
-    // As after the service was replaced: what was open before is dead, though the gateway was not told.
+    // As after the service was replaced: what was open before is dead, though the gateway was not notified.
     const dead = service.connections();
     t.is(dead, 5);
     service.answer = (socket, request) => {
@@ -323,11 +323,11 @@ test.serial('connection headers of accounts-api to a write are not passed on eit
     response.setHeader('proxy-connection', 'close');
     response.end('{}');
   };
-  const { headers: told } = await fetch(`${alone.url}/auth/login`, { method: 'POST', body: '{}' });
-  t.is(told.get('connection'), 'keep-alive');
-  t.is(told.get('keep-alive'), 'timeout=65');
-  t.is(told.get('upgrade'), null);
-  t.is(told.get('proxy-connection'), null);
+  const { headers: reported } = await fetch(`${alone.url}/auth/login`, { method: 'POST', body: '{}' });
+  t.is(reported.get('connection'), 'keep-alive');
+  t.is(reported.get('keep-alive'), 'timeout=65');
+  t.is(reported.get('upgrade'), null);
+  t.is(reported.get('proxy-connection'), null);
 });
 
 test.serial(
@@ -349,10 +349,10 @@ test.serial(
       ['/v1/catalog', 'GET'],
       ['/auth/login', 'POST'],
     ] as const) {
-      const { headers: told } = await fetch(alone.url + target, { method });
-      t.is(told.get('x-other'), 'kept');
+      const { headers: reported } = await fetch(alone.url + target, { method });
+      t.is(reported.get('x-other'), 'kept');
       t.deepEqual(
-        [...told.keys()].filter((name) => name.includes('almanac')),
+        [...reported.keys()].filter((name) => name.includes('almanac')),
         [],
         target,
       );

@@ -23,7 +23,7 @@ function parseList(t: ExecutionContext, field: string | null): Map<string, Recor
       Object.fromEntries(pairs.map(([key, value]) => [key, Number(value)])) as Record<string, number>,
     ];
   });
-  t.is(new Map(items).size, items.length, 'each policy stands once');
+  t.is(new Map(items).size, items.length, 'each policy occurs once');
   return new Map(items);
 }
 

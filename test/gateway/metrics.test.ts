@@ -12,7 +12,7 @@ test.after.always(() => accounts.close());
 
 const metrics = { host: '127.0.0.1', port: 0 };
 
-/** Every sample by its name and labels, as they stand in the text. */
+/** Every sample by its name and labels, as they are in the text. */
 async function scrape(t: ExecutionContext, url: string | undefined): Promise<Map<string, number>> {
   const response = await fetch(`${url}/metrics`);
   t.is(response.headers.get('content-type'), 'text/plain; version=0.0.4; charset=utf-8');
@@ -34,7 +34,7 @@ async function scrape(t: ExecutionContext, url: string | undefined): Promise<Map
       line,
     );
     t.true(Number.isFinite(Number(value)), line);
-    t.false(samples.has(name + labels), `${line} stands twice`);
+    t.false(samples.has(name + labels), `${line} occurs twice`);
     samples.set(name + labels, Number(value));
   }
   return samples;
@@ -198,7 +198,7 @@ test.serial(
       }
       await (await fetch(`${gateway.url}/v1/catalog`)).text();
       t.is(await isUp('data-api', dataApi.url), 1, `a read: ${what}`);
-      if (what === 'an endless head') continue; // undici, which asks accounts-api for leases, does not tell it from a broken connection
+      if (what === 'an endless head') continue; // undici, which asks accounts-api for leases, does not distinguish it from a broken connection
       await (await fetch(`${gateway.url}/auth/login`, { method: 'POST' })).text();
       t.is(await isUp('accounts-api', accountsApi.url), 1, `a write: ${what}`);
       const headers = { 'x-api-key': mintApiKey() };

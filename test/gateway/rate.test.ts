@@ -173,7 +173,7 @@ for (const [name, redisUrl] of places) {
       t.is(await statusOf({ 'x-api-key': key }), 200);
       t.is(await statusOf({ 'x-api-key': revoked.key }), 200);
       await revokeKey(accounts.deps, revoked.keyId);
-      // The gateway's clock stands still, so an address that is refused once stays refused.
+      // The gateway's clock is stopped, so an address that is refused once stays refused.
       await until(
         'the address is refused',
         async () => (await statusOf({ 'x-api-key': mintApiKey() })) === 429,

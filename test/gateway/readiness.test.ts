@@ -207,7 +207,7 @@ test('anyone may ask a service whether it is ready, but not with an identity tha
   await until('it is ready for gateways', async () => (await ours()).status === 200);
 });
 
-test('a service that is told to stop serves for DRAIN_DELAY_MS, says that it is not ready, and closes each connection', async (t) => {
+test('a service that is asked to stop serves for DRAIN_DELAY_MS, says that it is not ready, and closes each connection', async (t) => {
   const shared = {
     identitySecret: testIdentitySecret,
     host: '127.0.0.1',

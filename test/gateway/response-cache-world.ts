@@ -18,7 +18,7 @@ export interface History {
   /** Which series it changes. It is visible at `atMs`; the loader hears of that later, and reports it `inForceAfterMs` after that. */
   loads: readonly { atMs: number; heardAfterMs: number; of: readonly Series[] }[];
   calls: readonly PlannedCall[];
-  /** The gateway stands still. */
+  /** The gateway is stopped. */
   stalls: readonly { atMs: number; forMs: number }[];
   /** The clock of the gateway is moved. */
   clocks: readonly { atMs: number; byMs: number }[];
@@ -186,7 +186,7 @@ class World {
     const { heardAfterMs = 0, of = [] } = this.#history.loads[load - 1] ?? {};
     this.#at(this.#nowMs + heardAfterMs + inForceAfterMs, () => {
       this.#reported = Math.max(this.#reported, load);
-      // Whoever was told calls at once.
+      // Whoever was notified calls at once.
       for (const series of of) this.#begin({ atMs: this.#nowMs, forMs: 0, series, how: 'plain' });
     });
   }

@@ -48,7 +48,7 @@ async function call(url: string, key: string): Promise<number> {
   return response.status;
 }
 
-/** Calls every gateway again and again until told to stop. @returns the calls that were accepted, by when they began. */
+/** Calls every gateway again and again until asked to stop. @returns the calls that were accepted, by when they began. */
 function traffic(key: string) {
   const client = { stopped: false };
   const acceptedAtMs: number[] = [];

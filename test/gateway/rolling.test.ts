@@ -1,4 +1,4 @@
-// Gateways as processes in a cluster: replaced one by one under load, and told by SIGHUP to reload their plans.
+// Gateways as processes in a cluster: replaced one by one under load, and asked by SIGHUP to reload their plans.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { Agent, request } from 'node:http';
 import { tmpdir } from 'node:os';
@@ -43,7 +43,7 @@ interface Backend {
   ready: boolean;
 }
 
-/** Keeps asking an instance whether it is ready, as the balancer before it does, until it is told that it is not. */
+/** Keeps asking an instance whether it is ready, as the balancer before it does, until it learns that it is not. */
 async function watch(backend: Backend): Promise<void> {
   while (backend.ready) {
     const response = await fetch(`${backend.gateway.url}/readyz`).catch(() => undefined);
@@ -126,7 +126,7 @@ test.serial('SIGHUP puts new plans in force; an invalid file is logged and chang
     const response = await fetch(`${gateway.url}/v1/series/A`, { headers: { 'x-api-key': key } });
     return response.headers.get('ratelimit-policy')?.split(', ', 1)[0];
   };
-  /** Sends the signal and waits until the log tells how it went. */
+  /** Sends the signal and waits until the log reports how it went. */
   const reload = async (says: string) => {
     const before = gateway.output().split(says).length;
     gateway.process.kill('SIGHUP');

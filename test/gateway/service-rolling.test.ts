@@ -1,5 +1,5 @@
 // Services behind the gateway that are replaced one after the other under load: no call is lost, whether the gateway knows each
-// instance or a balancer stands before them.
+// instance or a balancer is before them.
 import { setTimeout as pause } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import { sendJson } from '../../kernel/http/reply.ts';

@@ -14,7 +14,7 @@ interface Step {
 
 let made = 0;
 
-/** Loads the steps in their order. @returns what stands at the end of a day of March. */
+/** Loads the steps in their order. @returns what is at the end of a day of March. */
 async function loaded(...steps: Step[]): Promise<(day: number) => Promise<Points>> {
   const seriesId = `BACKFILL.${++made}`;
   for (const { on, states, full = false } of steps) {

@@ -142,8 +142,8 @@ test.serial(
     t.deepEqual(await rejectsOf(loadCsv(database, afterFolded, { ...calendar, set })), [
       [15, 'time_zone', 'US-Eastern'],
     ]);
-    const told = { ignore: ['time_zone'], set: { ...set, time_zone: 'America/New_York' } };
-    t.is((await loadCsv(database, text, { ...calendar, ...told })).pointsNew, 1);
+    const reported = { ignore: ['time_zone'], set: { ...set, time_zone: 'America/New_York' } };
+    t.is((await loadCsv(database, text, { ...calendar, ...reported })).pointsNew, 1);
     t.is(await releaseAt('local'), '2024-01-05T13:30:00.000Z');
   },
 );

@@ -41,7 +41,7 @@ test('the demo loads without a refused row, loading it again changes nothing, an
   await testDatabase.drop();
 });
 
-/** A dataset's values, what tells their series apart, and how far one may be from the one before. */
+/** A dataset's values, what distinguishes their series, and how far one may be from the one before. */
 interface Walk {
   dataset: string;
   column: string;

@@ -19,7 +19,7 @@ test.after.always(() => testDatabase.drop());
 const never = new AbortController().signal;
 let hour = Date.parse(start);
 
-/** An hour after that of the test before: the instant of a release; the clock stands at the full hour before. */
+/** An hour after that of the test before: the instant of a release; the clock is at the full hour before. */
 function nextInstant(): string {
   clock.set(new Date(hour).toISOString());
   hour += 3_600_000;
@@ -214,7 +214,7 @@ test.serial(
 );
 
 test.serial(
-  'the entry of the calendar that a release brings is told of, with all loads of its instant',
+  'the entry of the calendar that a release brings is reported, with all loads of its instant',
   async (t) => {
     const instant = nextInstant();
     await loadCsv(database, ['series_id,date,value', 'P,2026-05-01,1', 'Q,2026-05-01,1'], {
@@ -225,9 +225,9 @@ test.serial(
     const first = await accept(['series_id,date,value', 'P,2026-06-01,1'], { calendarId: 'r2' });
     const second = await accept(['series_id,date,value', 'Q,2026-06-01,1'], { calendarId: 'r2' });
     await isMadeAt(t, instant, first.releaseNo, second.releaseNo);
-    const told = (await writtenEvents(database)).filter(({ type }) => type === 'release.published');
+    const reported = (await writtenEvents(database)).filter(({ type }) => type === 'release.published');
     t.deepEqual(
-      told.map(({ data }) => [data['release'], data['series']]),
+      reported.map(({ data }) => [data['release'], data['series']]),
       [['r2', ['P', 'Q']]],
     );
   },
@@ -332,17 +332,17 @@ test.serial('a publisher that stops in the last seconds finishes first', async (
   t.is(await stateOf(releaseNo), 'released');
 });
 
-test.serial('another load waits for a release that is being prepared, and is told so', async (t) => {
+test.serial('another load waits for a release that is being prepared, and is informed', async (t) => {
   const instant = nextInstant();
   await accept(['series_id,date,value', 'FIRST,2026-06-01,1'], instant);
   clock.set(new Date(Date.parse(instant) - 1_000).toISOString());
   const { made } = await prepared();
-  const told = Promise.withResolvers<boolean>();
+  const reported = Promise.withResolvers<boolean>();
   const other = loadCsv(database, ['series_id,date,value', 'FIRST,2026-06-01,2'], {
     ...{ create: true, set: daily, clock: fakeClock(instant) },
-    onWaiting: (_load, isRelease) => told.resolve(isRelease),
+    onWaiting: (_load, isRelease) => reported.resolve(isRelease),
   });
-  t.true(await told.promise);
+  t.true(await reported.promise);
   clock.set(instant);
   await made;
   t.like(await other, { pointsRevised: 1 });

@@ -1,4 +1,4 @@
-// What a load tells of itself: events of series, datasets and releases, written with its changes or not at all.
+// What a load reports of itself: events of series, datasets and releases, written with its changes or not at all.
 import test from 'ava';
 import type { EventType } from '../../kernel/events/catalogue.ts';
 import { writtenEvents } from '../services/outbox.ts';
@@ -7,13 +7,13 @@ import { daily, failureOf, fileOf, loadCsv, openIngestDatabase, published, today
 const database = await openIngestDatabase(test);
 const creating = { create: true, set: daily };
 
-interface Told {
+interface Reported {
   type: EventType;
   [field: string]: unknown;
 }
 
 /** The events that work writes: their types and data, without the number and the instant of the load. */
-async function eventsOf(work: () => Promise<unknown>): Promise<Told[]> {
+async function eventsOf(work: () => Promise<unknown>): Promise<Reported[]> {
   await database.query('delete from events.outbox');
   await work();
   const events = await writtenEvents(database);
@@ -48,7 +48,7 @@ test.serial('ids of events are random in all 20 characters, each of 32', async (
 });
 
 test.serial(
-  'a load tells of the series that it changed, and apart of those whose published points it changed',
+  'a load reports the series that it changed, and separately those whose published points it changed',
   async (t) => {
     const rows = ['series_id,date,value', 'ONE.B,2024-01-01,1', 'ONE.A,2024-01-01,1', 'ONE.A,2024-01-02,2'];
     const ids = (...series: string[]) => ({ vintage: '2024-02-01', series });
@@ -71,7 +71,7 @@ test.serial(
 );
 
 test.serial(
-  'a point that a complete file omits is told of as revised, and so is a correction within a day',
+  'a point that a complete file omits is reported as revised, and so is a correction within a day',
   async (t) => {
     await stored('FULL.A', 'FULL.B');
     const both = (series: string[], vintage: string) => [
@@ -85,7 +85,7 @@ test.serial(
       }),
       both(['FULL.A'], '2024-03-01'),
     );
-    // Within its day a load may restore what stood before: the vintage then changes nothing, but what readers see does.
+    // Within its day a load may restore what was before: the vintage then changes nothing, but what readers see does.
     t.deepEqual(
       await load(['series_id,date,value', 'FULL.B,2024-01-01,7'], { vintage: '2024-03-02' }),
       both(['FULL.B'], '2024-03-02'),
@@ -97,17 +97,20 @@ test.serial(
   },
 );
 
-test.serial('a wide file, and a file whose points go straight into their table, tell the same', async (t) => {
-  t.deepEqual(await load(['date,WIDE.B,WIDE.A,WIDE.C', '2024-01-01,1,2,'], { ...creating, wide: true }), [
-    { type: 'series.updated', vintage: today, series: ['WIDE.A', 'WIDE.B'] },
-  ]);
-  const input = fileOf(['series_id,date,value', 'STRAIGHT,2024-01-01,1', 'STRAIGHT,2024-01-02,2']);
-  t.deepEqual(await load([], { ...creating, input }), [
-    { type: 'series.updated', vintage: today, series: ['STRAIGHT'] },
-  ]);
-});
+test.serial(
+  'a wide file, and a file whose points go straight into their table, report the same',
+  async (t) => {
+    t.deepEqual(await load(['date,WIDE.B,WIDE.A,WIDE.C', '2024-01-01,1,2,'], { ...creating, wide: true }), [
+      { type: 'series.updated', vintage: today, series: ['WIDE.A', 'WIDE.B'] },
+    ]);
+    const input = fileOf(['series_id,date,value', 'STRAIGHT,2024-01-01,1', 'STRAIGHT,2024-01-02,2']);
+    t.deepEqual(await load([], { ...creating, input }), [
+      { type: 'series.updated', vintage: today, series: ['STRAIGHT'] },
+    ]);
+  },
+);
 
-test.serial('a vintage that is loaded after a newer one is told of with its own day', async (t) => {
+test.serial('a vintage that is loaded after a newer one is reported with its own day', async (t) => {
   await stored('BACK.A', 'BACK.B');
   t.deepEqual(
     await load(['series_id,date,value', 'BACK.A,2023-12-31,9', 'BACK.B,2024-01-01,8'], {
@@ -118,7 +121,7 @@ test.serial('a vintage that is loaded after a newer one is told of with its own 
 });
 
 test.serial(
-  'a file of many vintages tells of each series once, with the newest vintage that changed it',
+  'a file of many vintages reports each series once, with the newest vintage that changed it',
   async (t) => {
     const rows = ['series_id,date,value,vintage'];
     for (let day = 1; day <= 20; day += 1)
@@ -155,7 +158,7 @@ test.serial(
 );
 
 test.serial(
-  '1,001 series are told of in five events of at most 250, each series in one of them',
+  '1,001 series are reported in five events of at most 250, each series in one of them',
   async (t) => {
     const ids = Array.from({ length: 1001 }, (_, i) => `BIG.${String(i).padStart(4, '0')}`);
     const events = await load(
@@ -175,7 +178,7 @@ test.serial(
   },
 );
 
-test.serial('a dry run, a refused file and a load that cannot be committed tell of nothing', async (t) => {
+test.serial('a dry run, a refused file and a load that cannot be committed report nothing', async (t) => {
   await stored('NOT.A', 'NOT.B');
   const change = ['series_id,date,value', 'NOT.A,2024-01-01,5'];
   t.deepEqual(await load(change, { dryRun: true }), []);
@@ -209,28 +212,28 @@ test.serial('a load whose events cannot be written stores nothing', async (t) =>
 });
 
 test.serial(
-  'a load into a table tells how many rows it changed, and nothing if it changed none',
+  'a load into a table reports how many rows it changed, and nothing if it changed none',
   async (t) => {
     const header = 'series_id,name,unit,frequency,source';
     const first = [header, 'META.A,A,Index,daily,Test', 'META.B,B,Index,daily,Test'];
     const series = { dataset: 'series' };
-    const told = (counts: number[]) => [
+    const reported = (counts: number[]) => [
       {
         ...{ type: 'dataset.updated' as const, dataset: 'series' },
         ...{ rows_new: counts[0], rows_changed: counts[1], rows_deleted: counts[2] },
       },
     ];
-    t.deepEqual(await load(first, series), told([2, 0, 0]));
+    t.deepEqual(await load(first, series), reported([2, 0, 0]));
     t.deepEqual(await load(first, series), []);
     t.deepEqual(
       await load([header, 'META.A,A2,Index,daily,Test', 'META.C,C,Index,daily,Test'], series),
-      told([1, 1, 0]),
+      reported([1, 1, 0]),
     );
     t.deepEqual(await load([header, 'META.A,A3,Index,daily,Test'], { ...series, dryRun: true }), []);
   },
 );
 
-test.serial('rows that a complete file omits are told of as deleted', async (t) => {
+test.serial('rows that a complete file omits are reported as deleted', async (t) => {
   const fund = ['fund_id,name,currency,source', 'fund,Fund,USD,Register'];
   await loadCsv(database, fund, { dataset: 'funds' });
   const lines = (...names: string[]) => [
@@ -245,7 +248,7 @@ test.serial('rows that a complete file omits are told of as deleted', async (t) 
 });
 
 test.serial(
-  'funds whose fiscal year turns out to be another one are told of, though no file has them',
+  'funds whose fiscal year turns out to be another one are reported, though no file has them',
   async (t) => {
     await loadCsv(database, ['fund_id,name,currency,source', 'turned,T,USD,Register'], { dataset: 'funds' });
     const rows = ['fund,date,nav', 'turned,2024-01-01,1'];
@@ -257,11 +260,11 @@ test.serial(
   },
 );
 
-test.serial('prices are told of as series and as a dataset', async (t) => {
+test.serial('prices are reported as series and as a dataset', async (t) => {
   const set = { unit: 'Kg', currency: 'USD', frequency: 'daily', source: 'Office' };
   const prices = { dataset: 'commodity-prices' };
   const rows = ['item,city,date,price', 'Rice,Lahore,2024-01-01,1', 'Rice,Lahore,2024-01-02,2'];
-  const told = (revised: boolean, [rows_new, rows_changed]: [number, number]) => {
+  const reported = (revised: boolean, [rows_new, rows_changed]: [number, number]) => {
     const series = { vintage: today, series: ['commodity.rice'] };
     return [
       { type: 'series.updated' as const, ...series },
@@ -275,9 +278,12 @@ test.serial('prices are told of as series and as a dataset', async (t) => {
       },
     ];
   };
-  t.deepEqual(await load(rows, { ...prices, create: true, set }), told(false, [2, 0]));
+  t.deepEqual(await load(rows, { ...prices, create: true, set }), reported(false, [2, 0]));
   t.deepEqual(await load(rows, prices), []);
-  t.deepEqual(await load(['item,city,date,price', 'Rice,Lahore,2024-01-02,3'], prices), told(true, [0, 1]));
+  t.deepEqual(
+    await load(['item,city,date,price', 'Rice,Lahore,2024-01-02,3'], prices),
+    reported(true, [0, 1]),
+  );
 });
 
 test.serial(

@@ -75,7 +75,7 @@ test.serial('one fund and day twice in a file is refused, also under two names o
   t.deepEqual(await rejectsOf(load('nav', lines)), [[3, 'fund, date', '102, 2024-02-01']]);
 });
 
-test.serial('a zero, negative or missing NAV is no NAV, and takes back one that stood there', async (t) => {
+test.serial('a zero, negative or missing NAV is no NAV, and takes back one that was there', async (t) => {
   await load('nav', [
     'fund,date,nav',
     '103,2024-01-01,5',

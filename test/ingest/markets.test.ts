@@ -254,7 +254,7 @@ test.serial('an auction is announced first and filled in when it was held', asyn
 });
 
 test.serial(
-  'trade keeps leading zeros, tells levels and dates by itself, and is revised in place',
+  'trade keeps leading zeros, derives levels and dates by itself, and is revised in place',
   async (t) => {
     const header = 'flow,period,partner_code,commodity_code,value,quantity,status';
     const csv = [

@@ -32,7 +32,7 @@ const oddCells = [
   ...['a;b;"c"\\;{}', 'http://x', 'https://exa mple.com', 'US0378331005', '02-30', '99Y', 'TOTAL', 'a/b c'],
 ];
 
-/** What stands in the other cells of the row. */
+/** What is in the other cells of the row. */
 const goodCells: Readonly<Record<string, string>> = {
   name: 'Name',
   unit: 'kg',

@@ -322,9 +322,12 @@ test('a sheet that a workbook has got since gets an entry and is loaded; the oth
   t.is((await publish(folder)).code, 0);
   const grown = { Notes: notes, Wages: months(1, 2, 3), More: notes };
   writeFileSync(path.join(folder, 'grown.xlsx'), book(grown));
-  const told = await publish(folder, '--dry-run');
-  t.regex(told.stderr, /almanac\.yml: 2 new entries\n\ngrown\.xlsx, sheet Wages: 3 rows of data were read\n/);
-  t.regex(told.stderr, /grown\.xlsx, sheet More: left out, a sheet of text\n/);
+  const reported = await publish(folder, '--dry-run');
+  t.regex(
+    reported.stderr,
+    /almanac\.yml: 2 new entries\n\ngrown\.xlsx, sheet Wages: 3 rows of data were read\n/,
+  );
+  t.regex(reported.stderr, /grown\.xlsx, sheet More: left out, a sheet of text\n/);
   const ran = await publish(folder);
   t.is(ran.code, 0, ran.stderr);
   t.deepEqual(Object.values(await published(database, 'grown_Wages')), ['1', '2', '3']);
@@ -363,7 +366,7 @@ test('an entry for a sheet that some workbooks of one form have got is for these
   t.deepEqual(Object.values(await published(database, 'form_Wages')), ['1', '2', '4']);
 });
 
-test('of repeated rows the first is loaded and the others are told; another bad row beside them stops the file', async (t) => {
+test('of repeated rows the first is loaded and the others are reported; another bad row beside them stops the file', async (t) => {
   const months = Array.from({ length: 120 }, (_, at) =>
     new Date(Date.UTC(2010, at, 15)).toISOString().slice(0, 10),
   );
@@ -388,7 +391,7 @@ test('of repeated rows the first is loaded and the others are told; another bad 
   t.is((await published(database, 'twice'))['2012-03-31'], '26', 'the first');
 });
 
-test('a column that the entry does not name is told, and not left out in silence', async (t) => {
+test('a column that the entry does not name is reported, and not left out in silence', async (t) => {
   const long = (more: string) =>
     `Date,Country,Value${more}\n2024-01-01,Chad,1${more && ',x'}\n2024-01-01,Peru,2${more && ',y'}\n2024-02-01,Chad,3${more && ',z'}\n2024-02-01,Peru,3${more && ',z'}\n2024-03-01,Peru,3${more && ',z'}\n`;
   const folder = folderOf('unnamed', { 'unnamed.csv': long('') });

@@ -76,7 +76,7 @@ test('a second run loads only what has changed, also from another machine', asyn
   t.like(ran, { unchanged: 1, loaded: [{ path: 'again-b.csv', points_revised: 1, points_unchanged: 3 }] });
 });
 
-test('an edit of the description is told before it is loaded, and changes the facts of the series', async (t) => {
+test('an edit of the description is reported before it is loaded, and changes the facts of the series', async (t) => {
   const folder = folderOf('edited', { 'edited-gold.csv': gold });
   t.is((await almanac(['publish', folder, ...facts])).code, 0);
   writeFileSync(

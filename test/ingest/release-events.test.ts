@@ -1,4 +1,4 @@
-// Events of releases: an entry of the calendar is told of by the load that brings the last of its series, once.
+// Events of releases: an entry of the calendar is reported by the load that brings the last of its series, once.
 import test from 'ava';
 import { fakeClock } from '../services/harness.ts';
 import { writtenEvents } from '../services/outbox.ts';
@@ -33,7 +33,7 @@ async function announce(
 
 let lastValue = 0;
 
-/** Loads another value of a point of each series. @returns the releases that this tells of: their ids and series. */
+/** Loads another value of a point of each series. @returns the releases that this reports: their ids and series. */
 async function releasedBy(
   series: readonly string[],
   { vintage = '2024-06-30', at = now, seriesTimeZone = 'UTC' } = {},
@@ -50,7 +50,7 @@ async function releasedBy(
 }
 
 test.serial(
-  'an entry is told of by the load that brings the last of its series, and never again',
+  'an entry is reported by the load that brings the last of its series, and never again',
   async (t) => {
     await makeSeries('A', 'B', 'OTHER');
     await announce('r1', '2024-06-30 10:00', 'B;A', { reference_period: '2024-05' });
@@ -69,7 +69,7 @@ test.serial(
 );
 
 test.serial(
-  'an entry is not told of before its time, and a series that was loaded before it does not count',
+  'an entry is not reported before its time, and a series that was loaded before it does not count',
   async (t) => {
     await makeSeries('C', 'D');
     await announce('r2', '2024-06-30 12:00:01', 'C;D');
@@ -120,7 +120,7 @@ test.serial(
   },
 );
 
-test.serial('cancelled and delayed entries, and those that name no series, are not told of', async (t) => {
+test.serial('cancelled and delayed entries, and those that name no series, are not reported', async (t) => {
   await makeSeries('I', 'J', 'K', 'L');
   await announce('off', '2024-06-30 10:00', 'I', { status: 'cancelled' });
   await announce('later', '2024-06-30 10:00', 'J', { status: 'delayed' });
@@ -134,7 +134,7 @@ test.serial('cancelled and delayed entries, and those that name no series, are n
 });
 
 test.serial(
-  'of the entries that a series has waited for, only the newest is told of, and none older than a year',
+  'of the entries that a series has waited for, only the newest is reported, and none older than a year',
   async (t) => {
     await makeSeries('M', 'N', 'O');
     for (const month of ['04', '05', '06']) await announce(`m${month}`, `2024-${month}-15 10:00`, 'M');
@@ -152,7 +152,7 @@ test.serial(
   },
 );
 
-test.serial('an entry of more than 250 series is told of in several events', async (t) => {
+test.serial('an entry of more than 250 series is reported in several events', async (t) => {
   const ids = Array.from({ length: 251 }, (_, i) => `MANY.${String(i).padStart(3, '0')}`);
   await makeSeries(...ids);
   await announce('many', '2024-06-30 10:00', ids.toReversed().join(';'));
@@ -180,7 +180,7 @@ test.serial('of a file of many vintages, only those of the day of the entry brin
   t.deepEqual(await releasedBy(['V']), [['mixed', ['U', 'V']]]);
 });
 
-test.serial('a dry run publishes nothing, so the load itself tells of the release', async (t) => {
+test.serial('a dry run publishes nothing, so the load itself reports the release', async (t) => {
   await makeSeries('P');
   await announce('dry', '2024-06-30 10:00', 'P');
   await loadCsv(database, ['series_id,date,value', 'P,2024-01-31,5'], { dryRun: true });

@@ -239,12 +239,12 @@ test.serial('other datasets are refused, each with the reason and with what to d
   t.deepEqual(await navs(fund), ['2024-01-01 10 -']);
 });
 
-test.serial('a retraction of rows is told of as a change of the dataset, and audited', async (t) => {
+test.serial('a retraction of rows is reported as a change of the dataset, and audited', async (t) => {
   const fund = await newFund();
   const nav = await loaded('nav', ['fund,date,nav', `${fund},2024-01-01,10`]);
   const { loadNo } = await retracted(nav, { reason: 'a wrong fund' });
-  const told = (await writtenEvents(database)).at(-1);
-  t.like(told, { type: 'dataset.updated', data: { load: loadNo, dataset: 'nav', rows_deleted: 1 } });
+  const reported = (await writtenEvents(database)).at(-1);
+  t.like(reported, { type: 'dataset.updated', data: { load: loadNo, dataset: 'nav', rows_deleted: 1 } });
   t.deepEqual(
     await database.query('select subject, reason, details from data.audit_events where load_no = $1', [
       loadNo,

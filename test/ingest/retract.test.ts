@@ -1,4 +1,4 @@
-// Retractions, one by one: what is refused and why, what is recorded and told, and the cases that random histories reach seldom.
+// Retractions, one by one: what is refused and why, what is recorded and reported, and the cases that random histories reach seldom.
 import test from 'ava';
 import { retract, type RetractOptions, type Retraction } from '../../ingest/history/retract/retract.ts';
 import { Failure } from '../../kernel/errors.ts';
@@ -323,22 +323,22 @@ test.serial('a dry run reports what would happen and stores nothing', async (t) 
 });
 
 test.serial(
-  'a retraction tells of the series that it changed, publishes no release, and is audited',
+  'a retraction reports the series that it changed, publishes no release, and is audited',
   async (t) => {
     await loaded('TOLD', ['2024-01-01 1'], { vintage: '2024-02-01' });
     const wrong = await loaded('TOLD', ['2024-01-01 9'], { vintage: '2024-06-30' });
     await database.query(
       `insert into data.releases (release_id, title, source, release_at, time_zone, series_ids)
-     values ('told', 'Told', 'Test', '2024-06-30T10:00:00Z', 'UTC', '{TOLD}')`,
+     values ('reported', 'Reported', 'Test', '2024-06-30T10:00:00Z', 'UTC', '{TOLD}')`,
     );
     await database.query('delete from events.outbox');
     const { loadNo } = await retracted(wrong, { reason: 'a wrong unit' });
-    const told = (await writtenEvents(database)).map(({ type, data }) => [
+    const reported = (await writtenEvents(database)).map(({ type, data }) => [
       type,
       data['load'],
       data['series'],
     ]);
-    t.deepEqual(told, [
+    t.deepEqual(reported, [
       ['series.updated', loadNo, ['TOLD']],
       ['series.revised', loadNo, ['TOLD']],
     ]);

@@ -1,4 +1,4 @@
-// Breaks of series by the command line: what is refused and why, and what is recorded and told.
+// Breaks of series by the command line: what is refused and why, and what is recorded and reported.
 import test from 'ava';
 import { declareBreak, removeBreak, type BreakOptions } from '../../ingest/history/series/break.ts';
 import { deleteSeries } from '../../ingest/history/series/delete.ts';
@@ -30,7 +30,7 @@ const stored = () =>
   database.query(
     `select s.*, s.xmin::text, (select count(*) from data.series_breaks) as breaks,
        (select count(*) from data.loads) as loads, (select count(*) from data.audit_events) as events,
-       (select count(*) from events.outbox) as told
+       (select count(*) from events.outbox) as reported
      from data.series s order by series_id`,
   );
 

@@ -1,4 +1,4 @@
-// Changes of series by the command line, one by one: what is refused and why, what is recorded and told, and what loads do after.
+// Changes of series by the command line, one by one: what is refused and why, what is recorded and reported, and what loads do after.
 import test from 'ava';
 import { deleteSeries, restoreSeries } from '../../ingest/history/series/delete.ts';
 import { renameSeries } from '../../ingest/history/series/rename.ts';
@@ -37,44 +37,47 @@ const stored = () =>
   database.query(
     `select series_id, data_version, updated_at, xmin::text, (select count(*) from data.series_aliases) as aliases,
        (select count(*) from data.loads) as loads, (select count(*) from data.audit_events) as events,
-       (select count(*) from events.outbox) as told
+       (select count(*) from events.outbox) as reported
      from data.series order by series_id`,
   );
 
-test.serial('a rename is a load with its number, on record, and told of as of metadata', async (t) => {
-  await loaded(['PLAIN,2024-01-01,1']);
-  await renamed('PLAIN', 'PLAIN.NEW', { reason: 'one form' });
-  const [changing, renaming] = (await writtenEvents(database)).slice(-2);
-  const row = await seriesRow(database, 'PLAIN.NEW');
-  const load = Number(row?.['data_version']);
-  t.deepEqual(
-    await database.query(
-      'select load_no::int, dataset, source_name, vintage, points_revised::int, reason from data.loads order by load_no desc limit 1',
-    ),
-    [
-      {
-        ...{ load_no: load, dataset: 'series', source_name: 'series.renamed', vintage: today },
-        ...{ points_revised: 1, reason: 'one form' },
-      },
-    ],
-  );
-  t.deepEqual(
-    await database.query('select action, subject, load_no::int, reason, details from data.audit_events'),
-    [
-      {
-        ...{ action: 'series.renamed', subject: 'PLAIN', load_no: load, reason: 'one form' },
-        details: { renamed_to: 'PLAIN.NEW' },
-      },
-    ],
-  );
-  t.like(changing, { type: 'dataset.updated', data: { load, dataset: 'series', rows_changed: 1 } });
-  t.like(renaming, {
-    type: 'series.renamed',
-    data: { load, from: 'PLAIN', to: 'PLAIN.NEW', series: ['PLAIN', 'PLAIN.NEW'] },
-  });
-  t.is(await seriesRow(database, 'PLAIN'), undefined);
-  t.deepEqual(await published(database, 'PLAIN.NEW'), { '2024-01-01': '1' });
-});
+test.serial(
+  'a rename is a load with its number, on record, and reported as a change of metadata',
+  async (t) => {
+    await loaded(['PLAIN,2024-01-01,1']);
+    await renamed('PLAIN', 'PLAIN.NEW', { reason: 'one form' });
+    const [changing, renaming] = (await writtenEvents(database)).slice(-2);
+    const row = await seriesRow(database, 'PLAIN.NEW');
+    const load = Number(row?.['data_version']);
+    t.deepEqual(
+      await database.query(
+        'select load_no::int, dataset, source_name, vintage, points_revised::int, reason from data.loads order by load_no desc limit 1',
+      ),
+      [
+        {
+          ...{ load_no: load, dataset: 'series', source_name: 'series.renamed', vintage: today },
+          ...{ points_revised: 1, reason: 'one form' },
+        },
+      ],
+    );
+    t.deepEqual(
+      await database.query('select action, subject, load_no::int, reason, details from data.audit_events'),
+      [
+        {
+          ...{ action: 'series.renamed', subject: 'PLAIN', load_no: load, reason: 'one form' },
+          details: { renamed_to: 'PLAIN.NEW' },
+        },
+      ],
+    );
+    t.like(changing, { type: 'dataset.updated', data: { load, dataset: 'series', rows_changed: 1 } });
+    t.like(renaming, {
+      type: 'series.renamed',
+      data: { load, from: 'PLAIN', to: 'PLAIN.NEW', series: ['PLAIN', 'PLAIN.NEW'] },
+    });
+    t.is(await seriesRow(database, 'PLAIN'), undefined);
+    t.deepEqual(await published(database, 'PLAIN.NEW'), { '2024-01-01': '1' });
+  },
+);
 
 test.serial('a rename that cannot be is refused with the reason, and nothing is changed', async (t) => {
   await loaded(['TAKEN,2024-01-01,1', 'OTHER,2024-01-01,1', 'FREE,2024-01-01,1']);
@@ -160,12 +163,12 @@ test.serial('datasets that name series take their earlier ids', async (t) => {
   ]);
 });
 
-test.serial('a load is told of by the earlier ids too, for endpoints that filter by them', async (t) => {
+test.serial('a load is reported by the earlier ids too, for endpoints that filter by them', async (t) => {
   await loaded(['TOLD,2024-01-01,1']);
   await renamed('TOLD', 'TOLD.NEW');
   await loaded(['TOLD,2024-01-02,1']);
-  const told = (await writtenEvents(database)).findLast(({ type }) => type === 'series.updated');
-  t.deepEqual(told?.data['series'], ['TOLD', 'TOLD.NEW']);
+  const reported = (await writtenEvents(database)).findLast(({ type }) => type === 'series.updated');
+  t.deepEqual(reported?.data['series'], ['TOLD', 'TOLD.NEW']);
 });
 
 test.serial(

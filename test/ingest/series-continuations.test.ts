@@ -1,4 +1,4 @@
-// Series that go on as others, of another frequency, by the command line: what is refused and why, and what is recorded and told.
+// Series that go on as others, of another frequency, by the command line: what is refused and why, and what is recorded and reported.
 import test from 'ava';
 import { declareBreak, removeBreak } from '../../ingest/history/series/break.ts';
 import { declareContinuation, type ContinuationOptions } from '../../ingest/history/series/continuation.ts';
@@ -44,7 +44,7 @@ const stored = async () => [
   await database.query(
     `select s.*, s.xmin::text, (select count(*) from data.series_breaks) as breaks,
        (select count(*) from data.loads) as loads, (select count(*) from data.audit_events) as events,
-       (select count(*) from events.outbox) as told
+       (select count(*) from events.outbox) as reported
      from data.series s order by series_id`,
   ),
 ];

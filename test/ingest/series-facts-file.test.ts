@@ -40,7 +40,7 @@ const factsOf = async (id: string) => {
 const stored = () =>
   database.query(
     `select series_id, data_version, updated_at, xmin::text, (select count(*) from data.loads) as loads,
-       (select count(*) from data.audit_events) as events, (select count(*) from events.outbox) as told
+       (select count(*) from data.audit_events) as events, (select count(*) from events.outbox) as reported
      from data.series order by series_id`,
   );
 
@@ -92,9 +92,9 @@ test.serial(
         ...{ action: 'series.changed', subject, reason: 'licences published', details: { changes } },
       })),
     );
-    const told = (await writtenEvents(database)).filter(({ data }) => data['load'] === done.loadNo);
-    t.is(told.length, 1);
-    t.like(told[0], { type: 'dataset.updated', data: { dataset: 'series', rows_changed: 2 } });
+    const reported = (await writtenEvents(database)).filter(({ data }) => data['load'] === done.loadNo);
+    t.is(reported.length, 1);
+    t.like(reported[0], { type: 'dataset.updated', data: { dataset: 'series', rows_changed: 2 } });
     t.is((await seriesRow(database, 'A'))?.['data_version'], done.loadNo);
     t.not((await seriesRow(database, 'C'))?.['data_version'], done.loadNo);
   },

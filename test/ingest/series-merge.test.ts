@@ -37,7 +37,7 @@ const stored = () =>
   database.query(
     `select s.*, s.xmin::text, (select count(*) from data.series_aliases) as aliases,
        (select count(*) from data.observations) as points, (select count(*) from data.loads) as loads,
-       (select count(*) from data.audit_events) as events, (select count(*) from events.outbox) as told
+       (select count(*) from data.audit_events) as events, (select count(*) from events.outbox) as reported
      from data.series s order by series_id`,
   );
 
@@ -61,7 +61,7 @@ test.serial('the other series gets the points that it lacks as of today, and kee
   t.like(await seriesRow(database, 'NEW'), { observation_count: 3, data_version: result.loadNo });
 });
 
-test.serial('a merge is a load of observations, on record, and told of by both ids', async (t) => {
+test.serial('a merge is a load of observations, on record, and reported by both ids', async (t) => {
   const { loadNo } = (
     await database.query<{ loadNo: number }>('select max(load_no)::int as "loadNo" from data.loads')
   )[0] ?? { loadNo: 0 };
@@ -85,9 +85,9 @@ test.serial('a merge is a load of observations, on record, and told of by both i
       },
     ],
   );
-  const told = (await writtenEvents(database)).filter(({ data }) => data['load'] === loadNo);
+  const reported = (await writtenEvents(database)).filter(({ data }) => data['load'] === loadNo);
   t.deepEqual(
-    told.map(({ type, data }) => [type, data['series'] ?? data['dataset']]),
+    reported.map(({ type, data }) => [type, data['series'] ?? data['dataset']]),
     [
       ['series.updated', ['NEW', 'OLD']],
       ['dataset.updated', 'series'],

@@ -1,4 +1,4 @@
-// Sources that cannot be fetched or loaded: tried again, told of, counted, and no hindrance to others.
+// Sources that cannot be fetched or loaded: tried again, reported, counted, and no hindrance to others.
 import test from 'ava';
 import { noteAlive, noteGone } from '../../ingest/publisher/releases/embargo.sql.ts';
 import { fetchDue, startFetching } from '../../ingest/publisher/sources/fetch-due-sources.ts';
@@ -35,7 +35,7 @@ test.serial(
 );
 
 test.serial(
-  'a failure is tried again after 1, 5, 15 and 60 minutes, and not later than the schedule says; of the third in a row an event tells',
+  'a failure is tried again after 1, 5, 15 and 60 minutes, and not later than the schedule says; the third in a row is reported by an event',
   async (t) => {
     const here = await startHere(t);
     here.server.serve(january);
@@ -53,11 +53,11 @@ test.serial(
       ['12:21:00', '13:21:00', 1],
       ['13:21:00', '14:21:00', 1],
     ] as const;
-    for (const [at, then, told] of next) {
+    for (const [at, then, reported] of next) {
       here.clock.set(`2026-11-23T${at}Z`);
       t.deepEqual(Object.values(await here.due()), ['failed'], at);
       t.is((await selectSources(database))[0]?.fetchAt.toISOString(), `2026-11-23T${then}.000Z`);
-      t.is((await events()).length, told, at);
+      t.is((await events()).length, reported, at);
     }
     const [event] = await events();
     t.is(event?.account_id, null);
@@ -80,7 +80,7 @@ test.serial(
       here.clock.set(`2026-11-${day}T12:00:00Z`);
       await here.due();
     }
-    t.is((await events()).length, 2, 'after a success the third failure is told of anew, once');
+    t.is((await events()).length, 2, 'after a success the third failure is reported anew, once');
   },
 );
 
@@ -125,7 +125,7 @@ test.serial(
 );
 
 test.serial(
-  'those that fail and those that are overdue are counted and told, and so is that no publisher is running',
+  'those that fail and those that are overdue are counted and reported, and so is that no publisher is running',
   async (t) => {
     const here = await startHere(t);
     here.server.serve(january);

@@ -1,4 +1,4 @@
-// An installation and the model that are told the same: loads, releases under embargo, retractions, and changes of series; and what each
+// An installation and the model that are given the same: loads, releases under embargo, retractions, and changes of series; and what each
 // says then: the stored history, and the answers of data-api by every id.
 import { cancelRelease } from '../../ingest/publisher/releases/release-actions.ts';
 import { declareBreak, removeBreak } from '../../ingest/history/series/break.ts';

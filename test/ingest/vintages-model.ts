@@ -68,11 +68,11 @@ export class SeriesModel {
     return counted.filter((day) => day.complete || changes(day));
   }
 
-  /** The points that stand at the end of a day, by the rows. */
+  /** The points that are at the end of a day, by the rows. */
   at(day: string): Map<string, Row> {
     // 'infinity' sorts behind every date.
-    const standing = this.rows.filter((row) => row.published <= day && row.superseded > day);
-    return new Map(standing.map((row) => [row.point, row]));
+    const current = this.rows.filter((row) => row.published <= day && row.superseded > day);
+    return new Map(current.map((row) => [row.point, row]));
   }
 
   /** The same by what was said alone: loads folded by vintage, then in the order of loading. */
@@ -89,9 +89,9 @@ export class SeriesModel {
   /** @param number of the load. */
   load(number: number, vintage: string, full: boolean, states: States): Counts {
     const counts = { pointsNew: 0, pointsRevised: 0, pointsUnchanged: 0, pointsDeleted: 0 };
-    const standing = this.at(vintage);
+    const current = this.at(vintage);
     for (const [point, state] of states) {
-      const row = standing.get(point);
+      const row = current.get(point);
       if (row?.state === state) counts.pointsUnchanged++;
       else {
         this.#change(number, vintage, point, state, row);
@@ -99,7 +99,7 @@ export class SeriesModel {
         else counts.pointsRevised++;
       }
     }
-    for (const [point, row] of standing)
+    for (const [point, row] of current)
       if (full && !states.has(point)) {
         this.#change(number, vintage, point, null, row);
         counts.pointsDeleted++;
@@ -124,13 +124,7 @@ export class SeriesModel {
     };
   }
 
-  #change(
-    load: number,
-    vintage: string,
-    point: string,
-    state: State | null,
-    standing: Row | undefined,
-  ): void {
+  #change(load: number, vintage: string, point: string, state: State | null, current: Row | undefined): void {
     const ends = this.#nextStatement(vintage, point);
     const isEnded = ends !== never;
     if (state !== null)
@@ -142,18 +136,18 @@ export class SeriesModel {
         endedBy: isEnded ? load : null,
         state,
       });
-    if (standing !== undefined) {
-      const { superseded } = standing;
+    if (current !== undefined) {
+      const { superseded } = current;
       if (superseded > ends)
         this.rows.push({
-          ...standing,
+          ...current,
           published: ends,
           superseded,
           load,
           endedBy: superseded === never ? null : load,
         });
-      standing.superseded = vintage;
-      standing.endedBy ??= load;
+      current.superseded = vintage;
+      current.endedBy ??= load;
     }
     this.#merge(point);
   }

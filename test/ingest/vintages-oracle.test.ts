@@ -10,7 +10,7 @@ interface Wish extends Omit<Load, 'series'> {
   /** It is in one file with the wish before, which then has a column of vintages. */
   joins: boolean;
   series: {
-    /** Says again what stands at the vintage. */
+    /** Says again what is at the vintage. */
     echoes: boolean;
     /** The points and what is said of them; a series without points is not in the file. */
     states: States;
@@ -86,11 +86,11 @@ class Histories {
   written({ vintage, full, series: wished }: Wish): Load {
     const series = wished.map(({ echoes, states: said }, at): [string, States] => {
       const id = `${this.prefix}.${at}`;
-      const standing = [...(this.models.get(id)?.at(vintage) ?? [])].map(([point, row]): [string, State] => [
+      const current = [...(this.models.get(id)?.at(vintage) ?? [])].map(([point, row]): [string, State] => [
         point,
         row.state,
       ]);
-      const echoed = standing.filter(([point]) => said.get(point) !== '1|');
+      const echoed = current.filter(([point]) => said.get(point) !== '1|');
       return [id, echoes && echoed.length > 0 ? new Map(echoed) : said];
     });
     return { vintage, full, series: new Map(series.filter(([, said]) => said.size > 0)) };
@@ -246,7 +246,7 @@ test.serial(
   },
 );
 
-/** Every row of the series of a run, their confirmations included; a load is told by its vintage. */
+/** Every row of the series of a run, their confirmations included; a load is reported by its vintage. */
 async function storedRows(prefix: string): Promise<unknown> {
   const rows = await database.query<{ row: string }>(
     `select concat_ws(',', split_part(series_id, '.', 3), kind, x.row) as row

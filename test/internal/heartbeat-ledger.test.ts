@@ -53,7 +53,7 @@ async function draw(
   }));
 }
 
-/** The same, and tells that all of them were served. */
+/** The same, and reports that all of them were served. */
 async function take(...takes: [client: Pick<Client, 'accountId'>, calls: number][]): Promise<Grant[]> {
   const grants = await draw(...takes);
   await settle({ spent: grants.map(({ of, granted }) => ({ ...of, calls: granted, returned: 0 })) });

@@ -22,7 +22,7 @@ const month = '2026-11-01';
 
 const charge = (client: Client, calls: number) => service.take(client, calls);
 
-/** A batch that tells of calls of those clients. */
+/** A batch that reports calls of those clients. */
 function batchOf(...served: [client: Client, billed: number, more?: Partial<UsageRow>][]) {
   const usage = served.map(([client, billed, more]) => ({
     account_id: client.accountId,
@@ -52,7 +52,7 @@ async function reached({ accountId }: Client, of = month): Promise<[percent: num
 }
 
 /** The events of what an account has reached, in order. */
-async function told({ accountId }: Client): Promise<Record<string, unknown>[]> {
+async function reported({ accountId }: Client): Promise<Record<string, unknown>[]> {
   const events = await eventsIn(service.databaseUrl);
   return events
     .filter((event) => event.type === 'usage.threshold_reached' && event.accountId === accountId)
@@ -84,24 +84,24 @@ test('half, 80 % and all of a limit are stored by the very call that reaches the
   ]);
 });
 
-test('each part of a limit is told of by an event, once, and the switch of its mail does not matter', async (t) => {
+test('each part of a limit is reported by an event, once, and the switch of its mail does not matter', async (t) => {
   const client = await service.newClient();
   await service.deps.db.accounts.update({ mailsUsage: false }, { where: { id: client.accountId } });
   await charge(client, 1000);
   await settle(t, batchOf([client, 499]));
-  t.deepEqual(await told(client), []);
+  t.deepEqual(await reported(client), []);
   const batch = batchOf([client, 400]);
   await settle(t, batch);
   await settle(t, batch);
   await settle(t, batchOf([client, 1]));
   const part = (percent: number) => ({ month, percent, limit: 1000 });
   t.deepEqual(
-    (await told(client)).toSorted((a, b) => Number(a['percent']) - Number(b['percent'])),
+    (await reported(client)).toSorted((a, b) => Number(a['percent']) - Number(b['percent'])),
     [part(50), part(80)],
   );
 });
 
-test('calls that are not counted are not told of', async (t) => {
+test('calls that are not counted are not reported', async (t) => {
   const client = await service.newClient();
   await charge(client, 1000);
   const alter = (change: string) =>
@@ -109,10 +109,10 @@ test('calls that are not counted are not told of', async (t) => {
   await alter(`add constraint not_these check (account_id <> '${client.accountId}') not valid`);
   const batch = batchOf([client, 600]);
   t.is((await service.heartbeats.settle(batch)).status, 500);
-  t.deepEqual([await told(client), await reached(client)], [[], []]);
+  t.deepEqual([await reported(client), await reached(client)], [[], []]);
   await alter('drop constraint not_these');
   await settle(t, batch);
-  t.is((await told(client)).length, 1);
+  t.is((await reported(client)).length, 1);
 });
 
 test('in 130 concurrent batches, 30 of them repeated, every part of two limits is stored once and exactly', async (t) => {

@@ -20,7 +20,7 @@ function commodities(): TableCases[] {
       filled: ['series_no'],
       nullsRefusedBy: ['series', 'commodity_items'],
       cases: [
-        // An item is told from others by its series too, unless that has been renamed.
+        // An item is distinguished from others by its series too, unless that has been renamed.
         {
           constraint: 'commodity_items_pkey',
           beside: item,

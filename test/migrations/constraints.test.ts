@@ -109,7 +109,7 @@ async function tryReferences(t: ExecutionContext, cases: TableCases): Promise<vo
   }
 }
 
-/** Rows that stand in the table before its row is tried. */
+/** Rows that are in the table before its row is tried. */
 function isOther({ table }: TableCases): string {
   return table === 'data.funds' ? `fund_id = 'one'` : 'false';
 }

@@ -1,4 +1,4 @@
-// The constraints of schema events, and of the releases that were told of, as cases.
+// The constraints of schema events, and of the releases that were reported, as cases.
 import { at, ids, ofAccount, one, twoAccounts } from './account-rows.ts';
 import { checksOf, key, type TableCases } from './tables.ts';
 

@@ -25,7 +25,7 @@ function series(): TableCases {
     filled: ['series_no'],
     cases: [
       key('series_pkey', ['series_no'], { series_no: '1' }, { series_no: '2', series_id: 'B' }),
-      key('series_series_id_key', ['series_id'], row, { series_id: 'a' }), // letter case tells them apart
+      key('series_series_id_key', ['series_id'], row, { series_id: 'a' }), // letter case distinguishes them
       ...is.pattern(
         'series_id',
         ['A', '9', 'a.B_c-9', 'a'.repeat(128)],

@@ -4,10 +4,10 @@
 /** Values by column, as PostgreSQL reads them; null is null. */
 export type Row = Readonly<Record<string, string | null>>;
 
-/** One constraint or unique index. What it refuses and accepts is told as changes of the table's row. */
+/** One constraint or unique index. What it refuses and accepts is reported as changes of the table's row. */
 export interface Case {
   constraint: string;
-  /** Stands already when the rows are tried. */
+  /** Exists already when the rows are tried. */
   beside?: Row;
   /** What happens between. */
   meanwhile?: string;

@@ -7,7 +7,7 @@ import type { Copy } from './copy.ts';
 
 export interface AvaRun {
   status: 'passed' | 'failed' | 'timed out';
-  /** The files that failed; those that it cannot tell apart are all of them. */
+  /** The files that failed; those that it cannot distinguish are all of them. */
   failed: string[];
   /** The title of the first test that failed. */
   title: string;

@@ -58,7 +58,7 @@ export function applied(source: string, { start, end, text }: Change): string {
   return source.slice(0, start) + text + source.slice(end);
 }
 
-/** The number of the line an offset stands in, from 1. */
+/** The number of the line an offset is in, from 1. */
 export function lineOf(source: string, offset: number): number {
   let line = 1;
   for (let at = source.indexOf('\n'); at !== -1 && at < offset; at = source.indexOf('\n', at + 1)) line += 1;

@@ -31,7 +31,7 @@ export interface Copy {
   typeFault(): Promise<string | null>;
   /** Ends the processes and takes away the databases, keys and files that runs have left. */
   clean(): Promise<void>;
-  /** The first secret that stands in what runs have left since the last `clean`, or null. */
+  /** The first secret that is in what runs have left since the last `clean`, or null. */
   leak(): Promise<string | null>;
   /** Whether what runs have left speaks of SQL that PostgreSQL does not understand. */
   refusedSql(output: string): boolean;

@@ -8,7 +8,7 @@ import { applied, lineOf, placeOf, shown, type Candidate } from './candidate.ts'
 export interface Mutant {
   /** `file:line` of the first change. */
   where: string;
-  /** One line: what stood there → what stands there now. */
+  /** One line: what was there → what is there now. */
   diff: string;
   /** The changed files, whole; null for one that is taken away. */
   texts: { file: string; text: string | null }[];

@@ -32,12 +32,12 @@ export async function startAll(redisUrl: string, options: ServicesOptions = {}):
   return services;
 }
 
-/** The samples of /metrics: name and labels, as they stand there, → value. And the names of the families. */
+/** The samples of /metrics: name and labels, as they are there, → value. And the names of the families. */
 export async function scrape(metricsUrl: string | undefined) {
   const text = await (await fetch(`${metricsUrl}/metrics`)).text();
   const samples = new Map<string, number>();
   for (const [, name = '', value] of text.matchAll(/^(\w\S*(?:\{.*\})?) (\S+)$/gm)) {
-    if (samples.has(name)) throw new Error(`${name} stands twice: Prometheus would refuse the scrape`);
+    if (samples.has(name)) throw new Error(`${name} occurs twice: Prometheus would refuse the scrape`);
     samples.set(name, Number(value));
   }
   const families = [...text.matchAll(/^# TYPE (\w+) /gm)].map(([, name = '']) => name);

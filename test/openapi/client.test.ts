@@ -70,13 +70,13 @@ test('a client generated from the document compiles, and fetches a series, a lis
       include: ['program.ts', 'client/**/*.ts'],
     }),
   );
-  // The compiler tells what is wrong on its standard output, and ends with 1 or 2.
+  // The compiler reports what is wrong on its standard output, and ends with 1 or 2.
   const compiler = path.join(projectRoot, 'node_modules/.bin/tsc');
-  const told = await run(compiler, ['-p', directory]).then(
+  const reported = await run(compiler, ['-p', directory]).then(
     () => 'compiled',
     (error: unknown) => (error as { stdout: string }).stdout,
   );
-  t.is(told, 'compiled');
+  t.is(reported, 'compiled');
 
   const { stdout } = await run(process.execPath, [
     path.join(directory, 'compiled/program.js'),

@@ -39,13 +39,13 @@ test('the parameter tables, the events, the keys of almanac.yml and what is reco
 });
 
 test('the docs have the parameters of every endpoint that takes any', (t) => {
-  const told = new Set(writtenPages.flatMap((page) => tablesOf(readFileSync(page, 'utf8'))));
+  const reported = new Set(writtenPages.flatMap((page) => tablesOf(readFileSync(page, 'utf8'))));
   const withParameters = declaredEndpoints().filter(
     ({ declaration }) => Object.keys(declaration.query.shape).length > 0,
   );
   for (const { method, path: at } of withParameters) {
     const name = `${method} ${at.replaceAll(/:(\w+)/g, '{$1}')}`;
-    t.true(told.has(name), name);
+    t.true(reported.has(name), name);
   }
   t.true(withParameters.length > 30);
 });

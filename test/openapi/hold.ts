@@ -38,7 +38,7 @@ interface Document {
   document: OpenApi;
   table: ReturnType<typeof routesOf>;
   ajv: Ajv2020;
-  /** By the rows, and by where the schema stands in the document. */
+  /** By the rows, and by where the schema is in the document. */
   validators: Map<string, ValidateFunction>;
 }
 

@@ -1,4 +1,4 @@
-// What the processes of a run use, as the system tells: memory, sockets, CPU, and how late their event loops are. Hides /proc.
+// What the processes of a run use, as the system reports: memory, sockets, CPU, and how late their event loops are. Hides /proc.
 import { readFileSync, readdirSync, readlinkSync } from 'node:fs';
 import path from 'node:path';
 import { cpuSeconds } from '../../bench/gateway/processes.ts';
@@ -17,7 +17,7 @@ export interface Sample {
   cpuSeconds: number;
 }
 
-/** @param lagDirectory where `tell-lag.ts` writes. */
+/** @param lagDirectory where `report-lag.ts` writes. */
 export function sampleOf({ pid }: Watched, lagDirectory: string): Sample {
   const resident = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
   return {

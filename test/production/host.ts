@@ -18,18 +18,18 @@ export interface Order {
 }
 
 /** What the service prints, and at its end the exit code. */
-export type Told = { printed: string } | { code: number };
+export type Reported = { printed: string } | { code: number };
 
 Object.assign(defaultCost, testPasswordCost);
 Object.assign(clockDefaults, { source: 'machine' }); // which is set to that of the test, in place of PostgreSQL's
 Object.assign(redisDefaults, { deadlineMs: 10_000 }); // what happens without Redis is tried elsewhere
 Object.assign(resolveDefaults, { resolve: resolveTestName });
 
-const tell = (told: Told): void => void process.send?.(told);
-const output = { write: (printed: string) => tell({ printed }) };
+const report = (reported: Reported): void => void process.send?.(reported);
+const output = { write: (printed: string) => report({ printed }) };
 
 process.on('message', ({ words, env }: Order) => {
   const terminal = { env, stdin: process.stdin, stdout: output, stderr: output, started: flushCompileCache };
-  void main(words, terminal).then((code) => tell({ code }));
+  void main(words, terminal).then((code) => report({ code }));
 });
 process.on('disconnect', () => process.exit(1)); // the run is over

@@ -12,7 +12,7 @@ export const leftOut: readonly { reason: string; files: readonly string[] }[] = 
   },
   {
     reason:
-      'what one accounts-api keeps of its issuer, on a clock that stands; test/auth/google-flows.test.ts is run',
+      'what one accounts-api keeps of its issuer, on a clock that is stopped; test/auth/google-flows.test.ts is run',
     files: ['test/auth/google.test.ts'],
   },
   {

@@ -7,13 +7,13 @@ import path from 'node:path';
 import { json } from 'node:stream/consumers';
 import { closeServer, listen } from '../../kernel/http/server.ts';
 import { within } from '../run/until.ts';
-import type { Order, Told } from './host.ts';
+import type { Order, Reported } from './host.ts';
 
 /** A service to start. */
 export interface Wish {
   service: string;
   env: Record<string, string>;
-  /** Where its clock stands, in ms since 1970; null: it has that of the machine. */
+  /** The time of its clock, in ms since 1970; null: it has that of the machine. */
   clockAtMs: number | null;
 }
 
@@ -22,7 +22,7 @@ export interface Started {
   id: number;
   /** Undefined: it serves no calls. */
   url: string | undefined;
-  /** Its clock stands where this file says (test/chaos/moved-clock.ts). */
+  /** Its clock is set by this file (test/chaos/moved-clock.ts). */
   clock: string;
 }
 
@@ -40,7 +40,7 @@ interface Host {
   isFree: boolean;
   /** What the service has printed. */
   output: string;
-  hear(told: Told): void;
+  hear(reported: Reported): void;
 }
 
 /** @param directory for the files of their clocks. */
@@ -53,7 +53,7 @@ export async function startPool(directory: string): Promise<Pool> {
   async function start(wish: Wish): Promise<Started> {
     const { service } = wish;
     const before = first.get(service);
-    if (before !== undefined) await before.catch(() => undefined); // it is told to who asked for it
+    if (before !== undefined) await before.catch(() => undefined); // it is reported to whoever asked for it
     let host = hosts.find((each) => each.service === service && each.isFree);
     if (host === undefined) hosts.push((host = newHost(hosts.length, service, directory)));
     services += 1;
@@ -100,7 +100,7 @@ function newHost(id: number, service: string, directory: string): Host {
     env: { ...process.env, TEST_CLOCK: clock },
   });
   const host: Host = { id, service, process: child, clock, isFree: true, output: '', hear: () => undefined };
-  child.on('message', (told: Told) => host.hear(told));
+  child.on('message', (reported: Reported) => host.hear(reported));
   child.once('close', (code) => host.hear({ code: code ?? 1 }));
   return host;
 }
@@ -112,9 +112,10 @@ async function startIn(host: Host, { service, env, clockAtMs }: Wish): Promise<S
   writeFileSync(host.clock, new Float64Array(clockAtMs === null ? [0] : [0, clockAtMs]));
   const ready = new RegExp(`${service} is running(?:: (\\S+))?\n`);
   const { promise, resolve, reject } = Promise.withResolvers<string | undefined>();
-  host.hear = (told) => {
-    if ('code' in told) return reject(new Error(`${service} ended with ${told.code}: ${host.output}`));
-    host.output += told.printed;
+  host.hear = (reported) => {
+    if ('code' in reported)
+      return reject(new Error(`${service} ended with ${reported.code}: ${host.output}`));
+    host.output += reported.printed;
     const found = ready.exec(host.output);
     if (found !== null) resolve(found[1]);
   };
@@ -127,11 +128,11 @@ async function startIn(host: Host, { service, env, clockAtMs }: Wish): Promise<S
 /** @throws Error where it does not end in good order; its process is then not used again. */
 async function stopIn(host: Host): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<number>();
-  host.hear = (told) => {
-    if ('code' in told) resolve(told.code);
+  host.hear = (reported) => {
+    if ('code' in reported) resolve(reported.code);
   };
   host.process.kill('SIGTERM');
   const code = await within(`${host.service} ends`, promise);
-  if (code !== 0) throw new Error(`${host.service} was told to stop and ended with ${code}.`);
+  if (code !== 0) throw new Error(`${host.service} was asked to stop and ended with ${code}.`);
   host.isFree = true;
 }

@@ -1,7 +1,7 @@
 // Tries the system as it runs in production: the HTTP tests with three data-apis that read from a streaming
 // replica, two accounts-apis, two gateways and a Redis Cluster; the rolling restart of everything under load; the chaos run with a replica
 // and a cluster. Services are processes of their own with database roles of their own, also in the HTTP tests, unless a test gives
-// them an object that no setting can tell, such as a log. Prints the figures of each.
+// them an object that no setting can express, such as a log. Prints the figures of each.
 // Usage: scripts/production-like.sh [--skip 'name of a part']. Exits with 1 if a part fails.
 import { spawn, type ChildProcess } from 'node:child_process';
 import path from 'node:path';

@@ -48,7 +48,7 @@ await underGuard(async ({ directory }) => {
         ...{ logDirectory: null, over: over.signal },
         env: {
           LAG_DIRECTORY: lagDirectory,
-          NODE_OPTIONS: `--import ${path.join(import.meta.dirname, 'tell-lag.ts')} ${values['node-options']}`,
+          NODE_OPTIONS: `--import ${path.join(import.meta.dirname, 'report-lag.ts')} ${values['node-options']}`,
         },
       },
       units,

@@ -16,7 +16,7 @@ import {
 /** A table and where its parts are: one series, or in a wide file one a column. */
 interface Table {
   file: string;
-  /** The series, or in a wide table what stands before the column's title. */
+  /** The series, or in a wide table what is before the column's title. */
   id: string;
   frequency: Frequency;
   /** Of the date and, in a table of one series, of the value. */

@@ -57,7 +57,7 @@ export async function checkGitHistory({ instance, folder, seen }: Check): Promis
     ['WB.GDP', 'Pakistan', '2010', '2024-10-19', 177406854514.885],
     ['WB.GDP', 'Pakistan', '2010', '2024-10-20', 196709621849.58618],
     ['WB.GDP', 'Pakistan', '2010', '2026-01-01', 196709621849.58618],
-    // The bad release: the value of 2000 stood under 1960, for one day.
+    // The bad release: the value of 2000 was under 1960, for one day.
     ['WB.GDP', 'Afghanistan', '1960', '2024-10-20', 3521418059.923445],
     ['WB.GDP', 'Afghanistan', '1960', '2024-10-21', undefined],
     ['WB.GDP', 'Afghanistan', '2000', '2024-10-21', 3521418059.923445],

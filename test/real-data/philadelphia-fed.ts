@@ -96,7 +96,7 @@ async function checkMatrix(
     wanted.filter((counts) => counts.points_new + counts.points_revised + counts.points_deleted > 0),
   );
   const revised = wanted.reduce((sum, { points_revised }) => sum + points_revised, 0);
-  seen(`${data.length} vintages of ${id} tell what is new, revised (${revised} cells) and deleted in each`);
+  seen(`${data.length} vintages of ${id} report what is new, revised (${revised} cells) and deleted in each`);
 
   let [compared, transformed] = [0, 0];
   for (let n = 0; n < vintagesCompared; n += 1) {

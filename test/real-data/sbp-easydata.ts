@@ -16,7 +16,7 @@ interface Export {
 const exports: readonly Export[] = [
   { file: 'Exports and Imports.csv.gz', frequency: 'monthly' },
   { file: 'Industrial Production Index.csv', frequency: 'monthly' },
-  // August 2022 stands under the 31st and once more, with older values, under the 30th.
+  // August 2022 is under the 31st and once more, with older values, under the 30th.
   { file: 'Monthly Monetary Aggregate.csv', frequency: 'monthly', rowsRejected: 11 },
   { file: 'Pakistan Exchange Rate Per USD.csv', frequency: 'monthly' },
   { file: 'Policy Rate.csv', frequency: 'irregular' },

@@ -346,7 +346,7 @@ async function checkExports({ instance, folder, seen }: Check, out: string): Pro
   seen(
     'sums by month, by partner and by two digits are those of the files, and count_only counts their rows',
   );
-  seen(`${loaded} names of the Harmonized System load, and stand beside the sums of its chapters`);
+  seen(`${loaded} names of the Harmonized System load, and are beside the sums of its chapters`);
   await checkSumsOverMonths(instance, raw);
   seen(
     'what aggregate_by does not name is added up over both months, by partner and by chapter, as the files say',

@@ -9,7 +9,7 @@ import { scratchDirectory } from './scratch.ts';
 
 const [mark = ''] = process.argv.slice(2);
 const directory = makeDirectory();
-// A shutdown of the machine, say, tells the runner too, and the guard goes when the runner has gone.
+// A shutdown of the machine, say, signals the runner too, and the guard goes when the runner has gone.
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => undefined);
 // Nobody may be there any more to read these.
 process.stdout.on('error', () => undefined);

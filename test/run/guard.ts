@@ -64,7 +64,7 @@ export async function underGuard(work: (run: Run) => Promise<number>): Promise<v
   process.kill(process.pid, outcome);
 }
 
-/** Resolves when this process is told to end: by a signal, or by the end of the npm that started it, which when killed tells nobody. */
+/** Resolves when this process is asked to end: by a signal, or by the end of the npm that started it, which when killed notifies nobody. */
 function stopSignal(): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {
     const stop = (signal: NodeJS.Signals) => {

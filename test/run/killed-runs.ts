@@ -25,7 +25,7 @@ const { values, positionals } = parseArgs({
   },
 });
 const seed = Number(values.seed ?? Math.floor(Math.random() * 2 ** 32));
-/** What a run that was told to end may take until nothing is left of it: types and lint may be under way. */
+/** What a run that was asked to end may take until nothing is left of it: types and lint may be under way. */
 const goneWithinMs = 60_000;
 const ownPrefix = 'almanac-killed-';
 

@@ -1,4 +1,4 @@
-// The processes of a test run, found among all of this machine, and their end. Hides how each system tells them.
+// The processes of a test run, found among all of this machine, and their end. Hides how each system lists them.
 //
 // A process belongs to a run by a variable of its environment, which every child inherits, detached or not and whoever its parent
 // is now; process groups and sessions would miss PostgreSQL, which has sessions of its own. PostgreSQL's backends and redis-server
@@ -20,7 +20,7 @@ export interface RunProcess {
   command: string;
 }
 
-/** What a PostgreSQL that is told to stop may take before it is killed. */
+/** What a PostgreSQL that is asked to stop may take before it is killed. */
 const stopWithinMs = 10_000;
 const giveUpAfterMs = 30_000;
 const betweenLooksMs = 50;
@@ -68,7 +68,7 @@ function processesByPs(mark: string): RunProcess[] {
 }
 
 /**
- * Ends the processes of the run, also those that are stopped and those that are started meanwhile. PostgreSQL is told to stop, so
+ * Ends the processes of the run, also those that are stopped and those that are started meanwhile. PostgreSQL is asked to stop, so
  * that it gives its shared memory back; all others are killed. @returns those that live on all the same.
  */
 export async function endProcesses(run: Run): Promise<RunProcess[]> {
@@ -78,8 +78,8 @@ export async function endProcesses(run: Run): Promise<RunProcess[]> {
     const found = processesOf(run);
     const tookMs = performance.now() - beganAtMs;
     for (const { pid } of found) {
-      if (tookMs < stopWithinMs && isPostgres(pid)) tell(pid, 'SIGQUIT', 'SIGCONT');
-      else tell(pid, 'SIGKILL');
+      if (tookMs < stopWithinMs && isPostgres(pid)) report(pid, 'SIGQUIT', 'SIGCONT');
+      else report(pid, 'SIGKILL');
     }
     // A process that was just being started when the others ended is seen by the second look.
     quiet = found.length === 0 ? quiet + 1 : 0;
@@ -96,7 +96,7 @@ function isPostgres(pid: number): boolean {
   }
 }
 
-function tell(pid: number, ...signals: NodeJS.Signals[]): void {
+function report(pid: number, ...signals: NodeJS.Signals[]): void {
   try {
     for (const signal of signals) process.kill(pid, signal);
   } catch {

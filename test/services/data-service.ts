@@ -68,7 +68,7 @@ export function bulkSettings(place: BulkPlace | undefined): Record<string, strin
   };
 }
 
-/** @param now the service's clock, which stands still. */
+/** @param now the service's clock, which is stopped. */
 export async function startDataService(
   now = '2026-06-15T12:00:00Z',
   seriesTimeZone = 'UTC',

@@ -21,9 +21,9 @@ export interface MovableClock extends Clock {
   advance(milliseconds: number): void;
 }
 
-/** Stands still until it is moved. */
+/** Stopped until it is moved. */
 export interface FakeClock extends MovableClock {
-  /** Tells the time, in ms since 1970: now, and whenever it is moved. */
+  /** The time, in ms since 1970: now, and whenever it is moved. */
   follow(listener: (nowMs: number) => void): void;
 }
 

@@ -155,7 +155,7 @@ function unitOf({ name, url, cluster, command, over, ...running }: Launch): Post
 /** Not while it starts, or recovers. */
 async function answers(url: string): Promise<boolean> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 2_000 });
-  client.on('error', () => undefined); // told by connect as well
+  client.on('error', () => undefined); // reported by connect as well
   try {
     await client.connect();
     await client.end();
@@ -182,7 +182,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** A backend may end between being listed and being told. */
+/** A backend may end between being listed and being signalled. */
 function signal(pid: number, name: NodeJS.Signals): void {
   if (isAlive(pid)) process.kill(pid, name);
 }

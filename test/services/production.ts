@@ -59,8 +59,8 @@ export async function startAccountsApis(
   return startProcesses('accounts-api', 2, own, clock);
 }
 
-/** What processes can be told, by settings. */
-const told: ReadonlySet<string> = new Set<keyof (ServicesOptions & AccountsApiOptions)>([
+/** What processes can be given, by settings. */
+const reported: ReadonlySet<string> = new Set<keyof (ServicesOptions & AccountsApiOptions)>([
   ...(['publicCallsPerSecond', 'managementCallsPerSecond', 'trustedProxyHops', 'redisUrl'] as const),
   ...(['signIn', 'mail', 'plans', 'stripe', 'publisher', 'inboxDirectory', 'openRevisionsSeries'] as const),
 ]);
@@ -69,7 +69,7 @@ const told: ReadonlySet<string> = new Set<keyof (ServicesOptions & AccountsApiOp
 export function canBeProcesses(options: { signIn?: unknown; clock?: Clock }): boolean {
   return (
     testRedisClusterUrl() !== undefined &&
-    Object.entries(options).every(([name, value]) => value === undefined || told.has(name)) &&
+    Object.entries(options).every(([name, value]) => value === undefined || reported.has(name)) &&
     (options.clock === undefined || options.clock === systemClock || isFake(options.clock))
   );
 }
@@ -120,7 +120,7 @@ function fileOf({ all }: Plans): string {
   return file;
 }
 
-/** @param options can be told to processes. */
+/** @param options can be given to processes. */
 export async function startProductionServices(
   databaseUrl: string,
   options: ServicesOptions,

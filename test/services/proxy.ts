@@ -28,7 +28,7 @@ export async function startProxy(targetPort: number): Promise<Proxy> {
   function keep(socket: Socket): Socket {
     sockets.add(socket);
     socket.setNoDelay(true);
-    socket.on('error', () => socket.destroy()); // told to the other side by `close`
+    socket.on('error', () => socket.destroy()); // reported to the other side by `close`
     return socket.once('close', () => sockets.delete(socket));
   }
 

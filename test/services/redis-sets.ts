@@ -165,7 +165,7 @@ sentinel down-after-milliseconds almanac 500\nsentinel failover-timeout almanac 
     port,
     async command(...words) {
       const client = createClient({ url: `redis://127.0.0.1:${port}` });
-      client.on('error', () => undefined); // told by connect as well
+      client.on('error', () => undefined); // reported by connect as well
       try {
         await client.connect();
         return await client.sendCommand(words);

@@ -11,7 +11,7 @@ export interface PrivateRedis {
   port: number;
   /** Sends one command, as `redis-cli` would. */
   command(...words: string[]): Promise<unknown>;
-  /** Stops the process where it stands, as a machine that swaps or a disk that hangs does. */
+  /** Stops the process where it is, as a machine that swaps or a disk that hangs does. */
   stall(): void;
   goOn(): void;
   /** Ends it at once, with all it holds. */

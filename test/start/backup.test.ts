@@ -55,8 +55,8 @@ test('an installation that was destroyed and restored answers every call as befo
 
   await installation.almanac('backup', file);
   rmSync(installation.dataDir, { recursive: true });
-  const told = JSON.parse(await installation.almanac('restore', file, '--json')) as { rows: number };
-  t.true(told.rows > 10_000);
+  const reported = JSON.parse(await installation.almanac('restore', file, '--json')) as { rows: number };
+  t.true(reported.rows > 10_000);
   t.true(existsSync(path.join(installation.dataDir, 'postgres')));
 
   const second = await installation.start();

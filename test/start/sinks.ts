@@ -14,7 +14,7 @@ function clusterOf({ dataDir }: Installation): string {
   return existsSync(location) ? readFileSync(location, 'utf8').trim() : path.join(dataDir, 'postgres');
 }
 
-/** From its next start PostgreSQL writes each statement with its parameters into files: the most that it can tell. */
+/** From its next start PostgreSQL writes each statement with its parameters into files: the most that it can log. */
 export function logEverything(installation: Installation): void {
   const settings = ['logging_collector = on', `log_directory = '${logDirectory}'`, "log_statement = 'all'"];
   appendFileSync(path.join(clusterOf(installation), 'postgresql.conf'), `\n${settings.join('\n')}\n`);

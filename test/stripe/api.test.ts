@@ -42,7 +42,7 @@ test('an event names the fields that changed, the request and its key', async (t
   t.is(fake.events.length, 2, 'a change that changes nothing makes no event');
 });
 
-test('errors have the status, type, code and parameter by which the SDK tells them apart', async (t) => {
+test('errors have the status, type, code and parameter by which the SDK distinguishes them', async (t) => {
   const { stripe, fake, session, clock } = await setUp(t);
   const failure = async (call: Promise<unknown>): Promise<Partial<Stripe.errors.StripeError>> => {
     const error = await t.throwsAsync<Stripe.errors.StripeError>(call);

@@ -168,11 +168,11 @@ function updateByRequest(world: World, subscription: Stripe.Subscription, form: 
   const behaviors = ['keep_as_draft', 'mark_uncollectible', 'void'] as const;
   const behavior = oneOf(form, behaviors, 'pause_collection', 'behavior');
   const atEnd = flag(form, 'cancel_at_period_end');
-  const told = metadata(form, subscription.metadata, 'metadata');
+  const reported = metadata(form, subscription.metadata, 'metadata');
   if (price !== undefined) changePlan(world, subscription, price);
   if (atEnd !== undefined) cancelAtPeriodEnd(world, subscription, atEnd);
   update(world, subscription, {
-    metadata: told,
+    metadata: reported,
     ...(form['description'] !== undefined && { description: text(form, 'description') ?? null }),
     ...(behavior && { pause_collection: { behavior, resumes_at: null } }),
     ...(form['pause_collection'] === '' && { pause_collection: null }),

@@ -24,7 +24,7 @@ async function withEvents(t: ExecutionContext, mode: 'held' | 'automatic' = 'hel
   return { ...found, ...made, to, verified };
 }
 
-test('a delivery is verified by the SDK, and tells what the event says', async (t) => {
+test('a delivery is verified by the SDK, and reports what the event says', async (t) => {
   const { fake, verified } = await withEvents(t);
   const event = fake.events.at(-1)!;
   t.is((await fake.deliver(event)).status, 200);

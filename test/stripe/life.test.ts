@@ -10,7 +10,7 @@ const period = ({ items }: Stripe.Subscription): (string | null)[] => [
   at(items.data[0]!.current_period_end),
 ];
 
-test('a paid Checkout makes customer, subscription and invoice, and tells of them in order', async (t) => {
+test('a paid Checkout makes customer, subscription and invoice, and reports them in order', async (t) => {
   const { fake, stripe, session } = await setUp(t);
   const types = newTypes(fake);
   const open = await session({
@@ -69,7 +69,7 @@ test('events show the object as it was then', async (t) => {
   ]);
 });
 
-test('a session expires after a day, or when told to, and then cannot be paid', async (t) => {
+test('a session expires after a day, or when asked to, and then cannot be paid', async (t) => {
   const { fake, stripe, session } = await setUp(t);
   const [first, second, short] = [await session(), await session(), await session()];
   fake.override(short.id, { expires_at: short.created + 1800 });

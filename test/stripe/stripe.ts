@@ -143,7 +143,7 @@ function acts(world: World, catchUp: () => void) {
     voidInvoice: now((id: string) => invoices.giveUp(world, invoice(id), 'void')),
     pause: now((id: string) => subscriptions.pause(world, subscription(id))),
     resume: now((id: string) => billing.resume(world, subscription(id))),
-    /** Overwrites fields of any object, such as a status that nobody knows; with `eventType`, an event tells of it. */
+    /** Overwrites fields of any object, such as a status that nobody knows; with `eventType`, an event reports it. */
     override(id: string, fields: Record<string, unknown>, eventType?: Stripe.Event['type']): void {
       catchUp();
       const stores: Map<string, object>[] = [

@@ -35,7 +35,7 @@ export interface World {
   invoices: Map<string, Stripe.Invoice>;
   portals: Map<string, Stripe.BillingPortal.Session>;
   events: Stripe.Event[];
-  /** Told of every new event. */
+  /** Called with every new event. */
   onEvent: (event: Stripe.Event) => void;
   newId(prefix: string): string;
 }
@@ -126,7 +126,7 @@ export function liveCustomer(world: World, id: string, param?: string): Stripe.C
 export const idOf = (reference: string | { id: string } | null | undefined): string =>
   typeof reference === 'string' ? reference : (reference?.id ?? '');
 
-/** A list as it stands inside an object. */
+/** A list as it is inside an object. */
 export const listOf = <T>(data: T[], url: string): Stripe.ApiList<T> => ({
   object: 'list',
   data,

@@ -185,13 +185,13 @@ test.serial('the account has the e-mail address from Stripe, not the one in the 
   paying.fake.completeCheckout(bought.session);
   paying.fake.override(bought.session, { customer_details: { email: 'payer@example.org' } });
   await paying.settle();
-  t.is(await paying.standing(id), 'free none');
+  t.is(await paying.entitlement(id), 'free none');
   t.is((await claim(bought.token)).status, 200);
   t.is((await accountOf('payer@example.org'))?.plan, 'starter');
 });
 
 test.serial(
-  'a payer whose e-mail address Stripe takes and an account cannot have is parked, once told of, until the operator names an account',
+  'a payer whose e-mail address Stripe takes and an account cannot have is parked, once reported, until the operator names an account',
   async (t) => {
     const errors: object[] = [];
     const log = { ...paying.deps.log, error: (entry: object) => void errors.push(entry) };
@@ -219,7 +219,7 @@ test.serial(
     await paying.stripe.customers.update(customer, { metadata: { account_id: id } });
     paying.fake.override(customer, {}, 'customer.updated');
     await paying.settle();
-    t.is(await paying.standing(id), 'starter active');
+    t.is(await paying.entitlement(id), 'starter active');
     t.is(await stateOf(bought.token), 'account');
     t.deepEqual(await paying.rows(parked), []);
   },

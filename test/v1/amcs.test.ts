@@ -103,7 +103,7 @@ test.serial('one company has its categories, the assets of past months and every
 });
 
 test.serial(
-  'assets that were last told more than a quarter before the others are not counted in',
+  'assets that were last reported more than a quarter before the others are not counted in',
   async (t) => {
     const { data } = (await service.call('/v1/amcs/stale')).json as { data: Record<string, unknown> };
     t.like(data, { funds_count: 2, aum_total: 8, market_share_pct: 100 });

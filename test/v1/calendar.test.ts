@@ -221,7 +221,7 @@ test('the same calendar is answered 304; a wrong parameter is named', async (t) 
 });
 
 test.serial(
-  'a series tells its next release, also when that has come or the calendar has changed, and under another ETag',
+  'a series reports its next release, also when that has come or the calendar has changed, and under another ETag',
   async (t) => {
     await makeSeries(service.pool, { id: 'NEXT' });
     const release = (id: string, at: string) =>

@@ -154,7 +154,7 @@ test('a bad filter is 400 and named', async (t) => {
   }
 });
 
-test('the words of q may stand in any order and end in any way, the last may be a beginning; where no series has all, some are enough', async (t) => {
+test('the words of q may be in any order and end in any way, the last may be a beginning; where no series has all, some are enough', async (t) => {
   t.deepEqual(ids(await list('/v1/catalog?q=price+consumer')), ['CPI.PK']);
   t.deepEqual(ids(await list('/v1/catalog?q=consumer+pri')), ['CPI.PK']);
   t.deepEqual(ids(await list('/v1/catalog?q=headline')), ['CPI.PK']);

@@ -57,10 +57,10 @@ test.serial(
     await (await fetch(`${paying.services.url}/billing/return?session_id=${session.id}&paid=true`)).text();
     await paying.checkSessions();
     await paying.settle();
-    t.is(await paying.standing(accountId), 'free none', 'the return page alone gives nothing');
+    t.is(await paying.entitlement(accountId), 'free none', 'the return page alone gives nothing');
     paying.fake.completeCheckout(session.id);
     await paying.settle();
-    t.is(await paying.standing(accountId), 'pro active');
+    t.is(await paying.entitlement(accountId), 'pro active');
     const { json } = await paying.services.call('/v1/account', { key });
     t.like((json as { data: object }).data, {
       plan: 'pro',
@@ -140,7 +140,7 @@ test.serial(
     t.is(codeOf(await begin({ plan: 'pro' }, { key })), '409 already_subscribed');
     t.is(codeOf(await begin({ plan: 'starter' }, { key })), '409 already_subscribed');
     await paying.sync(); // no event came: the request has asked for the customer
-    t.is(await paying.standing(accountId), 'pro active');
+    t.is(await paying.entitlement(accountId), 'pro active');
     t.regex((await begin({ plan: 'pro' }, { key })).text, /GET \/v1\/billing\/portal/);
     const { id } = paying.fake.subscriptionsOf(customerIn(session))[0] ?? { id: '' };
     paying.fake.pause(id);
@@ -190,7 +190,7 @@ test.serial('a holder who is renamed after an answer of Stripe was lost can buy'
   const session = sessionOf(urlOf(t, await begin({ plan: 'pro' }, { key })));
   paying.fake.completeCheckout(session.id);
   await paying.settle();
-  t.is(await paying.standing(accountId), 'pro active');
+  t.is(await paying.entitlement(accountId), 'pro active');
 });
 
 test.serial(

@@ -183,7 +183,7 @@ test('an unknown item or city is 404 with the nearest one; a parameter that is w
   t.deepEqual((await prices({ item: 'rice', price_type: 'farmgate' })).data, []);
 });
 
-test('items and cities are public lists that tell what prices there are', async (t) => {
+test('items and cities are public lists that show what prices there are', async (t) => {
   const items = (await service.call('/v1/commodities/items', { identity: publicCaller })).json as Envelope;
   t.deepEqual(
     items.data.map((item) => item['id']),

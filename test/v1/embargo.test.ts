@@ -62,7 +62,7 @@ function loadsKnown(found: Readonly<Record<string, unknown>>): Set<number> {
   return new Set(validities.map(({ state }) => state.load));
 }
 
-test('no endpoint tells of what is under embargo, before its check, after it, or while it is prepared', async (t) => {
+test('no endpoint reveals what is under embargo, before its check, after it, or while it is prepared', async (t) => {
   service.clock.set(now);
   for (const load of initialLoads) await loadInto(service, load);
   let before: Record<string, unknown> = {};

@@ -129,7 +129,7 @@ const askGateway = (path: string, headers: Record<string, string> = {}) =>
 /** Each has caches of its own. */
 const doors = { 'data-api': ask, 'the gateway': askGateway };
 
-/** What an ETag stands for. Two spellings of one request have one next page: the cursor says where it is. */
+/** What an ETag represents. Two spellings of one request have one next page: the cursor says where it is. */
 function representationOf({ headers, text }: Answer) {
   const link = headers.get('link');
   return {
@@ -141,11 +141,11 @@ function representationOf({ headers, text }: Answer) {
   };
 }
 
-/** ETag → what it stood for first, and where. */
+/** ETag → what it represented first, and where. */
 class Ledger {
   readonly #known = new Map<string, { path: string; shown: string }>();
 
-  /** Holds an answer to what its ETag stood for before, wherever that was. */
+  /** Holds an answer to what its ETag represented before, wherever that was. */
   note(t: ExecutionContext, path: string, answer: Answer): void {
     const etag = answer.headers.get('etag');
     if (answer.status !== 200 || etag === null) return;

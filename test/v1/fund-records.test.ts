@@ -295,7 +295,7 @@ test('a portfolio shows holdings and shares: published ones, else summed where a
     { asset_class: 'equity', pct: 70, prev_pct: 44.5 },
     { asset_class: 'tbill', pct: 30, prev_pct: 55.5 },
   ]);
-  t.deepEqual(newest['sectors'], [], 'ten holdings do not tell the sectors of the whole');
+  t.deepEqual(newest['sectors'], [], 'ten holdings do not show the sectors of the whole');
   const before = await record('/v1/funds/worked/portfolio?date=2024-03-30');
   t.is(before['as_of'], '2024-02-29');
   t.deepEqual(before['credit_quality'], [{ rating: 'AAA', pct: 55.5 }]);

@@ -44,7 +44,7 @@ test('an Idempotency-Key belongs to one body and one account', async (t) => {
   }
 });
 
-test('20 requests at once with one Idempotency-Key make one key; the others are replayed or told to wait', async (t) => {
+test('20 requests at once with one Idempotency-Key make one key; the others are replayed or asked to wait', async (t) => {
   const client = await service.newClient();
   const ask = { body: { name: 'race' }, headers: { 'idempotency-key': 'race' } };
   const answers = await Promise.all(Array.from({ length: 20 }, () => service.as(client, '/v1/keys', ask)));

@@ -20,7 +20,7 @@ async function list(client: Client): Promise<KeyRecord[]> {
   return ((await service.as(client, '/v1/keys')).body as { data: KeyRecord[] }).data;
 }
 
-test('of 100 keys asked for at once, exactly three are made and the others are told why', async (t) => {
+test('of 100 keys asked for at once, exactly three are made and the others get the reason', async (t) => {
   const client = await service.newClient();
   await service.as(client, `/v1/keys/${client.keyId}`, { method: 'DELETE' });
   const answers = await Promise.all(

@@ -161,7 +161,7 @@ test("another account's key is not found, and goes on working", async (t) => {
 });
 
 test.serial(
-  'the keys of an account that work are counted, and stand first in the list whatever has ended',
+  'the keys of an account that work are counted, and come first in the list whatever has ended',
   async (t) => {
     const [client, other] = [await service.newClient(), await service.newClient()];
     const earlier = service.clock.now().toISOString();

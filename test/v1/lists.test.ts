@@ -126,7 +126,7 @@ test('updated_after gives what was updated on a later day, in every list', async
   }
 });
 
-/** Rows in an order: by the field, then by the key, all in one direction; what has no value of the field stands last. */
+/** Rows in an order: by the field, then by the key, all in one direction; what has no value of the field comes last. */
 function sorted(rows: readonly Row[], { key, fields }: List, sort: string): Row[] {
   const first = sort.replace(/^-/, '');
   const sign = sort.startsWith('-') ? -1 : 1;

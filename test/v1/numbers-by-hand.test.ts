@@ -330,7 +330,7 @@ test.serial('a change over a week is from a price seven to fourteen days older',
 });
 
 test.serial(
-  'a company tells its assets of the last 120 months, each by the last day told within it',
+  'a company reports its assets of the last 120 months, each by the last day reported within it',
   async (t) => {
     await service.load('amcs', ['amc_id,name,source', 'grown,Grown,Register']);
     await service.load('funds', [
@@ -355,7 +355,7 @@ test.serial(
 );
 
 test.serial(
-  'a city has prices from the first to the last that stands, not of one that was deleted',
+  'a city has prices from the first to the last that is current, not of one that was deleted',
   async (t) => {
     await service.load('commodity-items', [
       'item_id,name,unit,currency,frequency,source',

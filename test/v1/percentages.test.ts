@@ -125,7 +125,7 @@ const significant = (text: string) =>
 
 type Note = (field: string, text: string) => void;
 
-/** Notes every number of an answer with the text that it stood as. */
+/** Notes every number of an answer with its text. */
 async function noteNumbers(path: string, note: Note): Promise<void> {
   const { text, json, headers } = await service.call(path);
   if (headers.get('content-type')?.startsWith('text/csv') === true) {

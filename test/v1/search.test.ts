@@ -60,7 +60,7 @@ async function search(parameters: Record<string, string>): Promise<Answer> {
 const idsOf = ({ data }: Answer) => data.map(({ id }) => id);
 const idsFor = async (q: string) => idsOf(await search({ q }));
 
-test('a hit tells what it is, where it comes from and why it matches, in the list envelope', async (t) => {
+test('a hit reports what it is, where it comes from and why it matches, in the list envelope', async (t) => {
   const answer = await search({ q: 'producer' });
   t.true(answer.success);
   t.is(answer.count, 1);
@@ -205,7 +205,7 @@ test('facets count the hits by type, frequency, source and category', async (t) 
   ]);
 });
 
-test('pages put together are the whole list, in the same order, also of a corrected query, and each tells of it', async (t) => {
+test('pages put together are the whole list, in the same order, also of a corrected query, and each reports it', async (t) => {
   const queries: Record<string, string>[] = [
     { q: 'prices' },
     { q: 'prices', sort: 'updated' },

@@ -69,7 +69,7 @@ interface Answer {
 }
 
 /**
- * An answer, without what tells of the loading rather than of the data: the number of the newest load, the time of loading,
+ * An answer, without what depends on the loading rather than on the data: the number of the newest load, the time of loading,
  * and the order of combinations, which is that of their first load.
  */
 async function said(id: string, path: string): Promise<unknown> {
@@ -152,7 +152,7 @@ async function pinned(t: ExecutionContext, id: string): Promise<[url: string, te
   );
 }
 
-test('a pinned state is told as it was or is gone, whatever is loaded after it', async (t) => {
+test('a pinned state is reported as it was or is gone, whatever is loaded after it', async (t) => {
   await fc.assert(
     fc.asyncProperty(anyFiles, async (files) => {
       const states: [url: string, text: string][] = [];

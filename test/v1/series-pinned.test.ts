@@ -79,7 +79,7 @@ test('the pages of a pinned query are pinned too', async (t) => {
   t.deepEqual([other.status, other.error?.code], [400, 'invalid_cursor']);
 });
 
-test('a state that an older vintage has changed since is gone, not told differently', async (t) => {
+test('a state that an older vintage has changed since is gone, not answered differently', async (t) => {
   await publish('OVERTAKEN', '2024-05-10', ['1', '2']);
   const url = (await answer('/v1/series/OVERTAKEN?vintage=2024-05-31')).headers.get('content-location');
   await publish('OVERTAKEN', '2024-04-10', ['0', '0', '0']);

@@ -115,7 +115,7 @@ test('many series come in one call as a list of envelopes, each as it is alone, 
   t.is(again.status, 304);
 });
 
-test('many series are all told or none', async (t) => {
+test('many series are all answered or none', async (t) => {
   const cases: [query: string, status: number, code: string, param: string][] = [
     ['', 400, 'invalid_parameter', 'ids'],
     ['?ids=CPI,', 400, 'invalid_parameter', 'ids'],

@@ -279,7 +279,7 @@ test('the first release is the first value: a publication as missing is none', a
   t.deepEqual((await first('&vintage=2024-03-15')).data, []);
 });
 
-test('paging is told to start anew when an older vintage was loaded since', async (t) => {
+test('paging is asked to start anew when an older vintage was loaded since', async (t) => {
   await makeSeries(service.pool, { id: 'BACK', frequency: 'daily' });
   const points = [1, 2, 3].map((n) => ({ date: `2024-01-0${n}`, value: `${n}` }));
   await publish(service.pool, 'BACK', '2024-02-02', points);

@@ -96,7 +96,7 @@ test('an unknown value of a dimension gives no points, an unknown dimension is a
   t.is((await refusal('/v1/series/CPI?dims=side:buy')).code, 'unknown_dimension');
 });
 
-test('meta tells the dimensions and their values', async (t) => {
+test('meta reports the dimensions and their values', async (t) => {
   const { meta } = await series('/v1/series/TRADES?limit=1');
   t.deepEqual(meta['dims'], [
     { name: 'side', values: ['buy', 'sell'], labels: {} },

@@ -17,7 +17,7 @@ interface Status {
   };
 }
 
-test('the status tells the freshness of every source, and that the database is gone when it is', async (t) => {
+test('the status reports the freshness of every source, and that the database is gone when it is', async (t) => {
   const service = await startDataService('2026-06-15T12:00:00Z');
   await makeSeries(service.pool, { id: 'A', source: 'Central Bank' });
   await makeSeries(service.pool, { id: 'B', source: 'Central Bank' });
@@ -86,7 +86,7 @@ test('a source is late by the hours since a release that is not loaded, and curr
   await service.pool.query(`update data.loads set loaded_at = '2026-06-15 10:00Z'`);
   t.like(await read(), { state: 'current', lag_hours: 0 });
 
-  // Another series of the source that is loaded does not stand in for the one that was released.
+  // Another series of the source that is loaded does not replace the one that was released.
   await makeSeries(service.pool, { id: 'B', source: 'Bureau' });
   await release('of B', '2026-06-13 12:00Z', `null, '{B}'`);
   t.like(await read(), { state: 'late', lag_hours: 48, last_release_at: '2026-06-13T12:00:00Z' });
@@ -159,7 +159,7 @@ test('a release that is cancelled or delayed is waited for by nobody', async (t)
   }
 });
 
-test('the status tells of the sources that are fetched by schedule, and nothing of their URLs', async (t) => {
+test('the status reports the sources that are fetched by schedule, and nothing of their URLs', async (t) => {
   const service = await startDataService('2026-11-23T12:00:00Z');
   t.teardown(() => service.close());
   const read = async () => {
@@ -177,8 +177,8 @@ test('the status tells of the sources that are fetched by schedule, and nothing 
        ('p.b', 'p', 'https://office.example/b.csv', '', '{"series": {"id": "B", "source": "{Publisher}"}}', 'daily 10:30',
          '2026-11-01Z', '2026-11-24 10:30Z', null, null, 0, null, null)`,
   );
-  const told = await read();
-  t.deepEqual(told.data.fetched, [
+  const reported = await read();
+  t.deepEqual(reported.data.fetched, [
     {
       ...{ name: 'p.a', source: 'Bureau', schedule: 'hourly', last_fetch_at: '2026-11-23T12:01:00Z' },
       ...{ last_change_at: '2026-11-22T10:00:00Z', failures: 2, next_fetch_at: '2026-11-23T12:06:00Z' },
@@ -188,5 +188,5 @@ test('the status tells of the sources that are fetched by schedule, and nothing 
       ...{ last_change_at: null, failures: 0, next_fetch_at: '2026-11-24T10:30:00Z' },
     },
   ]);
-  t.notRegex(JSON.stringify(told), /office\.example|secret|reason/);
+  t.notRegex(JSON.stringify(reported), /office\.example|secret|reason/);
 });

@@ -214,7 +214,7 @@ test('sums keep apart what aggregate_by names, and add up the rest', async (t) =
   );
 });
 
-test('nothing is added up twice where totals stand beside their parts', async (t) => {
+test('nothing is added up twice where totals are beside their parts', async (t) => {
   const nzl = 'reporter=NZL&flow=export&period=2024&aggregate_by=';
   t.deepEqual(await sums(`${nzl}period`, 'value'), [[1000]]);
   t.deepEqual(await sums(`${nzl}partner&sort=-value`, 'partner_code', 'value'), [

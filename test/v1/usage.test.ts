@@ -146,7 +146,7 @@ test('the history as CSV has the same rows under a header, with CRLF', async (t)
   t.is(answer.body, "date,endpoint,calls,billed\r\n2026-11-19,'=series(),1,1\r\n");
 });
 
-test('the history by a group shows it, and its rows stand in order of date and group', async (t) => {
+test('the history by a group shows it, and its rows are in order of date and group', async (t) => {
   const client = await service.newClient();
   const days = ['2026-11-19', '2026-11-20'];
   await serve(
@@ -246,7 +246,7 @@ test('the sums of this month hold no day of the month before or after', async (t
   await serve(
     client,
     ['2026-10-31', '2026-11-01', '2026-11-30', '2026-12-01'].map((day) => ({
-      day, // as gateways tell whose clocks are a little off when the month turns
+      day, // as gateways show whose clocks are a little off when the month turns
       endpoint: 'series',
       status_class: 2,
       calls: 1,

@@ -1,4 +1,4 @@
-// The URL of a webhook, as POST and PATCH take it: only what the guard admits, and no answer tells of the network.
+// The URL of a webhook, as POST and PATCH take it: only what the guard admits, and no answer reveals the network.
 import test from 'ava';
 import { assertError, startAccountsService, type AccountsService } from '../services/accounts-service.ts';
 import { newWebhook, someEvents } from '../webhooks/endpoints.ts';
@@ -10,7 +10,7 @@ test.before(async () => {
 });
 test.after.always(() => service.close());
 
-test('a URL that the guard refuses is refused by the API, whichever endpoint takes it, and the answer tells nothing of the network', async (t) => {
+test('a URL that the guard refuses is refused by the API, whichever endpoint takes it, and the answer reveals nothing of the network', async (t) => {
   const client = await service.newClient('pro');
   const { id } = await newWebhook(service, client);
   const refused = [

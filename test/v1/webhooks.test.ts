@@ -119,7 +119,7 @@ test.serial(
 );
 
 test.serial(
-  'a plan without webhooks makes none, and is told which plan has them; what is there can still be managed',
+  'a plan without webhooks makes none, and learns which plan has them; what is there can still be managed',
   async (t) => {
     const client = await pro();
     const { id } = await newWebhook(service, client);

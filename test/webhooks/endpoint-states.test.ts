@@ -12,7 +12,7 @@ import { stage, work } from './stage.ts';
 const hour = 3_600_000;
 
 test.serial(
-  'an endpoint that answers 410 is disabled at once; it is sent nothing more, and its holder is told by mail',
+  'an endpoint that answers 410 is disabled at once; it is sent nothing more, and its holder is notified by mail',
   async (t) => {
     const mailbox = await startMailbox();
     t.teardown(() => mailbox.close());
@@ -20,7 +20,7 @@ test.serial(
     await it.service.deps.db.webhooks.update({ description: 'Ours' }, { where: { id: it.webhook.id } });
     await work(t, it, { smtpUrl: mailbox.smtpUrl });
     it.receiver.answer(410);
-    await it.tell();
+    await it.report();
     await it.receiver.next();
     const account = await it.service.deps.db.accounts.findByPk(it.client.accountId);
     const mail = await mailbox.next(account?.email ?? '', 'A webhook was disabled');
@@ -31,7 +31,7 @@ test.serial(
       disabled_because: 'gone',
     });
     it.receiver.answer(204);
-    await it.tell();
+    await it.report();
     await untilMessagesAreMade(it.service);
     t.is((await messagesTo(it.service, it.webhook.id)).length, 1, 'no message is made for it');
   },
@@ -45,12 +45,12 @@ test.serial(
     const it = await stage(t);
     await work(t, it, { smtpUrl: mailbox.smtpUrl });
     it.receiver.answer(503);
-    const names = [await it.tell()];
+    const names = [await it.report()];
     await untilAttempted(it.service, it.webhook.id, 1);
     for (let attempts = 1, elapsed = 0; elapsed < 120; attempts += 1) {
       it.service.clock.advance(24 * hour);
       elapsed += 24;
-      const name = await it.tell();
+      const name = await it.report();
       await untilMessagesAreMade(it.service);
       if (elapsed === 120) continue; // it may be disabled before it hears of the last one
       names.push(name);
@@ -89,7 +89,7 @@ test.serial(
     await it.service.as(it.client, `/v1/webhooks/${it.webhook.id}/test`, { method: 'POST' });
     await setPlan(it.service.deps, it.client.accountId, 'starter');
     await work(t, it);
-    await it.tell();
+    await it.report();
     await untilMessagesAreMade(it.service);
     t.deepEqual(it.receiver.received, []);
     await setPlan(it.service.deps, it.client.accountId, 'pro');
@@ -104,13 +104,13 @@ test.serial(
     await work(t, it);
     const held = Promise.withResolvers<() => void>();
     it.receiver.answer((_request, response) => held.resolve(() => response.writeHead(500).end()));
-    await it.tell();
+    await it.report();
     const answer = await held.promise;
     const other = await newWebhook(it.service, it.client, { url: it.receiver.url, events: ['key.revoked'] });
     t.is((await it.service.as(it.client, `/v1/webhooks/${it.webhook.id}`, { method: 'DELETE' })).status, 204);
     it.receiver.answer(204);
     answer();
-    await it.tell();
+    await it.report();
     await until('the other endpoint is sent its own', async () =>
       (await messagesTo(it.service, other.id)).some(({ status }) => status === 'delivered'),
     );

@@ -25,7 +25,7 @@ export function seriesEvent(
   return { type, accountId: null, series, data: load, at: deps.clock.now() };
 }
 
-/** An event about a key of one account. @returns it, and a name that tells it from all others. */
+/** An event about a key of one account. @returns it, and a name that distinguishes it from all others. */
 export function keyEvent({ deps }: Service, accountId: string): { event: NewEvent; name: string } {
   const name = `key ${randomBytes(8).toString('hex')}`;
   const data = { key: `key_${'a'.repeat(20)}`, name, masked: 'pk_live_abcd…wxyz' };

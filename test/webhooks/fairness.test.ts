@@ -22,7 +22,7 @@ test.serial(
       });
     });
     await Promise.all([work(t, it), work(t, it), work(t, it)]);
-    for (let i = 0; i < 20; i += 1) await it.tell();
+    for (let i = 0; i < 20; i += 1) await it.report();
     for (let taken = 0; taken < 20; taken += 1) {
       await until('a message is under way', () => held.length > 0);
       if (taken === 0) await until('four are', () => open === 4);
@@ -35,7 +35,7 @@ test.serial(
     t.is(it.receiver.received.length, 20, 'and each once');
 
     it.receiver.answer(500);
-    await it.tell();
+    await it.report();
     await untilAttempted(it.service, it.webhook.id, 21);
     [open, most] = [0, 0];
     it.receiver.answer((_request, response) => {
@@ -46,7 +46,7 @@ test.serial(
         response.writeHead(500).end();
       });
     });
-    for (let i = 0; i < 5; i += 1) await it.tell();
+    for (let i = 0; i < 5; i += 1) await it.report();
     for (let taken = 0; taken < 5; taken += 1) {
       await until('a message is under way', () => held.length > 0);
       held.shift()?.();
@@ -71,7 +71,7 @@ test.serial('endpoints that never answer, with hundreds of messages each, delay 
   await emit(it.service, ...events);
   await work(t, it, { attemptTimeoutMs: 60_000 });
   await until('all of them are under way', () => slow.received.length === webhooks.length * 4);
-  await it.tell();
+  await it.report();
   await it.receiver.next();
   await untilStatus(it, 'delivered');
   t.is(slow.received.length, webhooks.length * 4);

@@ -262,7 +262,7 @@ test('for any events and endpoints, the messages are those that the rules give, 
           at,
         }));
         const { messages, events: stored } = messagesOf(events, listeners);
-        const told = messages.map(({ webhookId, eventId, body }) => {
+        const reported = messages.map(({ webhookId, eventId, body }) => {
           const whole = stored.find(({ id }) => id === eventId)?.body ?? '';
           const { data } = JSON.parse(body ?? whole) as Heard;
           return `${webhookId} ${eventId} ${JSON.stringify(data['series'] ?? null)}`;
@@ -288,7 +288,7 @@ test('for any events and endpoints, the messages are those that the rules give, 
               : [`${listener.id} ${event.id} ${JSON.stringify(series ?? null)}`];
           }),
         );
-        t.deepEqual(told.toSorted(), wanted.toSorted());
+        t.deepEqual(reported.toSorted(), wanted.toSorted());
         t.is(new Set(messages.map(({ id }) => id)).size, messages.length);
         const needed = new Set(messages.map(({ eventId }) => eventId));
         t.deepEqual(new Set(stored.map(({ id }) => id)), needed, 'no event is stored that nobody hears of');
@@ -299,7 +299,7 @@ test('for any events and endpoints, the messages are those that the rules give, 
 });
 
 test.serial(
-  'whoever is told of a load is told when no gateway answers from before; of a key, at once',
+  'whoever is notified of a load is notified when no gateway answers from before; of a key, at once',
   async (t) => {
     const client = await pro();
     const { id } = await newWebhook(service, client, { events: ['series.updated', 'key.revoked'] });

@@ -122,7 +122,7 @@ test('compressed bytes are not decompressed: a bomb is only its own size', async
   t.false(sent.status !== null && sent.response.includes('\u0000'));
 });
 
-test('what is no answer is told apart in one word, without anything of the network', async (t) => {
+test('what is no answer is distinguished in one word, without anything of the network', async (t) => {
   const saying = (text: string) =>
     startSocketServer(t, (socket) => void socket.once('data', () => socket.end(text)));
   const cases: [string, string, string][] = [

@@ -15,10 +15,10 @@ test.serial(
   async (t) => {
     const it = await stage(t);
     await work(t, it);
-    await it.tell();
+    await it.report();
     await untilStatus(it, 'delivered');
     it.service.clock.advance(30 * 24 * hour);
-    await it.tell();
+    await it.report();
     await until('both are taken', () => it.receiver.received.length === 2);
     await untilAttempted(it.service, it.webhook.id, 2);
     const rows = async () => {
@@ -46,10 +46,10 @@ test.serial('the gauges of a worker count attempts, what has failed for good, an
       .find((metric) => metric.name === name)
       ?.read()
       .find(({ labels }) => labels?.['outcome'] === outcome)?.value;
-  await it.tell();
+  await it.report();
   await untilStatus(it, 'delivered');
   it.receiver.answer(410);
-  await it.tell();
+  await it.report();
   await untilStatus(it, 'failed');
   await until('both are counted', () => value('almanac_webhooks_failed_total') === 1);
   t.is(value('almanac_webhooks_attempts_total', 'delivered'), 1);
@@ -59,7 +59,7 @@ test.serial('the gauges of a worker count attempts, what has failed for good, an
 });
 
 test.serial(
-  'the operator is told of secrets that cannot be decrypted, and of what waits for minutes',
+  'the operator is notified of secrets that cannot be decrypted, and of what waits for minutes',
   async (t) => {
     const it = await stage(t);
     const settings = { ...localWebhooks, allowHttp: false };
@@ -83,7 +83,7 @@ test.serial(
     await t.throwsAsync(described(), { message: /secrets of 1 webhooks/ });
     await hasPrevious(now);
     t.regex(await described(), /^1 endpoints,/, 'nothing is signed with it any more');
-    await it.tell();
+    await it.report();
     await it.service.as(it.client, `/v1/webhooks/${it.webhook.id}/test`, { method: 'POST' });
     it.service.clock.advance(300_000);
     t.regex(await described(), /1 events and 1 messages are waiting;/);

@@ -17,7 +17,7 @@ test.serial(
     const it = await stage(t);
     await work(t, it);
     it.receiver.answer(500);
-    const name = await it.tell();
+    const name = await it.report();
     const ids = new Set<string | undefined>();
     const started = it.service.clock.now().getTime();
     let elapsed = 0;
@@ -59,7 +59,7 @@ test.serial(
     const it = await stage(t);
     await work(t, it);
     it.receiver.answer(410);
-    await it.tell();
+    await it.report();
     await it.receiver.next();
     await untilStatus(it, 'failed');
     const enable = { method: 'PATCH', body: { enabled: true } };
@@ -98,7 +98,7 @@ test.serial(
     await work(t, it);
     const held = Promise.withResolvers<() => void>();
     it.receiver.answer((_request, response) => held.resolve(() => response.writeHead(204).end()));
-    await it.tell();
+    await it.report();
     const answer = await held.promise;
     const [message] = await messagesTo(it.service, it.webhook.id);
     const path = `/v1/webhooks/${it.webhook.id}/deliveries/${message?.id}/redeliver`;
@@ -124,7 +124,7 @@ test.serial(
     await work(t, it, { attemptTimeoutMs: 60_000 });
     const held: ((status: number) => void)[] = [];
     it.receiver.answer((_request, response) => held.push((status) => response.writeHead(status).end()));
-    await it.tell();
+    await it.report();
     await until('it is under way', () => held.length === 1);
     await endLeaseOf(it.service, it.webhook.id);
     await work(t, it, { attemptTimeoutMs: 60_000 });
@@ -147,7 +147,7 @@ test.serial(
     const it = await stage(t);
     await work(t, it);
     it.receiver.answer((_request, response) => response.writeHead(429, { 'retry-after': '600' }).end());
-    await it.tell();
+    await it.report();
     await it.receiver.next();
     await untilAttempted(it.service, it.webhook.id, 1);
     it.receiver.answer(204);
@@ -155,7 +155,7 @@ test.serial(
     await newWebhook(it.service, it.client, { url: other.url, events: ['key.revoked'] });
     for (const seconds of [0, 599]) {
       it.service.clock.advance(seconds * 1000);
-      await it.tell();
+      await it.report();
       await other.next(); // the worker has had its turn
     }
     t.deepEqual(

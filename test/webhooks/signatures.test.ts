@@ -23,7 +23,7 @@ test.serial(
     const it = await stage(t);
     await work(t, it);
     it.receiver.answer((_request, response) => response.writeHead(200).end('taken <b>well</b>\u0000'));
-    const name = await it.tell();
+    const name = await it.report();
     const request = await it.receiver.next();
     t.like(request, { path: '/hook', method: 'POST' });
     t.is(request.headers['content-type'], 'application/json');
@@ -52,7 +52,7 @@ test.serial(
       method: 'POST',
     });
     const { secret } = dataOf(t, rotated) as NewWebhook;
-    await it.tell();
+    await it.report();
     const request = await it.receiver.next();
     for (const each of [secret, it.webhook.secret]) {
       t.truthy(new Standard(each).verify(request.body, signatureHeaders(request)));
@@ -64,7 +64,7 @@ test.serial(
     t.truthy(new Standard(secret).verify(request.body, only));
 
     it.service.clock.advance(24 * hour);
-    await it.tell();
+    await it.report();
     const later = await it.receiver.next();
     t.is(later.headers['webhook-signature']?.split(' ').length, 1);
   },
@@ -86,7 +86,7 @@ test.serial(
     t.is(stored?.secret.split('.')[0], keyId);
     t.is(stored?.previousSecret?.split('.')[0], keyId);
     await work(t, it, { secretKeys: [next] });
-    await it.tell();
+    await it.report();
     const request = await it.receiver.next();
     t.truthy(new Standard(it.webhook.secret).verify(request.body, signatureHeaders(request)));
   },
@@ -103,7 +103,7 @@ test.serial(
     const previousSecretUntil = new Date(clock.now().getTime() + 24 * hour);
     await stored?.update({ secret: sealed, previousSecret: stored.secret, previousSecretUntil });
     await work(t, it, { secretKeys: [next] });
-    await it.tell();
+    await it.report();
     const request = await it.receiver.next();
     t.truthy(new Standard(noteSecret(value)).verify(request.body, signatureHeaders(request)));
     t.is(request.headers['webhook-signature']?.split(' ').length, 1);
@@ -148,7 +148,7 @@ test.serial(
     const stranger = await startWebhookWorker(it.service, {
       secretKeys: ['a key that nothing was encrypted with'],
     });
-    await it.tell();
+    await it.report();
     await until('it is put off', async () => {
       const [message] = await messagesTo(it.service, it.webhook.id);
       return message !== undefined && Number(message.due_at) === it.service.clock.now().getTime() + 300_000;

@@ -19,7 +19,7 @@ export interface Stage {
   receiver: Receiver;
   webhook: NewWebhook;
   /** Writes an event of the account, which the endpoint hears of. @returns the name in it. */
-  tell(): Promise<string>;
+  report(): Promise<string>;
 }
 
 /** An account with one endpoint, on a database of its own, whose clock is now: the libraries compare it with their own. */
@@ -36,7 +36,7 @@ export async function stage(t: ExecutionContext): Promise<Stage> {
   });
   return {
     ...{ service, client, receiver, webhook },
-    async tell() {
+    async report() {
       const { event, name } = keyEvent(service, client.accountId);
       await emit(service, event);
       return name;

@@ -261,7 +261,7 @@ test('revisions are not taken for a change of base, however many there are', (t)
   }
 });
 
-test('a lean is told from t = 2 on, from eight periods on, and most of the revision by its half', (t) => {
+test('a lean is reported from t = 2 on, from eight periods on, and most of the revision by its half', (t) => {
   const of = (count: number, t: number | null, mean = 1): HorizonStatistics[] => [
     { horizon: 1, count, mean, t, meanSize: 0.4, largest: 1, revisedUp: 1 },
     { horizon: 2, count, mean, t, meanSize: 0.5, largest: 1, revisedUp: 1 },
@@ -297,7 +297,7 @@ test('the borders of the colours are rising 1, 2 or 5 times powers of ten, and s
   );
 });
 
-test('a cell tells its change since the first print or since the vintage before, and none where it is not published', (t) => {
+test('a cell reports its change since the first print or since the vintage before, and none where it is not published', (t) => {
   t.is(changeAt(published, 2, 3, 'first'), 1.5);
   t.is(changeAt(published, 2, 3, 'before'), 0.5);
   t.is(changeAt(published, 3, 1, 'first'), 0);

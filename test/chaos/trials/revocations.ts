@@ -35,7 +35,7 @@ function drawKills(random: Random, { accountsApis, redis }: Cluster, seconds: nu
 
 /** @returns what is wrong, in words. */
 export async function revokeUnderKills(options: TrialOptions): Promise<string[]> {
-  const { scene, random, seconds, tell, say } = options;
+  const { scene, random, seconds, announce, say } = options;
   const { cluster, databaseUrl, readers, scout, victims } = scene;
   const { plain, all } = await questionsOf(cluster, scout);
   const clients = createClients(cluster.gateways);
@@ -46,7 +46,7 @@ export async function revokeUnderKills(options: TrialOptions): Promise<string[]>
   const beganAtMs = performance.now();
   const kills = { amid: 0, underWay: 0 };
   const troubles = await carryOut(faults, cluster, (fault) => {
-    tell(fault, performance.now() - beganAtMs);
+    announce(fault, performance.now() - beganAtMs);
     if (fault.what !== 'killed') return;
     kills.amid += revocations.unanswered.size > 0 ? 1 : 0;
     kills.underWay += revocations.unanswered.size;

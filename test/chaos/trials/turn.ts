@@ -20,7 +20,7 @@ export interface TrialOptions {
   seconds: number;
   /** Without: every service and server is well all the time. */
   hasFaults: boolean;
-  tell(fault: Fault, atMs: number): void;
+  announce(fault: Fault, atMs: number): void;
   say(line: string): void;
   /** @returns what is wrong when all was mended. */
   recover(clients: ReturnType<typeof createClients>): Promise<string[]>;
@@ -51,7 +51,7 @@ async function approachTurn({ cluster, databaseUrl, clockAheadMs }: Scene, inMs:
 
 /** @returns what is wrong, in words. */
 export async function turnMonth(options: TrialOptions): Promise<string[]> {
-  const { scene, random, seconds, hasFaults, tell, say } = options;
+  const { scene, random, seconds, hasFaults, announce, say } = options;
   const { cluster, databaseUrl, plansFile, readers, scout, tenants: who } = scene;
   const faults = hasFaults ? drawFaults(random, cluster, { seconds, without: 'clock moved' }) : [];
   const { plain, all } = await questionsOf(cluster, scout);
@@ -68,7 +68,7 @@ export async function turnMonth(options: TrialOptions): Promise<string[]> {
   });
   const beganAtMs = performance.now();
   const [troubles] = await Promise.all([
-    carryOut(faults, cluster, (fault) => tell(fault, performance.now() - beganAtMs)),
+    carryOut(faults, cluster, (fault) => announce(fault, performance.now() - beganAtMs)),
     pause(seconds * 1000),
   ]);
   const wrong = await options.recover(clients);

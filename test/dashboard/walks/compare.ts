@@ -1,4 +1,4 @@
-// Compare two series, one as it stood earlier; pin them by a link; and try to add a ninth.
+// Compare two series, one as it was earlier; pin them by a link; and try to add a ninth.
 import type { Page } from 'playwright-core';
 import { assert, assertSame } from '../people.ts';
 import { cellsOf, monthOf, readApi, useKey, written, type Observation } from '../reading.ts';

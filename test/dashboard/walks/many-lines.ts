@@ -1,4 +1,4 @@
-// Tell the lines of a series with many of them apart, and hide and show them by the legend.
+// Distinguish the lines of a series with many of them, and hide and show them by the legend.
 import { until } from '../../run/until.ts';
 import type { Walk } from '../walks.ts';
 import { assertSame } from '../people.ts';

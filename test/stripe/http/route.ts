@@ -6,7 +6,7 @@ import { copy, type World } from '../world.ts';
 
 export interface Route {
   method: 'GET' | 'POST' | 'DELETE';
-  /** `:id` stands for one segment, which `run` gets. */
+  /** `:id` represents one segment, which `run` gets. */
   path: string;
   accepts: readonly string[];
   run(world: World, form: Form, id: string): object;

@@ -162,7 +162,7 @@ test('nothing else of an account is changed: neither its role, nor its address, 
   assertError(t, await patch('acct_nobody', { plan: 'pro' }), 404, 'not_found');
 });
 
-test('whoever reaches accounts-api without the seal of an operator is told that there is nothing', async (t) => {
+test('whoever reaches accounts-api without the seal of an operator learns that there is nothing', async (t) => {
   const client = await service.newClient();
   const holder = await newHolder();
   for (const [method, path] of [

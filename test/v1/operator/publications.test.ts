@@ -144,25 +144,28 @@ test.serial(
   },
 );
 
-test.serial('rows that are not valid are told by the check, and stop the publication whole', async (t) => {
-  const { id } = await newUpload('faulty.csv', daily.replace(',3\n', ',x3x\n'));
-  const before = await loads();
-  const { tables } = dataOf<Upload>(await operator.get(`/uploads/${id}`));
-  const entry = tables[0]?.entry ?? '';
-  const checked = await check(id, { table: 0, set: { ...set, frequency: 'daily' }, entry });
-  t.is(checked.status, 200, checked.text);
-  const report = dataOf<{ rejects: object[] }>(checked);
-  t.like(report, { publishable: false, rows_rejected: 1, points_new: 0, series: [] });
-  t.like(report.rejects, [{ line: 4 }]);
-  for (const body of [{}, { release_at: '2099-01-01T00:00:00Z' }]) {
-    const refused = await publish(id, { table: 0, set: { ...set, frequency: 'daily' }, entry, ...body });
-    t.is(codeOf(refused), 'invalid_body');
-    t.regex(messageOf(refused), /1 row is not valid; nothing was stored\.\n {2}line 4, /);
-  }
-  t.deepEqual(await loads(), before);
-  t.is((await operator.get(`/uploads/${id}`)).status, 200);
-  t.deepEqual(dataOf(await operator.get('/releases')), []);
-});
+test.serial(
+  'rows that are not valid are reported by the check, and stop the publication whole',
+  async (t) => {
+    const { id } = await newUpload('faulty.csv', daily.replace(',3\n', ',x3x\n'));
+    const before = await loads();
+    const { tables } = dataOf<Upload>(await operator.get(`/uploads/${id}`));
+    const entry = tables[0]?.entry ?? '';
+    const checked = await check(id, { table: 0, set: { ...set, frequency: 'daily' }, entry });
+    t.is(checked.status, 200, checked.text);
+    const report = dataOf<{ rejects: object[] }>(checked);
+    t.like(report, { publishable: false, rows_rejected: 1, points_new: 0, series: [] });
+    t.like(report.rejects, [{ line: 4 }]);
+    for (const body of [{}, { release_at: '2099-01-01T00:00:00Z' }]) {
+      const refused = await publish(id, { table: 0, set: { ...set, frequency: 'daily' }, entry, ...body });
+      t.is(codeOf(refused), 'invalid_body');
+      t.regex(messageOf(refused), /1 row is not valid; nothing was stored\.\n {2}line 4, /);
+    }
+    t.deepEqual(await loads(), before);
+    t.is((await operator.get(`/uploads/${id}`)).status, 200);
+    t.deepEqual(dataOf(await operator.get('/releases')), []);
+  },
+);
 
 test.serial('a workbook stays until all its tables are published', async (t) => {
   const book = utils.book_new();

@@ -64,7 +64,7 @@ const deleteAll = () => services.database.query('delete from embargo.uploads');
 test.afterEach.always(deleteAll);
 
 test.serial(
-  'a CSV file is stored, and told with what is sure, what is guessed, its entry and its first lines',
+  'a CSV file is stored, and reported with what is sure, what is guessed, its entry and its first lines',
   async (t) => {
     const answer = await operator.upload('Consumer prices.csv', csv);
     t.is(answer.status, 201, answer.text);
@@ -118,7 +118,7 @@ test.serial('each sheet of a workbook is a table, and a gzip file is read as wha
 });
 
 test.serial(
-  'a file that is no table is told as such, and one that cannot be read is refused and not kept',
+  'a file that is no table is reported as such, and one that cannot be read is refused and not kept',
   async (t) => {
     const { tables } = dataOf<Upload>(await operator.upload('words.csv', 'a\nb\nc\n'));
     t.regex(tables[0]?.skip ?? '', /./);
@@ -180,7 +180,7 @@ test.serial('a deleted upload and one that has expired are gone, with their file
     t.is(codeOf(await operator.get(`/uploads/${id}`)), 'not_found', id);
 });
 
-test.serial('an account may have ten uploads at a time, and is told so', async (t) => {
+test.serial('an account may have ten uploads at a time, and is informed', async (t) => {
   await services.database.query(
     `insert into embargo.uploads (upload_id, account_id, name, publication, created_at, expires_at)
      select gen_random_uuid(), $1, 'a.csv', 'uploads', now(), now() + interval '1 hour' from generate_series(1, 9)`,

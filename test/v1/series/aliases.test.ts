@@ -61,7 +61,7 @@ const reads = [
   '/v1/releases?series=ID',
 ];
 
-/** The answer without what tells that an earlier id was asked for. */
+/** The answer without what shows that an earlier id was asked for. */
 const apartFromName = (text: string) =>
   text.replaceAll(/"renamed_from":"[^"]*",|,"renamed_from":"[^"]*"/g, '');
 

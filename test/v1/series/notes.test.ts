@@ -42,7 +42,7 @@ interface Noted {
 const read = async (path: string) => (await service.call(path)).json as Noted;
 const notesOf = ({ data }: Noted) => data.map(({ notes }) => notes?.map(({ text }) => text));
 
-test('a series tells its licence, its methods and its footnotes, in the catalogue as well', async (t) => {
+test('a series reports its licence, its methods and its footnotes, in the catalogue as well', async (t) => {
   const facts = {
     licence: 'CC BY 4.0',
     licence_url: 'https://example.org/licence',
@@ -56,7 +56,7 @@ test('a series tells its licence, its methods and its footnotes, in the catalogu
   ]);
 });
 
-test('notes stand beside the points of their date and dimension values, when they are asked for', async (t) => {
+test('notes are beside the points of their date and dimension values, when they are asked for', async (t) => {
   t.deepEqual(notesOf(await read('/v1/series/CPI')), [undefined, undefined, undefined]);
   const noted = await read('/v1/series/CPI?include=notes');
   t.deepEqual(noted.data[1], {

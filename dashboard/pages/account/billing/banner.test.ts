@@ -16,20 +16,20 @@ const invoice = {
   hosted_invoice_url: 'https://stripe.example/i/1',
   next_attempt_at: '2026-11-17T10:00:00Z',
 };
-const standing = (
+const current = (
   of: Partial<NonNullable<SubscriptionFacts['subscription']>>,
   subscription_state: SubscriptionFacts['subscription_state'] = 'active',
 ): SubscriptionFacts => ({ plan: 'pro', subscription_state, subscription: { ...subscription, ...of } });
 
 test('where all is well nothing is said', (t) => {
   t.is(bannerOf({ plan: 'free', subscription_state: 'none', subscription: null }), null);
-  t.is(bannerOf(standing({})), null);
-  t.is(bannerOf(standing({ status: 'canceled', cancels_at: '2026-11-01T00:00:00Z' }, 'none')), null);
+  t.is(bannerOf(current({})), null);
+  t.is(bannerOf(current({ status: 'canceled', cancels_at: '2026-11-01T00:00:00Z' }, 'none')), null);
 });
 
 test('a failed payment names what is due, until when the service goes on, and the next attempt', (t) => {
   const found = bannerOf(
-    standing({ status: 'past_due', grace_ends_at: '2026-11-28T10:00:00Z', latest_invoice: invoice }),
+    current({ status: 'past_due', grace_ends_at: '2026-11-28T10:00:00Z', latest_invoice: invoice }),
   );
   t.is(found?.kind, 'warn');
   t.is(
@@ -39,15 +39,15 @@ test('a failed payment names what is due, until when the service goes on, and th
   t.deepEqual(found?.action, { label: 'Pay the invoice', url: 'https://stripe.example/i/1' });
 });
 
-test('refused calls are graver than a cancellation, and a cancellation is told in blue', (t) => {
+test('refused calls are graver than a cancellation, and a cancellation is reported in blue', (t) => {
   const cancels = { cancels_at: '2026-12-14T10:00:00Z' };
-  t.is(bannerOf(standing({ status: 'unpaid', ...cancels }, 'inactive'))?.kind, 'bad');
-  t.is(bannerOf(standing({ status: 'past_due', ...cancels }))?.kind, 'warn');
-  t.like(bannerOf(standing(cancels)), { kind: 'acc', title: 'The plan ends on 14 Dec 2026' });
+  t.is(bannerOf(current({ status: 'unpaid', ...cancels }, 'inactive'))?.kind, 'bad');
+  t.is(bannerOf(current({ status: 'past_due', ...cancels }))?.kind, 'warn');
+  t.like(bannerOf(current(cancels)), { kind: 'acc', title: 'The plan ends on 14 Dec 2026' });
 });
 
 test('a paused subscription leads to the portal', (t) => {
-  t.deepEqual(bannerOf(standing({ status: 'paused' }, 'inactive'))?.action, {
+  t.deepEqual(bannerOf(current({ status: 'paused' }, 'inactive'))?.action, {
     label: 'Open the billing portal',
     url: null,
   });

@@ -22,7 +22,7 @@ export const paying: Walk = {
     await page.getByRole('button', { name: 'Move to Pro' }).click();
     await page.getByRole('button', { name: 'Pay', exact: true }).click();
     await page.getByRole('heading', { name: 'Thank you' }).waitFor();
-    assertSame(new URL(page.url()).hash, '', 'what stands behind #');
+    assertSame(new URL(page.url()).hash, '', 'what is after #');
     await visitor.look('billing-return');
     await page.getByRole('link', { name: 'To billing' }).click();
     await page.locator('[data-test=plan]', { hasText: 'Pro' }).waitFor();

@@ -1,4 +1,4 @@
-// Google, in whose place stands a real OpenID server: a stranger signs in by it.
+// Google, played by a real OpenID server: a stranger signs in by it.
 import { assert } from '../../people.ts';
 import type { Walk } from '../../walks.ts';
 

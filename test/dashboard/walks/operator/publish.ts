@@ -186,7 +186,7 @@ async function refused(visitor: Visitor): Promise<void> {
   await choose(visitor, `wrong-${visitor.width}.csv`, edition(2100, 23).replace('2010.5', 'oops'));
   await page.getByRole('button', { name: 'Check what it changes' }).click();
   await page.getByRole('heading', { name: 'Rows that are not valid' }).waitFor();
-  assertSame(await page.getByText('"oops"').count(), 1, 'cells that are told');
+  assertSame(await page.getByText('"oops"').count(), 1, 'cells that are reported');
   assertSame(
     await page.getByRole('heading', { name: 'Publish', exact: true }).count(),
     0,
