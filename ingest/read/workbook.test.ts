@@ -84,6 +84,25 @@ test('formats that show another number, a text or less of a date than the cell h
   t.regex(read?.doubts?.values ?? '', /B2 divides what the sheet shows by 1000: .* multiply: 0\.001$/);
 });
 
+for (const bookType of ['xlsx', 'xlsb'] as const)
+  test(`hidden rows and columns of ${bookType} are named if they have content`, (t) => {
+    const book = utils.book_new();
+    const rows = [['Month', 'A', 'B'], ['2024-01', 1, 2], ['2024-02', 3, 4]]; // prettier-ignore
+    const shown = utils.aoa_to_sheet(rows);
+    const hidden = utils.aoa_to_sheet(rows);
+    const line = { hidden: true };
+    shown['!rows'] = Object.assign([], { 7: line });
+    shown['!cols'] = Object.assign([], { 7: line });
+    hidden['!rows'] = Object.assign([], { 2: line });
+    hidden['!cols'] = Object.assign([], { 1: line });
+    utils.book_append_sheet(book, shown, 'Shown');
+    utils.book_append_sheet(book, hidden, 'Hidden');
+    const file = written(`hidden.${bookType}`, write(book, { type: 'buffer', bookType }) as Buffer);
+    const [first, second] = readWorkbook(file);
+    t.is(first?.doubts, undefined);
+    t.regex(second?.doubts?.values ?? '', /^row 3 and column B of the sheet are hidden and were read/);
+  });
+
 test('an archive that is cut short is refused', (t) => {
   t.throws(() => readWorkbook(written('packed.xlsx', Buffer.from('PK\x03\x04'))), {
     message: /its archive is damaged/,

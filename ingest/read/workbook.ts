@@ -54,6 +54,7 @@ export function readWorkbook(file: string): Sheet[] {
   const workbook = opened(file, {
     ...{ dense: true, cellNF: true, cellText: false, cellHTML: true },
     sheetStubs: true, // else a formula without a result is an empty cell
+    cellStyles: true, // else it is not known which rows and columns are hidden
   });
   const from1904 = workbook.Workbook?.WBProps?.date1904 === true;
   const room: Room = { cells: cellsMax };
@@ -149,6 +150,7 @@ function sheetOf(name: string, sheet: WorkSheet, from1904: boolean, room: Room):
     rows[at] = withoutEnd(texts);
   }
   const continued = repeatMerged(rows, sheet['!merges'] ?? [], take);
+  noteHidden(doubts, sheet, rows);
   return { name, rows, continued, ...faults.found(), ...(Object.keys(doubts).length > 0 && { doubts }) };
 }
 
@@ -197,6 +199,27 @@ class Formulas {
         : `${this.#count} formulas, the first in ${this.#first}, have`;
     return { fault: `${which} no stored result: open the workbook in Excel or LibreOffice and save it` };
   }
+}
+
+/** Notes the first hidden row or column with content: a reader of the sheet does not see it, and it is read all the same. */
+function noteHidden(doubts: SheetDoubts, sheet: WorkSheet, rows: readonly string[][]): void {
+  // The lists are sparse, and a style may hide all columns behind the last.
+  const hidden = (lines: readonly ({ hidden?: boolean } | undefined)[] = [], end: number) =>
+    Object.keys(lines.slice(0, end))
+      .map(Number)
+      .filter((at) => lines[at]?.hidden === true);
+  const width = rows.reduce((most, row) => Math.max(most, row.length), 0);
+  const [row] = hidden(sheet['!rows'], rows.length).filter((at) => (rows[at] ?? []).length > 0);
+  const [column] = hidden(sheet['!cols'], width).filter((at) =>
+    rows.some((cells) => (cells[at] ?? '') !== ''),
+  );
+  const named = [
+    ...(row === undefined ? [] : [`row ${row + 1}`]),
+    ...(column === undefined ? [] : [`column ${utils.encode_col(column)}`]),
+  ];
+  if (named.length === 0) return;
+  const why = `${named.join(' and ')} of the sheet ${named.length > 1 ? 'are hidden and were' : 'is hidden and was'} read: delete what readers are not meant to see`;
+  doubts.values = doubts.values === undefined ? why : `${doubts.values}; ${why}`;
 }
 
 const quoted = /"[^"]*"|\\.|_./g;

@@ -121,7 +121,7 @@ test.serial(
         t.is((await fetch(`${url}/healthz`, { signal: AbortSignal.timeout(60_000) })).status, 200);
         return isOver() && (await isReleased()) && (await selectSources(database))[0]?.failures === 1;
       },
-      300_000,
+      900_000, // the processes that read files have a low priority
     );
     for (const { name, refused } of files)
       t.regex(readFileSync(path.join(inbox, 'rejected', `${name}.report.txt`), 'utf8'), refused, name);
