@@ -1,5 +1,5 @@
 // The concepts of a query, each a word or a term of several words, with its synonyms; common words count little.
-import { tellingWords, wordsOf, type Vocabulary } from './vocabulary.ts';
+import { contentWords, wordsOf, type Vocabulary } from './vocabulary.ts';
 
 export interface Concept {
   /** As typed, without accents. */
@@ -9,7 +9,7 @@ export interface Concept {
   /** Synonymous terms. */
   synonyms: readonly string[];
   /** Its words, if it has several; whether each is specific enough to be searched for by itself. */
-  parts: readonly { word: string; isTelling: boolean }[];
+  parts: readonly { word: string; isContentWord: boolean }[];
   /** The weight of an entry that has it. */
   weight: number;
 }
@@ -33,7 +33,7 @@ const comparedMax = 6;
 
 /** The concepts of a query in order. */
 export function conceptsOf(query: string, vocabulary: Vocabulary, corrections: Corrections = {}): Concept[] {
-  const words = tellingWords(wordsOf(query));
+  const words = contentWords(wordsOf(query));
   const meant = words.map((word) => corrections[word]?.[0] ?? word);
   const concepts: Concept[] = [];
   for (let at = 0; at < words.length;) {
@@ -50,11 +50,11 @@ function conceptOf(words: readonly string[], terms: readonly string[], correctio
   const own = meant.length === 1 ? (meant[0] ?? []) : [meant.map(([likeliest]) => likeliest).join(' ')];
   const isWeak = terms.some((term) => weakWords.has(term));
   const parts =
-    words.length === 1 ? [] : meant.flatMap(([word = '']) => [{ word, isTelling: isTelling(word) }]);
+    words.length === 1 ? [] : meant.flatMap(([word = '']) => [{ word, isContentWord: isContentWord(word) }]);
   return {
     text: words.join(' '),
     own,
-    synonyms: terms.map((term) => tellingWords(wordsOf(term)).join(' ')),
+    synonyms: terms.map((term) => contentWords(wordsOf(term)).join(' ')),
     parts,
     weight: isWeak
       ? 1
@@ -65,7 +65,7 @@ function conceptOf(words: readonly string[], terms: readonly string[], correctio
   };
 }
 
-const isTelling = (word: string): boolean => weightOfWord(word) === fullWeight;
+const isContentWord = (word: string): boolean => weightOfWord(word) === fullWeight;
 
 /** The concepts that entries are compared by: the first of the most specific ones, in query order. */
 export function comparedConcepts(concepts: readonly Concept[]): readonly Concept[] {

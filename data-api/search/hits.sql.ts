@@ -324,8 +324,8 @@ function someSql({ compared }: AskedWords, fewest: number, { v, matching, facts 
       ...(compared.length > 1 && any !== nothing && weight >= Math.min(3, heaviest) === isHeavy
         ? [having(v.query(any), few, `common_${i}`)]
         : []),
-      ...parts.flatMap(({ query, isTelling }) =>
-        isTelling === isHeavy && query !== nothing ? [having(v.query(query), few)] : [],
+      ...parts.flatMap(({ query, isContentWord }) =>
+        isContentWord === isHeavy && query !== nothing ? [having(v.query(query), few)] : [],
       ),
     ]);
   return `

@@ -10,7 +10,7 @@ interface Compared {
   /** Its own words or a synonym of them. */
   any: string;
   /** Each of its words that is searched for by itself. */
-  parts: readonly { word: string; isTelling: boolean; query: string }[];
+  parts: readonly { word: string; isContentWord: boolean; query: string }[];
   text: string;
 }
 
@@ -24,7 +24,7 @@ export interface AskedWords {
   begun: string | null;
   compared: readonly Compared[];
   /** Any of the specific words. */
-  telling: string;
+  content: string;
   /** The words as typed, without stop words. */
   typed: string;
   /** Any of the words, for marking them. */
@@ -65,10 +65,10 @@ export async function askedWords(
       .filter(({ concept }) => compared.includes(concept))
       .map(({ concept: { weight, text }, any, parts }) => ({ weight, any, parts, text })),
     typed: concepts.map(({ text }) => text).join(' '),
-    telling: anyOf(
+    content: anyOf(
       each.flatMap(({ concept, any, parts }) => [
         ...(concept.weight >= fullWeight ? [any] : []),
-        ...parts.flatMap(({ isTelling, query }) => (isTelling ? [query] : [])),
+        ...parts.flatMap(({ isContentWord, query }) => (isContentWord ? [query] : [])),
       ]),
     ),
     marked: anyOf([

@@ -40,7 +40,7 @@ export function comparison(compared: AskedWords['compared'], v: Values, words: s
   const covered = compared.map(({ weight, any, parts }) => {
     const partly = parts.map(
       // Less than a specific word by itself.
-      ({ query, isTelling }) => `(${has(query)})::integer * ${isTelling ? 2 : 1}`,
+      ({ query, isContentWord }) => `(${has(query)})::integer * ${isContentWord ? 2 : 1}`,
     );
     return `case when ${has(any)} then ${weight} else least(${[...partly, '0'].join(' + ')}, ${weight - 1}) end`;
   });

@@ -31,7 +31,7 @@ import {
   type SearchQuery,
 } from './hits.sql.ts';
 import { dayOf, searched } from './state.ts';
-import { tellingWords, wordsOf, type Vocabulary } from './vocabulary.ts';
+import { contentWords, wordsOf, type Vocabulary } from './vocabulary.ts';
 
 /** match → score; only the order has a meaning. A match of some words has the greatest. */
 const scores: Readonly<Record<(typeof matchKinds)[number], number>> = {
@@ -164,7 +164,7 @@ async function correctionsOf(
   vocabulary: Vocabulary,
   find: (words: readonly string[]) => ReturnType<typeof findCorrections>,
 ): Promise<Corrections> {
-  const unknown = tellingWords(wordsOf(q)).filter((word) => word.length >= 4 && !vocabulary.has(word));
+  const unknown = contentWords(wordsOf(q)).filter((word) => word.length >= 4 && !vocabulary.has(word));
   if (unknown.length === 0) return {};
   const found = await find(unknown);
   const entries = found.map(({ word, meant, isNear }): [string, readonly string[]] => {

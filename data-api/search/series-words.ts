@@ -22,7 +22,7 @@ export async function seriesWords(
 ): Promise<SeriesWords> {
   const words = await askedWords(database, q, conceptsOf(q, vocabulary));
   const all = words.begun === null ? words.any : `${words.any} | (${words.begun})`;
-  for (const matching of [all, words.telling]) {
+  for (const matching of [all, words.content]) {
     const { isFound, isRare } = await findFrequency(database, matching);
     if (isFound) return { q, words, matching, isRare };
   }

@@ -53,7 +53,7 @@ test('words that say nothing are left out, unless there are no others', (t) => {
   );
 });
 
-test('no telling word of a query is lost, and all stay in their order', (t) => {
+test('no content word of a query is lost, and all stay in their order', (t) => {
   const word = fc.constantFrom('jobs', 'Job', 'interest', 'rate', 'yield', 'youth', 'treasury', 'ÉTÉ');
   fc.assert(
     fc.property(fc.array(word), (words) => {

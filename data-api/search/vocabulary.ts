@@ -106,14 +106,14 @@ const emptyWords = new Set(
 );
 
 /** The words that are searched for: without stop words, unless there are no others. */
-export function tellingWords(words: readonly string[]): readonly string[] {
-  const telling = words.filter((word) => !emptyWords.has(word));
-  return telling.length === 0 ? words : telling;
+export function contentWords(words: readonly string[]): readonly string[] {
+  const content = words.filter((word) => !emptyWords.has(word));
+  return content.length === 0 ? words : content;
 }
 
 /** The same for the same words in any order, singular or plural. */
 function keyOf(words: readonly string[]): string {
-  return tellingWords(words).map(stemOf).toSorted().join(' ');
+  return contentWords(words).map(stemOf).toSorted().join(' ');
 }
 
 /** Letters that are distinct characters, and their spelling in plain Latin letters. */

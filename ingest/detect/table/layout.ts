@@ -100,7 +100,7 @@ export function detectLayout({ rows, lines, continued }: Sample): Layout | strin
   const dates: TableDates =
     titled === null
       ? { kind: 'none' }
-      : { kind: 'title', date: titled.date, evidence: `"${titled.text}" stands above the data` };
+      : { kind: 'title', date: titled.date, evidence: `"${titled.text}" is above the data` };
   return finish(rows, lines, firstRow, dates);
 }
 
