@@ -232,7 +232,7 @@ function summaryOf(
   const sum = (of: keyof Count) => [...counts.values()].reduce((total, count) => total + count[of], 0);
   const each = [...counts].map(([{ name }, { judged, hits }]) => `${name} ${hits}/${judged}`);
   return [
-    `fresh: ${done.length} loads were reported as done, ${failed} failed; ${sum('judged')} answers judged, ${sum('hits')} of them from memory, ${sum('soonHits')} of those in the ${soonMs} ms after a report; ${reported} of the endpoint that was reported`,
+    `fresh: ${done.length} loads were reported as done, ${failed} failed; ${sum('judged')} answers judged, ${sum('hits')} of them from memory, ${sum('soonHits')} of those in the ${soonMs} ms after a report; ${reported} of the endpoint that was notified`,
     `       from memory: ${each.join(', ')}`,
   ];
 }
