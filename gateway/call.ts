@@ -67,7 +67,7 @@ export interface Call {
   isUpload: boolean;
   /** The body of a read, if `query-body` has read it; undefined: `forward` reads the body, if any. */
   body: { bytes: Buffer; fields: unknown } | undefined;
-  /** The day as of which the call is to be answered, whatever its credential: the call of a tool may name one. */
+  /** The call is answered as of this day, whatever its credential: the call of a tool may name a day. */
   readonly asOf: string | undefined;
   identity: Identity;
   caller: Caller | undefined;
@@ -123,7 +123,7 @@ type Inner = IncomingMessage & { [ofParent]?: Parent };
 /** The call that a request is part of. */
 export interface Parent {
   call: Call;
-  /** The day as of which the request is to be answered; undefined: as the credential has it. */
+  /** The request is answered as of this day; undefined: as the credential has it. */
   asOf: string | undefined;
 }
 

@@ -11490,7 +11490,7 @@ export type GetOperatorSeriesData = {
          */
         source?: string;
         /**
-         * Only series of which at least one of these facts is not known.
+         * Only series that lack at least one of these facts.
          */
         missing?: Array<'unit' | 'source' | 'description' | 'geography' | 'seasonal_adjustment' | 'unit_multiplier' | 'decimals' | 'licence' | 'licence_url' | 'attribution' | 'fiscal_year_end' | 'tags' | 'category' | 'methodology_url'>;
         /**

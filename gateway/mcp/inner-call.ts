@@ -28,7 +28,7 @@ export interface InnerAnswer {
 const abandoned = 499; // as in the access log: the client left
 
 /**
- * @param read.target path and query. @param read.asOf the day as of which it is answered; undefined: as the credential has it.
+ * @param read.target path and query. @param read.asOf the answer is as of this day; undefined: as the credential has it.
  * @throws Failure `upstream_error` if the answer is cut off.
  */
 export async function readInside(

@@ -49,7 +49,7 @@ export async function listPinnedDays(on: Queryable, daysMax: number): Promise<st
 /** A day that keys are pinned to. */
 export interface PinnedDay {
   day: string;
-  /** The newest load up to it; 0 if there is none. */
+  /** The newest load up to the day; 0 before the first. */
   load: number;
   /** Changes whenever a load changes what was published up to the day. */
   state: string;

@@ -44,7 +44,7 @@ function doubtWeeks(draft: Draft, { dates, titles }: Layout): void {
   doubt(draft, 'date', `${title} says that its dates are weeks, and they are read as another period`);
 }
 
-/** A dimension of which each date of a series has one text may be a remark on the points: as a dimension it divides the series. */
+/** A dimension that has one text for each date of a series may be a remark on the points. As a dimension, it divides the series. */
 function doubtDimensions(draft: Draft, { layout: { dates, titles }, columns, rows }: Seen): void {
   if (dates.kind !== 'column') return;
   const others = [columns.key, columns.vintage?.at ?? null].filter((at) => at !== null);

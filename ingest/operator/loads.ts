@@ -12,6 +12,7 @@ import { listLoads, seriesOfLoad, statusOf, type LoadEntry } from '../history/re
 import type { RetractableLoad } from '../history/retract/retract.sql.ts';
 import { findLoads, unretractableBecause } from '../history/retract/retractable.ts';
 import { retract, retractionReport } from '../history/retract/retract.ts';
+import { changeFields } from './change-fields.ts';
 import { endpoint, numberOf, type OperatorDeps } from './endpoint.ts';
 import { interruptionsSchema } from './interruptions-schema.ts';
 import { refuseWaiting } from '../publisher/releases/refuse-waiting.ts';
@@ -132,17 +133,7 @@ export const retractLoad = endpoint({
       .boolean({ error: 'must be true or false' })
       .default(false)
       .describe('All vintages; it cannot be undone.'),
-    reason: z
-      .string({ error: 'must be a text' })
-      .trim()
-      .min(1, 'must not be empty')
-      .max(1000, 'must have at most 1000 characters')
-      .optional()
-      .describe('Why, for the record.'),
-    dry_run: z
-      .boolean({ error: 'must be true or false' })
-      .default(false)
-      .describe('Says what would change; stores nothing.'),
+    ...changeFields,
   }),
   answers: {
     200: z.object({

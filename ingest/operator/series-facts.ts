@@ -13,6 +13,7 @@ import { listParams } from '../../kernel/http/list.ts';
 import { page } from '../../kernel/http/pages.ts';
 import { someOfParam } from '../../kernel/http/params.ts';
 import { one } from '../../kernel/http/service-endpoint.ts';
+import { changeFields } from './change-fields.ts';
 import { endpoint } from './endpoint.ts';
 import { interruptionsSchema } from './interruptions-schema.ts';
 import { refusing } from './uploads.ts';
@@ -44,9 +45,7 @@ export const listSeriesFacts = endpoint({
   query: {
     q: z.string().optional().describe('A part of the id or of the name.'),
     source: z.string().optional().describe('A part of the source.'),
-    missing: someOfParam(optional)
-      .optional()
-      .describe('Only series of which at least one of these facts is not known.'),
+    missing: someOfParam(optional).optional().describe('Only series that lack at least one of these facts.'),
     ...listParams({ fields: rowSchema.keyof().options, sorts: ['id'], sort: 'id' }),
   },
   rows: rowSchema,
@@ -99,17 +98,7 @@ export const setSeriesFacts = endpoint({
       )
       .min(1, 'must have at least one series')
       .max(seriesMax, `must have at most ${seriesMax} series`),
-    reason: z
-      .string({ error: 'must be a text' })
-      .trim()
-      .min(1, 'must not be empty')
-      .max(1000, 'must have at most 1000 characters')
-      .optional()
-      .describe('Why, for the record.'),
-    dry_run: z
-      .boolean({ error: 'must be true or false' })
-      .default(false)
-      .describe('Says what would change; stores nothing.'),
+    ...changeFields,
   }),
   answers: {
     200: z.object({

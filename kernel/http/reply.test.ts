@@ -22,7 +22,7 @@ test('the encoding is the one the client weighs highest, brotli before gzip', (t
   for (const [accepted, encoding] of cases) t.is(encodingFor(accepted), encoding, accepted);
 });
 
-/** A server that streams the parts to whoever asks; `ended` reports how sendStream ended, `closed` that the answer or its client has. */
+/** A server that streams the parts to each client. `ended` reports how sendStream ended; `closed` resolves when the answer has closed. */
 async function streaming(t: ExecutionContext, parts: AsyncGenerator<string>) {
   const { promise: ended, resolve } = Promise.withResolvers<unknown>();
   const { promise: closed, resolve: close } = Promise.withResolvers<void>();

@@ -13,7 +13,7 @@ test.beforeEach(async () => {
 });
 test.afterEach.always(() => paying.close());
 
-/** An account whose customer has a subscription, of which nothing has been reported yet. */
+/** An account whose customer has a subscription. No event has reported it yet. */
 async function subscriber(plan = 'pro') {
   const { accountId, key } = await paying.services.accountWithKey('free');
   const customer = await paying.customerOf(accountId);

@@ -186,7 +186,7 @@ class World {
     const { heardAfterMs = 0, of = [] } = this.#history.loads[load - 1] ?? {};
     this.#at(this.#nowMs + heardAfterMs + inForceAfterMs, () => {
       this.#reported = Math.max(this.#reported, load);
-      // Whoever was notified calls at once.
+      // A receiver of the event calls at once.
       for (const series of of) this.#begin({ atMs: this.#nowMs, forMs: 0, series, how: 'plain' });
     });
   }

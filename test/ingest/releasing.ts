@@ -22,7 +22,7 @@ export interface FakeReleaseClock extends ReleaseClock {
   waiting(): number;
 }
 
-/** A clock that is stopped until moved; whoever pauses goes on when it has been moved far enough. */
+/** A stopped clock: a pause ends when a test has moved the clock far enough. */
 export function fakeReleaseClock(start: string): FakeReleaseClock {
   const clock = fakeClock(start);
   const sleepers = new Set<{ untilMs: number; wake: () => void }>();

@@ -10,7 +10,7 @@ export interface Token {
   depth: number;
   /** The last word of `clauses` before it at its depth; '' where there is none. */
   clause: string;
-  /** The word before the parenthesis that it is in; '' where there is none. */
+  /** The word before its parenthesis; '' outside parentheses. */
   opener: string;
 }
 

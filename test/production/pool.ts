@@ -53,7 +53,7 @@ export async function startPool(directory: string): Promise<Pool> {
   async function start(wish: Wish): Promise<Started> {
     const { service } = wish;
     const before = first.get(service);
-    if (before !== undefined) await before.catch(() => undefined); // it is reported to whoever asked for it
+    if (before !== undefined) await before.catch(() => undefined); // its own caller reports the failure
     let host = hosts.find((each) => each.service === service && each.isFree);
     if (host === undefined) hosts.push((host = newHost(hosts.length, service, directory)));
     services += 1;

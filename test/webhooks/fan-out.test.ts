@@ -299,7 +299,7 @@ test('for any events and endpoints, the messages are those that the rules give, 
 });
 
 test.serial(
-  'whoever is notified of a load is notified when no gateway answers from before; of a key, at once',
+  'the event of a load is sent once no gateway answers with earlier data; that of a key, at once',
   async (t) => {
     const client = await pro();
     const { id } = await newWebhook(service, client, { events: ['series.updated', 'key.revoked'] });
