@@ -1,7 +1,15 @@
 // Twenty files that are made to harm their reader, sent in all four ways: the watched folder, sources, uploads and the command line. Each is
 // refused with a reason, the service goes on, and good files beside them are loaded. A file that ends its reader is not tried again.
 import { randomUUID } from 'node:crypto';
-import { mkdirSync, mkdtempSync, readFileSync, readdirSync, renameSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Readable } from 'node:stream';
@@ -112,14 +120,17 @@ test.serial(
         ...{ SOURCE_ALLOW_CIDRS: '127.0.0.0/8', SOURCE_ALLOW_HTTP: 'true' },
       },
     });
-    const left = () => [...readdirSync(inbox), ...readdirSync(path.join(inbox, '.taken'))];
+    // The publisher makes `.taken` at its first look, and tries a source that failed again after a minute.
+    const taken = path.join(inbox, '.taken');
+    const left = () => [...readdirSync(inbox), ...(existsSync(taken) ? readdirSync(taken) : [])];
+    const hasFailed = async () => ((await selectSources(database))[0]?.failures ?? 0) > 0;
     const isReleased = async () => Object.keys(await published(database, 'RELEASED')).length > 0;
     const isOver = () => left().every((name) => /^(?:\.taken|almanac\.yml|done|rejected)$/.test(name));
     await until(
       'all files are done',
       async () => {
         t.is((await fetch(`${url}/healthz`, { signal: AbortSignal.timeout(60_000) })).status, 200);
-        return isOver() && (await isReleased()) && (await selectSources(database))[0]?.failures === 1;
+        return isOver() && (await isReleased()) && (await hasFailed());
       },
       900_000, // the processes that read files have a low priority
     );
