@@ -34,7 +34,6 @@ const { values } = parseArgs({
     seconds: { type: 'string', default: '60' },
     gateways: { type: 'string', default: '2' },
     redis: { type: 'string' },
-    'no-redis': { type: 'boolean', default: false },
     'lose-connections': { type: 'boolean', default: false },
     trial: { type: 'string' },
     production: { type: 'boolean', default: false },
@@ -48,7 +47,7 @@ const trials = { turn: turnMonth, 'calm-turn': turnMonth, revocations: revokeUnd
 const trialName = oneOf('--trial', values.trial, Object.keys(trials) as (keyof typeof trials)[]);
 const redis =
   oneOf('--redis', values.redis, ['one', 'cluster', 'sentinel', 'none'] as const) ??
-  (values['no-redis'] ? 'none' : values.production ? 'cluster' : 'one');
+  (values.production ? 'cluster' : 'one');
 const losesConnections = values['lose-connections'];
 const clockAheadMs = trialName?.endsWith('turn') ? aheadOfTurnMs(new Date()) : undefined;
 
