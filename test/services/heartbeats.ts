@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Batch, Credential, HeartbeatAnswer, HeartbeatMessage } from '../../kernel/heartbeat/message.ts';
 import { utcMonth, type Clock } from '../../kernel/clock.ts';
+import { untilThere } from '../run/until.ts';
 import type { Answer } from './accounts-service.ts';
 
 type Internally = (path: string, body: unknown) => Promise<Answer>;
@@ -23,9 +24,13 @@ export function heartbeatsTo(internally: Internally, clock: Clock) {
       ...{ month: utcMonth(clock.now()), ...message },
     });
 
-  /** @throws Error unless it is answered 200. */
+  /** Repeats the heartbeat while the database is too slow for it, as a gateway does. @throws Error unless it is answered 200 then. */
   async function beat(message: Partial<HeartbeatMessage>): Promise<HeartbeatAnswer> {
-    const answer = await post(message);
+    const answered = async () => {
+      const answer = await post(message);
+      return answer.status === 503 ? undefined : answer;
+    };
+    const answer = await untilThere('the heartbeat is answered', answered);
     if (answer.status !== 200) throw new Error(`The heartbeat was answered ${answer.status}.`);
     return answer.body as HeartbeatAnswer;
   }
