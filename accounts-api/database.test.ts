@@ -1,4 +1,4 @@
-// Connections of Sequelize that break at the worst moment. The server is a socket that speaks PostgreSQL's first words.
+// Connections of Sequelize that break at the worst moment. The server is a socket that sends PostgreSQL's first messages.
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import test from 'ava';

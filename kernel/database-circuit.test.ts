@@ -1,4 +1,4 @@
-// Connections to PostgreSQL that are broken at once, on plain TCP and under TLS. The server speaks its first word, and is silent then.
+// Connections to PostgreSQL that are broken at once, on plain TCP and under TLS. The server sends its first message, and is silent then.
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';

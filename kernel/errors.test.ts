@@ -111,7 +111,7 @@ async function thrownBy(t: ExecutionContext, at: string, statement: string): Pro
   ]);
 }
 
-test('a server that takes no more connections is unavailable', async (t) => {
+test('a server that refuses further connections is unavailable', async (t) => {
   const admin = openDatabase(url, silentLog, { applicationName: 'test' });
   t.teardown(() => admin.close());
   const role = new URL(url).pathname.slice(1); // roles belong to the whole server

@@ -206,10 +206,7 @@ test('a forged, stale, foreign or malformed token is refused', (t) => {
       {},
       { ...claims, identity: { ...identity, scope: undefined }, exp: soon },
     ),
-    'features that are none': byHand(
-      {},
-      { ...claims, identity: { ...identity, features: 'all' }, exp: soon },
-    ),
+    'unknown features': byHand({}, { ...claims, identity: { ...identity, features: 'all' }, exp: soon }),
     'an account that is a number': byHand(
       {},
       { ...claims, identity: { ...identity, accountId: 1 }, exp: soon },

@@ -205,7 +205,7 @@ test('every statement that changes a series counts its version on', (t) => {
   for (const statement of statements) t.regex(statement, /^[^']*\brow_version = (?:\w\.)?row_version \+ 1\b/);
 });
 
-test('accounts-api begins every transaction by inTransaction, which waits until the change is in force', (t) => {
+test('accounts-api begins every transaction by inTransaction, which waits until the change applies at every gateway', (t) => {
   for (const file of sources('accounts-api').filter((name) => name !== 'accounts-api/database.ts')) {
     t.notRegex(read(file), /sequelize\s*\.transaction\(/, file);
   }

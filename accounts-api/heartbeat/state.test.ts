@@ -48,7 +48,7 @@ test('a grant never exceeds the rest, covers what lacks as far as it can, and on
   t.pass();
 });
 
-test('whatever is reported, a month counts every call as used, and gives back no more than is out', (t) => {
+test('whatever is reported, a month counts every call as used, and gives back at most what is out', (t) => {
   fc.assert(
     fc.property(months, calls, calls, (state, served, returned) => {
       const { month, block } = takeSpent(state.month, state.block, { calls: served, returned });
@@ -66,7 +66,7 @@ test('whatever is reported, a month counts every call as used, and gives back no
   t.pass();
 });
 
-test('a change is in force when every lease of a gateway that has not seen it is over', (t) => {
+test('a change is active when every lease of a gateway that has not seen it is over', (t) => {
   const gateways = [
     { seen: 5, leasedUntilMs: 1_000 },
     { seen: 4, leasedUntilMs: 500 },

@@ -1,4 +1,4 @@
-// What the operator does beside a running service: the same rules, in force on the service's next call, written to the audit.
+// What the operator does beside a running service: the same rules, applied to the service's next call, written to the audit.
 import { instantText } from '../../kernel/clock.ts';
 import { createHash } from 'node:crypto';
 import test from 'ava';

@@ -225,7 +225,7 @@ test('a benchmark is compared on the dates that both have, and not at all where 
   }
 });
 
-test('a benchmark with a value a week is none for daily figures, one without a month none for monthly', (t) => {
+test('daily figures ignore a benchmark with a value a week, and monthly ones a benchmark that lacks a month', (t) => {
   const navs = dailyFund('2020-01-01', '2024-06-30');
   const weekly = navs.filter((nav) => dayNumber(nav.date) % 7 === 0);
   const suspended = navs.filter((nav) => nav.date < '2023-02-10' || nav.date > '2023-03-05');

@@ -158,7 +158,7 @@ test('a last line that a kill has cut short is left out, and all before it count
   t.like(await handedOverBy(directory), [{ usage: [{ calls: 1 }] }]);
 });
 
-test('a line of which a full disk took only a part does not spoil those that are written when there is room again', (t) => {
+test('a line that a full disk cut short does not spoil those that are written when there is room again', (t) => {
   const directory = newDirectory();
   const room = { isFull: true };
   const journal = openJournalFile(directory, silentLog, (file, text) =>

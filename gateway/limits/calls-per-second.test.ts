@@ -357,7 +357,7 @@ async function realGateway(t: ExecutionContext, url: string, midSecond: number):
 
 const middleOfSecond = () => Math.floor(Date.now() / 1000) * 1000 + 500;
 
-/** Two gateways of which the second counts the calls of the first. */
+/** Two gateways; the second counts the calls of the first. */
 async function sharing(t: ExecutionContext, url: string): Promise<[Seconds, Seconds]> {
   const midSecond = middleOfSecond();
   const [one, other] = [await realGateway(t, url, midSecond), await realGateway(t, url, midSecond)];

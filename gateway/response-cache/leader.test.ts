@@ -7,7 +7,7 @@ import { createKeptAnswers } from './answer-store.ts';
 
 const needed = { edition: 'e', load: 1 };
 
-/** Captures, of which `ask` lets a call ask for an answer that data-api gives at once. @returns whether it was kept. */
+/** Captures; `ask` lets a call ask for an answer that data-api gives at once. @returns whether it was kept. */
 function start() {
   const keptAnswers = createKeptAnswers(1_000_000);
   const captures = createCaptures(keptAnswers, fakeClock('2026-11-20T12:00:00Z'));

@@ -218,7 +218,7 @@ test('what is expected names the bounds: the length of a text, the range of a nu
   t.regex(plainCells.expected({ ...column, type: 'city' }), /one city; an average over cities is not a city/);
 });
 
-test('where zero says that there is none, zero and less are empty, and more is itself', (t) => {
+test('where zero means missing, zero and less are empty, and more is itself', (t) => {
   const column: Column = { name: 'x', type: 'number', required: false, meaning: '', zeroIsMissing: true };
   t.deepEqual(
     ['0', '-1', '0.00', '0.01', 'x'].map((text) => plainCells.read(column, text)),

@@ -231,8 +231,8 @@ const unreadable: [what: string, headers: Record<string, string>, body: string |
   ['in a charset that nobody knows', { 'content-type': 'application/json; charset=klingon' }, '{}'],
   ['in a charset that only looks like UTF-8', { 'content-type': 'application/json; charset=utf-9' }, '{}'],
   ['in an encoding that nobody knows', { 'content-encoding': 'klingon' }, '{}'],
-  ['that says gzip and is none', { 'content-encoding': 'gzip' }, '{}'],
-  ['of which the end of the gzip is missing', { 'content-encoding': 'gzip' }, gzipSync('{}').subarray(0, -4)],
+  ['that claims to be gzip and is not', { 'content-encoding': 'gzip' }, '{}'],
+  ['whose gzip lacks its end', { 'content-encoding': 'gzip' }, gzipSync('{}').subarray(0, -4)],
 ];
 for (const [what, more, body] of unreadable) {
   test(`a body ${what} is refused as invalid, and is no failure of ours`, async (t) => {

@@ -47,7 +47,7 @@ test('a line that cannot be written is lost and counted, and the next ones are w
   t.deepEqual(lines(), ['c'.repeat(70_000), lost(2)]);
 });
 
-test('a line of which only a part was written does not run into the next one', (t) => {
+test('a line that was written only in part does not run into the next one', (t) => {
   const { file, files, lines, answer } = fakeFile();
   const output = new LogOutput(1, files);
   output.write(long('a'));

@@ -315,7 +315,7 @@ const changes = {
   'another status': `status = 'disabled'`,
   'a subscription': `subscription_state = 'active'`,
 };
-/** What is done with a proof. Each waits for the row of the account before anything of it is in force. */
+/** What is done with a proof. Each waits for the row of the account before it changes anything. */
 const effects: Record<
   string,
   { ask: (holder: Holder) => Promise<[string, Ask]>; left: (holder: Holder) => Promise<boolean> }

@@ -218,7 +218,7 @@ for (const [what, lie] of Object.entries(lies)) {
 }
 
 test.serial(
-  'a way back with no state, a foreign, damaged or used one, or without the cookie leads nowhere',
+  'a callback with no state, a foreign, damaged or used one, or without the cookie is refused',
   async (t) => {
     const claims = person();
     const flow = await begin();
@@ -305,7 +305,7 @@ for (const target of [
   '/a#b',
   `/${'a'.repeat(600)}`,
 ]) {
-  test.serial(`a way back to ${JSON.stringify(target.slice(0, 40))} is refused`, async (t) => {
+  test.serial(`a return address of ${JSON.stringify(target.slice(0, 40))} is refused`, async (t) => {
     const answer = await services.call(`/auth/google/start?return_to=${encodeURIComponent(target)}`, {
       redirect: 'manual',
       headers: from(),
@@ -320,7 +320,7 @@ for (const target of [
   });
 }
 
-test.serial('a code that is none is refused, and it is said where one comes from', async (t) => {
+test.serial('an invalid code is refused, and the message states where to get one', async (t) => {
   const { cookie } = await begin();
   for (const code of ['', 'x', `${'x'.repeat(43)}=`, 'x'.repeat(44)]) {
     const answer = await exchange(code, cookie);
@@ -330,7 +330,7 @@ test.serial('a code that is none is refused, and it is said where one comes from
   }
 });
 
-test.serial('a HEAD uses up no way back', async (t) => {
+test.serial('a HEAD uses up no callback', async (t) => {
   const claims = person();
   const flow = await begin();
   odd.idToken = (proper, sign) => sign({ ...proper, ...claims, nonce: flow.nonce });

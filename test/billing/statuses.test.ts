@@ -214,7 +214,7 @@ test.serial('what is not understood is logged once, however often it is fetched'
   t.deepEqual(errors.slice(1), [{ ...about, price }]);
 });
 
-test.serial('a change of plan at Stripe, up or down, is in force on the next call', async (t) => {
+test.serial('a change of plan at Stripe, up or down, applies to the next call', async (t) => {
   const who = await subscriber('starter');
   const asksVintage = () => paying.services.call('/v1/series/NONE?vintage=2026-01-01', { key: who.key });
   t.is((await asksVintage()).status, 403);

@@ -28,7 +28,7 @@ test.serial('a worker acts on events, and ends a grace, by itself', async (t) =>
   t.teardown(() => work.close());
   const { accountId, key, id } = await subscriber();
   await paying.fake.deliverHeld();
-  await until('the plan is in force', async () => (await paying.entitlement(accountId)) === 'pro active');
+  await until('the plan is active', async () => (await paying.entitlement(accountId)) === 'pro active');
   paying.fake.failPayment(id);
   await paying.fake.deliverHeld();
   const inGrace = `select from accounts.subscriptions where grace_ends_at is not null`;
@@ -73,10 +73,7 @@ test.serial('a plan change from Stripe makes gateways look up the keys of that a
     const customer = await shared.customerOf(accountId);
     shared.fake.subscribe({ customer, price: shared.price(plan) });
     await shared.fake.deliverHeld();
-    await until(
-      'the plan is in force',
-      async () => (await shared.entitlement(accountId)) === `${plan} active`,
-    );
+    await until('the plan is active', async () => (await shared.entitlement(accountId)) === `${plan} active`);
     return accountId;
   };
   const numbered = () =>
@@ -98,7 +95,7 @@ test.serial('a customer whom Stripe answers slowly holds up no other, however ma
   for (let i = 0; i < 12; i += 1) {
     const { accountId } = await subscriber();
     await paying.fake.deliverHeld();
-    await until('the plan is in force', async () => (await paying.entitlement(accountId)) === 'pro active');
+    await until('the plan is active', async () => (await paying.entitlement(accountId)) === 'pro active');
   }
   t.is(await paying.entitlement(first.accountId), 'free none');
   slow.release();

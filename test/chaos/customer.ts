@@ -136,7 +136,7 @@ async function loadsAfter(database: Database, loadNo: number): Promise<number[]>
   return rows.map((row) => row.load_no);
 }
 
-/** Calls the management API, at another gateway after each answer that is none. @throws Error if no gateway answers well. */
+/** Calls the management API, at another gateway after each that does not answer. @throws Error if no gateway answers well. */
 async function manage(
   { gateways, who }: CustomerOptions,
   method: string,

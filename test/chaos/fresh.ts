@@ -1,5 +1,5 @@
-// The readers of the series that is loaded again and again: they ask every gateway for it by several doors, and judge each answer. It must be
-// at least as new as the newest load that was reported as done before the call began. Hides how an answer says of which load it is.
+// The readers of the series that is loaded again and again: they ask every gateway for it by several endpoints, and judge each answer. It must be
+// at least as new as the newest load that was reported as done before the call began. Hides how an answer states its load.
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import type { Answer, Caller, Question } from './calls.ts';
 import { callOnAndOn, type Load, type LoadOptions } from './load.ts';

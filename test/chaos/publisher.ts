@@ -19,7 +19,7 @@ export interface Publisher {
   readonly done: readonly Done[];
   /** The newest value that was reported as done before that instant, and when. */
   doneBefore(atMs: number): Done;
-  /** The newest value of which a load was begun. */
+  /** The newest value whose load was begun. */
   readonly begun: number;
   stop(): Promise<void>;
 }

@@ -337,7 +337,7 @@ test.serial('a backup whose reader disconnects, or whose disk is full, fails wit
   t.deepEqual(await database.query('select 1 as one'), [{ one: 1 }], 'the connections serve on');
 });
 
-test.serial('backup and restore take a file, and no more', async (t) => {
+test.serial('backup and restore take one file, and nothing else', async (t) => {
   for (const name of ['backup', 'restore'])
     for (const words of [[name], [name, 'a', 'b']]) {
       const { code, stderr } = await almanac(words);

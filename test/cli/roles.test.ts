@@ -164,7 +164,7 @@ test.serial(
 );
 
 test.serial(
-  'another password of the settings is in force after the next almanac migrate, and a service never migrates',
+  'another password of the settings is valid after the next almanac migrate, and a service never migrates',
   async (t) => {
     const url = urlOf(server.url, { pathname: '/owner', username: 'owner', password: ownerPassword });
     const almanac = commandLine(settingsOf(url));

@@ -152,7 +152,7 @@ function faultsOf(page: Page, origin: string, expected: ReadonlySet<number>): st
 }
 
 async function checkAccess(page: Page, where: string): Promise<void> {
-  // Given to the page by the debugger: its Content-Security-Policy stays in force.
+  // Given to the page by the debugger: its Content-Security-Policy stays active.
   await page.evaluate(axe.source);
   const { violations } = await page.evaluate<axe.AxeResults>(
     `axe.run(document, { resultTypes: ['violations'], runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] })`,

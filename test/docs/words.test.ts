@@ -27,7 +27,7 @@ test('code and tables are not counted', (t) => {
   t.is(wordsOf('1. one\n   ```yaml\n   two\n   ```\n   three'), 3);
 });
 
-test('the pages have no more words than the limit', (t) => {
+test('the pages have at most as many words as the limit', (t) => {
   const counts = pages.map((page) => ({
     page,
     words: wordsOf(readFileSync(path.join(projectRoot, page), 'utf8')),

@@ -9,7 +9,7 @@ test('400 random requests over all endpoints: no failure of ours, no answer besi
   t.teardown(() => services.close());
   const { faults, statuses } = await fuzz(services, { seed: 1, count: 400 });
   t.deepEqual(faults, []);
-  // Requests that are all refused at the door would find nothing.
+  // Requests that are all refused at once would find nothing.
   t.true((statuses.get(200) ?? 0) > 30, JSON.stringify([...statuses]));
   for (const status of [400, 401, 404]) t.true(statuses.has(status), `${status}`);
   t.true(operations.length > 50);

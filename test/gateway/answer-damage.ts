@@ -85,7 +85,7 @@ const fragments = [
   'HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n',
 ];
 
-/** Lines that change what follows, or are none. */
+/** Lines that change what follows, or are not header lines. */
 const hostileLines = [
   ...[
     'Transfer-Encoding: chunked',

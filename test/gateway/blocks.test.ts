@@ -299,7 +299,7 @@ test.serial('a month that is used up is refused without asking again, until the 
   t.is(await service.used(client), limit + 1);
 });
 
-test.serial('a lower plan is in force at once at gateways that hold calls of the higher one', async (t) => {
+test.serial('a lower plan applies at once at gateways that hold calls of the higher one', async (t) => {
   const client = await service.newClient('starter');
   const gateways = [await start(t), await start(t)];
   for (const life of gateways) t.true(await isServed(life, client, 400));

@@ -50,7 +50,7 @@ for (const [path, bytes, kept] of [
   ['/auth/login', 64 * kb, 8],
   ['/billing/stripe/events', 256 * kb, 2],
 ] as const) {
-  test.serial(`unfinished bodies to ${path} from one address hold no more than its share`, async (t) => {
+  test.serial(`unfinished bodies to ${path} from one address occupy at most its share`, async (t) => {
     const count = 60;
     const attack = await sendUnfinished(count, path, bytes, () => '203.0.113.1');
     await until('the rest is refused', () => attack.refused.length >= count - kept);

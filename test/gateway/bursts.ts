@@ -19,7 +19,7 @@ export function callAll(gateways: Gateways, key: string, calls: number): Promise
 }
 
 /**
- * Serves what is left of a month, until a round finds nothing at any gateway. @returns how many were served.
+ * Serves the remaining calls of a month, until a round finds none at any gateway. @returns how many were served.
  * @throws Error if a call is answered neither 200 nor 402.
  */
 export async function serveTheRest(gateways: Gateways, key: string): Promise<number> {

@@ -42,7 +42,7 @@ async function untilUsed(key: string, wanted: number): Promise<void> {
   });
 }
 
-test.serial('the limit headers say what is left of the second and the month', async (t) => {
+test.serial('the limit headers state the remaining calls of the second and the month', async (t) => {
   const { key } = await services.accountWithKey('free');
   const left = freeLimit - (await warmUp(key)) - 1;
   const { headers } = await get(key);

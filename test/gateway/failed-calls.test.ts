@@ -55,7 +55,7 @@ const start = async (t: ExecutionContext): Promise<TestGateway> => {
 };
 
 test.serial(
-  `with 5 calls left, five that fail one after the other leave 5 for the next calls, and no more`,
+  `with 5 calls left, five that fail one after the other leave exactly 5 for the next calls`,
   async (t) => {
     const gateway = await start(t);
     const client = await clientWithLeft(5);

@@ -228,7 +228,7 @@ export async function closeSilent(
   const ids = lives.map(({ heartbeat }) => heartbeat.life());
   for (const life of lives) life.pass(longSilenceMs);
   await until('they are closed', async () => {
-    // Again, as a message from before the silence may be answered only now, and gives a lease of which nobody hears.
+    // Again, as a message from before the silence may be answered only now, and gives a lease that nobody learns about.
     await passLeases(service.deps, lives, longSilenceMs);
     await closeLives(service.deps);
     const [rows] = await service.deps.db.sequelize.query(

@@ -42,7 +42,7 @@ async function startCuttable(outage: LifeOptions['outage']) {
   };
 }
 
-/** Asks for so many calls, one by one and all at once. @returns how many were served; the others were refused, as what is left cannot be known. */
+/** Asks for so many calls, one by one and all at once. @returns how many were served; the others were refused, as the remaining calls cannot be known. */
 async function serve(life: GatewayLife, accountId: string, calls: number): Promise<number> {
   const outcomes = await Promise.allSettled(Array.from({ length: calls }, () => life.take(accountId, 1)));
   for (const outcome of outcomes) {
@@ -54,7 +54,7 @@ async function serve(life: GatewayLife, accountId: string, calls: number): Promi
   return outcomes.filter(({ status }) => status === 'fulfilled').length;
 }
 
-// The first call brings 8 calls more, which the gateway holds; a question for most of a month brings no more than it asks for.
+// The first call brings 8 more calls, which the gateway holds; a question for most of a month brings only what it asks for.
 for (const [outage, before, most] of [
   ['closed', 1, 8],
   ['bounded', 1, 8 + 100],

@@ -67,7 +67,7 @@ test.serial('accounts of a plan that was removed from the file are on the free o
   t.is(gateway.dataApi.received.at(-1)?.identity?.plan, 'free');
 });
 
-test.serial('the end or renewal of a subscription is in force on the next call', async (t) => {
+test.serial('the end or renewal of a subscription applies to the next call', async (t) => {
   const { accountId, key } = await accounts.newClient('pro');
   for (const [subscriptionState, status] of [
     ['active', 200],
@@ -82,7 +82,7 @@ test.serial('the end or renewal of a subscription is in force on the next call',
   }
 });
 
-test.serial('what a changed plan allows, and no more, is in force on the next call', async (t) => {
+test.serial('exactly what a changed plan allows applies to the next call', async (t) => {
   const { accountId, key } = await accounts.newClient('free');
   for (const [plan, status] of [
     ['free', 403],

@@ -54,7 +54,7 @@ const wrongMaps: Record<string, [text: string, saying: RegExp]> = {
 };
 
 test.serial(
-  'an invalid routes file is refused with the reason, and the previous one stays in force',
+  'an invalid routes file is refused with the reason, and the previous one stays active',
   async (t) => {
     const gateway = await startTestGateway({ accounts, accountsApiUrls, configDirectory: directory });
     t.teardown(() => gateway.close());
@@ -73,7 +73,7 @@ test.serial(
 );
 
 test.serial(
-  'new routes are in force once they are applied, in compiled pipelines and in the engine’s',
+  'new routes are active once they are applied, in compiled pipelines and in the engine’s',
   async (t) => {
     const gateway = await startTestGateway({ accounts, accountsApiUrls, configDirectory: directory });
     t.teardown(() => gateway.close());

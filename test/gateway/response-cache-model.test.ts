@@ -48,7 +48,7 @@ test('no call that begins after a load was reported as done is answered from bef
       late += outcome.judged.filter(({ needed }) => needed > 0).length;
       if (outcome.wrong.length > 0) throw new Error(outcome.wrong.join('\n'));
     }),
-    { numRuns: runs, endOnFailure: true }, // a shorter history would take minutes, and explain no more than the first wrong call
+    { numRuns: runs, endOnFailure: true }, // a shorter history would take minutes, and explain only the first wrong call
   );
   t.log(`${judged} answers, ${hits} from memory, ${late} after a load was reported`);
   t.true(hits > judged / 20, 'some were from memory');

@@ -117,7 +117,7 @@ test.serial('two gateways replaced one by one under load lose no call, and bill 
   for (const { gateway } of backends) t.false(gateway.output().includes(client.key));
 });
 
-test.serial('SIGHUP puts new plans in force; an invalid file is logged and changes nothing', async (t) => {
+test.serial('SIGHUP applies new plans; an invalid file is logged and changes nothing', async (t) => {
   writeFileSync(plansFile, plans);
   const metricsPort = await freePort();
   const gateway = await startOne({ METRICS_PORT: String(metricsPort) });

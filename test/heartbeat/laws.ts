@@ -21,7 +21,7 @@ export function brokenLaw(world: World, rules: Rules): string | null {
     if (out < 0) return 'no calls are owed to a month';
     if (out !== blocks.reduce((sum, block) => sum + outOf(block), 0)) return 'what is out is out with blocks';
     if (takenOrServed(world, rules, month) > Math.max(...world.limits) + (world.excess[month] ?? 0))
-      return 'no more is served than the limit';
+      return 'at most the limit is served';
     if (used + untaken(world, month) !== world.served[month]) return 'what was served is charged once';
   }
   if (world.blocks.some((block) => isOverdrawn(world, block, rules)))

@@ -1,4 +1,4 @@
-// Reads a Dockerfile and a .dockerignore: the stages with their steps, arguments put in. Hides their syntax, of which it knows what ours
+// Reads a Dockerfile and a .dockerignore: the stages with their steps, arguments put in. Hides their syntax; it knows what ours
 // uses; an instruction or option that it does not know is an error, so that nothing is left out.
 import { matchesGlob } from 'node:path';
 

@@ -353,7 +353,7 @@ test.serial('another load waits for a release that is being prepared, and is inf
       ...{ create: true, set: daily, clock: fakeClock(instant) },
       onWaiting: (_load, isRelease) => isReported.resolve(isRelease),
     });
-    t.false(await isReported.promise, 'an ordinary load is none');
+    t.false(await isReported.promise, 'an ordinary load is not a release');
     return { waits };
   });
   await (

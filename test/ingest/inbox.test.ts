@@ -149,7 +149,7 @@ for (const [what, [name, content, reason]] of Object.entries<[string, string | B
   });
 
 test.serial(
-  'a file without an entry, of which all is sure, is loaded, and its entry is added to almanac.yml',
+  'a file without an entry, but with nothing doubtful, is loaded, and its entry is added to almanac.yml',
   async (t) => {
     const inbox = folder();
     inbox.put('exchange.csv', sure('EXA', 1.09));
@@ -188,7 +188,7 @@ test.serial('what others have written into almanac.yml stays as it is when an en
 });
 
 test.serial(
-  'a file of which something is guessed is rejected with the entry; with that confirmed it is loaded, and the next of its form too',
+  'a file that needs a guess is rejected with the entry; with that confirmed it is loaded, and the next of its form too',
   async (t) => {
     const inbox = folder();
     inbox.put('gold 2026-09.csv', 'Date,Yield\n2024-01-01,2063.73\n2024-02-01,2054.30\n2024-03-01,2214.35\n');

@@ -1,4 +1,4 @@
-// What almanac publish shows before it loads: rows as they will be served, what is left out, and guesses that are settled by picking a reading.
+// What almanac publish shows before it loads: rows as they will be served, what it leaves out, and guesses that are resolved by picking a reading.
 import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -208,7 +208,7 @@ test('the day on which fiscal years end is picked or typed', async (t) => {
   t.is((await published(database, 'other'))['2018-04-05'], '1');
 });
 
-test('what is left out may be made to stop the load', async (t) => {
+test('rows that are left out can be made to stop the load', async (t) => {
   const folder = folderOf('stop', { 'stop.csv': 'Year,Price\n2020,1\n2021,2\n2022,3\nTotal,6\n' });
   const ran = await almanac(['publish', folder, ...facts], { stdin: '2\ny\n', isTerminal: true });
   t.is(ran.code, 1);

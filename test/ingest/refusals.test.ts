@@ -59,7 +59,7 @@ const refusals: Record<string, Refusal> = {
       [3, 'row', 'KNOWN,2024-01-02,1,2', /^3 cells, as in the header$/],
     ],
   },
-  'a series that does not exist, a date and a value that are none': {
+  'a series that does not exist, an invalid date and an invalid value': {
     csv: [long, 'UNKNOWN,2024-01-02,1', 'KNOWN,2024-02-30,1', 'KNOWN,2024-02,1', 'KNOWN,2024-01-02,one'],
     rejects: [
       [2, 'series_id', 'UNKNOWN', exists],
@@ -261,13 +261,13 @@ const refusals: Record<string, Refusal> = {
     code: 'usage',
     message: /cannot be the same/,
   },
-  'a decimal sign that is none': {
+  'an invalid decimal sign': {
     csv: `${long}\nKNOWN,2024-01-02,1`,
     options: { decimal: ';' },
     code: 'usage',
     message: /The decimal sign is \. or , and not ;/,
   },
-  'a sign of thousands that is none': {
+  'an invalid sign of thousands': {
     csv: `${long}\nKNOWN,2024-01-02,1`,
     options: { thousands: 'x' },
     code: 'usage',

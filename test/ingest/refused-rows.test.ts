@@ -178,7 +178,7 @@ test.serial('a column whose name cannot be a dimension is refused with the flag 
   t.regex(failure.message, /--map 'country_name=Country Name'/);
 });
 
-test.serial('a row that lacks cells does not speak for a new series: the next row of it does', async (t) => {
+test.serial('a row that lacks cells does not describe a new series: the next row of it does', async (t) => {
   const csv = [
     'series_id,date,value,unit,frequency,source',
     'CUT,2024-01-01',

@@ -1,4 +1,4 @@
-// Loads that repeat others, whole or in part: what a load states holds while it is in force, whichever load stated it first.
+// Loads that repeat others, whole or in part: what a load states holds until it is retracted, whichever load stated it first.
 import test from 'ava';
 import { retract } from '../../ingest/history/retract/retract.ts';
 import { datasetNamed, datasetNames } from '../../ingest/datasets/datasets.ts';
@@ -84,13 +84,13 @@ for (const [name, pair] of Object.entries(pairs))
         const numbers = [await numberOf(() => pair[0](id)), await numberOf(() => pair[1](id))];
         t.deepEqual(await published(database, id), shown);
         await retracted(numbers[first] ?? NaN, today, erase);
-        t.deepEqual(await published(database, id), shown, 'one load is in force');
+        t.deepEqual(await published(database, id), shown, 'one load is active');
         await retracted(numbers[second] ?? NaN, tomorrow, erase);
-        t.deepEqual(await published(database, id), {}, 'no load is in force');
+        t.deepEqual(await published(database, id), {}, 'no load is active');
       });
     }
 
-test.serial('points of overlapping archives stay while a load that states them is in force', async (t) => {
+test.serial('points of overlapping archives stay while a load that states them is active', async (t) => {
   const one = await numberOf(() =>
     archived([
       '2024-01-01 1 2024-02-01',
@@ -150,7 +150,7 @@ test.before(async () => {
 });
 
 for (const [dataset, [header, one, two]] of Object.entries(tables))
-  test.serial(`${dataset}: each row stays while a load that states it is in force`, async (t) => {
+  test.serial(`${dataset}: each row stays while a load that states it is active`, async (t) => {
     const { target } = datasetNamed(dataset);
     const count = async () => (await database.query(`select from ${target}`)).length;
     for (const [first, second, left] of [
@@ -179,7 +179,7 @@ for (const [dataset, [header, one, two]] of Object.entries(tables))
       }
   });
 
-test.serial('prices of commodities stay while a load that states them is in force', async (t) => {
+test.serial('prices of commodities stay while a load that states them is active', async (t) => {
   const facts = { unit: 'kg', currency: 'PKR', frequency: 'monthly', source: 'Bureau' };
   const rows = ['wheat,Lahore,2024-01,100,2024-02-01', 'wheat,Lahore,2024-02,101,2024-03-01'];
   const load = () =>

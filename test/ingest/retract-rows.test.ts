@@ -293,7 +293,7 @@ function repeated(
   return load && { ...load, rows: new Map([...load.rows].slice(0, isWhole ? undefined : 1)) };
 }
 
-/** The rows as the loads in force state them, in the order of loading. */
+/** The rows as the active loads state them, in the order of loading. */
 function folded(loads: readonly (Stated & { inForce: boolean })[]): Record<string, string> {
   const rows = new Map<string, Record<string, string | null>>();
   for (const { columns, rows: stated, inForce } of loads)
@@ -308,7 +308,7 @@ function folded(loads: readonly (Stated & { inForce: boolean })[]): Record<strin
 }
 
 test.serial(
-  'after any loads and retractions, each cell is what the newest load in force that states its column says',
+  'after any loads and retractions, each cell is what the newest active load that states its column has',
   async (t) => {
     await fc.assert(
       fc.asyncProperty(fc.array(anyStep, { minLength: 2, maxLength: 10, size: 'max' }), async (steps) => {

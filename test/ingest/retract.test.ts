@@ -118,7 +118,7 @@ test.serial('an erased load is in no vintage, and its file can be loaded again',
   t.deepEqual(await published(database, 'ERASED', '2024-03-01'), { '2024-01-01': '9', '2024-01-02': '9' });
 });
 
-test.serial('a retraction can be retracted: the load is in force again', async (t) => {
+test.serial('a retraction can be retracted: the load is active again', async (t) => {
   await loaded('AGAIN', ['2024-01-01 1'], { vintage: '2024-02-01' });
   const wrong = await loaded('AGAIN', ['2024-01-01 9'], { vintage: '2024-03-01' });
   const first = await retracted(wrong);
@@ -149,13 +149,13 @@ test.serial(
     t.deepEqual(
       await published(database, 'KEPT'),
       { '2024-01-01': '9' },
-      'nothing in force restates the older value',
+      'no active load restates the older value',
     );
     await retracted(loadNo);
     t.deepEqual(
       await published(database, 'KEPT'),
       { '2024-01-01': '1' },
-      'the load that does is in force again',
+      'the load that does is active again',
     );
   },
 );
@@ -194,7 +194,7 @@ test.serial(
 );
 
 test.serial(
-  'a file of many vintages, of which one lies below a retraction and one between it and its end, is folded in order',
+  'a file of many vintages, one of them below a retraction and one between it and its end, is folded in order',
   async (t) => {
     const on = (day: string) => ({ clock: fakeClock(`${day}T12:00:00Z`) });
     const one = (value: number, vintage: string) => loaded('FOLDED', [`2024-01-01 ${value}`], { vintage });

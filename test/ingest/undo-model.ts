@@ -1,5 +1,5 @@
 // What every day shows of every series, whatever was loaded and undone: all loads are kept with all that they state, and folded anew for
-// each question. The one rule: a day shows the loads that are in force on it, in the order of their vintages and then of loading.
+// each question. The one rule: a day shows the loads that are active on it, in the order of their vintages and then of loading.
 import type { States } from './vintages-model.ts';
 
 export interface ModelLoad {
@@ -14,7 +14,7 @@ export interface ModelLoad {
 interface Kept extends ModelLoad {
   /** All loads of a file have one of these. */
   file: number;
-  /** The days on which it is not in force: from a first to before a last, or for ever. */
+  /** The days on which it is not active: from a first to before a last, or for ever. */
   outOfForce: { from: string; until: string }[];
   isErased: boolean;
 }

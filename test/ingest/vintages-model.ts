@@ -11,7 +11,7 @@ export interface Load {
   vintage: string;
   /** It states each of its series whole: what it leaves out is deleted. */
   full: boolean;
-  /** Series → the points that it states; a series that it does not speak of is not in it. */
+  /** Series → the points that it states; a series that it does not mention is not in it. */
   series: ReadonlyMap<string, States>;
 }
 

@@ -133,7 +133,7 @@ export const csv = (...values: (number | string)[]) =>
     '\n',
   );
 
-/** SDMX-CSV, of which everything is sure: a series with the dimension CURRENCY. */
+/** SDMX-CSV without anything doubtful: a series with the dimension CURRENCY. */
 export const sure = (id: string, value: number) =>
   [
     'DATAFLOW,FREQ,CURRENCY,TIME_PERIOD,OBS_VALUE,OBS_STATUS,UNIT_MEASURE',

@@ -204,7 +204,7 @@ test('calls that were served elsewhere recall nothing', async (t) => {
   await service.heartbeats.beat({ ended: [holder.id, other.id] });
 });
 
-test('a life of which nothing is heard is closed two minutes after its lease, and what it reports later is charged all the same', async (t) => {
+test('a silent life is closed two minutes after its lease, and what it reports later is charged all the same', async (t) => {
   const client = await service.newClient('free');
   const life = new Life();
   await life.want(client, 0, 300);
@@ -232,7 +232,7 @@ test('a life whose lease has ended goes on where it was, unless it was closed', 
   await life.end();
 });
 
-test('a life that ends gives back what is out, once, however often that is reported, and is open no more', async (t) => {
+test('a life that ends gives back what is out, once, however often that is reported, and is closed', async (t) => {
   const client = await service.newClient('free');
   const [life, later] = [new Life(), new Life()];
   await life.want(client, 0, 300);
@@ -247,7 +247,7 @@ test('a life that ends gives back what is out, once, however often that is repor
   await later.end();
 });
 
-test('a change of the plan is in force on the next grant, and a disabled account is granted nothing', async (t) => {
+test('a change of the plan applies to the next grant, and a disabled account is granted nothing', async (t) => {
   const client = await service.newClient('free');
   const life = new Life();
   t.like(await life.want(client, 0, 5000), { granted: limit, limit });

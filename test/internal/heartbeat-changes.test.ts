@@ -1,4 +1,4 @@
-// The leases of gateways and the changes of accounts and keys: a change is answered when it is in force at every life, or its lease has ended.
+// The leases of gateways and the changes of accounts and keys: a change is answered when it applies at every life, or the life's lease has ended.
 import { createHash, randomUUID } from 'node:crypto';
 import test from 'ava';
 import fc from 'fast-check';
@@ -98,7 +98,7 @@ test.serial('a late message takes back nothing that a life has seen', async (t) 
 });
 
 test.serial(
-  'a lease that has ended by the clock of PostgreSQL counts no more, whatever the clock of the service says',
+  'a lease that has ended by the clock of PostgreSQL does not count, whatever the clock of the service shows',
   async (t) => {
     const life = randomUUID();
     await beat({ life, begins: true });
@@ -318,11 +318,11 @@ const step = fc.record({
   which: fc.nat(1_000),
 });
 
-/** A gateway as far as its lease goes: one message at a time, the answer of which may be lost. */
+/** A gateway as far as its lease goes: one message at a time, whose answer may be lost. */
 class Gateway {
   life = randomUUID();
   begins = true;
-  /** The last change in force; undefined: it may serve nothing. */
+  /** The last change that applies; undefined: it may serve nothing. */
   serves: number | undefined;
   seen = 0;
   #waitsFor = 0;
@@ -341,7 +341,7 @@ class Gateway {
 }
 
 test.serial(
-  'in whatever order messages and answers arrive, are doubled or are lost, no change is in force for accounts-api that is not at a gateway',
+  'in whatever order messages and answers arrive, are doubled or are lost, no change applies for accounts-api that does not at a gateway',
   async (t) => {
     const { db } = service.deps;
     const client = await service.newClient();

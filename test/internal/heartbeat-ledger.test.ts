@@ -230,7 +230,7 @@ test('an unlimited plan is granted all it asks for, and still counted', async (t
   t.like((await take([client, 1]))[0], { granted: 1, used: 1_000_001 });
 });
 
-test('a changed plan is in force on the next take, upwards and downwards', async (t) => {
+test('a changed plan applies to the next take, upwards and downwards', async (t) => {
   const client = await service.newClient('free');
   t.like((await take([client, 2000]))[0], { granted: 1000 });
   await setPlan(service.deps, client.accountId, 'starter');
@@ -290,7 +290,7 @@ test('entries of one batch about the same thing are added up', async (t) => {
   t.is(await charged(client), 7);
 });
 
-test('no more is returned of a block than is out; calls of an unknown block are used, as they were served', async (t) => {
+test('at most what is out of a block is returned; calls of an unknown block are used, as they were served', async (t) => {
   const client = await service.newClient();
   const spent = (await draw([client, 2])).map(({ of }) => ({ ...of, calls: 1, returned: 5 }));
   const other = { ...{ account_id: client.accountId, life: randomUUID() }, calls: 1, returned: 5 };
@@ -354,7 +354,7 @@ for (const [what, batch, message] of [
     { usage: [{ day: '2026-02-30' }] },
     '"batch.usage.1.day" must be a date, YYYY-MM-DD, that exists.',
   ],
-  ['a class that is none', { usage: [{ status_class: 6 }] }],
+  ['an invalid class', { usage: [{ status_class: 6 }] }],
   ['an endpoint without a name', { usage: [{ endpoint: '' }] }],
   ['a field that is not known', { usage: [{ plan: 'free' }] }],
   ['more than a billion calls', { usage: [{ calls: 1_000_000_001, billed: 0 }] }],

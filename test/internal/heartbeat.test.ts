@@ -88,7 +88,7 @@ test('signing up, signing in, making a key and signing out do not wait for chang
   await within('the change', changing);
 });
 
-test('a changed plan, an unpaid subscription and a disabled account are in force on the next lookup', async (t) => {
+test('a changed plan, an unpaid subscription and a disabled account apply to the next lookup', async (t) => {
   const client = await service.newClient('free');
   const hash = sha256(client.key);
   await setPlan(service.deps, client.accountId, 'pro');

@@ -265,7 +265,7 @@ test('a 503 of data-api itself is not a fault of the server, and is not tried on
   });
   const watch = {
     choose: () => 'replica' as const,
-    noteFault: () => Promise.reject(new Error('it is none')),
+    noteFault: () => Promise.reject(new Error('there is no fault')),
   };
   const [either] = routesOfEither(watch, { primary: [route('primary')], replica: [route('replica')] });
   const call = [{}, { headersSent: false }, {}] as unknown as Parameters<Route['handler']>;

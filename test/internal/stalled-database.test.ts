@@ -196,7 +196,7 @@ test.serial(
   },
 );
 
-test('a connection that PostgreSQL ends does not end the process, even if its user listens no more', async (t) => {
+test('a connection that PostgreSQL ends does not end the process, even if its user has stopped listening', async (t) => {
   const circuit = createDatabaseCircuit(database.url, silentLog, 5_000);
   t.teardown(() => circuit.close());
   const [discarded, other] = [1, 2].map(() => new circuit.Client({ connectionString: database.url }));

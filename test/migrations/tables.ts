@@ -35,7 +35,7 @@ export interface TableCases {
   before?: readonly string[];
   /** Just the columns that must be given. */
   row: Row;
-  /** Columns that may be null, and of which a check asks for one. */
+  /** Columns that may be null, one of them required by a check. */
   needs?: Row;
   /** What a row has that was given just those: JSON by column; `now()` and `current_date` are what they say. */
   defaults?: Readonly<Record<string, unknown>>;
@@ -98,7 +98,7 @@ export function checksOf(table: string) {
       each([column], ['other', '', ` ${words[0]}`, String(words[0]).toUpperCase()], words),
     pattern: (columns: string | readonly string[], accepted: string[], refused: string[]) =>
       each(typeof columns === 'string' ? [columns] : columns, refused, accepted),
-    /** A check that has a name of its own or speaks of several columns. */
+    /** A check that has a name of its own or covers several columns. */
     check: (suffix: string, refused: Row[], accepted: Row[]): Case[] => [
       { constraint: `${table}_${suffix}`, refused, accepted },
     ],

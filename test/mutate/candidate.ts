@@ -3,7 +3,7 @@
 /** What is changed; how often a kind is drawn is `weights` below. */
 export type Operator = keyof typeof weights;
 
-/** Common mistakes are drawn more often than typing errors in constants, of which a file has the most. */
+/** Common mistakes are drawn more often than typing errors in constants, which are the most frequent. */
 export const weights = {
   'comparison bound': 3,
   'comparison negated': 2,

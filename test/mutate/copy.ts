@@ -27,13 +27,13 @@ export interface Copy {
   restore(): void;
   /** Makes the template of the tests' databases by the copy's own migrations. @returns what went wrong, or null. */
   migrate(): Promise<string | null>;
-  /** @returns the first fault of types, or null. Unused names are none: a change that drops a call would be found by its form. */
+  /** @returns the first fault of types, or null. Unused names do not count: a change that drops a call would be found by its form. */
   typeFault(): Promise<string | null>;
   /** Ends the processes and takes away the databases, keys and files that runs have left. */
   clean(): Promise<void>;
   /** The first secret that is in what runs have left since the last `clean`, or null. */
   leak(): Promise<string | null>;
-  /** Whether what runs have left speaks of SQL that PostgreSQL does not understand. */
+  /** Whether the output of the runs names SQL that PostgreSQL does not understand. */
   refusedSql(output: string): boolean;
   stop(): Promise<void>;
 }

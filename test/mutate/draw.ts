@@ -18,7 +18,7 @@ export const defaultFolders = [
   'migrations',
 ];
 
-/** Empty packages, and the invented figures of the demo, any of which would do as well. */
+/** Empty packages, and the invented figures of the demo, any others would do as well. */
 const notOurs = /^gateway\/stubs\/|^ingest\/demo\/demo-/;
 
 /** The project's files, tracked or new, without those that are ignored or deleted. */

@@ -28,7 +28,7 @@ export function sampleOf({ pid }: Watched, lagDirectory: string): Sample {
   };
 }
 
-/** A file that is closed while it is looked at is none. */
+/** A file that is closed meanwhile does not count. */
 function isSocket(descriptor: string): boolean {
   try {
     return readlinkSync(descriptor).startsWith('socket:');

@@ -31,7 +31,7 @@ export function install(what: string, debianPackages: readonly string[]): void {
   if (!canInstall())
     throw new Error(`The tests need ${what}: install it (Debian: apt-get install ${packages}).`);
   process.stdout.write(`Installing ${packages} for the tests …\n`);
-  // Debian starts a service after installing it; policy-rc.d is left alone, the tests never speak to that one.
+  // Debian starts a service after installing it; policy-rc.d is left alone, the tests never connect to that one.
   for (const args of [
     ['update', '-qq'],
     // Another lane of CI may be installing.

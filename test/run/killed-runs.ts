@@ -61,7 +61,7 @@ function drawPlan(draw: Random, number: number): Plan {
   };
 }
 
-/** Starts a run, ends it as planned, and says what is left. */
+/** Starts a run, ends it as planned, and reports what it left behind. */
 async function leavesNothing({ number, afterMs, signal, target }: Plan): Promise<boolean> {
   const directory = mkdtempSync(path.join(scratchDirectory(), ownPrefix));
   chmodSync(directory, 0o755);

@@ -39,7 +39,7 @@ function writeLines(): void {
   lines.length = 0;
 }
 
-/** Keeps the log lines among what a process printed; greetings and new keys that a command prints on purpose are none. */
+/** Keeps the log lines among what a process printed; greetings and new keys that a command prints on purpose are not log lines. */
 export function keepLogLines(output: string): void {
   for (const line of output.split('\n')) if (line.startsWith('{"level":')) logTrace.write(`${line}\n`);
 }

@@ -244,7 +244,7 @@ test('canceled at the end of its period it is active until then; the cancellatio
   await t.throwsAsync(stripe.subscriptions.cancel(subscription.id), { message: /has ended/ });
 });
 
-test('canceled now it has ended, its open invoice is tried no more, and the default list leaves it out', async (t) => {
+test('canceled now it has ended, its open invoice is not tried again, and the default list leaves it out', async (t) => {
   const { fake, stripe, subscription, customer, invoice } = await pastDue(t, 'unpaid');
   t.is((await stripe.subscriptions.cancel(subscription.id)).status, 'canceled');
   t.like(fake.invoice(invoice.id), { status: 'open', next_payment_attempt: null });
@@ -279,7 +279,7 @@ test('deleting a customer cancels its subscriptions', async (t) => {
   t.deepEqual(types(), ['customer.subscription.deleted', 'customer.deleted']);
 });
 
-test('another plan of the same interval is in force at once, without an invoice, and the next one has its price', async (t) => {
+test('another plan of the same interval applies at once, without an invoice, and the next one has its price', async (t) => {
   const { fake, stripe, subscriber, pro, starter } = await setUp(t);
   const { subscription } = await subscriber();
   const types = newTypes(fake);

@@ -191,7 +191,7 @@ export function cancelAtPeriodEnd(
 }
 const noDetails = { comment: null, feedback: null, feedback_option: null };
 
-/** Ends now: `customer.subscription.deleted`. Its unpaid invoices stay as they are, and are tried no more. */
+/** Ends now: `customer.subscription.deleted`. Its unpaid invoices stay as they are, and are not tried again. */
 export function cancelNow(
   world: World,
   subscription: Stripe.Subscription,

@@ -73,7 +73,7 @@ export const now = (world: World): number =>
 /** A copy as it goes over the wire. */
 export const copy = <T>(object: T): T => JSON.parse(JSON.stringify(object)) as T;
 
-/** The one place with a cast: an event is one of 250 types, of which `type` and `object` choose one. */
+/** The one place with a cast: an event is one of 250 types, and `type` and `object` choose it. */
 export function emit(world: World, type: Stripe.Event['type'], object: object, previous?: object): void {
   const base: Stripe.EventBase = {
     id: world.newId('evt'),

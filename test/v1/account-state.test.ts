@@ -29,7 +29,7 @@ test.after.always(async () => {
 
 const statusOf = async (key: string) => (await services.call('/v1/series/A', { key })).status;
 
-/** Calls with the key until the gateway takes its credential from Redis, and asks accounts-api no more. */
+/** Calls with the key until the gateway takes its credential from Redis, and stops asking accounts-api. */
 async function cache(key: string): Promise<void> {
   await untilOneQuestion(redis, () => services.call('/v1/series/A', { key }));
 }

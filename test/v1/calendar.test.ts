@@ -92,7 +92,7 @@ test('a release without a status of its own is released once its time has come',
   t.deepEqual(await idsFor({ from: '2026', to: '2026', status: 'scheduled' }), ['today', 'day', 'far']);
 });
 
-test('without an end the calendar shows thirty days and no more', async (t) => {
+test('without an end the calendar shows thirty days', async (t) => {
   const own = await startDataService('2026-06-15T12:00:00Z');
   t.teardown(() => own.close());
   await own.pool.query(`insert into data.releases (release_id, title, source, release_at, time_zone)

@@ -330,7 +330,7 @@ async function dirtyMarker(
     const etag = old?.headers.get('etag') ?? '"none"';
     for (const [at, [door, ask]] of Object.entries(doors).entries()) {
       const where = `${path} at ${door} after ${name}`;
-      // What is still the same, no door can hold from before: there each of the two requests goes to one door, the next time to the other.
+      // Neither service can remember what is still the same from before: the two requests go to one service each, and change places the next time.
       const isTurn = (states + at) % 2 === 0;
       if (!isSame || isTurn) {
         const asked = await ask(path, { 'if-none-match': etag });

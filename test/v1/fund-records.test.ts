@@ -59,7 +59,7 @@ const record = async (path: string) =>
 
 const rounded = (value: number) => Number(value.toPrecision(10));
 
-test('NAVs come with their digits, adjusted for payouts; a zero is none', async (t) => {
+test('NAVs come with their digits, adjusted for payouts; a zero is not a NAV', async (t) => {
   const { data } = await service.list('/v1/funds/worked/nav?fields=date,nav,nav_adjusted');
   // Units: 1 + 10/90 on 1 February; on 2 March (3 + 6)/90.0 more, at the first NAV after it.
   const units = 1 + 10 / 90;

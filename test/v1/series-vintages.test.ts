@@ -111,7 +111,7 @@ test("today is the publisher's day, not the server's", async (t) => {
   await karachi.close();
 });
 
-test('a complete vintage that changed nothing is none: not the first, not the newest, not listed', async (t) => {
+test('a complete vintage that changed nothing is not a vintage: not the first, not the newest, not listed', async (t) => {
   await makeSeries(service.pool, { id: 'QUIET' });
   await publish(service.pool, 'QUIET', '2024-02-01', [], { complete: true });
   const points = [{ date: '2024-02-29', value: '1' }];
@@ -163,7 +163,7 @@ const historyArbitrary = fc.array(
   { minLength: 1, maxLength: 6 },
 );
 
-test('for any history of publications, every vintage shows what was in force, by any page size and in any format', async (t) => {
+test('for any history of publications, every vintage shows what was published then, by any page size and in any format', async (t) => {
   let run = 0;
   await fc.assert(
     fc.asyncProperty(historyArbitrary, fc.integer({ min: 1, max: 5 }), async (history, limit) => {
@@ -254,7 +254,7 @@ test('paging that loads overtake sees the state of its first page, in any vintag
   t.deepEqual(values(await series('/v1/series/MOVING')), { [day(20)]: 5 });
 });
 
-test('the first release is the first value: a publication as missing is none', async (t) => {
+test('the first release is the first value; a publication as missing does not count', async (t) => {
   await makeSeries(service.pool, { id: 'LATE' });
   const dates = ['2024-01-31', '2024-02-29'];
   for (const [day, ...stated] of [
@@ -296,7 +296,7 @@ test('paging is asked to start anew when an older vintage was loaded since', asy
   t.regex((json as Envelope).error.message, /Start again without a cursor/);
 });
 
-test('a vintage that only deletes is one, and one that states the same again is none', async (t) => {
+test('a load that only deletes is a vintage; a load that states the same again is not', async (t) => {
   await makeSeries(service.pool, { id: 'SHRINKS' });
   const points = ['2024-01-31', '2024-02-29'].map((date) => ({ date, value: '1' }));
   await publish(service.pool, 'SHRINKS', '2024-03-01', points);

@@ -1,5 +1,5 @@
 // What a publisher's list of steps makes of a series, by replaying the list for each question. It shares no code with the product. The one
-// rule: a day shows the loads in force on it, in the order of their vintages, and those of one vintage in the order of loading.
+// rule: a day shows the loads active on it, in the order of their vintages, and those of one vintage in the order of loading.
 
 /** One letter per point: `.` is not stated, `m` is published as missing, and any other is its value. */
 export type Content = string;

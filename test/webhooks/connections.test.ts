@@ -154,7 +154,7 @@ test('a connection whose answer was cut short, or came too late, is not kept', a
   await until('it is closed', () => sockets.size === 0);
 });
 
-test('no more than 256 connections are kept: the one that was used longest ago is closed', async (t) => {
+test('at most 256 connections are kept: the one that was used longest ago is closed', async (t) => {
   const { port, requests, sockets } = await startCounted(t);
   const outlet = outletOf(t);
   const url = `http://hooks.example.org:${port}/`;

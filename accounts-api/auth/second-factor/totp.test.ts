@@ -1,4 +1,4 @@
-// Codes as RFC 6238 has them: its test vectors for SHA-1, of which the last six digits are the code.
+// Codes as RFC 6238 has them: its test vectors for SHA-1, whose last six digits are the code.
 import test from 'ava';
 import { mintTotpSecret, provisioningOf, stepOfCode } from './totp.ts';
 

@@ -160,7 +160,7 @@ function datesOf(frequency: Frequency): fc.Arbitrary<string[]> {
   });
 }
 
-test('a value is the same wherever a block begins and ends, in both orders, with no more history than from lookBack to lookBackEnd', (t) => {
+test('a value is the same wherever a block begins and ends, in both orders, with only the history from lookBack to lookBackEnd', (t) => {
   fc.assert(
     fc.property(
       fc

@@ -69,7 +69,7 @@ test('without a pattern, days and periods of ISO 8601 are read, and midnights', 
   t.is(read('5/3/2024'), null);
 });
 
-test('a point is dated to the end of its period, and a longer period than the series has is none', (t) => {
+test('a point is dated to the end of its period, and a longer period than that of the series has no date', (t) => {
   const range = (text: string) => dateReader()(text) ?? { from: '', to: '' };
   t.is(pointDate(range('2024-02-01'), 'monthly', '12-31'), '2024-02-29');
   t.is(pointDate(range('2024-02'), 'quarterly', '12-31'), '2024-03-31');

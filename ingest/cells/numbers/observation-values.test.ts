@@ -50,7 +50,7 @@ test('NaN, infinities, errors of spreadsheets, hexadecimal and two points are re
     t.is(read(text), undefined, text);
 });
 
-test('a number may have a hundred characters and no more', (t) => {
+test('a number may have at most a hundred characters', (t) => {
   const read = valueReader();
   t.is(read('1'.repeat(100)), '1'.repeat(100));
   t.is(read('1'.repeat(101)), undefined);

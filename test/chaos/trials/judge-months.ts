@@ -1,4 +1,4 @@
-// Judges what accounts were served in the two months of a turn, call by call: against the limits that were in force, and against the ledger.
+// Judges what accounts were served in the two months of a turn, call by call: against the limits of their time, and against the ledger.
 import pg from 'pg';
 import type { Seen } from '../calls.ts';
 import type { Trouble } from '../faults.ts';
@@ -120,7 +120,7 @@ function monthOf({ beganAtMs, endedAtMs }: Seen, { atMs }: Turn): 0 | 1 | undefi
   return beganAtMs > atMs + marginMs ? 1 : undefined;
 }
 
-/** From when to when a limit may have been in force. Such spans overlap while a change is being made. */
+/** From when to when a limit may have applied. Such spans overlap while a change is being made. */
 interface InForce {
   limit: number;
   fromMs: number;
@@ -148,7 +148,7 @@ function limitsWithin(limits: readonly InForce[], fromMs: number, toMs: number):
 }
 
 /**
- * From each change to the next, what an account has taken grows at most to the limit in force; where it was more before, it does not grow. A call
+ * From each change to the next, what an account has taken grows at most to the active limit; where it was more before, it does not grow. A call
  * was taken between its beginning and its end.
  * @param served the calls that were served in the month.
  */

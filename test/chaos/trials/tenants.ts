@@ -7,7 +7,7 @@ import { tenantLimits } from '../cluster.ts';
 import type { Load, LoadOptions } from '../load.ts';
 import type { Random } from '../random.ts';
 
-/** A change of an account's limit. Times are `performance.now()`: from the first on the new one may be in force, from the second on it is. */
+/** A change of an account's limit. Times are `performance.now()`: from the first on the new one may apply, from the second on it does. */
 export interface LimitChange {
   accountId: string;
   limit: number;

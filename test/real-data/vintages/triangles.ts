@@ -49,7 +49,7 @@ export interface Edition {
   history: History;
 }
 
-/** A value and the days on which it was in force: a row of `output_type=1`. */
+/** A value and the days on which it was the published one: a row of `output_type=1`. */
 interface Period {
   start: string;
   end: string;
@@ -74,7 +74,7 @@ export async function compareFredTriangle(
   assert.deepEqual(frame, periodsIn(editions), `all releases of ${id}`);
   for (const { day, history } of editions) {
     const inForce = frame.filter(({ start, end }) => start <= day && day <= end);
-    assert.deepEqual(valuesOf(inForce), valuesOf(periodsOn(history)), `${id} in force on ${day}`);
+    assert.deepEqual(valuesOf(inForce), valuesOf(periodsOn(history)), `${id} on ${day}`);
     // fredapi reads no ends: a value that was deleted stays in its frame.
     const known = new Map(editions.flatMap((each) => (each.day <= day ? [...each.history] : [])));
     const asOf = frame.filter(({ start }) => start <= day);

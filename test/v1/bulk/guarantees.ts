@@ -173,7 +173,7 @@ test.serial('every value of the files is that of /v1, newest and as of each vint
 /** A cell with a comma, as CSV has it. */
 const quoted = (line: string) => line.replace('a,b', '"a,b"');
 
-test.serial('a file says of which load it is, and has groups of rows with their bounds', async (t) => {
+test.serial('a file states its load, and has groups of rows with their bounds', async (t) => {
   const [file] = await listed('?kind=current&source=Bank');
   const { bytes } = await got(file?.name ?? '');
   const metadata = parquetMetadata(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length));

@@ -52,7 +52,7 @@ test.serial(
 );
 
 test.serial(
-  'the role is in force on the next request of a session, and is gone on the next one',
+  'the role applies to the next request of a session, and its removal to the one after',
   async (t) => {
     const { email, session } = await newPerson();
     t.is((await get('/v1/account', session)).status, 200, 'the gateway knows the session as nobody special');
@@ -84,7 +84,7 @@ test.serial(
   },
 );
 
-test.serial('what an operator changes is in force on the next call of the account', async (t) => {
+test.serial('what an operator changes applies to the next call of the account', async (t) => {
   const operator = await newOperator();
   const { key, accountId } = await services.accountWithKey('free');
   const change = async (body: object) =>

@@ -64,7 +64,7 @@ test.serial('a load is listed with its counts, who loaded it, and whether it can
 });
 
 test.serial(
-  'a retraction is in force when it is answered, is listed with the operator, and can be retracted',
+  'a retraction is visible when it is answered, is listed with the operator, and can be retracted',
   async (t) => {
     await newLoad('UNDONE', '1');
     const load = await newLoad('UNDONE', '2', '2026-11-02');
@@ -207,7 +207,7 @@ test.serial('the list is filtered by dataset, kind and status, and paged in both
   t.is(csv.text.trim().split('\r\n').length, all.length + 1);
 });
 
-test.serial('a number that is none, and fields that are not known, are refused', async (t) => {
+test.serial('an invalid number and unknown fields are refused', async (t) => {
   for (const number of ['0', '-1', '1.5', 'x', '999999', '9999999999999999'])
     for (const answer of [
       await operator.get(`/loads/${number}`),

@@ -360,7 +360,7 @@ test.serial(
   },
 );
 
-test.serial('the preview of an upload names what is left out and what the load will refuse', async (t) => {
+test.serial('the preview of an upload names what it leaves out and what the load will refuse', async (t) => {
   const { tables } = dataOf<WithChoices>(
     await operator.upload(
       'left.csv',

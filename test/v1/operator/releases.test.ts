@@ -113,7 +113,7 @@ test.serial('releases are filtered by state and paged in both orders', async (t)
   t.is((await list(`limit=1&cursor=${cursor}`))[0]?.release, all[1]?.release);
 });
 
-test.serial('a release that there is none of is 404', async (t) => {
+test.serial('an unknown release is 404', async (t) => {
   for (const number of ['0', 'x', '999999'])
     for (const answer of [
       await operator.get(`/releases/${number}`),

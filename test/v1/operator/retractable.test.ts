@@ -1,4 +1,4 @@
-// What /v1/operator/loads says of a load, whether it is in force and can be retracted or erased, against what its retraction answers: after random
+// Whether /v1/operator/loads shows a load as active, retractable and erasable, against what its retraction answers: after random
 // loads, retractions and erasures.
 import assert from 'node:assert/strict';
 import test from 'ava';

@@ -138,7 +138,7 @@ test.serial('a dry run lists what would change, and stores nothing', async (t) =
 });
 
 test.serial(
-  'facts of many series are one load that is in force when it is answered and has its operator on record, and null clears one',
+  'facts of many series are one load that is visible when it is answered and has its operator on record, and null clears one',
   async (t) => {
     const done = dataOf<Report>(
       await set({

@@ -60,7 +60,7 @@ test('a month published as missing is a gap in the line', async (t) => {
   t.is(/class="chart-line[^>]* d="([^"]*)"/.exec(text)?.[1]?.match(/M/g)?.length, 2);
 });
 
-test('a day published as missing is a gap, where days without a value are none', async (t) => {
+test('a day published as missing is a gap; a day without a value is not', async (t) => {
   await makeSeries(pool, { id: 'IRREGULAR', frequency: 'irregular' });
   const values = ['1', '2', null, '4', '5'];
   const points = values.map((value, i) => ({ date: `2024-0${i + 1}-1${i}`, value }));

@@ -118,7 +118,7 @@ test.serial(
   },
 );
 
-test.serial('a source whose series are all deleted is none', async (t) => {
+test.serial('a source whose series are all deleted is not listed', async (t) => {
   t.deepEqual(await sourcesOfStatus(), ['Bureau', 'Office']);
   await deleteSeries(database, { ...how, id: 'GONE' });
   service.clock.set('2027-01-01T00:00:00Z'); // the status is kept for a second
