@@ -3,15 +3,17 @@ import { addDays, addMonths } from '../../kernel/dates.ts';
 import { periodEnd } from '../../domain/periods.ts';
 import { source, type DemoFile } from './demo-file.ts';
 
+/** The day on which the figures of a month are released, in the month after it. */
+export const releaseDay = 16;
+
 const releases = [
   {
     id: 'prices-and-labour',
     title: 'Prices and labour market',
     series: 'DEMO.CPI;DEMO.UNEMPLOYMENT',
-    day: 16,
     time: '10:00',
   },
-  { id: 'trade', title: 'External trade', series: 'DEMO.EXPORTS', day: 16, time: '11:30' },
+  { id: 'trade', title: 'External trade', series: 'DEMO.EXPORTS', time: '11:30' },
 ];
 
 /** One release of each kind per month, from three months ago to six months ahead. */
@@ -22,8 +24,8 @@ export function calendarFile(today: string): DemoFile {
       yield 'release_id,title,source,release_at,time_zone,reference_period,frequency,kind,importance,series_ids';
       for (let months = -3; months <= 6; months += 1) {
         const period = periodEnd(addMonths(`${today.slice(0, 7)}-01`, months - 1), 'monthly').slice(0, 7);
-        for (const { id, title, series, day, time } of releases) {
-          const date = addDays(`${addMonths(`${period}-01`, 1).slice(0, 7)}-01`, day - 1);
+        for (const { id, title, series, time } of releases) {
+          const date = addDays(addMonths(`${period}-01`, 1), releaseDay - 1);
           yield `demo-${id}-${period},${title},${source},${date} ${time},UTC,${period},monthly,new,high,${series}`;
         }
       }

@@ -3,7 +3,7 @@
 import { addDays, addMonths } from '../../kernel/dates.ts';
 import { periodEnd } from '../../domain/periods.ts';
 import { commodityFiles } from './demo-commodities.ts';
-import { calendarFile } from './demo-calendar.ts';
+import { calendarFile, releaseDay } from './demo-calendar.ts';
 import { random, source, type DemoFile } from './demo-file.ts';
 import { fundFiles } from './demo-funds.ts';
 import { marketFiles } from './demo-markets.ts';
@@ -18,10 +18,11 @@ const firstDay = '2022-01-03';
  * @param today `YYYY-MM-DD`; the data ends shortly before it.
  */
 export function demoFiles(today: string): DemoFile[] {
-  const lastMonth = periodEnd(addMonths(`${today.slice(0, 7)}-01`, -2), 'monthly');
+  const isReleased = Number(today.slice(8)) > releaseDay; // the figures of the month before
+  const lastMonth = periodEnd(addMonths(`${today.slice(0, 7)}-01`, isReleased ? -1 : -2), 'monthly');
   const yesterday = addDays(today, -1);
   const vintages = [3, 2, 1, 0].map((monthsAgo) =>
-    addDays(periodEnd(addMonths(lastMonth, -monthsAgo), 'monthly'), 15),
+    addDays(periodEnd(addMonths(lastMonth, -monthsAgo), 'monthly'), releaseDay),
   );
   return [
     { dataset: 'series', lines: seriesLines },

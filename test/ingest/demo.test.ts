@@ -166,3 +166,24 @@ test('the revised demo series has two years of vintages, first prints that were 
   t.true(changes.filter((change) => change !== 0).length > 18);
   t.is(last.get('2019-01-31'), first.get('2019-01-31'));
 });
+
+test('on any day every release of the calendar before it has its figures, first published on its day', (t) => {
+  fc.assert(
+    fc.property(fc.integer({ min: 0, max: 3_000 }), (days) => {
+      const today = addDays('2024-06-01', days);
+      const files = demoFiles(today);
+      const releases = rowsOf(files.find(({ dataset }) => dataset === 'calendar') ?? entryAt(files, 0));
+      const past = releases.filter(({ release_at: at = '' }) => at.slice(0, 10) < today);
+      t.true(past.length >= 6);
+      for (const { release_at: at = '', reference_period: period = '', series_ids: ids = '' } of past) {
+        for (const id of ids.split(';')) {
+          const first = files.find((file) =>
+            rowsOf(file).some((row) => row['series_id'] === id && row['date']?.startsWith(period)),
+          );
+          t.is(first?.vintage, at.slice(0, 10), `${id} of ${period}, on ${today}`);
+        }
+      }
+    }),
+    { numRuns: 20 },
+  );
+});
