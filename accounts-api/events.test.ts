@@ -4,7 +4,7 @@ import { startAccountsService, type AccountsService } from '../test/services/acc
 import { eventsIn, type WrittenEvent } from '../test/services/outbox.ts';
 import { emitEvents } from './events.ts';
 import { issueKey } from './keys/keys.ts';
-import { createKey, revokeKey, rotateKey } from './operator/operator.ts';
+import { createKey, revokeKey } from './operator/operator.ts';
 
 const now = '2026-11-20T10:00:00.000Z';
 let service: AccountsService;
@@ -28,8 +28,7 @@ test('every way to make or revoke a key writes its event, with what may be shown
   await service.as(client, `/v1/keys/${made.id}`, { method: 'DELETE' });
   await service.as(client, `/v1/keys/${made.id}`, { method: 'DELETE' }); // has ended: nothing changes
   const second = await createKey(service.deps, client.accountId, 'second');
-  const third = await rotateKey(service.deps, second.id);
-  await revokeKey(service.deps, third.id);
+  await revokeKey(service.deps, second.id);
 
   const events = await eventsOf(client.accountId);
   t.deepEqual(shown(events), [
@@ -38,8 +37,6 @@ test('every way to make or revoke a key writes its event, with what may be shown
     ['key.revoked', made.id],
     ['key.created', second.id],
     ['key.revoked', second.id],
-    ['key.created', third.id],
-    ['key.revoked', third.id],
   ]);
   const said = { key: made.id, name: 'Production', masked: made.masked };
   t.deepEqual(events[1]?.data, { ...said, expires_at });

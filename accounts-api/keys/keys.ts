@@ -294,7 +294,7 @@ export async function findKey(
 }
 
 /** Ends a key that the transaction has locked. */
-export async function endKeyWithin(
+async function endKeyWithin(
   deps: Deps,
   transaction: Transaction,
   requester: Requester,

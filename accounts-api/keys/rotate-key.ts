@@ -18,11 +18,11 @@ const hourMs = 60 * 60_000;
 const overlapHoursMax = 7 * 24;
 const overlapRule = `must be a whole number of hours from 0 to ${overlapHoursMax}`;
 
-/** For how many hours the old value of a key works together with the new one. */
-export const overlapField = z.int(overlapRule).min(0, overlapRule).max(overlapHoursMax, overlapRule);
-
-const rotation = z.strictObject({
-  overlap_hours: overlapField
+export const rotation = z.strictObject({
+  overlap_hours: z
+    .int(overlapRule)
+    .min(0, overlapRule)
+    .max(overlapHoursMax, overlapRule)
     .default(24)
     .describe('How long the old value also works. 0: it ends at once, with any older one.'),
 });

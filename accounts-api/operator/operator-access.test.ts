@@ -80,16 +80,20 @@ test('a sign-in that races the end of its account makes no session', async (t) =
   t.false(await isIn(token));
 });
 
-test('a rotated key stops with the answer, and the one in its place has its name and expiry', async (t) => {
+test('a key that an operator rotates without overlap stops with the answer, and its new value has its id and name', async (t) => {
   const { email } = await createAccount(deps, { email: 'rotates@example.org', plan: 'free' });
   const keys = await Promise.all(['one', 'two', 'three'].map((name) => createKey(deps, email, name)));
   const { id, key } = keys[1] ?? { id: '', key: '' };
-  const next = await rotateKey(deps, id);
-  t.like(next, { name: 'two', status: 'active', expires_at: null });
+  const next = await rotateKey(deps, id, 0);
+  t.like(next, { id, name: 'two', status: 'active', expires_at: null });
   t.deepEqual([await serves(key), await serves(next.key)], [false, true]);
   t.is((await listKeys(deps, email)).filter(({ status }) => status === 'active').length, 3);
+  const last = await rotateKey(deps, next.key);
+  t.deepEqual([await serves(next.key), await serves(last.key)], [true, true]);
   await t.throwsAsync(rotateKey(deps, id), { code: 'conflict' });
-  await revokeKey(deps, next.id);
-  await t.throwsAsync(rotateKey(deps, next.key), { code: 'conflict' });
-  t.deepEqual((await actionsOf(email)).slice(-3), ['key.revoked', 'key.created', 'key.revoked']);
+  await t.throwsAsync(rotateKey(deps, id, 169), { code: 'invalid_body' });
+  await revokeKey(deps, id);
+  await t.throwsAsync(rotateKey(deps, last.key, 0), { code: 'conflict' });
+  t.deepEqual([await serves(next.key), await serves(last.key)], [false, false]);
+  t.deepEqual((await actionsOf(email)).slice(-3), ['key.rotated', 'key.rotated', 'key.revoked']);
 });

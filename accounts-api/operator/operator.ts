@@ -16,8 +16,8 @@ import { emailField, nameField } from '../fields.ts';
 import { newId } from '../ids.ts';
 import { accessFields } from '../keys/key-access.ts';
 import { pinField } from '../keys/pin.ts';
-import { giveNewValue, overlapField } from '../keys/rotate-key.ts';
-import { endKeyWithin, issueKey, keyRecord, revokeKey as endKey, type KeyRecord } from '../keys/keys.ts';
+import { giveNewValue, rotation } from '../keys/rotate-key.ts';
+import { issueKey, keyRecord, revokeKey as endKey, type KeyRecord } from '../keys/keys.ts';
 import type { Account } from '../models/account.ts';
 import type { ApiKey } from '../models/api-key.ts';
 import type { Actor } from '../models/audit-event.ts';
@@ -160,39 +160,18 @@ export async function revokeKey(deps: Deps, keyRef: string): Promise<KeyRecord> 
 }
 
 /**
- * Gives an active key a new value; the old value works for so many more hours. @returns the record; `key` is the new value: show it once.
+ * Gives an active key a new value, as `POST /v1/keys/{id}/rotate` does. @param overlapHours for how long the old value also works; 24 by
+ * default. @returns the record; `key` is the new value: show it once.
  * @throws Failure `not_found`, `invalid_body`, or `conflict` for an ended key, or one whose older value still works.
  */
-export async function rotateKeyValue(
+export async function rotateKey(
   deps: Deps,
   keyRef: string,
-  overlapHours: number,
+  overlapHours?: number,
 ): Promise<KeyRecord & { key: string }> {
-  const wish = parseBody(z.strictObject({ overlap_hours: overlapField }), { overlap_hours: overlapHours });
+  const wish = parseBody(rotation, { overlap_hours: overlapHours });
   const { accountId, id } = await findKey(deps, keyRef);
   return giveNewValue(deps, { accountId, actor: operator }, id, wish.overlap_hours);
-}
-
-/**
- * Replaces an active key by a new one with the same name, expiry and day; the old one ends at once.
- * @returns the new record; `key` is its value: show it once.
- * @throws Failure `not_found`, or `conflict` for a key that has already ended.
- */
-export async function rotateKey(deps: Deps, keyRef: string): Promise<KeyRecord & { key: string }> {
-  const { accountId, id } = await findKey(deps, keyRef);
-  const { record, value } = await deps.db.inTransaction(async (transaction) => {
-    const lock = transaction.LOCK.NO_KEY_UPDATE;
-    await deps.db.accounts.findByPk(accountId, { transaction, lock }); // serializes the creation of keys
-    const old = await deps.db.keys.findOne({ where: { id, accountId }, transaction, lock });
-    if (old === null || keyRecord(old, deps.clock.now()).status !== 'active') {
-      fail('conflict', 'The key has already ended: create a new one.');
-    }
-    await endKeyWithin(deps, transaction, { accountId, actor: operator }, old);
-    const { name, expiresAt, scopes, addresses, asOf } = old;
-    const wish = { name, expiresAt, access: { scopes, addresses }, asOf };
-    return issueKey(deps, transaction, { accountId, actor: operator }, wish);
-  });
-  return { ...record, key: value };
 }
 
 async function findKey(deps: Deps, keyRef: string): Promise<ApiKey> {

@@ -1,11 +1,5 @@
 // almanac keys: create, list, revoke, rotate. A new key's value is printed once.
-import {
-  createKey,
-  listKeys,
-  revokeKey,
-  rotateKey,
-  rotateKeyValue,
-} from '../../accounts-api/operator/operator.ts';
+import { createKey, listKeys, revokeKey, rotateKey } from '../../accounts-api/operator/operator.ts';
 import { keyScopes } from '../../kernel/credentials/key-access.ts';
 import {
   UsageError,
@@ -82,23 +76,22 @@ export const keys: DeclareCommand = (command, terminal) => {
     });
   command
     .command('rotate')
-    .summary('revoke a key, and print its replacement; or give it a new value beside the old one')
+    .summary('give a key a new value, and print it')
     .argument(...aKey)
     .option(
       '--overlap-hours <hours>',
-      'keep the key, and let its old value work for so many hours, at most 168',
+      'for how long the old value also works, at most 168 (default: 24; 0: it ends at once)',
       Number,
     )
     .option(...jsonFlag)
     .addHelpText(
       'after',
-      examples('almanac keys rotate key_k3v9x2', 'almanac keys rotate key_k3v9x2 --overlap-hours 24'),
+      examples('almanac keys rotate key_k3v9x2', 'almanac keys rotate key_k3v9x2 --overlap-hours 0'),
     )
     .action(async (key, { json, overlapHours }) => {
       const keyRef = await readKeyRef(terminal, key);
-      const rotate = (deps: Parameters<typeof rotateKey>[0]) =>
-        overlapHours === undefined ? rotateKey(deps, keyRef) : rotateKeyValue(deps, keyRef, overlapHours);
-      printNew(terminal, await withAccounts(env, rotate), json);
+      const rotated = await withAccounts(env, (deps) => rotateKey(deps, keyRef, overlapHours));
+      printNew(terminal, rotated, json);
     });
 };
 

@@ -63,13 +63,6 @@ export const keyActs = {
       const key = await createKey(service.deps, holder.accountId, 'from the console');
       return ofKey(holder, operator, key, { expires_at: null, ...unbound });
     },
-    async 'the operator, in the place of another'() {
-      const client = await service.newClient();
-      return ofKey(client, operator, await rotateKey(service.deps, client.keyId), {
-        expires_at: null,
-        ...unbound,
-      });
-    },
   },
   'key.renamed': {
     async 'its holder, by session'(t) {
@@ -97,6 +90,12 @@ export const keyActs = {
       const { holder, old, rotated } = await rotatedKey(t);
       const detail = { old_value: old['masked'], old_value_ends_at: rotated['old_value_ends_at'] };
       return ofKey(holder, bySession(holder), keyIn(rotated), detail);
+    },
+    async 'the operator'() {
+      const client = await service.newClient();
+      const before = await service.deps.db.keys.findByPk(client.keyId);
+      const { old_value_ends_at, ...rotated } = await rotateKey(service.deps, client.keyId);
+      return ofKey(client, operator, rotated, { old_value: before?.mask, old_value_ends_at });
     },
   },
   'key.old_value_ended': {
@@ -132,12 +131,6 @@ export const keyActs = {
       const path = `/v1/operator/accounts/${client.accountId}/keys/${client.keyId}`;
       done(t, await service.asOperator(colleague, path, { method: 'DELETE' }));
       return ofKey(client, byOperator(colleague), { id: client.keyId, name: key?.name, masked: key?.mask });
-    },
-    async 'the operator, with another in its place'() {
-      const client = await service.newClient();
-      const key = (await service.deps.db.keys.findByPk(client.keyId))?.toJSON();
-      await rotateKey(service.deps, client.keyId);
-      return ofKey(client, operator, { id: client.keyId, name: key?.name, masked: key?.mask });
     },
   },
 } satisfies Partial<Record<Action, Record<string, Act>>>;
