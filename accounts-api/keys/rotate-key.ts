@@ -59,8 +59,9 @@ export const endOldValue = endpoint({
       await call.stage('sql', () =>
         deps.db.inTransaction(async (transaction) => {
           const key = await findKey(deps, transaction, requester.accountId, id);
-          if (key.previousMask === null) return; // a retry must not look like a failure
-          await noteRotation(deps, transaction, requester, { key, action: 'key.old_value_ended' });
+          const { previousMask: oldMask } = key;
+          if (oldMask === null) return; // a retry must not look like a failure
+          await noteRotation(deps, transaction, requester, { key, oldMask, action: 'key.old_value_ended' });
           await key.update({ previousHash: null, previousMask: null, previousUntil: null }, { transaction });
         }),
       );
@@ -86,18 +87,19 @@ export async function giveNewValue(
     // The new value gives its owner all the access of the key.
     await grantedAccess(deps, transaction, requester, { before: key, wish: {}, isPinned: key.asOf !== null });
     const value = mintApiKey();
+    const { mask: oldMask } = key;
     const overlaps = overlapHours > 0;
     await key.update(
       {
         hash: hashApiKey(value),
         mask: maskApiKey(value),
         previousHash: overlaps ? key.hash : null,
-        previousMask: overlaps ? key.mask : null,
+        previousMask: overlaps ? oldMask : null,
         previousUntil: overlaps ? new Date(now.getTime() + overlapHours * hourMs) : null,
       },
       { transaction },
     );
-    await noteRotation(deps, transaction, requester, { key, action: 'key.rotated' });
+    await noteRotation(deps, transaction, requester, { key, oldMask, action: 'key.rotated' });
     return { ...keyRecord(key, now), key: value };
   });
 }
@@ -116,9 +118,9 @@ async function noteRotation(
   deps: Deps,
   transaction: Transaction,
   { accountId, actor }: Requester,
-  { key, action }: { key: ApiKey; action: 'key.rotated' | 'key.old_value_ended' },
+  { key, oldMask, action }: { key: ApiKey; oldMask: string; action: 'key.rotated' | 'key.old_value_ended' },
 ): Promise<void> {
-  const { id, name, mask: masked, previousMask, previousUntil } = key;
-  const old = { old_value: previousMask, old_value_ends_at: previousUntil && instantText(previousUntil) };
+  const { id, name, mask: masked, previousUntil } = key;
+  const old = { old_value: oldMask, old_value_ends_at: previousUntil && instantText(previousUntil) };
   await audit(deps, transaction, { accountId, actor, action, subject: id, detail: { name, masked, ...old } });
 }

@@ -94,7 +94,7 @@ export const keyActs = {
     async 'the operator'() {
       const client = await service.newClient();
       const before = await service.deps.db.keys.findByPk(client.keyId);
-      const { old_value_ends_at, ...rotated } = await rotateKey(service.deps, client.keyId);
+      const { old_value_ends_at, ...rotated } = await rotateKey(service.deps, client.keyId, 0);
       return ofKey(client, operator, rotated, { old_value: before?.mask, old_value_ends_at });
     },
   },
