@@ -2,7 +2,7 @@
 import type fc from 'fast-check';
 
 const replay = /^(-?\d+)\/([\d:]+)$/.exec(process.env['AS_OF_REPLAY'] ?? '');
-const numRuns = Number(process.env['AS_OF_RUNS'] ?? 10);
+const numRuns = Number(process.env['AS_OF_RUNS'] ?? 4);
 /** A history takes some ten seconds on a busy machine. */
 export const timeoutMs = 60_000 + numRuns * 30_000;
 export const howLong: fc.Parameters<unknown> = {
