@@ -37,6 +37,7 @@ export interface Answer {
 /** What became of one request. Times are `performance.now()`. */
 export interface Seen {
   accountId: string;
+  path: string;
   gateway: string;
   beganAtMs: number;
   endedAtMs: number;
@@ -94,6 +95,7 @@ export function createClients(gateways: readonly Service[]): Clients {
     const remember = (status: number | null, isHit = false, counted = calls): Seen => {
       const one = {
         accountId,
+        path,
         gateway: gateway.name,
         beganAtMs,
         endedAtMs: performance.now(),

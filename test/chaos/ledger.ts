@@ -88,6 +88,49 @@ export async function balance(
   return [...accounts.values()];
 }
 
+/** What was served of an account by group of endpoints, and the answers nearest before each kill: to find a call that the ledger lacks. */
+export async function traceOf(
+  databaseUrl: string,
+  accountId: string,
+  seen: readonly Seen[],
+  troubles: readonly Trouble[],
+): Promise<string[]> {
+  const spans = lostSpans(troubles);
+  const own = seen.filter((one) => one.accountId === accountId);
+  const served = own.filter((one) => ['served', 'unnoted'].includes(fateOf(one, spans)));
+  const byGroup = Map.groupBy(served, ({ path }) => /^\/(?:v1\/)?([^/?]+)/.exec(path)?.[1] ?? '');
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  const { rows } = await client.query<{
+    endpoint: string;
+    status_class: number;
+    billed: number;
+    calls: number;
+  }>(
+    `select endpoint, status_class, sum(billed)::int as billed, sum(calls)::int as calls from accounts.usage_daily
+     where account_id = $1 group by endpoint, status_class order by endpoint, status_class`,
+    [accountId],
+  );
+  await client.end();
+  const before = spans.map(({ gateway, killedMs }) => {
+    const last = served
+      .filter((one) => one.gateway === gateway && one.endedAtMs < killedMs - noteWithinMs)
+      .at(-1);
+    return last === undefined
+      ? ''
+      : `  ${(killedMs - last.endedAtMs).toFixed(0)} ms before a kill of ${gateway}: ${last.status} ${last.path}`;
+  });
+  return [
+    ...[...byGroup].map(
+      ([group, those]) => `  served ${group}: ${those.reduce((sum, { calls }) => sum + calls, 0)}`,
+    ),
+    ...rows.map(
+      (row) => `  ledger ${row.endpoint} ${row.status_class}xx: ${row.billed} billed of ${row.calls}`,
+    ),
+    ...before.filter((line) => line !== ''),
+  ];
+}
+
 /** @returns what is wrong with an account, in words. */
 export function faultsOf({ accountId, served, unnoted, cutOff, billed, charged }: Account): string[] {
   const faults = [];

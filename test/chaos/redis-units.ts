@@ -2,7 +2,7 @@
 // the master at the moment: that is the one to which something is done.
 import { startRedisCluster, startWatchedRedis } from '../services/redis-sets.ts';
 import { startRedis, type PrivateRedis } from '../services/redis.ts';
-import { until } from '../run/until.ts';
+import { until, untilThere } from '../run/until.ts';
 import { stubbornly, type Unit } from './units.ts';
 
 export type RedisKind = 'none' | 'one' | 'cluster' | 'sentinel';
@@ -140,7 +140,17 @@ async function watched(): Promise<RedisSet> {
       const states = await Promise.all(others.map((server) => server.command('info', 'replication')));
       return states.every(isUp);
     },
-    command: (words, present) => present.command(...words),
+    /** A master that the sentinels have just replaced accepts no more writes: then the next one is asked. */
+    async command(words, present) {
+      const done = await untilThere('a master takes the command', async () => {
+        const port = await presentMaster();
+        const server = servers.find((each) => each.port === port) ?? present;
+        const answer = await server.command(...words).catch((error: unknown) => error);
+        return answer instanceof Error && answer.message.startsWith('READONLY') ? undefined : { answer };
+      });
+      if (done.answer instanceof Error) throw done.answer;
+      return done.answer;
+    },
   };
 }
 

@@ -16,7 +16,7 @@ import { endAll, questionsOf, setUp, smallLimit, type Scene } from './cluster.ts
 import { startCustomer } from './customer.ts';
 import { carryOut, drawFaults, type Fault, type Trouble } from './faults.ts';
 import { readFresh } from './fresh.ts';
-import { balance, faultsOf } from './ledger.ts';
+import { balance, faultsOf, traceOf } from './ledger.ts';
 import { driveOver, read, revoke, type Revocations } from './load.ts';
 import { killWithCallsUnderWay, spendTheRest } from './rest.ts';
 import { rollEverything } from './rolling.ts';
@@ -190,6 +190,8 @@ async function checkAccounts(
 ): Promise<string[]> {
   const accounts = await balance(databaseUrl, clients.seen, troubles);
   const wrong = accounts.flatMap(faultsOf);
+  for (const account of accounts.filter((each) => faultsOf(each).length > 0))
+    for (const line of await traceOf(databaseUrl, account.accountId, clients.seen, troubles)) say(line);
   const driven = accounts.filter(({ accountId }) => small.has(accountId));
   for (const { accountId, served, unnoted, cutOff } of driven) {
     // What a gateway had answered in the moment of its kill comes back, as nobody knows of it; what was cut off may count.
