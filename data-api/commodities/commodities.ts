@@ -46,7 +46,7 @@ export const getCommodities = endpoint({
   json: seriesSchema,
   headers: pinnedHeaders,
   errors: seriesErrors,
-  handler: (dependencies) => async (asked) => {
+  handler: async (dependencies, asked) => {
     const { query, call } = asked;
     requireWorkbook(query);
     const filter = pricesFilter(query, query.city);
@@ -129,12 +129,10 @@ export const getCommodityItems = endpoint({
   query: paramsWithUpdates(itemList, { category: z.string().describe('The exact category.') }),
   json: schemaOf(itemList),
   caching: 'public',
-  handler:
-    (dependencies) =>
-    ({ query, call }) => {
-      const where = new Conditions().equals('category', query.category, 'i.category');
-      return listReply(dependencies, call, { list: itemList, query, where });
-    },
+  handler: (dependencies, { query, call }) => {
+    const where = new Conditions().equals('category', query.category, 'i.category');
+    return listReply(dependencies, call, { list: itemList, query, where });
+  },
 });
 
 export const getCommodityCities = endpoint({
@@ -142,10 +140,8 @@ export const getCommodityCities = endpoint({
   query: paramsWithUpdates(cityList, { province: z.string().describe('The exact province.') }),
   json: schemaOf(cityList),
   caching: 'public',
-  handler:
-    (dependencies) =>
-    ({ query, call }) => {
-      const where = new Conditions().equals('province', query.province, 'c.province');
-      return listReply(dependencies, call, { list: cityList, query, where });
-    },
+  handler: (dependencies, { query, call }) => {
+    const where = new Conditions().equals('province', query.province, 'c.province');
+    return listReply(dependencies, call, { list: cityList, query, where });
+  },
 });

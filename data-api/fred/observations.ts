@@ -107,21 +107,19 @@ export const getFredObservations = endpoint({
       ),
   }),
   errors: seriesErrors,
-  handler:
-    (dependencies) =>
-    async ({ query, call }) => {
-      const realtime = realtimePeriodOf(query, dependencies, call);
-      const isPresent = realtime.start === realtime.today && realtime.end === realtime.today;
-      if (!isPresent || query.output_type !== '1') requireVintages(paramOfVintages(query), call);
-      const found = await call.stage('lookup', () => requireFredSeries(dependencies, call, query.series_id));
-      requireCombination(found);
-      const { series } = found;
-      return fredReply(query.file_type, {
-        identity: ['fred observations', query, realtime, ...stateOf(series), series.version],
-        lastModified: series.changedAt,
-        read: () => call.stage('sql', () => documentOf(dependencies, call, found, { query, realtime })),
-      });
-    },
+  handler: async (dependencies, { query, call }) => {
+    const realtime = realtimePeriodOf(query, dependencies, call);
+    const isPresent = realtime.start === realtime.today && realtime.end === realtime.today;
+    if (!isPresent || query.output_type !== '1') requireVintages(paramOfVintages(query), call);
+    const found = await call.stage('lookup', () => requireFredSeries(dependencies, call, query.series_id));
+    requireCombination(found);
+    const { series } = found;
+    return fredReply(query.file_type, {
+      identity: ['fred observations', query, realtime, ...stateOf(series), series.version],
+      lastModified: series.changedAt,
+      read: () => call.stage('sql', () => documentOf(dependencies, call, found, { query, realtime })),
+    });
+  },
 });
 
 /** @throws Failure `invalid_parameter`. */
@@ -336,35 +334,33 @@ export const getFredVintageDates = endpoint({
     vintage_dates: z.array(z.iso.date()),
   }),
   errors: ['not_found', 'gone', 'plan_required'],
-  handler:
-    (dependencies) =>
-    async ({ query, call }) => {
-      requireVintages(undefined, call);
-      const realtime = realtimeOf(query, dependencies, call, 'all');
-      const { series } = await call.stage('lookup', () =>
-        requireFredSeries(dependencies, call, query.series_id),
-      );
-      const { sort_order, offset, limit } = query;
-      return fredReply(query.file_type, {
-        identity: ['fred vintagedates', query, realtime, ...stateOf(series), series.version],
-        lastModified: series.changedAt,
-        async read() {
-          const { longReads } = dependencies;
-          const all = await call.stage('sql', () =>
-            readVintageDays(longReads, series.seriesNo, series.version),
-          );
-          const days = all.filter((day) => day >= realtime.start && day <= realtime.end);
-          if (sort_order === 'desc') days.reverse();
-          return {
-            head: {
-              ...realtimeFacts(realtime),
-              ...{ order_by: 'vintage_date', sort_order, count: days.length, offset, limit },
-            },
-            root: 'vintage_dates',
-            item: 'vintage_date',
-            rows: days.slice(offset, offset + limit),
-          };
-        },
-      });
-    },
+  handler: async (dependencies, { query, call }) => {
+    requireVintages(undefined, call);
+    const realtime = realtimeOf(query, dependencies, call, 'all');
+    const { series } = await call.stage('lookup', () =>
+      requireFredSeries(dependencies, call, query.series_id),
+    );
+    const { sort_order, offset, limit } = query;
+    return fredReply(query.file_type, {
+      identity: ['fred vintagedates', query, realtime, ...stateOf(series), series.version],
+      lastModified: series.changedAt,
+      async read() {
+        const { longReads } = dependencies;
+        const all = await call.stage('sql', () =>
+          readVintageDays(longReads, series.seriesNo, series.version),
+        );
+        const days = all.filter((day) => day >= realtime.start && day <= realtime.end);
+        if (sort_order === 'desc') days.reverse();
+        return {
+          head: {
+            ...realtimeFacts(realtime),
+            ...{ order_by: 'vintage_date', sort_order, count: days.length, offset, limit },
+          },
+          root: 'vintage_dates',
+          item: 'vintage_date',
+          rows: days.slice(offset, offset + limit),
+        };
+      },
+    });
+  },
 });

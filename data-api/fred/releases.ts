@@ -92,12 +92,9 @@ export const getFredReleases = endpoint({
   formats: fileTypes,
   json: releaseListSchema,
   caching: 'public',
-  handler: (dependencies) => {
-    const releases = keptReleases(dependencies);
-    return async ({ query, call }) => {
-      const state = await call.stage('lookup', releases);
-      return releaseListReply(dependencies, call, { name: 'fred releases', rows: state.value, query, state });
-    };
+  handler: async (dependencies, { query, call }) => {
+    const state = await call.stage('lookup', () => keptReleases(dependencies));
+    return releaseListReply(dependencies, call, { name: 'fred releases', rows: state.value, query, state });
   },
 });
 
@@ -110,13 +107,10 @@ export const getFredRelease = endpoint({
   json: allOf(kind),
   caching: 'public',
   errors: ['not_found', 'conflict'],
-  handler: (dependencies) => {
-    const releases = keptReleases(dependencies);
-    return async ({ query, call }) => {
-      const state = await call.stage('lookup', releases);
-      const rows = [requireNumbered(state.value, query.release_id, 'release')];
-      return rowsReply(dependencies, call, kind, { name: 'fred release', query, state, rows });
-    };
+  handler: async (dependencies, { query, call }) => {
+    const state = await call.stage('lookup', () => keptReleases(dependencies));
+    const rows = [requireNumbered(state.value, query.release_id, 'release')];
+    return rowsReply(dependencies, call, kind, { name: 'fred release', query, state, rows });
   },
 });
 
@@ -127,18 +121,15 @@ export const getFredSeriesRelease = endpoint({
   json: allOf(kind),
   caching: 'public',
   errors: ['not_found', 'gone'],
-  handler: (dependencies) => {
-    const releases = keptReleases(dependencies);
-    return async ({ query, call }) => {
-      const { kept, series, bringing } = await call.stage('lookup', async () => {
-        const { series } = await requireFredSeries(dependencies, call, query.series_id);
-        const found = await findPublicationsOf(dependencies.database, [series.id]);
-        return { kept: await releases(), series, bringing: new Set(found.map(releaseIdOf)) };
-      });
-      const rows = kept.value.filter(({ id }) => bringing.has(id)).sort((a, b) => numberOf(a) - numberOf(b));
-      const state = { version: [...stateOf(series), kept.version], changedAt: kept.changedAt };
-      return rowsReply(dependencies, call, kind, { name: 'fred series release', query, state, rows });
-    };
+  handler: async (dependencies, { query, call }) => {
+    const { kept, series, bringing } = await call.stage('lookup', async () => {
+      const { series } = await requireFredSeries(dependencies, call, query.series_id);
+      const found = await findPublicationsOf(dependencies.database, [series.id]);
+      return { kept: await keptReleases(dependencies), series, bringing: new Set(found.map(releaseIdOf)) };
+    });
+    const rows = kept.value.filter(({ id }) => bringing.has(id)).sort((a, b) => numberOf(a) - numberOf(b));
+    const state = { version: [...stateOf(series), kept.version], changedAt: kept.changedAt };
+    return rowsReply(dependencies, call, kind, { name: 'fred series release', query, state, rows });
   },
 });
 
@@ -149,16 +140,13 @@ export const getFredReleaseSeries = endpoint({
   json: seriesListSchema,
   caching: 'public',
   errors: ['not_found', 'conflict'],
-  handler: (dependencies) => {
-    const releases = keptReleases(dependencies);
-    return async ({ query, call }) => {
-      const kept = await call.stage('lookup', releases);
-      const { source, name } = requireNumbered(kept.value, query.release_id, 'release');
-      return seriesListReply(dependencies, call, {
-        ...{ name: 'fred release series', query, datasets: [...catalogList.datasets, 'calendar'] },
-        where: catalogWhere({}).and([source, name], isBroughtBy),
-      });
-    };
+  handler: async (dependencies, { query, call }) => {
+    const kept = await call.stage('lookup', () => keptReleases(dependencies));
+    const { source, name } = requireNumbered(kept.value, query.release_id, 'release');
+    return seriesListReply(dependencies, call, {
+      ...{ name: 'fred release series', query, datasets: [...catalogList.datasets, 'calendar'] },
+      where: catalogWhere({}).and([source, name], isBroughtBy),
+    });
   },
 });
 
@@ -191,17 +179,14 @@ export const getFredReleasesDates = endpoint({
     release_dates: z.array(z.object({ ...dateShape, release_name: z.string() })),
   }),
   caching: 'public',
-  handler: (dependencies) => {
-    const releases = keptReleases(dependencies);
-    return async ({ query, call }) => {
-      const kept = await call.stage('lookup', releases);
-      const now = dependencies.clock.now();
-      const { today } = realtimeOf({}, dependencies, call);
-      return datesReply(dependencies, call, {
-        ...{ query, kept, now, releases: kept.value, start: `${today.slice(0, 4)}-01-01` },
-        row: ({ number, name, date }) => ({ release_id: number, release_name: name, date }),
-      });
-    };
+  handler: async (dependencies, { query, call }) => {
+    const kept = await call.stage('lookup', () => keptReleases(dependencies));
+    const now = dependencies.clock.now();
+    const { today } = realtimeOf({}, dependencies, call);
+    return datesReply(dependencies, call, {
+      ...{ query, kept, now, releases: kept.value, start: `${today.slice(0, 4)}-01-01` },
+      row: ({ number, name, date }) => ({ release_id: number, release_name: name, date }),
+    });
   },
 });
 
@@ -222,18 +207,15 @@ export const getFredReleaseDates = endpoint({
   }),
   caching: 'public',
   errors: ['not_found', 'conflict'],
-  handler: (dependencies) => {
-    const releases = keptReleases(dependencies);
-    return async ({ query, call }) => {
-      const kept = await call.stage('lookup', releases);
-      const now = dependencies.clock.now();
-      const release = requireNumbered(kept.value, query.release_id, 'release');
-      return datesReply(dependencies, call, {
-        ...{ query: { ...query, order_by: 'release_date' as const }, kept, now, releases: [release] },
-        start: firstDay,
-        row: ({ number, date }) => ({ release_id: number, date }),
-      });
-    };
+  handler: async (dependencies, { query, call }) => {
+    const kept = await call.stage('lookup', () => keptReleases(dependencies));
+    const now = dependencies.clock.now();
+    const release = requireNumbered(kept.value, query.release_id, 'release');
+    return datesReply(dependencies, call, {
+      ...{ query: { ...query, order_by: 'release_date' as const }, kept, now, releases: [release] },
+      start: firstDay,
+      row: ({ number, date }) => ({ release_id: number, date }),
+    });
   },
 });
 

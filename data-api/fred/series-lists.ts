@@ -149,41 +149,39 @@ export const getFredSearch = endpoint({
   formats: fileTypes,
   json: seriessOf({ order_by: z.enum(rankedOrderNames) }),
   caching: 'public',
-  handler:
-    (dependencies) =>
-    async ({ query, call }) => {
-      const { database, vocabulary } = dependencies;
-      const realtime = realtimeOf(query, dependencies, call);
-      const { search_text, search_type } = query;
-      const isText = search_type === 'full_text';
-      const { order_by = isText ? 'search_rank' : 'series_id' } = query;
-      if (order_by === 'search_rank' && !isText)
-        fail('invalid_parameter', '"order_by" search_rank is for search_type=full_text.', {
-          param: 'order_by',
-        });
-      const { sort_order = order_by === 'search_rank' ? 'desc' : 'asc' } = query;
-      const state = await call.stage('lookup', () => findDataState(database, searched));
-      return pageReply(dependencies, call, {
-        ...{ name: 'fred search', query, realtime, state, head: { order_by, sort_order } },
-        async find() {
-          const words = isText ? await seriesWords(database, vocabulary, search_text) : undefined;
-          const where = narrowedBy(query, isText ? catalogWhere({ words }) : withIdLike(search_text));
-          if (order_by !== 'search_rank' || words === undefined) {
-            const order = seriesOrders[order_by === 'search_rank' ? 'series_id' : order_by];
-            return { list: catalogList, where, order, sort_order };
-          }
-          // The least is the best; series that are not ranked have none.
-          const order = `coalesce(relevance::double precision, 'infinity')`;
-          const isBestFirst = sort_order === 'desc';
-          return {
-            list: byRelevance({ words }, dayOf(state)),
-            where,
-            order,
-            sort_order: isBestFirst ? 'asc' : 'desc',
-          };
-        },
+  handler: async (dependencies, { query, call }) => {
+    const { database, vocabulary } = dependencies;
+    const realtime = realtimeOf(query, dependencies, call);
+    const { search_text, search_type } = query;
+    const isText = search_type === 'full_text';
+    const { order_by = isText ? 'search_rank' : 'series_id' } = query;
+    if (order_by === 'search_rank' && !isText)
+      fail('invalid_parameter', '"order_by" search_rank is for search_type=full_text.', {
+        param: 'order_by',
       });
-    },
+    const { sort_order = order_by === 'search_rank' ? 'desc' : 'asc' } = query;
+    const state = await call.stage('lookup', () => findDataState(database, searched));
+    return pageReply(dependencies, call, {
+      ...{ name: 'fred search', query, realtime, state, head: { order_by, sort_order } },
+      async find() {
+        const words = isText ? await seriesWords(database, vocabulary, search_text) : undefined;
+        const where = narrowedBy(query, isText ? catalogWhere({ words }) : withIdLike(search_text));
+        if (order_by !== 'search_rank' || words === undefined) {
+          const order = seriesOrders[order_by === 'search_rank' ? 'series_id' : order_by];
+          return { list: catalogList, where, order, sort_order };
+        }
+        // The least is the best; series that are not ranked have none.
+        const order = `coalesce(relevance::double precision, 'infinity')`;
+        const isBestFirst = sort_order === 'desc';
+        return {
+          list: byRelevance({ words }, dayOf(state)),
+          where,
+          order,
+          sort_order: isBestFirst ? 'asc' : 'desc',
+        };
+      },
+    });
+  },
 });
 
 /** The series whose id has a part, or is like a pattern with `*`. */
@@ -249,29 +247,27 @@ export const getFredUpdates = endpoint({
     order_by: z.literal('last_updated'),
   }),
   caching: 'public',
-  handler:
-    (dependencies) =>
-    async ({ query, call }) => {
-      const realtime = realtimeOf(query, dependencies, call);
-      const { filter_value, start_time, end_time } = query;
-      const refuse = (param: string, message: string) => fail('invalid_parameter', message, { param });
-      if ((start_time === undefined) !== (end_time === undefined))
-        refuse(
-          start_time === undefined ? 'end_time' : 'start_time',
-          '"start_time" and "end_time" belong together.',
-        );
-      if (start_time !== undefined && end_time !== undefined && start_time > end_time)
-        refuse('start_time', '"start_time" must not be after "end_time".');
-      const where = catalogWhere({})
-        .and(start_time, (p) => `last_updated >= ${p}`)
-        .and(end_time, (p) => `last_updated <= ${p}`);
-      where.sql.push('last_updated is not null');
-      const { database } = dependencies;
-      const state = await call.stage('lookup', () => findDataState(database, catalogList.datasets));
-      const head = { filter_variable: 'geography', filter_value, order_by: 'last_updated' };
-      return pageReply(dependencies, call, {
-        ...{ name: 'fred updates', query, realtime, state, head: { ...head, sort_order: 'desc' } },
-        find: () => ({ list: catalogList, where, order: seriesOrders.last_updated, sort_order: 'desc' }),
-      });
-    },
+  handler: async (dependencies, { query, call }) => {
+    const realtime = realtimeOf(query, dependencies, call);
+    const { filter_value, start_time, end_time } = query;
+    const refuse = (param: string, message: string) => fail('invalid_parameter', message, { param });
+    if ((start_time === undefined) !== (end_time === undefined))
+      refuse(
+        start_time === undefined ? 'end_time' : 'start_time',
+        '"start_time" and "end_time" belong together.',
+      );
+    if (start_time !== undefined && end_time !== undefined && start_time > end_time)
+      refuse('start_time', '"start_time" must not be after "end_time".');
+    const where = catalogWhere({})
+      .and(start_time, (p) => `last_updated >= ${p}`)
+      .and(end_time, (p) => `last_updated <= ${p}`);
+    where.sql.push('last_updated is not null');
+    const { database } = dependencies;
+    const state = await call.stage('lookup', () => findDataState(database, catalogList.datasets));
+    const head = { filter_variable: 'geography', filter_value, order_by: 'last_updated' };
+    return pageReply(dependencies, call, {
+      ...{ name: 'fred updates', query, realtime, state, head: { ...head, sort_order: 'desc' } },
+      find: () => ({ list: catalogList, where, order: seriesOrders.last_updated, sort_order: 'desc' }),
+    });
+  },
 });

@@ -21,21 +21,19 @@ export const getFredSeries = endpoint({
   json: allOf(kind),
   caching: 'public',
   errors: ['not_found', 'gone'],
-  handler:
-    (dependencies) =>
-    async ({ query, call }) => {
-      const { series, id, values } = await call.stage('lookup', () =>
-        requireFredSeries(dependencies, call, query.series_id),
-      );
-      const ids = [...valuesOf(series).keys()]
-        .toSorted()
-        .slice(0, idsShown)
-        .map((each) => `${series.id}~${each}`);
-      const isWhole = values === null && series.dimensions.length > 0;
-      const notes = [series.description, isWhole ? `Ids by dimension: ${ids.join(', ')}` : null];
-      const description = notes.filter((note) => note !== null).join('\n\n');
-      const facts = { ...series, id, description: description === '' ? null : description };
-      const state = { version: stateOf(series), changedAt: series.changedAt };
-      return rowsReply(dependencies, call, kind, { name: 'fred series', query, state, rows: [facts] });
-    },
+  handler: async (dependencies, { query, call }) => {
+    const { series, id, values } = await call.stage('lookup', () =>
+      requireFredSeries(dependencies, call, query.series_id),
+    );
+    const ids = [...valuesOf(series).keys()]
+      .toSorted()
+      .slice(0, idsShown)
+      .map((each) => `${series.id}~${each}`);
+    const isWhole = values === null && series.dimensions.length > 0;
+    const notes = [series.description, isWhole ? `Ids by dimension: ${ids.join(', ')}` : null];
+    const description = notes.filter((note) => note !== null).join('\n\n');
+    const facts = { ...series, id, description: description === '' ? null : description };
+    const state = { version: stateOf(series), changedAt: series.changedAt };
+    return rowsReply(dependencies, call, kind, { name: 'fred series', query, state, rows: [facts] });
+  },
 });

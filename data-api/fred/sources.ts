@@ -59,13 +59,10 @@ export const getFredSources = endpoint({
   formats: fileTypes,
   json: pageOf(kind),
   caching: 'public',
-  handler: (dependencies) => {
-    const sources = keptSources(dependencies);
-    return async ({ query, call }) => {
-      const state = await call.stage('sql', sources);
-      const list = { name: 'fred sources', query, state, rows: state.value };
-      return rowsReply(dependencies, call, kind, list, query);
-    };
+  handler: async (dependencies, { query, call }) => {
+    const state = await call.stage('sql', () => keptSources(dependencies));
+    const list = { name: 'fred sources', query, state, rows: state.value };
+    return rowsReply(dependencies, call, kind, list, query);
   },
 });
 
@@ -78,13 +75,10 @@ export const getFredSource = endpoint({
   json: allOf(kind),
   caching: 'public',
   errors: ['not_found', 'conflict'],
-  handler: (dependencies) => {
-    const sources = keptSources(dependencies);
-    return async ({ query, call }) => {
-      const state = await call.stage('sql', sources);
-      const rows = [requireNumbered(state.value, query.source_id, 'source')];
-      return rowsReply(dependencies, call, kind, { name: 'fred source', query, state, rows });
-    };
+  handler: async (dependencies, { query, call }) => {
+    const state = await call.stage('sql', () => keptSources(dependencies));
+    const rows = [requireNumbered(state.value, query.source_id, 'source')];
+    return rowsReply(dependencies, call, kind, { name: 'fred source', query, state, rows });
   },
 });
 
@@ -95,15 +89,12 @@ export const getFredSourceReleases = endpoint({
   json: releaseListSchema,
   caching: 'public',
   errors: ['not_found', 'conflict'],
-  handler: (dependencies) => {
-    const [sources, releases] = [keptSources(dependencies), keptReleases(dependencies)];
-    return async ({ query, call }) => {
-      const known = await call.stage('sql', sources);
-      const kept = await call.stage('lookup', releases);
-      const source = requireNumbered(known.value, query.source_id, 'source');
-      const rows = kept.value.filter((release) => release.source === source.name);
-      return releaseListReply(dependencies, call, { name: 'fred source releases', rows, query, state: kept });
-    };
+  handler: async (dependencies, { query, call }) => {
+    const known = await call.stage('sql', () => keptSources(dependencies));
+    const kept = await call.stage('lookup', () => keptReleases(dependencies));
+    const source = requireNumbered(known.value, query.source_id, 'source');
+    const rows = kept.value.filter((release) => release.source === source.name);
+    return releaseListReply(dependencies, call, { name: 'fred source releases', rows, query, state: kept });
   },
 });
 
@@ -114,13 +105,10 @@ export const getFredReleaseSources = endpoint({
   json: allOf(kind),
   caching: 'public',
   errors: ['not_found', 'conflict'],
-  handler: (dependencies) => {
-    const releases = keptReleases(dependencies);
-    return async ({ query, call }) => {
-      const state = await call.stage('lookup', releases);
-      const { source_id: id, source: name } = requireNumbered(state.value, query.release_id, 'release');
-      const rows = [{ id, name }];
-      return rowsReply(dependencies, call, kind, { name: 'fred release sources', query, state, rows });
-    };
+  handler: async (dependencies, { query, call }) => {
+    const state = await call.stage('lookup', () => keptReleases(dependencies));
+    const { source_id: id, source: name } = requireNumbered(state.value, query.release_id, 'release');
+    const rows = [{ id, name }];
+    return rowsReply(dependencies, call, kind, { name: 'fred release sources', query, state, rows });
   },
 });

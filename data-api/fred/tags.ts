@@ -1,9 +1,8 @@
 // GET /fred/tags, /fred/tags/series and /fred/series/tags: the tags of the series.
 import { z } from 'zod';
 import { oneOfParam } from '../../kernel/http/params.ts';
-import type { Dependencies } from '../dependencies.ts';
 import { catalogList, catalogWhere, countTags } from '../discovery/discovery.sql.ts';
-import { keptUntilChanged, sharedAmongEndpoints } from '../discovery/kept-list.ts';
+import { keptUntilChanged } from '../discovery/kept-list.ts';
 import { endpoint } from '../endpoint.ts';
 import { stateOf } from '../series/series-read.ts';
 import {
@@ -55,12 +54,10 @@ const orderParams = {
   sort_order: oneOfParam(sortOrders).optional().describe('Default `desc` for `series_count`, else `asc`.'),
 };
 
-const keptTags = sharedAmongEndpoints(({ database, clock, asOf }: Dependencies) =>
-  keptUntilChanged({ database, clock, asOf }, catalogList.datasets, async () => ({
-    value: await countTags(database),
-    untilMs: Infinity,
-  })),
-);
+const keptTags = keptUntilChanged(catalogList.datasets, async ({ database }) => ({
+  value: await countTags(database),
+  untilMs: Infinity,
+}));
 
 /** FRED's direction of an order. */
 const sorted = ({ order_by, sort_order }: z.output<z.ZodObject<typeof orderParams>>) => ({
@@ -84,21 +81,18 @@ export const getFredTags = endpoint({
   formats: fileTypes,
   json: pageOf(kind),
   caching: 'public',
-  handler: (dependencies) => {
-    const tags = keptTags(dependencies);
-    return async ({ query, call }) => {
-      const state = await call.stage('lookup', tags);
-      const names = query.tag_names?.split(';');
-      const part = query.search_text?.toLowerCase() ?? '';
-      const rows = state.value.filter(
-        ({ name }) =>
-          (names === undefined || names.includes(name)) &&
-          (query.tag_group_id ?? group) === group &&
-          name.toLowerCase().includes(part),
-      );
-      const list = { name: 'fred tags', query, state, rows };
-      return rowsReply(dependencies, call, kind, list, { ...query, ...sorted(query) });
-    };
+  handler: async (dependencies, { query, call }) => {
+    const state = await call.stage('lookup', () => keptTags(dependencies));
+    const names = query.tag_names?.split(';');
+    const part = query.search_text?.toLowerCase() ?? '';
+    const rows = state.value.filter(
+      ({ name }) =>
+        (names === undefined || names.includes(name)) &&
+        (query.tag_group_id ?? group) === group &&
+        name.toLowerCase().includes(part),
+    );
+    const list = { name: 'fred tags', query, state, rows };
+    return rowsReply(dependencies, call, kind, list, { ...query, ...sorted(query) });
   },
 });
 
@@ -109,18 +103,15 @@ export const getFredSeriesTags = endpoint({
   json: pageOf(kind),
   caching: 'public',
   errors: ['not_found', 'gone'],
-  handler: (dependencies) => {
-    const tags = keptTags(dependencies);
-    return async ({ query, call }) => {
-      const { series, kept } = await call.stage('lookup', async () => {
-        const { series } = await requireFredSeries(dependencies, call, query.series_id);
-        return { series, kept: await tags() };
-      });
-      const rows = kept.value.filter(({ name }) => series.tags.includes(name));
-      const state = { version: [kept.version, ...stateOf(series)], changedAt: kept.changedAt };
-      const list = { name: 'fred series tags', query, state, rows };
-      return rowsReply(dependencies, call, kind, list, { ...sorted(query), offset: 0, limit: 1_000 });
-    };
+  handler: async (dependencies, { query, call }) => {
+    const { series, kept } = await call.stage('lookup', async () => {
+      const { series } = await requireFredSeries(dependencies, call, query.series_id);
+      return { series, kept: await keptTags(dependencies) };
+    });
+    const rows = kept.value.filter(({ name }) => series.tags.includes(name));
+    const state = { version: [kept.version, ...stateOf(series)], changedAt: kept.changedAt };
+    const list = { name: 'fred series tags', query, state, rows };
+    return rowsReply(dependencies, call, kind, list, { ...sorted(query), offset: 0, limit: 1_000 });
   },
 });
 
@@ -140,8 +131,6 @@ export const getFredTagsSeries = endpoint({
   formats: fileTypes,
   json: seriesListSchema,
   caching: 'public',
-  handler:
-    (dependencies) =>
-    async ({ query, call }) =>
-      seriesListReply(dependencies, call, { name: 'fred tags series', query, where: catalogWhere({}) }),
+  handler: async (dependencies, { query, call }) =>
+    seriesListReply(dependencies, call, { name: 'fred tags series', query, where: catalogWhere({}) }),
 });

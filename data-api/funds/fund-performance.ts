@@ -121,58 +121,56 @@ export const getFundReturns = endpoint({
   },
   json: oneOf(returnsSchema),
   errors: ['not_found'],
-  handler:
-    ({ database, ...dependencies }) =>
-    async ({ query, params, call }) => {
-      const fund = await call.stage('lookup', () => requireFund(database, params));
-      const asOf = lastDayOf(fund, query.as_of, dependencies);
-      const isNewest = asOf === fund.lastNavDate;
-      const { state, navs, benchmark, places } = await call.stage('sql', async () => ({
-        state: await findDataState(database, datasets),
-        navs: await readAdjusted(database, fund, asOf),
-        benchmark: query.benchmark ? await readBenchmark(database, fund) : null,
-        places: isNewest ? await readCategoryPlaces(database, fund.fundNo, query.include_stale) : [],
-      }));
-      const fiscalYearStart = fund.fiscalYearStart ?? firstDayOf(usualFirstMonth);
-      const options = {
-        asOf,
-        shortBasis: shortBasisOf(fund.assetClass),
-        fiscalYearStart,
-        inception: fund.launchDate,
-      };
-      const periods = await call.stage('compute', () => {
-        const compared = periodReturns(navs, { ...options, basis: 'by_length' });
-        return periodReturns(navs, { ...options, basis: query.basis }).map((record, i) => {
-          const { basis } = entryAt(compared, i);
-          // Returns since inception are compared among those of a year or longer.
-          const isCompared = record.period !== 'since_inception' || basis === 'annualized_compound';
-          const place = isCompared ? places.find(({ period }) => period === record.period) : undefined;
-          return {
-            ...record,
-            nav_from: digits(record.nav_from),
-            nav_to: digits(record.nav_to),
-            benchmark_pct: benchmark === null ? null : benchmarkPct(benchmark.levels, record),
-            category_avg_pct: percent(place?.averagePct ?? NaN),
-            rank: place?.rank ?? null,
-            rank_of: place?.rankOf ?? null,
-            category_basis: basis,
-            method: returnsMethod,
-          };
-        });
+  handler: async ({ database, ...dependencies }, { query, params, call }) => {
+    const fund = await call.stage('lookup', () => requireFund(database, params));
+    const asOf = lastDayOf(fund, query.as_of, dependencies);
+    const isNewest = asOf === fund.lastNavDate;
+    const { state, navs, benchmark, places } = await call.stage('sql', async () => ({
+      state: await findDataState(database, datasets),
+      navs: await readAdjusted(database, fund, asOf),
+      benchmark: query.benchmark ? await readBenchmark(database, fund) : null,
+      places: isNewest ? await readCategoryPlaces(database, fund.fundNo, query.include_stale) : [],
+    }));
+    const fiscalYearStart = fund.fiscalYearStart ?? firstDayOf(usualFirstMonth);
+    const options = {
+      asOf,
+      shortBasis: shortBasisOf(fund.assetClass),
+      fiscalYearStart,
+      inception: fund.launchDate,
+    };
+    const periods = await call.stage('compute', () => {
+      const compared = periodReturns(navs, { ...options, basis: 'by_length' });
+      return periodReturns(navs, { ...options, basis: query.basis }).map((record, i) => {
+        const { basis } = entryAt(compared, i);
+        // Returns since inception are compared among those of a year or longer.
+        const isCompared = record.period !== 'since_inception' || basis === 'annualized_compound';
+        const place = isCompared ? places.find(({ period }) => period === record.period) : undefined;
+        return {
+          ...record,
+          nav_from: digits(record.nav_from),
+          nav_to: digits(record.nav_to),
+          benchmark_pct: benchmark === null ? null : benchmarkPct(benchmark.levels, record),
+          category_avg_pct: percent(place?.averagePct ?? NaN),
+          rank: place?.rank ?? null,
+          rank_of: place?.rankOf ?? null,
+          category_basis: basis,
+          method: returnsMethod,
+        };
       });
-      const data = {
-        ...factsOf(fund, asOf),
-        basis: query.basis,
-        fytd_from:
-          fund.lastNavDate === null ? null : fiscalYearOf(entryAt(periods, 0).to ?? asOf, fiscalYearStart),
-        benchmark: benchmark?.seriesId ?? null,
-        periods,
-        sip: sipYears.map((years) => sipOver(navs, asOf, years)),
-      };
-      const rows = periods.map((period) => ({ fund_id: fund.id, ...period }));
-      const csv = { fileName: `${fund.id}-returns`, rows, columns: returnColumns };
-      return recordReply({ data, state, csv: query.format === 'csv' ? csv : undefined });
-    },
+    });
+    const data = {
+      ...factsOf(fund, asOf),
+      basis: query.basis,
+      fytd_from:
+        fund.lastNavDate === null ? null : fiscalYearOf(entryAt(periods, 0).to ?? asOf, fiscalYearStart),
+      benchmark: benchmark?.seriesId ?? null,
+      periods,
+      sip: sipYears.map((years) => sipOver(navs, asOf, years)),
+    };
+    const rows = periods.map((period) => ({ fund_id: fund.id, ...period }));
+    const csv = { fileName: `${fund.id}-returns`, rows, columns: returnColumns };
+    return recordReply({ data, state, csv: query.format === 'csv' ? csv : undefined });
+  },
 });
 
 const analyticsSchema = z.object({
@@ -230,36 +228,34 @@ export const getFundAnalytics = endpoint({
   },
   json: oneOf(analyticsSchema),
   errors: ['not_found'],
-  handler:
-    ({ database, ...dependencies }) =>
-    async ({ query, params, call }) => {
-      const fund = await call.stage('lookup', () => requireFund(database, params));
-      const asOf = lastDayOf(fund, query.as_of, dependencies);
-      const { state, navs, riskFree, benchmark } = await call.stage('sql', async () => ({
-        state: await findDataState(database, datasets),
-        navs: await readAdjusted(database, fund, asOf),
-        riskFree:
-          query.risk_free === undefined ? null : await requireLevels(database, query.risk_free, 'risk_free'),
-        benchmark: await readBenchmark(database, fund, query.benchmark),
-      }));
-      const figures = await call.stage('compute', () =>
-        fundAnalytics(navs, {
-          window: query.window,
-          frequency: query.frequency,
-          asOf,
-          inception: fund.launchDate,
-          riskFree: riskFree?.points.map(({ date, value }) => ({ date, rate_pct: value })) ?? null,
-          benchmark: benchmark?.levels ?? null,
-        }),
-      );
-      const data = {
-        ...factsOf(fund, asOf),
-        ...figures,
-        risk_free: riskFree?.seriesId ?? null,
-        benchmark: benchmark?.seriesId ?? null,
-      };
-      return recordReply({ data, state });
-    },
+  handler: async ({ database, ...dependencies }, { query, params, call }) => {
+    const fund = await call.stage('lookup', () => requireFund(database, params));
+    const asOf = lastDayOf(fund, query.as_of, dependencies);
+    const { state, navs, riskFree, benchmark } = await call.stage('sql', async () => ({
+      state: await findDataState(database, datasets),
+      navs: await readAdjusted(database, fund, asOf),
+      riskFree:
+        query.risk_free === undefined ? null : await requireLevels(database, query.risk_free, 'risk_free'),
+      benchmark: await readBenchmark(database, fund, query.benchmark),
+    }));
+    const figures = await call.stage('compute', () =>
+      fundAnalytics(navs, {
+        window: query.window,
+        frequency: query.frequency,
+        asOf,
+        inception: fund.launchDate,
+        riskFree: riskFree?.points.map(({ date, value }) => ({ date, rate_pct: value })) ?? null,
+        benchmark: benchmark?.levels ?? null,
+      }),
+    );
+    const data = {
+      ...factsOf(fund, asOf),
+      ...figures,
+      risk_free: riskFree?.seriesId ?? null,
+      benchmark: benchmark?.seriesId ?? null,
+    };
+    return recordReply({ data, state });
+  },
 });
 
 /** The last day of the figures: the requested one, else that of the newest NAV. @throws Failure if no figures are possible for it. */

@@ -29,23 +29,21 @@ export const getAuctions = endpoint({
       .describe('The format of the answer, or how bids were made.'),
   },
   json: schemaOf(auctionsList),
-  handler:
-    (dependencies) =>
-    ({ query, call }) => {
-      const { format, bidding } = query;
-      const isBidding = format === 'competitive' || format === 'non_competitive';
-      if (isBidding && bidding?.some((word) => word !== format)) {
-        fail('invalid_parameter', '"format" and "bidding" contradict each other; one is enough.', {
-          param: 'format',
-        });
-      }
-      const asked = isBidding ? [format] : bidding;
-      const where = auctionsWhere({ ...query, ...windowOf(query), format: asked });
-      const written = isBidding ? 'json' : format;
-      return listReply(dependencies, call, {
-        list: auctionsList,
-        query: { ...query, format: written },
-        where,
+  handler: (dependencies, { query, call }) => {
+    const { format, bidding } = query;
+    const isBidding = format === 'competitive' || format === 'non_competitive';
+    if (isBidding && bidding?.some((word) => word !== format)) {
+      fail('invalid_parameter', '"format" and "bidding" contradict each other; one is enough.', {
+        param: 'format',
       });
-    },
+    }
+    const asked = isBidding ? [format] : bidding;
+    const where = auctionsWhere({ ...query, ...windowOf(query), format: asked });
+    const written = isBidding ? 'json' : format;
+    return listReply(dependencies, call, {
+      list: auctionsList,
+      query: { ...query, format: written },
+      where,
+    });
+  },
 });

@@ -95,44 +95,42 @@ export const getTrade = endpoint({
     {},
     recordOf(tradeList).extend({ id: z.int().nullable().describe('Null for a sum.') }),
   ),
-  handler:
-    (dependencies) =>
-    ({ query, call }) => {
-      if (query.period !== undefined && (query.from !== undefined || query.to !== undefined)) {
-        fail('invalid_parameter', '"period" cannot be combined with "from" or "to".', {
-          param: 'period',
-        });
-      }
-      const { flow, level, aggregate_by: kept } = query;
-      const isBalance = flow?.includes('balance') ?? false;
-      if (isBalance && flow?.length !== 1)
-        fail('invalid_parameter', 'A balance cannot be combined with other flows.', { param: 'flow' });
-      const isSum = isBalance || kept !== undefined;
-      const periods = periodGroup(query);
-      const filter: TradeFilter = {
-        ...query,
-        flow: isBalance ? undefined : flow,
-        ...(query.period ?? windowOf(query)),
-        commodityIsBeginning: level !== undefined || kept !== undefined,
-      };
-      if (!isSum) return listReply(dependencies, call, { list: tradeList, query, where: tradeWhere(filter) });
-      if (filter.from === undefined) {
-        fail('invalid_parameter', 'Sums and balances require "period" or "from".', {
-          param: 'period',
-        });
-      }
-      requireSummable(query);
-      const sums = tradeSums({
-        filter: { ...filter, from: filter.from },
-        keepsPartners: (kept?.includes('partner') ?? true) && query.partner?.[0] !== 'WLD',
-        keepsCommodities: kept?.includes('commodity') ?? true,
-        level: level?.[0],
-        periods,
-        fiscalYearEnd: Number(query.fiscal_year_end?.slice(0, 2) ?? 12),
-        isBalance,
+  handler: (dependencies, { query, call }) => {
+    if (query.period !== undefined && (query.from !== undefined || query.to !== undefined)) {
+      fail('invalid_parameter', '"period" cannot be combined with "from" or "to".', {
+        param: 'period',
       });
-      return listReply(dependencies, call, { ...sums, query });
-    },
+    }
+    const { flow, level, aggregate_by: kept } = query;
+    const isBalance = flow?.includes('balance') ?? false;
+    if (isBalance && flow?.length !== 1)
+      fail('invalid_parameter', 'A balance cannot be combined with other flows.', { param: 'flow' });
+    const isSum = isBalance || kept !== undefined;
+    const periods = periodGroup(query);
+    const filter: TradeFilter = {
+      ...query,
+      flow: isBalance ? undefined : flow,
+      ...(query.period ?? windowOf(query)),
+      commodityIsBeginning: level !== undefined || kept !== undefined,
+    };
+    if (!isSum) return listReply(dependencies, call, { list: tradeList, query, where: tradeWhere(filter) });
+    if (filter.from === undefined) {
+      fail('invalid_parameter', 'Sums and balances require "period" or "from".', {
+        param: 'period',
+      });
+    }
+    requireSummable(query);
+    const sums = tradeSums({
+      filter: { ...filter, from: filter.from },
+      keepsPartners: (kept?.includes('partner') ?? true) && query.partner?.[0] !== 'WLD',
+      keepsCommodities: kept?.includes('commodity') ?? true,
+      level: level?.[0],
+      periods,
+      fiscalYearEnd: Number(query.fiscal_year_end?.slice(0, 2) ?? 12),
+      isBalance,
+    });
+    return listReply(dependencies, call, { ...sums, query });
+  },
 });
 
 /** @throws Failure `invalid_parameter` for parameters that sums cannot be filtered or ordered by. */

@@ -44,7 +44,7 @@ export const getTriangle = endpoint({
   query: triangleParams,
   json: triangleSchema,
   errors: ['not_found', 'unknown_dimension', 'plan_required', 'gone'],
-  handler: (dependencies) => async (asked) => {
+  handler: async (dependencies, asked) => {
     requireVintages(undefined, asked.call);
     return triangleReply(dependencies, asked);
   },
@@ -57,7 +57,7 @@ export const getOpenTriangle = endpoint({
   json: triangleSchema,
   caching: 'public',
   errors: ['not_found', 'unknown_dimension', 'gone'],
-  handler: (dependencies) => async (asked) => {
+  handler: async (dependencies, asked) => {
     const { openRevisionsSeries: open } = dependencies;
     if (memberOf(asked.params, 'id') !== open) {
       const shown = open === undefined ? 'Those of no series are.' : `Those of ${open} are.`;
