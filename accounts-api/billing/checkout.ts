@@ -75,35 +75,33 @@ export const beginCheckout = endpoint({
     'unavailable',
   ],
   headers: ['Idempotent-Replayed'],
-  handler:
-    (deps) =>
-    async ({ body, call, request }) => {
-      const billing = requireBilling(deps);
-      const sold = soldFor(deps.plans, body);
-      const key = idempotencyKeyOf(request);
-      if (call.identity.accountId === null) {
-        if (body.email === undefined) {
-          fail('invalid_body', '"email" is required without an API key or a session.', { param: 'email' });
-        }
-        const { email } = body;
-        await deps.throttle.mail('checkout', { email, ip: clientInfoOf(request).ip });
-        const requestHash = key === undefined ? null : sha256(JSON.stringify([key, email.toLowerCase()]));
-        const buyer = { account: null, email, requestHash };
-        return one({ url: await openCheckout(deps, billing, { ...sold, buyer }) });
+  handler: async (deps, { body, call, request }) => {
+    const billing = requireBilling(deps);
+    const sold = soldFor(deps.plans, body);
+    const key = idempotencyKeyOf(request);
+    if (call.identity.accountId === null) {
+      if (body.email === undefined) {
+        fail('invalid_body', '"email" is required without an API key or a session.', { param: 'email' });
       }
-      if (body.email !== undefined) {
-        fail('invalid_body', '"email": the account has one already. Leave it out.', { param: 'email' });
-      }
-      const { accountId } = requesterOf(call);
-      const account = await findAccount(deps, accountId);
-      const buyer = { account, email: null, requestHash: null };
-      const asked = { accountId, route: 'POST /v1/checkout', key, body };
-      const { data, replayed } = await idempotently(deps, asked, async (remember) => ({
-        status: 200,
-        data: { url: await openCheckout(deps, billing, { ...sold, buyer }, remember) },
-      }));
-      return one(data, { headers: replayed ? { 'idempotent-replayed': 'true' } : {} });
-    },
+      const { email } = body;
+      await deps.throttle.mail('checkout', { email, ip: clientInfoOf(request).ip });
+      const requestHash = key === undefined ? null : sha256(JSON.stringify([key, email.toLowerCase()]));
+      const buyer = { account: null, email, requestHash };
+      return one({ url: await openCheckout(deps, billing, { ...sold, buyer }) });
+    }
+    if (body.email !== undefined) {
+      fail('invalid_body', '"email": the account has one already. Leave it out.', { param: 'email' });
+    }
+    const { accountId } = requesterOf(call);
+    const account = await findAccount(deps, accountId);
+    const buyer = { account, email: null, requestHash: null };
+    const asked = { accountId, route: 'POST /v1/checkout', key, body };
+    const { data, replayed } = await idempotently(deps, asked, async (remember) => ({
+      status: 200,
+      data: { url: await openCheckout(deps, billing, { ...sold, buyer }, remember) },
+    }));
+    return one(data, { headers: replayed ? { 'idempotent-replayed': 'true' } : {} });
+  },
 });
 
 /** The plan and price to buy; the price comes from the plans, never from a request. @throws Failure `invalid_body`. */

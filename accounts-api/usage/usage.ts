@@ -49,12 +49,10 @@ export const readUsage = endpoint({
   summary: 'The usage of the account this month, against its limit.',
   requester: 'account',
   answers: { 200: monthSchema },
-  handler:
-    (deps) =>
-    async ({ requester, call }) => {
-      const account = await call.stage('sql', () => findAccount(deps, requester.accountId));
-      return one(await call.stage('sql', () => monthUsage(deps, account)));
-    },
+  handler: async (deps, { requester, call }) => {
+    const account = await call.stage('sql', () => findAccount(deps, requester.accountId));
+    return one(await call.stage('sql', () => monthUsage(deps, account)));
+  },
 });
 
 /** `by` → the field that it adds to each row. */
@@ -88,25 +86,21 @@ export const listUsageHistory = endpoint({
   requester: 'account',
   query: historyQuery,
   rows: historySchema,
-  handler:
-    (deps) =>
-    async ({ requester: { accountId }, query, call }) => {
-      const { interval, by, sort } = query;
-      const { from, to } = rangeOf(query, utcDate(deps.clock.now()));
-      const fields = shownFields(query);
-      const group = by === undefined ? null : groupFields[by];
-      const rows = await call.stage('sql', () =>
-        selectHistory(deps.db, accountId, { from, to, interval, by }),
-      );
-      return page(deps.cursors, {
-        query: { ...query, fields },
-        of: ['usage', accountId, query.from, query.to, interval, by],
-        read: inMemory(rows, sort, (row) =>
-          group === null ? [row.date] : [row.date, memberOf<string | number>(row, group)],
-        ),
-        fileName: `usage-${from}-${to}`,
-      });
-    },
+  handler: async (deps, { requester: { accountId }, query, call }) => {
+    const { interval, by, sort } = query;
+    const { from, to } = rangeOf(query, utcDate(deps.clock.now()));
+    const fields = shownFields(query);
+    const group = by === undefined ? null : groupFields[by];
+    const rows = await call.stage('sql', () => selectHistory(deps.db, accountId, { from, to, interval, by }));
+    return page(deps.cursors, {
+      query: { ...query, fields },
+      of: ['usage', accountId, query.from, query.to, interval, by],
+      read: inMemory(rows, sort, (row) =>
+        group === null ? [row.date] : [row.date, memberOf<string | number>(row, group)],
+      ),
+      fileName: `usage-${from}-${to}`,
+    });
+  },
 });
 
 /** The requested range, by default the most recent one. @throws Failure `invalid_parameter` if it is too long. */

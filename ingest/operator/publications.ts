@@ -127,20 +127,18 @@ export const checkUpload = endpoint({
   body: z.strictObject({ ...wish, choose }),
   answers: { 200: checkSchema },
   errors: ['conflict', 'unavailable'],
-  handler:
-    (deps) =>
-    async ({ params: given, body, call }) => {
-      const upload = await call.stage('lookup', () => requireUpload(deps, given));
-      const { entry, checked } = await call.stage('compute', () =>
-        refusing(async () => {
-          const picked = pickedEntry(upload, body);
-          const task = await taskOf(deps, upload, { ...body, entry: picked });
-          const limits = { withinMs: checkWithinMs };
-          return { entry: picked, checked: await deps.children.run('check-table', task, limits) };
-        }),
-      );
-      return one({ ...checkOf(checked, commandFor(upload.name, body.set, '--dry-run')), entry });
-    },
+  handler: async (deps, { params: given, body, call }) => {
+    const upload = await call.stage('lookup', () => requireUpload(deps, given));
+    const { entry, checked } = await call.stage('compute', () =>
+      refusing(async () => {
+        const picked = pickedEntry(upload, body);
+        const task = await taskOf(deps, upload, { ...body, entry: picked });
+        const limits = { withinMs: checkWithinMs };
+        return { entry: picked, checked: await deps.children.run('check-table', task, limits) };
+      }),
+    );
+    return one({ ...checkOf(checked, commandFor(upload.name, body.set, '--dry-run')), entry });
+  },
 });
 
 export const publishUpload = endpoint({
@@ -161,23 +159,21 @@ export const publishUpload = endpoint({
   }),
   answers: { 201: publicationSchema },
   errors: ['conflict', 'unavailable'],
-  handler:
-    (deps) =>
-    async ({ requester, params: given, body, call }) => {
-      const upload = await call.stage('lookup', () => requireUpload(deps, given));
-      const due = dueOf(body.release_at, body.release_with);
-      const published = await call.stage('compute', () =>
-        refusing(async () =>
-          deps.children.run(
-            'publish-table',
-            { ...(await taskOf(deps, upload, body)), due },
-            { withinMs: publishWithinMs, accountId: requester },
-          ),
+  handler: async (deps, { requester, params: given, body, call }) => {
+    const upload = await call.stage('lookup', () => requireUpload(deps, given));
+    const due = dueOf(body.release_at, body.release_with);
+    const published = await call.stage('compute', () =>
+      refusing(async () =>
+        deps.children.run(
+          'publish-table',
+          { ...(await taskOf(deps, upload, body)), due },
+          { withinMs: publishWithinMs, accountId: requester },
         ),
-      );
-      const command = due === undefined ? commandFor(upload.name, body.set, '--yes') : null;
-      return one({ ...published, command }, { status: 201 });
-    },
+      ),
+    );
+    const command = due === undefined ? commandFor(upload.name, body.set, '--yes') : null;
+    return one({ ...published, command }, { status: 201 });
+  },
 });
 
 function dueOf(instant: string | undefined, calendarId: string | undefined): Due | undefined {
