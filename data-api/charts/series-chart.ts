@@ -78,17 +78,11 @@ export const getSeriesChartPng = endpoint({
 
 type ChartAsked = Asked<z.output<z.ZodObject<typeof chartedParams & typeof lookParams>>>;
 
-interface ChartQuery {
-  series: Series;
-  pageQuery: PageQuery;
-  request: SeriesRequest;
-}
-
 /** What the chart shows. @throws Failure as for a read of the series; `invalid_parameter` for too many lines. */
 async function chartQuery(
   dependencies: Dependencies,
   { query, params, call }: ChartAsked,
-): Promise<ChartQuery> {
+): Promise<{ series: Series; pageQuery: PageQuery; request: SeriesRequest }> {
   const asPoints = {
     ...query,
     sort: 'asc',
