@@ -4,7 +4,7 @@ import { UniqueConstraintError, type Transaction } from 'sequelize';
 import { z } from 'zod';
 import { audit } from '../audit.ts';
 import { notify } from '../jobs.ts';
-import { fail } from '../../kernel/errors.ts';
+import { fail, refuseField } from '../../kernel/errors.ts';
 import type { ServiceCall } from '../../kernel/http/server.ts';
 import { one } from '../../kernel/http/service-endpoint.ts';
 import { findAccount, holdAccount } from '../models/find-account.ts';
@@ -226,9 +226,7 @@ async function requirePassword(
   { mailbox, password }: { mailbox: string; password: string | undefined },
   matches: (given: string) => Promise<boolean>,
 ): Promise<void> {
-  if (password === undefined) {
-    fail('invalid_body', '"password" is required: the one given at sign-up.', { param: 'password' });
-  }
+  if (password === undefined) refuseField('password', '"password" is required: the one given at sign-up.');
   if (!(await deps.throttle.signIn({ linkTo: mailbox }, () => matches(password)))) {
     fail('invalid_credentials', 'Incorrect password. The link is still valid.');
   }

@@ -3,7 +3,7 @@ import type { Transaction } from 'sequelize';
 import { z } from 'zod';
 import { instantText } from '../../kernel/clock.ts';
 import { entryAt, memberOf } from '../../kernel/entries.ts';
-import { fail } from '../../kernel/errors.ts';
+import { fail, refuseField } from '../../kernel/errors.ts';
 import { listParams } from '../../kernel/http/list.ts';
 import { inMemory, page } from '../../kernel/http/pages.ts';
 import { one } from '../../kernel/http/service-endpoint.ts';
@@ -150,13 +150,10 @@ async function requireSubject(
   of: string,
 ): Promise<string> {
   if (kind === 'search' && of.length > wordsLengthMax)
-    fail('invalid_body', `"of" must not be longer than ${wordsLengthMax} characters for a search.`, {
-      param: 'of',
-    });
+    refuseField('of', `"of" must not be longer than ${wordsLengthMax} characters for a search.`);
   const subject = await selectSubject(db, transaction, kind, of);
   if (subject !== null) return subject;
-  if (kind === 'search')
-    fail('invalid_body', `"of" must have a word to search for; "${of}" has none.`, { param: 'of' });
+  if (kind === 'search') refuseField('of', `"of" must have a word to search for; "${of}" has none.`);
   return fail(
     'not_found',
     kind === 'series'

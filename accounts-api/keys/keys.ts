@@ -7,7 +7,7 @@ import { audit } from '../audit.ts';
 import { hashApiKey, maskApiKey, mintApiKey } from '../../kernel/credentials/api-key.ts';
 import { memberOf } from '../../kernel/entries.ts';
 import { keyScopes } from '../../kernel/credentials/key-access.ts';
-import { fail } from '../../kernel/errors.ts';
+import { fail, refuseField } from '../../kernel/errors.ts';
 import type { Reply } from '../../kernel/http/answer.ts';
 import type { CursorContent } from '../../kernel/http/cursor.ts';
 import { listParams } from '../../kernel/http/list.ts';
@@ -207,9 +207,8 @@ export async function issueKey(
   const { accountId, actor } = requester;
   const { asOf = null } = wish;
   const now = deps.clock.now();
-  if (wish.expiresAt !== null && wish.expiresAt <= now) {
-    fail('invalid_body', '"expires_at" must be in the future.', { param: 'expires_at' });
-  }
+  if (wish.expiresAt !== null && wish.expiresAt <= now)
+    refuseField('expires_at', '"expires_at" must be in the future.');
   // FOR UPDATE would block calls whose rows only reference the account.
   const lock = transaction.LOCK.NO_KEY_UPDATE;
   const account = await deps.db.accounts.findByPk(accountId, { transaction, lock });

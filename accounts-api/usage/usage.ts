@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { instantText, nextUtcMonth, utcDate, utcMonth } from '../../kernel/clock.ts';
 import { addDays, addMonths, withinCalendar } from '../../kernel/dates.ts';
-import { fail } from '../../kernel/errors.ts';
+import { refuseParam } from '../../kernel/errors.ts';
 import { listParams } from '../../kernel/http/list.ts';
 import { oneOfParam, windowOf, windowParams } from '../../kernel/http/params.ts';
 import { planOf } from '../../kernel/plans.ts';
@@ -110,7 +110,7 @@ function rangeOf(query: HistoryQuery, today: string): { from: string; to: string
   const monthsMax = rangeMonthsMax[query.interval];
   if (withinCalendar(addMonths(from, monthsMax)) < to) {
     const most = `at most ${monthsMax} months with interval=${query.interval}`;
-    fail('invalid_parameter', `"from" is too early: the range may span ${most}.`, { param: 'from' });
+    refuseParam('from', `"from" is too early: the range may span ${most}.`);
   }
   return { from, to };
 }
@@ -119,9 +119,8 @@ function rangeOf(query: HistoryQuery, today: string): { from: string; to: string
 function shownFields({ by, fields }: HistoryQuery): readonly string[] {
   const absent = groups.filter((group) => group !== by && fields.includes(groupFields[group]));
   const [first] = absent;
-  if (first !== undefined && fields.length < historyFields.length) {
-    fail('invalid_parameter', `"fields": ${groupFields[first]} needs by=${first}.`, { param: 'fields' });
-  }
+  if (first !== undefined && fields.length < historyFields.length)
+    refuseParam('fields', `"fields": ${groupFields[first]} needs by=${first}.`);
   return fields.filter((field) => !absent.some((group) => groupFields[group] === field));
 }
 

@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { digits } from '../../kernel/digits.ts';
 import { entryAt, entryOf, memberOf } from '../../kernel/entries.ts';
-import { fail } from '../../kernel/errors.ts';
+import { refuseParam } from '../../kernel/errors.ts';
 import type { Queryable } from '../../kernel/database.ts';
 import { formatParam, listCsv } from '../../kernel/http/list.ts';
 import {
@@ -89,7 +89,7 @@ export const getCommoditiesByCity = endpoint({
   handler: async (dependencies, { query, call }) => {
     const { database } = dependencies;
     if (query.date !== undefined && (query.from !== undefined || query.to !== undefined))
-      fail('invalid_parameter', '"date" cannot be combined with "from" or "to".', { param: 'date' });
+      refuseParam('date', '"date" cannot be combined with "from" or "to".');
     const { from, to, vintage } = toRequest(
       { ...query, sort: 'asc', fields: [], incomplete: false },
       call,

@@ -2,7 +2,7 @@
 // the series `commodity.<item>`, which is read, transformed and sent like any other.
 import { z } from 'zod';
 import { entryOf } from '../../kernel/entries.ts';
-import { fail } from '../../kernel/errors.ts';
+import { fail, refuseParam } from '../../kernel/errors.ts';
 import type { ServiceCall } from '../../kernel/http/server.ts';
 import { nearestHint, oneOfParam } from '../../kernel/http/params.ts';
 import { cityList, itemList, listCityNames, listItemIds } from './commodities.sql.ts';
@@ -118,9 +118,7 @@ function withAverage(prices: Series, filter: DimsFilter): Series {
 function oneOfFilter(filter: DimsFilter, name: string): string {
   const [value, ...others] = entryOf(filter, name);
   if (value === undefined || others.length > 0)
-    fail('invalid_parameter', `The national average is of one ${name}: name one in "dims", or a city.`, {
-      param: 'dims',
-    });
+    refuseParam('dims', `The national average is of one ${name}: name one in "dims", or a city.`);
   return value;
 }
 

@@ -1,5 +1,5 @@
 // GET /graph/fredgraph.csv: the present values of series, or those of a vintage, a column for each.
-import { fail } from '../../kernel/errors.ts';
+import { refuseParam } from '../../kernel/errors.ts';
 import { csvLine } from '../../kernel/http/list.ts';
 import { harmless } from '../../kernel/formula.ts';
 import { dateParam, idsParam } from '../../kernel/http/params.ts';
@@ -36,9 +36,7 @@ export const getFredGraph = endpoint({
       requireByPin(dependencies.asOf, vintage, 'vintage_date');
       const { today } = realtimeOf({}, dependencies, call);
       if (vintage > today)
-        fail('invalid_parameter', `"vintage_date" must not be in the future; today is ${today}.`, {
-          param: 'vintage_date',
-        });
+        refuseParam('vintage_date', `"vintage_date" must not be in the future; today is ${today}.`);
     }
     const all = await call.stage('lookup', () =>
       Promise.all(query.id.map((id) => requireFredSeries(dependencies, call, id))),

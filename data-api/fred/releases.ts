@@ -1,7 +1,7 @@
 // GET /fred/releases, /fred/release and the paths below them, and /fred/series/release: recurring releases of publishers.
 import { z } from 'zod';
 import { numberOfNameId } from '../../domain/name-id.ts';
-import { fail } from '../../kernel/errors.ts';
+import { refuseParam } from '../../kernel/errors.ts';
 import type { Reply } from '../../kernel/http/answer.ts';
 import { dateParam, flagParam, oneOfParam } from '../../kernel/http/params.ts';
 import type { ServiceCall } from '../../kernel/http/server.ts';
@@ -240,10 +240,7 @@ async function datesReply(
 ): Promise<Reply> {
   const { order_by, sort_order, offset, limit } = query;
   const [from, to] = [query.realtime_start ?? start, query.realtime_end];
-  if (from > to)
-    fail('invalid_parameter', '"realtime_start" must not be after "realtime_end".', {
-      param: 'realtime_start',
-    });
+  if (from > to) refuseParam('realtime_start', '"realtime_start" must not be after "realtime_end".');
   const { count, rows } = await call.stage('sql', () =>
     listReleaseDays(database, {
       releases: releases.map((release) => ({ ...release, number: numberOf(release) })),

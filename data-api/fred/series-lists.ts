@@ -1,6 +1,6 @@
 // GET /fred/series/search and /fred/series/updates, and the common parts of all lists of series: parameters, filters, orders and pages.
 import { z } from 'zod';
-import { fail } from '../../kernel/errors.ts';
+import { refuseParam } from '../../kernel/errors.ts';
 import { isDate } from '../../kernel/dates.ts';
 import type { Reply } from '../../kernel/http/answer.ts';
 import { oneOfParam, readParam } from '../../kernel/http/params.ts';
@@ -156,9 +156,7 @@ export const getFredSearch = endpoint({
     const isText = search_type === 'full_text';
     const { order_by = isText ? 'search_rank' : 'series_id' } = query;
     if (order_by === 'search_rank' && !isText)
-      fail('invalid_parameter', '"order_by" search_rank is for search_type=full_text.', {
-        param: 'order_by',
-      });
+      refuseParam('order_by', '"order_by" search_rank is for search_type=full_text.');
     const { sort_order = order_by === 'search_rank' ? 'desc' : 'asc' } = query;
     const state = await call.stage('lookup', () => findDataState(database, searched));
     return pageReply(dependencies, call, {
@@ -203,9 +201,10 @@ function narrowedBy(
   where: Conditions,
 ): Conditions {
   if ((filter_variable === undefined) !== (filter_value === undefined))
-    fail('invalid_parameter', '"filter_variable" and "filter_value" belong together.', {
-      param: filter_variable === undefined ? 'filter_value' : 'filter_variable',
-    });
+    refuseParam(
+      filter_variable === undefined ? 'filter_value' : 'filter_variable',
+      '"filter_variable" and "filter_value" belong together.',
+    );
   const value = filter_value?.toLowerCase();
   const of = (variable: string) => (filter_variable === variable ? value : undefined);
   const adjustment = of('seasonal_adjustment');
@@ -250,14 +249,13 @@ export const getFredUpdates = endpoint({
   handler: async (dependencies, { query, call }) => {
     const realtime = realtimeOf(query, dependencies, call);
     const { filter_value, start_time, end_time } = query;
-    const refuse = (param: string, message: string) => fail('invalid_parameter', message, { param });
     if ((start_time === undefined) !== (end_time === undefined))
-      refuse(
+      refuseParam(
         start_time === undefined ? 'end_time' : 'start_time',
         '"start_time" and "end_time" belong together.',
       );
     if (start_time !== undefined && end_time !== undefined && start_time > end_time)
-      refuse('start_time', '"start_time" must not be after "end_time".');
+      refuseParam('start_time', '"start_time" must not be after "end_time".');
     const where = catalogWhere({})
       .and(start_time, (p) => `last_updated >= ${p}`)
       .and(end_time, (p) => `last_updated <= ${p}`);

@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import type { Queryable } from '../../kernel/database.ts';
 import { dateIn } from '../../kernel/clock.ts';
-import { fail } from '../../kernel/errors.ts';
+import { refuseParam } from '../../kernel/errors.ts';
 import { adjustNavs, navOnOrBefore, type AdjustedNav } from '../../domain/funds/adjusted-nav.ts';
 import { analyticsFrequencies, analyticsWindows, fundAnalytics } from '../../domain/funds/analytics.ts';
 import {
@@ -268,9 +268,7 @@ function lastDayOf(
   const today = dateIn(seriesTimeZone, clock.now());
   if (asked <= today && (firstNavDate === null || asked >= firstNavDate)) return asked;
   const span = firstNavDate === null ? 'on or before' : `from ${firstNavDate}, the day of the first NAV, to`;
-  return fail('invalid_parameter', `"as_of" must be ${span} ${today}, today (${seriesTimeZone}).`, {
-    param: 'as_of',
-  });
+  return refuseParam('as_of', `"as_of" must be ${span} ${today}, today (${seriesTimeZone}).`);
 }
 
 function factsOf(fund: Fund, asOf: string) {
@@ -312,7 +310,7 @@ async function readBenchmark(database: Queryable, { benchmarkSeries }: Fund, ask
 /** @throws Failure `invalid_parameter` if the series does not exist. */
 async function requireLevels(database: Queryable, seriesId: string, param: string): Promise<SeriesLevels> {
   const found = await readLevels(database, seriesId);
-  return found ?? fail('invalid_parameter', `"${param}" must be the id of a series that exists.`, { param });
+  return found ?? refuseParam(param, `"${param}" must be the id of a series that exists.`);
 }
 
 /** The benchmark's return between the same dates, on the same basis. */

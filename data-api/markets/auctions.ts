@@ -1,5 +1,5 @@
 // GET /v1/fixed-income/auctions: auction results.
-import { fail } from '../../kernel/errors.ts';
+import { refuseParam } from '../../kernel/errors.ts';
 import {
   auctionFormats,
   auctionInstruments,
@@ -33,9 +33,7 @@ export const getAuctions = endpoint({
     const { format, bidding } = query;
     const isBidding = format === 'competitive' || format === 'non_competitive';
     if (isBidding && bidding?.some((word) => word !== format)) {
-      fail('invalid_parameter', '"format" and "bidding" contradict each other; one is enough.', {
-        param: 'format',
-      });
+      refuseParam('format', '"format" and "bidding" contradict each other; one is enough.');
     }
     const asked = isBidding ? [format] : bidding;
     const where = auctionsWhere({ ...query, ...windowOf(query), format: asked });

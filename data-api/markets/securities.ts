@@ -1,7 +1,7 @@
 // GET /v1/securities, /v1/securities/{code}/prices and /v1/securities/trades.
 import { z } from 'zod';
 import { memberOf } from '../../kernel/entries.ts';
-import { fail } from '../../kernel/errors.ts';
+import { fail, refuseParam } from '../../kernel/errors.ts';
 import { codeShapes, ratings, securityStatuses, securityTypes } from '../../domain/markets.ts';
 import {
   booleanParam,
@@ -58,11 +58,8 @@ export const getSecurities = endpoint({
   json: schemaOf(securitiesList),
   handler: (dependencies, { query, call }) => {
     const [maturityFrom, maturityTo] = [query.maturity_from?.from, query.maturity_to?.to];
-    if (maturityFrom !== undefined && maturityTo !== undefined && maturityFrom > maturityTo) {
-      fail('invalid_parameter', '"maturity_from" must not be after "maturity_to".', {
-        param: 'maturity_from',
-      });
-    }
+    if (maturityFrom !== undefined && maturityTo !== undefined && maturityFrom > maturityTo)
+      refuseParam('maturity_from', '"maturity_from" must not be after "maturity_to".');
     const where = securitiesWhere({ ...query, maturityFrom, maturityTo });
     return listReply(dependencies, call, { list: securitiesList, query, where });
   },

@@ -2,7 +2,7 @@
 // a row per cell, or a row per point with a column per vintage.
 import type { z } from 'zod';
 import { memberOf } from '../../kernel/entries.ts';
-import { fail } from '../../kernel/errors.ts';
+import { fail, refuseParam } from '../../kernel/errors.ts';
 import { harmless } from '../../kernel/formula.ts';
 import { csvCells, csvLine, csvText, formatParam } from '../../kernel/http/list.ts';
 import {
@@ -107,9 +107,7 @@ async function triangleReply(dependencies: Dependencies, { query, params, call }
 function vintageFilter({ vintages_from, vintages_to, last }: TriangleQuery) {
   const { from = '0001-01-01' } = vintages_from ?? {};
   const { to = '9999-12-31' } = vintages_to ?? {};
-  if (from > to) {
-    fail('invalid_parameter', '"vintages_from" must not be after "vintages_to".', { param: 'vintages_from' });
-  }
+  if (from > to) refuseParam('vintages_from', '"vintages_from" must not be after "vintages_to".');
   return (days: readonly string[]): string[] => {
     const within = days.filter((day) => day >= from && day <= to);
     return last === undefined ? within : within.slice(-last);

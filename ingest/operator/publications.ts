@@ -2,7 +2,7 @@
 // embargo. A child process does the work. A due release interrupts it: a publication restarts afterwards, a check is refused.
 import { z } from 'zod';
 import { dateIn } from '../../kernel/clock.ts';
-import { fail } from '../../kernel/errors.ts';
+import { refuseField } from '../../kernel/errors.ts';
 import { one } from '../../kernel/http/service-endpoint.ts';
 import { metadataNames } from '../datasets/metadata.ts';
 import { shellWord } from '../datasets/shell-word.ts';
@@ -178,7 +178,7 @@ export const publishUpload = endpoint({
 
 function dueOf(instant: string | undefined, calendarId: string | undefined): Due | undefined {
   if (instant !== undefined && calendarId !== undefined)
-    fail('invalid_body', 'release_at and release_with exclude each other.', { param: 'release_with' });
+    refuseField('release_with', 'release_at and release_with exclude each other.');
   if (calendarId !== undefined) return { calendarId };
   return instant === undefined ? undefined : { instant };
 }
@@ -187,9 +187,7 @@ function tableOf(upload: Upload, table: number): z.output<typeof uploadSchema>['
   const { tables } = uploadOf(upload);
   return (
     tables[table] ??
-    fail('invalid_body', `${upload.name} has no table ${table}: the last is ${tables.length - 1}.`, {
-      param: 'table',
-    })
+    refuseField('table', `${upload.name} has no table ${table}: the last is ${tables.length - 1}.`)
   );
 }
 
@@ -208,18 +206,15 @@ function pickedEntry(
     const choice = found.choices.find((each) => each.key === key);
     if (choice === undefined) {
       const keys = found.choices.filter(({ options }) => options.length > 0).map((each) => each.key);
-      return fail(
-        'invalid_body',
+      return refuseField(
+        'choose',
         `"choose": table ${table} has no choice ${key.slice(0, 40)}. ${keys.length === 0 ? 'It has none.' : `There are ${keys.join(', ')}.`}`,
-        { param: 'choose' },
       );
     }
     // This service has made the changes of an option.
     return (
       changeOf(choice as Choice, { option }) ??
-      fail('invalid_body', `"choose": ${key} has ${choice.options.length} options, numbered from 0.`, {
-        param: 'choose',
-      })
+      refuseField('choose', `"choose": ${key} has ${choice.options.length} options, numbered from 0.`)
     );
   });
   if (changes.length === 0) return text;
