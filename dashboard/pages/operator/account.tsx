@@ -1,6 +1,6 @@
 // /dashboard/operator/accounts/:id: one account; its plan, whether it is enabled, and its keys.
 import { useId, useState } from 'preact/hooks';
-import { Link, useParams } from 'wouter-preact';
+import { Link } from 'wouter-preact';
 import type { AnswerOf } from '../../../clients/typescript/client.ts';
 import { accountApi } from '../../api/clients.ts';
 import { useLoad } from '../../api/load.ts';
@@ -14,7 +14,7 @@ import { instantText } from '../../text/times.ts';
 import { TypedConfirmation } from '../account/typed-confirmation.tsx';
 import { AccountKeys } from './account-keys.tsx';
 import { AccountStatus } from './accounts.tsx';
-import { Fresh, FreshProblem, OperatorPage } from './operator-page.tsx';
+import { Fresh, FreshProblem, operatorPage } from './operator-page.tsx';
 
 type Operated = AnswerOf<'get', '/v1/operator/accounts/{id}'>['data'];
 
@@ -23,12 +23,7 @@ interface OfOne {
   reload: () => void;
 }
 
-export function OperatorAccount() {
-  const { id = '' } = useParams();
-  return <OperatorPage>{() => <OneAccount id={id} key={id} />}</OperatorPage>;
-}
-
-function OneAccount({ id }: { id: string }) {
+export const OperatorAccount = operatorPage(({ params: { id = '' } }) => {
   const [asked, setAsked] = useState(0);
   const reload = () => setAsked((count) => count + 1);
   const loaded = useLoad(
@@ -60,7 +55,7 @@ function OneAccount({ id }: { id: string }) {
       </Fresh>
     </>
   );
-}
+});
 
 function AccountFacts({ account }: { account: Operated }) {
   const { usage } = account;

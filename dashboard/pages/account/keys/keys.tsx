@@ -11,7 +11,7 @@ import { Empty, SkeletonRows, Waiting } from '../../../components/states.tsx';
 import { agoText, utcDay } from '../../../text/amounts.ts';
 import { numberText } from '../../../text/numbers.ts';
 import { dayText, instantText } from '../../../text/times.ts';
-import { AccountPage, type OfAccount } from '../account-page.tsx';
+import { accountPage } from '../account-page.tsx';
 import type { Key, KeyUse } from './answers.ts';
 import { accessText } from './access-fields.tsx';
 import { ChangeKey } from './change-key.tsx';
@@ -47,11 +47,7 @@ async function keysAndUse(signal: AbortSignal): Promise<Found> {
   };
 }
 
-export function Keys() {
-  return <AccountPage>{(of) => <KeysOfAccount {...of} />}</AccountPage>;
-}
-
-function KeysOfAccount({ account, reload: reloadAccount }: OfAccount) {
+export const Keys = accountPage(({ account, reload: reloadAccount }) => {
   const [query, setQuery] = useSearchParams();
   const [asked, setAsked] = useState(0);
   const loaded = useLoad(keysAndUse, [asked]);
@@ -91,7 +87,7 @@ function KeysOfAccount({ account, reload: reloadAccount }: OfAccount) {
       </Waiting>
     </>
   );
-}
+});
 
 function Slots({ used, of }: { used: number; of: number }) {
   return (

@@ -1,24 +1,19 @@
 // /dashboard/operator/loads/:load: one load, the series that it changed, and its retraction.
 import { useState } from 'preact/hooks';
-import { Link, useParams } from 'wouter-preact';
+import { Link } from 'wouter-preact';
 import { accountApi } from '../../../api/clients.ts';
 import { useLoad } from '../../../api/load.ts';
 import { Facts } from '../../../components/facts.tsx';
 import { PageHead } from '../../../components/page-head.tsx';
 import { numberText } from '../../../text/numbers.ts';
 import { dayText, instantText } from '../../../text/times.ts';
-import { Fresh, OperatorPage } from '../operator-page.tsx';
+import { Fresh, operatorPage } from '../operator-page.tsx';
 import { PointCounts } from '../point-counts.tsx';
 import { SeriesList } from '../series-list.tsx';
 import { LoadLink, LoadState, sourceText, type Load } from './load-state.tsx';
 import { Retract } from './retract.tsx';
 
-export function OperatorLoad() {
-  const { load = '' } = useParams();
-  return <OperatorPage>{() => <OneLoad number={load} key={load} />}</OperatorPage>;
-}
-
-function OneLoad({ number }: { number: string }) {
+export const OperatorLoad = operatorPage(({ params: { load: number = '' } }) => {
   const [asked, setAsked] = useState(0);
   const loaded = useLoad(
     async (signal) =>
@@ -43,7 +38,7 @@ function OneLoad({ number }: { number: string }) {
       </Fresh>
     </>
   );
-}
+});
 
 function LoadFacts({ load }: { load: Load }) {
   const { retracts, part_of: partOf, rows_rejected: rejected } = load;
