@@ -4,9 +4,8 @@ import { z } from 'zod';
 import { nameId, numberOfNameId } from '../../domain/name-id.ts';
 import { catalogList, catalogWhere, listCategories } from '../discovery/discovery.sql.ts';
 import { keptUntilChanged } from '../discovery/kept-list.ts';
-import { endpoint } from '../endpoint.ts';
 import { stateOf } from '../series/series-read.ts';
-import { answerParams, fileTypes, fredReply, type FredDocument } from './answer.ts';
+import { answerParams, fredEndpoint, fredReply, type FredDocument } from './answer.ts';
 import { numberParam, requireFredSeries, requireNumbered, seriesIdParam } from './find-series.ts';
 import { realtimeOf } from './real-time.ts';
 import { seriesListParams, seriesListReply, seriesListSchema } from './series-lists.ts';
@@ -83,12 +82,10 @@ const categoriesEndpoint = (
   summary: string,
   shown: (categories: readonly Category[], asked: Category) => readonly Category[],
 ) =>
-  endpoint({
+  fredEndpoint({
     summary,
     query: categoryParams,
-    formats: fileTypes,
     json: someCategories,
-    caching: 'public',
     errors: ['not_found', 'conflict'],
     handler: async (dependencies, { query, call }) => {
       realtimeOf(query, dependencies, call);
@@ -111,12 +108,10 @@ export const getFredCategoryChildren = categoriesEndpoint(
   (all, { path }) => all.filter(({ above }) => above === path),
 );
 
-export const getFredCategorySeries = endpoint({
+export const getFredCategorySeries = fredEndpoint({
   summary: 'The series of a category, without those of the categories below it, in the form of FRED.',
   query: { category_id: numberParam('category'), ...seriesListParams },
-  formats: fileTypes,
   json: seriesListSchema,
-  caching: 'public',
   errors: ['not_found', 'conflict'],
   handler: async (dependencies, { query, call }) => {
     const kept = await call.stage('lookup', () => keptCategories(dependencies));
@@ -128,12 +123,10 @@ export const getFredCategorySeries = endpoint({
   },
 });
 
-export const getFredSeriesCategories = endpoint({
+export const getFredSeriesCategories = fredEndpoint({
   summary: 'The category of a series, in the form of FRED.',
   query: { series_id: seriesIdParam, ...answerParams },
-  formats: fileTypes,
   json: someCategories,
-  caching: 'public',
   errors: ['not_found', 'gone'],
   handler: async (dependencies, { query, call }) => {
     realtimeOf(query, dependencies, call);

@@ -15,13 +15,12 @@ import {
   type ReleaseDay,
 } from '../discovery/releases.sql.ts';
 import { keptReleases, releaseIdOf, type PublicationRow } from '../discovery/releases.ts';
-import { endpoint } from '../endpoint.ts';
 import { stateOf } from '../series/series-read.ts';
 import {
   allOf,
   answerParams,
   fileTypeParam,
-  fileTypes,
+  fredEndpoint,
   fredReply,
   limitParam,
   offsetParam,
@@ -86,12 +85,10 @@ export const releaseListReply = (
   list: { name: string; rows: readonly PublicationRow[]; query: ListQuery; state: Kept<unknown> },
 ): Reply => rowsReply(dependencies, call, kind, list, list.query);
 
-export const getFredReleases = endpoint({
+export const getFredReleases = fredEndpoint({
   summary: 'The releases, in the form of FRED.',
   query: releaseListParams,
-  formats: fileTypes,
   json: releaseListSchema,
-  caching: 'public',
   handler: async (dependencies, { query, call }) => {
     const state = await call.stage('lookup', () => keptReleases(dependencies));
     return releaseListReply(dependencies, call, { name: 'fred releases', rows: state.value, query, state });
@@ -100,12 +97,10 @@ export const getFredReleases = endpoint({
 
 const releaseIdParam = numberParam('release');
 
-export const getFredRelease = endpoint({
+export const getFredRelease = fredEndpoint({
   summary: 'A release, in the form of FRED.',
   query: { release_id: releaseIdParam, ...answerParams },
-  formats: fileTypes,
   json: allOf(kind),
-  caching: 'public',
   errors: ['not_found', 'conflict'],
   handler: async (dependencies, { query, call }) => {
     const state = await call.stage('lookup', () => keptReleases(dependencies));
@@ -114,12 +109,10 @@ export const getFredRelease = endpoint({
   },
 });
 
-export const getFredSeriesRelease = endpoint({
+export const getFredSeriesRelease = fredEndpoint({
   summary: 'The releases that bring a series, in the form of FRED.',
   query: { series_id: seriesIdParam, ...answerParams },
-  formats: fileTypes,
   json: allOf(kind),
-  caching: 'public',
   errors: ['not_found', 'gone'],
   handler: async (dependencies, { query, call }) => {
     const { kept, series, bringing } = await call.stage('lookup', async () => {
@@ -133,12 +126,10 @@ export const getFredSeriesRelease = endpoint({
   },
 });
 
-export const getFredReleaseSeries = endpoint({
+export const getFredReleaseSeries = fredEndpoint({
   summary: 'The series of a release, in the form of FRED.',
   query: { release_id: releaseIdParam, ...seriesListParams },
-  formats: fileTypes,
   json: seriesListSchema,
-  caching: 'public',
   errors: ['not_found', 'conflict'],
   handler: async (dependencies, { query, call }) => {
     const kept = await call.stage('lookup', () => keptReleases(dependencies));
@@ -163,7 +154,7 @@ type DatesQuery = z.output<z.ZodObject<ReturnType<typeof datesParams>>> & {
 };
 const dateShape = { release_id: z.int(), date: z.iso.date() };
 
-export const getFredReleasesDates = endpoint({
+export const getFredReleasesDates = fredEndpoint({
   summary: 'The dates of all releases, in the form of FRED.',
   query: {
     ...datesParams('the first of this year'),
@@ -171,14 +162,12 @@ export const getFredReleasesDates = endpoint({
     sort_order: oneOfParam(sortOrders).default('desc'),
     limit: limitParam(1_000),
   },
-  formats: fileTypes,
   json: z.object({
     ...realtimeShape,
     order_by: z.enum(['release_date', 'release_id', 'release_name']),
     ...pageShape,
     release_dates: z.array(z.object({ ...dateShape, release_name: z.string() })),
   }),
-  caching: 'public',
   handler: async (dependencies, { query, call }) => {
     const kept = await call.stage('lookup', () => keptReleases(dependencies));
     const now = dependencies.clock.now();
@@ -190,7 +179,7 @@ export const getFredReleasesDates = endpoint({
   },
 });
 
-export const getFredReleaseDates = endpoint({
+export const getFredReleaseDates = fredEndpoint({
   summary: 'The dates of a release, in the form of FRED.',
   query: {
     release_id: releaseIdParam,
@@ -198,14 +187,12 @@ export const getFredReleaseDates = endpoint({
     sort_order: sortOrderParam,
     limit: limitParam(10_000),
   },
-  formats: fileTypes,
   json: z.object({
     ...realtimeShape,
     order_by: z.literal('release_date'),
     ...pageShape,
     release_dates: z.array(z.object(dateShape)),
   }),
-  caching: 'public',
   errors: ['not_found', 'conflict'],
   handler: async (dependencies, { query, call }) => {
     const kept = await call.stage('lookup', () => keptReleases(dependencies));

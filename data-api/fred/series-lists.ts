@@ -7,13 +7,12 @@ import { oneOfParam, readParam } from '../../kernel/http/params.ts';
 import type { ServiceCall } from '../../kernel/http/server.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { byRelevance, catalogList, catalogWhere } from '../discovery/discovery.sql.ts';
-import { endpoint } from '../endpoint.ts';
 import { type Conditions, type DataState, escapeLike, findDataState, type List } from '../list.sql.ts';
 import { seriesWords } from '../search/series-words.ts';
 import { dayOf, searched } from '../search/state.ts';
 import {
   answerParams,
-  fileTypes,
+  fredEndpoint,
   fredReply,
   limitParam,
   offsetParam,
@@ -130,7 +129,7 @@ function pageReply(
   });
 }
 
-export const getFredSearch = endpoint({
+export const getFredSearch = fredEndpoint({
   summary: 'The series that have some words, or an id, in the form of FRED.',
   query: {
     search_text: z
@@ -146,9 +145,7 @@ export const getFredSearch = endpoint({
     ...filterParams,
     ...pageParams,
   },
-  formats: fileTypes,
   json: seriessOf({ order_by: z.enum(rankedOrderNames) }),
-  caching: 'public',
   handler: async (dependencies, { query, call }) => {
     const { database, vocabulary } = dependencies;
     const realtime = realtimeOf(query, dependencies, call);
@@ -226,7 +223,7 @@ const timeParam = readParam((text) => {
   return isDate(date) ? date : null;
 }, 'must be a time that exists, YYYYMMDDhhmm').meta({ override: { type: 'string' } });
 
-export const getFredUpdates = endpoint({
+export const getFredUpdates = fredEndpoint({
   summary: 'The series by the day of their newest points, newest first, in the form of FRED.',
   query: {
     ...answerParams,
@@ -239,13 +236,11 @@ export const getFredUpdates = endpoint({
     end_time: timeParam.optional().describe('The same: on that day or earlier.'),
     ...pageParams,
   },
-  formats: fileTypes,
   json: seriessOf({
     filter_variable: z.literal('geography'),
     filter_value: z.literal('all'),
     order_by: z.literal('last_updated'),
   }),
-  caching: 'public',
   handler: async (dependencies, { query, call }) => {
     const realtime = realtimeOf(query, dependencies, call);
     const { filter_value, start_time, end_time } = query;

@@ -1,7 +1,6 @@
 // GET /fred/series: the facts of one series.
-import { endpoint } from '../endpoint.ts';
 import { stateOf } from '../series/series-read.ts';
-import { allOf, answerParams, fileTypes, rowsReply } from './answer.ts';
+import { allOf, answerParams, fredEndpoint, rowsReply } from './answer.ts';
 import { requireFredSeries, seriesIdParam, valuesOf } from './find-series.ts';
 import { seriesRow, seriesSchema, type SeriesFacts } from './series-facts.ts';
 
@@ -14,12 +13,10 @@ const kind = {
   last: ({ id }: SeriesFacts) => id,
 };
 
-export const getFredSeries = endpoint({
+export const getFredSeries = fredEndpoint({
   summary: 'The metadata of a series, in the form of FRED.',
   query: { series_id: seriesIdParam, ...answerParams },
-  formats: fileTypes,
   json: allOf(kind),
-  caching: 'public',
   errors: ['not_found', 'gone'],
   handler: async (dependencies, { query, call }) => {
     const { series, id, values } = await call.stage('lookup', () =>

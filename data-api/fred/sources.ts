@@ -3,11 +3,10 @@ import { z } from 'zod';
 import { numberOfNameId } from '../../domain/name-id.ts';
 import { keptReleases } from '../discovery/releases.ts';
 import { keptSources, type SourceRow } from '../discovery/sources.ts';
-import { endpoint } from '../endpoint.ts';
 import {
   allOf,
   answerParams,
-  fileTypes,
+  fredEndpoint,
   limitParam,
   offsetParam,
   orderParam,
@@ -47,7 +46,7 @@ const kind = {
   last: numberOf,
 };
 
-export const getFredSources = endpoint({
+export const getFredSources = fredEndpoint({
   summary: 'The sources, in the form of FRED.',
   query: {
     ...answerParams,
@@ -56,9 +55,7 @@ export const getFredSources = endpoint({
     limit: limitParam(1_000),
     offset: offsetParam,
   },
-  formats: fileTypes,
   json: pageOf(kind),
-  caching: 'public',
   handler: async (dependencies, { query, call }) => {
     const state = await call.stage('sql', () => keptSources(dependencies));
     const list = { name: 'fred sources', query, state, rows: state.value };
@@ -68,12 +65,10 @@ export const getFredSources = endpoint({
 
 const sourceIdParam = numberParam('source');
 
-export const getFredSource = endpoint({
+export const getFredSource = fredEndpoint({
   summary: 'A source, in the form of FRED.',
   query: { source_id: sourceIdParam, ...answerParams },
-  formats: fileTypes,
   json: allOf(kind),
-  caching: 'public',
   errors: ['not_found', 'conflict'],
   handler: async (dependencies, { query, call }) => {
     const state = await call.stage('sql', () => keptSources(dependencies));
@@ -82,12 +77,10 @@ export const getFredSource = endpoint({
   },
 });
 
-export const getFredSourceReleases = endpoint({
+export const getFredSourceReleases = fredEndpoint({
   summary: 'The releases of a source, in the form of FRED.',
   query: { source_id: sourceIdParam, ...releaseListParams },
-  formats: fileTypes,
   json: releaseListSchema,
-  caching: 'public',
   errors: ['not_found', 'conflict'],
   handler: async (dependencies, { query, call }) => {
     const known = await call.stage('sql', () => keptSources(dependencies));
@@ -98,12 +91,10 @@ export const getFredSourceReleases = endpoint({
   },
 });
 
-export const getFredReleaseSources = endpoint({
+export const getFredReleaseSources = fredEndpoint({
   summary: 'The source of a release, in the form of FRED.',
   query: { release_id: numberParam('release'), ...answerParams },
-  formats: fileTypes,
   json: allOf(kind),
-  caching: 'public',
   errors: ['not_found', 'conflict'],
   handler: async (dependencies, { query, call }) => {
     const state = await call.stage('lookup', () => keptReleases(dependencies));

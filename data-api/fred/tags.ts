@@ -3,11 +3,10 @@ import { z } from 'zod';
 import { oneOfParam } from '../../kernel/http/params.ts';
 import { catalogList, catalogWhere, countTags } from '../discovery/discovery.sql.ts';
 import { keptUntilChanged } from '../discovery/kept-list.ts';
-import { endpoint } from '../endpoint.ts';
 import { stateOf } from '../series/series-read.ts';
 import {
   answerParams,
-  fileTypes,
+  fredEndpoint,
   limitParam,
   offsetParam,
   orderParam,
@@ -65,7 +64,7 @@ const sorted = ({ order_by, sort_order }: z.output<z.ZodObject<typeof orderParam
   sort_order: sort_order ?? (order_by === 'series_count' ? ('desc' as const) : ('asc' as const)),
 });
 
-export const getFredTags = endpoint({
+export const getFredTags = fredEndpoint({
   summary: 'The tags of the series, in the form of FRED.',
   query: {
     tag_names: z.string().optional().describe('Only these, separated by `;`.'),
@@ -78,9 +77,7 @@ export const getFredTags = endpoint({
     limit: limitParam(1_000),
     offset: offsetParam,
   },
-  formats: fileTypes,
   json: pageOf(kind),
-  caching: 'public',
   handler: async (dependencies, { query, call }) => {
     const state = await call.stage('lookup', () => keptTags(dependencies));
     const names = query.tag_names?.split(';');
@@ -96,12 +93,10 @@ export const getFredTags = endpoint({
   },
 });
 
-export const getFredSeriesTags = endpoint({
+export const getFredSeriesTags = fredEndpoint({
   summary: 'The tags of a series, in the form of FRED.',
   query: { series_id: seriesIdParam, ...answerParams, ...orderParams },
-  formats: fileTypes,
   json: pageOf(kind),
-  caching: 'public',
   errors: ['not_found', 'gone'],
   handler: async (dependencies, { query, call }) => {
     const { series, kept } = await call.stage('lookup', async () => {
@@ -122,15 +117,13 @@ const {
   ...listParams
 } = seriesListParams;
 
-export const getFredTagsSeries = endpoint({
+export const getFredTagsSeries = fredEndpoint({
   summary: 'The series that have some tags, in the form of FRED.',
   query: {
     tag_names: z.string().describe('The tags that the series must have, separated by `;`.'),
     ...listParams,
   },
-  formats: fileTypes,
   json: seriesListSchema,
-  caching: 'public',
   handler: async (dependencies, { query, call }) =>
     seriesListReply(dependencies, call, { name: 'fred tags series', query, where: catalogWhere({}) }),
 });
