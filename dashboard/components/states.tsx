@@ -18,7 +18,7 @@ export function Waiting<T>({ for: loaded, skeleton, failure, children }: Waiting
     return (
       <Failed
         error={loaded.error}
-        retry={loaded.retry}
+        retry={loaded.reload}
         {...(failure === undefined ? {} : { title: failure })}
       />
     );

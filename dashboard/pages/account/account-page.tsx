@@ -3,7 +3,7 @@ import '../../styles/account.css';
 import '../../styles/narrow-page.css';
 import { signal } from '@preact/signals';
 import type { ComponentChildren, ComponentType } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import { Link, useLocation } from 'wouter-preact';
 import type { AnswerOf } from '../../../clients/typescript/client.ts';
 import { accountApi } from '../../api/clients.ts';
@@ -74,16 +74,14 @@ function SignInFirst({ why }: { why: string }) {
 }
 
 function SignedIn({ token, children }: { token: string; children: (of: OfAccount) => ComponentChildren }) {
-  const [asked, setAsked] = useState(0);
   const loaded = useLoad(
     async (signal) => {
       const { data: account } = await accountApi.get('/v1/account', { signal });
       known.value = { token, account };
     },
-    [token, asked],
+    [token],
   );
   const account = known.value?.token === token ? known.value.account : undefined;
-  const reload = () => setAsked((count) => count + 1);
   return (
     <div class="wrap">
       <div class="acct-grid">
@@ -94,9 +92,9 @@ function SignedIn({ token, children }: { token: string; children: (of: OfAccount
   );
 
   function content() {
-    if (account !== undefined) return children({ account, reload });
+    if (account !== undefined) return children({ account, reload: loaded.reload });
     if (loaded.phase === 'failed')
-      return <Failed error={loaded.error} retry={loaded.retry} title="The account could not be loaded" />;
+      return <Failed error={loaded.error} retry={loaded.reload} title="The account could not be loaded" />;
     return (
       <div aria-busy="true" class={loaded.phase === 'begun' ? 'sk-later' : undefined}>
         <SkeletonLines lines={8} />

@@ -24,8 +24,6 @@ interface OfOne {
 }
 
 export const OperatorAccount = operatorPage(({ params: { id = '' } }) => {
-  const [asked, setAsked] = useState(0);
-  const reload = () => setAsked((count) => count + 1);
   const loaded = useLoad(
     async (signal) => {
       const [account, plans] = await Promise.all([
@@ -34,7 +32,7 @@ export const OperatorAccount = operatorPage(({ params: { id = '' } }) => {
       ]);
       return { account: account.data, plans: rowsOf(plans) };
     },
-    [id, asked],
+    [id],
   );
   return (
     <>
@@ -47,8 +45,8 @@ export const OperatorAccount = operatorPage(({ params: { id = '' } }) => {
         {({ account, plans }) => (
           <>
             <AccountFacts account={account} />
-            <PlanForm account={account} plans={plans} reload={reload} />
-            <Access account={account} reload={reload} />
+            <PlanForm account={account} plans={plans} reload={loaded.reload} />
+            <Access account={account} reload={loaded.reload} />
             <AccountKeys accountId={id} />
           </>
         )}

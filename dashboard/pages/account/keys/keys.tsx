@@ -1,5 +1,4 @@
 // /dashboard/keys: the keys of the account, one made, one rotated, one revoked. Dialogs and the rotation are in the URL; a secret never is.
-import { useState } from 'preact/hooks';
 import { useSearchParams } from 'wouter-preact';
 import { accountApi, api } from '../../../api/clients.ts';
 import { useLoad } from '../../../api/load.ts';
@@ -49,10 +48,9 @@ async function keysAndUse(signal: AbortSignal): Promise<Found> {
 
 export const Keys = accountPage(({ account, reload: reloadAccount }) => {
   const [query, setQuery] = useSearchParams();
-  const [asked, setAsked] = useState(0);
-  const loaded = useLoad(keysAndUse, [asked]);
+  const loaded = useLoad(keysAndUse, []);
   const reload = () => {
-    setAsked((count) => count + 1);
+    loaded.reload();
     reloadAccount();
   };
   const show = (wanted: Readonly<Record<string, string>>) => setQuery(new URLSearchParams(wanted));

@@ -1,5 +1,4 @@
 // /dashboard/operator/loads/:load: one load, the series that it changed, and its retraction.
-import { useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
 import { accountApi } from '../../../api/clients.ts';
 import { useLoad } from '../../../api/load.ts';
@@ -14,11 +13,10 @@ import { LoadLink, LoadState, sourceText, type Load } from './load-state.tsx';
 import { Retract } from './retract.tsx';
 
 export const OperatorLoad = operatorPage(({ params: { load: number = '' } }) => {
-  const [asked, setAsked] = useState(0);
   const loaded = useLoad(
     async (signal) =>
       (await accountApi.get('/v1/operator/loads/{load}', { path: { load: number }, signal })).data,
-    [number, asked],
+    [number],
   );
   return (
     <>
@@ -32,7 +30,7 @@ export const OperatorLoad = operatorPage(({ params: { load: number = '' } }) => 
               <h2 id="series">Series</h2>
               <SeriesList ids={load.series} count={load.series_count} />
             </section>
-            <Retract load={load} reload={() => setAsked((count) => count + 1)} />
+            <Retract load={load} reload={loaded.reload} />
           </>
         )}
       </Fresh>
