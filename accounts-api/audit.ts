@@ -52,27 +52,25 @@ export const listAuditEvents = endpoint({
   requester: 'account',
   query: listParams({ fields: eventSchema.keyof().options, sorts: ['at'], sort: '-at' }),
   rows: eventSchema,
-  handler:
-    ({ db, cursors }) =>
-    ({ requester: { accountId }, query, call }) => {
-      const [behind, direction] = query.sort === 'at' ? [Op.gt, 'ASC'] : [Op.lt, 'DESC'];
-      return page(cursors, {
-        query,
-        of: ['audit', accountId],
-        fileName: 'audit',
-        async read(after, most) {
-          const rest = after === null ? {} : { eventNo: { [behind]: Number(after[0]) } };
-          const events = await call.stage('sql', () =>
-            db.auditEvents.findAll({
-              where: { accountId, ...rest },
-              order: [['eventNo', direction]],
-              limit: most,
-            }),
-          );
-          return events.map((event) => ({ row: toRecord(event), place: [event.eventNo] }));
-        },
-      });
-    },
+  handler: ({ db, cursors }, { requester: { accountId }, query, call }) => {
+    const [behind, direction] = query.sort === 'at' ? [Op.gt, 'ASC'] : [Op.lt, 'DESC'];
+    return page(cursors, {
+      query,
+      of: ['audit', accountId],
+      fileName: 'audit',
+      async read(after, most) {
+        const rest = after === null ? {} : { eventNo: { [behind]: Number(after[0]) } };
+        const events = await call.stage('sql', () =>
+          db.auditEvents.findAll({
+            where: { accountId, ...rest },
+            order: [['eventNo', direction]],
+            limit: most,
+          }),
+        );
+        return events.map((event) => ({ row: toRecord(event), place: [event.eventNo] }));
+      },
+    });
+  },
 });
 
 function toRecord(event: AuditEvent): z.output<typeof eventSchema> {

@@ -15,7 +15,7 @@ interface Asked<Body> {
 interface InternalEndpointOf<Body extends z.ZodType, Answer extends z.ZodType> {
   body: Body;
   answer: Answer;
-  handler: (deps: ServiceDeps) => (asked: Asked<z.output<Body>>) => Promise<z.output<Answer>>;
+  handler: (deps: ServiceDeps, asked: Asked<z.output<Body>>) => Promise<z.output<Answer>>;
 }
 
 /** The handler of a POST by the gateway. */
@@ -26,12 +26,10 @@ export function internalEndpoint<Body extends z.ZodType, Answer extends z.ZodTyp
   body,
   handler,
 }: InternalEndpointOf<Body, Answer>): InternalEndpoint {
-  return (deps) => {
-    const answer = handler(deps);
-    return async (request, response, call) => {
-      const over = new AbortController();
-      response.once('close', () => over.abort());
-      sendJson(response, 200, await answer({ body: parseBody(body, request.body), call, left: over.signal }));
-    };
+  return (deps) => async (request, response, call) => {
+    const over = new AbortController();
+    response.once('close', () => over.abort());
+    const asked = { body: parseBody(body, request.body), call, left: over.signal };
+    sendJson(response, 200, await handler(deps, asked));
   };
 }

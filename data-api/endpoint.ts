@@ -56,8 +56,8 @@ interface EndpointOf<Shape extends z.ZodRawShape> {
   errors?: readonly ErrorCode[];
   /** Headers that an answer may have, besides those of every answer. */
   headers?: readonly string[];
-  /** Decides the answer. State created in the outer call persists across calls. */
-  handler: (dependencies: Dependencies) => (asked: Asked<z.output<z.ZodObject<Shape>>>) => Promise<Reply>;
+  /** Decides the answer. */
+  handler: (dependencies: Dependencies, asked: Asked<z.output<z.ZodObject<Shape>>>) => Promise<Reply>;
 }
 
 /** An endpoint's declaration and its handler. */
@@ -98,7 +98,6 @@ export function endpoint<Shape extends z.ZodRawShape>(declared: EndpointOf<Shape
     ],
     errors: [...(Object.hasOwn(query.shape, 'cursor') ? (['invalid_cursor'] as const) : []), ...errors],
     handler(dependencies) {
-      const decide = handler(dependencies);
       const { asOf } = dependencies;
       // A shared cache does not know which key an answer is for.
       const kept = asOf !== null && caching === 'public' ? 'private' : caching;
@@ -113,11 +112,10 @@ export function endpoint<Shape extends z.ZodRawShape>(declared: EndpointOf<Shape
         const keeping = { edition: await editionFor(dependencies), caching: kept };
         await untilSteady(response, isPinned(asked), async (attempt) => {
           const mayUseKnown = attempt === 1 && !isConditional;
-          const reply = await decide({ query: asked, params, call, url, mayUseKnown }).catch(
-            (error: unknown) => {
-              throw method === 'POST' ? ofBody(error) : error;
-            },
-          );
+          const all = { query: asked, params, call, url, mayUseKnown };
+          const reply = await handler(dependencies, all).catch((error: unknown) => {
+            throw method === 'POST' ? ofBody(error) : error;
+          });
           await answer(request, response, reply, keeping);
         });
       };

@@ -1,7 +1,7 @@
 // The parameters that narrow every list, from one declaration: filters of several values, bounds of numbers and dates, ids, and the count
 // alone.
 import { z } from 'zod';
-import { fail } from '../kernel/errors.ts';
+import { refuseParam } from '../kernel/errors.ts';
 import type { DateRange } from '../kernel/dates.ts';
 import { flagParam, periodParam, severalParam } from '../kernel/http/params.ts';
 
@@ -94,6 +94,5 @@ export function idsOf(query: object): readonly string[] | undefined {
 
 /** @throws Failure `invalid_parameter` if a count is requested in another format than JSON. */
 export function requireJsonCount({ count_only, format }: { count_only: boolean; format: string }): void {
-  if (count_only && format !== 'json')
-    fail('invalid_parameter', 'A count is available as JSON only.', { param: 'format' });
+  if (count_only && format !== 'json') refuseParam('format', 'A count is available as JSON only.');
 }

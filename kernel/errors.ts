@@ -112,6 +112,16 @@ export function fail(code: ErrorCode, message: string, options: FailureOptions =
   throw new Failure(code, message, options);
 }
 
+/** Refuses a parameter of the URL. @throws Failure `invalid_parameter`. */
+export function refuseParam(param: string, message: string): never {
+  fail('invalid_parameter', message, { param });
+}
+
+/** Refuses a field of the body. @throws Failure `invalid_body`. */
+export function refuseField(param: string, message: string): never {
+  fail('invalid_body', message, { param });
+}
+
 /** The page that explains each error code. */
 export const docsPath = '/docs/errors';
 

@@ -88,12 +88,10 @@ export const readAccount = endpoint({
   summary: 'The account.',
   requester: 'account',
   answers: { 200: accountSchema },
-  handler:
-    (deps) =>
-    async ({ requester, call }) => {
-      const account = await call.stage('sql', () => findAccount(deps, requester.accountId));
-      return one(await call.stage('sql', () => accountRecord(deps, account)));
-    },
+  handler: async (deps, { requester, call }) => {
+    const account = await call.stage('sql', () => findAccount(deps, requester.accountId));
+    return one(await call.stage('sql', () => accountRecord(deps, account)));
+  },
 });
 
 /** A new e-mail address takes effect once its mailed link is confirmed; the current one is notified. */
@@ -105,22 +103,20 @@ export const changeAccount = endpoint({
   body: change,
   answers: { 200: accountSchema },
   errors: ['forbidden', 'invalid_credentials', 'reauthentication_required', 'rate_limited', 'unavailable'],
-  handler:
-    (deps) =>
-    async ({ requester, body, call, request }) => {
-      const { accountId } = requester;
-      const account = await call.stage('sql', () => findAccount(deps, accountId));
-      if (body.email !== undefined) {
-        const { ip } = clientInfoOf(request);
-        const to = 'change the e-mail address';
-        await proveHolder(deps, account, { caller: signedInOf(call), password: body.password, to });
-        await deps.throttle.mail('change_email', { email: body.email, ip });
-      }
-      await call.stage('sql', () =>
-        deps.db.inTransaction((transaction) => applyChange(deps, transaction, account, { requester, body })),
-      );
-      return one(await call.stage('sql', () => accountRecord(deps, account)));
-    },
+  handler: async (deps, { requester, body, call, request }) => {
+    const { accountId } = requester;
+    const account = await call.stage('sql', () => findAccount(deps, accountId));
+    if (body.email !== undefined) {
+      const { ip } = clientInfoOf(request);
+      const to = 'change the e-mail address';
+      await proveHolder(deps, account, { caller: signedInOf(call), password: body.password, to });
+      await deps.throttle.mail('change_email', { email: body.email, ip });
+    }
+    await call.stage('sql', () =>
+      deps.db.inTransaction((transaction) => applyChange(deps, transaction, account, { requester, body })),
+    );
+    return one(await call.stage('sql', () => accountRecord(deps, account)));
+  },
 });
 
 async function applyChange(

@@ -22,32 +22,30 @@ export const closeAccount = endpoint({
   requester: 'signed_in',
   answers: { 204: null },
   errors: ['reauthentication_required', 'conflict', 'billing_not_configured', 'unavailable'],
-  handler:
-    (deps) =>
-    async ({ requester }) => {
-      const account = await findAccount(deps, requester.accountId);
-      await requireFresh(deps, requester, account);
-      if (account.subscriptionState !== 'none') {
-        fail('conflict', 'The account has a subscription. Cancel it first: GET /v1/billing/portal.');
+  handler: async (deps, { requester }) => {
+    const account = await findAccount(deps, requester.accountId);
+    await requireFresh(deps, requester, account);
+    if (account.subscriptionState !== 'none') {
+      fail('conflict', 'The account has a subscription. Cancel it first: GET /v1/billing/portal.');
+    }
+    if (!(await endCheckout(deps, account.id))) {
+      fail('conflict', 'A plan has just been bought for the account. Reload the account, then close it.');
+    }
+    await deps.db.inTransaction(async (transaction) => {
+      const { id: accountId, email } = account;
+      await lockRowsOf(deps.db, transaction, 'quota_months', accountId);
+      if (!(await holdAccount(deps, transaction, account))) {
+        fail('conflict', 'The account has just been changed elsewhere. Reload it, then close it.');
       }
-      if (!(await endCheckout(deps, account.id))) {
-        fail('conflict', 'A plan has just been bought for the account. Reload the account, then close it.');
-      }
-      await deps.db.inTransaction(async (transaction) => {
-        const { id: accountId, email } = account;
-        await lockRowsOf(deps.db, transaction, 'quota_months', accountId);
-        if (!(await holdAccount(deps, transaction, account))) {
-          fail('conflict', 'The account has just been changed elsewhere. Reload it, then close it.');
-        }
-        await refusePayable(deps, transaction, accountId);
-        await lockRowsOf(deps.db, transaction, 'api_keys', accountId);
-        // Keys, sessions, identities and links are deleted with the row. The audit log and the usage ledger remain, without the e-mail address.
-        await account.destroy({ transaction });
-        await audit(deps, transaction, { accountId, actor: requester.actor, action: 'account.closed' });
-        await notify(deps, transaction, 'account_closed', email);
-      });
-      return { status: 204 };
-    },
+      await refusePayable(deps, transaction, accountId);
+      await lockRowsOf(deps.db, transaction, 'api_keys', accountId);
+      // Keys, sessions, identities and links are deleted with the row. The audit log and the usage ledger remain, without the e-mail address.
+      await account.destroy({ transaction });
+      await audit(deps, transaction, { accountId, actor: requester.actor, action: 'account.closed' });
+      await notify(deps, transaction, 'account_closed', email);
+    });
+    return { status: 204 };
+  },
 });
 
 /**

@@ -10,15 +10,13 @@ export const listPlans = endpoint({
   query: listParams({ fields: planSchema.keyof().options, sorts: ['price'], sort: 'price' }),
   rows: planSchema,
   caching: 'public',
-  handler:
-    ({ plans, cursors }) =>
-    ({ query }) =>
-      page(cursors, {
-        query,
-        of: ['plans'],
-        // The file lists the lowest plan first; a price may be null (by agreement).
-        read: inMemory(plans.all, query.sort, (_plan, position) => [position]),
-        fileName: 'plans',
-        version: plans.all,
-      }),
+  handler: ({ plans, cursors }, { query }) =>
+    page(cursors, {
+      query,
+      of: ['plans'],
+      // The file lists the lowest plan first; a price may be null (by agreement).
+      read: inMemory(plans.all, query.sort, (_plan, position) => [position]),
+      fileName: 'plans',
+      version: plans.all,
+    }),
 });

@@ -52,14 +52,11 @@ export const startGoogle = endpoint({
   answers: { 302: null },
   errors: ['method_not_allowed', 'not_found', 'unavailable'],
   headers: ['Location', 'Referrer-Policy', 'Set-Cookie'],
-  handler: (deps) => {
-    const { openId } = deps;
-    if (openId === null) return null;
-    return async ({ query, request }) => {
-      refuseHead(request);
-      const { url, cookie } = await begin(deps, openId, { returnTo: query.return_to, sessionId: null });
-      return redirect(url, cookie);
-    };
+  needs: ({ openId }) => openId,
+  handler: async (deps, { query, request }, openId) => {
+    refuseHead(request);
+    const { url, cookie } = await begin(deps, openId, { returnTo: query.return_to, sessionId: null });
+    return redirect(url, cookie);
   },
 });
 
@@ -72,20 +69,17 @@ export const linkGoogle = endpoint({
   answers: { 200: z.object({ url: z.url() }) },
   errors: ['forbidden', 'reauthentication_required', 'not_found', 'unavailable'],
   headers: ['Set-Cookie'],
-  handler: (deps) => {
-    const { openId } = deps;
-    if (openId === null) return null;
-    return async ({ requester, query }) => {
-      const account = await findAccount(deps, requester.accountId);
-      refuseOperator(
-        account,
-        'Sign in with Google instead: that links it, if Google operates the mailbox of the account.',
-      );
-      await requireFresh(deps, requester, account);
-      const flow = { returnTo: query.return_to, sessionId: requester.sessionId };
-      const { url, cookie } = await begin(deps, openId, flow);
-      return one({ url }, { headers: cookie });
-    };
+  needs: ({ openId }) => openId,
+  handler: async (deps, { requester, query }, openId) => {
+    const account = await findAccount(deps, requester.accountId);
+    refuseOperator(
+      account,
+      'Sign in with Google instead: that links it, if Google operates the mailbox of the account.',
+    );
+    await requireFresh(deps, requester, account);
+    const flow = { returnTo: query.return_to, sessionId: requester.sessionId };
+    const { url, cookie } = await begin(deps, openId, flow);
+    return one({ url }, { headers: cookie });
   },
 });
 
@@ -119,35 +113,32 @@ export const finishGoogle = endpoint({
   answers: { 302: null },
   errors: ['method_not_allowed', 'not_found', 'rate_limited'],
   headers: ['Location', 'Referrer-Policy'],
-  handler: (deps) => {
-    const { openId } = deps;
-    if (openId === null) return null;
-    return async ({ request }) => {
-      refuseHead(request);
-      const clientInfo = clientInfoOf(request);
-      await deps.throttle.token(clientInfo.ip);
-      const query = new URL(request.url, deps.settings.publicUrl).searchParams;
-      const state = query.get('state') ?? '';
-      const cookie = readCookie(deps, request) ?? '';
-      const stateHash = sha256(state);
-      const now = deps.clock.now();
-      const flow = await takeFlow(deps.db, { stateHash, cookieHash: sha256(cookie), now });
-      const back = (result: string) =>
-        redirect(`${deps.settings.publicUrl}${flow?.return_to ?? defaultReturnTo}#${result}`);
+  needs: ({ openId }) => openId,
+  handler: async (deps, { request }, openId) => {
+    refuseHead(request);
+    const clientInfo = clientInfoOf(request);
+    await deps.throttle.token(clientInfo.ip);
+    const query = new URL(request.url, deps.settings.publicUrl).searchParams;
+    const state = query.get('state') ?? '';
+    const cookie = readCookie(deps, request) ?? '';
+    const stateHash = sha256(state);
+    const now = deps.clock.now();
+    const flow = await takeFlow(deps.db, { stateHash, cookieHash: sha256(cookie), now });
+    const back = (result: string) =>
+      redirect(`${deps.settings.publicUrl}${flow?.return_to ?? defaultReturnTo}#${result}`);
 
-      if (flow === null) return back(refused('expired'));
-      if (query.has('error')) return back('google_error=denied');
-      const identity = await openId.identityOf(query, secretsOf(state, cookie)).catch((error: unknown) => {
-        deps.log.warn(
-          { event: 'google_refused', err: error, ip: clientInfo.ip },
-          'an answer from Google was invalid',
-        );
-        return null;
-      });
-      if (identity === null) return back('google_error=failed');
-      const linkTo = flow.link_account_id;
-      return back(await resultOf(deps, identity, { linkTo, stateHash, ip: clientInfo.ip, now }));
-    };
+    if (flow === null) return back(refused('expired'));
+    if (query.has('error')) return back('google_error=denied');
+    const identity = await openId.identityOf(query, secretsOf(state, cookie)).catch((error: unknown) => {
+      deps.log.warn(
+        { event: 'google_refused', err: error, ip: clientInfo.ip },
+        'an answer from Google was invalid',
+      );
+      return null;
+    });
+    if (identity === null) return back('google_error=failed');
+    const linkTo = flow.link_account_id;
+    return back(await resultOf(deps, identity, { linkTo, stateHash, ip: clientInfo.ip, now }));
   },
 });
 
@@ -191,24 +182,22 @@ export const exchangeGoogleCode = endpoint({
   answers: { 200: sessionAnswer, 202: secondStepAnswer },
   errors: ['gone', 'not_found', 'rate_limited'],
   headers: ['Set-Cookie'],
-  handler: (deps) => {
-    if (deps.openId === null) return null;
-    return async ({ body: { code }, request }) => {
-      const clientInfo = clientInfoOf(request);
-      await deps.throttle.token(clientInfo.ip);
-      const cookieHash = sha256(readCookie(deps, request) ?? '');
-      const now = deps.clock.now();
-      const session = await deps.db.inLedgerTransaction(async (transaction) => {
-        const accountId = await takeCode(deps.db, transaction, { codeHash: sha256(code), cookieHash, now });
-        if (accountId === null) {
-          fail('gone', 'This sign-in was already completed or took too long. Start again.');
-        }
-        const account = await deps.db.accounts.findByPk(accountId, { transaction, rejectOnEmpty: true });
-        const first = { clientInfo, how: 'google', knownDevice: false } as const;
-        return finishFirstStep(deps, transaction, account, first);
-      });
-      return firstStepReply(session, {}, cookieHeader(deps, '', 0));
-    };
+  needs: ({ openId }) => openId,
+  handler: async (deps, { body: { code }, request }) => {
+    const clientInfo = clientInfoOf(request);
+    await deps.throttle.token(clientInfo.ip);
+    const cookieHash = sha256(readCookie(deps, request) ?? '');
+    const now = deps.clock.now();
+    const session = await deps.db.inLedgerTransaction(async (transaction) => {
+      const accountId = await takeCode(deps.db, transaction, { codeHash: sha256(code), cookieHash, now });
+      if (accountId === null) {
+        fail('gone', 'This sign-in was already completed or took too long. Start again.');
+      }
+      const account = await deps.db.accounts.findByPk(accountId, { transaction, rejectOnEmpty: true });
+      const first = { clientInfo, how: 'google', knownDevice: false } as const;
+      return finishFirstStep(deps, transaction, account, first);
+    });
+    return firstStepReply(session, {}, cookieHeader(deps, '', 0));
   },
 });
 
@@ -218,24 +207,22 @@ export const unlinkGoogle = endpoint({
   requester: 'signed_in',
   answers: { 204: null },
   errors: ['reauthentication_required', 'conflict', 'not_found'],
-  handler: (deps) => {
-    if (deps.openId === null) return null;
-    return async ({ requester }) => {
-      const account = await findAccount(deps, requester.accountId);
-      const { id: accountId, email } = account;
-      if (account.passwordHash === null) {
-        fail('conflict', 'Google is the only sign-in method of this account. Set a password first.');
-      }
-      await requireFresh(deps, requester, account);
-      await deps.db.inLedgerTransaction(async (transaction) => {
-        const count = await deleteIdentitiesOf(deps.db, transaction, accountId);
-        if (count === 0) fail('not_found', 'The account is not linked to Google.');
-        await deleteFlowsOf(deps.db, transaction, accountId); // after the identity, so that a code made meanwhile is also deleted
-        await audit(deps, transaction, { accountId, actor: requester.actor, action: 'google.unlinked' });
-        await notify(deps, transaction, 'google_unlinked', email);
-      });
-      return { status: 204 };
-    };
+  needs: ({ openId }) => openId,
+  handler: async (deps, { requester }) => {
+    const account = await findAccount(deps, requester.accountId);
+    const { id: accountId, email } = account;
+    if (account.passwordHash === null) {
+      fail('conflict', 'Google is the only sign-in method of this account. Set a password first.');
+    }
+    await requireFresh(deps, requester, account);
+    await deps.db.inLedgerTransaction(async (transaction) => {
+      const count = await deleteIdentitiesOf(deps.db, transaction, accountId);
+      if (count === 0) fail('not_found', 'The account is not linked to Google.');
+      await deleteFlowsOf(deps.db, transaction, accountId); // after the identity, so that a code made meanwhile is also deleted
+      await audit(deps, transaction, { accountId, actor: requester.actor, action: 'google.unlinked' });
+      await notify(deps, transaction, 'google_unlinked', email);
+    });
+    return { status: 204 };
   },
 });
 

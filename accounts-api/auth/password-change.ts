@@ -43,32 +43,30 @@ export const changePassword = endpoint({
   body: z.strictObject({ current: passwordField, new: passwordField }),
   answers: { 200: signedInAnswer },
   errors: ['invalid_credentials', 'conflict', 'rate_limited', 'unavailable'],
-  handler:
-    (deps) =>
-    async ({ requester, body, request }) => {
-      const clientInfo = clientInfoOf(request);
-      const account = await findAccount(deps, requester.accountId);
-      if (account.passwordHash === null) {
-        fail('conflict', 'The account has no password yet. Set one with POST /auth/set-password.');
-      }
-      checkPassword(deps, account, 'new', body.new);
-      // Throttled here too: a stolen session must not allow guessing the password.
-      const isRight = await deps.throttle.signIn({ sessionOf: account }, () =>
-        deps.passwords.matches(account.passwordHash, body.current),
-      );
-      const failCurrent = () =>
-        fail('invalid_credentials', 'The current password is incorrect.', { param: 'current' });
-      if (!isRight) failCurrent();
-      const passwordHash = await deps.passwords.hash(body.new);
-      const { actor } = requester;
-      const session = await deps.db.inLedgerTransaction(async (transaction) => {
-        if (!(await holdAccount(deps, transaction, account))) failCurrent(); // a concurrent change came first
-        const proof = await proofOf(deps, transaction, requester);
-        await replacePassword(deps, transaction, account, { passwordHash, actor, ip: clientInfo.ip });
-        return openSession(deps, transaction, account.id, { clientInfo, how: 'password', ...proof });
-      });
-      return one({ ...session, device_token: deps.throttle.deviceToken(account) });
-    },
+  handler: async (deps, { requester, body, request }) => {
+    const clientInfo = clientInfoOf(request);
+    const account = await findAccount(deps, requester.accountId);
+    if (account.passwordHash === null) {
+      fail('conflict', 'The account has no password yet. Set one with POST /auth/set-password.');
+    }
+    checkPassword(deps, account, 'new', body.new);
+    // Throttled here too: a stolen session must not allow guessing the password.
+    const isRight = await deps.throttle.signIn({ sessionOf: account }, () =>
+      deps.passwords.matches(account.passwordHash, body.current),
+    );
+    const failCurrent = () =>
+      fail('invalid_credentials', 'The current password is incorrect.', { param: 'current' });
+    if (!isRight) failCurrent();
+    const passwordHash = await deps.passwords.hash(body.new);
+    const { actor } = requester;
+    const session = await deps.db.inLedgerTransaction(async (transaction) => {
+      if (!(await holdAccount(deps, transaction, account))) failCurrent(); // a concurrent change came first
+      const proof = await proofOf(deps, transaction, requester);
+      await replacePassword(deps, transaction, account, { passwordHash, actor, ip: clientInfo.ip });
+      return openSession(deps, transaction, account.id, { clientInfo, how: 'password', ...proof });
+    });
+    return one({ ...session, device_token: deps.throttle.deviceToken(account) });
+  },
 });
 
 /** Does the same work and gives the same answer whether or not the account exists. */
@@ -78,18 +76,16 @@ export const forgotPassword = endpoint({
   body: z.strictObject({ email: emailField }),
   answers: { 202: z.object({ email: z.string(), next: z.string() }) },
   errors: ['rate_limited'],
-  handler:
-    (deps) =>
-    async ({ body: { email }, request }) => {
-      await deps.throttle.mail('reset_password', { email, ip: clientInfoOf(request).ip });
-      await deps.db.inLedgerTransaction((transaction) =>
-        deps.jobs.enqueue(transaction, { mail: 'reset_password', email }),
-      );
-      return one(
-        { email, next: 'If the e-mail address has an account, a link is sent to it.' },
-        { status: 202 },
-      );
-    },
+  handler: async (deps, { body: { email }, request }) => {
+    await deps.throttle.mail('reset_password', { email, ip: clientInfoOf(request).ip });
+    await deps.db.inLedgerTransaction((transaction) =>
+      deps.jobs.enqueue(transaction, { mail: 'reset_password', email }),
+    );
+    return one(
+      { email, next: 'If the e-mail address has an account, a link is sent to it.' },
+      { status: 202 },
+    );
+  },
 });
 
 export const setPassword = endpoint({
@@ -112,16 +108,14 @@ export const setPassword = endpoint({
     'rate_limited',
     'unavailable',
   ],
-  handler:
-    (deps) =>
-    async ({ body: { token, password }, call, request }) => {
-      const clientInfo = clientInfoOf(request);
-      return one(
-        token === undefined
-          ? await setFirstPassword(deps, signedInOf(call), { password, clientInfo })
-          : await resetPassword(deps, { token, password, clientInfo }),
-      );
-    },
+  handler: async (deps, { body: { token, password }, call, request }) => {
+    const clientInfo = clientInfoOf(request);
+    return one(
+      token === undefined
+        ? await setFirstPassword(deps, signedInOf(call), { password, clientInfo })
+        : await resetPassword(deps, { token, password, clientInfo }),
+    );
+  },
 });
 
 async function resetPassword(

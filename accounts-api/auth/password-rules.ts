@@ -3,7 +3,7 @@
 import { createRequire } from 'node:module';
 import type { dictionary as Dictionary } from '@zxcvbn-ts/language-common';
 import { memberOf } from '../../kernel/entries.ts';
-import { fail } from '../../kernel/errors.ts';
+import { refuseField } from '../../kernel/errors.ts';
 import { faultText } from '../../kernel/http/params.ts';
 
 export const passwordLengthMax = 256;
@@ -62,7 +62,7 @@ export function requireGoodPassword(
   password: string,
   { field, lengthMin, context }: { field: string; lengthMin: number; context: readonly (string | null)[] },
 ): void {
-  const refuse = (reason: string): never => fail('invalid_body', faultText(field, reason), { param: field });
+  const refuse = (reason: string): never => refuseField(field, faultText(field, reason));
   const length = Array.from(password).length; // code points, not UTF-16 units
   if (!password.isWellFormed()) refuse('must be valid Unicode');
   if (length < lengthMin) refuse(`must have at least ${lengthMin} characters`);

@@ -33,14 +33,13 @@ export const readMethods = endpoint({
     const { mailGoesOut: mail, passwordLengthMin: password_length_min } = settings;
     const site = passkeySiteOf(settings.publicUrl);
     const passkeys = site === null ? null : { origin: site.origin };
-    const methods = {
+    return one({
       google: openId !== null,
       passkeys,
       mail,
       password_length_min,
       billing: billing !== null,
-    };
-    return () => one(methods);
+    });
   },
 });
 
@@ -54,26 +53,24 @@ export const logIn = endpoint({
   }),
   answers: { 200: signedInAnswer, 202: secondStepAnswer },
   errors: ['invalid_credentials', 'forbidden', 'rate_limited', 'unavailable'],
-  handler:
-    (deps) =>
-    async ({ body: { email, password, device_token }, call, request }) => {
-      const clientInfo = clientInfoOf(request);
-      const account = await verify(deps, { email, password, device: device_token, clientInfo });
-      requireUsable(deps, account);
-      const outdated = account.passwordHash !== null && deps.passwords.isOutdated(account.passwordHash);
-      const renewed = outdated ? await deps.passwords.hash(password) : null;
-      const session = await deps.db.inLedgerTransaction(async (transaction) => {
-        // If the password was changed after the comparison, no session is opened: the change has ended all of them.
-        if (!(await holdAccount(deps, transaction, account))) failCredentials();
-        if (renewed !== null) await account.update({ passwordHash: renewed }, { transaction });
-        const knownDevice = deps.throttle.knows(device_token, account);
-        const step = { clientInfo, how: 'password', knownDevice } as const;
-        const result = await finishFirstStep(deps, transaction, account, step);
-        if ('session_token' in result) await endPresented(deps, transaction, account.id, call);
-        return result;
-      });
-      return firstStepReply(session, { device_token: deps.throttle.deviceToken(account) });
-    },
+  handler: async (deps, { body: { email, password, device_token }, call, request }) => {
+    const clientInfo = clientInfoOf(request);
+    const account = await verify(deps, { email, password, device: device_token, clientInfo });
+    requireUsable(deps, account);
+    const outdated = account.passwordHash !== null && deps.passwords.isOutdated(account.passwordHash);
+    const renewed = outdated ? await deps.passwords.hash(password) : null;
+    const session = await deps.db.inLedgerTransaction(async (transaction) => {
+      // If the password was changed after the comparison, no session is opened: the change has ended all of them.
+      if (!(await holdAccount(deps, transaction, account))) failCredentials();
+      if (renewed !== null) await account.update({ passwordHash: renewed }, { transaction });
+      const knownDevice = deps.throttle.knows(device_token, account);
+      const step = { clientInfo, how: 'password', knownDevice } as const;
+      const result = await finishFirstStep(deps, transaction, account, step);
+      if ('session_token' in result) await endPresented(deps, transaction, account.id, call);
+      return result;
+    });
+    return firstStepReply(session, { device_token: deps.throttle.deviceToken(account) });
+  },
 });
 
 /**

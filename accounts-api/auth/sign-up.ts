@@ -4,7 +4,7 @@ import { UniqueConstraintError, type Transaction } from 'sequelize';
 import { z } from 'zod';
 import { audit } from '../audit.ts';
 import { notify } from '../jobs.ts';
-import { fail } from '../../kernel/errors.ts';
+import { fail, refuseField } from '../../kernel/errors.ts';
 import type { ServiceCall } from '../../kernel/http/server.ts';
 import { one } from '../../kernel/http/service-endpoint.ts';
 import { findAccount, holdAccount } from '../models/find-account.ts';
@@ -47,28 +47,26 @@ export const signUp = endpoint({
     202: z.object({ email: z.string(), next: z.string() }).describe('A mail is being sent.'),
   },
   errors: ['email_taken', 'rate_limited', 'unavailable'],
-  handler:
-    (deps) =>
-    async ({ body: { email, password, name = null }, request }) => {
-      const clientInfo = clientInfoOf(request);
-      const lengthMin = deps.settings.passwordLengthMin;
-      requireGoodPassword(password, { field: 'password', lengthMin, context: [email, name] });
-      const who = { email, ip: clientInfo.ip };
-      if (deps.settings.mailGoesOut) {
-        const isMailed = await deps.throttle.signUpMail(who);
-        await awaitLink(deps, { email, name, passwordHash: await deps.passwords.hash(password) }, isMailed);
-        return one({ email, next: 'Open the link in the mail that we are sending you.' }, { status: 202 });
-      }
-      await deps.throttle.mail('sign_up', who);
-      const passwordHash = await deps.passwords.hash(password);
-      const signedIn = await makeAccount(
-        deps,
-        { email, name, passwordHash, emailVerifiedAt: null },
-        clientInfo,
-        (transaction, id) => deps.jobs.enqueue(transaction, { mail: 'verify_email', accountId: id }),
-      );
-      return one(signedIn, { status: 201 });
-    },
+  handler: async (deps, { body: { email, password, name = null }, request }) => {
+    const clientInfo = clientInfoOf(request);
+    const lengthMin = deps.settings.passwordLengthMin;
+    requireGoodPassword(password, { field: 'password', lengthMin, context: [email, name] });
+    const who = { email, ip: clientInfo.ip };
+    if (deps.settings.mailGoesOut) {
+      const isMailed = await deps.throttle.signUpMail(who);
+      await awaitLink(deps, { email, name, passwordHash: await deps.passwords.hash(password) }, isMailed);
+      return one({ email, next: 'Open the link in the mail that we are sending you.' }, { status: 202 });
+    }
+    await deps.throttle.mail('sign_up', who);
+    const passwordHash = await deps.passwords.hash(password);
+    const signedIn = await makeAccount(
+      deps,
+      { email, name, passwordHash, emailVerifiedAt: null },
+      clientInfo,
+      (transaction, id) => deps.jobs.enqueue(transaction, { mail: 'verify_email', accountId: id }),
+    );
+    return one(signedIn, { status: 201 });
+  },
 });
 
 export const verifyEmail = endpoint({
@@ -84,20 +82,18 @@ export const verifyEmail = endpoint({
   }),
   answers: { 200: signedInAnswer, 202: secondStepAnswer },
   errors: ['invalid_credentials', 'gone', 'email_taken', 'rate_limited', 'unavailable'],
-  handler:
-    (deps) =>
-    async ({ body: { token, password }, call, request }) => {
-      const clientInfo = clientInfoOf(request);
-      await deps.throttle.token(clientInfo.ip);
-      const hash = hashMailToken(token);
-      const purposes = ['sign_up', 'verify_email', 'change_email'] as const;
-      const link = await selectMailToken(deps.db, hash, purposes, deps.clock.now());
-      if (link === null) failGone();
-      if (link.signup_id !== null)
-        return one(await finishSignUp(deps, link.signup_id, { hash, clientInfo, password }));
-      const { result, account } = await confirmEmail(deps, link, { hash, clientInfo, password, call });
-      return firstStepReply(result, { device_token: deps.throttle.deviceToken(account) });
-    },
+  handler: async (deps, { body: { token, password }, call, request }) => {
+    const clientInfo = clientInfoOf(request);
+    await deps.throttle.token(clientInfo.ip);
+    const hash = hashMailToken(token);
+    const purposes = ['sign_up', 'verify_email', 'change_email'] as const;
+    const link = await selectMailToken(deps.db, hash, purposes, deps.clock.now());
+    if (link === null) failGone();
+    if (link.signup_id !== null)
+      return one(await finishSignUp(deps, link.signup_id, { hash, clientInfo, password }));
+    const { result, account } = await confirmEmail(deps, link, { hash, clientInfo, password, call });
+    return firstStepReply(result, { device_token: deps.throttle.deviceToken(account) });
+  },
 });
 
 export const resendVerification = endpoint({
@@ -105,17 +101,15 @@ export const resendVerification = endpoint({
   requester: 'signed_in',
   answers: { 202: z.object({ email: z.string() }) },
   errors: ['conflict', 'rate_limited'],
-  handler:
-    (deps) =>
-    async ({ requester: { accountId }, request }) => {
-      const account = await findAccount(deps, accountId);
-      if (account.emailVerifiedAt !== null) fail('conflict', 'The e-mail address is confirmed already.');
-      await deps.throttle.mail('verify_email', { email: account.email, ip: clientInfoOf(request).ip });
-      await deps.db.inLedgerTransaction((transaction) =>
-        deps.jobs.enqueue(transaction, { mail: 'verify_email', accountId }),
-      );
-      return one({ email: account.email }, { status: 202 });
-    },
+  handler: async (deps, { requester: { accountId }, request }) => {
+    const account = await findAccount(deps, accountId);
+    if (account.emailVerifiedAt !== null) fail('conflict', 'The e-mail address is confirmed already.');
+    await deps.throttle.mail('verify_email', { email: account.email, ip: clientInfoOf(request).ip });
+    await deps.db.inLedgerTransaction((transaction) =>
+      deps.jobs.enqueue(transaction, { mail: 'verify_email', accountId }),
+    );
+    return one({ email: account.email }, { status: 202 });
+  },
 });
 
 /**
@@ -232,9 +226,7 @@ async function requirePassword(
   { mailbox, password }: { mailbox: string; password: string | undefined },
   matches: (given: string) => Promise<boolean>,
 ): Promise<void> {
-  if (password === undefined) {
-    fail('invalid_body', '"password" is required: the one given at sign-up.', { param: 'password' });
-  }
+  if (password === undefined) refuseField('password', '"password" is required: the one given at sign-up.');
   if (!(await deps.throttle.signIn({ linkTo: mailbox }, () => matches(password)))) {
     fail('invalid_credentials', 'Incorrect password. The link is still valid.');
   }

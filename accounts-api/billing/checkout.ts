@@ -3,7 +3,7 @@
 import type { Transaction } from 'sequelize';
 import { z } from 'zod';
 import { sha256 } from '../../kernel/credentials/sha256.ts';
-import { fail } from '../../kernel/errors.ts';
+import { fail, refuseField } from '../../kernel/errors.ts';
 import { intervals, type PlanPrice, type Plans } from '../../kernel/plans.ts';
 import { one } from '../../kernel/http/service-endpoint.ts';
 import { findAccount } from '../models/find-account.ts';
@@ -75,35 +75,30 @@ export const beginCheckout = endpoint({
     'unavailable',
   ],
   headers: ['Idempotent-Replayed'],
-  handler:
-    (deps) =>
-    async ({ body, call, request }) => {
-      const billing = requireBilling(deps);
-      const sold = soldFor(deps.plans, body);
-      const key = idempotencyKeyOf(request);
-      if (call.identity.accountId === null) {
-        if (body.email === undefined) {
-          fail('invalid_body', '"email" is required without an API key or a session.', { param: 'email' });
-        }
-        const { email } = body;
-        await deps.throttle.mail('checkout', { email, ip: clientInfoOf(request).ip });
-        const requestHash = key === undefined ? null : sha256(JSON.stringify([key, email.toLowerCase()]));
-        const buyer = { account: null, email, requestHash };
-        return one({ url: await openCheckout(deps, billing, { ...sold, buyer }) });
-      }
-      if (body.email !== undefined) {
-        fail('invalid_body', '"email": the account has one already. Leave it out.', { param: 'email' });
-      }
-      const { accountId } = requesterOf(call);
-      const account = await findAccount(deps, accountId);
-      const buyer = { account, email: null, requestHash: null };
-      const asked = { accountId, route: 'POST /v1/checkout', key, body };
-      const { data, replayed } = await idempotently(deps, asked, async (remember) => ({
-        status: 200,
-        data: { url: await openCheckout(deps, billing, { ...sold, buyer }, remember) },
-      }));
-      return one(data, { headers: replayed ? { 'idempotent-replayed': 'true' } : {} });
-    },
+  handler: async (deps, { body, call, request }) => {
+    const billing = requireBilling(deps);
+    const sold = soldFor(deps.plans, body);
+    const key = idempotencyKeyOf(request);
+    if (call.identity.accountId === null) {
+      if (body.email === undefined)
+        refuseField('email', '"email" is required without an API key or a session.');
+      const { email } = body;
+      await deps.throttle.mail('checkout', { email, ip: clientInfoOf(request).ip });
+      const requestHash = key === undefined ? null : sha256(JSON.stringify([key, email.toLowerCase()]));
+      const buyer = { account: null, email, requestHash };
+      return one({ url: await openCheckout(deps, billing, { ...sold, buyer }) });
+    }
+    if (body.email !== undefined) refuseField('email', '"email": the account has one already. Leave it out.');
+    const { accountId } = requesterOf(call);
+    const account = await findAccount(deps, accountId);
+    const buyer = { account, email: null, requestHash: null };
+    const asked = { accountId, route: 'POST /v1/checkout', key, body };
+    const { data, replayed } = await idempotently(deps, asked, async (remember) => ({
+      status: 200,
+      data: { url: await openCheckout(deps, billing, { ...sold, buyer }, remember) },
+    }));
+    return one(data, { headers: replayed ? { 'idempotent-replayed': 'true' } : {} });
+  },
 });
 
 /** The plan and price to buy; the price comes from the plans, never from a request. @throws Failure `invalid_body`. */
@@ -115,15 +110,13 @@ function soldFor(
   const sold = plans.all.filter(({ prices }) => prices.length > 0).map((each) => each.id);
   if (plan === undefined || plan.prices.length === 0) {
     const known = sold.length === 0 ? 'No plan is for sale.' : `For sale: ${sold.join(', ')}.`;
-    fail('invalid_body', `"plan" is not for sale here. ${known}`, { param: 'plan' });
+    refuseField('plan', `"plan" is not for sale here. ${known}`);
   }
   const shortest = intervals.find((each) => plan.prices.some((price) => price.interval === each));
   const price = plan.prices.find((each) => each.interval === (interval ?? shortest));
   if (price === undefined) {
     const known = plan.prices.map((each) => each.interval).join(', ');
-    fail('invalid_body', `"interval": ${plan.name} is not sold for this interval, but for: ${known}.`, {
-      param: 'interval',
-    });
+    refuseField('interval', `"interval": ${plan.name} is not sold for this interval, but for: ${known}.`);
   }
   return { plan: plan.id, price };
 }

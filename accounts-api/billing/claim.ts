@@ -38,12 +38,10 @@ export const readCheckoutState = endpoint({
     }),
   },
   errors: ['not_found'],
-  handler:
-    (deps) =>
-    async ({ body: { token }, call }) => {
-      const checkout = await call.stage('sql', () => findCheckout(deps, token));
-      return one({ state: stateOf(checkout, deps.clock.now()), plan: checkout.plan });
-    },
+  handler: async (deps, { body: { token }, call }) => {
+    const checkout = await call.stage('sql', () => findCheckout(deps, token));
+    return one({ state: stateOf(checkout, deps.clock.now()), plan: checkout.plan });
+  },
 });
 
 export const claimKey = endpoint({
@@ -72,16 +70,14 @@ export const claimKey = endpoint({
     'rate_limited',
   ],
   headers: ['Referrer-Policy'],
-  handler:
-    (deps) =>
-    async ({ params, request, call }) => {
-      refuseWhatSpendsNothing(request);
-      const checkout = await call.stage('sql', () => findCheckout(deps, memberOf(params, 'token')));
-      const state = stateOf(checkout, deps.clock.now());
-      if (state !== 'key') failClaim(state);
-      const data = await call.stage('sql', () => claim(deps, checkout));
-      return one(data, { headers: { 'referrer-policy': 'no-referrer' } });
-    },
+  handler: async (deps, { params, request, call }) => {
+    refuseWhatSpendsNothing(request);
+    const checkout = await call.stage('sql', () => findCheckout(deps, memberOf(params, 'token')));
+    const state = stateOf(checkout, deps.clock.now());
+    if (state !== 'key') failClaim(state);
+    const data = await call.stage('sql', () => claim(deps, checkout));
+    return one(data, { headers: { 'referrer-policy': 'no-referrer' } });
+  },
 });
 
 async function claim(deps: ServiceDeps, { id, accountId }: Checkout): Promise<object> {

@@ -35,19 +35,17 @@ export const receiveStripeEvent = endpoint({
     requireInbox(deps);
     if (request.get('stripe-signature') === undefined) refuseUnsigned();
   },
-  handler:
-    (deps) =>
-    async ({ request, call }) => {
-      const billing = requireInbox(deps);
-      const event = await call.stage('parse', () =>
-        readEvent(
-          billing,
-          verifiedBody(billing, request.body, request.get('stripe-signature') ?? '', deps.clock.now()),
-        ),
-      );
-      await call.stage('sql', () => receive(deps, event));
-      return one({ received: true });
-    },
+  handler: async (deps, { request, call }) => {
+    const billing = requireInbox(deps);
+    const event = await call.stage('parse', () =>
+      readEvent(
+        billing,
+        verifiedBody(billing, request.body, request.get('stripe-signature') ?? '', deps.clock.now()),
+      ),
+    );
+    await call.stage('sql', () => receive(deps, event));
+    return one({ received: true });
+  },
 });
 
 /** @throws Failure `not_found` if billing is off. */
@@ -59,10 +57,7 @@ function requireInbox({ billing }: ServiceDeps): Billing {
 export const readBillingState = internalEndpoint({
   body: z.strictObject({}),
   answer: z.object({ is_on: z.boolean() }),
-  handler:
-    ({ billing }) =>
-    () =>
-      Promise.resolve({ is_on: billing !== null }),
+  handler: ({ billing }) => Promise.resolve({ is_on: billing !== null }),
 });
 
 /** The fields of an event that are used. */

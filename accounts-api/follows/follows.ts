@@ -3,7 +3,7 @@ import type { Transaction } from 'sequelize';
 import { z } from 'zod';
 import { instantText } from '../../kernel/clock.ts';
 import { entryAt, memberOf } from '../../kernel/entries.ts';
-import { fail } from '../../kernel/errors.ts';
+import { fail, refuseField } from '../../kernel/errors.ts';
 import { listParams } from '../../kernel/http/list.ts';
 import { inMemory, page } from '../../kernel/http/pages.ts';
 import { one } from '../../kernel/http/service-endpoint.ts';
@@ -82,18 +82,16 @@ export const listFollows = endpoint({
   requester: 'account',
   query: listParams({ fields: followSchema.keyof().options, sorts: ['created_at'], sort: 'created_at' }),
   rows: followSchema,
-  handler:
-    ({ db, cursors }) =>
-    async ({ requester: { accountId }, query, call }) => {
-      const found = await call.stage('sql', () => selectFollows(db, accountId));
-      const made = new Map(found.map(({ id, createdAt }) => [id, createdAt.getTime()]));
-      return page(cursors, {
-        query,
-        of: ['follows', accountId],
-        read: inMemory(found.map(record), query.sort, ({ id }) => [made.get(id) ?? 0, id]),
-        fileName: 'follows',
-      });
-    },
+  handler: async ({ db, cursors }, { requester: { accountId }, query, call }) => {
+    const found = await call.stage('sql', () => selectFollows(db, accountId));
+    const made = new Map(found.map(({ id, createdAt }) => [id, createdAt.getTime()]));
+    return page(cursors, {
+      query,
+      of: ['follows', accountId],
+      read: inMemory(found.map(record), query.sort, ({ id }) => [made.get(id) ?? 0, id]),
+      fileName: 'follows',
+    });
+  },
 });
 
 export const createFollow = endpoint({
@@ -103,15 +101,13 @@ export const createFollow = endpoint({
   body: wanted,
   answers: { 200: followSchema, 201: followSchema },
   errors: ['not_found', 'conflict'],
-  handler:
-    (deps) =>
-    ({ requester, body, call }) =>
-      call.stage('sql', () =>
-        deps.db.inLedgerTransaction(async (transaction) => {
-          const { id, isNew } = await makeFollow(deps, transaction, requester, body);
-          return one(await shown(deps, transaction, requester, id), { status: isNew ? 201 : 200 });
-        }),
-      ),
+  handler: (deps, { requester, body, call }) =>
+    call.stage('sql', () =>
+      deps.db.inLedgerTransaction(async (transaction) => {
+        const { id, isNew } = await makeFollow(deps, transaction, requester, body);
+        return one(await shown(deps, transaction, requester, id), { status: isNew ? 201 : 200 });
+      }),
+    ),
 });
 
 /** The lock on the account's row serialises the making of its follows. */
@@ -154,13 +150,10 @@ async function requireSubject(
   of: string,
 ): Promise<string> {
   if (kind === 'search' && of.length > wordsLengthMax)
-    fail('invalid_body', `"of" must not be longer than ${wordsLengthMax} characters for a search.`, {
-      param: 'of',
-    });
+    refuseField('of', `"of" must not be longer than ${wordsLengthMax} characters for a search.`);
   const subject = await selectSubject(db, transaction, kind, of);
   if (subject !== null) return subject;
-  if (kind === 'search')
-    fail('invalid_body', `"of" must have a word to search for; "${of}" has none.`, { param: 'of' });
+  if (kind === 'search') refuseField('of', `"of" must have a word to search for; "${of}" has none.`);
   return fail(
     'not_found',
     kind === 'series'
@@ -178,16 +171,14 @@ export const changeFollow = endpoint({
   body: z.strictObject({ mode: modeField }),
   answers: { 200: followSchema },
   errors: ['not_found'],
-  handler:
-    (deps) =>
-    ({ requester, body: { mode }, params, call }) =>
-      call.stage('sql', () =>
-        deps.db.inLedgerTransaction(async (transaction) => {
-          const follow = await findFollow(deps, transaction, requester.accountId, memberOf(params, 'id'));
-          await setMode(deps, transaction, follow, { actor: requester.actor, mode });
-          return one(await shown(deps, transaction, requester, follow.id));
-        }),
-      ),
+  handler: (deps, { requester, body: { mode }, params, call }) =>
+    call.stage('sql', () =>
+      deps.db.inLedgerTransaction(async (transaction) => {
+        const follow = await findFollow(deps, transaction, requester.accountId, memberOf(params, 'id'));
+        await setMode(deps, transaction, follow, { actor: requester.actor, mode });
+        return one(await shown(deps, transaction, requester, follow.id));
+      }),
+    ),
 });
 
 async function setMode(
@@ -208,17 +199,15 @@ export const deleteFollow = endpoint({
   requester: 'account',
   answers: { 204: null },
   errors: ['not_found'],
-  handler:
-    (deps) =>
-    async ({ requester: { accountId, actor }, params, call }) => {
-      await call.stage('sql', () =>
-        deps.db.inLedgerTransaction(async (transaction) => {
-          const follow = await findFollow(deps, transaction, accountId, memberOf(params, 'id'));
-          await endFollow(deps, transaction, follow, actor);
-        }),
-      );
-      return { status: 204 };
-    },
+  handler: async (deps, { requester: { accountId, actor }, params, call }) => {
+    await call.stage('sql', () =>
+      deps.db.inLedgerTransaction(async (transaction) => {
+        const follow = await findFollow(deps, transaction, accountId, memberOf(params, 'id'));
+        await endFollow(deps, transaction, follow, actor);
+      }),
+    );
+    return { status: 204 };
+  },
 });
 
 export async function endFollow(

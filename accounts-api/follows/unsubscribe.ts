@@ -26,25 +26,23 @@ export const unsubscribe = endpoint({
   query,
   answers: { 200: ended },
   errors: ['gone'],
-  handler:
-    (deps) =>
-    async ({ query: { token }, call }) => {
-      const id = deps.unsubscribeTokens.read(token);
-      if (id === null)
-        fail('gone', 'This link is no longer valid here. Sign in: the page Following has all follows.', {
-          param: 'token',
-        });
-      const count = await call.stage('sql', () =>
-        deps.db.inLedgerTransaction(async (transaction) => {
-          if (id.startsWith('acct_')) return endFollowsOf(deps, transaction, id, actor);
-          const follow = await deps.db.follows.findByPk(id, { transaction, lock: transaction.LOCK.UPDATE });
-          if (follow === null) return 0;
-          await endFollow(deps, transaction, follow, actor);
-          return 1;
-        }),
-      );
-      return one({ ended: count });
-    },
+  handler: async (deps, { query: { token }, call }) => {
+    const id = deps.unsubscribeTokens.read(token);
+    if (id === null)
+      fail('gone', 'This link is no longer valid here. Sign in: the page Following has all follows.', {
+        param: 'token',
+      });
+    const count = await call.stage('sql', () =>
+      deps.db.inLedgerTransaction(async (transaction) => {
+        if (id.startsWith('acct_')) return endFollowsOf(deps, transaction, id, actor);
+        const follow = await deps.db.follows.findByPk(id, { transaction, lock: transaction.LOCK.UPDATE });
+        if (follow === null) return 0;
+        await endFollow(deps, transaction, follow, actor);
+        return 1;
+      }),
+    );
+    return one({ ended: count });
+  },
 });
 
 export const showUnsubscribe = endpoint({
@@ -53,13 +51,11 @@ export const showUnsubscribe = endpoint({
   query,
   answers: { 302: null },
   headers: ['Location', 'Referrer-Policy'],
-  handler:
-    ({ settings: { publicUrl } }) =>
-    ({ query: { token } }) => ({
-      status: 302,
-      headers: {
-        location: linkTo(publicUrl, 'unsubscribe', encodeURIComponent(token)),
-        'referrer-policy': 'no-referrer',
-      },
-    }),
+  handler: ({ settings: { publicUrl } }, { query: { token } }) => ({
+    status: 302,
+    headers: {
+      location: linkTo(publicUrl, 'unsubscribe', encodeURIComponent(token)),
+      'referrer-policy': 'no-referrer',
+    },
+  }),
 });

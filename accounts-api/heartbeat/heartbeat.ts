@@ -21,23 +21,21 @@ const first = { has: 0, calls: 1, ahead: 8 };
 export const heartbeat = internalEndpoint({
   body: heartbeatMessage,
   answer: heartbeatAnswer,
-  handler:
-    (deps) =>
-    async ({ body: message, call, left }) => {
-      const { batch, ended, wants, keys, wait_ms: waitMs } = message;
-      const heard = deps.db.changes.count(); // before the first reading, so that nothing is missed
-      const answer = await call.stage('sql', async () => {
-        if (batch !== null) await takeBatch(deps, batch);
-        if (ended.length > 0) await endLives(deps, ended);
-        return ended.includes(message.life) ? closed(message) : answerTo(deps, message);
-      });
-      const isIdle = batch === null && ended.length + wants.length + keys.length === 0;
-      const hasNews = answer.changes?.length !== 0 || answer.recalled.length > 0;
-      if (!answer.is_open || !isIdle || hasNews || waitMs === 0) return answer;
-      await deps.db.changes.after(heard, waitMs, left);
-      if (left.aborted) return answer; // the gateway has left, so it must not be granted a lease
-      return call.stage('sql', () => answerTo(deps, message));
-    },
+  handler: async (deps, { body: message, call, left }) => {
+    const { batch, ended, wants, keys, wait_ms: waitMs } = message;
+    const heard = deps.db.changes.count(); // before the first reading, so that nothing is missed
+    const answer = await call.stage('sql', async () => {
+      if (batch !== null) await takeBatch(deps, batch);
+      if (ended.length > 0) await endLives(deps, ended);
+      return ended.includes(message.life) ? closed(message) : answerTo(deps, message);
+    });
+    const isIdle = batch === null && ended.length + wants.length + keys.length === 0;
+    const hasNews = answer.changes?.length !== 0 || answer.recalled.length > 0;
+    if (!answer.is_open || !isIdle || hasNews || waitMs === 0) return answer;
+    await deps.db.changes.after(heard, waitMs, left);
+    if (left.aborted) return answer; // the gateway has left, so it must not be granted a lease
+    return call.stage('sql', () => answerTo(deps, message));
+  },
 });
 
 async function answerTo(deps: ServiceDeps, message: HeartbeatMessage): Promise<HeartbeatAnswer> {

@@ -34,19 +34,17 @@ export const changeKey = endpoint({
   body: keyChange,
   answers: { 200: keySchema },
   errors: ['not_found', 'forbidden', 'conflict'],
-  handler:
-    (deps) =>
-    async ({ requester, body, params, call }) => {
-      const work = async (transaction: Transaction) => {
-        const key = await findKey(deps, transaction, requester.accountId, memberOf(params, 'id'));
-        await applyChange(deps, transaction, { requester, key, body });
-        return one(keyRecord(key, deps.clock.now()));
-      };
-      const isName = body.scopes === undefined && body.addresses === undefined; // no gateway caches names
-      return call.stage('sql', () =>
-        isName ? deps.db.inLedgerTransaction(work) : deps.db.inTransaction(work),
-      );
-    },
+  handler: async (deps, { requester, body, params, call }) => {
+    const work = async (transaction: Transaction) => {
+      const key = await findKey(deps, transaction, requester.accountId, memberOf(params, 'id'));
+      await applyChange(deps, transaction, { requester, key, body });
+      return one(keyRecord(key, deps.clock.now()));
+    };
+    const isName = body.scopes === undefined && body.addresses === undefined; // no gateway caches names
+    return call.stage('sql', () =>
+      isName ? deps.db.inLedgerTransaction(work) : deps.db.inTransaction(work),
+    );
+  },
 });
 
 async function applyChange(

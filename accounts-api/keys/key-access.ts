@@ -8,7 +8,7 @@ import {
   keyScopes,
   type KeyScope,
 } from '../../kernel/credentials/key-access.ts';
-import { fail } from '../../kernel/errors.ts';
+import { fail, refuseField } from '../../kernel/errors.ts';
 import type { Deps } from '../database.ts';
 import type { Requester } from '../requester.ts';
 
@@ -79,10 +79,9 @@ export async function grantedAccess(
     addresses: wish.addresses === undefined ? from.addresses : wish.addresses,
   };
   if (isPinned && wanted.scopes.join() !== pinnedScopes.join())
-    fail(
-      'invalid_body',
+    refuseField(
+      'scopes',
       '"scopes" must be ["data"] for a key that is pinned to a day: with another scope it could make a key without the day. Use a second key for the account.',
-      { param: 'scopes' },
     );
   const beyond = wanted.scopes.filter((scope) => !own.scopes.includes(scope));
   if (beyond.length > 0)

@@ -7,7 +7,7 @@ import { audit } from '../audit.ts';
 import { hashApiKey, maskApiKey, mintApiKey } from '../../kernel/credentials/api-key.ts';
 import { memberOf } from '../../kernel/entries.ts';
 import { keyScopes } from '../../kernel/credentials/key-access.ts';
-import { fail } from '../../kernel/errors.ts';
+import { fail, refuseField } from '../../kernel/errors.ts';
 import type { Reply } from '../../kernel/http/answer.ts';
 import type { CursorContent } from '../../kernel/http/cursor.ts';
 import { listParams } from '../../kernel/http/list.ts';
@@ -90,10 +90,7 @@ export const listKeys = endpoint({
   requester: 'account',
   query: keysQuery,
   rows: keySchema,
-  handler:
-    (deps) =>
-    ({ requester: { accountId }, query, call }) =>
-      keyPage(deps, accountId, query, call),
+  handler: (deps, { requester: { accountId }, query, call }) => keyPage(deps, accountId, query, call),
 });
 
 /** A page of the keys of an account, for its holder and for operators. */
@@ -138,27 +135,25 @@ export const createKey = endpoint({
     'idempotency_mismatch',
   ],
   headers: ['Idempotent-Replayed'],
-  handler:
-    (deps) =>
-    async ({ requester, body, call, request }) => {
-      const key = idempotencyKeyOf(request);
-      const asked = { accountId: requester.accountId, route: 'POST /v1/keys', key, body };
-      const { status, data, replayed } = await call.stage('sql', () =>
-        idempotently(deps, asked, (remember) =>
-          deps.db.inLedgerTransaction(async (transaction) => {
-            const { record, value } = await issueKey(deps, transaction, requester, {
-              name: body.name,
-              expiresAt: body.expires_at,
-              access: { scopes: body.scopes, addresses: body.addresses },
-              asOf: body.as_of,
-            });
-            await remember(transaction, { status: 201, data: record }); // without the value, which a replay cannot show
-            return { status: 201, data: { ...record, key: value } };
-          }),
-        ),
-      );
-      return one(data, { status, headers: replayed ? { 'idempotent-replayed': 'true' } : {} });
-    },
+  handler: async (deps, { requester, body, call, request }) => {
+    const key = idempotencyKeyOf(request);
+    const asked = { accountId: requester.accountId, route: 'POST /v1/keys', key, body };
+    const { status, data, replayed } = await call.stage('sql', () =>
+      idempotently(deps, asked, (remember) =>
+        deps.db.inLedgerTransaction(async (transaction) => {
+          const { record, value } = await issueKey(deps, transaction, requester, {
+            name: body.name,
+            expiresAt: body.expires_at,
+            access: { scopes: body.scopes, addresses: body.addresses },
+            asOf: body.as_of,
+          });
+          await remember(transaction, { status: 201, data: record }); // without the value, which a replay cannot show
+          return { status: 201, data: { ...record, key: value } };
+        }),
+      ),
+    );
+    return one(data, { status, headers: replayed ? { 'idempotent-replayed': 'true' } : {} });
+  },
 });
 
 /** Repeated calls also answer 204: a retry after a lost answer must not look like a failure. */
@@ -168,12 +163,10 @@ export const deleteKey = endpoint({
   requester: 'account',
   answers: { 204: null },
   errors: ['not_found'],
-  handler:
-    (deps) =>
-    async ({ requester, params, call }) => {
-      await call.stage('sql', () => revokeKey(deps, requester, memberOf(params, 'id')));
-      return { status: 204 };
-    },
+  handler: async (deps, { requester, params, call }) => {
+    await call.stage('sql', () => revokeKey(deps, requester, memberOf(params, 'id')));
+    return { status: 204 };
+  },
 });
 
 /** The key in the format of answers. */
@@ -214,9 +207,8 @@ export async function issueKey(
   const { accountId, actor } = requester;
   const { asOf = null } = wish;
   const now = deps.clock.now();
-  if (wish.expiresAt !== null && wish.expiresAt <= now) {
-    fail('invalid_body', '"expires_at" must be in the future.', { param: 'expires_at' });
-  }
+  if (wish.expiresAt !== null && wish.expiresAt <= now)
+    refuseField('expires_at', '"expires_at" must be in the future.');
   // FOR UPDATE would block calls whose rows only reference the account.
   const lock = transaction.LOCK.NO_KEY_UPDATE;
   const account = await deps.db.accounts.findByPk(accountId, { transaction, lock });

@@ -1,6 +1,6 @@
 // The day that a key is pinned to: its field in a body, and who may have such a key.
 import { utcDate } from '../../kernel/clock.ts';
-import { fail } from '../../kernel/errors.ts';
+import { fail, refuseField } from '../../kernel/errors.ts';
 import { dateParam } from '../../kernel/http/params.ts';
 import { missingFeatureText, planOf } from '../../kernel/plans.ts';
 import type { Deps } from '../database.ts';
@@ -20,8 +20,7 @@ export const pinField = dateParam
 /** @throws Failure `invalid_body` for a day in the future, by the clock in UTC; `plan_required` if the plan of the account has no pinned keys. */
 export function requirePin({ plans, clock }: Deps, account: Account, asOf: string): void {
   const today = utcDate(clock.now());
-  if (asOf > today)
-    fail('invalid_body', `"as_of" must not be in the future; today is ${today} (UTC).`, { param: 'as_of' });
+  if (asOf > today) refuseField('as_of', `"as_of" must not be in the future; today is ${today} (UTC).`);
   const plan = planOf(plans, account.plan);
   if (!plan.features.includes('pinned_keys'))
     fail('plan_required', missingFeatureText(plans, 'pinned_keys', plan.name), { param: 'as_of' });

@@ -36,14 +36,12 @@ export const rotateKey = endpoint({
   body: rotation,
   answers: { 200: keySchema.extend({ key: z.string().describe('The new value.') }) },
   errors: ['not_found', 'forbidden', 'conflict'],
-  handler:
-    (deps) =>
-    async ({ requester, body, params, call }) => {
-      const rotated = await call.stage('sql', () =>
-        giveNewValue(deps, requester, memberOf(params, 'id'), body.overlap_hours),
-      );
-      return one(rotated);
-    },
+  handler: async (deps, { requester, body, params, call }) => {
+    const rotated = await call.stage('sql', () =>
+      giveNewValue(deps, requester, memberOf(params, 'id'), body.overlap_hours),
+    );
+    return one(rotated);
+  },
 });
 
 export const endOldValue = endpoint({
@@ -52,21 +50,19 @@ export const endOldValue = endpoint({
   requester: 'account',
   answers: { 204: null },
   errors: ['not_found'],
-  handler:
-    (deps) =>
-    async ({ requester, params, call }) => {
-      const id = memberOf(params, 'id');
-      await call.stage('sql', () =>
-        deps.db.inTransaction(async (transaction) => {
-          const key = await findKey(deps, transaction, requester.accountId, id);
-          const { previousMask: oldMask } = key;
-          if (oldMask === null) return; // a retry must not look like a failure
-          await noteRotation(deps, transaction, requester, { key, oldMask, action: 'key.old_value_ended' });
-          await key.update({ previousHash: null, previousMask: null, previousUntil: null }, { transaction });
-        }),
-      );
-      return { status: 204 };
-    },
+  handler: async (deps, { requester, params, call }) => {
+    const id = memberOf(params, 'id');
+    await call.stage('sql', () =>
+      deps.db.inTransaction(async (transaction) => {
+        const key = await findKey(deps, transaction, requester.accountId, id);
+        const { previousMask: oldMask } = key;
+        if (oldMask === null) return; // a retry must not look like a failure
+        await noteRotation(deps, transaction, requester, { key, oldMask, action: 'key.old_value_ended' });
+        await key.update({ previousHash: null, previousMask: null, previousUntil: null }, { transaction });
+      }),
+    );
+    return { status: 204 };
+  },
 });
 
 /**

@@ -13,14 +13,12 @@ export const listKeysOfAccount = endpoint({
   params: { id: accountIdParam },
   query: keysQuery,
   rows: keySchema,
-  handler:
-    (deps) =>
-    async ({ params, query, call }) => {
-      const accountId = memberOf(params, 'id');
-      const account = await call.stage('sql', () => deps.db.accounts.findByPk(accountId));
-      if (account === null) fail('not_found', 'There is no account with this id.');
-      return keyPage(deps, accountId, query, call);
-    },
+  handler: async (deps, { params, query, call }) => {
+    const accountId = memberOf(params, 'id');
+    const account = await call.stage('sql', () => deps.db.accounts.findByPk(accountId));
+    if (account === null) fail('not_found', 'There is no account with this id.');
+    return keyPage(deps, accountId, query, call);
+  },
 });
 
 /** Repeated calls also answer 204, as for the holder. */
@@ -29,11 +27,9 @@ export const revokeKeyOfAccount = endpoint({
   requester: 'operator',
   params: { id: accountIdParam, key: z.string().describe('An id of `/v1/operator/accounts/{id}/keys`.') },
   answers: { 204: null },
-  handler:
-    (deps) =>
-    async ({ requester: { actor }, params, call }) => {
-      const of = { accountId: memberOf(params, 'id'), actor };
-      await call.stage('sql', () => revokeKey(deps, of, memberOf(params, 'key')));
-      return { status: 204 };
-    },
+  handler: async (deps, { requester: { actor }, params, call }) => {
+    const of = { accountId: memberOf(params, 'id'), actor };
+    await call.stage('sql', () => revokeKey(deps, of, memberOf(params, 'key')));
+    return { status: 204 };
+  },
 });

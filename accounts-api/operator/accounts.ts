@@ -54,24 +54,22 @@ export const listAllAccounts = endpoint({
     }),
   },
   rows: rowSchema,
-  handler:
-    (deps) =>
-    ({ query, call }) => {
-      const { q = null, plan = null, status = null, role = null } = query;
-      const { sort } = query;
-      const month = { planIds: planIdsOf(deps), now: deps.clock.now(), month: utcMonth(deps.clock.now()) };
-      if (plan !== null) requireKnownPlan(deps, plan, 'invalid_parameter');
-      return page(deps.cursors, {
-        query,
-        of: ['accounts', q, plan, status, role],
-        fileName: 'accounts',
-        async read(place, limit) {
-          const wish = { q, plan, status, role, sort, after: place && positionOf(place), limit };
-          const found = await call.stage('sql', () => selectAccounts(deps.db, wish, month));
-          return found.map((account) => ({ row: rowOf(deps, account), place: placeOf(account, sort) }));
-        },
-      });
-    },
+  handler: (deps, { query, call }) => {
+    const { q = null, plan = null, status = null, role = null } = query;
+    const { sort } = query;
+    const month = { planIds: planIdsOf(deps), now: deps.clock.now(), month: utcMonth(deps.clock.now()) };
+    if (plan !== null) requireKnownPlan(deps, plan, 'invalid_parameter');
+    return page(deps.cursors, {
+      query,
+      of: ['accounts', q, plan, status, role],
+      fileName: 'accounts',
+      async read(place, limit) {
+        const wish = { q, plan, status, role, sort, after: place && positionOf(place), limit };
+        const found = await call.stage('sql', () => selectAccounts(deps.db, wish, month));
+        return found.map((account) => ({ row: rowOf(deps, account), place: placeOf(account, sort) }));
+      },
+    });
+  },
 });
 
 export const readOneAccount = endpoint({
@@ -79,12 +77,10 @@ export const readOneAccount = endpoint({
   requester: 'operator',
   params: { id: accountIdParam },
   answers: { 200: operatedSchema },
-  handler:
-    (deps) =>
-    async ({ params, call }) => {
-      const account = await call.stage('sql', () => deps.db.accounts.findByPk(memberOf(params, 'id')));
-      return one(await call.stage('sql', () => operatedRecord(deps, account ?? failUnknown())));
-    },
+  handler: async (deps, { params, call }) => {
+    const account = await call.stage('sql', () => deps.db.accounts.findByPk(memberOf(params, 'id')));
+    return one(await call.stage('sql', () => operatedRecord(deps, account ?? failUnknown())));
+  },
 });
 
 export const changeOneAccount = endpoint({
@@ -104,28 +100,23 @@ export const changeOneAccount = endpoint({
     }),
   answers: { 200: operatedSchema },
   errors: ['conflict'],
-  handler:
-    (deps) =>
-    async ({ requester: { actor }, body: { plan, status }, params, call }) => {
-      if (plan !== undefined) requireKnownPlan(deps, plan, 'invalid_body');
-      const changed = await call.stage('sql', () =>
-        deps.db.inTransaction(async (transaction) => {
-          const lock = transaction.LOCK.NO_KEY_UPDATE;
-          const account = await deps.db.accounts.findByPk(memberOf(params, 'id'), { transaction, lock });
-          if (account === null) failUnknown();
-          // Otherwise one stolen session could lock out the operators who would end it.
-          if (status === 'disabled' && account.role === 'operator')
-            fail(
-              'conflict',
-              'The account belongs to an operator. Revoke the role on the command line first.',
-            );
-          if (plan !== undefined) await setPlanWithin(deps, transaction, account, { plan, actor });
-          if (status !== undefined) await setStatusWithin(deps, transaction, account, { status, actor });
-          return account;
-        }),
-      );
-      return one(await call.stage('sql', () => operatedRecord(deps, changed)));
-    },
+  handler: async (deps, { requester: { actor }, body: { plan, status }, params, call }) => {
+    if (plan !== undefined) requireKnownPlan(deps, plan, 'invalid_body');
+    const changed = await call.stage('sql', () =>
+      deps.db.inTransaction(async (transaction) => {
+        const lock = transaction.LOCK.NO_KEY_UPDATE;
+        const account = await deps.db.accounts.findByPk(memberOf(params, 'id'), { transaction, lock });
+        if (account === null) failUnknown();
+        // Otherwise one stolen session could lock out the operators who would end it.
+        if (status === 'disabled' && account.role === 'operator')
+          fail('conflict', 'The account belongs to an operator. Revoke the role on the command line first.');
+        if (plan !== undefined) await setPlanWithin(deps, transaction, account, { plan, actor });
+        if (status !== undefined) await setStatusWithin(deps, transaction, account, { status, actor });
+        return account;
+      }),
+    );
+    return one(await call.stage('sql', () => operatedRecord(deps, changed)));
+  },
 });
 
 async function operatedRecord(deps: Deps, account: Account): Promise<z.output<typeof operatedSchema>> {

@@ -4,7 +4,7 @@ import { UniqueConstraintError, type Transaction } from 'sequelize';
 import { z } from 'zod';
 import { audit } from '../audit.ts';
 import { hashApiKey, isWellFormedApiKey } from '../../kernel/credentials/api-key.ts';
-import { fail } from '../../kernel/errors.ts';
+import { fail, refuseParam } from '../../kernel/errors.ts';
 import { parseBody } from '../../kernel/http/params.ts';
 import { planOf } from '../../kernel/plans.ts';
 import { accountRecord, accountRecords, type AccountRecord } from '../account/account.ts';
@@ -210,5 +210,5 @@ async function findBoughtAccount(deps: Deps, email: string): Promise<Account | n
 function requirePlan(deps: Deps, plan: string): void {
   if (deps.plans.get(plan) !== undefined) return;
   const known = deps.plans.all.map((each) => each.id).join(', ');
-  fail('invalid_parameter', `There is no plan "${plan}". Plans: ${known}.`, { param: 'plan' });
+  refuseParam('plan', `There is no plan "${plan}". Plans: ${known}.`);
 }

@@ -14,17 +14,15 @@ export const listPlansWithAccounts = endpoint({
   requester: 'operator',
   query: listParams({ fields: rowSchema.keyof().options, sorts: ['price'], sort: 'price' }),
   rows: rowSchema,
-  handler:
-    (deps) =>
-    async ({ query, call }) => {
-      const counts = await call.stage('sql', () => countAccountsByPlan(deps.db, planIdsOf(deps)));
-      const rows = deps.plans.all.map((plan) => ({ ...plan, accounts: counts.get(plan.id) ?? 0 }));
-      return page(deps.cursors, {
-        query,
-        of: ['operator plans'],
-        // The file lists the lowest plan first; a price may be null (by agreement).
-        read: inMemory(rows, query.sort, (_plan, position) => [position]),
-        fileName: 'plans',
-      });
-    },
+  handler: async (deps, { query, call }) => {
+    const counts = await call.stage('sql', () => countAccountsByPlan(deps.db, planIdsOf(deps)));
+    const rows = deps.plans.all.map((plan) => ({ ...plan, accounts: counts.get(plan.id) ?? 0 }));
+    return page(deps.cursors, {
+      query,
+      of: ['operator plans'],
+      // The file lists the lowest plan first; a price may be null (by agreement).
+      read: inMemory(rows, query.sort, (_plan, position) => [position]),
+      fileName: 'plans',
+    });
+  },
 });

@@ -28,21 +28,16 @@ export const openPortal = endpoint({
   },
   answers: { 200: z.object({ url: z.url() }) },
   errors: ['forbidden', 'not_found', 'billing_not_configured', 'unavailable'],
-  handler:
-    (deps) =>
-    async ({ requester, query: { purchase }, call }) => {
-      const billing = requireBilling(deps);
-      const accountId = purchase === undefined ? requester.accountId : await purchaseOf(deps, call, purchase);
-      const customers = await call.stage('sql', () => selectCustomersOf(deps.db, accountId));
-      const url = await openPage(deps, billing, customers);
-      if (url === null) {
-        fail(
-          'not_found',
-          'The account has not bought anything yet. See GET /v1/plans and POST /v1/checkout.',
-        );
-      }
-      return one({ url });
-    },
+  handler: async (deps, { requester, query: { purchase }, call }) => {
+    const billing = requireBilling(deps);
+    const accountId = purchase === undefined ? requester.accountId : await purchaseOf(deps, call, purchase);
+    const customers = await call.stage('sql', () => selectCustomersOf(deps.db, accountId));
+    const url = await openPage(deps, billing, customers);
+    if (url === null) {
+      fail('not_found', 'The account has not bought anything yet. See GET /v1/plans and POST /v1/checkout.');
+    }
+    return one({ url });
+  },
 });
 
 /** The account of a purchase that the caller may claim. @throws Failure `not_found`, `forbidden` for an API key. */

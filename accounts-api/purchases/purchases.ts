@@ -37,23 +37,21 @@ export const listPurchases = endpoint({
   requester: 'signed_in',
   query: listParams({ fields: purchaseSchema.keyof().options, sorts: ['created_at'], sort: '-created_at' }),
   rows: purchaseSchema,
-  handler:
-    (deps) =>
-    async ({ requester: { accountId }, query, call }) => {
-      const found = await call.stage('sql', () => selectPurchasesFor(deps.db, null, accountId));
-      const rows = found.map(({ id, plan, isServed, createdAt }) => ({
-        ...{ id, plan: planOf(deps.plans, plan).id, served: isServed, created_at: instantText(createdAt) },
-      }));
-      return page(deps.cursors, {
-        query,
-        of: ['purchases', accountId],
-        fileName: 'purchases',
-        read: inMemory(rows, query.sort, ({ id }, position) => [
-          entryAt(found, position).createdAt.getTime(),
-          id,
-        ]),
-      });
-    },
+  handler: async (deps, { requester: { accountId }, query, call }) => {
+    const found = await call.stage('sql', () => selectPurchasesFor(deps.db, null, accountId));
+    const rows = found.map(({ id, plan, isServed, createdAt }) => ({
+      ...{ id, plan: planOf(deps.plans, plan).id, served: isServed, created_at: instantText(createdAt) },
+    }));
+    return page(deps.cursors, {
+      query,
+      of: ['purchases', accountId],
+      fileName: 'purchases',
+      read: inMemory(rows, query.sort, ({ id }, position) => [
+        entryAt(found, position).createdAt.getTime(),
+        id,
+      ]),
+    });
+  },
 });
 
 export const takePurchase = endpoint({
@@ -64,16 +62,14 @@ export const takePurchase = endpoint({
   params: { id: z.string().describe('An id of `/v1/billing/purchases`.') },
   answers: { 200: accountSchema },
   errors: ['not_found', 'already_subscribed', 'conflict', 'billing_not_configured', 'unavailable'],
-  handler:
-    (deps) =>
-    async ({ requester, params }) => {
-      const id = memberOf(params, 'id');
-      await requireOffered(deps, null, { accountId: requester.accountId, id });
-      for (const accountId of [requester.accountId, id])
-        if (!(await endCheckout(deps, accountId))) failChanged();
-      const taken = await deps.db.inTransaction((transaction) => take(deps, transaction, { requester, id }));
-      return one(await accountRecord(deps, taken));
-    },
+  handler: async (deps, { requester, params }) => {
+    const id = memberOf(params, 'id');
+    await requireOffered(deps, null, { accountId: requester.accountId, id });
+    for (const accountId of [requester.accountId, id])
+      if (!(await endCheckout(deps, accountId))) failChanged();
+    const taken = await deps.db.inTransaction((transaction) => take(deps, transaction, { requester, id }));
+    return one(await accountRecord(deps, taken));
+  },
 });
 
 /**

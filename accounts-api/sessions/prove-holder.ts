@@ -1,5 +1,5 @@
 // The proof that a signed-in caller is the holder of the account: the password, or a recent sign-in.
-import { fail } from '../../kernel/errors.ts';
+import { fail, refuseField } from '../../kernel/errors.ts';
 import type { ServiceDeps } from '../deps.ts';
 import type { Account } from '../models/account.ts';
 import type { SignedIn } from '../requester.ts';
@@ -19,9 +19,7 @@ export async function proveHolder(
     refuseOperator(account, 'Set a password first: POST /auth/forgot-password mails a link.');
     return requireFresh(deps, caller, account);
   }
-  if (password === undefined) {
-    fail('invalid_body', `"password" is required to ${to}.`, { param: 'password' });
-  }
+  if (password === undefined) refuseField('password', `"password" is required to ${to}.`);
   const { passwordHash } = account;
   const matches = () => deps.passwords.matches(passwordHash, password);
   if (await deps.throttle.signIn({ sessionOf: account }, matches)) return;

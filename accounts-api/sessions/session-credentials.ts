@@ -31,11 +31,9 @@ export const findSessions = internalEndpoint({
       .max(sessionsMax),
   }),
   answer: z.object({ sessions: z.array(sessionCredential.nullable()) }),
-  handler:
-    (deps) =>
-    async ({ body: { sessions }, call }) => ({
-      sessions: await call.stage('sql', () => sessionsOf(deps, sessions)),
-    }),
+  handler: async (deps, { body: { sessions }, call }) => ({
+    sessions: await call.stage('sql', () => sessionsOf(deps, sessions)),
+  }),
 });
 
 async function sessionsOf(

@@ -168,13 +168,11 @@ export const logOut = endpoint({
   requester: 'signed_in',
   answers: { 204: null },
   headers: ['Clear-Site-Data'],
-  handler:
-    (deps) =>
-    async ({ requester }) => {
-      await endSession(deps, requester, requester.sessionId);
-      // Clears the data that the browser has stored for the account.
-      return { status: 204, headers: { 'clear-site-data': '"cache", "storage"' } };
-    },
+  handler: async (deps, { requester }) => {
+    await endSession(deps, requester, requester.sessionId);
+    // Clears the data that the browser has stored for the account.
+    return { status: 204, headers: { 'clear-site-data': '"cache", "storage"' } };
+  },
 });
 
 const sessionSchema = z.object({
@@ -196,35 +194,33 @@ export const listSessions = endpoint({
     sort: '-last_seen_at',
   }),
   rows: sessionSchema,
-  handler:
-    ({ db, clock, cursors }) =>
-    async ({ requester: { accountId, sessionId }, query }) => {
-      const ahead = { [Op.gt]: clock.now() };
-      const found = await db.sessions.findAll({
-        where: { accountId, idleExpiresAt: ahead, absoluteExpiresAt: ahead },
-      });
-      const rows = found.map((session) => ({
-        id: session.id,
-        current: session.id === sessionId,
-        created_at: instantText(session.createdAt),
-        last_seen_at: instantText(session.lastSeenAt),
-        expires_at: instantText(earlier(session.idleExpiresAt, session.absoluteExpiresAt)),
-        ip: session.ip,
-        user_agent: session.userAgent,
-      }));
-      const { sort } = query;
-      return page(cursors, {
-        query,
-        of: ['sessions', accountId],
-        // Sorted by the stored instants, which are more precise than those in answers.
-        read: inMemory(rows, sort, ({ id }, position) => {
-          const { createdAt, lastSeenAt } = entryAt(found, position);
-          const made = createdAt.getTime();
-          return sort.endsWith('created_at') ? [made, id] : [lastSeenAt.getTime(), made, id];
-        }),
-        fileName: 'sessions',
-      });
-    },
+  handler: async ({ db, clock, cursors }, { requester: { accountId, sessionId }, query }) => {
+    const ahead = { [Op.gt]: clock.now() };
+    const found = await db.sessions.findAll({
+      where: { accountId, idleExpiresAt: ahead, absoluteExpiresAt: ahead },
+    });
+    const rows = found.map((session) => ({
+      id: session.id,
+      current: session.id === sessionId,
+      created_at: instantText(session.createdAt),
+      last_seen_at: instantText(session.lastSeenAt),
+      expires_at: instantText(earlier(session.idleExpiresAt, session.absoluteExpiresAt)),
+      ip: session.ip,
+      user_agent: session.userAgent,
+    }));
+    const { sort } = query;
+    return page(cursors, {
+      query,
+      of: ['sessions', accountId],
+      // Sorted by the stored instants, which are more precise than those in answers.
+      read: inMemory(rows, sort, ({ id }, position) => {
+        const { createdAt, lastSeenAt } = entryAt(found, position);
+        const made = createdAt.getTime();
+        return sort.endsWith('created_at') ? [made, id] : [lastSeenAt.getTime(), made, id];
+      }),
+      fileName: 'sessions',
+    });
+  },
 });
 
 export const deleteOneSession = endpoint({
@@ -233,34 +229,30 @@ export const deleteOneSession = endpoint({
   requester: 'signed_in',
   answers: { 204: null },
   errors: ['not_found'],
-  handler:
-    (deps) =>
-    async ({ requester, params }) => {
-      const ended = await endSession(deps, requester, memberOf(params, 'id'));
-      if (!ended) fail('not_found', 'The account has no session with this id.');
-      return { status: 204 };
-    },
+  handler: async (deps, { requester, params }) => {
+    const ended = await endSession(deps, requester, memberOf(params, 'id'));
+    if (!ended) fail('not_found', 'The account has no session with this id.');
+    return { status: 204 };
+  },
 });
 
 export const deleteOtherSessions = endpoint({
   summary: 'Ends all sessions of the account except the current one.',
   requester: 'signed_in',
   answers: { 200: z.object({ ended: z.int().describe('The number of sessions ended.') }) },
-  handler:
-    (deps) =>
-    async ({ requester: { accountId, sessionId, actor } }) => {
-      const ended = await deps.db.inLedgerTransaction(async (transaction) => {
-        const count = await endSessionsOf(deps.db, transaction, accountId, sessionId);
-        await audit(deps, transaction, {
-          accountId,
-          actor,
-          action: 'session.ended',
-          detail: { others: count },
-        });
-        return count;
+  handler: async (deps, { requester: { accountId, sessionId, actor } }) => {
+    const ended = await deps.db.inLedgerTransaction(async (transaction) => {
+      const count = await endSessionsOf(deps.db, transaction, accountId, sessionId);
+      await audit(deps, transaction, {
+        accountId,
+        actor,
+        action: 'session.ended',
+        detail: { others: count },
       });
-      return one({ ended });
-    },
+      return count;
+    });
+    return one({ ended });
+  },
 });
 
 /** Ends a session of the caller's account. @returns false if the account has no session with this id. */

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { instantText, nextUtcMonth, utcDate, utcMonth } from '../../kernel/clock.ts';
 import { addDays, addMonths, withinCalendar } from '../../kernel/dates.ts';
-import { fail } from '../../kernel/errors.ts';
+import { refuseParam } from '../../kernel/errors.ts';
 import { listParams } from '../../kernel/http/list.ts';
 import { oneOfParam, windowOf, windowParams } from '../../kernel/http/params.ts';
 import { planOf } from '../../kernel/plans.ts';
@@ -49,12 +49,10 @@ export const readUsage = endpoint({
   summary: 'The usage of the account this month, against its limit.',
   requester: 'account',
   answers: { 200: monthSchema },
-  handler:
-    (deps) =>
-    async ({ requester, call }) => {
-      const account = await call.stage('sql', () => findAccount(deps, requester.accountId));
-      return one(await call.stage('sql', () => monthUsage(deps, account)));
-    },
+  handler: async (deps, { requester, call }) => {
+    const account = await call.stage('sql', () => findAccount(deps, requester.accountId));
+    return one(await call.stage('sql', () => monthUsage(deps, account)));
+  },
 });
 
 /** `by` → the field that it adds to each row. */
@@ -88,25 +86,21 @@ export const listUsageHistory = endpoint({
   requester: 'account',
   query: historyQuery,
   rows: historySchema,
-  handler:
-    (deps) =>
-    async ({ requester: { accountId }, query, call }) => {
-      const { interval, by, sort } = query;
-      const { from, to } = rangeOf(query, utcDate(deps.clock.now()));
-      const fields = shownFields(query);
-      const group = by === undefined ? null : groupFields[by];
-      const rows = await call.stage('sql', () =>
-        selectHistory(deps.db, accountId, { from, to, interval, by }),
-      );
-      return page(deps.cursors, {
-        query: { ...query, fields },
-        of: ['usage', accountId, query.from, query.to, interval, by],
-        read: inMemory(rows, sort, (row) =>
-          group === null ? [row.date] : [row.date, memberOf<string | number>(row, group)],
-        ),
-        fileName: `usage-${from}-${to}`,
-      });
-    },
+  handler: async (deps, { requester: { accountId }, query, call }) => {
+    const { interval, by, sort } = query;
+    const { from, to } = rangeOf(query, utcDate(deps.clock.now()));
+    const fields = shownFields(query);
+    const group = by === undefined ? null : groupFields[by];
+    const rows = await call.stage('sql', () => selectHistory(deps.db, accountId, { from, to, interval, by }));
+    return page(deps.cursors, {
+      query: { ...query, fields },
+      of: ['usage', accountId, query.from, query.to, interval, by],
+      read: inMemory(rows, sort, (row) =>
+        group === null ? [row.date] : [row.date, memberOf<string | number>(row, group)],
+      ),
+      fileName: `usage-${from}-${to}`,
+    });
+  },
 });
 
 /** The requested range, by default the most recent one. @throws Failure `invalid_parameter` if it is too long. */
@@ -116,7 +110,7 @@ function rangeOf(query: HistoryQuery, today: string): { from: string; to: string
   const monthsMax = rangeMonthsMax[query.interval];
   if (withinCalendar(addMonths(from, monthsMax)) < to) {
     const most = `at most ${monthsMax} months with interval=${query.interval}`;
-    fail('invalid_parameter', `"from" is too early: the range may span ${most}.`, { param: 'from' });
+    refuseParam('from', `"from" is too early: the range may span ${most}.`);
   }
   return { from, to };
 }
@@ -125,9 +119,8 @@ function rangeOf(query: HistoryQuery, today: string): { from: string; to: string
 function shownFields({ by, fields }: HistoryQuery): readonly string[] {
   const absent = groups.filter((group) => group !== by && fields.includes(groupFields[group]));
   const [first] = absent;
-  if (first !== undefined && fields.length < historyFields.length) {
-    fail('invalid_parameter', `"fields": ${groupFields[first]} needs by=${first}.`, { param: 'fields' });
-  }
+  if (first !== undefined && fields.length < historyFields.length)
+    refuseParam('fields', `"fields": ${groupFields[first]} needs by=${first}.`);
   return fields.filter((field) => !absent.some((group) => groupFields[group] === field));
 }
 

@@ -84,27 +84,25 @@ export const listDeliveries = endpoint({
   },
   rows: deliverySchema,
   errors: ['not_found'],
-  handler:
-    ({ db, cursors }) =>
-    async ({ requester: { accountId }, params, query, call }) => {
-      const { id } = await call.stage('sql', () => findWebhook({ db }, accountId, memberOf(params, 'id')));
-      const { sort, status = null, type = null } = query;
-      return page(cursors, {
-        query,
-        of: ['deliveries', id, status, type],
-        fileName: 'deliveries',
-        async read(place, limit) {
-          const after = place === null ? null : placeOf(place);
-          const rows = await call.stage('sql', () =>
-            selectDeliveries(db, id, { sort, status, type, after, limit }),
-          );
-          return rows.map((row) => ({
-            row: deliveryRecord(row),
-            place: [row.created_at.toISOString(), row.id],
-          }));
-        },
-      });
-    },
+  handler: async ({ db, cursors }, { requester: { accountId }, params, query, call }) => {
+    const { id } = await call.stage('sql', () => findWebhook({ db }, accountId, memberOf(params, 'id')));
+    const { sort, status = null, type = null } = query;
+    return page(cursors, {
+      query,
+      of: ['deliveries', id, status, type],
+      fileName: 'deliveries',
+      async read(place, limit) {
+        const after = place === null ? null : placeOf(place);
+        const rows = await call.stage('sql', () =>
+          selectDeliveries(db, id, { sort, status, type, after, limit }),
+        );
+        return rows.map((row) => ({
+          row: deliveryRecord(row),
+          place: [row.created_at.toISOString(), row.id],
+        }));
+      },
+    });
+  },
 });
 
 export const readDelivery = endpoint({
@@ -113,12 +111,10 @@ export const readDelivery = endpoint({
   requester: 'account',
   answers: { 200: detailedSchema },
   errors: ['not_found'],
-  handler:
-    (deps) =>
-    async ({ requester: { accountId }, params, call }) => {
-      const webhook = await call.stage('sql', () => findWebhook(deps, accountId, memberOf(params, 'id')));
-      return one(await call.stage('sql', () => findDelivery(deps, webhook, memberOf(params, 'delivery'))));
-    },
+  handler: async (deps, { requester: { accountId }, params, call }) => {
+    const webhook = await call.stage('sql', () => findWebhook(deps, accountId, memberOf(params, 'id')));
+    return one(await call.stage('sql', () => findDelivery(deps, webhook, memberOf(params, 'delivery'))));
+  },
 });
 
 export const redeliver = endpoint({
@@ -127,21 +123,19 @@ export const redeliver = endpoint({
   requester: 'account',
   answers: { 202: detailedSchema },
   errors: ['not_found', 'plan_required', 'conflict'],
-  handler:
-    (deps) =>
-    async ({ requester: { accountId }, params, call }) => {
-      const [id, message] = [memberOf(params, 'id'), memberOf(params, 'delivery')];
-      const webhook = await call.stage('sql', () =>
-        deps.db.inLedgerTransaction(async (transaction) => {
-          const found = await findWebhook(deps, accountId, id, transaction);
-          await requireSending(deps, found);
-          const asked = { webhookId: id, id: message, now: deps.clock.now() };
-          if (!(await resendMessage(deps.db, transaction, asked))) failDelivery();
-          return found;
-        }),
-      );
-      return one(await call.stage('sql', () => findDelivery(deps, webhook, message)), { status: 202 });
-    },
+  handler: async (deps, { requester: { accountId }, params, call }) => {
+    const [id, message] = [memberOf(params, 'id'), memberOf(params, 'delivery')];
+    const webhook = await call.stage('sql', () =>
+      deps.db.inLedgerTransaction(async (transaction) => {
+        const found = await findWebhook(deps, accountId, id, transaction);
+        await requireSending(deps, found);
+        const asked = { webhookId: id, id: message, now: deps.clock.now() };
+        if (!(await resendMessage(deps.db, transaction, asked))) failDelivery();
+        return found;
+      }),
+    );
+    return one(await call.stage('sql', () => findDelivery(deps, webhook, message)), { status: 202 });
+  },
 });
 
 export const testWebhook = endpoint({
@@ -150,29 +144,27 @@ export const testWebhook = endpoint({
   requester: 'account',
   answers: { 202: detailedSchema },
   errors: ['not_found', 'plan_required', 'conflict'],
-  handler:
-    (deps) =>
-    async ({ requester: { accountId }, params, call }) => {
-      const id = memberOf(params, 'id');
-      const message = newId('msg');
-      const at = deps.clock.now();
-      const event = { id: newId('evt'), type: 'webhook.test' as const, at };
-      const webhook = await call.stage('sql', () =>
-        deps.db.inLedgerTransaction(async (transaction) => {
-          const found = await findWebhook(deps, accountId, id, transaction);
-          await requireSending(deps, found);
-          await insertMessages(deps.db, transaction, {
-            at,
-            events: [{ ...event, body: bodyOf(event, { webhook: id }) }],
-            messages: [
-              { id: message, webhookId: id, eventId: event.id, type: event.type, body: null, afterMs: 0 },
-            ],
-          });
-          return found;
-        }),
-      );
-      return one(await call.stage('sql', () => findDelivery(deps, webhook, message)), { status: 202 });
-    },
+  handler: async (deps, { requester: { accountId }, params, call }) => {
+    const id = memberOf(params, 'id');
+    const message = newId('msg');
+    const at = deps.clock.now();
+    const event = { id: newId('evt'), type: 'webhook.test' as const, at };
+    const webhook = await call.stage('sql', () =>
+      deps.db.inLedgerTransaction(async (transaction) => {
+        const found = await findWebhook(deps, accountId, id, transaction);
+        await requireSending(deps, found);
+        await insertMessages(deps.db, transaction, {
+          at,
+          events: [{ ...event, body: bodyOf(event, { webhook: id }) }],
+          messages: [
+            { id: message, webhookId: id, eventId: event.id, type: event.type, body: null, afterMs: 0 },
+          ],
+        });
+        return found;
+      }),
+    );
+    return one(await call.stage('sql', () => findDelivery(deps, webhook, message)), { status: 202 });
+  },
 });
 
 /** @throws Failure `plan_required`, or `conflict` for a disabled endpoint, as nothing would be sent. */

@@ -4,7 +4,7 @@ import type { Transaction } from 'sequelize';
 import { z } from 'zod';
 import { instantText } from '../../kernel/clock.ts';
 import { memberOf } from '../../kernel/entries.ts';
-import { fail } from '../../kernel/errors.ts';
+import { fail, refuseField } from '../../kernel/errors.ts';
 import { one } from '../../kernel/http/service-endpoint.ts';
 import { inForceAfterMs } from '../../kernel/http/validity.ts';
 import { findAccount } from '../models/find-account.ts';
@@ -59,27 +59,25 @@ export const recoverDeliveries = endpoint({
   body: recovery,
   answers: { 202: recovered },
   errors: ['not_found', 'plan_required', 'conflict', 'invalid_cursor', 'gone'],
-  handler:
-    (deps) =>
-    async ({ requester: { accountId }, body: { since, cursor }, params, call }) => {
-      const id = memberOf(params, 'id');
-      const now = deps.clock.now();
-      if ((since === undefined) === (cursor === undefined))
-        fail('invalid_body', 'Send either "since" or "cursor".', { param: 'since' });
-      if (since !== undefined && (since.getTime() < now.getTime() - recoverableMs || since > now))
-        fail('invalid_body', '"since" must be in the last 30 days.', { param: 'since' });
-      return call.stage('sql', () =>
-        deps.db.inLedgerTransaction(async (transaction) => {
-          const webhook = await findWebhook(deps, accountId, id, transaction);
-          await requireSending(deps, webhook);
-          const done =
-            cursor === undefined
-              ? await recoverSince(deps, transaction, webhook, since ?? now)
-              : await recoverAfter(deps, transaction, webhook, cursor);
-          return one(done, { status: 202 });
-        }),
-      );
-    },
+  handler: async (deps, { requester: { accountId }, body: { since, cursor }, params, call }) => {
+    const id = memberOf(params, 'id');
+    const now = deps.clock.now();
+    if ((since === undefined) === (cursor === undefined))
+      refuseField('since', 'Send either "since" or "cursor".');
+    if (since !== undefined && (since.getTime() < now.getTime() - recoverableMs || since > now))
+      refuseField('since', '"since" must be in the last 30 days.');
+    return call.stage('sql', () =>
+      deps.db.inLedgerTransaction(async (transaction) => {
+        const webhook = await findWebhook(deps, accountId, id, transaction);
+        await requireSending(deps, webhook);
+        const done =
+          cursor === undefined
+            ? await recoverSince(deps, transaction, webhook, since ?? now)
+            : await recoverAfter(deps, transaction, webhook, cursor);
+        return one(done, { status: 202 });
+      }),
+    );
+  },
 });
 
 async function recoverSince(

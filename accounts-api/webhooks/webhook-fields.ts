@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { instantText } from '../../kernel/clock.ts';
 import { eventTypes, type EventType } from '../../kernel/events/catalogue.ts';
-import { fail } from '../../kernel/errors.ts';
+import { refuseField } from '../../kernel/errors.ts';
 import type { Webhook } from '../models/webhook.ts';
 import { UrlRefused, urlLengthMax, type AddressGuard } from '../../kernel/outbound/address-guard.ts';
 
@@ -130,6 +130,6 @@ export async function checkedUrl(guard: AddressGuard, text: string): Promise<str
     return url.href;
   } catch (error) {
     if (!(error instanceof UrlRefused)) throw error;
-    return fail('invalid_body', `"url": ${error.message}.`, { param: 'url' });
+    return refuseField('url', `"url": ${error.message}.`);
   }
 }

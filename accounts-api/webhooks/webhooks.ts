@@ -42,27 +42,25 @@ export const listWebhooks = endpoint({
   requester: 'account',
   query: listParams({ fields: webhookSchema.keyof().options, sorts: ['created_at'], sort: 'created_at' }),
   rows: webhookSchema,
-  handler:
-    ({ db, clock, cursors }) =>
-    async ({ requester: { accountId }, query, call }) => {
-      const found = await call.stage('sql', () =>
-        db.webhooks.findAll({
-          where: { accountId },
-          order: [
-            ['createdAt', 'ASC'],
-            ['id', 'ASC'],
-          ],
-        }),
-      );
-      const rows = found.map((webhook) => webhookRecord(webhook, clock.now()));
-      const made = new Map(found.map(({ id, createdAt }) => [id, createdAt.getTime()]));
-      return page(cursors, {
-        query,
-        of: ['webhooks', accountId],
-        read: inMemory(rows, query.sort, ({ id }) => [made.get(id) ?? 0, id]),
-        fileName: 'webhooks',
-      });
-    },
+  handler: async ({ db, clock, cursors }, { requester: { accountId }, query, call }) => {
+    const found = await call.stage('sql', () =>
+      db.webhooks.findAll({
+        where: { accountId },
+        order: [
+          ['createdAt', 'ASC'],
+          ['id', 'ASC'],
+        ],
+      }),
+    );
+    const rows = found.map((webhook) => webhookRecord(webhook, clock.now()));
+    const made = new Map(found.map(({ id, createdAt }) => [id, createdAt.getTime()]));
+    return page(cursors, {
+      query,
+      of: ['webhooks', accountId],
+      read: inMemory(rows, query.sort, ({ id }) => [made.get(id) ?? 0, id]),
+      fileName: 'webhooks',
+    });
+  },
 });
 
 export const createWebhook = endpoint({
@@ -75,24 +73,22 @@ export const createWebhook = endpoint({
   answers: { 201: webhookWithSecret },
   errors: ['invalid_request', 'plan_required', 'conflict', 'idempotency_in_progress', 'idempotency_mismatch'],
   headers: ['Idempotent-Replayed'],
-  handler:
-    (deps) =>
-    async ({ requester, body, call, request }) => {
-      const key = idempotencyKeyOf(request);
-      const asked = { accountId: requester.accountId, route: 'POST /v1/webhooks', key, body };
-      const { status, data, replayed } = await idempotently(deps, asked, async (remember) => {
-        await requirePlanOf(deps, requester);
-        const url = await checkedUrl(deps.webhooks.guard, body.url);
-        return call.stage('sql', () =>
-          deps.db.inLedgerTransaction(async (transaction) => {
-            const { record, secret } = await makeWebhook(deps, transaction, requester, { ...body, url });
-            await remember(transaction, { status: 201, data: record }); // without the secret, which a replay cannot show
-            return { status: 201, data: { ...record, secret } };
-          }),
-        );
-      });
-      return one(data, { status, headers: replayed ? { 'idempotent-replayed': 'true' } : {} });
-    },
+  handler: async (deps, { requester, body, call, request }) => {
+    const key = idempotencyKeyOf(request);
+    const asked = { accountId: requester.accountId, route: 'POST /v1/webhooks', key, body };
+    const { status, data, replayed } = await idempotently(deps, asked, async (remember) => {
+      await requirePlanOf(deps, requester);
+      const url = await checkedUrl(deps.webhooks.guard, body.url);
+      return call.stage('sql', () =>
+        deps.db.inLedgerTransaction(async (transaction) => {
+          const { record, secret } = await makeWebhook(deps, transaction, requester, { ...body, url });
+          await remember(transaction, { status: 201, data: record }); // without the secret, which a replay cannot show
+          return { status: 201, data: { ...record, secret } };
+        }),
+      );
+    });
+    return one(data, { status, headers: replayed ? { 'idempotent-replayed': 'true' } : {} });
+  },
 });
 
 /** Called before the URL is looked up; the plan is checked again when the endpoint is created. */
@@ -140,12 +136,10 @@ export const readWebhook = endpoint({
   requester: 'account',
   answers: { 200: webhookSchema },
   errors: ['not_found'],
-  handler:
-    (deps) =>
-    async ({ requester: { accountId }, params, call }) => {
-      const webhook = await call.stage('sql', () => findWebhook(deps, accountId, memberOf(params, 'id')));
-      return one(webhookRecord(webhook, deps.clock.now()));
-    },
+  handler: async (deps, { requester: { accountId }, params, call }) => {
+    const webhook = await call.stage('sql', () => findWebhook(deps, accountId, memberOf(params, 'id')));
+    return one(webhookRecord(webhook, deps.clock.now()));
+  },
 });
 
 export const changeWebhook = endpoint({
@@ -156,20 +150,18 @@ export const changeWebhook = endpoint({
   body: webhookChange,
   answers: { 200: webhookSchema },
   errors: ['not_found'],
-  handler:
-    (deps) =>
-    async ({ requester, body, params, call }) => {
-      const id = memberOf(params, 'id');
-      await call.stage('sql', () => findWebhook(deps, requester.accountId, id)); // before anything is looked up for it
-      const url = body.url === undefined ? undefined : await checkedUrl(deps.webhooks.guard, body.url);
-      return call.stage('sql', () =>
-        deps.db.inLedgerTransaction(async (transaction) => {
-          const webhook = await findWebhook(deps, requester.accountId, id, transaction);
-          await applyChange(deps, transaction, webhook, { requester, body: { ...body, url } });
-          return one(webhookRecord(webhook, deps.clock.now()));
-        }),
-      );
-    },
+  handler: async (deps, { requester, body, params, call }) => {
+    const id = memberOf(params, 'id');
+    await call.stage('sql', () => findWebhook(deps, requester.accountId, id)); // before anything is looked up for it
+    const url = body.url === undefined ? undefined : await checkedUrl(deps.webhooks.guard, body.url);
+    return call.stage('sql', () =>
+      deps.db.inLedgerTransaction(async (transaction) => {
+        const webhook = await findWebhook(deps, requester.accountId, id, transaction);
+        await applyChange(deps, transaction, webhook, { requester, body: { ...body, url } });
+        return one(webhookRecord(webhook, deps.clock.now()));
+      }),
+    );
+  },
 });
 
 async function applyChange(
@@ -219,24 +211,20 @@ const deletion = {
 export const deleteWebhook = endpoint({
   ...deletion,
   params: { id: webhookId },
-  handler:
-    (deps) =>
-    async ({ requester, params, call }) => {
-      await call.stage('sql', () => endWebhook(deps, requester, memberOf(params, 'id')));
-      return { status: 204 };
-    },
+  handler: async (deps, { requester, params, call }) => {
+    await call.stage('sql', () => endWebhook(deps, requester, memberOf(params, 'id')));
+    return { status: 204 };
+  },
 });
 
 /** The same with a query parameter, as the contract requires. */
 export const deleteWebhookById = endpoint({
   ...deletion,
   query: { id: webhookId },
-  handler:
-    (deps) =>
-    async ({ requester, query: { id }, call }) => {
-      await call.stage('sql', () => endWebhook(deps, requester, id));
-      return { status: 204 };
-    },
+  handler: async (deps, { requester, query: { id }, call }) => {
+    await call.stage('sql', () => endWebhook(deps, requester, id));
+    return { status: 204 };
+  },
 });
 
 async function endWebhook(deps: ServiceDeps, requester: Requester, id: string): Promise<void> {
@@ -276,25 +264,23 @@ export const rotateSecret = endpoint({
   requester: 'account',
   answers: { 200: webhookWithSecret },
   errors: ['not_found'],
-  handler:
-    (deps) =>
-    async ({ requester: { accountId, actor }, params, call }) => {
-      const id = memberOf(params, 'id');
-      return call.stage('sql', () =>
-        deps.db.inLedgerTransaction(async (transaction) => {
-          const webhook = await findWebhook(deps, accountId, id, transaction);
-          const now = deps.clock.now();
-          const { value, sealed } = deps.webhooks.secrets.mint(id);
-          const previousSecretUntil = new Date(now.getTime() + overlapMs);
-          await webhook.update(
-            { secret: sealed, previousSecret: webhook.secret, previousSecretUntil },
-            { transaction },
-          );
-          await audit(deps, transaction, { accountId, actor, action: 'webhook.secret_rotated', subject: id });
-          return one({ ...webhookRecord(webhook, now), secret: value });
-        }),
-      );
-    },
+  handler: async (deps, { requester: { accountId, actor }, params, call }) => {
+    const id = memberOf(params, 'id');
+    return call.stage('sql', () =>
+      deps.db.inLedgerTransaction(async (transaction) => {
+        const webhook = await findWebhook(deps, accountId, id, transaction);
+        const now = deps.clock.now();
+        const { value, sealed } = deps.webhooks.secrets.mint(id);
+        const previousSecretUntil = new Date(now.getTime() + overlapMs);
+        await webhook.update(
+          { secret: sealed, previousSecret: webhook.secret, previousSecretUntil },
+          { transaction },
+        );
+        await audit(deps, transaction, { accountId, actor, action: 'webhook.secret_rotated', subject: id });
+        return one({ ...webhookRecord(webhook, now), secret: value });
+      }),
+    );
+  },
 });
 
 /**

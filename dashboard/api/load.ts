@@ -1,4 +1,4 @@
-// Loads the content of a component: the phases of waiting, abort when the component is left, and a retry.
+// Loads the content of a component: the phases of waiting, abort when the component is left, and another try.
 import { useCallback, useEffect, useState } from 'preact/hooks';
 import { AlmanacError } from '../../clients/typescript/errors.ts';
 import { asAlmanacError } from './clients.ts';
@@ -8,14 +8,14 @@ const shownAfterMs = 150;
 const slowAfterMs = 3_000;
 const givenUpAfterMs = 10_000;
 
-export type Loaded<T> =
-  /** `previous`: the content from before the inputs changed. */
+/** `previous`: the content from before the inputs changed. */
+type Outcome<T> =
   | { phase: 'begun' | 'loading' | 'slow'; previous: T | undefined }
   | { phase: 'ready'; value: T }
-  | { phase: 'failed'; error: AlmanacError; previous: T | undefined; retry: () => void };
+  | { phase: 'failed'; error: AlmanacError; previous: T | undefined };
 
-type Outcome<T> =
-  Exclude<Loaded<T>, { phase: 'failed' }> | { phase: 'failed'; error: AlmanacError; previous: T | undefined };
+/** `reload` loads it again, after a failure or a change. */
+export type Loaded<T> = Outcome<T> & { reload: () => void };
 
 /**
  * Runs `load` when the component appears, and again when one of `inputs` changes; the earlier call is aborted.
@@ -24,7 +24,7 @@ type Outcome<T> =
 export function useLoad<T>(load: (signal: AbortSignal) => Promise<T>, inputs: readonly unknown[]): Loaded<T> {
   const [outcome, setOutcome] = useState<Outcome<T>>({ phase: 'begun', previous: undefined });
   const [tries, setTries] = useState(0);
-  const retry = useCallback(() => setTries((count) => count + 1), []);
+  const reload = useCallback(() => setTries((count) => count + 1), []);
   useEffect(() => {
     const leaving = new AbortController();
     const wait = (phase: 'begun' | 'loading' | 'slow') =>
@@ -57,11 +57,11 @@ export function useLoad<T>(load: (signal: AbortSignal) => Promise<T>, inputs: re
       leaving.abort(new DOMException('The page was closed.', 'AbortError'));
     };
   }, [...inputs, tries]);
-  return outcome.phase === 'failed' ? { ...outcome, retry } : outcome;
+  return { ...outcome, reload };
 }
 
 /** The loaded content, or that from before the inputs changed; for pages that keep the old content while the new one loads. */
-export function shownIn<T>(loaded: Outcome<T> | Loaded<T>): T | undefined {
+export function shownIn<T>(loaded: Outcome<T>): T | undefined {
   return loaded.phase === 'ready' ? loaded.value : loaded.previous;
 }
 

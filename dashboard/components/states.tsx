@@ -18,7 +18,7 @@ export function Waiting<T>({ for: loaded, skeleton, failure, children }: Waiting
     return (
       <Failed
         error={loaded.error}
-        retry={loaded.retry}
+        retry={loaded.reload}
         {...(failure === undefined ? {} : { title: failure })}
       />
     );
@@ -102,13 +102,8 @@ export function Failed({ error, retry, title = 'This could not be loaded' }: Fai
   );
 }
 
-interface EmptyProps {
-  title: string;
-  children?: ComponentChildren;
-}
-
 /** The message for an empty list, with the next step. */
-export function Empty({ title, children }: EmptyProps) {
+export function Empty({ title, children }: { title: string; children?: ComponentChildren }) {
   return (
     <div class="empty">
       <h3>{title}</h3>

@@ -27,27 +27,25 @@ export const getBulk = endpoint({
   query: params,
   json: listOf(rowOf(rowSchema)),
   errors: ['plan_required', 'not_available_as_of', 'not_found', 'unavailable'],
-  handler:
-    (dependencies) =>
-    async ({ query, call }) => {
-      const files = await call.stage('lookup', () => readCurrentFiles(dependencies, call));
-      const { source, kind } = query;
-      const rows = files
-        .filter((file) => kind?.includes(file.kind) ?? true)
-        .filter(
-          ({ source: name }) =>
-            source === undefined ||
-            (name !== null && [name, nameId(name)].some((each) => source.includes(each))),
-        )
-        .map(({ state: _state, as_of: _day, ...file }) => ({
-          ...{ id: file.name, ...file },
-          url: `${dependencies.publicUrl}/v1/bulk/${file.name}`,
-        }));
-      // Files are written some time after their load, so gateways must not cache this answer until the next load.
-      call.changesAt(dependencies.clock.now());
-      const newest = Math.max(...files.map(({ created_at }) => Date.parse(created_at)));
-      const changedAt = files.length === 0 ? null : new Date(newest);
-      const kept = { value: rows, untilMs: Infinity, changedAt };
-      return keptListReply(dependencies, call, { name: 'bulk', rows, query, kept, bounded });
-    },
+  handler: async (dependencies, { query, call }) => {
+    const files = await call.stage('lookup', () => readCurrentFiles(dependencies, call));
+    const { source, kind } = query;
+    const rows = files
+      .filter((file) => kind?.includes(file.kind) ?? true)
+      .filter(
+        ({ source: name }) =>
+          source === undefined ||
+          (name !== null && [name, nameId(name)].some((each) => source.includes(each))),
+      )
+      .map(({ state: _state, as_of: _day, ...file }) => ({
+        ...{ id: file.name, ...file },
+        url: `${dependencies.publicUrl}/v1/bulk/${file.name}`,
+      }));
+    // Files are written some time after their load, so gateways must not cache this answer until the next load.
+    call.changesAt(dependencies.clock.now());
+    const newest = Math.max(...files.map(({ created_at }) => Date.parse(created_at)));
+    const changedAt = files.length === 0 ? null : new Date(newest);
+    const kept = { value: rows, untilMs: Infinity, changedAt };
+    return keptListReply(dependencies, call, { name: 'bulk', rows, query, kept, bounded });
+  },
 });

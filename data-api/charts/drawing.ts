@@ -1,6 +1,6 @@
 // Draws the chart of a series for a file: its lines, title, unit and caption from the facts of the series. Also decides which dimension
 // values name a line, and which go into the title.
-import { fail } from '../../kernel/errors.ts';
+import { refuseParam } from '../../kernel/errors.ts';
 import { chartUnit, lineNames, unitBreaks } from '../../domain/chart/captions.ts';
 import { chartSvg } from '../../domain/chart/chart.ts';
 import { linesMax } from '../../domain/chart/layout.ts';
@@ -27,10 +27,9 @@ export interface Drawn {
 /** @throws Failure `invalid_parameter` if the chart would have more lines than a reader can distinguish. */
 export function requireFewLines({ id, dimensions }: Series, lineNos: readonly number[]): void {
   if (lineNos.length <= linesMax) return;
-  fail(
-    'invalid_parameter',
+  refuseParam(
+    'dims',
     `A chart has at most ${linesMax} lines, and this selection of ${id} has ${lineNos.length}. Select fewer by "dims"; the dimensions are ${dimensions.join(', ')}.`,
-    { param: 'dims' },
   );
 }
 

@@ -35,6 +35,11 @@ export function findFont(folders: readonly string[] = systemFolders): Font | und
   return undefined;
 }
 
+let own: { font: Font | null } | undefined;
+
+/** The font of this machine, found with the first chart; null if it has none. */
+export const ownFont = (): Font | null => (own ??= { font: findFont() ?? null }).font;
+
 function filesIn(folder: string): string[] {
   try {
     return readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) => path.join(folder, name));
@@ -91,27 +96,25 @@ async function endThread(): Promise<void> {
 }
 
 /**
- * A function that makes a PNG of an SVG.
+ * Makes a PNG of an SVG.
  * @throws Failure `not_acceptable` without a font: a chart without its numbers would mislead.
  */
-export function createPngMaker(font: Font | null): (svg: string, scale: number) => Promise<Buffer> {
-  return async (svg, scale) => {
-    if (font === null)
-      fail(
-        'not_acceptable',
-        'A PNG needs a sans-serif font on the server, and none was found. chart.svg needs none.',
-      );
-    return draw({
-      svg,
-      options: {
-        fitTo: { mode: 'zoom', value: scale },
-        font: {
-          loadSystemFonts: false,
-          fontFiles: font.files,
-          defaultFontFamily: font.family,
-          sansSerifFamily: font.family,
-        },
+export async function toPng(font: Font | null, svg: string, scale: number): Promise<Buffer> {
+  if (font === null)
+    fail(
+      'not_acceptable',
+      'A PNG needs a sans-serif font on the server, and none was found. chart.svg needs none.',
+    );
+  return draw({
+    svg,
+    options: {
+      fitTo: { mode: 'zoom', value: scale },
+      font: {
+        loadSystemFonts: false,
+        fontFiles: font.files,
+        defaultFontFamily: font.family,
+        sansSerifFamily: font.family,
       },
-    });
-  };
+    },
+  });
 }

@@ -17,7 +17,7 @@ export const getPreviewChart = endpoint({
   format: 'svg',
   caching: 'public',
   errors: ['not_found', 'gone', 'unknown_dimension'],
-  handler: (dependencies) => async (asked) => {
+  handler: async (dependencies, asked) => {
     const { query, call } = asked;
     const { series, lineNos, pointsMax } = await askedPreview(dependencies, asked);
     requireFewLines(series, lineNos);

@@ -19,7 +19,7 @@ import { defaultPointFields } from '../series/series-envelope.ts';
 import type { Series } from '../series/stored/series.sql.ts';
 import { lookOf, lookParams } from './chart-params.ts';
 import { createLinePoints, drawnSvg, requireFewLines } from './drawing.ts';
-import { createPngMaker, findFont } from './png.ts';
+import { ownFont, toPng } from './png.ts';
 
 export const getSeriesChartSvg = endpoint({
   summary: 'The points of a series as a chart, in SVG.',
@@ -28,7 +28,7 @@ export const getSeriesChartSvg = endpoint({
   format: 'svg',
   headers: pinnedHeaders,
   errors: seriesErrors,
-  handler: (dependencies) => async (asked) => {
+  handler: async (dependencies, asked) => {
     const { series, pageQuery, request } = await chartQuery(dependencies, asked);
     return {
       ...validityOf(asked.url, pageQuery, request),
@@ -52,47 +52,37 @@ export const getSeriesChartPng = endpoint({
   format: 'png',
   headers: pinnedHeaders,
   errors: [...seriesErrors, 'not_acceptable', 'rate_limited'],
-  handler: (dependencies) => {
-    const font = findFont() ?? null;
-    const toPng = createPngMaker(font);
-    const { chartPlaces } = dependencies;
-    return async (asked) => {
-      const { series, pageQuery, request } = await chartQuery(dependencies, asked);
-      const { scale } = asked.query;
-      const look = [lookOf(asked.query), scale, font?.family]; // another machine may have another font
-      const identity = ['chart.png', ...identityOf(pageQuery), request.version, request.last, look];
-      const { accountId } = asked.call.identity;
-      return {
-        ...validityOf(asked.url, pageQuery, request),
-        identity,
-        format: 'png',
-        fileName: series.id,
-        async read(): Promise<Content> {
-          const image = { accountId, name: JSON.stringify(identity) };
-          const bytes = await chartPlaces.drawn(image, async () => {
-            const svg = await readSvg(dependencies, pageQuery, request, asked);
-            return asked.call.stage('render', () => toPng(svg, scale));
-          });
-          return { bytes };
-        },
-      };
+  handler: async (dependencies, asked) => {
+    const font = ownFont();
+    const { series, pageQuery, request } = await chartQuery(dependencies, asked);
+    const { scale } = asked.query;
+    const look = [lookOf(asked.query), scale, font?.family]; // another machine may have another font
+    const identity = ['chart.png', ...identityOf(pageQuery), request.version, request.last, look];
+    const { accountId } = asked.call.identity;
+    return {
+      ...validityOf(asked.url, pageQuery, request),
+      identity,
+      format: 'png',
+      fileName: series.id,
+      async read(): Promise<Content> {
+        const image = { accountId, name: JSON.stringify(identity) };
+        const bytes = await dependencies.chartPlaces.drawn(image, async () => {
+          const svg = await readSvg(dependencies, pageQuery, request, asked);
+          return asked.call.stage('render', () => toPng(font, svg, scale));
+        });
+        return { bytes };
+      },
     };
   },
 });
 
 type ChartAsked = Asked<z.output<z.ZodObject<typeof chartedParams & typeof lookParams>>>;
 
-interface ChartQuery {
-  series: Series;
-  pageQuery: PageQuery;
-  request: SeriesRequest;
-}
-
 /** What the chart shows. @throws Failure as for a read of the series; `invalid_parameter` for too many lines. */
 async function chartQuery(
   dependencies: Dependencies,
   { query, params, call }: ChartAsked,
-): Promise<ChartQuery> {
+): Promise<{ series: Series; pageQuery: PageQuery; request: SeriesRequest }> {
   const asPoints = {
     ...query,
     sort: 'asc',

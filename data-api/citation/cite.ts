@@ -52,7 +52,7 @@ export const getCitation = endpoint({
   json: oneOf(citationSchema),
   csl: z.array(cslSchema),
   errors: seriesErrors,
-  handler: (dependencies) => async (asked) => {
+  handler: async (dependencies, asked) => {
     const { query, params, call, url } = asked;
     const { format } = query;
     const { clock } = presentOf(dependencies);

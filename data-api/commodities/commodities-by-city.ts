@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { digits } from '../../kernel/digits.ts';
 import { entryAt, entryOf, memberOf } from '../../kernel/entries.ts';
-import { fail } from '../../kernel/errors.ts';
+import { refuseParam } from '../../kernel/errors.ts';
 import type { Queryable } from '../../kernel/database.ts';
 import { formatParam, listCsv } from '../../kernel/http/list.ts';
 import {
@@ -86,57 +86,55 @@ export const getCommoditiesByCity = endpoint({
     rank: z.int().describe('1 is the cheapest; equal prices have the same rank.'),
   }),
   errors: ['not_found', 'plan_required', 'transform_not_applicable', 'unknown_dimension', 'gone'],
-  handler:
-    (dependencies) =>
-    async ({ query, call }) => {
-      const { database } = dependencies;
-      if (query.date !== undefined && (query.from !== undefined || query.to !== undefined))
-        fail('invalid_parameter', '"date" cannot be combined with "from" or "to".', { param: 'date' });
-      const { from, to, vintage } = toRequest(
-        { ...query, sort: 'asc', fields: [], incomplete: false },
-        call,
-        dependencies,
-      );
-      const { found, cityNames } = await call.stage('lookup', async () => ({
-        found: await requireItem(dependencies, call, query.item, vintage),
-        cityNames: await requireCities(dependencies, query.cities ?? [], 'cities'),
-      }));
-      const series = withBreaksAt(found, vintage, found.version);
-      const asked: Selection = {
-        series,
-        lineNos: combinationsOf(series, query),
-        ...(query.date === undefined ? { from, to } : windowOfDate(series, query.date)),
-        order: 'desc',
-        vintage,
-        release: 'current',
-        wanted: 'values',
-        version: series.version,
-      };
-      const isLatest = query.date === undefined && query.from === undefined && query.to === undefined;
-      return {
-        identity: ['by-city', query, ...stateOf(series), [...cityNames]],
-        lastModified: series.changedAt,
-        format: query.format,
-        fileName: `${series.id}-by-city`,
-        async read() {
-          const { transform } = query;
-          const selection = isLatest ? await call.stage('sql', () => newestWindow(database, asked)) : asked;
-          const computation =
-            transform === undefined
-              ? null
-              : await call.stage('transform', () => prepareTransform(database, selection, transform, null));
-          const rows = await call.stage('sql', async () => {
-            const points = await readFirst(database, selection);
-            const priced = await withChanges(dependencies, selection, computation, { points, cityNames });
-            return ranked(priced, query.sort);
-          });
-          const text = await call.stage('render', () =>
-            query.format === 'csv' ? byCityCsv(rows) : byCityJson(series, { vintage, computation }, rows),
-          );
-          return { text };
-        },
-      };
-    },
+  handler: async (dependencies, { query, call }) => {
+    const { database } = dependencies;
+    if (query.date !== undefined && (query.from !== undefined || query.to !== undefined))
+      refuseParam('date', '"date" cannot be combined with "from" or "to".');
+    const { from, to, vintage } = toRequest(
+      { ...query, sort: 'asc', fields: [], incomplete: false },
+      call,
+      dependencies,
+    );
+    const { found, cityNames } = await call.stage('lookup', async () => ({
+      found: await requireItem(dependencies, call, query.item, vintage),
+      cityNames: await requireCities(dependencies, query.cities ?? [], 'cities'),
+    }));
+    const series = withBreaksAt(found, vintage, found.version);
+    const asked: Selection = {
+      series,
+      lineNos: combinationsOf(series, query),
+      ...(query.date === undefined ? { from, to } : windowOfDate(series, query.date)),
+      order: 'desc',
+      vintage,
+      release: 'current',
+      wanted: 'values',
+      version: series.version,
+    };
+    const isLatest = query.date === undefined && query.from === undefined && query.to === undefined;
+    return {
+      identity: ['by-city', query, ...stateOf(series), [...cityNames]],
+      lastModified: series.changedAt,
+      format: query.format,
+      fileName: `${series.id}-by-city`,
+      async read() {
+        const { transform } = query;
+        const selection = isLatest ? await call.stage('sql', () => newestWindow(database, asked)) : asked;
+        const computation =
+          transform === undefined
+            ? null
+            : await call.stage('transform', () => prepareTransform(database, selection, transform, null));
+        const rows = await call.stage('sql', async () => {
+          const points = await readFirst(database, selection);
+          const priced = await withChanges(dependencies, selection, computation, { points, cityNames });
+          return ranked(priced, query.sort);
+        });
+        const text = await call.stage('render', () =>
+          query.format === 'csv' ? byCityCsv(rows) : byCityJson(series, { vintage, computation }, rows),
+        );
+        return { text };
+      },
+    };
+  },
 });
 
 function combinationsOf(

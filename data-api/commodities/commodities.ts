@@ -2,7 +2,7 @@
 // the series `commodity.<item>`, which is read, transformed and sent like any other.
 import { z } from 'zod';
 import { entryOf } from '../../kernel/entries.ts';
-import { fail } from '../../kernel/errors.ts';
+import { fail, refuseParam } from '../../kernel/errors.ts';
 import type { ServiceCall } from '../../kernel/http/server.ts';
 import { nearestHint, oneOfParam } from '../../kernel/http/params.ts';
 import { cityList, itemList, listCityNames, listItemIds } from './commodities.sql.ts';
@@ -46,7 +46,7 @@ export const getCommodities = endpoint({
   json: seriesSchema,
   headers: pinnedHeaders,
   errors: seriesErrors,
-  handler: (dependencies) => async (asked) => {
+  handler: async (dependencies, asked) => {
     const { query, call } = asked;
     requireWorkbook(query);
     const filter = pricesFilter(query, query.city);
@@ -118,9 +118,7 @@ function withAverage(prices: Series, filter: DimsFilter): Series {
 function oneOfFilter(filter: DimsFilter, name: string): string {
   const [value, ...others] = entryOf(filter, name);
   if (value === undefined || others.length > 0)
-    fail('invalid_parameter', `The national average is of one ${name}: name one in "dims", or a city.`, {
-      param: 'dims',
-    });
+    refuseParam('dims', `The national average is of one ${name}: name one in "dims", or a city.`);
   return value;
 }
 
@@ -129,12 +127,10 @@ export const getCommodityItems = endpoint({
   query: paramsWithUpdates(itemList, { category: z.string().describe('The exact category.') }),
   json: schemaOf(itemList),
   caching: 'public',
-  handler:
-    (dependencies) =>
-    ({ query, call }) => {
-      const where = new Conditions().equals('category', query.category, 'i.category');
-      return listReply(dependencies, call, { list: itemList, query, where });
-    },
+  handler: (dependencies, { query, call }) => {
+    const where = new Conditions().equals('category', query.category, 'i.category');
+    return listReply(dependencies, call, { list: itemList, query, where });
+  },
 });
 
 export const getCommodityCities = endpoint({
@@ -142,10 +138,8 @@ export const getCommodityCities = endpoint({
   query: paramsWithUpdates(cityList, { province: z.string().describe('The exact province.') }),
   json: schemaOf(cityList),
   caching: 'public',
-  handler:
-    (dependencies) =>
-    ({ query, call }) => {
-      const where = new Conditions().equals('province', query.province, 'c.province');
-      return listReply(dependencies, call, { list: cityList, query, where });
-    },
+  handler: (dependencies, { query, call }) => {
+    const where = new Conditions().equals('province', query.province, 'c.province');
+    return listReply(dependencies, call, { list: cityList, query, where });
+  },
 });

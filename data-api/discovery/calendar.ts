@@ -34,51 +34,49 @@ export const getCalendar = endpoint({
   },
   json: listOf(rowOf(releaseSchema)),
   caching: 'public',
-  handler:
-    ({ database, cursors, clock, seriesTimeZone }) =>
-    async ({ query, call }) => {
-      const { limit, cursor, format, fields, source, series, status, importance } = query;
-      requireJsonCount(query);
-      const now = clock.now();
-      const { from, to } = shownWindow(windowOf(query), dateIn(seriesTimeZone, now));
-      const sort = query.sort === '-release_at' ? '-release_at' : 'release_at';
-      const narrowed = { ids: idsOf(query), bounds: boundsOf(query, bounded) };
-      const filter = { source, series, status, importance, ...narrowed };
-      const pageQuery = JSON.stringify(['calendar', query.from, query.to, filter, sort]);
-      const after = cursor === undefined ? null : (cursors.open(cursor, pageQuery) as [string, string]);
-      const most = limit ?? (format === 'json' ? limitDefault : Infinity);
-      return {
-        // No identity: the status of a release depends on the clock.
-        format,
-        fileName: 'calendar',
-        async read() {
-          const asked = { from, to, now, ...filter };
-          if (query.count_only) {
-            call.changesAt(changeOf([], status, now, seriesTimeZone));
-            return { text: countJson(await call.stage('sql', () => countReleases(database, asked))) };
-          }
-          const found = await call.stage('sql', () =>
-            listReleases(database, {
-              ...asked,
-              sort,
-              after,
-              limit: most === Infinity ? null : most + 1,
-              stated: format === 'ics',
-            }),
-          );
-          const releases = found.slice(0, most);
-          call.changesAt(changeOf(releases, status, now, seriesTimeZone));
-          const last = found.length > most ? releases.at(-1) : undefined;
-          const nextCursor = last === undefined ? null : cursors.seal([last.release_at, last.id], pageQuery);
-          const written = await call.stage('render', () =>
-            format === 'ics'
-              ? releasesIcs(releases, now.toISOString().slice(0, 10))
-              : renderList(releases, { fields, format, nextCursor }),
-          );
-          return { text: written, nextCursor };
-        },
-      };
-    },
+  handler: async ({ database, cursors, clock, seriesTimeZone }, { query, call }) => {
+    const { limit, cursor, format, fields, source, series, status, importance } = query;
+    requireJsonCount(query);
+    const now = clock.now();
+    const { from, to } = shownWindow(windowOf(query), dateIn(seriesTimeZone, now));
+    const sort = query.sort === '-release_at' ? '-release_at' : 'release_at';
+    const narrowed = { ids: idsOf(query), bounds: boundsOf(query, bounded) };
+    const filter = { source, series, status, importance, ...narrowed };
+    const pageQuery = JSON.stringify(['calendar', query.from, query.to, filter, sort]);
+    const after = cursor === undefined ? null : (cursors.open(cursor, pageQuery) as [string, string]);
+    const most = limit ?? (format === 'json' ? limitDefault : Infinity);
+    return {
+      // No identity: the status of a release depends on the clock.
+      format,
+      fileName: 'calendar',
+      async read() {
+        const asked = { from, to, now, ...filter };
+        if (query.count_only) {
+          call.changesAt(changeOf([], status, now, seriesTimeZone));
+          return { text: countJson(await call.stage('sql', () => countReleases(database, asked))) };
+        }
+        const found = await call.stage('sql', () =>
+          listReleases(database, {
+            ...asked,
+            sort,
+            after,
+            limit: most === Infinity ? null : most + 1,
+            stated: format === 'ics',
+          }),
+        );
+        const releases = found.slice(0, most);
+        call.changesAt(changeOf(releases, status, now, seriesTimeZone));
+        const last = found.length > most ? releases.at(-1) : undefined;
+        const nextCursor = last === undefined ? null : cursors.seal([last.release_at, last.id], pageQuery);
+        const written = await call.stage('render', () =>
+          format === 'ics'
+            ? releasesIcs(releases, now.toISOString().slice(0, 10))
+            : renderList(releases, { fields, format, nextCursor }),
+        );
+        return { text: written, nextCursor };
+      },
+    };
+  },
 });
 
 /**

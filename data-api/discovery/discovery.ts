@@ -65,48 +65,46 @@ export const getCatalog = endpoint({
   },
   json: schemaOf(catalogList, { facets: facetsSchema(catalogFacets).optional() }),
   caching: 'public',
-  handler:
-    (dependencies) =>
-    async ({ query, call }) => {
-      const { database, vocabulary } = dependencies;
-      const { q } = query;
-      const words =
-        q === undefined ? undefined : await call.stage('lookup', () => seriesWords(database, vocabulary, q));
-      const counted = countedCatalog({ ...query, words });
-      const extra = {
-        name: 'facets' as const,
-        async read() {
-          const counts = await countCatalogFacets(database, counted);
-          return { meta: { facets: toFacets(catalogFacets, counts) }, total: totalOf(counts, 'frequency') };
-        },
-      };
-      const known = () => keptCount(database, counted.where, query);
-      const common = {
-        counted: { ...counted, known },
-        ...(query.facets ? { extra } : {}),
-      };
-      const sort = query.sort ?? 'relevance';
-      if (sort !== 'relevance' || words === undefined) {
-        const ordered = { ...query, sort: sort === 'relevance' ? catalogList.sort : sort };
-        const { category, ...others } = query;
-        const [below, ...more] = category ?? [];
-        if (below === undefined || more.length > 0 || words !== undefined || !/^-?id$/.test(ordered.sort)) {
-          const where = catalogWhere({ ...query, words });
-          return listReply(dependencies, call, { list: catalogList, query: ordered, where, ...common });
-        }
-        const where = catalogWhere(others);
-        return listReply(dependencies, call, {
-          list: belowCategory(below, where),
-          query: ordered,
-          where,
-          ...common,
-        });
+  handler: async (dependencies, { query, call }) => {
+    const { database, vocabulary } = dependencies;
+    const { q } = query;
+    const words =
+      q === undefined ? undefined : await call.stage('lookup', () => seriesWords(database, vocabulary, q));
+    const counted = countedCatalog({ ...query, words });
+    const extra = {
+      name: 'facets' as const,
+      async read() {
+        const counts = await countCatalogFacets(database, counted);
+        return { meta: { facets: toFacets(catalogFacets, counts) }, total: totalOf(counts, 'frequency') };
+      },
+    };
+    const known = () => keptCount(database, counted.where, query);
+    const common = {
+      counted: { ...counted, known },
+      ...(query.facets ? { extra } : {}),
+    };
+    const sort = query.sort ?? 'relevance';
+    if (sort !== 'relevance' || words === undefined) {
+      const ordered = { ...query, sort: sort === 'relevance' ? catalogList.sort : sort };
+      const { category, ...others } = query;
+      const [below, ...more] = category ?? [];
+      if (below === undefined || more.length > 0 || words !== undefined || !/^-?id$/.test(ordered.sort)) {
+        const where = catalogWhere({ ...query, words });
+        return listReply(dependencies, call, { list: catalogList, query: ordered, where, ...common });
       }
-      const state = await call.stage('lookup', () => findDataState(database, searched));
-      const where = catalogWhere({ ...query, words });
-      const list = byRelevance({ ...query, words }, dayOf(state));
-      return listReply(dependencies, call, { list, query: { ...query, sort }, where, state, ...common });
-    },
+      const where = catalogWhere(others);
+      return listReply(dependencies, call, {
+        list: belowCategory(below, where),
+        query: ordered,
+        where,
+        ...common,
+      });
+    }
+    const state = await call.stage('lookup', () => findDataState(database, searched));
+    const where = catalogWhere({ ...query, words });
+    const list = byRelevance({ ...query, words }, dayOf(state));
+    return listReply(dependencies, call, { list, query: { ...query, sort }, where, state, ...common });
+  },
 });
 
 const combinationsMax = 60;
@@ -130,21 +128,19 @@ export const getCatalogEntry = endpoint({
   json: oneOf(entrySchema),
   caching: 'public',
   errors: ['not_found', 'gone'],
-  handler:
-    (dependencies) =>
-    async ({ params, call }) => {
-      const series = await call.stage('sql', () =>
-        requireSeries(dependencies, call, memberOf(params, 'id'), null),
-      );
-      const data = {
-        id: series.id,
-        ...factsOf(series),
-        newest_combinations: await call.stage('sql', () => newestCombinations(dependencies, series)),
-        related: await call.stage('related', () => findRelated(dependencies.database, series.seriesNo)),
-        sample_url: `/v1/series/${series.id}?sort=desc&limit=12`,
-      };
-      return recordReply({ data, state: series });
-    },
+  handler: async (dependencies, { params, call }) => {
+    const series = await call.stage('sql', () =>
+      requireSeries(dependencies, call, memberOf(params, 'id'), null),
+    );
+    const data = {
+      id: series.id,
+      ...factsOf(series),
+      newest_combinations: await call.stage('sql', () => newestCombinations(dependencies, series)),
+      related: await call.stage('related', () => findRelated(dependencies.database, series.seriesNo)),
+      sample_url: `/v1/series/${series.id}?sort=desc&limit=12`,
+    };
+    return recordReply({ data, state: series });
+  },
 });
 
 async function newestCombinations(
@@ -167,11 +163,19 @@ interface StatusOfSources {
   fetched: FetchedSource[];
 }
 
-async function readStatusOfSources({
-  database,
-  clock,
-  asOf,
-}: Pick<Dependencies, 'database' | 'clock' | 'asOf'>): Promise<StatusOfSources> {
+const readings = new WeakMap<Dependencies, { since: number; sources: Promise<StatusOfSources> }>();
+
+/** The endpoint is public and its statement scans every series: one statement per second serves all callers. */
+function sharedStatusOfSources(dependencies: Dependencies): Promise<StatusOfSources> {
+  const now = dependencies.clock.now().getTime();
+  const known = readings.get(dependencies);
+  if (known !== undefined && now - known.since < sourcesKeptMs) return known.sources;
+  const sources = readStatusOfSources(dependencies);
+  readings.set(dependencies, { since: now, sources });
+  return sources;
+}
+
+async function readStatusOfSources({ database, clock, asOf }: Dependencies): Promise<StatusOfSources> {
   const totals = await readSourceTotals(database);
   const sources = await listSources(database, clock.now(), totals);
   return {
@@ -200,38 +204,27 @@ export const getStatus = endpoint({
   summary: 'The state of the components, and how current each source is.',
   json: oneOf(statusSchema),
   caching: 'none',
-  handler: ({ database, log, clock, asOf, openRevisionsSeries }) => {
-    // The endpoint is public and its statement scans every series: one statement per second serves all callers.
-    let reading: { since: number; sources: Promise<StatusOfSources> } | null = null;
-    function readSources(): Promise<StatusOfSources> {
-      const now = clock.now().getTime();
-      if (reading === null || now - reading.since >= sourcesKeptMs) {
-        reading = { since: now, sources: readStatusOfSources({ database, clock, asOf }) };
-      }
-      return reading.sources;
+  handler: async (dependencies, { call }) => {
+    const { log, clock, openRevisionsSeries } = dependencies;
+    let read: StatusOfSources = { sources: [], fetched: [] };
+    let databaseState: (typeof componentStates)[number] = 'operational';
+    try {
+      read = await call.stage('sql', () => sharedStatusOfSources(dependencies));
+    } catch (error) {
+      // The answer reports the failure; the log has the cause.
+      log.error({ err: error }, 'the status could not be read from the database');
+      databaseState = 'down';
     }
-
-    return async ({ call }) => {
-      let read: StatusOfSources = { sources: [], fetched: [] };
-      let databaseState: (typeof componentStates)[number] = 'operational';
-      try {
-        read = await call.stage('sql', readSources);
-      } catch (error) {
-        // The answer reports the failure; the log has the cause.
-        log.error({ err: error }, 'the status could not be read from the database');
-        databaseState = 'down';
-      }
-      const data = {
-        state: databaseState === 'operational' ? 'operational' : 'degraded',
-        checked_at: instantText(clock.now()),
-        components: [
-          { name: 'data-api', state: 'operational' },
-          { name: 'database', state: databaseState },
-        ],
-        ...read,
-        open_revisions_series: openRevisionsSeries ?? null,
-      };
-      return recordReply({ data });
+    const data = {
+      state: databaseState === 'operational' ? 'operational' : 'degraded',
+      checked_at: instantText(clock.now()),
+      components: [
+        { name: 'data-api', state: 'operational' },
+        { name: 'database', state: databaseState },
+      ],
+      ...read,
+      open_revisions_series: openRevisionsSeries ?? null,
     };
+    return recordReply({ data });
   },
 });

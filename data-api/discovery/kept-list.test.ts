@@ -1,7 +1,7 @@
 import test from 'ava';
 import type { Database } from '../../kernel/database.ts';
 import type { Dependencies } from '../dependencies.ts';
-import { keptUntilChanged, sharedAmongEndpoints } from './kept-list.ts';
+import { keptUntilChanged } from './kept-list.ts';
 
 /** A list that counts its computations; `state` sets the replies of the database and the clock. */
 function counted(untilMs: (nowMs: number) => number = () => Infinity) {
@@ -10,12 +10,14 @@ function counted(untilMs: (nowMs: number) => number = () => Infinity) {
     query: () => Promise.resolve([{ version: state.version, changedAt: new Date(state.version) }]),
   } as unknown as Database;
   const clock = { now: () => new Date(state.nowMs) };
-  const read = keptUntilChanged({ database, clock, asOf: null }, ['series'], (now) => {
+  const kept = keptUntilChanged(['series'], (_dependencies, now) => {
     state.computed += 1;
     if (state.fails) return Promise.reject(new Error('no connection'));
     return Promise.resolve({ value: state.computed, untilMs: untilMs(now.getTime()) });
   });
-  return { state, read };
+  const server = () => ({ database, clock, asOf: null }) as unknown as Dependencies;
+  const own = server();
+  return { state, read: () => kept(own), readOther: () => kept(server()) };
 }
 
 test('a list is computed once, until a load changes it', async (t) => {
@@ -58,11 +60,9 @@ test('a failure is not kept', async (t) => {
   t.is((await read()).value, 2);
 });
 
-test('the endpoints of a server share a kept value, and two servers do not', (t) => {
-  const made: unknown[] = [];
-  const kept = sharedAmongEndpoints((dependencies) => ({ place: made.push(dependencies) }));
-  const [one, other] = [{}, {}] as [Dependencies, Dependencies];
-  t.is(kept(one), kept(one));
-  t.not(kept(one), kept(other));
-  t.deepEqual(made, [one, other]);
+test('two servers do not share what they keep', async (t) => {
+  const { read, readOther } = counted();
+  t.is((await read()).value, 1);
+  t.is((await readOther()).value, 2);
+  t.is((await read()).value, 1);
 });

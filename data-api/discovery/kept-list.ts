@@ -33,40 +33,34 @@ export type Kept<Value> = Computed<Value> & {
 
 /**
  * Returns the cached result of `compute` for the present state of the datasets. It is recomputed after a load into one of them, and when
- * the clock has changed it: the next call sees either. As of a day nothing is cached: what changes a past is no load of its datasets.
+ * the clock has changed it: the next call sees either. All endpoints that read from the same server share it. As of a day nothing is cached:
+ * what changes a past is no load of its datasets.
  */
 export function keptUntilChanged<Value>(
-  { database, clock, asOf }: Pick<Dependencies, 'database' | 'clock' | 'asOf'>,
   datasets: readonly string[],
-  compute: (now: Date) => Promise<Computed<Value>>,
-): () => Promise<Kept<Value>> {
-  let kept: { version: number; fromMs: number; computing: Promise<Computed<Value>> } | undefined;
-  return async () => {
-    const { version, changedAt } = await findDataState(database, datasets);
-    const now = clock.now();
+  compute: (dependencies: Dependencies, now: Date) => Promise<Computed<Value>>,
+): (dependencies: Dependencies) => Promise<Kept<Value>> {
+  interface Computing {
+    version: number;
+    fromMs: number;
+    computing: Promise<Computed<Value>>;
+  }
+  const keptOf = new WeakMap<Dependencies, Computing>();
+  return async (dependencies) => {
+    const { version, changedAt } = await findDataState(dependencies.database, datasets);
+    const now = dependencies.clock.now();
     const nowMs = now.getTime();
-    if (asOf === null && kept?.version === version && nowMs >= kept.fromMs) {
+    const kept = keptOf.get(dependencies);
+    if (dependencies.asOf === null && kept?.version === version && nowMs >= kept.fromMs) {
       const computed = await kept.computing;
       if (nowMs < computed.untilMs) return { ...computed, version, changedAt };
     }
-    const next = { version, fromMs: nowMs, computing: compute(now) };
-    kept = next;
+    const next = { version, fromMs: nowMs, computing: compute(dependencies, now) };
+    keptOf.set(dependencies, next);
     next.computing.catch(() => {
-      if (kept === next) kept = undefined; // callers see the error; the next call tries again
+      if (keptOf.get(dependencies) === next) keptOf.delete(dependencies); // callers see the error; the next call tries again
     });
     return { ...(await next.computing), version, changedAt };
-  };
-}
-
-/** Shared by all endpoints that read from the same server, so that each value is computed once. */
-export function sharedAmongEndpoints<Value>(
-  make: (dependencies: Dependencies) => Value,
-): (dependencies: Dependencies) => Value {
-  const made = new WeakMap<Dependencies, Value>();
-  return (dependencies) => {
-    const known = made.get(dependencies) ?? make(dependencies);
-    made.set(dependencies, known);
-    return known;
   };
 }
 

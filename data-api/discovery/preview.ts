@@ -86,7 +86,7 @@ export const getPreview = endpoint({
   json: seriesSchemaWithMeta(previewFacts),
   caching: 'public',
   errors: ['not_found', 'gone', 'unknown_dimension'],
-  handler: (dependencies) => async (asked) => {
+  handler: async (dependencies, asked) => {
     const { query, call } = asked;
     const { series, lineNos: matching, pointsMax, hints } = await askedPreview(dependencies, asked);
     const lineNos = await fitting(dependencies, series, matching);
@@ -149,35 +149,33 @@ export const getPreviews = endpoint({
   json: listOf(sparklineSchema),
   caching: 'public',
   errors: ['not_found', 'gone'],
-  handler:
-    (dependencies) =>
-    async ({ query, call }) => {
-      const { database, previewPoints } = dependencies;
-      requirePreviews(previewPoints);
-      const points = Math.min(query.limit ?? sparklinePointsMax, previewPoints);
-      const found = await call.stage('lookup', () =>
-        requireEach(query.ids, (id) => requireSeries(dependencies, call, id, null)),
-      );
-      return {
-        format: 'json',
-        async read() {
-          const lines = await call.stage('sql', () => newestLines(database, found));
-          const shown = lines.map(([lineNo = 0]) => lineNo);
-          const texts = await call.stage('sql', () => readNewestOfMany(database, shown, points));
-          const envelopes = found.map((series, i) => {
-            const dims = JSON.stringify(
-              series.combinations.find(({ lineNo }) => lineNo === shown[i])?.dims ?? {},
-            );
-            const { renamedFrom: from } = series;
-            const renamed = from === null ? '' : `"renamed_from":${JSON.stringify(from)},`;
-            return `{"series":${JSON.stringify(series.id)},"dims":${dims},${renamed}"data":${texts[i] ?? '[]'}}`;
-          });
-          const count = envelopes.length;
-          const pagination = JSON.stringify({ next_cursor: null, count });
-          return {
-            text: `{"success":true,"data":[${envelopes.join(',')}],"count":${count},"pagination":${pagination}}`,
-          };
-        },
-      };
-    },
+  handler: async (dependencies, { query, call }) => {
+    const { database, previewPoints } = dependencies;
+    requirePreviews(previewPoints);
+    const points = Math.min(query.limit ?? sparklinePointsMax, previewPoints);
+    const found = await call.stage('lookup', () =>
+      requireEach(query.ids, (id) => requireSeries(dependencies, call, id, null)),
+    );
+    return {
+      format: 'json',
+      async read() {
+        const lines = await call.stage('sql', () => newestLines(database, found));
+        const shown = lines.map(([lineNo = 0]) => lineNo);
+        const texts = await call.stage('sql', () => readNewestOfMany(database, shown, points));
+        const envelopes = found.map((series, i) => {
+          const dims = JSON.stringify(
+            series.combinations.find(({ lineNo }) => lineNo === shown[i])?.dims ?? {},
+          );
+          const { renamedFrom: from } = series;
+          const renamed = from === null ? '' : `"renamed_from":${JSON.stringify(from)},`;
+          return `{"series":${JSON.stringify(series.id)},"dims":${dims},${renamed}"data":${texts[i] ?? '[]'}}`;
+        });
+        const count = envelopes.length;
+        const pagination = JSON.stringify({ next_cursor: null, count });
+        return {
+          text: `{"success":true,"data":[${envelopes.join(',')}],"count":${count},"pagination":${pagination}}`,
+        };
+      },
+    };
+  },
 });

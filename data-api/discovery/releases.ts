@@ -9,13 +9,7 @@ import { nearestHint, oneOfParam } from '../../kernel/http/params.ts';
 import { endpoint } from '../endpoint.ts';
 import { recordReply } from '../list.ts';
 import { relatedSchema } from './discovery.sql.ts';
-import {
-  keptListParams,
-  keptListReply,
-  keptUntilChanged,
-  sharedAmongEndpoints,
-  type Computed,
-} from './kept-list.ts';
+import { keptListParams, keptListReply, keptUntilChanged, type Computed } from './kept-list.ts';
 import {
   findPublicationsOf,
   listDatesOf,
@@ -37,22 +31,19 @@ export type PublicationRow = z.output<typeof publicationSchema>;
 export const releaseIdOf = ({ source, name }: PublicationName): string => nameId(name, source);
 
 /** The releases, cached until the calendar, a deleted or restored series or the clock changes them. */
-export const keptReleases = sharedAmongEndpoints(({ database, clock, asOf }) =>
-  keptUntilChanged(
-    { database, clock, asOf },
-    ['calendar', 'series'],
-    async (now): Promise<Computed<PublicationRow[]>> => {
-      const found = await listPublications(database, now);
-      return {
-        value: found.map(({ changes_at: _changesAt, ...row }) => ({
-          id: releaseIdOf(row),
-          ...row,
-          source_id: nameId(row.source),
-        })),
-        untilMs: earliestMs(found),
-      };
-    },
-  ),
+export const keptReleases = keptUntilChanged(
+  ['calendar', 'series'],
+  async ({ database }, now): Promise<Computed<PublicationRow[]>> => {
+    const found = await listPublications(database, now);
+    return {
+      value: found.map(({ changes_at: _changesAt, ...row }) => ({
+        id: releaseIdOf(row),
+        ...row,
+        source_id: nameId(row.source),
+      })),
+      untilMs: earliestMs(found),
+    };
+  },
 );
 
 /** When the clock changes one of the rows next, in ms; Infinity: never. */
@@ -79,23 +70,20 @@ export const getReleases = endpoint({
   query: params,
   json: listOf(rowOf(publicationSchema)),
   caching: 'public',
-  handler: (dependencies) => {
-    const releases = keptReleases(dependencies);
-    return async ({ query, call }) => {
-      const { source, frequency, series } = query;
-      const kept = await call.stage('lookup', releases);
-      const bringing =
-        series === undefined
-          ? null
-          : new Set((await findPublicationsOf(dependencies.database, series)).map(releaseIdOf));
-      const rows = kept.value.filter(
-        (row) =>
-          (source?.includes(row.source) ?? true) &&
-          (frequency === undefined || (row.frequency !== null && frequency.includes(row.frequency))) &&
-          (bringing === null || bringing.has(row.id)),
-      );
-      return keptListReply(dependencies, call, { name: 'releases', rows, query, kept, bounded });
-    };
+  handler: async (dependencies, { query, call }) => {
+    const { source, frequency, series } = query;
+    const kept = await call.stage('lookup', () => keptReleases(dependencies));
+    const bringing =
+      series === undefined
+        ? null
+        : new Set((await findPublicationsOf(dependencies.database, series)).map(releaseIdOf));
+    const rows = kept.value.filter(
+      (row) =>
+        (source?.includes(row.source) ?? true) &&
+        (frequency === undefined || (row.frequency !== null && frequency.includes(row.frequency))) &&
+        (bringing === null || bringing.has(row.id)),
+    );
+    return keptListReply(dependencies, call, { name: 'releases', rows, query, kept, bounded });
   },
 });
 
@@ -112,23 +100,20 @@ export const getRelease = endpoint({
   json: oneOf(detailSchema),
   caching: 'public',
   errors: ['not_found'],
-  handler: (dependencies) => {
+  handler: async (dependencies, { params, call }) => {
     const { database, clock } = dependencies;
-    const releases = keptReleases(dependencies);
-    return async ({ params, call }) => {
-      const kept = await call.stage('lookup', releases);
-      const release = requireNamed(kept.value, memberOf(params, 'id'), 'release');
-      const data = await call.stage('sql', async () => {
-        const now = clock.now();
-        const past_dates = await listDatesOf(database, release, now, 'past');
-        const next_dates = await listDatesOf(database, release, now, 'next');
-        return { ...release, series: await listSeriesOf(database, release), past_dates, next_dates };
-      });
-      const [next] = data.next_dates;
-      if (next !== undefined) call.changesAt(new Date(next.release_at));
-      if (kept.untilMs < Infinity) call.changesAt(new Date(kept.untilMs));
-      return recordReply({ data, state: kept });
-    };
+    const kept = await call.stage('lookup', () => keptReleases(dependencies));
+    const release = requireNamed(kept.value, memberOf(params, 'id'), 'release');
+    const data = await call.stage('sql', async () => {
+      const now = clock.now();
+      const past_dates = await listDatesOf(database, release, now, 'past');
+      const next_dates = await listDatesOf(database, release, now, 'next');
+      return { ...release, series: await listSeriesOf(database, release), past_dates, next_dates };
+    });
+    const [next] = data.next_dates;
+    if (next !== undefined) call.changesAt(new Date(next.release_at));
+    if (kept.untilMs < Infinity) call.changesAt(new Date(kept.untilMs));
+    return recordReply({ data, state: kept });
   },
 });
 

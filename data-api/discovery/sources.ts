@@ -7,13 +7,7 @@ import { oneOfParam } from '../../kernel/http/params.ts';
 import { endpoint } from '../endpoint.ts';
 import { recordReply } from '../list.ts';
 import { catalogList } from './discovery.sql.ts';
-import {
-  keptListParams,
-  keptListReply,
-  keptUntilChanged,
-  sharedAmongEndpoints,
-  type Computed,
-} from './kept-list.ts';
+import { keptListParams, keptListReply, keptUntilChanged, type Computed } from './kept-list.ts';
 import { earliestMs, keptReleases, publicationSchema, requireNamed } from './releases.ts';
 import { currencyShape, licenceSchema, listSources, readSourceTotals, sourceStates } from './sources.sql.ts';
 
@@ -26,24 +20,20 @@ const sourceSchema = z.object({
 export type SourceRow = z.output<typeof sourceSchema>;
 
 /** The sources, cached until a load or the clock changes them: their series are scanned once per load. */
-export const keptSources = sharedAmongEndpoints(({ database, clock, asOf }) => {
-  const datasets = [...catalogList.datasets, 'calendar'];
-  return keptUntilChanged(
-    { database, clock, asOf },
-    datasets,
-    async (now): Promise<Computed<SourceRow[]>> => {
-      const found = await listSources(database, now, await readSourceTotals(database));
-      return {
-        value: found.map(({ source, changes_at: _changesAt, ...row }) => ({
-          id: nameId(source),
-          name: source,
-          ...row,
-        })),
-        untilMs: earliestMs(found),
-      };
-    },
-  );
-});
+export const keptSources = keptUntilChanged(
+  [...catalogList.datasets, 'calendar'],
+  async ({ database }, now): Promise<Computed<SourceRow[]>> => {
+    const found = await listSources(database, now, await readSourceTotals(database));
+    return {
+      value: found.map(({ source, changes_at: _changesAt, ...row }) => ({
+        id: nameId(source),
+        name: source,
+        ...row,
+      })),
+      untilMs: earliestMs(found),
+    };
+  },
+);
 
 const { params, bounded } = keptListParams({
   shape: sourceSchema.shape,
@@ -57,18 +47,15 @@ export const getSources = endpoint({
   query: { q: z.string().optional().describe('A part of the name.'), ...params },
   json: listOf(rowOf(sourceSchema)),
   caching: 'public',
-  handler: (dependencies) => {
-    const sources = keptSources(dependencies);
-    return async ({ query, call }) => {
-      const { q, state } = query;
-      const kept = await call.stage('sql', sources);
-      const rows = kept.value.filter(
-        (row) =>
-          (q === undefined || row.name.toLowerCase().includes(q.toLowerCase())) &&
-          (state?.includes(row.state) ?? true),
-      );
-      return keptListReply(dependencies, call, { name: 'sources', rows, query, kept, bounded });
-    };
+  handler: async (dependencies, { query, call }) => {
+    const { q, state } = query;
+    const kept = await call.stage('sql', () => keptSources(dependencies));
+    const rows = kept.value.filter(
+      (row) =>
+        (q === undefined || row.name.toLowerCase().includes(q.toLowerCase())) &&
+        (state?.includes(row.state) ?? true),
+    );
+    return keptListReply(dependencies, call, { name: 'sources', rows, query, kept, bounded });
   },
 });
 
@@ -84,20 +71,16 @@ export const getSource = endpoint({
   json: oneOf(detailSchema),
   caching: 'public',
   errors: ['not_found'],
-  handler: (dependencies) => {
-    const sources = keptSources(dependencies);
-    const releases = keptReleases(dependencies);
-    return async ({ params, call }) => {
-      const kept = await call.stage('sql', sources);
-      const source = requireNamed(kept.value, memberOf(params, 'id'), 'source');
-      const calendar = await call.stage('lookup', releases);
-      const own = calendar.value
-        .filter((release) => release.source === source.name)
-        .map(({ source: _source, source_id: _id, ...release }) => release)
-        .sort((a, b) => (a.name < b.name ? -1 : 1));
-      const catalog_url = `/v1/catalog?${new URLSearchParams({ source: source.name }).toString()}`;
-      for (const { untilMs } of [kept, calendar]) if (untilMs < Infinity) call.changesAt(new Date(untilMs));
-      return recordReply({ data: { ...source, releases: own, catalog_url }, state: kept });
-    };
+  handler: async (dependencies, { params, call }) => {
+    const kept = await call.stage('sql', () => keptSources(dependencies));
+    const source = requireNamed(kept.value, memberOf(params, 'id'), 'source');
+    const calendar = await call.stage('lookup', () => keptReleases(dependencies));
+    const own = calendar.value
+      .filter((release) => release.source === source.name)
+      .map(({ source: _source, source_id: _id, ...release }) => release)
+      .sort((a, b) => (a.name < b.name ? -1 : 1));
+    const catalog_url = `/v1/catalog?${new URLSearchParams({ source: source.name }).toString()}`;
+    for (const { untilMs } of [kept, calendar]) if (untilMs < Infinity) call.changesAt(new Date(untilMs));
+    return recordReply({ data: { ...source, releases: own, catalog_url }, state: kept });
   },
 });

@@ -6,6 +6,7 @@ import { integerParam, oneOfParam } from '../../kernel/http/params.ts';
 import type { ServiceCall } from '../../kernel/http/server.ts';
 import { xmlAttributes, xmlHead, xmlText } from '../../kernel/wire/xml.ts';
 import type { Dependencies } from '../dependencies.ts';
+import { endpoint } from '../endpoint.ts';
 import { realtimeFacts, realtimeOf, realtimeParams, type Realtime } from './real-time.ts';
 
 export const fileTypes = ['xml', 'json'] as const;
@@ -13,6 +14,10 @@ export type FileType = (typeof fileTypes)[number];
 export const fileTypeParam = oneOfParam(fileTypes)
   .default('xml')
   .describe('The format of the answer. The Accept header does not choose it.');
+/** Declares an endpoint whose answers, XML or JSON, are the same for every caller. */
+export const fredEndpoint: typeof endpoint = (declared) =>
+  endpoint({ formats: fileTypes, caching: 'public', ...declared });
+
 /** The parameters of all endpoints but those for graphs and for whole releases. */
 export const answerParams = { file_type: fileTypeParam, ...realtimeParams };
 

@@ -2,12 +2,10 @@
 // path, such as `prices/consumer`; its number is derived from the path, and every prefix of it is a category too.
 import { z } from 'zod';
 import { nameId, numberOfNameId } from '../../domain/name-id.ts';
-import type { Dependencies } from '../dependencies.ts';
 import { catalogList, catalogWhere, listCategories } from '../discovery/discovery.sql.ts';
-import { keptUntilChanged, sharedAmongEndpoints } from '../discovery/kept-list.ts';
-import { endpoint } from '../endpoint.ts';
+import { keptUntilChanged } from '../discovery/kept-list.ts';
 import { stateOf } from '../series/series-read.ts';
-import { answerParams, fileTypes, fredReply, type FredDocument } from './answer.ts';
+import { answerParams, fredEndpoint, fredReply, type FredDocument } from './answer.ts';
 import { numberParam, requireFredSeries, requireNumbered, seriesIdParam } from './find-series.ts';
 import { realtimeOf } from './real-time.ts';
 import { seriesListParams, seriesListReply, seriesListSchema } from './series-lists.ts';
@@ -49,12 +47,10 @@ function treeOf(paths: readonly string[]): Category[] {
   return [...all.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
 }
 
-const keptCategories = sharedAmongEndpoints(({ database, clock, asOf }: Dependencies) =>
-  keptUntilChanged({ database, clock, asOf }, catalogList.datasets, async () => ({
-    value: treeOf(await listCategories(database)),
-    untilMs: Infinity,
-  })),
-);
+const keptCategories = keptUntilChanged(catalogList.datasets, async ({ database }) => ({
+  value: treeOf(await listCategories(database)),
+  untilMs: Infinity,
+}));
 
 /** 0 is the root. @throws Failure `not_found`, `conflict`. */
 const requireCategory = (categories: readonly Category[], number: number): Category =>
@@ -86,25 +82,20 @@ const categoriesEndpoint = (
   summary: string,
   shown: (categories: readonly Category[], asked: Category) => readonly Category[],
 ) =>
-  endpoint({
+  fredEndpoint({
     summary,
     query: categoryParams,
-    formats: fileTypes,
     json: someCategories,
-    caching: 'public',
     errors: ['not_found', 'conflict'],
-    handler: (dependencies) => {
-      const categories = keptCategories(dependencies);
-      return async ({ query, call }) => {
-        realtimeOf(query, dependencies, call);
-        const kept = await call.stage('lookup', categories);
-        const asked = requireCategory(kept.value, query.category_id);
-        return fredReply(query.file_type, {
-          identity: [summary, query, kept.version],
-          lastModified: kept.changedAt,
-          read: () => documentOf(shown(kept.value, asked)),
-        });
-      };
+    handler: async (dependencies, { query, call }) => {
+      realtimeOf(query, dependencies, call);
+      const kept = await call.stage('lookup', () => keptCategories(dependencies));
+      const asked = requireCategory(kept.value, query.category_id);
+      return fredReply(query.file_type, {
+        identity: [summary, query, kept.version],
+        lastModified: kept.changedAt,
+        read: () => documentOf(shown(kept.value, asked)),
+      });
     },
   });
 
@@ -117,44 +108,35 @@ export const getFredCategoryChildren = categoriesEndpoint(
   (all, { path }) => all.filter(({ above }) => above === path),
 );
 
-export const getFredCategorySeries = endpoint({
+export const getFredCategorySeries = fredEndpoint({
   summary: 'The series of a category, without those of the categories below it, in the form of FRED.',
   query: { category_id: numberParam('category'), ...seriesListParams },
-  formats: fileTypes,
   json: seriesListSchema,
-  caching: 'public',
   errors: ['not_found', 'conflict'],
-  handler: (dependencies) => {
-    const categories = keptCategories(dependencies);
-    return async ({ query, call }) => {
-      const kept = await call.stage('lookup', categories);
-      const { path } = requireCategory(kept.value, query.category_id);
-      const where = catalogWhere({});
-      if (path === '') where.sql.push('category is null');
-      else where.and(path, (p) => `category = ${p}`);
-      return seriesListReply(dependencies, call, { name: 'fred category series', query, where });
-    };
+  handler: async (dependencies, { query, call }) => {
+    const kept = await call.stage('lookup', () => keptCategories(dependencies));
+    const { path } = requireCategory(kept.value, query.category_id);
+    const where = catalogWhere({});
+    if (path === '') where.sql.push('category is null');
+    else where.and(path, (p) => `category = ${p}`);
+    return seriesListReply(dependencies, call, { name: 'fred category series', query, where });
   },
 });
 
-export const getFredSeriesCategories = endpoint({
+export const getFredSeriesCategories = fredEndpoint({
   summary: 'The category of a series, in the form of FRED.',
   query: { series_id: seriesIdParam, ...answerParams },
-  formats: fileTypes,
   json: someCategories,
-  caching: 'public',
   errors: ['not_found', 'gone'],
-  handler:
-    (dependencies) =>
-    async ({ query, call }) => {
-      realtimeOf(query, dependencies, call);
-      const { series } = await call.stage('lookup', () =>
-        requireFredSeries(dependencies, call, query.series_id),
-      );
-      return fredReply(query.file_type, {
-        identity: ['fred series categories', query, ...stateOf(series)],
-        lastModified: series.changedAt,
-        read: () => documentOf([series.category === null ? root : categoryOf(series.category)]),
-      });
-    },
+  handler: async (dependencies, { query, call }) => {
+    realtimeOf(query, dependencies, call);
+    const { series } = await call.stage('lookup', () =>
+      requireFredSeries(dependencies, call, query.series_id),
+    );
+    return fredReply(query.file_type, {
+      identity: ['fred series categories', query, ...stateOf(series)],
+      lastModified: series.changedAt,
+      read: () => documentOf([series.category === null ? root : categoryOf(series.category)]),
+    });
+  },
 });

@@ -1,7 +1,7 @@
 // Resolves ids: the series of a `series_id`, or the release, source or category of a number. A series with dimensions has an id in FRED's
 // form for each combination of their values, DEMO.FX~EUR~buy, in the order of its dimensions.
 import { numberOfNameId } from '../../domain/name-id.ts';
-import { Failure, fail } from '../../kernel/errors.ts';
+import { Failure, fail, refuseParam } from '../../kernel/errors.ts';
 import { integerParam } from '../../kernel/http/params.ts';
 import type { ServiceCall } from '../../kernel/http/server.ts';
 import { z } from 'zod';
@@ -61,10 +61,9 @@ export function lineNoOf(
 /** @throws Failure `invalid_parameter` that names three ids if the series has several combinations and the id names none. */
 export function requireCombination({ series, lineNo }: FredSeries): void {
   if (lineNo !== null || series.combinations.length === 0) return;
-  fail(
-    'invalid_parameter',
+  refuseParam(
+    'series_id',
     `"series_id" must name a value of each dimension (${series.dimensions.join(', ')}). ${hintOf(series)}`,
-    { param: 'series_id' },
   );
 }
 

@@ -1,5 +1,5 @@
 // GET /graph/fredgraph.csv: the present values of series, or those of a vintage, a column for each.
-import { fail } from '../../kernel/errors.ts';
+import { refuseParam } from '../../kernel/errors.ts';
 import { csvLine } from '../../kernel/http/list.ts';
 import { harmless } from '../../kernel/formula.ts';
 import { dateParam, idsParam } from '../../kernel/http/params.ts';
@@ -29,47 +29,43 @@ export const getFredGraph = endpoint({
   },
   formats: ['csv'],
   errors: seriesErrors,
-  handler:
-    (dependencies) =>
-    async ({ query, call }) => {
-      const { vintage_date: vintage = null } = query;
-      if (vintage !== null) {
-        requireVintages('vintage_date', call);
-        requireByPin(dependencies.asOf, vintage, 'vintage_date');
-        const { today } = realtimeOf({}, dependencies, call);
-        if (vintage > today)
-          fail('invalid_parameter', `"vintage_date" must not be in the future; today is ${today}.`, {
-            param: 'vintage_date',
-          });
-      }
-      const all = await call.stage('lookup', () =>
-        Promise.all(query.id.map((id) => requireFredSeries(dependencies, call, id))),
-      );
-      all.forEach(requireCombination);
-      const { fq: frequency, fam: aggregation_method, transformation: units } = query;
-      const window = { observation_start: query.cosd, observation_end: query.coed };
-      return {
-        identity: ['fred graph', query, ...all.flatMap(({ series }) => [...stateOf(series), series.version])],
-        lastModified: new Date(Math.max(...all.map(({ series }) => series.changedAt.getTime()))),
-        format: 'csv',
-        fileName: 'fredgraph',
-        async read() {
-          const rows = new Map<string, string[]>();
-          for (const [column, found] of all.entries()) {
-            const dating = datingOf(found, { frequency });
-            const request = requestOf({ ...window, units, frequency, aggregation_method }, dating);
-            const { dates, values } = await readPointsOf(dependencies, call, found, { ...request, vintage });
-            for (const [i, stored] of dates.entries()) {
-              const date = fredDate(stored, dating);
-              const cells = rows.get(date) ?? Array<string>(all.length).fill('');
-              cells[column] = values[i] ?? '';
-              rows.set(date, cells);
-            }
+  handler: async (dependencies, { query, call }) => {
+    const { vintage_date: vintage = null } = query;
+    if (vintage !== null) {
+      requireVintages('vintage_date', call);
+      requireByPin(dependencies.asOf, vintage, 'vintage_date');
+      const { today } = realtimeOf({}, dependencies, call);
+      if (vintage > today)
+        refuseParam('vintage_date', `"vintage_date" must not be in the future; today is ${today}.`);
+    }
+    const all = await call.stage('lookup', () =>
+      Promise.all(query.id.map((id) => requireFredSeries(dependencies, call, id))),
+    );
+    all.forEach(requireCombination);
+    const { fq: frequency, fam: aggregation_method, transformation: units } = query;
+    const window = { observation_start: query.cosd, observation_end: query.coed };
+    return {
+      identity: ['fred graph', query, ...all.flatMap(({ series }) => [...stateOf(series), series.version])],
+      lastModified: new Date(Math.max(...all.map(({ series }) => series.changedAt.getTime()))),
+      format: 'csv',
+      fileName: 'fredgraph',
+      async read() {
+        const rows = new Map<string, string[]>();
+        for (const [column, found] of all.entries()) {
+          const dating = datingOf(found, { frequency });
+          const request = requestOf({ ...window, units, frequency, aggregation_method }, dating);
+          const { dates, values } = await readPointsOf(dependencies, call, found, { ...request, vintage });
+          for (const [i, stored] of dates.entries()) {
+            const date = fredDate(stored, dating);
+            const cells = rows.get(date) ?? Array<string>(all.length).fill('');
+            cells[column] = values[i] ?? '';
+            rows.set(date, cells);
           }
-          const lines = [...rows].sort(([a], [b]) => (a < b ? -1 : 1));
-          const header = csvLine(['observation_date', ...all.map(({ id }) => harmless(id))]);
-          return { text: header + lines.map(([date, cells]) => csvLine([date, ...cells])).join('') };
-        },
-      };
-    },
+        }
+        const lines = [...rows].sort(([a], [b]) => (a < b ? -1 : 1));
+        const header = csvLine(['observation_date', ...all.map(({ id }) => harmless(id))]);
+        return { text: header + lines.map(([date, cells]) => csvLine([date, ...cells])).join('') };
+      },
+    };
+  },
 });

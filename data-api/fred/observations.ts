@@ -1,7 +1,7 @@
 // GET /fred/series/observations and /fred/series/vintagedates: the points of a series by real-time period or by vintage, with a row per
 // period of validity, or a column for each vintage.
 import { z } from 'zod';
-import { fail } from '../../kernel/errors.ts';
+import { refuseParam } from '../../kernel/errors.ts';
 import { isDate } from '../../kernel/dates.ts';
 import { dateParam, oneOfParam, readParam } from '../../kernel/http/params.ts';
 import type { ServiceCall } from '../../kernel/http/server.ts';
@@ -107,28 +107,26 @@ export const getFredObservations = endpoint({
       ),
   }),
   errors: seriesErrors,
-  handler:
-    (dependencies) =>
-    async ({ query, call }) => {
-      const realtime = realtimePeriodOf(query, dependencies, call);
-      const isPresent = realtime.start === realtime.today && realtime.end === realtime.today;
-      if (!isPresent || query.output_type !== '1') requireVintages(paramOfVintages(query), call);
-      const found = await call.stage('lookup', () => requireFredSeries(dependencies, call, query.series_id));
-      requireCombination(found);
-      const { series } = found;
-      return fredReply(query.file_type, {
-        identity: ['fred observations', query, realtime, ...stateOf(series), series.version],
-        lastModified: series.changedAt,
-        read: () => call.stage('sql', () => documentOf(dependencies, call, found, { query, realtime })),
-      });
-    },
+  handler: async (dependencies, { query, call }) => {
+    const realtime = realtimePeriodOf(query, dependencies, call);
+    const isPresent = realtime.start === realtime.today && realtime.end === realtime.today;
+    if (!isPresent || query.output_type !== '1') requireVintages(paramOfVintages(query), call);
+    const found = await call.stage('lookup', () => requireFredSeries(dependencies, call, query.series_id));
+    requireCombination(found);
+    const { series } = found;
+    return fredReply(query.file_type, {
+      identity: ['fred observations', query, realtime, ...stateOf(series), series.version],
+      lastModified: series.changedAt,
+      read: () => call.stage('sql', () => documentOf(dependencies, call, found, { query, realtime })),
+    });
+  },
 });
 
 /** @throws Failure `invalid_parameter`. */
 function realtimePeriodOf(query: Query, dependencies: Dependencies, call: ServiceCall): Realtime {
   const { vintage_dates: days, output_type } = query;
   if (days === undefined) return realtimeOf(query, dependencies, call, output_type === '1' ? 'today' : 'all');
-  const refuse = (message: string) => fail('invalid_parameter', message, { param: 'vintage_dates' });
+  const refuse = (message: string) => refuseParam('vintage_dates', message);
   if (query.realtime_start !== undefined || query.realtime_end !== undefined)
     refuse('"vintage_dates" cannot be combined with "realtime_start" or "realtime_end".');
   if (output_type === '4') refuse('"vintage_dates" cannot be combined with output_type=4.');
@@ -183,7 +181,7 @@ async function documentOf(
 export function datingOf({ series }: FredSeries, { frequency: asked }: Pick<Query, 'frequency'>): Dating {
   const { fiscalYearEnd } = series;
   if (asked === undefined) return { frequency: series.frequency, fiscalYearEnd };
-  const refuse = (message: string) => fail('invalid_parameter', message, { param: 'frequency' });
+  const refuse = (message: string) => refuseParam('frequency', message);
   const frequency = frequencyNames[asked];
   if (frequency === null)
     return refuse(`"frequency" ${asked} is not computed: weeks end on Sunday (w). Use w, m, q, sa or a.`);
@@ -204,9 +202,7 @@ export function requestOf(
   dating: Dating,
 ): SeriesRequest {
   if (observation_start > observation_end)
-    fail('invalid_parameter', '"observation_start" must not be after "observation_end".', {
-      param: 'observation_start',
-    });
+    refuseParam('observation_start', '"observation_start" must not be after "observation_end".');
   const target = frequency === undefined || dating.frequency === 'daily' ? null : dating.frequency;
   return {
     ...storedWindow(observation_start, observation_end, dating),
@@ -336,35 +332,33 @@ export const getFredVintageDates = endpoint({
     vintage_dates: z.array(z.iso.date()),
   }),
   errors: ['not_found', 'gone', 'plan_required'],
-  handler:
-    (dependencies) =>
-    async ({ query, call }) => {
-      requireVintages(undefined, call);
-      const realtime = realtimeOf(query, dependencies, call, 'all');
-      const { series } = await call.stage('lookup', () =>
-        requireFredSeries(dependencies, call, query.series_id),
-      );
-      const { sort_order, offset, limit } = query;
-      return fredReply(query.file_type, {
-        identity: ['fred vintagedates', query, realtime, ...stateOf(series), series.version],
-        lastModified: series.changedAt,
-        async read() {
-          const { longReads } = dependencies;
-          const all = await call.stage('sql', () =>
-            readVintageDays(longReads, series.seriesNo, series.version),
-          );
-          const days = all.filter((day) => day >= realtime.start && day <= realtime.end);
-          if (sort_order === 'desc') days.reverse();
-          return {
-            head: {
-              ...realtimeFacts(realtime),
-              ...{ order_by: 'vintage_date', sort_order, count: days.length, offset, limit },
-            },
-            root: 'vintage_dates',
-            item: 'vintage_date',
-            rows: days.slice(offset, offset + limit),
-          };
-        },
-      });
-    },
+  handler: async (dependencies, { query, call }) => {
+    requireVintages(undefined, call);
+    const realtime = realtimeOf(query, dependencies, call, 'all');
+    const { series } = await call.stage('lookup', () =>
+      requireFredSeries(dependencies, call, query.series_id),
+    );
+    const { sort_order, offset, limit } = query;
+    return fredReply(query.file_type, {
+      identity: ['fred vintagedates', query, realtime, ...stateOf(series), series.version],
+      lastModified: series.changedAt,
+      async read() {
+        const { longReads } = dependencies;
+        const all = await call.stage('sql', () =>
+          readVintageDays(longReads, series.seriesNo, series.version),
+        );
+        const days = all.filter((day) => day >= realtime.start && day <= realtime.end);
+        if (sort_order === 'desc') days.reverse();
+        return {
+          head: {
+            ...realtimeFacts(realtime),
+            ...{ order_by: 'vintage_date', sort_order, count: days.length, offset, limit },
+          },
+          root: 'vintage_dates',
+          item: 'vintage_date',
+          rows: days.slice(offset, offset + limit),
+        };
+      },
+    });
+  },
 });

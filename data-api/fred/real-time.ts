@@ -1,7 +1,7 @@
 // The real-time period of a request: the days as of which the data are shown.
 import { addDays } from '../../kernel/dates.ts';
 import { dateIn, nextDayIn } from '../../kernel/clock.ts';
-import { fail } from '../../kernel/errors.ts';
+import { refuseParam } from '../../kernel/errors.ts';
 import { dateParam } from '../../kernel/http/params.ts';
 import type { ServiceCall } from '../../kernel/http/server.ts';
 import { requireByPin } from '../pin.ts';
@@ -48,8 +48,7 @@ export function realtimeOf(
   const end = realtime_end ?? today;
   const alone = end === lastDay ? firstDay : end < today ? end : today;
   const start = realtime_start ?? alone;
-  const refuse = (rule: string) =>
-    fail('invalid_parameter', `"realtime_start" must not be ${rule}.`, { param: 'realtime_start' });
+  const refuse = (rule: string) => refuseParam('realtime_start', `"realtime_start" must not be ${rule}.`);
   if (start > today) refuse(`in the future; today is ${today} (${seriesTimeZone})`);
   if (start > end) refuse('after "realtime_end"');
   return { start, end, today };

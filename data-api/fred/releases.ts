@@ -1,7 +1,7 @@
 // GET /fred/releases, /fred/release and the paths below them, and /fred/series/release: recurring releases of publishers.
 import { z } from 'zod';
 import { numberOfNameId } from '../../domain/name-id.ts';
-import { fail } from '../../kernel/errors.ts';
+import { refuseParam } from '../../kernel/errors.ts';
 import type { Reply } from '../../kernel/http/answer.ts';
 import { dateParam, flagParam, oneOfParam } from '../../kernel/http/params.ts';
 import type { ServiceCall } from '../../kernel/http/server.ts';
@@ -15,13 +15,12 @@ import {
   type ReleaseDay,
 } from '../discovery/releases.sql.ts';
 import { keptReleases, releaseIdOf, type PublicationRow } from '../discovery/releases.ts';
-import { endpoint } from '../endpoint.ts';
 import { stateOf } from '../series/series-read.ts';
 import {
   allOf,
   answerParams,
   fileTypeParam,
-  fileTypes,
+  fredEndpoint,
   fredReply,
   limitParam,
   offsetParam,
@@ -86,79 +85,59 @@ export const releaseListReply = (
   list: { name: string; rows: readonly PublicationRow[]; query: ListQuery; state: Kept<unknown> },
 ): Reply => rowsReply(dependencies, call, kind, list, list.query);
 
-export const getFredReleases = endpoint({
+export const getFredReleases = fredEndpoint({
   summary: 'The releases, in the form of FRED.',
   query: releaseListParams,
-  formats: fileTypes,
   json: releaseListSchema,
-  caching: 'public',
-  handler: (dependencies) => {
-    const releases = keptReleases(dependencies);
-    return async ({ query, call }) => {
-      const state = await call.stage('lookup', releases);
-      return releaseListReply(dependencies, call, { name: 'fred releases', rows: state.value, query, state });
-    };
+  handler: async (dependencies, { query, call }) => {
+    const state = await call.stage('lookup', () => keptReleases(dependencies));
+    return releaseListReply(dependencies, call, { name: 'fred releases', rows: state.value, query, state });
   },
 });
 
 const releaseIdParam = numberParam('release');
 
-export const getFredRelease = endpoint({
+export const getFredRelease = fredEndpoint({
   summary: 'A release, in the form of FRED.',
   query: { release_id: releaseIdParam, ...answerParams },
-  formats: fileTypes,
   json: allOf(kind),
-  caching: 'public',
   errors: ['not_found', 'conflict'],
-  handler: (dependencies) => {
-    const releases = keptReleases(dependencies);
-    return async ({ query, call }) => {
-      const state = await call.stage('lookup', releases);
-      const rows = [requireNumbered(state.value, query.release_id, 'release')];
-      return rowsReply(dependencies, call, kind, { name: 'fred release', query, state, rows });
-    };
+  handler: async (dependencies, { query, call }) => {
+    const state = await call.stage('lookup', () => keptReleases(dependencies));
+    const rows = [requireNumbered(state.value, query.release_id, 'release')];
+    return rowsReply(dependencies, call, kind, { name: 'fred release', query, state, rows });
   },
 });
 
-export const getFredSeriesRelease = endpoint({
+export const getFredSeriesRelease = fredEndpoint({
   summary: 'The releases that bring a series, in the form of FRED.',
   query: { series_id: seriesIdParam, ...answerParams },
-  formats: fileTypes,
   json: allOf(kind),
-  caching: 'public',
   errors: ['not_found', 'gone'],
-  handler: (dependencies) => {
-    const releases = keptReleases(dependencies);
-    return async ({ query, call }) => {
-      const { kept, series, bringing } = await call.stage('lookup', async () => {
-        const { series } = await requireFredSeries(dependencies, call, query.series_id);
-        const found = await findPublicationsOf(dependencies.database, [series.id]);
-        return { kept: await releases(), series, bringing: new Set(found.map(releaseIdOf)) };
-      });
-      const rows = kept.value.filter(({ id }) => bringing.has(id)).sort((a, b) => numberOf(a) - numberOf(b));
-      const state = { version: [...stateOf(series), kept.version], changedAt: kept.changedAt };
-      return rowsReply(dependencies, call, kind, { name: 'fred series release', query, state, rows });
-    };
+  handler: async (dependencies, { query, call }) => {
+    const { kept, series, bringing } = await call.stage('lookup', async () => {
+      const { series } = await requireFredSeries(dependencies, call, query.series_id);
+      const found = await findPublicationsOf(dependencies.database, [series.id]);
+      return { kept: await keptReleases(dependencies), series, bringing: new Set(found.map(releaseIdOf)) };
+    });
+    const rows = kept.value.filter(({ id }) => bringing.has(id)).sort((a, b) => numberOf(a) - numberOf(b));
+    const state = { version: [...stateOf(series), kept.version], changedAt: kept.changedAt };
+    return rowsReply(dependencies, call, kind, { name: 'fred series release', query, state, rows });
   },
 });
 
-export const getFredReleaseSeries = endpoint({
+export const getFredReleaseSeries = fredEndpoint({
   summary: 'The series of a release, in the form of FRED.',
   query: { release_id: releaseIdParam, ...seriesListParams },
-  formats: fileTypes,
   json: seriesListSchema,
-  caching: 'public',
   errors: ['not_found', 'conflict'],
-  handler: (dependencies) => {
-    const releases = keptReleases(dependencies);
-    return async ({ query, call }) => {
-      const kept = await call.stage('lookup', releases);
-      const { source, name } = requireNumbered(kept.value, query.release_id, 'release');
-      return seriesListReply(dependencies, call, {
-        ...{ name: 'fred release series', query, datasets: [...catalogList.datasets, 'calendar'] },
-        where: catalogWhere({}).and([source, name], isBroughtBy),
-      });
-    };
+  handler: async (dependencies, { query, call }) => {
+    const kept = await call.stage('lookup', () => keptReleases(dependencies));
+    const { source, name } = requireNumbered(kept.value, query.release_id, 'release');
+    return seriesListReply(dependencies, call, {
+      ...{ name: 'fred release series', query, datasets: [...catalogList.datasets, 'calendar'] },
+      where: catalogWhere({}).and([source, name], isBroughtBy),
+    });
   },
 });
 
@@ -175,7 +154,7 @@ type DatesQuery = z.output<z.ZodObject<ReturnType<typeof datesParams>>> & {
 };
 const dateShape = { release_id: z.int(), date: z.iso.date() };
 
-export const getFredReleasesDates = endpoint({
+export const getFredReleasesDates = fredEndpoint({
   summary: 'The dates of all releases, in the form of FRED.',
   query: {
     ...datesParams('the first of this year'),
@@ -183,29 +162,24 @@ export const getFredReleasesDates = endpoint({
     sort_order: oneOfParam(sortOrders).default('desc'),
     limit: limitParam(1_000),
   },
-  formats: fileTypes,
   json: z.object({
     ...realtimeShape,
     order_by: z.enum(['release_date', 'release_id', 'release_name']),
     ...pageShape,
     release_dates: z.array(z.object({ ...dateShape, release_name: z.string() })),
   }),
-  caching: 'public',
-  handler: (dependencies) => {
-    const releases = keptReleases(dependencies);
-    return async ({ query, call }) => {
-      const kept = await call.stage('lookup', releases);
-      const now = dependencies.clock.now();
-      const { today } = realtimeOf({}, dependencies, call);
-      return datesReply(dependencies, call, {
-        ...{ query, kept, now, releases: kept.value, start: `${today.slice(0, 4)}-01-01` },
-        row: ({ number, name, date }) => ({ release_id: number, release_name: name, date }),
-      });
-    };
+  handler: async (dependencies, { query, call }) => {
+    const kept = await call.stage('lookup', () => keptReleases(dependencies));
+    const now = dependencies.clock.now();
+    const { today } = realtimeOf({}, dependencies, call);
+    return datesReply(dependencies, call, {
+      ...{ query, kept, now, releases: kept.value, start: `${today.slice(0, 4)}-01-01` },
+      row: ({ number, name, date }) => ({ release_id: number, release_name: name, date }),
+    });
   },
 });
 
-export const getFredReleaseDates = endpoint({
+export const getFredReleaseDates = fredEndpoint({
   summary: 'The dates of a release, in the form of FRED.',
   query: {
     release_id: releaseIdParam,
@@ -213,27 +187,22 @@ export const getFredReleaseDates = endpoint({
     sort_order: sortOrderParam,
     limit: limitParam(10_000),
   },
-  formats: fileTypes,
   json: z.object({
     ...realtimeShape,
     order_by: z.literal('release_date'),
     ...pageShape,
     release_dates: z.array(z.object(dateShape)),
   }),
-  caching: 'public',
   errors: ['not_found', 'conflict'],
-  handler: (dependencies) => {
-    const releases = keptReleases(dependencies);
-    return async ({ query, call }) => {
-      const kept = await call.stage('lookup', releases);
-      const now = dependencies.clock.now();
-      const release = requireNumbered(kept.value, query.release_id, 'release');
-      return datesReply(dependencies, call, {
-        ...{ query: { ...query, order_by: 'release_date' as const }, kept, now, releases: [release] },
-        start: firstDay,
-        row: ({ number, date }) => ({ release_id: number, date }),
-      });
-    };
+  handler: async (dependencies, { query, call }) => {
+    const kept = await call.stage('lookup', () => keptReleases(dependencies));
+    const now = dependencies.clock.now();
+    const release = requireNumbered(kept.value, query.release_id, 'release');
+    return datesReply(dependencies, call, {
+      ...{ query: { ...query, order_by: 'release_date' as const }, kept, now, releases: [release] },
+      start: firstDay,
+      row: ({ number, date }) => ({ release_id: number, date }),
+    });
   },
 });
 
@@ -258,10 +227,7 @@ async function datesReply(
 ): Promise<Reply> {
   const { order_by, sort_order, offset, limit } = query;
   const [from, to] = [query.realtime_start ?? start, query.realtime_end];
-  if (from > to)
-    fail('invalid_parameter', '"realtime_start" must not be after "realtime_end".', {
-      param: 'realtime_start',
-    });
+  if (from > to) refuseParam('realtime_start', '"realtime_start" must not be after "realtime_end".');
   const { count, rows } = await call.stage('sql', () =>
     listReleaseDays(database, {
       releases: releases.map((release) => ({ ...release, number: numberOf(release) })),

@@ -1,19 +1,18 @@
 // GET /fred/series/search and /fred/series/updates, and the common parts of all lists of series: parameters, filters, orders and pages.
 import { z } from 'zod';
-import { fail } from '../../kernel/errors.ts';
+import { refuseParam } from '../../kernel/errors.ts';
 import { isDate } from '../../kernel/dates.ts';
 import type { Reply } from '../../kernel/http/answer.ts';
 import { oneOfParam, readParam } from '../../kernel/http/params.ts';
 import type { ServiceCall } from '../../kernel/http/server.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { byRelevance, catalogList, catalogWhere } from '../discovery/discovery.sql.ts';
-import { endpoint } from '../endpoint.ts';
 import { type Conditions, type DataState, escapeLike, findDataState, type List } from '../list.sql.ts';
 import { seriesWords } from '../search/series-words.ts';
 import { dayOf, searched } from '../search/state.ts';
 import {
   answerParams,
-  fileTypes,
+  fredEndpoint,
   fredReply,
   limitParam,
   offsetParam,
@@ -130,7 +129,7 @@ function pageReply(
   });
 }
 
-export const getFredSearch = endpoint({
+export const getFredSearch = fredEndpoint({
   summary: 'The series that have some words, or an id, in the form of FRED.',
   query: {
     search_text: z
@@ -146,44 +145,38 @@ export const getFredSearch = endpoint({
     ...filterParams,
     ...pageParams,
   },
-  formats: fileTypes,
   json: seriessOf({ order_by: z.enum(rankedOrderNames) }),
-  caching: 'public',
-  handler:
-    (dependencies) =>
-    async ({ query, call }) => {
-      const { database, vocabulary } = dependencies;
-      const realtime = realtimeOf(query, dependencies, call);
-      const { search_text, search_type } = query;
-      const isText = search_type === 'full_text';
-      const { order_by = isText ? 'search_rank' : 'series_id' } = query;
-      if (order_by === 'search_rank' && !isText)
-        fail('invalid_parameter', '"order_by" search_rank is for search_type=full_text.', {
-          param: 'order_by',
-        });
-      const { sort_order = order_by === 'search_rank' ? 'desc' : 'asc' } = query;
-      const state = await call.stage('lookup', () => findDataState(database, searched));
-      return pageReply(dependencies, call, {
-        ...{ name: 'fred search', query, realtime, state, head: { order_by, sort_order } },
-        async find() {
-          const words = isText ? await seriesWords(database, vocabulary, search_text) : undefined;
-          const where = narrowedBy(query, isText ? catalogWhere({ words }) : withIdLike(search_text));
-          if (order_by !== 'search_rank' || words === undefined) {
-            const order = seriesOrders[order_by === 'search_rank' ? 'series_id' : order_by];
-            return { list: catalogList, where, order, sort_order };
-          }
-          // The least is the best; series that are not ranked have none.
-          const order = `coalesce(relevance::double precision, 'infinity')`;
-          const isBestFirst = sort_order === 'desc';
-          return {
-            list: byRelevance({ words }, dayOf(state)),
-            where,
-            order,
-            sort_order: isBestFirst ? 'asc' : 'desc',
-          };
-        },
-      });
-    },
+  handler: async (dependencies, { query, call }) => {
+    const { database, vocabulary } = dependencies;
+    const realtime = realtimeOf(query, dependencies, call);
+    const { search_text, search_type } = query;
+    const isText = search_type === 'full_text';
+    const { order_by = isText ? 'search_rank' : 'series_id' } = query;
+    if (order_by === 'search_rank' && !isText)
+      refuseParam('order_by', '"order_by" search_rank is for search_type=full_text.');
+    const { sort_order = order_by === 'search_rank' ? 'desc' : 'asc' } = query;
+    const state = await call.stage('lookup', () => findDataState(database, searched));
+    return pageReply(dependencies, call, {
+      ...{ name: 'fred search', query, realtime, state, head: { order_by, sort_order } },
+      async find() {
+        const words = isText ? await seriesWords(database, vocabulary, search_text) : undefined;
+        const where = narrowedBy(query, isText ? catalogWhere({ words }) : withIdLike(search_text));
+        if (order_by !== 'search_rank' || words === undefined) {
+          const order = seriesOrders[order_by === 'search_rank' ? 'series_id' : order_by];
+          return { list: catalogList, where, order, sort_order };
+        }
+        // The least is the best; series that are not ranked have none.
+        const order = `coalesce(relevance::double precision, 'infinity')`;
+        const isBestFirst = sort_order === 'desc';
+        return {
+          list: byRelevance({ words }, dayOf(state)),
+          where,
+          order,
+          sort_order: isBestFirst ? 'asc' : 'desc',
+        };
+      },
+    });
+  },
 });
 
 /** The series whose id has a part, or is like a pattern with `*`. */
@@ -205,9 +198,10 @@ function narrowedBy(
   where: Conditions,
 ): Conditions {
   if ((filter_variable === undefined) !== (filter_value === undefined))
-    fail('invalid_parameter', '"filter_variable" and "filter_value" belong together.', {
-      param: filter_variable === undefined ? 'filter_value' : 'filter_variable',
-    });
+    refuseParam(
+      filter_variable === undefined ? 'filter_value' : 'filter_variable',
+      '"filter_variable" and "filter_value" belong together.',
+    );
   const value = filter_value?.toLowerCase();
   const of = (variable: string) => (filter_variable === variable ? value : undefined);
   const adjustment = of('seasonal_adjustment');
@@ -229,7 +223,7 @@ const timeParam = readParam((text) => {
   return isDate(date) ? date : null;
 }, 'must be a time that exists, YYYYMMDDhhmm').meta({ override: { type: 'string' } });
 
-export const getFredUpdates = endpoint({
+export const getFredUpdates = fredEndpoint({
   summary: 'The series by the day of their newest points, newest first, in the form of FRED.',
   query: {
     ...answerParams,
@@ -242,36 +236,31 @@ export const getFredUpdates = endpoint({
     end_time: timeParam.optional().describe('The same: on that day or earlier.'),
     ...pageParams,
   },
-  formats: fileTypes,
   json: seriessOf({
     filter_variable: z.literal('geography'),
     filter_value: z.literal('all'),
     order_by: z.literal('last_updated'),
   }),
-  caching: 'public',
-  handler:
-    (dependencies) =>
-    async ({ query, call }) => {
-      const realtime = realtimeOf(query, dependencies, call);
-      const { filter_value, start_time, end_time } = query;
-      const refuse = (param: string, message: string) => fail('invalid_parameter', message, { param });
-      if ((start_time === undefined) !== (end_time === undefined))
-        refuse(
-          start_time === undefined ? 'end_time' : 'start_time',
-          '"start_time" and "end_time" belong together.',
-        );
-      if (start_time !== undefined && end_time !== undefined && start_time > end_time)
-        refuse('start_time', '"start_time" must not be after "end_time".');
-      const where = catalogWhere({})
-        .and(start_time, (p) => `last_updated >= ${p}`)
-        .and(end_time, (p) => `last_updated <= ${p}`);
-      where.sql.push('last_updated is not null');
-      const { database } = dependencies;
-      const state = await call.stage('lookup', () => findDataState(database, catalogList.datasets));
-      const head = { filter_variable: 'geography', filter_value, order_by: 'last_updated' };
-      return pageReply(dependencies, call, {
-        ...{ name: 'fred updates', query, realtime, state, head: { ...head, sort_order: 'desc' } },
-        find: () => ({ list: catalogList, where, order: seriesOrders.last_updated, sort_order: 'desc' }),
-      });
-    },
+  handler: async (dependencies, { query, call }) => {
+    const realtime = realtimeOf(query, dependencies, call);
+    const { filter_value, start_time, end_time } = query;
+    if ((start_time === undefined) !== (end_time === undefined))
+      refuseParam(
+        start_time === undefined ? 'end_time' : 'start_time',
+        '"start_time" and "end_time" belong together.',
+      );
+    if (start_time !== undefined && end_time !== undefined && start_time > end_time)
+      refuseParam('start_time', '"start_time" must not be after "end_time".');
+    const where = catalogWhere({})
+      .and(start_time, (p) => `last_updated >= ${p}`)
+      .and(end_time, (p) => `last_updated <= ${p}`);
+    where.sql.push('last_updated is not null');
+    const { database } = dependencies;
+    const state = await call.stage('lookup', () => findDataState(database, catalogList.datasets));
+    const head = { filter_variable: 'geography', filter_value, order_by: 'last_updated' };
+    return pageReply(dependencies, call, {
+      ...{ name: 'fred updates', query, realtime, state, head: { ...head, sort_order: 'desc' } },
+      find: () => ({ list: catalogList, where, order: seriesOrders.last_updated, sort_order: 'desc' }),
+    });
+  },
 });

@@ -3,11 +3,10 @@ import { z } from 'zod';
 import { numberOfNameId } from '../../domain/name-id.ts';
 import { keptReleases } from '../discovery/releases.ts';
 import { keptSources, type SourceRow } from '../discovery/sources.ts';
-import { endpoint } from '../endpoint.ts';
 import {
   allOf,
   answerParams,
-  fileTypes,
+  fredEndpoint,
   limitParam,
   offsetParam,
   orderParam,
@@ -47,7 +46,7 @@ const kind = {
   last: numberOf,
 };
 
-export const getFredSources = endpoint({
+export const getFredSources = fredEndpoint({
   summary: 'The sources, in the form of FRED.',
   query: {
     ...answerParams,
@@ -56,71 +55,51 @@ export const getFredSources = endpoint({
     limit: limitParam(1_000),
     offset: offsetParam,
   },
-  formats: fileTypes,
   json: pageOf(kind),
-  caching: 'public',
-  handler: (dependencies) => {
-    const sources = keptSources(dependencies);
-    return async ({ query, call }) => {
-      const state = await call.stage('sql', sources);
-      const list = { name: 'fred sources', query, state, rows: state.value };
-      return rowsReply(dependencies, call, kind, list, query);
-    };
+  handler: async (dependencies, { query, call }) => {
+    const state = await call.stage('sql', () => keptSources(dependencies));
+    const list = { name: 'fred sources', query, state, rows: state.value };
+    return rowsReply(dependencies, call, kind, list, query);
   },
 });
 
 const sourceIdParam = numberParam('source');
 
-export const getFredSource = endpoint({
+export const getFredSource = fredEndpoint({
   summary: 'A source, in the form of FRED.',
   query: { source_id: sourceIdParam, ...answerParams },
-  formats: fileTypes,
   json: allOf(kind),
-  caching: 'public',
   errors: ['not_found', 'conflict'],
-  handler: (dependencies) => {
-    const sources = keptSources(dependencies);
-    return async ({ query, call }) => {
-      const state = await call.stage('sql', sources);
-      const rows = [requireNumbered(state.value, query.source_id, 'source')];
-      return rowsReply(dependencies, call, kind, { name: 'fred source', query, state, rows });
-    };
+  handler: async (dependencies, { query, call }) => {
+    const state = await call.stage('sql', () => keptSources(dependencies));
+    const rows = [requireNumbered(state.value, query.source_id, 'source')];
+    return rowsReply(dependencies, call, kind, { name: 'fred source', query, state, rows });
   },
 });
 
-export const getFredSourceReleases = endpoint({
+export const getFredSourceReleases = fredEndpoint({
   summary: 'The releases of a source, in the form of FRED.',
   query: { source_id: sourceIdParam, ...releaseListParams },
-  formats: fileTypes,
   json: releaseListSchema,
-  caching: 'public',
   errors: ['not_found', 'conflict'],
-  handler: (dependencies) => {
-    const [sources, releases] = [keptSources(dependencies), keptReleases(dependencies)];
-    return async ({ query, call }) => {
-      const known = await call.stage('sql', sources);
-      const kept = await call.stage('lookup', releases);
-      const source = requireNumbered(known.value, query.source_id, 'source');
-      const rows = kept.value.filter((release) => release.source === source.name);
-      return releaseListReply(dependencies, call, { name: 'fred source releases', rows, query, state: kept });
-    };
+  handler: async (dependencies, { query, call }) => {
+    const known = await call.stage('sql', () => keptSources(dependencies));
+    const kept = await call.stage('lookup', () => keptReleases(dependencies));
+    const source = requireNumbered(known.value, query.source_id, 'source');
+    const rows = kept.value.filter((release) => release.source === source.name);
+    return releaseListReply(dependencies, call, { name: 'fred source releases', rows, query, state: kept });
   },
 });
 
-export const getFredReleaseSources = endpoint({
+export const getFredReleaseSources = fredEndpoint({
   summary: 'The source of a release, in the form of FRED.',
   query: { release_id: numberParam('release'), ...answerParams },
-  formats: fileTypes,
   json: allOf(kind),
-  caching: 'public',
   errors: ['not_found', 'conflict'],
-  handler: (dependencies) => {
-    const releases = keptReleases(dependencies);
-    return async ({ query, call }) => {
-      const state = await call.stage('lookup', releases);
-      const { source_id: id, source: name } = requireNumbered(state.value, query.release_id, 'release');
-      const rows = [{ id, name }];
-      return rowsReply(dependencies, call, kind, { name: 'fred release sources', query, state, rows });
-    };
+  handler: async (dependencies, { query, call }) => {
+    const state = await call.stage('lookup', () => keptReleases(dependencies));
+    const { source_id: id, source: name } = requireNumbered(state.value, query.release_id, 'release');
+    const rows = [{ id, name }];
+    return rowsReply(dependencies, call, kind, { name: 'fred release sources', query, state, rows });
   },
 });

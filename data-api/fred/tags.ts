@@ -1,14 +1,12 @@
 // GET /fred/tags, /fred/tags/series and /fred/series/tags: the tags of the series.
 import { z } from 'zod';
 import { oneOfParam } from '../../kernel/http/params.ts';
-import type { Dependencies } from '../dependencies.ts';
 import { catalogList, catalogWhere, countTags } from '../discovery/discovery.sql.ts';
-import { keptUntilChanged, sharedAmongEndpoints } from '../discovery/kept-list.ts';
-import { endpoint } from '../endpoint.ts';
+import { keptUntilChanged } from '../discovery/kept-list.ts';
 import { stateOf } from '../series/series-read.ts';
 import {
   answerParams,
-  fileTypes,
+  fredEndpoint,
   limitParam,
   offsetParam,
   orderParam,
@@ -55,12 +53,10 @@ const orderParams = {
   sort_order: oneOfParam(sortOrders).optional().describe('Default `desc` for `series_count`, else `asc`.'),
 };
 
-const keptTags = sharedAmongEndpoints(({ database, clock, asOf }: Dependencies) =>
-  keptUntilChanged({ database, clock, asOf }, catalogList.datasets, async () => ({
-    value: await countTags(database),
-    untilMs: Infinity,
-  })),
-);
+const keptTags = keptUntilChanged(catalogList.datasets, async ({ database }) => ({
+  value: await countTags(database),
+  untilMs: Infinity,
+}));
 
 /** FRED's direction of an order. */
 const sorted = ({ order_by, sort_order }: z.output<z.ZodObject<typeof orderParams>>) => ({
@@ -68,7 +64,7 @@ const sorted = ({ order_by, sort_order }: z.output<z.ZodObject<typeof orderParam
   sort_order: sort_order ?? (order_by === 'series_count' ? ('desc' as const) : ('asc' as const)),
 });
 
-export const getFredTags = endpoint({
+export const getFredTags = fredEndpoint({
   summary: 'The tags of the series, in the form of FRED.',
   query: {
     tag_names: z.string().optional().describe('Only these, separated by `;`.'),
@@ -81,46 +77,36 @@ export const getFredTags = endpoint({
     limit: limitParam(1_000),
     offset: offsetParam,
   },
-  formats: fileTypes,
   json: pageOf(kind),
-  caching: 'public',
-  handler: (dependencies) => {
-    const tags = keptTags(dependencies);
-    return async ({ query, call }) => {
-      const state = await call.stage('lookup', tags);
-      const names = query.tag_names?.split(';');
-      const part = query.search_text?.toLowerCase() ?? '';
-      const rows = state.value.filter(
-        ({ name }) =>
-          (names === undefined || names.includes(name)) &&
-          (query.tag_group_id ?? group) === group &&
-          name.toLowerCase().includes(part),
-      );
-      const list = { name: 'fred tags', query, state, rows };
-      return rowsReply(dependencies, call, kind, list, { ...query, ...sorted(query) });
-    };
+  handler: async (dependencies, { query, call }) => {
+    const state = await call.stage('lookup', () => keptTags(dependencies));
+    const names = query.tag_names?.split(';');
+    const part = query.search_text?.toLowerCase() ?? '';
+    const rows = state.value.filter(
+      ({ name }) =>
+        (names === undefined || names.includes(name)) &&
+        (query.tag_group_id ?? group) === group &&
+        name.toLowerCase().includes(part),
+    );
+    const list = { name: 'fred tags', query, state, rows };
+    return rowsReply(dependencies, call, kind, list, { ...query, ...sorted(query) });
   },
 });
 
-export const getFredSeriesTags = endpoint({
+export const getFredSeriesTags = fredEndpoint({
   summary: 'The tags of a series, in the form of FRED.',
   query: { series_id: seriesIdParam, ...answerParams, ...orderParams },
-  formats: fileTypes,
   json: pageOf(kind),
-  caching: 'public',
   errors: ['not_found', 'gone'],
-  handler: (dependencies) => {
-    const tags = keptTags(dependencies);
-    return async ({ query, call }) => {
-      const { series, kept } = await call.stage('lookup', async () => {
-        const { series } = await requireFredSeries(dependencies, call, query.series_id);
-        return { series, kept: await tags() };
-      });
-      const rows = kept.value.filter(({ name }) => series.tags.includes(name));
-      const state = { version: [kept.version, ...stateOf(series)], changedAt: kept.changedAt };
-      const list = { name: 'fred series tags', query, state, rows };
-      return rowsReply(dependencies, call, kind, list, { ...sorted(query), offset: 0, limit: 1_000 });
-    };
+  handler: async (dependencies, { query, call }) => {
+    const { series, kept } = await call.stage('lookup', async () => {
+      const { series } = await requireFredSeries(dependencies, call, query.series_id);
+      return { series, kept: await keptTags(dependencies) };
+    });
+    const rows = kept.value.filter(({ name }) => series.tags.includes(name));
+    const state = { version: [kept.version, ...stateOf(series)], changedAt: kept.changedAt };
+    const list = { name: 'fred series tags', query, state, rows };
+    return rowsReply(dependencies, call, kind, list, { ...sorted(query), offset: 0, limit: 1_000 });
   },
 });
 
@@ -131,17 +117,13 @@ const {
   ...listParams
 } = seriesListParams;
 
-export const getFredTagsSeries = endpoint({
+export const getFredTagsSeries = fredEndpoint({
   summary: 'The series that have some tags, in the form of FRED.',
   query: {
     tag_names: z.string().describe('The tags that the series must have, separated by `;`.'),
     ...listParams,
   },
-  formats: fileTypes,
   json: seriesListSchema,
-  caching: 'public',
-  handler:
-    (dependencies) =>
-    async ({ query, call }) =>
-      seriesListReply(dependencies, call, { name: 'fred tags series', query, where: catalogWhere({}) }),
+  handler: async (dependencies, { query, call }) =>
+    seriesListReply(dependencies, call, { name: 'fred tags series', query, where: catalogWhere({}) }),
 });

@@ -70,20 +70,17 @@ export const getFredReleaseObservations = endpoint({
     next_cursor: z.string().optional().describe('`SERIES,DATE`: the first point of the next page.'),
   }),
   errors: ['not_found', 'conflict', 'plan_required'],
-  handler: (dependencies) => {
-    const releases = keptReleases(dependencies);
-    return async ({ query, call }) => {
-      requireBulk(call);
-      const kept = await call.stage('lookup', releases);
-      const release = requireNumbered(kept.value, query.release_id, 'release');
-      const states = await call.stage('sql', () => listSeriesStatesOf(dependencies.database, release));
-      const shown = shownRelease(release, query.release_id, dependencies.publicUrl);
-      return {
-        identity: ['fred v2 release observations', query, shown, states],
-        lastModified: newestOf(states),
-        format: 'json',
-        read: () => ({ parts: pageParts(dependencies, call, { ...query, release: shown, states }) }),
-      };
+  handler: async (dependencies, { query, call }) => {
+    requireBulk(call);
+    const kept = await call.stage('lookup', () => keptReleases(dependencies));
+    const release = requireNumbered(kept.value, query.release_id, 'release');
+    const states = await call.stage('sql', () => listSeriesStatesOf(dependencies.database, release));
+    const shown = shownRelease(release, query.release_id, dependencies.publicUrl);
+    return {
+      identity: ['fred v2 release observations', query, shown, states],
+      lastModified: newestOf(states),
+      format: 'json',
+      read: () => ({ parts: pageParts(dependencies, call, { ...query, release: shown, states }) }),
     };
   },
 });

@@ -34,32 +34,31 @@ const frontPageSchema = z.object({
     ),
 });
 
+const { datasets } = catalogList;
+const keptSeries = keptUntilChanged(datasets, async ({ database, frontPage, log, asOf }) => {
+  const { series: ids } = frontPage;
+  const today = dayOf(await findDataState(database, datasets));
+  const newest = await readNewestSeries(database, { today, limit: newestMax });
+  const series = await readChosenSeries(database, ids);
+  if (asOf === null && series.length < ids.length)
+    log.warn(
+      { chosen: ids, found: series.map(({ id }) => id) },
+      'Not all series that the front page names exist; the others are shown.',
+    );
+  return { value: { series, newest }, untilMs: Infinity };
+});
+
 export const getFrontPage = endpoint({
   summary: 'The content of the front page of the dashboard.',
   json: oneOf(frontPageSchema),
   caching: 'public',
-  handler: (dependencies) => {
-    const { database, frontPage, log, asOf } = dependencies;
-    const { title, textHtml, logo, blocks, seriesTitle, series: ids } = frontPage;
-    const { datasets } = catalogList;
-    const rows = keptUntilChanged(dependencies, datasets, async () => {
-      const today = dayOf(await findDataState(database, datasets));
-      const newest = await readNewestSeries(database, { today, limit: newestMax });
-      const series = await readChosenSeries(database, ids);
-      if (asOf === null && series.length < ids.length)
-        log.warn(
-          { chosen: ids, found: series.map(({ id }) => id) },
-          'Not all series that the front page names exist; the others are shown.',
-        );
-      return { value: { series, newest }, untilMs: Infinity };
-    });
-    return async ({ call }) => {
-      const { value, changedAt } = await call.stage('sql', rows);
-      const data = {
-        ...{ title, text_html: textHtml, logo, blocks, series_title: seriesTitle },
-        ...value,
-      };
-      return recordReply({ data, state: { changedAt } });
+  handler: async (dependencies, { call }) => {
+    const { title, textHtml, logo, blocks, seriesTitle } = dependencies.frontPage;
+    const { value, changedAt } = await call.stage('sql', () => keptSeries(dependencies));
+    const data = {
+      ...{ title, text_html: textHtml, logo, blocks, series_title: seriesTitle },
+      ...value,
     };
+    return recordReply({ data, state: { changedAt } });
   },
 });

@@ -24,16 +24,14 @@ export const getAmcs = endpoint({
     ...paramsWithUpdates(amcsList, {}),
   },
   json: schemaOf(amcsList),
-  handler:
-    (dependencies) =>
-    ({ query, call }) => {
-      const containing = query.q === undefined ? undefined : `%${escapeLike(query.q)}%`;
-      const where = new Conditions().and(
-        containing,
-        (p) => `(a.amc_id ilike ${p} or a.name ilike ${p} or a.short_name ilike ${p})`,
-      );
-      return listReply(dependencies, call, { list: amcsList, query, where });
-    },
+  handler: (dependencies, { query, call }) => {
+    const containing = query.q === undefined ? undefined : `%${escapeLike(query.q)}%`;
+    const where = new Conditions().and(
+      containing,
+      (p) => `(a.amc_id ilike ${p} or a.name ilike ${p} or a.short_name ilike ${p})`,
+    );
+    return listReply(dependencies, call, { list: amcsList, query, where });
+  },
 });
 
 const amount = z.number().nullable();
@@ -65,29 +63,27 @@ export const getAmc = endpoint({
   params: { amc: z.string().describe('An id from `/v1/amcs`.') },
   json: oneOf(amcRecord),
   errors: ['not_found'],
-  handler:
-    ({ database }) =>
-    async ({ params, call }) => {
-      const id = memberOf(params, 'amc');
-      if (!(await call.stage('lookup', () => amcExists(database, id)))) {
-        const hint = nearestHint(id, await listAmcIds(database), 'GET /v1/amcs lists them.');
-        fail('not_found', `No company has this id. ${hint}`, { param: 'amc' });
-      }
-      const state = await call.stage('lookup', () => findDataState(database, amcsList.datasets));
-      const data = await call.stage('sql', async () => ({
-        ...(await readRecord(
-          database,
-          amcsList,
-          new Conditions().and(id, (p) => `a.amc_id = ${p}`),
-        )),
-        categories: (await readCategories(database, id)).map((row) => ({ ...row, aum: digits(row.aum) })),
-        aum_history: (await readAssetsHistory(database, id)).map((row) => ({ ...row, aum: digits(row.aum) })),
-        funds: (await readManagedFunds(database, id)).map((fund) => ({
-          ...fund,
-          nav: digits(fund.nav),
-          aum: digits(fund.aum),
-        })),
-      }));
-      return recordReply({ data, state });
-    },
+  handler: async ({ database }, { params, call }) => {
+    const id = memberOf(params, 'amc');
+    if (!(await call.stage('lookup', () => amcExists(database, id)))) {
+      const hint = nearestHint(id, await listAmcIds(database), 'GET /v1/amcs lists them.');
+      fail('not_found', `No company has this id. ${hint}`, { param: 'amc' });
+    }
+    const state = await call.stage('lookup', () => findDataState(database, amcsList.datasets));
+    const data = await call.stage('sql', async () => ({
+      ...(await readRecord(
+        database,
+        amcsList,
+        new Conditions().and(id, (p) => `a.amc_id = ${p}`),
+      )),
+      categories: (await readCategories(database, id)).map((row) => ({ ...row, aum: digits(row.aum) })),
+      aum_history: (await readAssetsHistory(database, id)).map((row) => ({ ...row, aum: digits(row.aum) })),
+      funds: (await readManagedFunds(database, id)).map((fund) => ({
+        ...fund,
+        nav: digits(fund.nav),
+        aum: digits(fund.aum),
+      })),
+    }));
+    return recordReply({ data, state });
+  },
 });

@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import type { Queryable } from '../../kernel/database.ts';
 import { dateIn } from '../../kernel/clock.ts';
-import { fail } from '../../kernel/errors.ts';
+import { refuseParam } from '../../kernel/errors.ts';
 import { adjustNavs, navOnOrBefore, type AdjustedNav } from '../../domain/funds/adjusted-nav.ts';
 import { analyticsFrequencies, analyticsWindows, fundAnalytics } from '../../domain/funds/analytics.ts';
 import {
@@ -121,58 +121,56 @@ export const getFundReturns = endpoint({
   },
   json: oneOf(returnsSchema),
   errors: ['not_found'],
-  handler:
-    ({ database, ...dependencies }) =>
-    async ({ query, params, call }) => {
-      const fund = await call.stage('lookup', () => requireFund(database, params));
-      const asOf = lastDayOf(fund, query.as_of, dependencies);
-      const isNewest = asOf === fund.lastNavDate;
-      const { state, navs, benchmark, places } = await call.stage('sql', async () => ({
-        state: await findDataState(database, datasets),
-        navs: await readAdjusted(database, fund, asOf),
-        benchmark: query.benchmark ? await readBenchmark(database, fund) : null,
-        places: isNewest ? await readCategoryPlaces(database, fund.fundNo, query.include_stale) : [],
-      }));
-      const fiscalYearStart = fund.fiscalYearStart ?? firstDayOf(usualFirstMonth);
-      const options = {
-        asOf,
-        shortBasis: shortBasisOf(fund.assetClass),
-        fiscalYearStart,
-        inception: fund.launchDate,
-      };
-      const periods = await call.stage('compute', () => {
-        const compared = periodReturns(navs, { ...options, basis: 'by_length' });
-        return periodReturns(navs, { ...options, basis: query.basis }).map((record, i) => {
-          const { basis } = entryAt(compared, i);
-          // Returns since inception are compared among those of a year or longer.
-          const isCompared = record.period !== 'since_inception' || basis === 'annualized_compound';
-          const place = isCompared ? places.find(({ period }) => period === record.period) : undefined;
-          return {
-            ...record,
-            nav_from: digits(record.nav_from),
-            nav_to: digits(record.nav_to),
-            benchmark_pct: benchmark === null ? null : benchmarkPct(benchmark.levels, record),
-            category_avg_pct: percent(place?.averagePct ?? NaN),
-            rank: place?.rank ?? null,
-            rank_of: place?.rankOf ?? null,
-            category_basis: basis,
-            method: returnsMethod,
-          };
-        });
+  handler: async ({ database, ...dependencies }, { query, params, call }) => {
+    const fund = await call.stage('lookup', () => requireFund(database, params));
+    const asOf = lastDayOf(fund, query.as_of, dependencies);
+    const isNewest = asOf === fund.lastNavDate;
+    const { state, navs, benchmark, places } = await call.stage('sql', async () => ({
+      state: await findDataState(database, datasets),
+      navs: await readAdjusted(database, fund, asOf),
+      benchmark: query.benchmark ? await readBenchmark(database, fund) : null,
+      places: isNewest ? await readCategoryPlaces(database, fund.fundNo, query.include_stale) : [],
+    }));
+    const fiscalYearStart = fund.fiscalYearStart ?? firstDayOf(usualFirstMonth);
+    const options = {
+      asOf,
+      shortBasis: shortBasisOf(fund.assetClass),
+      fiscalYearStart,
+      inception: fund.launchDate,
+    };
+    const periods = await call.stage('compute', () => {
+      const compared = periodReturns(navs, { ...options, basis: 'by_length' });
+      return periodReturns(navs, { ...options, basis: query.basis }).map((record, i) => {
+        const { basis } = entryAt(compared, i);
+        // Returns since inception are compared among those of a year or longer.
+        const isCompared = record.period !== 'since_inception' || basis === 'annualized_compound';
+        const place = isCompared ? places.find(({ period }) => period === record.period) : undefined;
+        return {
+          ...record,
+          nav_from: digits(record.nav_from),
+          nav_to: digits(record.nav_to),
+          benchmark_pct: benchmark === null ? null : benchmarkPct(benchmark.levels, record),
+          category_avg_pct: percent(place?.averagePct ?? NaN),
+          rank: place?.rank ?? null,
+          rank_of: place?.rankOf ?? null,
+          category_basis: basis,
+          method: returnsMethod,
+        };
       });
-      const data = {
-        ...factsOf(fund, asOf),
-        basis: query.basis,
-        fytd_from:
-          fund.lastNavDate === null ? null : fiscalYearOf(entryAt(periods, 0).to ?? asOf, fiscalYearStart),
-        benchmark: benchmark?.seriesId ?? null,
-        periods,
-        sip: sipYears.map((years) => sipOver(navs, asOf, years)),
-      };
-      const rows = periods.map((period) => ({ fund_id: fund.id, ...period }));
-      const csv = { fileName: `${fund.id}-returns`, rows, columns: returnColumns };
-      return recordReply({ data, state, csv: query.format === 'csv' ? csv : undefined });
-    },
+    });
+    const data = {
+      ...factsOf(fund, asOf),
+      basis: query.basis,
+      fytd_from:
+        fund.lastNavDate === null ? null : fiscalYearOf(entryAt(periods, 0).to ?? asOf, fiscalYearStart),
+      benchmark: benchmark?.seriesId ?? null,
+      periods,
+      sip: sipYears.map((years) => sipOver(navs, asOf, years)),
+    };
+    const rows = periods.map((period) => ({ fund_id: fund.id, ...period }));
+    const csv = { fileName: `${fund.id}-returns`, rows, columns: returnColumns };
+    return recordReply({ data, state, csv: query.format === 'csv' ? csv : undefined });
+  },
 });
 
 const analyticsSchema = z.object({
@@ -230,36 +228,34 @@ export const getFundAnalytics = endpoint({
   },
   json: oneOf(analyticsSchema),
   errors: ['not_found'],
-  handler:
-    ({ database, ...dependencies }) =>
-    async ({ query, params, call }) => {
-      const fund = await call.stage('lookup', () => requireFund(database, params));
-      const asOf = lastDayOf(fund, query.as_of, dependencies);
-      const { state, navs, riskFree, benchmark } = await call.stage('sql', async () => ({
-        state: await findDataState(database, datasets),
-        navs: await readAdjusted(database, fund, asOf),
-        riskFree:
-          query.risk_free === undefined ? null : await requireLevels(database, query.risk_free, 'risk_free'),
-        benchmark: await readBenchmark(database, fund, query.benchmark),
-      }));
-      const figures = await call.stage('compute', () =>
-        fundAnalytics(navs, {
-          window: query.window,
-          frequency: query.frequency,
-          asOf,
-          inception: fund.launchDate,
-          riskFree: riskFree?.points.map(({ date, value }) => ({ date, rate_pct: value })) ?? null,
-          benchmark: benchmark?.levels ?? null,
-        }),
-      );
-      const data = {
-        ...factsOf(fund, asOf),
-        ...figures,
-        risk_free: riskFree?.seriesId ?? null,
-        benchmark: benchmark?.seriesId ?? null,
-      };
-      return recordReply({ data, state });
-    },
+  handler: async ({ database, ...dependencies }, { query, params, call }) => {
+    const fund = await call.stage('lookup', () => requireFund(database, params));
+    const asOf = lastDayOf(fund, query.as_of, dependencies);
+    const { state, navs, riskFree, benchmark } = await call.stage('sql', async () => ({
+      state: await findDataState(database, datasets),
+      navs: await readAdjusted(database, fund, asOf),
+      riskFree:
+        query.risk_free === undefined ? null : await requireLevels(database, query.risk_free, 'risk_free'),
+      benchmark: await readBenchmark(database, fund, query.benchmark),
+    }));
+    const figures = await call.stage('compute', () =>
+      fundAnalytics(navs, {
+        window: query.window,
+        frequency: query.frequency,
+        asOf,
+        inception: fund.launchDate,
+        riskFree: riskFree?.points.map(({ date, value }) => ({ date, rate_pct: value })) ?? null,
+        benchmark: benchmark?.levels ?? null,
+      }),
+    );
+    const data = {
+      ...factsOf(fund, asOf),
+      ...figures,
+      risk_free: riskFree?.seriesId ?? null,
+      benchmark: benchmark?.seriesId ?? null,
+    };
+    return recordReply({ data, state });
+  },
 });
 
 /** The last day of the figures: the requested one, else that of the newest NAV. @throws Failure if no figures are possible for it. */
@@ -272,9 +268,7 @@ function lastDayOf(
   const today = dateIn(seriesTimeZone, clock.now());
   if (asked <= today && (firstNavDate === null || asked >= firstNavDate)) return asked;
   const span = firstNavDate === null ? 'on or before' : `from ${firstNavDate}, the day of the first NAV, to`;
-  return fail('invalid_parameter', `"as_of" must be ${span} ${today}, today (${seriesTimeZone}).`, {
-    param: 'as_of',
-  });
+  return refuseParam('as_of', `"as_of" must be ${span} ${today}, today (${seriesTimeZone}).`);
 }
 
 function factsOf(fund: Fund, asOf: string) {
@@ -316,7 +310,7 @@ async function readBenchmark(database: Queryable, { benchmarkSeries }: Fund, ask
 /** @throws Failure `invalid_parameter` if the series does not exist. */
 async function requireLevels(database: Queryable, seriesId: string, param: string): Promise<SeriesLevels> {
   const found = await readLevels(database, seriesId);
-  return found ?? fail('invalid_parameter', `"${param}" must be the id of a series that exists.`, { param });
+  return found ?? refuseParam(param, `"${param}" must be the id of a series that exists.`);
 }
 
 /** The benchmark's return between the same dates, on the same basis. */

@@ -92,37 +92,35 @@ export const getFundPortfolio = endpoint({
   },
   json: oneOf(portfolioSchema),
   errors: ['not_found'],
-  handler:
-    ({ database }) =>
-    async ({ query: { date, section, format }, params, call }) => {
-      const { fundNo, ...fund } = await call.stage('lookup', () => requireFund(database, params));
-      const state = await call.stage('lookup', () => findDataState(database, ['portfolio', 'funds']));
-      const [newest, before] = await call.stage('lookup', () =>
-        findPortfolioDays(database, fundNo, date ?? '9999-12-31'),
-      );
-      if (newest === undefined) {
-        const when = date === undefined ? '' : ` on or before ${date}`;
-        fail('not_found', `There is no portfolio of the fund ${fund.id}${when}.`, { param: 'date' });
-      }
-      const { lists, summary, stamps } = await call.stage('sql', () =>
-        readWhole(database, fundNo, newest.asOf, before?.asOf ?? null),
-      );
-      const shown = section ?? 'holdings';
-      const isShown = (name: Section) => section === undefined || section === name;
-      const data = {
-        fund: fund.id,
-        name: fund.name,
-        currency: fund.currency,
-        as_of: newest.asOf,
-        ...Object.fromEntries(sections.map((name) => [name, isShown(name) ? lists[name] : null])),
-        ...summary,
-        source: stamps.source ?? fund.source,
-        last_updated: stamps.lastUpdated,
-      };
-      const rows = lists[shown].map((line) => ({ fund_id: fund.id, ...line }));
-      const csv = { fileName: `${fund.id}-${shown}`, rows, columns: ['fund_id', ...columnsOf(shown)] };
-      return recordReply({ data, state, csv: format === 'csv' ? csv : undefined });
-    },
+  handler: async ({ database }, { query: { date, section, format }, params, call }) => {
+    const { fundNo, ...fund } = await call.stage('lookup', () => requireFund(database, params));
+    const state = await call.stage('lookup', () => findDataState(database, ['portfolio', 'funds']));
+    const [newest, before] = await call.stage('lookup', () =>
+      findPortfolioDays(database, fundNo, date ?? '9999-12-31'),
+    );
+    if (newest === undefined) {
+      const when = date === undefined ? '' : ` on or before ${date}`;
+      fail('not_found', `There is no portfolio of the fund ${fund.id}${when}.`, { param: 'date' });
+    }
+    const { lists, summary, stamps } = await call.stage('sql', () =>
+      readWhole(database, fundNo, newest.asOf, before?.asOf ?? null),
+    );
+    const shown = section ?? 'holdings';
+    const isShown = (name: Section) => section === undefined || section === name;
+    const data = {
+      fund: fund.id,
+      name: fund.name,
+      currency: fund.currency,
+      as_of: newest.asOf,
+      ...Object.fromEntries(sections.map((name) => [name, isShown(name) ? lists[name] : null])),
+      ...summary,
+      source: stamps.source ?? fund.source,
+      last_updated: stamps.lastUpdated,
+    };
+    const rows = lists[shown].map((line) => ({ fund_id: fund.id, ...line }));
+    const csv = { fileName: `${fund.id}-${shown}`, rows, columns: ['fund_id', ...columnsOf(shown)] };
+    return recordReply({ data, state, csv: format === 'csv' ? csv : undefined });
+  },
 });
 
 /** Reads the portfolio of a day; `before` is the date of the previous one, for comparison. */

@@ -42,7 +42,7 @@ export const getFundNavs = endpoint({
   },
   json: schemaOf(navList),
   errors: ['not_found'],
-  handler: (dependencies) => async (asked) => {
+  handler: async (dependencies, asked) => {
     const { query, call } = asked;
     const { fundNo, where, fileName } = await findRecords(dependencies, navList, asked);
     keepLastNavs(where, query.frequency);
@@ -79,7 +79,7 @@ export const getFundPayouts = endpoint({
   },
   json: schemaOf(payoutsList),
   errors: ['not_found'],
-  handler: (dependencies) => async (asked) => {
+  handler: async (dependencies, asked) => {
     const { query, call } = asked;
     const { where, fileName } = await findRecords(dependencies, payoutsList, asked);
     where.isOneOf(query.type, 'p.type');
@@ -98,7 +98,7 @@ export const getFundExpenses = endpoint({
   },
   json: schemaOf(expensesList),
   errors: ['not_found'],
-  handler: (dependencies) => async (asked) => {
+  handler: async (dependencies, asked) => {
     const { query, call } = asked;
     const { where, fileName } = await findRecords(dependencies, expensesList, asked);
     where.isOneOf(query.period_type, 'e.period_type');

@@ -50,10 +50,8 @@ export const getFunds = endpoint({
     ...paramsWithUpdates(fundsList, filters),
   },
   json: schemaOf(fundsList),
-  handler:
-    (dependencies) =>
-    ({ query, call }) =>
-      listReply(dependencies, call, { list: fundsList, query, where: fundsWhere(query) }),
+  handler: (dependencies, { query, call }) =>
+    listReply(dependencies, call, { list: fundsList, query, where: fundsWhere(query) }),
 });
 
 /** Funds that have ended are included only if `status` requests them, stale ones also with `include_stale`. */
@@ -76,20 +74,18 @@ export const getFundScreener = endpoint({
     ...paramsWithUpdates(screeners.by_length, filters),
   },
   json: schemaOf(screeners.by_length),
-  handler:
-    (dependencies) =>
-    ({ query, call }) => {
-      const where = fundsWhere(query);
-      const list = screeners[query.basis];
-      if (query.status === undefined) leaveOutEnded(where);
-      const statuses = query.status ?? ['active'];
-      const includesStale = query.include_stale ?? !statuses.includes('active');
-      if (!includesStale)
-        leaveOutStale(where, query.include_stale === undefined && statuses.length > 1 ? 'active' : undefined);
-      addRatingBound(where, 'min', query.rating_min);
-      addRatingBound(where, 'max', query.rating_max);
-      return listReply(dependencies, call, { list, query, where });
-    },
+  handler: (dependencies, { query, call }) => {
+    const where = fundsWhere(query);
+    const list = screeners[query.basis];
+    if (query.status === undefined) leaveOutEnded(where);
+    const statuses = query.status ?? ['active'];
+    const includesStale = query.include_stale ?? !statuses.includes('active');
+    if (!includesStale)
+      leaveOutStale(where, query.include_stale === undefined && statuses.length > 1 ? 'active' : undefined);
+    addRatingBound(where, 'min', query.rating_min);
+    addRatingBound(where, 'max', query.rating_max);
+    return listReply(dependencies, call, { list, query, where });
+  },
 });
 
 export const getFund = endpoint({
@@ -97,15 +93,13 @@ export const getFund = endpoint({
   params: fundParam,
   json: oneOf(recordOf(fundProfile)),
   errors: ['not_found'],
-  handler:
-    ({ database }) =>
-    async ({ params, call }) => {
-      const fund = await call.stage('lookup', () => requireFund(database, params));
-      const state = await call.stage('lookup', () => findDataState(database, fundProfile.datasets));
-      const where = new Conditions().and(fund.fundNo, (p) => `f.fund_no = ${p}`);
-      const data = await call.stage('sql', () => readRecord(database, fundProfile, where));
-      return recordReply({ data, state });
-    },
+  handler: async ({ database }, { params, call }) => {
+    const fund = await call.stage('lookup', () => requireFund(database, params));
+    const state = await call.stage('lookup', () => findDataState(database, fundProfile.datasets));
+    const where = new Conditions().and(fund.fundNo, (p) => `f.fund_no = ${p}`);
+    const data = await call.stage('sql', () => readRecord(database, fundProfile, where));
+    return recordReply({ data, state });
+  },
 });
 
 /** The fund of a path. @throws Failure `not_found`, which suggests the nearest id if there is one. */

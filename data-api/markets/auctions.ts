@@ -1,5 +1,5 @@
 // GET /v1/fixed-income/auctions: auction results.
-import { fail } from '../../kernel/errors.ts';
+import { refuseParam } from '../../kernel/errors.ts';
 import {
   auctionFormats,
   auctionInstruments,
@@ -29,23 +29,19 @@ export const getAuctions = endpoint({
       .describe('The format of the answer, or how bids were made.'),
   },
   json: schemaOf(auctionsList),
-  handler:
-    (dependencies) =>
-    ({ query, call }) => {
-      const { format, bidding } = query;
-      const isBidding = format === 'competitive' || format === 'non_competitive';
-      if (isBidding && bidding?.some((word) => word !== format)) {
-        fail('invalid_parameter', '"format" and "bidding" contradict each other; one is enough.', {
-          param: 'format',
-        });
-      }
-      const asked = isBidding ? [format] : bidding;
-      const where = auctionsWhere({ ...query, ...windowOf(query), format: asked });
-      const written = isBidding ? 'json' : format;
-      return listReply(dependencies, call, {
-        list: auctionsList,
-        query: { ...query, format: written },
-        where,
-      });
-    },
+  handler: (dependencies, { query, call }) => {
+    const { format, bidding } = query;
+    const isBidding = format === 'competitive' || format === 'non_competitive';
+    if (isBidding && bidding?.some((word) => word !== format)) {
+      refuseParam('format', '"format" and "bidding" contradict each other; one is enough.');
+    }
+    const asked = isBidding ? [format] : bidding;
+    const where = auctionsWhere({ ...query, ...windowOf(query), format: asked });
+    const written = isBidding ? 'json' : format;
+    return listReply(dependencies, call, {
+      list: auctionsList,
+      query: { ...query, format: written },
+      where,
+    });
+  },
 });

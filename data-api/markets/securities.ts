@@ -1,7 +1,7 @@
 // GET /v1/securities, /v1/securities/{code}/prices and /v1/securities/trades.
 import { z } from 'zod';
 import { memberOf } from '../../kernel/entries.ts';
-import { fail } from '../../kernel/errors.ts';
+import { fail, refuseParam } from '../../kernel/errors.ts';
 import { codeShapes, ratings, securityStatuses, securityTypes } from '../../domain/markets.ts';
 import {
   booleanParam,
@@ -56,18 +56,13 @@ export const getSecurities = endpoint({
     }),
   },
   json: schemaOf(securitiesList),
-  handler:
-    (dependencies) =>
-    ({ query, call }) => {
-      const [maturityFrom, maturityTo] = [query.maturity_from?.from, query.maturity_to?.to];
-      if (maturityFrom !== undefined && maturityTo !== undefined && maturityFrom > maturityTo) {
-        fail('invalid_parameter', '"maturity_from" must not be after "maturity_to".', {
-          param: 'maturity_from',
-        });
-      }
-      const where = securitiesWhere({ ...query, maturityFrom, maturityTo });
-      return listReply(dependencies, call, { list: securitiesList, query, where });
-    },
+  handler: (dependencies, { query, call }) => {
+    const [maturityFrom, maturityTo] = [query.maturity_from?.from, query.maturity_to?.to];
+    if (maturityFrom !== undefined && maturityTo !== undefined && maturityFrom > maturityTo)
+      refuseParam('maturity_from', '"maturity_from" must not be after "maturity_to".');
+    const where = securitiesWhere({ ...query, maturityFrom, maturityTo });
+    return listReply(dependencies, call, { list: securitiesList, query, where });
+  },
 });
 
 export const getSecurityPrices = endpoint({
@@ -78,29 +73,27 @@ export const getSecurityPrices = endpoint({
   query: { ...windowParams, ...paramsWithUpdates(securityPricesList, {}) },
   json: schemaOf(securityPricesList),
   errors: ['not_found'],
-  handler:
-    (dependencies) =>
-    async ({ query, params, call }) => {
-      const { database } = dependencies;
-      const { from, to } = windowOf(query);
-      const name = memberOf(params, 'code');
-      const code = await call.stage('lookup', () => findSecurityCode(database, name));
-      if (code === undefined) {
-        const near = await findSecurityCodesNear(database, name);
-        const hint = nearestHint(name, near, 'GET /v1/securities lists them.');
-        fail('not_found', `No security has this code or ISIN. ${hint}`, { param: 'code' });
-      }
-      const where = new Conditions()
-        .and(code, (p) => `p.code = ${p}`)
-        .and(from, (p) => `p.date >= ${p}`)
-        .and(to, (p) => `p.date <= ${p}`);
-      return listReply(dependencies, call, {
-        list: securityPricesList,
-        query,
-        where,
-        fileName: `${code}-prices`,
-      });
-    },
+  handler: async (dependencies, { query, params, call }) => {
+    const { database } = dependencies;
+    const { from, to } = windowOf(query);
+    const name = memberOf(params, 'code');
+    const code = await call.stage('lookup', () => findSecurityCode(database, name));
+    if (code === undefined) {
+      const near = await findSecurityCodesNear(database, name);
+      const hint = nearestHint(name, near, 'GET /v1/securities lists them.');
+      fail('not_found', `No security has this code or ISIN. ${hint}`, { param: 'code' });
+    }
+    const where = new Conditions()
+      .and(code, (p) => `p.code = ${p}`)
+      .and(from, (p) => `p.date >= ${p}`)
+      .and(to, (p) => `p.date <= ${p}`);
+    return listReply(dependencies, call, {
+      list: securityPricesList,
+      query,
+      where,
+      fileName: `${code}-prices`,
+    });
+  },
 });
 
 /** Stays text: an amount may have more digits than a number can represent. */
@@ -121,13 +114,11 @@ export const getSecurityTrades = endpoint({
     }),
   },
   json: schemaOf(securityTradesList),
-  handler:
-    (dependencies) =>
-    async ({ query, call }) => {
-      const codes = query.code && (await call.stage('lookup', () => codesOf(dependencies, query.code ?? [])));
-      const where = securityTradesWhere({ ...query, ...windowOf(query), code: codes });
-      return listReply(dependencies, call, { list: securityTradesList, query, where });
-    },
+  handler: async (dependencies, { query, call }) => {
+    const codes = query.code && (await call.stage('lookup', () => codesOf(dependencies, query.code ?? [])));
+    const where = securityTradesWhere({ ...query, ...windowOf(query), code: codes });
+    return listReply(dependencies, call, { list: securityTradesList, query, where });
+  },
 });
 
 /** The codes of securities by their names; an unknown name is returned unchanged. */

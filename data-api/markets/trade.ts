@@ -1,6 +1,6 @@
 // GET /v1/trade: external trade as published, summed, or as a balance. trade.sql.ts decides which rows may be added up.
 import { z } from 'zod';
-import { fail } from '../../kernel/errors.ts';
+import { refuseParam } from '../../kernel/errors.ts';
 import {
   codeShapes,
   partnerCode,
@@ -95,44 +95,35 @@ export const getTrade = endpoint({
     {},
     recordOf(tradeList).extend({ id: z.int().nullable().describe('Null for a sum.') }),
   ),
-  handler:
-    (dependencies) =>
-    ({ query, call }) => {
-      if (query.period !== undefined && (query.from !== undefined || query.to !== undefined)) {
-        fail('invalid_parameter', '"period" cannot be combined with "from" or "to".', {
-          param: 'period',
-        });
-      }
-      const { flow, level, aggregate_by: kept } = query;
-      const isBalance = flow?.includes('balance') ?? false;
-      if (isBalance && flow?.length !== 1)
-        fail('invalid_parameter', 'A balance cannot be combined with other flows.', { param: 'flow' });
-      const isSum = isBalance || kept !== undefined;
-      const periods = periodGroup(query);
-      const filter: TradeFilter = {
-        ...query,
-        flow: isBalance ? undefined : flow,
-        ...(query.period ?? windowOf(query)),
-        commodityIsBeginning: level !== undefined || kept !== undefined,
-      };
-      if (!isSum) return listReply(dependencies, call, { list: tradeList, query, where: tradeWhere(filter) });
-      if (filter.from === undefined) {
-        fail('invalid_parameter', 'Sums and balances require "period" or "from".', {
-          param: 'period',
-        });
-      }
-      requireSummable(query);
-      const sums = tradeSums({
-        filter: { ...filter, from: filter.from },
-        keepsPartners: (kept?.includes('partner') ?? true) && query.partner?.[0] !== 'WLD',
-        keepsCommodities: kept?.includes('commodity') ?? true,
-        level: level?.[0],
-        periods,
-        fiscalYearEnd: Number(query.fiscal_year_end?.slice(0, 2) ?? 12),
-        isBalance,
-      });
-      return listReply(dependencies, call, { ...sums, query });
-    },
+  handler: (dependencies, { query, call }) => {
+    if (query.period !== undefined && (query.from !== undefined || query.to !== undefined))
+      refuseParam('period', '"period" cannot be combined with "from" or "to".');
+    const { flow, level, aggregate_by: kept } = query;
+    const isBalance = flow?.includes('balance') ?? false;
+    if (isBalance && flow?.length !== 1)
+      refuseParam('flow', 'A balance cannot be combined with other flows.');
+    const isSum = isBalance || kept !== undefined;
+    const periods = periodGroup(query);
+    const filter: TradeFilter = {
+      ...query,
+      flow: isBalance ? undefined : flow,
+      ...(query.period ?? windowOf(query)),
+      commodityIsBeginning: level !== undefined || kept !== undefined,
+    };
+    if (!isSum) return listReply(dependencies, call, { list: tradeList, query, where: tradeWhere(filter) });
+    if (filter.from === undefined) refuseParam('period', 'Sums and balances require "period" or "from".');
+    requireSummable(query);
+    const sums = tradeSums({
+      filter: { ...filter, from: filter.from },
+      keepsPartners: (kept?.includes('partner') ?? true) && query.partner?.[0] !== 'WLD',
+      keepsCommodities: kept?.includes('commodity') ?? true,
+      level: level?.[0],
+      periods,
+      fiscalYearEnd: Number(query.fiscal_year_end?.slice(0, 2) ?? 12),
+      isBalance,
+    });
+    return listReply(dependencies, call, { ...sums, query });
+  },
 });
 
 /** @throws Failure `invalid_parameter` for parameters that sums cannot be filtered or ordered by. */
@@ -141,12 +132,10 @@ function requireSummable(
     readonly [Name in (typeof oneForSums)[number]]?: readonly unknown[] | undefined;
   },
 ): void {
-  if (idsOf(query) !== undefined) fail('invalid_parameter', 'Sums have no id.', { param: 'ids' });
-  if (query.sort.endsWith('id'))
-    fail('invalid_parameter', 'Sums have no id. Sort by date or value.', { param: 'sort' });
+  if (idsOf(query) !== undefined) refuseParam('ids', 'Sums have no id.');
+  if (query.sort.endsWith('id')) refuseParam('sort', 'Sums have no id. Sort by date or value.');
   const several = oneForSums.find((name) => (query[name]?.length ?? 0) > 1);
-  if (several !== undefined)
-    fail('invalid_parameter', `Sums and balances take one value of "${several}".`, { param: several });
+  if (several !== undefined) refuseParam(several, `Sums and balances take one value of "${several}".`);
 }
 
 /** How periods are added up. A fiscal year that ends with December is the calendar year. */
@@ -159,18 +148,18 @@ function periodGroup(asked: {
   const [group = 'whole', ...others] = periodGroups.filter((name) => kept?.includes(name));
   if (others.length > 0) {
     const message = `"aggregate_by" may have one of ${periodGroups.join(', ')}.`;
-    fail('invalid_parameter', message, { param: 'aggregate_by' });
+    refuseParam('aggregate_by', message);
   }
   if ((group === 'fiscal_year') !== (yearEnd !== undefined)) {
     const message =
       'A total of fiscal years needs both "aggregate_by=fiscal_year" and "fiscal_year_end", such as 06-30.';
-    fail('invalid_parameter', message, { param: 'fiscal_year_end' });
+    refuseParam('fiscal_year_end', message);
   }
   if (kept === undefined) return 'period';
   if (group === 'fiscal_year' && yearEnd === '12-31') return 'year';
   if (frequency?.join() === 'A' && (group === 'quarter' || group === 'fiscal_year')) {
     const message = `Annual rows are of calendar years, and part of no ${group === 'quarter' ? 'quarter' : 'other fiscal year'}. Omit "frequency" or use M.`;
-    fail('invalid_parameter', message, { param: 'frequency' });
+    refuseParam('frequency', message);
   }
   return group;
 }

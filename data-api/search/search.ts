@@ -90,62 +90,60 @@ export const getSearch = endpoint({
     }),
   }),
   caching: 'public',
-  handler:
-    ({ database, cursors, vocabulary }) =>
-    async ({ query, call }) => {
-      const { q, sort, facets, limit, cursor, fields, format, type, frequency, source, category } = query;
-      requireJsonCount(query);
-      const filter = { type, frequency, source, category };
-      const pageQuery = JSON.stringify(['search', q, sort, filter]);
-      const opened = cursor === undefined ? null : (cursors.open(cursor, pageQuery) as Opened);
-      const after: HitPlace | null = opened === null ? null : [opened[1], opened[2], opened[3]];
-      const state = await call.stage('lookup', () => findDataState(database, searched));
-      const newest = dayOf(state);
+  handler: async ({ database, cursors, vocabulary }, { query, call }) => {
+    const { q, sort, facets, limit, cursor, fields, format, type, frequency, source, category } = query;
+    requireJsonCount(query);
+    const filter = { type, frequency, source, category };
+    const pageQuery = JSON.stringify(['search', q, sort, filter]);
+    const opened = cursor === undefined ? null : (cursors.open(cursor, pageQuery) as Opened);
+    const after: HitPlace | null = opened === null ? null : [opened[1], opened[2], opened[3]];
+    const state = await call.stage('lookup', () => findDataState(database, searched));
+    const newest = dayOf(state);
 
-      async function find(corrections: Corrections): Promise<Found> {
-        const concepts = conceptsOf(q, vocabulary, corrections);
-        const words = await askedWords(database, q, concepts);
-        const asked: SearchQuery = { q, words, filter, fewest: fewest[sort], newest };
-        const hits = await findHits(database, asked, { sort, after, limit: limit + 1 });
-        return { hits, asked, concepts, corrections };
-      }
-      async function search(): Promise<Found> {
-        const found = await find(opened === null ? {} : (JSON.parse(opened[0]) as Corrections));
-        if (after !== null || coveredBy(found) === 1000) return found;
-        const corrections = await correctionsOf(q, vocabulary, (words) => findCorrections(database, words));
-        if (Object.keys(corrections).length === 0) return found;
-        const corrected = await find(corrections);
-        return coveredBy(corrected) > coveredBy(found) ? corrected : found;
-      }
+    async function find(corrections: Corrections): Promise<Found> {
+      const concepts = conceptsOf(q, vocabulary, corrections);
+      const words = await askedWords(database, q, concepts);
+      const asked: SearchQuery = { q, words, filter, fewest: fewest[sort], newest };
+      const hits = await findHits(database, asked, { sort, after, limit: limit + 1 });
+      return { hits, asked, concepts, corrections };
+    }
+    async function search(): Promise<Found> {
+      const found = await find(opened === null ? {} : (JSON.parse(opened[0]) as Corrections));
+      if (after !== null || coveredBy(found) === 1000) return found;
+      const corrections = await correctionsOf(q, vocabulary, (words) => findCorrections(database, words));
+      if (Object.keys(corrections).length === 0) return found;
+      const corrected = await find(corrections);
+      return coveredBy(corrected) > coveredBy(found) ? corrected : found;
+    }
 
-      return {
-        identity: [pageQuery, opened, limit, query.count_only, facets, fields, format, state.version],
-        lastModified: state.changedAt,
-        format,
-        fileName: 'search',
-        async read() {
-          const { hits, asked, concepts, corrections } = await call.stage('sql', search);
-          const isCounted = facets || query.count_only;
-          const counts = isCounted ? await call.stage('facets', () => countFacets(database, asked)) : null;
-          const total = counts === null ? undefined : totalOf(counts, 'type');
-          const found = facets && counts !== null ? { facets: toFacets(searchFacets, counts) } : {};
-          const meta = { corrected: correctedText(q, corrections), ...found };
-          if (query.count_only) return { text: countJson(total ?? 0, { meta }) };
-          const shown = hits.slice(0, limit);
-          const last = hits.length > limit ? shown.at(-1) : undefined;
-          const place = last && [last.rank, last.finerRank, last.entryNo];
-          const nextCursor =
-            place === undefined ? null : cursors.seal([JSON.stringify(corrections), ...place], pageQuery);
-          const text = await call.stage('render', () =>
-            renderList(
-              shown.map((hit) => toResult(hit, concepts, asked)),
-              { fields, format, nextCursor, extra: { meta }, total },
-            ),
-          );
-          return { text, nextCursor };
-        },
-      };
-    },
+    return {
+      identity: [pageQuery, opened, limit, query.count_only, facets, fields, format, state.version],
+      lastModified: state.changedAt,
+      format,
+      fileName: 'search',
+      async read() {
+        const { hits, asked, concepts, corrections } = await call.stage('sql', search);
+        const isCounted = facets || query.count_only;
+        const counts = isCounted ? await call.stage('facets', () => countFacets(database, asked)) : null;
+        const total = counts === null ? undefined : totalOf(counts, 'type');
+        const found = facets && counts !== null ? { facets: toFacets(searchFacets, counts) } : {};
+        const meta = { corrected: correctedText(q, corrections), ...found };
+        if (query.count_only) return { text: countJson(total ?? 0, { meta }) };
+        const shown = hits.slice(0, limit);
+        const last = hits.length > limit ? shown.at(-1) : undefined;
+        const place = last && [last.rank, last.finerRank, last.entryNo];
+        const nextCursor =
+          place === undefined ? null : cursors.seal([JSON.stringify(corrections), ...place], pageQuery);
+        const text = await call.stage('render', () =>
+          renderList(
+            shown.map((hit) => toResult(hit, concepts, asked)),
+            { fields, format, nextCursor, extra: { meta }, total },
+          ),
+        );
+        return { text, nextCursor };
+      },
+    };
+  },
 });
 
 interface Found {

@@ -1,6 +1,6 @@
 // Reads the filter `dims=side:buy,city:Lahore|Karachi` as combinations of dimension values.
 import { readDims } from '../../domain/dims-text.ts';
-import { fail } from '../../kernel/errors.ts';
+import { fail, refuseParam } from '../../kernel/errors.ts';
 import { nearestHint, nearestName } from '../../kernel/http/params.ts';
 import type { Series } from './stored/series.sql.ts';
 
@@ -14,13 +14,11 @@ export type DimsFilter = ReadonlyMap<string, ReadonlySet<string>>;
 export function parseDims(texts: readonly string[]): DimsFilter {
   const filter = new Map<string, Set<string>>();
   for (const { name, values } of texts.flatMap(readDims)) {
-    if (name === '' || values.includes('')) {
-      fail(
-        'invalid_parameter',
+    if (name === '' || values.includes(''))
+      refuseParam(
+        'dims',
         '"dims" must be <dimension>:<value>, with | between values and a comma between dimensions, such as dims=side:buy|sell,city:Lahore.',
-        { param: 'dims' },
       );
-    }
     filter.set(name, (filter.get(name) ?? new Set()).union(new Set(values)));
   }
   return filter;

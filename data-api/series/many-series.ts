@@ -34,25 +34,26 @@ import { longTable, readerOfSeries, wideTable, workbookSheets, type TableSeries 
 import { writeWorkbook } from '../workbook/workbook.ts';
 
 /** Answers for all series or, if one fails, for none. */
-const readMany =
-  (dependencies: Dependencies) =>
-  async ({ query, call }: Pick<Asked<ManySeriesQuery>, 'query' | 'call'>): Promise<Reply> => {
-    requireFewPoints(query);
-    requireTable(query);
-    const request = toRequest(query, call, dependencies);
-    const found = await call.stage('lookup', () =>
-      requireEach(query.ids, (id) => requireNoted(dependencies, call, id, request)),
-    );
-    const pageQueries = found.map((series) => pageQueryOf(series, request, dependencies.cursors));
-    requireFewNewest(
-      request.last,
-      pageQueries.reduce((sum, { selection }) => sum + selection.lineNos.length, 0),
-    );
-    const asked = { found, pageQueries, request, layout: query.layout ?? 'long' };
-    return request.format === 'json'
-      ? envelopesReply(dependencies, call, asked)
-      : tableReply(dependencies, call, asked);
-  };
+async function readMany(
+  dependencies: Dependencies,
+  { query, call }: Pick<Asked<ManySeriesQuery>, 'query' | 'call'>,
+): Promise<Reply> {
+  requireFewPoints(query);
+  requireTable(query);
+  const request = toRequest(query, call, dependencies);
+  const found = await call.stage('lookup', () =>
+    requireEach(query.ids, (id) => requireNoted(dependencies, call, id, request)),
+  );
+  const pageQueries = found.map((series) => pageQueryOf(series, request, dependencies.cursors));
+  requireFewNewest(
+    request.last,
+    pageQueries.reduce((sum, { selection }) => sum + selection.lineNos.length, 0),
+  );
+  const asked = { found, pageQueries, request, layout: query.layout ?? 'long' };
+  return request.format === 'json'
+    ? envelopesReply(dependencies, call, asked)
+    : tableReply(dependencies, call, asked);
+}
 
 const many = { json: manySeriesSchema, errors: seriesErrors, handler: readMany } as const;
 

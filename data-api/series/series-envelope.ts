@@ -16,18 +16,13 @@ export const defaultPointFields: readonly (typeof pointFields)[number][] = ['dat
 /** Formats the point at a position. */
 type PointWriter = (points: Points, position: number) => string;
 
-interface Page {
-  points: Points;
-  nextCursor: string | null;
-}
-
 type Noted = Pick<Series, 'combinations' | 'pointNotes'>;
 
 /** The series envelope. */
 export function seriesJson(
   series: Noted & { id: string },
   meta: Readonly<Record<string, unknown>>,
-  { points, nextCursor }: Page,
+  { points, nextCursor }: { points: Points; nextCursor: string | null },
   fields: readonly PointField[],
 ): string {
   const write = jsonPointWriter(series, fields);

@@ -1,7 +1,7 @@
 // Turns a request into the points of one series: the selection, its pages, its newest points. A page never changes a value.
 import type { Queryable } from '../../kernel/database.ts';
 import { entryAt } from '../../kernel/entries.ts';
-import { Failure, fail } from '../../kernel/errors.ts';
+import { Failure, fail, refuseParam } from '../../kernel/errors.ts';
 import { nearestHint } from '../../kernel/http/params.ts';
 import { isSeriesId } from '../../domain/series-id.ts';
 import type { Clock } from '../../kernel/clock.ts';
@@ -169,9 +169,7 @@ export function pageQueryOf(found: Series, request: SeriesRequest, cursors: Curs
   if (request.version !== null && request.version !== version)
     fail('invalid_cursor', `The cursor is of version ${version}.`, { param: 'cursor' });
   if (version > found.version)
-    fail('invalid_parameter', `"version" must be at most ${found.version}, the newest.`, {
-      param: 'version',
-    });
+    refuseParam('version', `"version" must be at most ${found.version}, the newest.`);
   const published = withBreaksAt(found, request.vintage, version);
   const aggregation = aggregationOf(published, request);
   const series = aggregation === null ? published : { ...published, frequency: aggregation.target };
@@ -201,19 +199,16 @@ function aggregationOf(
   const allowed = lowerFrequencies(source);
   if (!allowed.includes(target)) {
     const hint = allowed.length === 0 ? 'None is lower.' : `Lower ones are ${allowed.join(', ')}.`;
-    fail(
-      'invalid_parameter',
+    refuseParam(
+      'frequency',
       `"frequency" must not be higher than that of ${id}, which is ${source}: ${target} values cannot be known. ${hint}`,
-      { param: 'frequency' },
     );
   }
-  if (source === 'irregular' && !incomplete) {
-    fail(
-      'invalid_parameter',
+  if (source === 'irregular' && !incomplete)
+    refuseParam(
+      'frequency',
       `${id} is irregular, so no period is known to be complete. Add incomplete=true.`,
-      { param: 'frequency' },
     );
-  }
   return {
     ...{ source, target, aggregate, incomplete, fiscalYearEnd },
     breaks: breaks.map(({ date }) => date),

@@ -2,7 +2,7 @@
 // plan without vintages.
 import { z } from 'zod';
 import { dateIn } from '../../kernel/clock.ts';
-import { fail } from '../../kernel/errors.ts';
+import { fail, refuseParam } from '../../kernel/errors.ts';
 import { cursorParam } from '../../kernel/http/list.ts';
 import type { ServiceCall } from '../../kernel/http/server.ts';
 import {
@@ -232,10 +232,9 @@ export function requireFewPoints({
 }): void {
   if (format !== 'json') return;
   if (limit * ids.length <= limitMax) return;
-  fail(
-    'invalid_parameter',
+  refuseParam(
+    'limit',
     `"limit", ${limitDefault} by default, times the number of series must not be over ${limitMax}. For ${ids.length} series, it may be ${Math.floor(limitMax / ids.length)}.`,
-    { param: 'limit' },
   );
 }
 
@@ -243,9 +242,9 @@ export function requireFewPoints({
 export function requireTable(query: ManySeriesQuery): void {
   const { format, layout, limit } = query;
   if (format === 'xlsx') return requireWorkbook(query, layout);
-  if (format !== 'csv' && layout !== undefined) refuse('layout', '"layout" is for format=csv.');
+  if (format !== 'csv' && layout !== undefined) refuseParam('layout', '"layout" is for format=csv.');
   if (format !== 'json' && limit !== undefined)
-    refuse('limit', `"limit" is for format=json: ${format} has all points. Use from, to or last.`);
+    refuseParam('limit', `"limit" is for format=json: ${format} has all points. Use from, to or last.`);
   if (layout === 'wide') requireValuesAlone(query, 'layout=long: a wide table');
 }
 
@@ -254,8 +253,8 @@ export function requireWorkbook(query: WorkbookQuery, layout?: string): void {
   if (query.format !== 'xlsx') return;
   for (const name of ['limit', 'cursor'] as const)
     if (query[name] !== undefined)
-      refuse(name, `"${name}" is not for format=xlsx: a workbook has all points. Use from, to or last.`);
-  if (layout === 'long') refuse('layout', 'A workbook has layout=wide. layout=long is for format=csv.');
+      refuseParam(name, `"${name}" is not for format=xlsx: a workbook has all points. Use from, to or last.`);
+  if (layout === 'long') refuseParam('layout', 'A workbook has layout=wide. layout=long is for format=csv.');
   requireValuesAlone(query, 'other formats: a workbook');
 }
 
@@ -265,20 +264,14 @@ type WorkbookQuery = Pick<ManySeriesQuery, 'format' | 'fields' | 'include' | 'li
 
 function requireValuesAlone({ fields, include }: WorkbookQuery, others: string): void {
   if (fields.join() !== defaultPointFields.join())
-    refuse('fields', `"fields" is for ${others} has values alone.`);
-  if (include !== undefined) refuse('include', `"include" is for ${others} has values alone.`);
-}
-
-function refuse(param: string, message: string): never {
-  return fail('invalid_parameter', message, { param });
+    refuseParam('fields', `"fields" is for ${others} has values alone.`);
+  if (include !== undefined) refuseParam('include', `"include" is for ${others} has values alone.`);
 }
 
 /** @throws Failure `invalid_parameter` if the newest points of so many combinations would be more than allowed. */
 export function requireFewNewest(last: number | null, combinations: number): void {
   if (last === null || last * combinations <= limitMax) return;
-  fail('invalid_parameter', `"last" times the number of combinations must not be over ${limitMax}.`, {
-    param: 'last',
-  });
+  refuseParam('last', `"last" times the number of combinations must not be over ${limitMax}.`);
 }
 
 /** Whether the answer has the notes on its points. They have no vintages, so no URL pins them. */
@@ -338,12 +331,9 @@ export function toRequest(
     last,
   };
   requireTogether(query);
-  if (base !== null && transform !== 'index') {
-    fail('invalid_parameter', '"base" requires transform=index.', { param: 'base' });
-  }
-  if (version !== null && vintage === null && release === 'current') {
-    fail('invalid_parameter', '"version" requires vintage= or release=first.', { param: 'version' });
-  }
+  if (base !== null && transform !== 'index') refuseParam('base', '"base" requires transform=index.');
+  if (version !== null && vintage === null && release === 'current')
+    refuseParam('version', '"version" requires vintage= or release=first.');
   if (vintage !== null) requireVintages('vintage', call);
   if (release === 'first') requireVintages('release', call);
   requirePast(vintage, dependencies);
@@ -361,13 +351,13 @@ function requireTogether({
   cursor,
 }: Partial<z.output<z.ZodObject<typeof seriesParams>>>): void {
   if (frequency === undefined && aggregate !== undefined)
-    refuse('aggregate', '"aggregate" requires "frequency".');
+    refuseParam('aggregate', '"aggregate" requires "frequency".');
   if (frequency === undefined && incomplete === true)
-    refuse('incomplete', '"incomplete" requires "frequency".');
+    refuseParam('incomplete', '"incomplete" requires "frequency".');
   if (frequency !== undefined && include?.includes('notes') === true)
-    refuse('include', '"include=notes" is for the published points, not with "frequency".');
+    refuseParam('include', '"include=notes" is for the published points, not with "frequency".');
   if (last !== undefined && (limit !== undefined || cursor !== undefined))
-    refuse('last', '"last" cannot be combined with "limit" or "cursor".');
+    refuseParam('last', '"last" cannot be combined with "limit" or "cursor".');
 }
 
 /** @throws Failure `plan_required`. Checked here again, without trusting the gateway's check. */
@@ -382,7 +372,5 @@ function requirePast(vintage: string | null, { clock, seriesTimeZone, asOf }: De
   requireByPin(asOf, vintage, 'vintage');
   const today = dateIn(seriesTimeZone, clock.now());
   if (vintage <= today) return;
-  fail('invalid_parameter', `"vintage" must not be in the future; today is ${today} (${seriesTimeZone}).`, {
-    param: 'vintage',
-  });
+  refuseParam('vintage', `"vintage" must not be in the future; today is ${today} (${seriesTimeZone}).`);
 }

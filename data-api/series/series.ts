@@ -59,7 +59,7 @@ export const getSeries = endpoint({
   json: seriesSchema,
   headers: pinnedHeaders,
   errors: seriesErrors,
-  handler: (dependencies) => async (asked) => {
+  handler: async (dependencies, asked) => {
     requireWorkbook(asked.query);
     const request = toRequest(asked.query, asked.call, dependencies);
     // A stream is read by several statements, and sent data cannot be revoked.
@@ -174,7 +174,7 @@ export const getLatest = endpoint({
   json: seriesSchema,
   headers: pinnedHeaders,
   errors: seriesErrors,
-  handler: (dependencies) => async (asked) => {
+  handler: async (dependencies, asked) => {
     const { query, call, url } = asked;
     const request: SeriesRequest = { ...toRequest(query, call, dependencies), sort: 'desc' };
     const pageQuery = await lookUp(dependencies, asked, request);

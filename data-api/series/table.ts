@@ -3,7 +3,7 @@
 import { dayNumber, fromDayNumber } from '../../kernel/dates.ts';
 import type { Queryable } from '../../kernel/database.ts';
 import { entryAt } from '../../kernel/entries.ts';
-import { fail } from '../../kernel/errors.ts';
+import { refuseParam } from '../../kernel/errors.ts';
 import { harmless } from '../../kernel/formula.ts';
 import type { Cursors } from '../../kernel/http/cursor.ts';
 import { csvLine } from '../../kernel/http/list.ts';
@@ -186,7 +186,7 @@ export async function workbookSheets(
 
 function refuseSize(what: string): never {
   const message = `A workbook of these ${what}. Narrow it by from, to, dims or last, or use format=csv.`;
-  return fail('invalid_parameter', message, { param: 'format' });
+  return refuseParam('format', message);
 }
 
 const factNames = ['series', 'name', 'unit', 'frequency', 'source', 'licence', 'vintage', 'version', 'last_updated', 'transform', 'citation_url'] as const; // prettier-ignore

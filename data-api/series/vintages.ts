@@ -15,21 +15,19 @@ export const getVintages = endpoint({
   query: { ...windowParams, ...paramsOf(vintagesList, {}) },
   json: schemaOf(vintagesList),
   errors: ['not_found', 'gone', 'plan_required'],
-  handler:
-    (dependencies) =>
-    async ({ query, params, call }) => {
-      requireVintages(undefined, call);
-      const { from, to } = windowOf(query);
-      const series = await call.stage('lookup', () =>
-        requireSeries(dependencies, call, memberOf(params, 'id'), null),
-      );
-      const where = new Conditions()
-        .and(series.seriesNo, (p) => `v.series_no = ${p}`)
-        .and(from, (p) => `v.vintage >= ${p}`)
-        .and(to, (p) => `v.vintage <= ${p}`);
-      const { rowVersion, changedAt } = series;
-      const state = { version: `${rowVersion} ${changedAt.toISOString()}`, changedAt };
-      const fileName = `${series.id}-vintages`;
-      return listReply(dependencies, call, { list: vintagesList, query, where, fileName, state });
-    },
+  handler: async (dependencies, { query, params, call }) => {
+    requireVintages(undefined, call);
+    const { from, to } = windowOf(query);
+    const series = await call.stage('lookup', () =>
+      requireSeries(dependencies, call, memberOf(params, 'id'), null),
+    );
+    const where = new Conditions()
+      .and(series.seriesNo, (p) => `v.series_no = ${p}`)
+      .and(from, (p) => `v.vintage >= ${p}`)
+      .and(to, (p) => `v.vintage <= ${p}`);
+    const { rowVersion, changedAt } = series;
+    const state = { version: `${rowVersion} ${changedAt.toISOString()}`, changedAt };
+    const fileName = `${series.id}-vintages`;
+    return listReply(dependencies, call, { list: vintagesList, query, where, fileName, state });
+  },
 });

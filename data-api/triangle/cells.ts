@@ -49,18 +49,11 @@ export async function* triangleRows(database: Queryable, triangle: Triangle): As
   }
 }
 
-interface Part {
-  lineNo: number;
-  revisions: Revisions;
-  first: number;
-  end: number;
-}
-
 /** A combination of which only the first part was read: its last date may be incomplete, and is read again. */
 async function* longCombination(
   database: Queryable,
   triangle: Triangle,
-  { lineNo, ...part }: Part,
+  { lineNo, ...part }: { lineNo: number; revisions: Revisions; first: number; end: number },
 ): AsyncGenerator<TriangleRow> {
   // Several times the maximum for a point, as its last point is read again.
   const perCombinationMax = Math.max(blockRevisions, 4 * (triangle.vintages.length + 2));

@@ -2,7 +2,7 @@
 // a row per cell, or a row per point with a column per vintage.
 import type { z } from 'zod';
 import { memberOf } from '../../kernel/entries.ts';
-import { fail } from '../../kernel/errors.ts';
+import { fail, refuseParam } from '../../kernel/errors.ts';
 import { harmless } from '../../kernel/formula.ts';
 import { csvCells, csvLine, csvText, formatParam } from '../../kernel/http/list.ts';
 import {
@@ -44,7 +44,7 @@ export const getTriangle = endpoint({
   query: triangleParams,
   json: triangleSchema,
   errors: ['not_found', 'unknown_dimension', 'plan_required', 'gone'],
-  handler: (dependencies) => async (asked) => {
+  handler: async (dependencies, asked) => {
     requireVintages(undefined, asked.call);
     return triangleReply(dependencies, asked);
   },
@@ -57,7 +57,7 @@ export const getOpenTriangle = endpoint({
   json: triangleSchema,
   caching: 'public',
   errors: ['not_found', 'unknown_dimension', 'gone'],
-  handler: (dependencies) => async (asked) => {
+  handler: async (dependencies, asked) => {
     const { openRevisionsSeries: open } = dependencies;
     if (memberOf(asked.params, 'id') !== open) {
       const shown = open === undefined ? 'Those of no series are.' : `Those of ${open} are.`;
@@ -107,9 +107,7 @@ async function triangleReply(dependencies: Dependencies, { query, params, call }
 function vintageFilter({ vintages_from, vintages_to, last }: TriangleQuery) {
   const { from = '0001-01-01' } = vintages_from ?? {};
   const { to = '9999-12-31' } = vintages_to ?? {};
-  if (from > to) {
-    fail('invalid_parameter', '"vintages_from" must not be after "vintages_to".', { param: 'vintages_from' });
-  }
+  if (from > to) refuseParam('vintages_from', '"vintages_from" must not be after "vintages_to".');
   return (days: readonly string[]): string[] => {
     const within = days.filter((day) => day >= from && day <= to);
     return last === undefined ? within : within.slice(-last);

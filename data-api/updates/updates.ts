@@ -84,49 +84,42 @@ export const getUpdates = endpoint({
   }),
   caching: 'public',
   errors: ['invalid_cursor', 'not_found', 'gone'],
-  handler: (dependencies) => {
-    const narrowedBy = narrowing(dependencies);
-    return async ({ query: asked, call, url }) => {
-      const { cursor, type, limit, format } = asked;
-      const now = dependencies.clock.now();
-      const isOpen = asked.since === undefined && cursor === undefined;
-      if (isOpen) call.changesAt(now); // the window moves with the clock
-      const since = isOpen ? new Date(now.getTime() - daysByDefault * dayMs) : asked.since;
-      const where = await call.stage('lookup', () => narrowedBy(asked));
-      const found = await call.stage('sql', () =>
-        readUpdates(dependencies.database, {
-          ...{
-            since,
-            after: cursor,
-            type,
-            series: asked.series,
-            where,
-            limit,
-            order: format === 'atom' ? 'newest' : 'oldest',
-          },
-        }),
-      );
-      requirePlace(cursor, found);
-      return {
-        // No identity: the ETag is that of the text.
-        format,
-        fileName: 'updates',
-        read: () => contentOf(found, { format, url, publicUrl: dependencies.publicUrl }),
-      };
+  handler: async (dependencies, { query: asked, call, url }) => {
+    const { cursor, type, limit, format } = asked;
+    const now = dependencies.clock.now();
+    const isOpen = asked.since === undefined && cursor === undefined;
+    if (isOpen) call.changesAt(now); // the window moves with the clock
+    const since = isOpen ? new Date(now.getTime() - daysByDefault * dayMs) : asked.since;
+    const where = await call.stage('lookup', () => narrowedBy(dependencies, asked));
+    const found = await call.stage('sql', () =>
+      readUpdates(dependencies.database, {
+        ...{
+          since,
+          after: cursor,
+          type,
+          series: asked.series,
+          where,
+          limit,
+          order: format === 'atom' ? 'newest' : 'oldest',
+        },
+      }),
+    );
+    requirePlace(cursor, found);
+    return {
+      // No identity: the ETag is that of the text.
+      format,
+      fileName: 'updates',
+      read: () => contentOf(found, { format, url, publicUrl: dependencies.publicUrl }),
     };
   },
 });
 
 /** The query's conditions on series; none if all match. */
-function narrowing(dependencies: Dependencies): (asked: Query) => Promise<Conditions> {
-  const releases = keptReleases(dependencies);
-  return async ({ source, release, q }) => {
-    const { database, vocabulary } = dependencies;
-    const words = q === undefined ? undefined : await seriesWords(database, vocabulary, q);
-    const found =
-      release === undefined ? undefined : requireNamed((await releases()).value, release, 'release');
-    return catalogWhere({ words, source }).and(found && [found.source, found.name], isBroughtBy);
-  };
+async function narrowedBy(dependencies: Dependencies, { source, release, q }: Query): Promise<Conditions> {
+  const { database, vocabulary } = dependencies;
+  const words = q === undefined ? undefined : await seriesWords(database, vocabulary, q);
+  const found = release && requireNamed((await keptReleases(dependencies)).value, release, 'release');
+  return catalogWhere({ words, source }).and(found && [found.source, found.name], isBroughtBy);
 }
 
 /** @throws Failure `gone` if the update of the cursor is no longer stored; `invalid_cursor` if it never existed. */

@@ -91,11 +91,6 @@ interface Unit {
   unit_multiplier: number | null;
 }
 
-interface UnitBreak {
-  date: string;
-  from: Unit;
-}
-
 /** The breaks of the unit; a continuation as another series changes none of the series' own points. */
 export function unitBreaks<Break extends { date: string }>(
   breaks: readonly Break[],
@@ -109,7 +104,7 @@ export function unitBreaks<Break extends { date: string }>(
 export function unitAt(
   meta: Unit & {
     transform: string | null;
-    breaks: readonly (UnitBreak | { date: string; continued_by: string })[];
+    breaks: readonly ({ date: string; from: Unit } | { date: string; continued_by: string })[];
   },
   lastDate: string,
 ): { unit: string | null; unitMultiplier: number | null } {

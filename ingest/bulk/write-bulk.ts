@@ -161,14 +161,8 @@ function retire(
     });
 }
 
-interface Writing {
-  store: BulkStore;
-  workshop: string;
-  before: Manifest | undefined;
-}
-
 async function writeAll(
-  { store, workshop, before }: Writing,
+  { store, workshop, before }: { store: BulkStore; workshop: string; before: Manifest | undefined },
   { moment, load, createdAt, scopes }: Edition,
 ): Promise<KeptFile[]> {
   const taken = new Set(

@@ -165,13 +165,7 @@ function* indexWalk(lastDay: string): Iterable<{ day: string; level: number; mov
   }
 }
 
-interface FundDay {
-  day: string;
-  nav: number;
-  payout: number;
-}
-
-function* fundWalk(each: Fund, lastDay: string): Iterable<FundDay> {
+function* fundWalk(each: Fund, lastDay: string): Iterable<{ day: string; nav: number; payout: number }> {
   const draw = random(`NAV of ${each.id}`);
   let nav = each.par;
   let before = firstDay;

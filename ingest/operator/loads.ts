@@ -77,29 +77,27 @@ export const listAllLoads = endpoint({
     ...listParams({ fields: rowSchema.keyof().options, sorts: ['load'], sort: '-load' }),
   },
   rows: rowSchema,
-  handler:
-    (deps) =>
-    ({ query, call }) => {
-      const { database, cursors } = deps;
-      const { dataset, kind, status, sort } = query;
-      const wish = {
-        ...(dataset === undefined ? {} : { dataset }),
-        ...(kind === undefined ? {} : { kind }),
-        ...(status === undefined ? {} : { status }),
-      };
-      return page(cursors, {
-        query,
-        of: ['loads', dataset, kind, status],
-        fileName: 'loads',
-        async read(place, limit) {
-          const last = place === null ? undefined : Number(place[0]);
-          const from = sort === 'load' ? { after: last ?? 0 } : last === undefined ? {} : { before: last };
-          const found = await call.stage('sql', () => listLoads(database, { ...wish, ...from, limit }));
-          const rows = await call.stage('sql', () => rowsOf(deps, found));
-          return rows.map((row) => ({ row, place: [row.load] }));
-        },
-      });
-    },
+  handler: (deps, { query, call }) => {
+    const { database, cursors } = deps;
+    const { dataset, kind, status, sort } = query;
+    const wish = {
+      ...(dataset === undefined ? {} : { dataset }),
+      ...(kind === undefined ? {} : { kind }),
+      ...(status === undefined ? {} : { status }),
+    };
+    return page(cursors, {
+      query,
+      of: ['loads', dataset, kind, status],
+      fileName: 'loads',
+      async read(place, limit) {
+        const last = place === null ? undefined : Number(place[0]);
+        const from = sort === 'load' ? { after: last ?? 0 } : last === undefined ? {} : { before: last };
+        const found = await call.stage('sql', () => listLoads(database, { ...wish, ...from, limit }));
+        const rows = await call.stage('sql', () => rowsOf(deps, found));
+        return rows.map((row) => ({ row, place: [row.load] }));
+      },
+    });
+  },
 });
 
 export const readLoad = endpoint({
@@ -107,19 +105,17 @@ export const readLoad = endpoint({
   requester: 'operator',
   params,
   answers: { 200: loadSchema },
-  handler:
-    (deps) =>
-    async ({ params: given, call }) => {
-      const { database } = deps;
-      const loadNo = numberOf(memberOf(given, 'load'), 'load');
-      const found = await call.stage('sql', () => listLoads(database, { loadNo, limit: 1 }));
-      const [row] = await call.stage('sql', () => rowsOf(deps, found));
-      if (row === undefined) fail('not_found', `There is no load ${loadNo}.`);
-      const { count: seriesCount, series } = await call.stage('sql', () =>
-        seriesOfLoad(database, loadNo, seriesNamedMax),
-      );
-      return one({ ...row, series_count: seriesCount, series });
-    },
+  handler: async (deps, { params: given, call }) => {
+    const { database } = deps;
+    const loadNo = numberOf(memberOf(given, 'load'), 'load');
+    const found = await call.stage('sql', () => listLoads(database, { loadNo, limit: 1 }));
+    const [row] = await call.stage('sql', () => rowsOf(deps, found));
+    if (row === undefined) fail('not_found', `There is no load ${loadNo}.`);
+    const { count: seriesCount, series } = await call.stage('sql', () =>
+      seriesOfLoad(database, loadNo, seriesNamedMax),
+    );
+    return one({ ...row, series_count: seriesCount, series });
+  },
 });
 
 export const retractLoad = endpoint({
@@ -147,21 +143,19 @@ export const retractLoad = endpoint({
     }),
   },
   errors: ['conflict', 'unavailable'],
-  handler:
-    (deps) =>
-    async ({ requester, params: given, body, call }) => {
-      const loadNo = numberOf(memberOf(given, 'load'), 'load');
-      const { seriesTimeZone, fiscalYearFirstMonth, clock } = deps;
-      const { erase, reason, dry_run: dryRun } = body;
-      const result = await call.stage('sql', () =>
-        retract(actingFor(deps.database, requester), {
-          ...{ loadNo, erase, dryRun, seriesTimeZone, fiscalYearFirstMonth, clock },
-          ...(reason === undefined ? {} : { reason }),
-          onWaiting: refuseWaiting,
-        }),
-      );
-      return one(retractionReport(result, dryRun));
-    },
+  handler: async (deps, { requester, params: given, body, call }) => {
+    const loadNo = numberOf(memberOf(given, 'load'), 'load');
+    const { seriesTimeZone, fiscalYearFirstMonth, clock } = deps;
+    const { erase, reason, dry_run: dryRun } = body;
+    const result = await call.stage('sql', () =>
+      retract(actingFor(deps.database, requester), {
+        ...{ loadNo, erase, dryRun, seriesTimeZone, fiscalYearFirstMonth, clock },
+        ...(reason === undefined ? {} : { reason }),
+        onWaiting: refuseWaiting,
+      }),
+    );
+    return one(retractionReport(result, dryRun));
+  },
 });
 
 /** @returns the loads as JSON, in the same order. */

@@ -2,7 +2,7 @@
 // embargo. A child process does the work. A due release interrupts it: a publication restarts afterwards, a check is refused.
 import { z } from 'zod';
 import { dateIn } from '../../kernel/clock.ts';
-import { fail } from '../../kernel/errors.ts';
+import { refuseField } from '../../kernel/errors.ts';
 import { one } from '../../kernel/http/service-endpoint.ts';
 import { metadataNames } from '../datasets/metadata.ts';
 import { shellWord } from '../datasets/shell-word.ts';
@@ -127,20 +127,18 @@ export const checkUpload = endpoint({
   body: z.strictObject({ ...wish, choose }),
   answers: { 200: checkSchema },
   errors: ['conflict', 'unavailable'],
-  handler:
-    (deps) =>
-    async ({ params: given, body, call }) => {
-      const upload = await call.stage('lookup', () => requireUpload(deps, given));
-      const { entry, checked } = await call.stage('compute', () =>
-        refusing(async () => {
-          const picked = pickedEntry(upload, body);
-          const task = await taskOf(deps, upload, { ...body, entry: picked });
-          const limits = { withinMs: checkWithinMs };
-          return { entry: picked, checked: await deps.children.run('check-table', task, limits) };
-        }),
-      );
-      return one({ ...checkOf(checked, commandFor(upload.name, body.set, '--dry-run')), entry });
-    },
+  handler: async (deps, { params: given, body, call }) => {
+    const upload = await call.stage('lookup', () => requireUpload(deps, given));
+    const { entry, checked } = await call.stage('compute', () =>
+      refusing(async () => {
+        const picked = pickedEntry(upload, body);
+        const task = await taskOf(deps, upload, { ...body, entry: picked });
+        const limits = { withinMs: checkWithinMs };
+        return { entry: picked, checked: await deps.children.run('check-table', task, limits) };
+      }),
+    );
+    return one({ ...checkOf(checked, commandFor(upload.name, body.set, '--dry-run')), entry });
+  },
 });
 
 export const publishUpload = endpoint({
@@ -161,28 +159,26 @@ export const publishUpload = endpoint({
   }),
   answers: { 201: publicationSchema },
   errors: ['conflict', 'unavailable'],
-  handler:
-    (deps) =>
-    async ({ requester, params: given, body, call }) => {
-      const upload = await call.stage('lookup', () => requireUpload(deps, given));
-      const due = dueOf(body.release_at, body.release_with);
-      const published = await call.stage('compute', () =>
-        refusing(async () =>
-          deps.children.run(
-            'publish-table',
-            { ...(await taskOf(deps, upload, body)), due },
-            { withinMs: publishWithinMs, accountId: requester },
-          ),
+  handler: async (deps, { requester, params: given, body, call }) => {
+    const upload = await call.stage('lookup', () => requireUpload(deps, given));
+    const due = dueOf(body.release_at, body.release_with);
+    const published = await call.stage('compute', () =>
+      refusing(async () =>
+        deps.children.run(
+          'publish-table',
+          { ...(await taskOf(deps, upload, body)), due },
+          { withinMs: publishWithinMs, accountId: requester },
         ),
-      );
-      const command = due === undefined ? commandFor(upload.name, body.set, '--yes') : null;
-      return one({ ...published, command }, { status: 201 });
-    },
+      ),
+    );
+    const command = due === undefined ? commandFor(upload.name, body.set, '--yes') : null;
+    return one({ ...published, command }, { status: 201 });
+  },
 });
 
 function dueOf(instant: string | undefined, calendarId: string | undefined): Due | undefined {
   if (instant !== undefined && calendarId !== undefined)
-    fail('invalid_body', 'release_at and release_with exclude each other.', { param: 'release_with' });
+    refuseField('release_with', 'release_at and release_with exclude each other.');
   if (calendarId !== undefined) return { calendarId };
   return instant === undefined ? undefined : { instant };
 }
@@ -191,9 +187,7 @@ function tableOf(upload: Upload, table: number): z.output<typeof uploadSchema>['
   const { tables } = uploadOf(upload);
   return (
     tables[table] ??
-    fail('invalid_body', `${upload.name} has no table ${table}: the last is ${tables.length - 1}.`, {
-      param: 'table',
-    })
+    refuseField('table', `${upload.name} has no table ${table}: the last is ${tables.length - 1}.`)
   );
 }
 
@@ -212,18 +206,15 @@ function pickedEntry(
     const choice = found.choices.find((each) => each.key === key);
     if (choice === undefined) {
       const keys = found.choices.filter(({ options }) => options.length > 0).map((each) => each.key);
-      return fail(
-        'invalid_body',
+      return refuseField(
+        'choose',
         `"choose": table ${table} has no choice ${key.slice(0, 40)}. ${keys.length === 0 ? 'It has none.' : `There are ${keys.join(', ')}.`}`,
-        { param: 'choose' },
       );
     }
     // This service has made the changes of an option.
     return (
       changeOf(choice as Choice, { option }) ??
-      fail('invalid_body', `"choose": ${key} has ${choice.options.length} options, numbered from 0.`, {
-        param: 'choose',
-      })
+      refuseField('choose', `"choose": ${key} has ${choice.options.length} options, numbered from 0.`)
     );
   });
   if (changes.length === 0) return text;

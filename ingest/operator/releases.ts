@@ -71,19 +71,17 @@ export const listReleases = endpoint({
     ...listParams({ fields: releaseSchema.keyof().options, sorts: ['release'], sort: '-release' }),
   },
   rows: releaseSchema,
-  handler:
-    ({ database, cursors }) =>
-    async ({ query, call }) => {
-      const { state, sort } = query;
-      const all = (await call.stage('sql', () => selectReleases(database))).map(rowOf);
-      const rows = all.filter((row) => state === undefined || row.state === state);
-      return page(cursors, {
-        query,
-        of: ['releases', state],
-        fileName: 'releases',
-        read: inMemory(rows, sort, ({ release }) => [release]),
-      });
-    },
+  handler: async ({ database, cursors }, { query, call }) => {
+    const { state, sort } = query;
+    const all = (await call.stage('sql', () => selectReleases(database))).map(rowOf);
+    const rows = all.filter((row) => state === undefined || row.state === state);
+    return page(cursors, {
+      query,
+      of: ['releases', state],
+      fileName: 'releases',
+      read: inMemory(rows, sort, ({ release }) => [release]),
+    });
+  },
 });
 
 export const readRelease = endpoint({
@@ -91,18 +89,16 @@ export const readRelease = endpoint({
   requester: 'operator',
   params,
   answers: { 200: withHistorySchema },
-  handler:
-    ({ database }) =>
-    async ({ params: given, call }) => {
-      const releaseNo = numberOf(memberOf(given, 'release'), 'release');
-      const [release] = await call.stage('sql', () => selectReleases(database, releaseNo));
-      if (release === undefined) fail('not_found', `There is no release ${releaseNo}.`);
-      const history = await call.stage('sql', () => selectHistory(database, releaseNo));
-      return one({
-        ...rowOf(release),
-        history: history.map((entry) => ({ ...historyReport(entry), at: instantText(entry.at) })),
-      });
-    },
+  handler: async ({ database }, { params: given, call }) => {
+    const releaseNo = numberOf(memberOf(given, 'release'), 'release');
+    const [release] = await call.stage('sql', () => selectReleases(database, releaseNo));
+    if (release === undefined) fail('not_found', `There is no release ${releaseNo}.`);
+    const history = await call.stage('sql', () => selectHistory(database, releaseNo));
+    return one({
+      ...rowOf(release),
+      history: history.map((entry) => ({ ...historyReport(entry), at: instantText(entry.at) })),
+    });
+  },
 });
 
 export const cancelOneRelease = endpoint({
@@ -111,10 +107,8 @@ export const cancelOneRelease = endpoint({
   params,
   answers: { 200: releaseSchema },
   errors: ['conflict'],
-  handler:
-    (deps) =>
-    async ({ requester, params: given, call }) =>
-      one(await call.stage('sql', () => change(deps, requester, given, cancelRelease))),
+  handler: async (deps, { requester, params: given, call }) =>
+    one(await call.stage('sql', () => change(deps, requester, given, cancelRelease))),
 });
 
 export const publishRelease = endpoint({
@@ -125,10 +119,8 @@ export const publishRelease = endpoint({
   params,
   answers: { 202: releaseSchema },
   errors: ['conflict'],
-  handler:
-    (deps) =>
-    async ({ requester, params: given, call }) =>
-      one(await call.stage('sql', () => change(deps, requester, given, hastenRelease)), { status: 202 }),
+  handler: async (deps, { requester, params: given, call }) =>
+    one(await call.stage('sql', () => change(deps, requester, given, hastenRelease)), { status: 202 }),
 });
 
 async function change(

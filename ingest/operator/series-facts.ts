@@ -49,24 +49,22 @@ export const listSeriesFacts = endpoint({
     ...listParams({ fields: rowSchema.keyof().options, sorts: ['id'], sort: 'id' }),
   },
   rows: rowSchema,
-  handler:
-    ({ database, cursors }) =>
-    ({ query, call }) => {
-      const { q, source, missing } = query;
-      const sort = query.sort === 'id' ? 'id' : '-id';
-      return page(cursors, {
-        query,
-        of: ['series-facts', q, source, missing],
-        fileName: 'series-facts',
-        async read(place, limit) {
-          const after = place === null ? null : String(place[0]);
-          const found = await call.stage('sql', () =>
-            listFacts(database, { q, source, missing, sort, after, limit }),
-          );
-          return found.map((row) => ({ row: rowOf(row), place: [row.id] }));
-        },
-      });
-    },
+  handler: ({ database, cursors }, { query, call }) => {
+    const { q, source, missing } = query;
+    const sort = query.sort === 'id' ? 'id' : '-id';
+    return page(cursors, {
+      query,
+      of: ['series-facts', q, source, missing],
+      fileName: 'series-facts',
+      async read(place, limit) {
+        const after = place === null ? null : String(place[0]);
+        const found = await call.stage('sql', () =>
+          listFacts(database, { q, source, missing, sort, after, limit }),
+        );
+        return found.map((row) => ({ row: rowOf(row), place: [row.id] }));
+      },
+    });
+  },
 });
 
 function rowOf({ isOfItem, isPublished, ...row }: ListedFacts) {
@@ -127,19 +125,17 @@ export const setSeriesFacts = endpoint({
     }),
   },
   errors: ['conflict', 'unavailable'],
-  handler:
-    (deps) =>
-    async ({ requester, body, call }) => {
-      const { seriesTimeZone, clock } = deps;
-      const { series, reason, dry_run: dryRun } = body;
-      const change = () =>
-        setManyFacts(actingFor(deps.database, requester), {
-          ...{ ...readFactsRequest(series), dryRun, seriesTimeZone, clock, onWaiting: refuseWaiting },
-          ...(reason === undefined ? {} : { reason }),
-        });
-      const done = call.stage('sql', change).then((changed) => changeReport(changed, dryRun));
-      return one(await refusing(() => (dryRun ? done.catch(faultsReport) : done)));
-    },
+  handler: async (deps, { requester, body, call }) => {
+    const { seriesTimeZone, clock } = deps;
+    const { series, reason, dry_run: dryRun } = body;
+    const change = () =>
+      setManyFacts(actingFor(deps.database, requester), {
+        ...{ ...readFactsRequest(series), dryRun, seriesTimeZone, clock, onWaiting: refuseWaiting },
+        ...(reason === undefined ? {} : { reason }),
+      });
+    const done = call.stage('sql', change).then((changed) => changeReport(changed, dryRun));
+    return one(await refusing(() => (dryRun ? done.catch(faultsReport) : done)));
+  },
 });
 
 function changeReport({ changed, unchanged, loadNo, interruptions }: ManyFactsChange, dryRun: boolean) {

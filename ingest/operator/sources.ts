@@ -42,20 +42,16 @@ export const listFreshSources = endpoint({
     }),
   },
   rows: rowSchema,
-  handler:
-    ({ database, cursors }) =>
-    async ({ query, call }) => {
-      const { state, sort } = query;
-      const all = (await call.stage('sql', () => selectSources(database))).map(sourceReport);
-      const rows = all.filter(
-        ({ failures }) => state === undefined || (state === 'failing') === failures > 0,
-      );
-      const by = sort.replace(/^-/, '') as 'name' | 'next_fetch_at' | 'failures';
-      return page(cursors, {
-        query,
-        of: ['sources', state],
-        fileName: 'sources',
-        read: inMemory(rows, sort, (row) => [row[by], row.name]),
-      });
-    },
+  handler: async ({ database, cursors }, { query, call }) => {
+    const { state, sort } = query;
+    const all = (await call.stage('sql', () => selectSources(database))).map(sourceReport);
+    const rows = all.filter(({ failures }) => state === undefined || (state === 'failing') === failures > 0);
+    const by = sort.replace(/^-/, '') as 'name' | 'next_fetch_at' | 'failures';
+    return page(cursors, {
+      query,
+      of: ['sources', state],
+      fileName: 'sources',
+      read: inMemory(rows, sort, (row) => [row[by], row.name]),
+    });
+  },
 });

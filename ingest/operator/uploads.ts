@@ -61,41 +61,39 @@ export const uploadFile = endpoint({
   takesFile: true,
   answers: { 201: uploadSchema },
   errors: ['invalid_body', 'invalid_request', 'conflict', 'unavailable'],
-  handler:
-    (deps) =>
-    async ({ requester, query, request, call }) => {
-      const { database, releaseClock } = deps;
-      const createdAt = await releaseClock.now(database);
-      const upload: NewUpload = {
-        ...{ id: randomUUID(), accountId: requester, name: query.name, publication: query.publication },
-        ...{ createdAt, expiresAt: new Date(createdAt.getTime() + arrivesWithinMs) },
-      };
-      if (!(await database.transaction((on) => insertUpload(on, upload, ofAccountMax))))
-        fail(
-          'conflict',
-          `An account may have ${ofAccountMax} uploads at a time. Publish or delete one of \`GET /v1/operator/uploads\`.`,
-        );
-      try {
-        const { fileBytes: bytes, fileSha256: sha256 } = await call.stage('sql', () =>
-          storePieces(bytesOf(request, deps.uploadMb), (position, piece) =>
-            insertPiece(database, { uploadId: upload.id }, position, piece),
-          ),
-        );
-        if (bytes === 0) fail('invalid_body', 'The body is empty: it must be the file.');
-        const today = dateIn(deps.seriesTimeZone, createdAt);
-        const given = { id: upload.id, name: upload.name, publication: upload.publication, sha256, today };
-        const tables = await call.stage('compute', () =>
-          deps.children.run('read-upload', given, { withinMs: readWithinMs }),
-        );
-        const expiresAt = new Date(createdAt.getTime() + keptMs);
-        if (!(await completeUpload(database, upload.id, { bytes, sha256, tables, expiresAt })))
-          fail('conflict', 'The upload was deleted while it was read.');
-        return one(uploadOf({ ...upload, bytes, sha256, tables, expiresAt, published: [] }), { status: 201 });
-      } catch (error) {
-        await deleteUpload(database, upload.id);
-        throw refusalOf(error);
-      }
-    },
+  handler: async (deps, { requester, query, request, call }) => {
+    const { database, releaseClock } = deps;
+    const createdAt = await releaseClock.now(database);
+    const upload: NewUpload = {
+      ...{ id: randomUUID(), accountId: requester, name: query.name, publication: query.publication },
+      ...{ createdAt, expiresAt: new Date(createdAt.getTime() + arrivesWithinMs) },
+    };
+    if (!(await database.transaction((on) => insertUpload(on, upload, ofAccountMax))))
+      fail(
+        'conflict',
+        `An account may have ${ofAccountMax} uploads at a time. Publish or delete one of \`GET /v1/operator/uploads\`.`,
+      );
+    try {
+      const { fileBytes: bytes, fileSha256: sha256 } = await call.stage('sql', () =>
+        storePieces(bytesOf(request, deps.uploadMb), (position, piece) =>
+          insertPiece(database, { uploadId: upload.id }, position, piece),
+        ),
+      );
+      if (bytes === 0) fail('invalid_body', 'The body is empty: it must be the file.');
+      const today = dateIn(deps.seriesTimeZone, createdAt);
+      const given = { id: upload.id, name: upload.name, publication: upload.publication, sha256, today };
+      const tables = await call.stage('compute', () =>
+        deps.children.run('read-upload', given, { withinMs: readWithinMs }),
+      );
+      const expiresAt = new Date(createdAt.getTime() + keptMs);
+      if (!(await completeUpload(database, upload.id, { bytes, sha256, tables, expiresAt })))
+        fail('conflict', 'The upload was deleted while it was read.');
+      return one(uploadOf({ ...upload, bytes, sha256, tables, expiresAt, published: [] }), { status: 201 });
+    } catch (error) {
+      await deleteUpload(database, upload.id);
+      throw refusalOf(error);
+    }
+  },
 });
 
 export const listAllUploads = endpoint({
@@ -107,18 +105,16 @@ export const listAllUploads = endpoint({
     sort: '-created_at',
   }),
   rows: uploadRowSchema,
-  handler:
-    ({ database, releaseClock, cursors }) =>
-    async ({ query, call }) => {
-      const now = await releaseClock.now(database);
-      const rows = (await call.stage('sql', () => listUploads(database, now))).map(rowOf);
-      return page(cursors, {
-        query,
-        of: ['uploads'],
-        fileName: 'uploads',
-        read: inMemory(rows, query.sort, (row) => [row.created_at, row.id]),
-      });
-    },
+  handler: async ({ database, releaseClock, cursors }, { query, call }) => {
+    const now = await releaseClock.now(database);
+    const rows = (await call.stage('sql', () => listUploads(database, now))).map(rowOf);
+    return page(cursors, {
+      query,
+      of: ['uploads'],
+      fileName: 'uploads',
+      read: inMemory(rows, query.sort, (row) => [row.created_at, row.id]),
+    });
+  },
 });
 
 export const readUpload = endpoint({
@@ -126,10 +122,8 @@ export const readUpload = endpoint({
   requester: 'operator',
   params,
   answers: { 200: uploadSchema },
-  handler:
-    (deps) =>
-    async ({ params: given, call }) =>
-      one(uploadOf(await call.stage('sql', () => requireUpload(deps, given)))),
+  handler: async (deps, { params: given, call }) =>
+    one(uploadOf(await call.stage('sql', () => requireUpload(deps, given)))),
 });
 
 export const deleteOneUpload = endpoint({
@@ -137,13 +131,11 @@ export const deleteOneUpload = endpoint({
   requester: 'operator',
   params,
   answers: { 204: null },
-  handler:
-    (deps) =>
-    async ({ params: given, call }) => {
-      const { id } = await call.stage('sql', () => requireUpload(deps, given));
-      await call.stage('sql', () => deleteUpload(deps.database, id));
-      return { status: 204 };
-    },
+  handler: async (deps, { params: given, call }) => {
+    const { id } = await call.stage('sql', () => requireUpload(deps, given));
+    await call.stage('sql', () => deleteUpload(deps.database, id));
+    return { status: 204 };
+  },
 });
 
 /** @throws Failure `not_found` if it does not exist, or has expired. */

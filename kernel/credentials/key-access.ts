@@ -8,12 +8,6 @@ export type KeyScope = (typeof keyScopes)[number];
 
 export const addressRangesMax = 20;
 
-interface Range {
-  address: string;
-  bits: number;
-  family: 'ipv4' | 'ipv6';
-}
-
 /**
  * Whether the text is an address, or a range such as `203.0.113.0/24` or `2001:db8::/32`. IPv4 mapped into IPv6 is not accepted: clients are seen as
  * IPv4.
@@ -46,7 +40,7 @@ function isWithin(text: string, around: string): boolean {
   return range.family === other.family && range.bits >= other.bits && addressCheck([around])(range.address);
 }
 
-function rangeOf(text: string): Range | undefined {
+function rangeOf(text: string): { address: string; bits: number; family: 'ipv4' | 'ipv6' } | undefined {
   const parts = text.split('/');
   const address = entryAt(parts, 0);
   const version = isIP(address);

@@ -1,7 +1,7 @@
 // Parses the JSON body of a read by the schema of query parameters, so that a parameter is declared once for both. Every error names the field.
 import type { Request } from 'express';
 import { z } from 'zod';
-import { Failure, fail } from '../errors.ts';
+import { Failure, fail, refuseField } from '../errors.ts';
 import { parseGiven, printable } from './params.ts';
 
 type JsonType = z.output<typeof describedField>['type'];
@@ -53,7 +53,7 @@ function textsOf(name: string, value: unknown, schema: z.core.$ZodType | undefin
   if (separator === undefined) return texts.map((text) => [name, text]);
   const without = texts.find((text) => text.includes(separator));
   if (without !== undefined)
-    fail('invalid_body', `"${name}" has "${printable(without)}": one entry for each value.`, { param: name });
+    refuseField(name, `"${name}" has "${printable(without)}": one entry for each value.`);
   return [[name, texts.join(separator)]];
 }
 

@@ -2,7 +2,7 @@
 // values, and the nearest known name. If the OpenAPI document describes a text parameter as a number, a boolean or an array, its schema uses `meta({
 // override })`.
 import { z } from 'zod';
-import { fail } from '../errors.ts';
+import { fail, refuseParam, refuseField } from '../errors.ts';
 import { isDate, parsePeriod, type DateRange } from '../dates.ts';
 import { editDistance } from '../text/edit-distance.ts';
 
@@ -32,9 +32,8 @@ export const windowParams = {
 /** The requested days, both inclusive; undefined for an open end. @throws Failure if `from` is after `to`. */
 export function windowOf(asked: { from?: DateRange | undefined; to?: DateRange | undefined }) {
   const window = { from: asked.from?.from, to: asked.to?.to };
-  if (window.from !== undefined && window.to !== undefined && window.from > window.to) {
-    fail('invalid_parameter', '"from" must not be after "to".', { param: 'from' });
-  }
+  if (window.from !== undefined && window.to !== undefined && window.from > window.to)
+    refuseParam('from', '"from" must not be after "to".');
   return window;
 }
 
@@ -206,7 +205,7 @@ export function parseBody<Schema extends z.ZodType>(schema: Schema, body: unknow
   const name = issue?.code === 'unrecognized_keys' ? (issue.keys[0] ?? '') : (issue?.path.join('.') ?? '');
   const reason =
     issue?.code === 'unrecognized_keys' ? 'is not a known field' : (issue?.message ?? 'is not allowed');
-  return fail('invalid_body', faultText(printable(name), reason), { param: printable(name) });
+  return refuseField(printable(name), faultText(printable(name), reason));
 }
 
 /** What is wrong with a field, as a sentence. @param reason a verb phrase, or a sentence of its own without its full stop. */
@@ -233,9 +232,7 @@ function failUnknown(name: string, known: readonly string[]): never {
   const nearest = namedElsewhere(name, known) ?? nearestName(name, known);
   const hint = nearest === undefined ? '' : ` Did you mean "${nearest}"?`;
   const allowed = known.length === 0 ? 'None are allowed here.' : `Known names: ${known.join(', ')}.`;
-  return fail('invalid_parameter', `"${shown}" is not a parameter of this endpoint.${hint} ${allowed}`, {
-    param: shown,
-  });
+  return refuseParam(shown, `"${shown}" is not a parameter of this endpoint.${hint} ${allowed}`);
 }
 
 /** Our parameters, with their names in FRED, SDMX, the World Bank's API and pandas. */
@@ -263,7 +260,7 @@ function namedElsewhere(name: string, known: readonly string[]): string | undefi
 }
 
 function refuse(name: string, reason: string, hint = ''): never {
-  return fail('invalid_parameter', `"${name}" ${reason}.${hint}`, { param: name });
+  return refuseParam(name, `"${name}" ${reason}.${hint}`);
 }
 
 /** Client text for use in a message: shortened, without control characters. */

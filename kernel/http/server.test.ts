@@ -34,7 +34,7 @@ const moved = declare({
   summary: 'Sends the client on.',
   requester: 'anyone',
   answers: { 302: null },
-  handler: () => () => ({ status: 302, headers: { location: '/things/1' } }),
+  handler: () => ({ status: 302, headers: { location: '/things/1' } }),
 });
 
 const routes: Route[] = [

@@ -55,6 +55,7 @@ interface EndpointOf<
   Kind extends keyof Kinds & string,
   Shape extends z.ZodRawShape,
   Body extends z.ZodType | undefined,
+  Part,
 > {
   /** One line. */
   summary: string;
@@ -88,14 +89,13 @@ interface EndpointOf<
   errors?: readonly ErrorCode[];
   /** Headers that an answer may have, besides those of every answer. */
   headers?: readonly string[];
-  /** Null: this installation does not have the endpoint, so every call is answered 404. */
+  /** The part of the service that it needs. Null: this installation does not have it, so every call is answered 404. */
+  needs?: (deps: Deps) => Part | null;
   handler: (
     deps: Deps,
-  ) =>
-    | ((
-        asked: Asked<z.output<z.ZodObject<Shape>>, BodyOf<Body>, RequesterOf<Kinds, Kind>>,
-      ) => Promise<Reply | Empty> | Reply | Empty)
-    | null;
+    asked: Asked<z.output<z.ZodObject<Shape>>, BodyOf<Body>, RequesterOf<Kinds, Kind>>,
+    part: Part,
+  ) => Promise<Reply | Empty> | Reply | Empty;
 }
 
 /** An endpoint's declaration and its handler. */
@@ -117,8 +117,9 @@ export function endpointsFor<Deps>() {
       Kind extends keyof Kinds & string,
       Shape extends z.ZodRawShape,
       Body extends z.ZodType | undefined = undefined,
+      Part = undefined,
     >(
-      declared: EndpointOf<Deps, Kinds, Kind, Shape, Body>,
+      declared: EndpointOf<Deps, Kinds, Kind, Shape, Body, Part>,
     ): Endpoint<Deps, Kind> =>
       declare(kinds, declared);
 }
@@ -129,7 +130,8 @@ function declare<
   Kind extends keyof Kinds & string,
   Shape extends z.ZodRawShape,
   Body extends z.ZodType | undefined,
->(kinds: Kinds, declared: EndpointOf<Deps, Kinds, Kind, Shape, Body>): Endpoint<Deps, Kind> {
+  Part,
+>(kinds: Kinds, declared: EndpointOf<Deps, Kinds, Kind, Shape, Body, Part>): Endpoint<Deps, Kind> {
   const { summary, description, params, requester, body, requestHeaders, errors = [] } = declared;
   const kind: RequesterKind<unknown> = memberOf(kinds, requester);
   const { takesAnyQuery = false, takesRawBody = false, takesAnyBody = false, takesFile = false } = declared;
@@ -173,11 +175,12 @@ function declare<
     ],
     admit: declared.admit,
     handler(deps) {
-      const decide = declared.handler(deps);
-      if (decide === null) return () => fail('not_found', 'This endpoint is not set up here.');
+      const part = declared.needs?.(deps);
+      if (part === null) return () => fail('not_found', 'This endpoint is not set up here.');
       return async (request, response, call) => {
         const asked = await call.stage('parse', () => read(request, call));
-        await send(request, response, await decide(asked), declared.caching);
+        const reply = await declared.handler(deps, asked, part as Part);
+        await send(request, response, reply, declared.caching);
       };
     },
   };
@@ -197,7 +200,7 @@ async function send(
 }
 
 type Answered = Pick<
-  EndpointOf<unknown, RequesterKinds, string, z.ZodRawShape, undefined>,
+  EndpointOf<unknown, RequesterKinds, string, z.ZodRawShape, undefined, undefined>,
   'summary' | 'answers' | 'rows' | 'caching' | 'headers'
 >;
 

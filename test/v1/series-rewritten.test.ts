@@ -146,7 +146,7 @@ async function startOvertaken(t: ExecutionContext) {
     summary: 'Never.',
     query: { version: integerParam(0, 9).optional() },
     json: z.unknown(),
-    handler: () => () =>
+    handler: () =>
       Promise.resolve({
         ...{ identity: [], format: 'json' as const, fileName: 'never' },
         read() {

@@ -35,15 +35,12 @@ export const beginPasskeySignIn = endpoint({
     }),
   },
   errors: ['not_found'],
-  handler: (deps) => {
-    const site = passkeySiteOf(deps.settings.publicUrl);
-    if (site === null) return null;
-    return async () => {
-      const { challenge, expiresAt } = await mintChallenge(deps, null, null);
-      const { rpId } = site;
-      const options = { challenge, rpId, timeout: challengeLastsMs, userVerification: 'required' };
-      return one({ options, expires_at: instantText(expiresAt) });
-    };
+  needs: ({ settings }) => passkeySiteOf(settings.publicUrl),
+  handler: async (deps, _asked, site) => {
+    const { challenge, expiresAt } = await mintChallenge(deps, null, null);
+    const { rpId } = site;
+    const options = { challenge, rpId, timeout: challengeLastsMs, userVerification: 'required' };
+    return one({ options, expires_at: instantText(expiresAt) });
   },
 });
 
@@ -54,24 +51,21 @@ export const passkeySignIn = endpoint({
   bodyBytesMax: credentialBytesMax,
   answers: { 200: signedInAnswer },
   errors: ['invalid_credentials', 'forbidden', 'gone', 'not_found', 'rate_limited'],
-  handler: (deps) => {
-    const site = passkeySiteOf(deps.settings.publicUrl);
-    if (site === null) return null;
-    return async ({ body: { credential }, call, request }) => {
-      const clientInfo = clientInfoOf(request);
-      const { ip } = clientInfo;
-      let outcome: Outcome = { refusal: 'it was not compared' };
-      await deps.throttle.signIn({ passkey: credential.id, ip }, async () => {
-        outcome = await attempt(deps, site, { credential, clientInfo, call });
-        return 'session' in outcome;
-      });
-      const result = outcome as Outcome;
-      if ('session' in result)
-        return one({ ...result.session, device_token: deps.throttle.deviceToken(result.account) });
-      const event = { event: 'sign_in_refused', credential_id: credential.id, ip, why: result.refusal };
-      deps.log.info(event, 'a sign-in by a passkey was refused');
-      return failRefused(result.refusal);
-    };
+  needs: ({ settings }) => passkeySiteOf(settings.publicUrl),
+  handler: async (deps, { body: { credential }, call, request }, site) => {
+    const clientInfo = clientInfoOf(request);
+    const { ip } = clientInfo;
+    let outcome: Outcome = { refusal: 'it was not compared' };
+    await deps.throttle.signIn({ passkey: credential.id, ip }, async () => {
+      outcome = await attempt(deps, site, { credential, clientInfo, call });
+      return 'session' in outcome;
+    });
+    const result = outcome as Outcome;
+    if ('session' in result)
+      return one({ ...result.session, device_token: deps.throttle.deviceToken(result.account) });
+    const event = { event: 'sign_in_refused', credential_id: credential.id, ip, why: result.refusal };
+    deps.log.info(event, 'a sign-in by a passkey was refused');
+    return failRefused(result.refusal);
   },
 });
 

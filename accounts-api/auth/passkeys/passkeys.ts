@@ -54,20 +54,18 @@ export const listPasskeys = endpoint({
     sort: 'created_at',
   }),
   rows: passkeySchema,
-  handler:
-    ({ db, cursors }) =>
-    async ({ requester: { accountId }, query }) => {
-      const found = await selectPasskeys(db, null, accountId);
-      return page(cursors, {
-        query,
-        of: ['passkeys', accountId],
-        read: inMemory(found.map(recordOf), query.sort, ({ id }, position) => [
-          entryAt(found, position).created_at.getTime(),
-          id,
-        ]),
-        fileName: 'passkeys',
-      });
-    },
+  handler: async ({ db, cursors }, { requester: { accountId }, query }) => {
+    const found = await selectPasskeys(db, null, accountId);
+    return page(cursors, {
+      query,
+      of: ['passkeys', accountId],
+      read: inMemory(found.map(recordOf), query.sort, ({ id }, position) => [
+        entryAt(found, position).created_at.getTime(),
+        id,
+      ]),
+      fileName: 'passkeys',
+    });
+  },
 });
 
 const descriptor = z.object({ type: z.literal('public-key'), id: z.string() });
@@ -100,37 +98,34 @@ export const beginPasskey = endpoint({
     }),
   },
   errors: ['not_found', ...proofErrors],
-  handler: (deps) => {
-    const site = passkeySiteOf(deps.settings.publicUrl);
-    if (site === null) return null;
+  needs: ({ settings }) => passkeySiteOf(settings.publicUrl),
+  handler: async (deps, { requester, body, request }, site) => {
     const rp = { id: site.rpId, name: `Almanac ${site.rpId}` };
-    return async ({ requester, body, request }) => {
-      const account = await findAccount(deps, requester.accountId);
-      const { id: accountId, email, credentialVersion } = account;
-      const { ip } = clientInfoOf(request);
-      const shown = { requester, ...body, ip, to: 'add a passkey' };
-      const { known, minted } = await byAllFactors(deps, account, shown, async (transaction) => {
-        const passkeys = await selectPasskeys(deps.db, transaction, accountId);
-        if (passkeys.length >= passkeysMax) failFull();
-        const adder = { accountId, sessionId: requester.sessionId, credentialVersion };
-        return { known: passkeys, minted: await mintChallenge(deps, transaction, adder) };
-      });
-      const options = {
-        rp,
-        user: { id: userHandleOf(accountId), name: email, displayName: account.name ?? email },
-        challenge: minted.challenge,
-        pubKeyCredParams: algorithms.map((alg) => ({ type: 'public-key', alg })),
-        timeout: challengeLastsMs,
-        excludeCredentials: known.map(({ credential_id: id }) => ({ type: 'public-key', id })),
-        authenticatorSelection: {
-          residentKey: 'required',
-          requireResidentKey: true,
-          userVerification: 'required',
-        },
-        attestation: 'none',
-      };
-      return one({ options, expires_at: instantText(minted.expiresAt) });
+    const account = await findAccount(deps, requester.accountId);
+    const { id: accountId, email, credentialVersion } = account;
+    const { ip } = clientInfoOf(request);
+    const shown = { requester, ...body, ip, to: 'add a passkey' };
+    const { known, minted } = await byAllFactors(deps, account, shown, async (transaction) => {
+      const passkeys = await selectPasskeys(deps.db, transaction, accountId);
+      if (passkeys.length >= passkeysMax) failFull();
+      const adder = { accountId, sessionId: requester.sessionId, credentialVersion };
+      return { known: passkeys, minted: await mintChallenge(deps, transaction, adder) };
+    });
+    const options = {
+      rp,
+      user: { id: userHandleOf(accountId), name: email, displayName: account.name ?? email },
+      challenge: minted.challenge,
+      pubKeyCredParams: algorithms.map((alg) => ({ type: 'public-key', alg })),
+      timeout: challengeLastsMs,
+      excludeCredentials: known.map(({ credential_id: id }) => ({ type: 'public-key', id })),
+      authenticatorSelection: {
+        residentKey: 'required',
+        requireResidentKey: true,
+        userVerification: 'required',
+      },
+      attestation: 'none',
     };
+    return one({ options, expires_at: instantText(minted.expiresAt) });
   },
 });
 
@@ -141,39 +136,36 @@ export const addPasskey = endpoint({
   bodyBytesMax: credentialBytesMax,
   answers: { 201: passkeySchema },
   errors: ['not_found', 'invalid_credentials', 'conflict', 'gone'],
-  handler: (deps) => {
-    const site = passkeySiteOf(deps.settings.publicUrl);
-    if (site === null) return null;
-    return async ({ requester, body: { name, credential }, request }) => {
-      const account = await findAccount(deps, requester.accountId);
-      const { id: accountId, email, credentialVersion } = account;
-      const { challenge } = credential.response.clientDataJSON;
-      const adder = { accountId, sessionId: requester.sessionId, credentialVersion };
-      const made = await verifyNew(site, credential, await spendChallenge(deps, challenge, adder));
-      const { ip } = clientInfoOf(request);
-      const passkey = {
-        ...{ id: newId('psk'), account_id: accountId, name, created_at: deps.clock.now() },
-        ...{ credential_id: made.credentialId, public_key: made.publicKey, sign_count: made.signCount },
-      };
-      await deps.db.inLedgerTransaction(async (transaction) => {
-        await hold(deps, transaction, account);
-        if ((await countPasskeys(deps.db, transaction, accountId)) >= passkeysMax) failFull();
-        if (!(await insertPasskey(deps.db, transaction, passkey)))
-          fail('conflict', 'This passkey was added before. Remove it first, or use another authenticator.');
-        await noteTwoFactors(deps, transaction, requester);
-        const { actor } = requester;
-        const detail = { name, ip };
-        await audit(deps, transaction, {
-          accountId,
-          actor,
-          action: 'passkey.added',
-          subject: passkey.id,
-          detail,
-        });
-        await notify(deps, transaction, 'passkey_added', email);
-      });
-      return one(recordOf({ ...passkey, last_used_at: null }), { status: 201 });
+  needs: ({ settings }) => passkeySiteOf(settings.publicUrl),
+  handler: async (deps, { requester, body: { name, credential }, request }, site) => {
+    const account = await findAccount(deps, requester.accountId);
+    const { id: accountId, email, credentialVersion } = account;
+    const { challenge } = credential.response.clientDataJSON;
+    const adder = { accountId, sessionId: requester.sessionId, credentialVersion };
+    const made = await verifyNew(site, credential, await spendChallenge(deps, challenge, adder));
+    const { ip } = clientInfoOf(request);
+    const passkey = {
+      ...{ id: newId('psk'), account_id: accountId, name, created_at: deps.clock.now() },
+      ...{ credential_id: made.credentialId, public_key: made.publicKey, sign_count: made.signCount },
     };
+    await deps.db.inLedgerTransaction(async (transaction) => {
+      await hold(deps, transaction, account);
+      if ((await countPasskeys(deps.db, transaction, accountId)) >= passkeysMax) failFull();
+      if (!(await insertPasskey(deps.db, transaction, passkey)))
+        fail('conflict', 'This passkey was added before. Remove it first, or use another authenticator.');
+      await noteTwoFactors(deps, transaction, requester);
+      const { actor } = requester;
+      const detail = { name, ip };
+      await audit(deps, transaction, {
+        accountId,
+        actor,
+        action: 'passkey.added',
+        subject: passkey.id,
+        detail,
+      });
+      await notify(deps, transaction, 'passkey_added', email);
+    });
+    return one(recordOf({ ...passkey, last_used_at: null }), { status: 201 });
   },
 });
 
@@ -184,28 +176,26 @@ export const changePasskey = endpoint({
   body: z.strictObject({ name: nameField }),
   answers: { 200: passkeySchema },
   errors: ['not_found', 'conflict'],
-  handler:
-    (deps) =>
-    async ({ requester, params, body: { name } }) => {
-      const account = await findAccount(deps, requester.accountId);
-      const { accountId, actor } = requester;
-      const id = memberOf(params, 'id');
-      const passkey = await deps.db.inLedgerTransaction(async (transaction) => {
-        await hold(deps, transaction, account);
-        const renamed = (await renamePasskey(deps.db, transaction, { accountId, id, name })) ?? failUnknown();
-        const detail = { before: renamed.before, name };
-        if (name !== renamed.before)
-          await audit(deps, transaction, {
-            accountId,
-            actor,
-            action: 'passkey.renamed',
-            subject: id,
-            detail,
-          });
-        return renamed;
-      });
-      return one(recordOf(passkey));
-    },
+  handler: async (deps, { requester, params, body: { name } }) => {
+    const account = await findAccount(deps, requester.accountId);
+    const { accountId, actor } = requester;
+    const id = memberOf(params, 'id');
+    const passkey = await deps.db.inLedgerTransaction(async (transaction) => {
+      await hold(deps, transaction, account);
+      const renamed = (await renamePasskey(deps.db, transaction, { accountId, id, name })) ?? failUnknown();
+      const detail = { before: renamed.before, name };
+      if (name !== renamed.before)
+        await audit(deps, transaction, {
+          accountId,
+          actor,
+          action: 'passkey.renamed',
+          subject: id,
+          detail,
+        });
+      return renamed;
+    });
+    return one(recordOf(passkey));
+  },
 });
 
 export const removePasskey = endpoint({
@@ -216,25 +206,23 @@ export const removePasskey = endpoint({
   body: z.strictObject(proof),
   answers: { 204: null },
   errors: ['not_found', ...proofErrors],
-  handler:
-    (deps) =>
-    async ({ requester, params, body, request }) => {
-      const account = await findAccount(deps, requester.accountId);
-      const { ip } = clientInfoOf(request);
-      const shown = { requester, ...body, ip, to: 'remove a passkey' };
-      await byAllFactors(deps, account, shown, async (transaction) => {
-        const { accountId, actor, sessionId } = requester;
-        const wanted = { accountId, id: memberOf(params, 'id') };
-        const [removed] = await deletePasskeys(deps.db, transaction, wanted);
-        if (removed === undefined) failUnknown();
-        await endSessionsOf(deps.db, transaction, accountId, sessionId);
-        const { id: subject, name } = removed;
-        const detail = { name, ip };
-        await audit(deps, transaction, { accountId, actor, action: 'passkey.removed', subject, detail });
-        await notify(deps, transaction, 'passkey_removed', account.email);
-      });
-      return { status: 204 };
-    },
+  handler: async (deps, { requester, params, body, request }) => {
+    const account = await findAccount(deps, requester.accountId);
+    const { ip } = clientInfoOf(request);
+    const shown = { requester, ...body, ip, to: 'remove a passkey' };
+    await byAllFactors(deps, account, shown, async (transaction) => {
+      const { accountId, actor, sessionId } = requester;
+      const wanted = { accountId, id: memberOf(params, 'id') };
+      const [removed] = await deletePasskeys(deps.db, transaction, wanted);
+      if (removed === undefined) failUnknown();
+      await endSessionsOf(deps.db, transaction, accountId, sessionId);
+      const { id: subject, name } = removed;
+      const detail = { name, ip };
+      await audit(deps, transaction, { accountId, actor, action: 'passkey.removed', subject, detail });
+      await notify(deps, transaction, 'passkey_removed', account.email);
+    });
+    return { status: 204 };
+  },
 });
 
 function recordOf({ id, name, created_at: made, last_used_at: used }: Omit<Passkey, 'account_id'>) {

@@ -60,19 +60,17 @@ export const readSecondFactor = endpoint({
         .describe('Whether the account is an operator’s, who must have an app or a passkey here.'),
     }),
   },
-  handler:
-    (deps) =>
-    async ({ requester: { accountId } }) => {
-      const { role } = await findAccount(deps, accountId);
-      const app = await selectAuthenticator(deps.db, null, accountId);
-      const enrolledAt = app?.confirmed_at ?? null;
-      return one({
-        totp: enrolledAt === null ? null : { enrolled_at: instantText(enrolledAt) },
-        recovery_codes_left: await countRecoveryCodes(deps.db, null, accountId),
-        passkeys: await countPasskeys(deps.db, null, accountId),
-        required: role === 'operator' && deps.settings.operatorSecondFactor === 'required',
-      });
-    },
+  handler: async (deps, { requester: { accountId } }) => {
+    const { role } = await findAccount(deps, accountId);
+    const app = await selectAuthenticator(deps.db, null, accountId);
+    const enrolledAt = app?.confirmed_at ?? null;
+    return one({
+      totp: enrolledAt === null ? null : { enrolled_at: instantText(enrolledAt) },
+      recovery_codes_left: await countRecoveryCodes(deps.db, null, accountId),
+      passkeys: await countPasskeys(deps.db, null, accountId),
+      required: role === 'operator' && deps.settings.operatorSecondFactor === 'required',
+    });
+  },
 });
 
 export const beginTotp = endpoint({
@@ -87,25 +85,23 @@ export const beginTotp = endpoint({
     }),
   },
   errors: proofErrors,
-  handler:
-    (deps) =>
-    async ({ requester, body: { password } }) => {
-      const account = await findAccount(deps, requester.accountId);
-      const { id: accountId, email } = account;
-      await proveSession(deps, account, { requester, password, to: 'set up a second factor' });
-      const now = deps.clock.now();
-      const secret = mintTotpSecret();
-      await deps.db.inLedgerTransaction(async (transaction) => {
-        await hold(deps, transaction, account);
-        const sealed = deps.secrets.seal(sealedFor(accountId), secret);
-        if (!(await storeAuthenticator(deps.db, transaction, { accountId, secret: sealed, now })))
-          fail('conflict', 'The account has an authenticator app already. Turn it off first.');
-      });
-      const { hostname } = new URL(deps.settings.publicUrl);
-      const shown = provisioningOf(secret, { issuer: `Almanac ${hostname}`, label: email });
-      const expires_at = instantText(new Date(now.getTime() + enrolmentLastsMs));
-      return one({ secret: shown.secret, otpauth_uri: shown.uri, expires_at });
-    },
+  handler: async (deps, { requester, body: { password } }) => {
+    const account = await findAccount(deps, requester.accountId);
+    const { id: accountId, email } = account;
+    await proveSession(deps, account, { requester, password, to: 'set up a second factor' });
+    const now = deps.clock.now();
+    const secret = mintTotpSecret();
+    await deps.db.inLedgerTransaction(async (transaction) => {
+      await hold(deps, transaction, account);
+      const sealed = deps.secrets.seal(sealedFor(accountId), secret);
+      if (!(await storeAuthenticator(deps.db, transaction, { accountId, secret: sealed, now })))
+        fail('conflict', 'The account has an authenticator app already. Turn it off first.');
+    });
+    const { hostname } = new URL(deps.settings.publicUrl);
+    const shown = provisioningOf(secret, { issuer: `Almanac ${hostname}`, label: email });
+    const expires_at = instantText(new Date(now.getTime() + enrolmentLastsMs));
+    return one({ secret: shown.secret, otpauth_uri: shown.uri, expires_at });
+  },
 });
 
 export const confirmTotp = endpoint({
@@ -115,25 +111,23 @@ export const confirmTotp = endpoint({
   body: z.strictObject({ code: codeField }),
   answers: { 200: recoveryCodesAnswer },
   errors: ['invalid_credentials', 'conflict', 'gone', 'rate_limited', 'unavailable'],
-  handler:
-    (deps) =>
-    async ({ requester, body: { code }, request }) => {
-      const account = await findAccount(deps, requester.accountId);
-      const { ip } = clientInfoOf(request);
-      const codes = await byCode(deps, account, async (transaction) => {
-        const step = await stepOfUnconfirmed(deps, transaction, account, code);
-        if (step === null) return null;
-        const { id: accountId, email } = account;
-        const { actor, sessionId } = requester;
-        await confirmAuthenticator(deps.db, transaction, { accountId, step, now: deps.clock.now() });
-        await noteTwoFactors(deps, transaction, requester);
-        await endSessionsOf(deps.db, transaction, accountId, sessionId);
-        await audit(deps, transaction, { accountId, actor, action: 'totp.enrolled', detail: { ip } });
-        await notify(deps, transaction, 'totp_enrolled', email);
-        return makeRecoveryCodes(deps, transaction, accountId);
-      });
-      return one({ recovery_codes: codes });
-    },
+  handler: async (deps, { requester, body: { code }, request }) => {
+    const account = await findAccount(deps, requester.accountId);
+    const { ip } = clientInfoOf(request);
+    const codes = await byCode(deps, account, async (transaction) => {
+      const step = await stepOfUnconfirmed(deps, transaction, account, code);
+      if (step === null) return null;
+      const { id: accountId, email } = account;
+      const { actor, sessionId } = requester;
+      await confirmAuthenticator(deps.db, transaction, { accountId, step, now: deps.clock.now() });
+      await noteTwoFactors(deps, transaction, requester);
+      await endSessionsOf(deps.db, transaction, accountId, sessionId);
+      await audit(deps, transaction, { accountId, actor, action: 'totp.enrolled', detail: { ip } });
+      await notify(deps, transaction, 'totp_enrolled', email);
+      return makeRecoveryCodes(deps, transaction, accountId);
+    });
+    return one({ recovery_codes: codes });
+  },
 });
 
 export const turnOffSecondFactor = endpoint({
@@ -142,20 +136,18 @@ export const turnOffSecondFactor = endpoint({
   body: z.strictObject({ password: currentPassword, code: codeField }),
   answers: { 204: null },
   errors: proofErrors,
-  handler:
-    (deps) =>
-    async ({ requester, body, request }) => {
-      const account = await findAccount(deps, requester.accountId);
-      const { ip } = clientInfoOf(request);
-      await byApp(deps, account, { requester, ...body, ip, to: 'turn it off' }, async (transaction) => {
-        const { id: accountId, email } = account;
-        await deleteAuthenticator(deps.db, transaction, accountId);
-        const { actor } = requester;
-        await audit(deps, transaction, { accountId, actor, action: 'totp.removed', detail: { ip } });
-        await notify(deps, transaction, 'totp_removed', email);
-      });
-      return { status: 204 };
-    },
+  handler: async (deps, { requester, body, request }) => {
+    const account = await findAccount(deps, requester.accountId);
+    const { ip } = clientInfoOf(request);
+    await byApp(deps, account, { requester, ...body, ip, to: 'turn it off' }, async (transaction) => {
+      const { id: accountId, email } = account;
+      await deleteAuthenticator(deps.db, transaction, accountId);
+      const { actor } = requester;
+      await audit(deps, transaction, { accountId, actor, action: 'totp.removed', detail: { ip } });
+      await notify(deps, transaction, 'totp_removed', email);
+    });
+    return { status: 204 };
+  },
 });
 
 export const renewRecoveryCodes = endpoint({
@@ -164,21 +156,19 @@ export const renewRecoveryCodes = endpoint({
   body: z.strictObject({ password: currentPassword, code: codeField }),
   answers: { 200: recoveryCodesAnswer },
   errors: proofErrors,
-  handler:
-    (deps) =>
-    async ({ requester, body, request }) => {
-      const account = await findAccount(deps, requester.accountId);
-      const { ip } = clientInfoOf(request);
-      const proof = { requester, ...body, ip, to: 'make recovery codes' };
-      const codes = await byApp(deps, account, proof, async (transaction) => {
-        const { id: accountId, email } = account;
-        const { actor } = requester;
-        await audit(deps, transaction, { accountId, actor, action: 'recovery.codes_made', detail: { ip } });
-        await notify(deps, transaction, 'recovery_codes_made', email);
-        return makeRecoveryCodes(deps, transaction, accountId);
-      });
-      return one({ recovery_codes: codes });
-    },
+  handler: async (deps, { requester, body, request }) => {
+    const account = await findAccount(deps, requester.accountId);
+    const { ip } = clientInfoOf(request);
+    const proof = { requester, ...body, ip, to: 'make recovery codes' };
+    const codes = await byApp(deps, account, proof, async (transaction) => {
+      const { id: accountId, email } = account;
+      const { actor } = requester;
+      await audit(deps, transaction, { accountId, actor, action: 'recovery.codes_made', detail: { ip } });
+      await notify(deps, transaction, 'recovery_codes_made', email);
+      return makeRecoveryCodes(deps, transaction, accountId);
+    });
+    return one({ recovery_codes: codes });
+  },
 });
 
 /** The time step of a code of an unconfirmed app; null if the code is wrong. */

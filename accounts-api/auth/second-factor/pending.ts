@@ -74,37 +74,35 @@ export const finishSignIn = endpoint({
   }),
   answers: { 200: signedInAnswer },
   errors: ['invalid_credentials', 'gone', 'rate_limited', 'unavailable'],
-  handler:
-    (deps) =>
-    async ({ body: { sign_in_token: token, code }, call, request }) => {
-      const clientInfo = clientInfoOf(request);
-      const { ip } = clientInfo;
-      const hash = sha256(token);
-      const pending = await selectPending(deps.db, hash, deps.clock.now());
-      const account = pending && (await deps.db.accounts.findByPk(pending.account_id));
-      if (account?.credentialVersion !== pending?.credential_version) failOver();
-      if (account === null || pending === null || account.status === 'disabled') failOver();
-      const trier = { codeOf: account, ip: pending.known_device ? null : ip };
-      let session: SessionAnswer | null = null;
-      const isRight = await deps.throttle.signIn(trier, async () => {
-        session = await deps.db.inLedgerTransaction(async (transaction) => {
-          if (!(await holdAccount(deps, transaction, account))) failOver();
-          const actor = { actorKind: 'visitor', actorId: null } as const;
-          const factor = await acceptCode(deps, transaction, account, { code, actor, ip });
-          if (factor === null) return null;
-          if (!(await takePending(deps.db, transaction, hash))) failOver();
-          await endPresented(deps, transaction, account.id, call);
-          return openSession(deps, transaction, account.id, { clientInfo, how: pending.how, factor });
-        });
-        return session !== null;
+  handler: async (deps, { body: { sign_in_token: token, code }, call, request }) => {
+    const clientInfo = clientInfoOf(request);
+    const { ip } = clientInfo;
+    const hash = sha256(token);
+    const pending = await selectPending(deps.db, hash, deps.clock.now());
+    const account = pending && (await deps.db.accounts.findByPk(pending.account_id));
+    if (account?.credentialVersion !== pending?.credential_version) failOver();
+    if (account === null || pending === null || account.status === 'disabled') failOver();
+    const trier = { codeOf: account, ip: pending.known_device ? null : ip };
+    let session: SessionAnswer | null = null;
+    const isRight = await deps.throttle.signIn(trier, async () => {
+      session = await deps.db.inLedgerTransaction(async (transaction) => {
+        if (!(await holdAccount(deps, transaction, account))) failOver();
+        const actor = { actorKind: 'visitor', actorId: null } as const;
+        const factor = await acceptCode(deps, transaction, account, { code, actor, ip });
+        if (factor === null) return null;
+        if (!(await takePending(deps.db, transaction, hash))) failOver();
+        await endPresented(deps, transaction, account.id, call);
+        return openSession(deps, transaction, account.id, { clientInfo, how: pending.how, factor });
       });
-      if (!isRight || session === null) {
-        const event = { event: 'second_step_refused', account_id: account.id, ip };
-        deps.log.info(event, 'a code was refused');
-        fail('invalid_credentials', 'Incorrect code, or one that was used before.', { param: 'code' });
-      }
-      return one({ ...(session as SessionAnswer), device_token: deps.throttle.deviceToken(account) });
-    },
+      return session !== null;
+    });
+    if (!isRight || session === null) {
+      const event = { event: 'second_step_refused', account_id: account.id, ip };
+      deps.log.info(event, 'a code was refused');
+      fail('invalid_credentials', 'Incorrect code, or one that was used before.', { param: 'code' });
+    }
+    return one({ ...(session as SessionAnswer), device_token: deps.throttle.deviceToken(account) });
+  },
 });
 
 function failOver(): never {

@@ -1,6 +1,6 @@
 // What a change of the ways into an account takes: the password, and a code where there is an authenticator app. So no change is a way around a factor.
 import type { Transaction } from 'sequelize';
-import { fail } from '../../../kernel/errors.ts';
+import { fail, refuseField } from '../../../kernel/errors.ts';
 import { holdAccount } from '../../models/find-account.ts';
 import { proveHolder } from '../../sessions/prove-holder.ts';
 import type { ServiceDeps } from '../../deps.ts';
@@ -59,7 +59,7 @@ export async function byAllFactors<T>(
 ): Promise<T> {
   const { requester, code, ip, to } = proof;
   const hasApp = await hasSecondFactor(deps.db, null, account.id);
-  if (hasApp && code === undefined) fail('invalid_body', `"code" is required to ${to}.`, { param: 'code' });
+  if (hasApp && code === undefined) refuseField('code', `"code" is required to ${to}.`);
   await proveSession(deps, account, proof);
   if (code === undefined || !hasApp)
     return deps.db.inLedgerTransaction(async (transaction) => {

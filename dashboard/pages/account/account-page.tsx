@@ -2,16 +2,17 @@
 import '../../styles/account.css';
 import '../../styles/narrow-page.css';
 import { signal } from '@preact/signals';
-import type { ComponentChildren } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import type { ComponentChildren, ComponentType } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
 import { Link, useLocation } from 'wouter-preact';
 import type { AnswerOf } from '../../../clients/typescript/client.ts';
 import { accountApi } from '../../api/clients.ts';
 import { useLoad } from '../../api/load.ts';
-import { session, tabsAsked } from '../../api/session.ts';
+import { session, tabsAsked, endSession } from '../../api/session.ts';
 import { Failed, SkeletonLines } from '../../components/states.tsx';
+import type { PageProps } from '../../shell/lazy-page.tsx';
 import { signInFirst } from '../sign-in/way-back.ts';
-import { SignOut } from './sign-out.tsx';
+import { Problem, useAction } from '../../components/forms/action.tsx';
 
 export type Account = AnswerOf<'get', '/v1/account'>['data'];
 
@@ -45,11 +46,18 @@ const operatorPlaces = [
   { name: 'All plans', path: '/dashboard/operator/plans' },
 ] as const;
 
-export function AccountPage({ children }: { children: (of: OfAccount) => ComponentChildren }) {
-  const token = session.value?.token;
-  const wasSignedIn = useRef(token !== undefined);
-  if (token === undefined) return <SignInFirst why={wasSignedIn.current ? 'ended' : 'needed'} />;
-  return <SignedIn token={token}>{children}</SignedIn>;
+/** A page of the account: `Page` within the frame, once there is a session and the account is loaded. Other path parameters begin it anew. */
+export function accountPage(Page: ComponentType<OfAccount & PageProps>): ComponentType<PageProps> {
+  return function AccountPage({ params }: PageProps) {
+    const token = session.value?.token;
+    const wasSignedIn = useRef(token !== undefined);
+    if (token === undefined) return <SignInFirst why={wasSignedIn.current ? 'ended' : 'needed'} />;
+    return (
+      <SignedIn token={token}>
+        {(of) => <Page key={Object.values(params).join()} params={params} {...of} />}
+      </SignedIn>
+    );
+  };
 }
 
 function SignInFirst({ why }: { why: string }) {
@@ -65,22 +73,15 @@ function SignInFirst({ why }: { why: string }) {
   return null;
 }
 
-interface SignedInProps {
-  token: string;
-  children: (of: OfAccount) => ComponentChildren;
-}
-
-function SignedIn({ token, children }: SignedInProps) {
-  const [asked, setAsked] = useState(0);
+function SignedIn({ token, children }: { token: string; children: (of: OfAccount) => ComponentChildren }) {
   const loaded = useLoad(
     async (signal) => {
       const { data: account } = await accountApi.get('/v1/account', { signal });
       known.value = { token, account };
     },
-    [token, asked],
+    [token],
   );
   const account = known.value?.token === token ? known.value.account : undefined;
-  const reload = () => setAsked((count) => count + 1);
   return (
     <div class="wrap">
       <div class="acct-grid">
@@ -91,9 +92,9 @@ function SignedIn({ token, children }: SignedInProps) {
   );
 
   function content() {
-    if (account !== undefined) return children({ account, reload });
+    if (account !== undefined) return children({ account, reload: loaded.reload });
     if (loaded.phase === 'failed')
-      return <Failed error={loaded.error} retry={loaded.retry} title="The account could not be loaded" />;
+      return <Failed error={loaded.error} retry={loaded.reload} title="The account could not be loaded" />;
     return (
       <div aria-busy="true" class={loaded.phase === 'begun' ? 'sk-later' : undefined}>
         <SkeletonLines lines={8} />
@@ -151,5 +152,24 @@ function AccountNav({ account }: { account: Account | undefined }) {
         </li>
       </ul>
     </nav>
+  );
+}
+
+function SignOut() {
+  const [, navigate] = useLocation();
+  const action = useAction();
+  const leave = () =>
+    action.run(async () => {
+      await accountApi.post('/auth/logout');
+      navigate('/sign-in?why=signed-out');
+      endSession();
+    });
+  return (
+    <>
+      <button type="button" onClick={leave} disabled={action.isBusy}>
+        Sign out
+      </button>
+      <Problem of={action.error} />
+    </>
   );
 }

@@ -7,14 +7,10 @@ import { PageHead } from '../../components/page-head.tsx';
 import { Pick } from '../../components/pick.tsx';
 import { Empty, Waiting } from '../../components/states.tsx';
 import { dayText, recentText } from '../../text/times.ts';
-import { AccountPage, type OfAccount } from '../account/account-page.tsx';
+import { accountPage } from '../account/account-page.tsx';
 import { changeMode, follows, loadFollows, unfollow, type Follow, type Mode } from './follows.ts';
 
-export function Following() {
-  return <AccountPage>{({ account }) => <FollowingOf account={account} />}</AccountPage>;
-}
-
-function FollowingOf({ account }: { account: OfAccount['account'] }) {
+export const Following = accountPage(({ account }) => {
   const loaded = useLoad((signal) => loadFollows(signal), []);
   const action = useAction();
   return (
@@ -34,7 +30,7 @@ function FollowingOf({ account }: { account: OfAccount['account'] }) {
       </Waiting>
     </>
   );
-}
+});
 
 const modes: { value: Mode; label: string }[] = [
   { value: 'at_once', label: 'At once' },

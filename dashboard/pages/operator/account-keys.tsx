@@ -14,7 +14,6 @@ type Key = Row<'/v1/operator/accounts/{id}/keys'>;
 const statusTexts = { active: 'Active', expired: 'Expired', revoked: 'Revoked' };
 
 export function AccountKeys({ accountId }: { accountId: string }) {
-  const [asked, setAsked] = useState(0);
   const [revoked, setRevoked] = useState<Key>();
   const loaded = useLoad(
     async (signal) =>
@@ -25,12 +24,12 @@ export function AccountKeys({ accountId }: { accountId: string }) {
           signal,
         }),
       ),
-    [accountId, asked],
+    [accountId],
   );
   const revoke = async ({ id }: Key) => {
     await accountApi.delete('/v1/operator/accounts/{id}/keys/{key}', { path: { id: accountId, key: id } });
     setRevoked(undefined);
-    setAsked((count) => count + 1);
+    loaded.reload();
   };
   return (
     <section aria-labelledby="keys">

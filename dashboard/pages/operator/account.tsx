@@ -1,6 +1,6 @@
 // /dashboard/operator/accounts/:id: one account; its plan, whether it is enabled, and its keys.
 import { useId, useState } from 'preact/hooks';
-import { Link, useParams } from 'wouter-preact';
+import { Link } from 'wouter-preact';
 import type { AnswerOf } from '../../../clients/typescript/client.ts';
 import { accountApi } from '../../api/clients.ts';
 import { useLoad } from '../../api/load.ts';
@@ -14,7 +14,7 @@ import { instantText } from '../../text/times.ts';
 import { TypedConfirmation } from '../account/typed-confirmation.tsx';
 import { AccountKeys } from './account-keys.tsx';
 import { AccountStatus } from './accounts.tsx';
-import { Fresh, FreshProblem, OperatorPage } from './operator-page.tsx';
+import { Fresh, FreshProblem, operatorPage } from './operator-page.tsx';
 
 type Operated = AnswerOf<'get', '/v1/operator/accounts/{id}'>['data'];
 
@@ -23,14 +23,7 @@ interface OfOne {
   reload: () => void;
 }
 
-export function OperatorAccount() {
-  const { id = '' } = useParams();
-  return <OperatorPage>{() => <OneAccount id={id} key={id} />}</OperatorPage>;
-}
-
-function OneAccount({ id }: { id: string }) {
-  const [asked, setAsked] = useState(0);
-  const reload = () => setAsked((count) => count + 1);
+export const OperatorAccount = operatorPage(({ params: { id = '' } }) => {
   const loaded = useLoad(
     async (signal) => {
       const [account, plans] = await Promise.all([
@@ -39,7 +32,7 @@ function OneAccount({ id }: { id: string }) {
       ]);
       return { account: account.data, plans: rowsOf(plans) };
     },
-    [id, asked],
+    [id],
   );
   return (
     <>
@@ -52,15 +45,15 @@ function OneAccount({ id }: { id: string }) {
         {({ account, plans }) => (
           <>
             <AccountFacts account={account} />
-            <PlanForm account={account} plans={plans} reload={reload} />
-            <Access account={account} reload={reload} />
+            <PlanForm account={account} plans={plans} reload={loaded.reload} />
+            <Access account={account} reload={loaded.reload} />
             <AccountKeys accountId={id} />
           </>
         )}
       </Fresh>
     </>
   );
-}
+});
 
 function AccountFacts({ account }: { account: Operated }) {
   const { usage } = account;

@@ -9,7 +9,7 @@ import { PageHead } from '../../components/page-head.tsx';
 import { numberText } from '../../text/numbers.ts';
 import { dayText } from '../../text/times.ts';
 import { ChosenFilter, Filter, List, pageSize, useListUrl } from './list.tsx';
-import { OperatorPage } from './operator-page.tsx';
+import { operatorPage } from './operator-page.tsx';
 
 type AccountRow = Row<'/v1/operator/accounts'>;
 
@@ -19,11 +19,7 @@ const statuses = [
   { value: 'disabled', label: 'Disabled' },
 ] as const;
 
-export function OperatorAccounts() {
-  return <OperatorPage>{() => <AllAccounts />}</OperatorPage>;
-}
-
-function AllAccounts() {
+export const OperatorAccounts = operatorPage(() => {
   const url = useListUrl();
   const [q, plan, status] = [url.text('q'), url.text('plan'), url.option('status', statuses)];
   const query = { limit: pageSize, q, plan, status, cursor: url.text('cursor') };
@@ -74,7 +70,7 @@ function AllAccounts() {
       </List>
     </>
   );
-}
+});
 
 function AccountTable({ rows }: { rows: readonly AccountRow[] }) {
   return (

@@ -1,20 +1,21 @@
 // The frame of every page for operators: within the account's, for nobody else, and with the way to a fresh sign-in, which the API asks
 // for after 15 minutes.
-import type { ComponentChild, ComponentChildren } from 'preact';
+import type { ComponentChild, ComponentType } from 'preact';
 import { Link } from 'wouter-preact';
 import type { AlmanacError } from '../../../clients/typescript/errors.ts';
 import type { Loaded } from '../../api/load.ts';
 import { Problem } from '../../components/forms/action.tsx';
 import { Empty, Waiting } from '../../components/states.tsx';
+import type { PageProps } from '../../shell/lazy-page.tsx';
 import { NotFound } from '../../shell/not-found.tsx';
-import { AccountPage } from '../account/account-page.tsx';
+import { accountPage } from '../account/account-page.tsx';
 import { signInFirst } from '../sign-in/way-back.ts';
 
-export function OperatorPage({ children }: { children: () => ComponentChildren }) {
-  return (
-    <AccountPage>{({ account }) => (account.role === 'operator' ? children() : <NotFound />)}</AccountPage>
+/** A page of the account for operators. */
+export const operatorPage = (Page: ComponentType<PageProps>): ComponentType<PageProps> =>
+  accountPage(({ account, params }) =>
+    account.role === 'operator' ? <Page params={params} /> : <NotFound />,
   );
-}
 
 /** The account has no second factor, and operators need one here. */
 const isUnenrolled = ({ code }: AlmanacError) => code === 'forbidden';

@@ -7,13 +7,9 @@ import { DataTable } from '../../components/data-table.tsx';
 import { PageHead } from '../../components/page-head.tsx';
 import { featureText } from '../../text/features.ts';
 import { numberText } from '../../text/numbers.ts';
-import { Fresh, OperatorPage } from './operator-page.tsx';
+import { Fresh, operatorPage } from './operator-page.tsx';
 
-export function OperatorPlans() {
-  return <OperatorPage>{() => <AllPlans />}</OperatorPage>;
-}
-
-function AllPlans() {
+export const OperatorPlans = operatorPage(() => {
   const loaded = useLoad(
     async (signal) => rowsOf(await accountApi.get('/v1/operator/plans', { signal })),
     [],
@@ -55,4 +51,4 @@ function AllPlans() {
       </Fresh>
     </>
   );
-}
+});

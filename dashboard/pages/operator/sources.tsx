@@ -8,7 +8,7 @@ import { PageHead } from '../../components/page-head.tsx';
 import { countText } from '../../text/numbers.ts';
 import { instantText, recentText } from '../../text/times.ts';
 import { Filter, List, pageSize, useListUrl } from './list.tsx';
-import { OperatorPage } from './operator-page.tsx';
+import { operatorPage } from './operator-page.tsx';
 
 type Source = Row<'/v1/operator/sources'>;
 
@@ -18,11 +18,7 @@ const states = [
   { value: 'well', label: 'Well' },
 ] as const;
 
-export function OperatorSources() {
-  return <OperatorPage>{() => <AllSources />}</OperatorPage>;
-}
-
-function AllSources() {
+export const OperatorSources = operatorPage(() => {
   const url = useListUrl();
   const state = url.option('state', states);
   const query = { limit: pageSize, state, cursor: url.text('cursor') };
@@ -57,7 +53,7 @@ function AllSources() {
       </List>
     </>
   );
-}
+});
 
 const timeOf = (at: string | null) => (at === null ? 'never' : <time dateTime={at}>{recentText(at)}</time>);
 

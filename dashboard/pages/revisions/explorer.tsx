@@ -17,12 +17,7 @@ import { Trust } from './trust.tsx';
 import { firstShown, selectedPeriod, useParameter, useVintage } from './view.ts';
 import { wordsOf, type Words } from './words.ts';
 
-interface ExplorerProps {
-  entry: Entry;
-  table: RevisionTable;
-}
-
-export function Explorer({ entry, table }: ExplorerProps) {
+export function Explorer({ entry, table }: { entry: Entry; table: RevisionTable }) {
   const [isPlaying, setIsPlaying] = useState(false);
   const [vintageNo, setVintageNo] = useVintage(table, isPlaying);
   const [period, setPeriod] = useParameter('m');

@@ -46,14 +46,8 @@ function priceOf({ price_usd_month: price }: Plan): string {
   return price === null || price === 0 ? '' : `, $${price} a month`;
 }
 
-interface KeyFormProps {
-  failure: string | undefined;
-  plan: string;
-  onKey: () => void;
-}
-
 /** The key is stored only in memory. */
-function KeyForm({ failure, plan, onKey }: KeyFormProps) {
+function KeyForm({ failure, plan, onKey }: { failure: string | undefined; plan: string; onKey: () => void }) {
   const [text, setText] = useState('');
   return (
     <form

@@ -78,13 +78,7 @@ function Content({ loaded, onKey }: { loaded: Loaded; onKey: () => void }) {
   );
 }
 
-interface HeadProps {
-  entry: Entry;
-  lede: string;
-  download?: preact.ComponentChild;
-}
-
-function Head({ entry, lede, download }: HeadProps) {
+function Head({ entry, lede, download }: { entry: Entry; lede: string; download?: preact.ComponentChild }) {
   const series = `/series/${encodeURIComponent(entry.id)}`;
   return (
     <PageHead

@@ -2,18 +2,18 @@
 import { useEffect, useState } from 'preact/hooks';
 import { Link, useLocation, useSearchParams } from 'wouter-preact';
 import { accountApi } from '../../api/clients.ts';
-import { useAction } from '../../components/forms/action.tsx';
+import { useAction, Problem } from '../../components/forms/action.tsx';
 import { Buttons } from '../../components/forms/buttons.tsx';
 import { Field } from '../../components/forms/field.tsx';
 import { Waiting } from '../../components/states.tsx';
-import { PasskeyButton } from './by-passkey.tsx';
-import { NarrowPage, GoogleButton, useMethods } from './narrow-page.tsx';
+import { NarrowPage, GoogleButton, useMethods, type Methods } from './narrow-page.tsx';
 import { SecondStep } from './second-step.tsx';
 import { takeFragment } from './fragment.ts';
 import { googleErrorText } from './google-errors.ts';
-import { keepFirstStep, signIn } from './signed-in.ts';
+import { keepFirstStep, signIn, keepSignIn } from './signed-in.ts';
 import { safePage } from './safe-page.ts';
 import { takeWayBack } from './way-back.ts';
+import { canUsePasskeys, originOfPasskeys, signByPasskey } from '../../api/passkeys.ts';
 
 /** Why somebody is led here, by the name in the URL. */
 const reasons: Readonly<Record<string, string>> = {
@@ -85,5 +85,39 @@ export function SignIn() {
         <Link href="/sign-up">Make an account</Link>
       </p>
     </NarrowPage>
+  );
+}
+
+/** Nothing where there are no passkeys. @param done called when the session is there. */
+function PasskeyButton({ methods, done }: { methods: Methods; done: () => void }) {
+  const action = useAction();
+  const elsewhere = originOfPasskeys(methods);
+  const enter = () =>
+    action.run(async () => {
+      const begun = await accountApi.post('/auth/login/passkey/options');
+      const credential = await signByPasskey(begun.data.options);
+      const { data } = await accountApi.post('/auth/login/passkey', { body: { credential } });
+      keepSignIn(data);
+      done();
+    });
+  if (elsewhere !== undefined) {
+    return (
+      <p class="xs dim below">
+        To sign in with a passkey, open <a href={`${elsewhere}/sign-in`}>{elsewhere}/sign-in</a>: passkeys
+        work at that address only.
+      </p>
+    );
+  }
+  if (!canUsePasskeys(methods)) return null;
+  return (
+    <div class="by-passkey">
+      <p class="or">
+        <span>or</span>
+      </p>
+      <button class="btn" type="button" onClick={enter} disabled={action.isBusy}>
+        Sign in with a passkey
+      </button>
+      <Problem of={action.error} />
+    </div>
   );
 }

@@ -2,7 +2,7 @@
 // format changes a value. Reads the additional points that a block is compared with.
 import type { Queryable } from '../../../kernel/database.ts';
 import { entryAt } from '../../../kernel/entries.ts';
-import { fail } from '../../../kernel/errors.ts';
+import { fail, refuseParam } from '../../../kernel/errors.ts';
 import { addDays, addMonths, type DateRange } from '../../../kernel/dates.ts';
 import { monthsPerPeriod, periodEnd } from '../../../domain/periods.ts';
 import { decimal, rounded, type Decimal } from '../../decimal.ts';
@@ -77,11 +77,7 @@ async function requireData(
   const [first] = (await readFirst(database, { ...all, order: 'asc' })).dates.toSorted();
   const last = (await readFirst(database, { ...all, order: 'desc' })).dates.toSorted().at(-1);
   if (first === undefined || last === undefined || (base.from <= last && base.to >= first)) return;
-  fail(
-    'invalid_parameter',
-    `"base" must be within the data of ${selection.series.id}: from ${first} to ${last}.`,
-    { param: 'base' },
-  );
+  refuseParam('base', `"base" must be within the data of ${selection.series.id}: from ${first} to ${last}.`);
 }
 
 /** The most blocks that are cached while others follow: 50,000 points. */

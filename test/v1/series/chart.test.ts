@@ -1,7 +1,7 @@
 // GET /v1/series/{id}/chart.svg and chart.png, and the public chart of a preview.
 import { Resvg } from '@resvg/resvg-js';
 import test from 'ava';
-import { createPngMaker, findFont } from '../../../data-api/charts/png.ts';
+import { findFont, toPng } from '../../../data-api/charts/png.ts';
 import { freeAccount } from '../../services/data-service.ts';
 import { makeSeries, publish } from '../series-fixture.ts';
 import { startSeriesService, type Envelope } from '../series-service.ts';
@@ -177,18 +177,18 @@ test.serial('a PNG has the requested size times its scale, and shows text', asyn
   t.deepEqual([...png.subarray(1, 4)], [...Buffer.from('PNG')]);
   t.deepEqual([png.readUInt32BE(16), png.readUInt32BE(20)], [600, 480]);
   const { text: svg } = await call('/v1/series/RATE/chart.svg?width=300&height=240');
-  const withoutText = await createPngMaker(findFont() ?? null)(svg.replaceAll(/<text.*?<\/text>/g, ''), 2);
+  const withoutText = await toPng(findFont() ?? null, svg.replaceAll(/<text.*?<\/text>/g, ''), 2);
   t.true(png.length > withoutText.length * 1.5);
 });
 
 test('an image that cannot be drawn fails alone, and images asked for at once are each their own, however many', async (t) => {
-  const toPng = createPngMaker(findFont() ?? null);
+  const draw = (svg: string) => toPng(findFont() ?? null, svg, 2);
   const svg = (width: number) =>
     `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="1200"><text y="20">text</text></svg>`;
   const widths = Array.from({ length: 12 }, (_, i) => 1_000 + i); // 230 MB of pixels: several threads draw them
-  const drawings = widths.map((width) => toPng(svg(width), 2));
-  const failing = toPng('<svg', 2);
-  const after = toPng(svg(5), 2);
+  const drawings = widths.map((width) => draw(svg(width)));
+  const failing = draw('<svg');
+  const after = draw(svg(5));
   await t.throwsAsync(failing, { any: true, message: /SVG/ }); // of a thread: no instance of this one's Error
   const widthOf = (png: Buffer) => png.readUInt32BE(16);
   t.deepEqual((await Promise.all(drawings)).map(widthOf), widths.map((width) => 2 * width)); // prettier-ignore
@@ -197,7 +197,7 @@ test('an image that cannot be drawn fails alone, and images asked for at once ar
 
 test('without a font a PNG is refused, and never drawn without its numbers', async (t) => {
   t.is(findFont([]), undefined);
-  const error = await t.throwsAsync(async () => createPngMaker(null)('<svg/>', 1));
+  const error = await t.throwsAsync(async () => toPng(null, '<svg/>', 1));
   t.regex(error?.message ?? '', /needs a sans-serif font/);
 });
 

@@ -13,16 +13,12 @@ import { PlanCards, priceOf, type Interval, type Plan } from '../../../component
 import { Waiting } from '../../../components/states.tsx';
 import { moneyText } from '../../../text/amounts.ts';
 import { dayText, instantText } from '../../../text/times.ts';
-import { AccountPage, type Account, type OfAccount } from '../account-page.tsx';
+import { accountPage, type Account } from '../account-page.tsx';
 import { bannerOf, type Banner } from './banner.ts';
 import { Offered } from './offered.tsx';
 
 /** After a visit to the portal: how long and how often the account is polled. */
 const back = { everyMs: 1_500, times: 20 };
-
-export function Billing() {
-  return <AccountPage>{(of) => <BillingOf {...of} />}</AccountPage>;
-}
 
 /** Opens a page of Stripe. @returns only if that fails. */
 async function openPortal(): Promise<void> {
@@ -30,7 +26,7 @@ async function openPortal(): Promise<void> {
   location.assign(data.url);
 }
 
-function BillingOf({ account, reload }: OfAccount) {
+export const Billing = accountPage(({ account, reload }) => {
   const portal = useAction();
   const loaded = useLoad(async (signal) => {
     const [plans, methods] = await Promise.all([
@@ -82,7 +78,7 @@ function BillingOf({ account, reload }: OfAccount) {
       </Waiting>
     </>
   );
-}
+});
 
 /** Polls for a while, as Stripe reports a change a moment after the browser has returned. */
 function useBackFromPortal(reload: () => void): boolean {

@@ -9,13 +9,6 @@ import type { Plan } from '../../../components/plan-cards.tsx';
 import { dayText } from '../../../text/times.ts';
 import type { Account } from '../account-page.tsx';
 
-interface Purchase {
-  id: string;
-  plan: string;
-  served: boolean;
-  created_at: string;
-}
-
 /** One note for each purchase; null without purchases. @param plans for their names. */
 export function Offered({
   account,
@@ -51,7 +44,7 @@ export function Offered({
 }
 
 interface OfferProps {
-  purchase: Purchase;
+  purchase: { id: string; plan: string; served: boolean; created_at: string };
   name: string;
   /** The account's plan now. */
   present: string;

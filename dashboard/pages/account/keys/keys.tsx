@@ -1,5 +1,4 @@
 // /dashboard/keys: the keys of the account, one made, one rotated, one revoked. Dialogs and the rotation are in the URL; a secret never is.
-import { useState } from 'preact/hooks';
 import { useSearchParams } from 'wouter-preact';
 import { accountApi, api } from '../../../api/clients.ts';
 import { useLoad } from '../../../api/load.ts';
@@ -11,7 +10,7 @@ import { Empty, SkeletonRows, Waiting } from '../../../components/states.tsx';
 import { agoText, utcDay } from '../../../text/amounts.ts';
 import { numberText } from '../../../text/numbers.ts';
 import { dayText, instantText } from '../../../text/times.ts';
-import { AccountPage, type OfAccount } from '../account-page.tsx';
+import { accountPage } from '../account-page.tsx';
 import type { Key, KeyUse } from './answers.ts';
 import { accessText } from './access-fields.tsx';
 import { ChangeKey } from './change-key.tsx';
@@ -47,16 +46,11 @@ async function keysAndUse(signal: AbortSignal): Promise<Found> {
   };
 }
 
-export function Keys() {
-  return <AccountPage>{(of) => <KeysOfAccount {...of} />}</AccountPage>;
-}
-
-function KeysOfAccount({ account, reload: reloadAccount }: OfAccount) {
+export const Keys = accountPage(({ account, reload: reloadAccount }) => {
   const [query, setQuery] = useSearchParams();
-  const [asked, setAsked] = useState(0);
-  const loaded = useLoad(keysAndUse, [asked]);
+  const loaded = useLoad(keysAndUse, []);
   const reload = () => {
-    setAsked((count) => count + 1);
+    loaded.reload();
     reloadAccount();
   };
   const show = (wanted: Readonly<Record<string, string>>) => setQuery(new URLSearchParams(wanted));
@@ -91,7 +85,7 @@ function KeysOfAccount({ account, reload: reloadAccount }: OfAccount) {
       </Waiting>
     </>
   );
-}
+});
 
 function Slots({ used, of }: { used: number; of: number }) {
   return (

@@ -5,19 +5,17 @@ import { countText, numberText } from '../../../text/numbers.ts';
 import { TypedConfirmation } from '../typed-confirmation.tsx';
 import type { Key, KeyUse } from './answers.ts';
 
-interface RevokeKeyProps {
-  of: Key;
-  use: KeyUse;
-  onRevoked: () => void;
-  onClose: () => void;
-}
-
 export function RevokeKey({
   of: { id, name, last_used_at: lastUsedAt },
   use,
   onRevoked,
   onClose,
-}: RevokeKeyProps) {
+}: {
+  of: Key;
+  use: KeyUse;
+  onRevoked: () => void;
+  onClose: () => void;
+}) {
   const now = Date.now();
   const today = use.callsOf(id, [utcDay(now)]);
   const yesterday = use.callsOf(id, [utcDay(now, -1)]);

@@ -83,13 +83,7 @@ export function Rotation({ old, to, isFull, show }: RotationProps) {
   );
 }
 
-interface NewStepProps {
-  isFull: boolean;
-  create: () => void;
-  renew: () => void;
-}
-
-function NewStep({ isFull, create, renew }: NewStepProps) {
+function NewStep({ isFull, create, renew }: { isFull: boolean; create: () => void; renew: () => void }) {
   const renewal = (
     <>
       <p>Or keep the key, and give it a new value. The old value ends by itself, at most a week later.</p>

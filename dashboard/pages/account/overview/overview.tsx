@@ -12,7 +12,7 @@ import { Waiting } from '../../../components/states.tsx';
 import { agoText, shareText } from '../../../text/amounts.ts';
 import { countText, numberText } from '../../../text/numbers.ts';
 import { instantText } from '../../../text/times.ts';
-import { AccountPage, type OfAccount } from '../account-page.tsx';
+import { accountPage, type OfAccount } from '../account-page.tsx';
 import { FirstCallCode } from './first-call.tsx';
 import { Meter } from '../usage/meter.tsx';
 
@@ -20,19 +20,13 @@ type Key = Row<'/v1/keys'>;
 
 const lookEveryMs = 2_000;
 
-export function AccountHome() {
-  return (
-    <AccountPage>
-      {(of) => (
-        <>
-          <PageHead title="Overview" lede={greeting(of.account.name)} />
-          <Steps {...of} />
-          <AccountStatus {...of} />
-        </>
-      )}
-    </AccountPage>
-  );
-}
+export const AccountHome = accountPage((of) => (
+  <>
+    <PageHead title="Overview" lede={greeting(of.account.name)} />
+    <Steps {...of} />
+    <AccountStatus {...of} />
+  </>
+));
 
 const greeting = (name: string | null) =>
   name === null ? 'Your account at a glance.' : `The account ${name} at a glance.`;

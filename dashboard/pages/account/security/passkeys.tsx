@@ -21,7 +21,6 @@ type Passkey = Row<'/auth/passkeys'>;
 type Open = 'add' | { rename: Passkey } | { remove: Passkey };
 
 export function Passkeys({ account, reload, methods }: OfAccount & { methods: Methods }) {
-  const [asked, setAsked] = useState(0);
   const [open, setOpen] = useState<Open>();
   const loaded = useLoad(
     async (signal) => {
@@ -31,12 +30,12 @@ export function Passkeys({ account, reload, methods }: OfAccount & { methods: Me
       ]);
       return { passkeys: rowsOf(passkeys), hasApp: data.totp !== null };
     },
-    [asked, account],
+    [account],
   );
   const close = () => setOpen(undefined);
   const done = () => {
     close();
-    setAsked((count) => count + 1);
+    loaded.reload();
     reload();
   };
   return (

@@ -10,7 +10,7 @@ import { PageHead } from '../../../components/page-head.tsx';
 import { Waiting } from '../../../components/states.tsx';
 import { passwordHint } from '../../sign-in/narrow-page.tsx';
 import { keepSignIn } from '../../sign-in/signed-in.ts';
-import { AccountPage, type OfAccount } from '../account-page.tsx';
+import { accountPage, type OfAccount } from '../account-page.tsx';
 import { TypedConfirmation } from '../typed-confirmation.tsx';
 import { AuditLog } from './audit-log.tsx';
 import { GoogleLink } from './google-link.tsx';
@@ -19,26 +19,20 @@ import { Passkeys } from './passkeys.tsx';
 import { Sessions } from './sessions.tsx';
 import { TwoFactor } from './two-factor.tsx';
 
-export function Security() {
-  return (
-    <AccountPage>
-      {(of) => (
-        <>
-          <PageHead
-            title="Security"
-            lede="How you sign in, where you are signed in, and what has happened to the account."
-          />
-          <WaysIn {...of} />
-          <TwoFactor {...of} />
-          <Sessions />
-          <Mails {...of} />
-          <AuditLog />
-          <CloseAccount {...of} />
-        </>
-      )}
-    </AccountPage>
-  );
-}
+export const Security = accountPage((of) => (
+  <>
+    <PageHead
+      title="Security"
+      lede="How you sign in, where you are signed in, and what has happened to the account."
+    />
+    <WaysIn {...of} />
+    <TwoFactor {...of} />
+    <Sessions />
+    <Mails {...of} />
+    <AuditLog />
+    <CloseAccount {...of} />
+  </>
+));
 
 function WaysIn(of: OfAccount) {
   const methods = useLoad(async (signal) => (await api.get('/auth/methods', { signal })).data, []);

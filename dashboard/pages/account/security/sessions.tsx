@@ -11,23 +11,22 @@ import { countText } from '../../../text/numbers.ts';
 import { instantText } from '../../../text/times.ts';
 
 export function Sessions() {
-  const [asked, setAsked] = useState(0);
   const [ended, setEnded] = useState<number>();
   const action = useAction();
   const loaded = useLoad(
     async (signal) => rowsOf(await accountApi.get('/auth/sessions', { query: { limit: 1000 }, signal })),
-    [asked],
+    [],
   );
   const end = (id: string) =>
     action.run(async () => {
       await accountApi.delete('/auth/sessions/{id}', { path: { id } });
-      setAsked((count) => count + 1);
+      loaded.reload();
     });
   const endOthers = () =>
     action.run(async () => {
       const { data } = await accountApi.delete('/auth/sessions');
       setEnded(data.ended);
-      setAsked((count) => count + 1);
+      loaded.reload();
     });
   const now = Date.now();
   return (

@@ -20,15 +20,14 @@ type SecondFactor = AnswerOf<'get', '/auth/second-factor'>['data'];
 type Open = 'set-up' | 'turn-off' | 'recovery-codes' | { codes: readonly string[] };
 
 export function TwoFactor({ account, reload }: OfAccount) {
-  const [asked, setAsked] = useState(0);
   const [open, setOpen] = useState<Open>();
   const loaded = useLoad(
     async (signal) => (await accountApi.get('/auth/second-factor', { signal })).data,
-    [asked, account],
+    [account],
   );
   const close = () => {
     setOpen(undefined);
-    setAsked((count) => count + 1);
+    loaded.reload();
     reload();
   };
   const showCodes = (codes: readonly string[]) => setOpen({ codes });

@@ -14,12 +14,7 @@ const labelWidth = 100;
 /** From the point to the foot of its label below it. */
 const noteHeight = 20;
 
-interface MonthChartProps {
-  month: MonthSoFar;
-  projection: Projection | null;
-}
-
-export function MonthChart({ month, projection }: MonthChartProps) {
+export function MonthChart({ month, projection }: { month: MonthSoFar; projection: Projection | null }) {
   const [ref, width] = useWidth<HTMLElement>(476);
   const { from, to, now, used, limit, days } = month;
   const end = projection?.expected ?? used;

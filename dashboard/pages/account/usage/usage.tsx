@@ -16,7 +16,7 @@ import { Empty, Waiting } from '../../../components/states.tsx';
 import { shareText } from '../../../text/amounts.ts';
 import { countText, numberText } from '../../../text/numbers.ts';
 import { dayText, monthText, timeText } from '../../../text/times.ts';
-import { AccountPage } from '../account-page.tsx';
+import { accountPage } from '../account-page.tsx';
 import {
   historyOf,
   periodOf,
@@ -42,22 +42,16 @@ const groupingNames: { value: Grouping; label: string }[] = [
   { value: 'key', label: 'Key' },
 ];
 
-export function Usage() {
-  return (
-    <AccountPage>
-      {() => (
-        <>
-          <PageHead
-            title="Usage"
-            lede="Only answered calls count: 2xx and 304. Refused and failed calls cost nothing."
-          />
-          <MonthSection />
-          <DaysSection />
-        </>
-      )}
-    </AccountPage>
-  );
-}
+export const Usage = accountPage(() => (
+  <>
+    <PageHead
+      title="Usage"
+      lede="Only answered calls count: 2xx and 304. Refused and failed calls cost nothing."
+    />
+    <MonthSection />
+    <DaysSection />
+  </>
+));
 
 /** The names of keys, including revoked ones. */
 async function keyNames(signal: AbortSignal): Promise<Map<string, string>> {

@@ -6,17 +6,13 @@ import { useLoad } from '../../../api/load.ts';
 import { rowsOf } from '../../../api/rows.ts';
 import { PageHead } from '../../../components/page-head.tsx';
 import { Empty, Waiting } from '../../../components/states.tsx';
-import { AccountPage, type OfAccount } from '../account-page.tsx';
+import { accountPage } from '../account-page.tsx';
 import type { Delivery, Show, Webhook } from './answers.ts';
 import { Deliveries } from './deliveries.tsx';
 import { Endpoints } from './endpoints.tsx';
 import { NewEndpoint } from './new-endpoint.tsx';
 
 const endpointsMax = 10;
-
-export function Webhooks() {
-  return <AccountPage>{(of) => <WebhooksOf {...of} />}</AccountPage>;
-}
 
 interface Found {
   webhooks: Webhook[];
@@ -25,7 +21,7 @@ interface Found {
   mayCreate: boolean;
 }
 
-function WebhooksOf({ account }: OfAccount) {
+export const Webhooks = accountPage(({ account }) => {
   const [query, setQuery] = useSearchParams();
   const [asked, setAsked] = useState(0);
   const loaded = useLoad((signal) => webhooksOf(account.plan, signal), [account.plan, asked]);
@@ -83,7 +79,7 @@ function WebhooksOf({ account }: OfAccount) {
       </Waiting>
     </>
   );
-}
+});
 
 /** Of each endpoint as many deliveries as its row draws. */
 async function webhooksOf(planId: string, signal: AbortSignal): Promise<Found> {

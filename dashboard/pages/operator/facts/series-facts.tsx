@@ -8,7 +8,7 @@ import { PageHead } from '../../../components/page-head.tsx';
 import { countText, numberText } from '../../../text/numbers.ts';
 import { List, pageSize, useListUrl } from '../list.tsx';
 import { LoadLink } from '../loads/load-state.tsx';
-import { FreshProblem, OperatorPage } from '../operator-page.tsx';
+import { FreshProblem, operatorPage } from '../operator-page.tsx';
 import '../../../styles/facts.css';
 import '../../../styles/publish.css';
 import { Changes, type Report } from './changes.tsx';
@@ -28,13 +28,9 @@ import { FactTable, type Fault } from './fact-table.tsx';
 import { Fill } from './fill.tsx';
 import { FactFilters } from './filters.tsx';
 
-export function OperatorFacts() {
-  return <OperatorPage>{() => <AllFacts />}</OperatorPage>;
-}
-
 const shownByDefault: readonly Fact[] = ['name', 'unit', 'source', 'licence'];
 
-function AllFacts() {
+export const OperatorFacts = operatorPage(() => {
   const url = useListUrl();
   const [saved, setSaved] = useState<Report>();
   const edit = useEdits();
@@ -78,7 +74,7 @@ function AllFacts() {
   function show(fact: Fact): void {
     if (!shown.includes(fact)) url.change({ facts: [...shown, fact].join(',') });
   }
-}
+});
 
 interface Edits {
   draft: Draft;

@@ -1,29 +1,22 @@
 // /dashboard/operator/loads/:load: one load, the series that it changed, and its retraction.
-import { useState } from 'preact/hooks';
-import { Link, useParams } from 'wouter-preact';
+import { Link } from 'wouter-preact';
 import { accountApi } from '../../../api/clients.ts';
 import { useLoad } from '../../../api/load.ts';
 import { Facts } from '../../../components/facts.tsx';
 import { PageHead } from '../../../components/page-head.tsx';
 import { numberText } from '../../../text/numbers.ts';
 import { dayText, instantText } from '../../../text/times.ts';
-import { Fresh, OperatorPage } from '../operator-page.tsx';
+import { Fresh, operatorPage } from '../operator-page.tsx';
 import { PointCounts } from '../point-counts.tsx';
 import { SeriesList } from '../series-list.tsx';
 import { LoadLink, LoadState, sourceText, type Load } from './load-state.tsx';
 import { Retract } from './retract.tsx';
 
-export function OperatorLoad() {
-  const { load = '' } = useParams();
-  return <OperatorPage>{() => <OneLoad number={load} key={load} />}</OperatorPage>;
-}
-
-function OneLoad({ number }: { number: string }) {
-  const [asked, setAsked] = useState(0);
+export const OperatorLoad = operatorPage(({ params: { load: number = '' } }) => {
   const loaded = useLoad(
     async (signal) =>
       (await accountApi.get('/v1/operator/loads/{load}', { path: { load: number }, signal })).data,
-    [number, asked],
+    [number],
   );
   return (
     <>
@@ -37,13 +30,13 @@ function OneLoad({ number }: { number: string }) {
               <h2 id="series">Series</h2>
               <SeriesList ids={load.series} count={load.series_count} />
             </section>
-            <Retract load={load} reload={() => setAsked((count) => count + 1)} />
+            <Retract load={load} reload={loaded.reload} />
           </>
         )}
       </Fresh>
     </>
   );
-}
+});
 
 function LoadFacts({ load }: { load: Load }) {
   const { retracts, part_of: partOf, rows_rejected: rejected } = load;

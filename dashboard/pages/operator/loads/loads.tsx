@@ -8,7 +8,7 @@ import { PageHead } from '../../../components/page-head.tsx';
 import { numberText } from '../../../text/numbers.ts';
 import { dayText, recentText } from '../../../text/times.ts';
 import { ChosenFilter, Filter, List, pageSize, useListUrl } from '../list.tsx';
-import { OperatorPage } from '../operator-page.tsx';
+import { operatorPage } from '../operator-page.tsx';
 import { PublishLink } from '../publish/publish-link.tsx';
 import { LoadState, sourceText } from './load-state.tsx';
 
@@ -21,11 +21,7 @@ const statuses = [
   { value: 'erased', label: 'Erased' },
 ] as const;
 
-export function OperatorLoads() {
-  return <OperatorPage>{() => <AllLoads />}</OperatorPage>;
-}
-
-function AllLoads() {
+export const OperatorLoads = operatorPage(() => {
   const url = useListUrl();
   const [dataset, status] = [url.text('dataset'), url.option('status', statuses)];
   const query = { limit: pageSize, dataset, status, cursor: url.text('cursor') };
@@ -61,14 +57,9 @@ function AllLoads() {
       </List>
     </>
   );
-}
+});
 
-interface LoadTableProps {
-  rows: readonly LoadRow[];
-  onDataset: (dataset: string) => void;
-}
-
-function LoadTable({ rows, onDataset }: LoadTableProps) {
+function LoadTable({ rows, onDataset }: { rows: readonly LoadRow[]; onDataset: (dataset: string) => void }) {
   return (
     <DataTable
       caption="Loads"

@@ -48,12 +48,7 @@ function waysOf({ retracts, retractable: isRetractable, erasable: isErasable }: 
   return [...(isRetractable ? (['today'] as const) : []), ...(isErasable ? (['erase'] as const) : [])];
 }
 
-interface RetractProps {
-  load: Load;
-  reload: () => void;
-}
-
-export function Retract({ load, reload }: RetractProps) {
+export function Retract({ load, reload }: { load: Load; reload: () => void }) {
   const [done, setDone] = useState<Report>();
   const allowed = waysOf(load);
   const [first] = allowed;

@@ -8,16 +8,12 @@ import { PageHead } from '../../../components/page-head.tsx';
 import { bytesText } from '../../../text/amounts.ts';
 import { commandLine } from '../../../text/command-line.ts';
 import '../../../styles/publish.css';
-import { FreshProblem, OperatorPage } from '../operator-page.tsx';
+import { FreshProblem, operatorPage } from '../operator-page.tsx';
 
 /** The formats that the API reads, for the file dialog. */
 const endings = '.csv,.tsv,.txt,.gz,.xlsx,.xlsm,.xlsb,.xls,.ods';
 
-export function OperatorPublish() {
-  return <OperatorPage>{() => <Upload />}</OperatorPage>;
-}
-
-function Upload() {
+export const OperatorPublish = operatorPage(() => {
   const [, navigate] = useLocation();
   const [file, setFile] = useState<File>();
   const [isMany, setIsMany] = useState(false);
@@ -58,15 +54,10 @@ function Upload() {
       </section>
     </>
   );
-}
-
-interface DropZoneProps {
-  onFiles: (files: readonly File[]) => void;
-  isBusy: boolean;
-}
+});
 
 /** A file input that also accepts dropped files. */
-function DropZone({ onFiles, isBusy }: DropZoneProps) {
+function DropZone({ onFiles, isBusy }: { onFiles: (files: readonly File[]) => void; isBusy: boolean }) {
   const id = useId();
   const [isOver, setIsOver] = useState(false);
   return (

@@ -1,6 +1,6 @@
 // /dashboard/operator/publish/:id: what was found in a file that was sent; from here it is checked and published. The URL has the table.
 import { useState } from 'preact/hooks';
-import { Link, useLocation, useParams, useSearchParams } from 'wouter-preact';
+import { Link, useLocation, useSearchParams } from 'wouter-preact';
 import { accountApi } from '../../../api/clients.ts';
 import { shownIn, useLoad } from '../../../api/load.ts';
 import { useAction } from '../../../components/forms/action.tsx';
@@ -9,17 +9,12 @@ import { Tabs } from '../../../components/tabs.tsx';
 import { bytesText } from '../../../text/amounts.ts';
 import { instantText } from '../../../text/times.ts';
 import '../../../styles/publish.css';
-import { Fresh, FreshProblem, OperatorPage } from '../operator-page.tsx';
+import { Fresh, FreshProblem, operatorPage } from '../operator-page.tsx';
 import type { Publication, Table, Upload } from './answers.ts';
 import { Published } from './published.tsx';
 import { TableSteps } from './table-steps.tsx';
 
-export function OperatorUpload() {
-  const { id = '' } = useParams();
-  return <OperatorPage>{() => <OneUpload id={id} key={id} />}</OperatorPage>;
-}
-
-function OneUpload({ id }: { id: string }) {
+export const OperatorUpload = operatorPage(({ params: { id = '' } }) => {
   const loaded = useLoad(
     async (signal) => (await accountApi.get('/v1/operator/uploads/{id}', { path: { id }, signal })).data,
     [id],
@@ -50,7 +45,7 @@ function OneUpload({ id }: { id: string }) {
       </Fresh>
     </>
   );
-}
+});
 
 /** The tables published while the page is open, by number. */
 type Publications = ReadonlyMap<number, Publication>;

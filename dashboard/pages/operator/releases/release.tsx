@@ -1,6 +1,6 @@
 // /dashboard/operator/releases/:release: one load under embargo, what its check found, who did what with it; it is cancelled or published here.
 import { useState } from 'preact/hooks';
-import { Link, useParams } from 'wouter-preact';
+import { Link } from 'wouter-preact';
 import type { AnswerOf } from '../../../../clients/typescript/client.ts';
 import { accountApi } from '../../../api/clients.ts';
 import { shownIn, useLoad } from '../../../api/load.ts';
@@ -13,7 +13,7 @@ import { bytesText } from '../../../text/amounts.ts';
 import { commandLine } from '../../../text/command-line.ts';
 import { instantText } from '../../../text/times.ts';
 import { TypedConfirmation } from '../../account/typed-confirmation.tsx';
-import { Fresh, FreshProblem, OperatorPage } from '../operator-page.tsx';
+import { Fresh, FreshProblem, operatorPage } from '../operator-page.tsx';
 import { PointCounts } from '../point-counts.tsx';
 import { countsOf, failureOf } from './counts.ts';
 import { ReleaseState } from './release-state.tsx';
@@ -22,12 +22,7 @@ const lookEveryMs = 1_000;
 
 type Release = AnswerOf<'get', '/v1/operator/releases/{release}'>['data'];
 
-export function OperatorRelease() {
-  const { release = '' } = useParams();
-  return <OperatorPage>{() => <OneRelease number={release} key={release} />}</OperatorPage>;
-}
-
-function OneRelease({ number }: { number: string }) {
+export const OperatorRelease = operatorPage(({ params: { release: number = '' } }) => {
   const [asked, setAsked] = useState(0);
   const ask = async (signal: AbortSignal) =>
     (await accountApi.get('/v1/operator/releases/{release}', { path: { release: number }, signal })).data;
@@ -53,7 +48,7 @@ function OneRelease({ number }: { number: string }) {
       </Fresh>
     </>
   );
-}
+});
 
 /** The release was requested now, and a publisher is about to make it. */
 function isBeingMade(release: Release | undefined): boolean {

@@ -9,7 +9,7 @@ import { PageHead } from '../../../components/page-head.tsx';
 import { numberText } from '../../../text/numbers.ts';
 import { instantText } from '../../../text/times.ts';
 import { Filter, List, pageSize, useListUrl } from '../list.tsx';
-import { OperatorPage } from '../operator-page.tsx';
+import { operatorPage } from '../operator-page.tsx';
 import { PublishLink } from '../publish/publish-link.tsx';
 import { countsOf, type Counts } from './counts.ts';
 import { ReleaseState } from './release-state.tsx';
@@ -25,11 +25,7 @@ const states = [
   { value: 'cancelled', label: 'Cancelled' },
 ] as const;
 
-export function OperatorReleases() {
-  return <OperatorPage>{() => <AllReleases />}</OperatorPage>;
-}
-
-function AllReleases() {
+export const OperatorReleases = operatorPage(() => {
   const url = useListUrl();
   const state = url.option('state', states);
   const query = { limit: pageSize, state, cursor: url.text('cursor') };
@@ -65,7 +61,7 @@ function AllReleases() {
       </List>
     </>
   );
-}
+});
 
 const countOf = (row: ReleaseRow, name: keyof Counts) => {
   const count = countsOf(row)?.[name];
