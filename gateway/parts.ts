@@ -15,7 +15,6 @@ import { createReadiness } from './observability/readiness.ts';
 import { createTraces } from './observability/traces.ts';
 import { isPublicOnTls, type SetOptions } from './options.ts';
 import { createDashboard } from './pages/dashboard.ts';
-import { createCallerContexts } from './policies/credential.ts';
 import { createForwarder } from './policies/forward.ts';
 import { createDataLease, leaseSource } from './response-cache/lease.ts';
 import { createKeptAnswers } from './response-cache/answer-store.ts';
@@ -61,7 +60,6 @@ export function createParts(
     ...{ options, routes, accounts, credentials, month, journal, seconds, answers, forwarders, bodies },
     fileCharges: createFileCharges(month),
     failures: createCredentialFailures({ seconds, perSecond: options.publicCallsPerSecond, clock }),
-    setCallerContext: createCallerContexts(),
     dashboardFor: createDashboard(options.dashboard, log),
     readiness: createReadiness({
       ...{ services: [dataApi, accountsApi], identitySecret, isDraining, log },

@@ -41,10 +41,9 @@ export function policiesOf(parts: Parts, dispatch: RunCompiled): Record<string, 
   const { options, routes, accounts, credentials, month, journal, failures, seconds, answers } = parts;
   const { fileCharges } = parts;
   const { plans, clock, publicCallsPerSecond, managementCallsPerSecond } = options;
-  const { setCallerContext, forwarders, dashboardFor } = parts;
+  const { forwarders, dashboardFor } = parts;
   const rates = { seconds, publicCallsPerSecond, managementCallsPerSecond };
-  const identified = { accounts, plans, setCallerContext };
-  const keyed = { plans, setCallerContext, findKey: credentials.find, failures, journal };
+  const keyed = { plans, findKey: credentials.find, failures, journal };
   return {
     'request-id': withoutAction(requestId(parts.opening)),
     framing: withAction(framingAction, (action) => framing(action, options.uploadMb)),
@@ -64,7 +63,7 @@ export function policiesOf(parts: Parts, dispatch: RunCompiled): Record<string, 
     forward: withAction(forwardAction, ({ to }) => forwarders[to]?.policy ?? notSetUp),
 
     // Used by other pipelines only.
-    session: withoutAction(session(identified)),
+    session: withoutAction(session(accounts, plans)),
     mcp: withoutAction(
       mcp({ ...options, bodies: parts.bodies, rate: rate(rates, { by: 'account' }), dispatch }),
     ),
