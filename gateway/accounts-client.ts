@@ -40,15 +40,7 @@ export interface KeyAccess {
   readonly isAllowedFrom: ((address: string) => boolean) | null;
 }
 
-export interface Accounts {
-  /** Sends a heartbeat; safe to repeat. @throws Failure unavailable, or BatchRefused. */
-  heartbeat(message: HeartbeatMessage): Promise<HeartbeatAnswer>;
-  /** The owner of a session; null if the session is unknown or has ended, or its account is disabled. @throws Failure unavailable. */
-  session(name: SessionName): Promise<Credential | null>;
-  /** Whether plans can be bought here. @throws Failure unavailable. */
-  hasBilling(): Promise<boolean>;
-  close(): void;
-}
+export type Accounts = ReturnType<typeof createAccounts>;
 
 const owner = { account_id: z.string(), plan: z.string(), active: z.boolean() };
 const sessionsAnswer = z.object({
@@ -75,21 +67,20 @@ const ourselves: Identity = { ...anonymous, scope: 'internal' };
 const batchMax = 500;
 const billingKnownMs = 10_000;
 
-export interface AccountsOptions {
-  upstreams: Upstreams;
-  identitySecret: string;
-}
-
-export function createAccounts(options: AccountsOptions): Accounts {
-  const { post, close } = createPost(options);
+export function createAccounts(upstreams: Upstreams, identitySecret: string) {
+  const { post, close } = createPost(upstreams, identitySecret);
   const session = batched(batchMax, async (names: readonly SessionName[]) => {
     const sessions = names.map(({ id, secretHash }) => `${id}.${secretHash}`);
     const answer = await post('/internal/sessions', { sessions }, sessionsAnswer);
     return names.map((_name, i) => entryAt(answer.sessions, i));
   });
   return {
+    /** The owner of a session; null if the session is unknown or has ended, or its account is disabled. @throws Failure unavailable. */
     session,
-    heartbeat: (message) => post('/internal/heartbeat', message, heartbeatAnswer, message.batch !== null),
+    /** Sends a heartbeat; safe to repeat. @throws Failure unavailable, or BatchRefused. */
+    heartbeat: (message: HeartbeatMessage): Promise<HeartbeatAnswer> =>
+      post('/internal/heartbeat', message, heartbeatAnswer, message.batch !== null),
+    /** Whether plans can be bought here. @throws Failure unavailable. */
     hasBilling: rememberedFor(
       billingKnownMs,
       async () => (await post('/internal/billing', {}, billingAnswer)).is_on,
@@ -98,7 +89,7 @@ export function createAccounts(options: AccountsOptions): Accounts {
   };
 }
 
-function createPost({ upstreams, identitySecret }: AccountsOptions) {
+function createPost(upstreams: Upstreams, identitySecret: string) {
   const seal = createSealer(identitySecret, 'accounts-api');
   const openAgent = () => new Agent({ connect: { timeout: accountsWithinMs } });
   let agent = openAgent();

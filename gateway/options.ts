@@ -11,7 +11,6 @@ import {
 } from '../kernel/settings/limits.ts';
 import type { Tracing } from '../kernel/tracing/tracing.ts';
 import type { QuotaOutage } from './heartbeat/quota-outage.ts';
-import { closeWithinMsByDefault, requestWithinMsByDefault, serviceSilenceMsByDefault } from './timeouts.ts';
 
 export interface GatewayOptions {
   dataApiUrls: readonly string[];
@@ -38,8 +37,6 @@ export interface GatewayOptions {
   port: number;
   log: Log;
   clock: Clock;
-  /** The clock of the leases, in ms, for a `clock` that is set without the one of PostgreSQL. By default it follows `clock`. */
-  leaseNowMs?: () => number;
   /** The directory of gateway.config.yml, system.config.yml and models/; by default the project's config/. */
   configDirectory?: string;
   /** How long a service may be silent; 30 s by default. */
@@ -76,15 +73,15 @@ const defaults = {
   publicUrl: '',
   dashboardOrigins: [] as readonly string[],
   configDirectory: path.resolve(import.meta.dirname, '../config'),
-  upstreamTimeoutMs: serviceSilenceMsByDefault,
+  upstreamTimeoutMs: 30_000,
   answerWithinMs: answerWithinMsByDefault,
   responseCacheMb: responseCacheMbByDefault,
   uploadMb: uploadMbByDefault,
   bodiesMb: 32,
   quotaOutage: 'bounded' as QuotaOutage,
   settleEveryMs: 250,
-  closeWithinMs: closeWithinMsByDefault,
-  requestWithinMs: requestWithinMsByDefault,
+  closeWithinMs: 10_000,
+  requestWithinMs: 30_000,
   moreMetrics: [] as readonly Metric[],
 };
 

@@ -34,10 +34,10 @@ export function createParts(
   const dataApi = createUpstreams('data-api', options.dataApiUrls);
   const accountsApi = createUpstreams('accounts-api', options.accountsApiUrls);
   const publisher = options.publisherUrls && createUpstreams('publisher', options.publisherUrls);
-  const accounts = createAccounts({ upstreams: accountsApi, identitySecret });
+  const accounts = createAccounts(accountsApi, identitySecret);
   const holdings = createHoldings({
     ...{ send: accounts.heartbeat, outage: options.quotaOutage, flushEveryMs: options.settleEveryMs },
-    ...{ closeWithinMs: options.closeWithinMs, nowMs: options.leaseNowMs, clock, log },
+    ...{ closeWithinMs: options.closeWithinMs, clock, log },
   });
   const { heartbeat, journal, credentials, month } = holdings;
   const redis = options.redisUrl === undefined ? undefined : openRedis(options.redisUrl, log);

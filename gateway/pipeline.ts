@@ -25,7 +25,7 @@ import { requestId } from './policies/request-id.ts';
 import { responseCache } from './policies/response-cache.ts';
 import { session } from './policies/session.ts';
 import { usage } from './policies/usage.ts';
-import { withAction, withoutAction, type BuildPolicy, type Policy } from './policy.ts';
+import { withAction, withoutAction, type BuildPolicy, type Policy, type RunCompiled } from './policy.ts';
 import { groupName, type GatewayRoutes, type PipelineRoutes } from './routes.ts';
 
 const corsAction = z.strictObject({ from: z.enum(['any', 'dashboard']) });
@@ -74,9 +74,6 @@ export function policiesOf(parts: Parts, dispatch: RunCompiled): Record<string, 
     'not-found': withoutAction((request, response, next) => notFound(routes())(request, response, next)),
   };
 }
-
-/** Runs the call if its path is compiled. @returns undefined if it is not; the engine then handles the call. */
-export type RunCompiled = (request: IncomingMessage, response: ServerResponse) => Promise<void> | undefined;
 
 interface CompiledRoute {
   pattern: RegExp;

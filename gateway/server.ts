@@ -16,8 +16,8 @@ import { answerFailure } from './send-failure.ts';
 import { callIfOpen } from './call.ts';
 import type { Metrics } from './observability/metrics.ts';
 import type { EngineApp } from './engine/express-gateway-plugin.ts';
-import type { RunCompiled } from './pipeline.ts';
 import { readableByAll } from './policies/cors.ts';
+import type { RunCompiled } from './policy.ts';
 import { GatewayResponse, onTlsOnly, safety } from './response-headers.ts';
 import { clientIdleMs } from './timeouts.ts';
 

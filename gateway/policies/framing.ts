@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { fail } from '../../kernel/errors.ts';
 import { bodyBytesMax } from '../../kernel/bodies/service-bodies.ts';
-import { tooLong } from '../bodies/too-long.ts';
+import { tooLong } from '../bodies/read-body.ts';
 import { callOf } from '../call.ts';
 import type { Policy } from '../policy.ts';
 
