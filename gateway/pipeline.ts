@@ -71,7 +71,7 @@ export function policiesOf(parts: Parts, dispatch: RunCompiled): Record<string, 
     page: withAction(pageAction, ({ of }) => page(of)),
     dashboard: withAction(dashboardAction, (action) => dashboardFor(action)),
     health: withoutAction(health(parts.readiness)),
-    'not-found': withoutAction((request, response, next) => notFound(routes())(request, response, next)),
+    'not-found': withoutAction(notFound(routes)),
   };
 }
 

@@ -1,24 +1,17 @@
 // Combines what a gateway caches under its lease: keys, blocks of calls, and the journal of served calls.
-import { systemClock, type Clock } from '../../kernel/clock.ts';
-import type { Log } from '../../kernel/log/log.ts';
+import { systemClock } from '../../kernel/clock.ts';
 import { createBlocks } from './blocks.ts';
 import { createCredentials } from './credential-cache.ts';
 import { createHeartbeat, type HeartbeatOptions } from './heartbeat.ts';
-import { createJournal } from './journal.ts';
+import { createJournal, type JournalOptions } from './journal.ts';
 import { createMonth } from './month-quota.ts';
 import { createOutage, type QuotaOutage } from './quota-outage.ts';
 
-export interface HoldingsOptions {
-  send: HeartbeatOptions['send'];
-  /** What is served beyond the blocks while accounts-api is unavailable. */
-  outage: QuotaOutage;
-  /** How often served calls are reported. */
-  flushEveryMs: number;
-  /** How long `close` tries to report the last calls. */
-  closeWithinMs: number;
-  clock: Clock;
-  log: Log;
-}
+export type HoldingsOptions = Omit<HeartbeatOptions, 'nowMs'> &
+  Pick<JournalOptions, 'flushEveryMs' | 'closeWithinMs'> & {
+    /** What is served beyond the blocks while accounts-api is unavailable. */
+    outage: QuotaOutage;
+  };
 
 export type Holdings = ReturnType<typeof createHoldings>;
 

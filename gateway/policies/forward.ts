@@ -87,10 +87,7 @@ export function createForwarder(options: ForwardOptions) {
       }
     },
     /** Closes the idle connections to the service. */
-    close(): void {
-      reader.close();
-      proxy.close();
-    },
+    close: () => reader.close(),
   };
 }
 
