@@ -44,17 +44,6 @@ interface Held {
   heardAtMs: number;
 }
 
-export interface BlocksOptions {
-  heartbeat: Pick<Heartbeat, 'beat' | 'life' | 'isLeased' | 'mayServe' | 'hold'>;
-  journal: Pick<Journal, 'spent' | 'flush'>;
-  /** The clock of the leases. */
-  nowMs: () => number;
-  log: Log;
-}
-
-/** What is known about an account's month. */
-export type MonthState = Pick<Block, 'limit'> & { readonly used: number };
-
 export type Blocks = ReturnType<typeof createBlocks>;
 
 /** How many months of totals are cached: a clock may be set past the end of a month and back. */
@@ -116,7 +105,13 @@ interface Ledger {
   end(held: Held, calls: number, served: boolean): void;
 }
 
-export function createBlocks({ heartbeat, journal, nowMs, log }: BlocksOptions) {
+/** @param nowMs the clock of the leases. */
+export function createBlocks(
+  heartbeat: Pick<Heartbeat, 'beat' | 'life' | 'isLeased' | 'mayServe' | 'hold'>,
+  journal: Pick<Journal, 'spent' | 'flush'>,
+  nowMs: () => number,
+  log: Log,
+) {
   // Nothing is evicted within a month: accounts-api counts totals per life, so earlier grants must be known. About 0.3 KB per account.
   const months = new Map<string, Map<string, Held>>();
   let newestMonth = '';
@@ -294,8 +289,8 @@ export function createBlocks({ heartbeat, journal, nowMs, log }: BlocksOptions) 
         waiting.delete(hold);
       }
     },
-    /** As of the last answer; undefined if there was none. */
-    state(accountId: string, month: string): MonthState | undefined {
+    /** What is known about an account's month as of the last answer; undefined if there was none. */
+    state(accountId: string, month: string): (Pick<Block, 'limit'> & { used: number }) | undefined {
       const block = months.get(month)?.get(accountId)?.block ?? emptyBlock;
       if (block.isKnown) return { limit: block.limit, used: usedOf(block) };
       if (block.heard > 0) return undefined; // the plan may have changed since

@@ -9,14 +9,6 @@ import type { Heartbeat } from './heartbeat.ts';
 import { createAccountsCache } from './lru-cache.ts';
 import { itemsMax, type HeartbeatAnswer } from '../../kernel/heartbeat/message.ts';
 
-export interface CredentialsOptions {
-  heartbeat: Pick<Heartbeat, 'beat' | 'isLeased' | 'hold'>;
-  /** Receives the first grant of an account, which accounts-api sends with the key. */
-  blocks: Pick<Blocks, 'onGrant'>;
-  /** The clock of the leases. */
-  nowMs: () => number;
-}
-
 interface Entry {
   readonly credential: Credential;
   /** By the clock of the leases. After that, accounts-api decides by PostgreSQL's clock whether the key has expired. */
@@ -26,7 +18,12 @@ interface Entry {
 /** One change normally invalidates a lookup once. During many changes the lookup fails rather than return an outdated answer. */
 const lookupsMax = 10;
 
-export function createCredentials({ heartbeat, blocks, nowMs }: CredentialsOptions) {
+/** @param blocks receives the first grant of an account, which accounts-api sends with the key. @param nowMs the clock of the leases. */
+export function createCredentials(
+  heartbeat: Pick<Heartbeat, 'beat' | 'isLeased' | 'hold'>,
+  blocks: Pick<Blocks, 'onGrant'>,
+  nowMs: () => number,
+) {
   const entries = createAccountsCache<Entry>();
   heartbeat.hold({
     onChanged(accountIds) {

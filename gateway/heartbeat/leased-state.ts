@@ -26,12 +26,12 @@ export function createHoldings(options: HoldingsOptions, nowMs: () => number = l
   });
   journal.beginLife(heartbeat.life());
   heartbeat.hold({ onNewLife: journal.beginLife });
-  const blocks = createBlocks({ heartbeat, journal, nowMs, log });
-  const { isLeased } = heartbeat;
+  const blocks = createBlocks(heartbeat, journal, nowMs, log);
+  const outage = createOutage(mode, blocks, journal, heartbeat.isLeased);
   return {
     ...{ heartbeat, journal },
-    credentials: createCredentials({ heartbeat, blocks, nowMs }),
-    month: createMonth({ blocks, outage: createOutage({ mode, blocks, journal, isLeased }), clock }),
+    credentials: createCredentials(heartbeat, blocks, nowMs),
+    month: createMonth(blocks, outage, clock),
     /** Reports the last calls and ends the life. Call it when no call is running. */
     async close(): Promise<void> {
       await blocks.settled();

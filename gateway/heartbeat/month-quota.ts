@@ -25,13 +25,11 @@ export interface Take {
 
 export type Month = ReturnType<typeof createMonth>;
 
-export interface MonthOptions {
-  blocks: Pick<Blocks, 'draw' | 'drawLater' | 'state'>;
-  outage: Outage;
-  clock: Clock;
-}
-
-export function createMonth({ blocks, outage, clock }: MonthOptions) {
+export function createMonth(
+  blocks: Pick<Blocks, 'draw' | 'drawLater' | 'state'>,
+  outage: Outage,
+  clock: Clock,
+) {
   function takeOf(
     calls: number,
     charge: Charge | null,

@@ -9,13 +9,6 @@ export type QuotaOutage = 'bounded' | 'closed' | 'open';
 
 export type Outage = ReturnType<typeof createOutage>;
 
-export interface OutageOptions {
-  mode: QuotaOutage;
-  blocks: Pick<Blocks, 'state'>;
-  journal: Pick<Journal, 'charge'>;
-  isLeased: () => boolean;
-}
-
 /**
  * With `bounded`, a gateway serves an account this fraction of its plan, or `callsLeast` if that is more, but never more than the month had left at
  * the last answer.
@@ -23,7 +16,12 @@ export interface OutageOptions {
 const part = 0.02;
 const callsLeast = 100;
 
-export function createOutage({ mode, blocks, journal, isLeased }: OutageOptions) {
+export function createOutage(
+  mode: QuotaOutage,
+  blocks: Pick<Blocks, 'state'>,
+  journal: Pick<Journal, 'charge'>,
+  isLeased: () => boolean,
+) {
   const served = createAccountsCache<{ month: string; calls: number }>();
 
   function allowed(accountId: string, month: string): number {

@@ -20,7 +20,7 @@ export function concurrency({
     const { accountId, plan } = callerOf(call);
     const begun = answers.begin(accountId, plan.concurrency, () => endLate(refusals, request, response));
     if (begun instanceof Promise) return begun.then((answer) => admit(call, response, answer, next));
-    admit(call, response, begun, next);
+    return admit(call, response, begun, next);
   };
 }
 

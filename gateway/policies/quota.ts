@@ -34,7 +34,7 @@ export function quota(
     const { accountId, plan } = callerOf(call);
     const take = month.take(accountId, callsOf(call, plan));
     if (take instanceof Promise) return take.then((later) => taken(call, response, later, next));
-    taken(call, response, take, next);
+    return taken(call, response, take, next);
   };
 }
 
