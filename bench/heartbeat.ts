@@ -123,7 +123,7 @@ function nextKey(keys: Iterator<string>): string {
 /** Gateways in this process, reduced to their cached state: calls arrive at random gateways. */
 async function simulate({ accountsApi, postgres, newKeys }: Ground): Promise<void> {
   const upstreams = createUpstreams('accounts-api', [accountsApi.said]);
-  const accounts = createAccounts({ upstreams, identitySecret });
+  const accounts = createAccounts(upstreams, identitySecret);
   const log = createLog('bench', 'error');
   const holdings = Array.from({ length: simulated.gateways }, () =>
     createHoldings({

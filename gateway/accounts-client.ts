@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { Agent, errors } from 'undici';
 import { z } from 'zod';
 import { entryAt } from '../kernel/entries.ts';
-import { Failure } from '../kernel/errors.ts';
+import { fail } from '../kernel/errors.ts';
 import { anonymous, createSealer, identityHeader, type Identity } from '../kernel/identity.ts';
 import type { SessionName } from '../kernel/credentials/session-token.ts';
 import { rememberedFor } from '../kernel/time/remembered.ts';
@@ -40,15 +40,7 @@ export interface KeyAccess {
   readonly isAllowedFrom: ((address: string) => boolean) | null;
 }
 
-export interface Accounts {
-  /** Sends a heartbeat; safe to repeat. @throws Failure unavailable, or BatchRefused. */
-  heartbeat(message: HeartbeatMessage): Promise<HeartbeatAnswer>;
-  /** The owner of a session; null if the session is unknown or has ended, or its account is disabled. @throws Failure unavailable. */
-  session(name: SessionName): Promise<Credential | null>;
-  /** Whether plans can be bought here. @throws Failure unavailable. */
-  hasBilling(): Promise<boolean>;
-  close(): void;
-}
+export type Accounts = ReturnType<typeof createAccounts>;
 
 const owner = { account_id: z.string(), plan: z.string(), active: z.boolean() };
 const sessionsAnswer = z.object({
@@ -75,21 +67,20 @@ const ourselves: Identity = { ...anonymous, scope: 'internal' };
 const batchMax = 500;
 const billingKnownMs = 10_000;
 
-export interface AccountsOptions {
-  upstreams: Upstreams;
-  identitySecret: string;
-}
-
-export function createAccounts(options: AccountsOptions): Accounts {
-  const { post, close } = createPost(options);
+export function createAccounts(upstreams: Upstreams, identitySecret: string) {
+  const { post, close } = createPost(upstreams, identitySecret);
   const session = batched(batchMax, async (names: readonly SessionName[]) => {
     const sessions = names.map(({ id, secretHash }) => `${id}.${secretHash}`);
     const answer = await post('/internal/sessions', { sessions }, sessionsAnswer);
     return names.map((_name, i) => entryAt(answer.sessions, i));
   });
   return {
+    /** The owner of a session; null if the session is unknown or has ended, or its account is disabled. @throws Failure unavailable. */
     session,
-    heartbeat: (message) => post('/internal/heartbeat', message, heartbeatAnswer, message.batch !== null),
+    /** Sends a heartbeat; safe to repeat. @throws Failure unavailable, or BatchRefused. */
+    heartbeat: (message: HeartbeatMessage): Promise<HeartbeatAnswer> =>
+      post('/internal/heartbeat', message, heartbeatAnswer, message.batch !== null),
+    /** Whether plans can be bought here. @throws Failure unavailable. */
     hasBilling: rememberedFor(
       billingKnownMs,
       async () => (await post('/internal/billing', {}, billingAnswer)).is_on,
@@ -98,7 +89,7 @@ export function createAccounts(options: AccountsOptions): Accounts {
   };
 }
 
-function createPost({ upstreams, identitySecret }: AccountsOptions) {
+function createPost(upstreams: Upstreams, identitySecret: string) {
   const seal = createSealer(identitySecret, 'accounts-api');
   const openAgent = () => new Agent({ connect: { timeout: accountsWithinMs } });
   let agent = openAgent();
@@ -110,30 +101,38 @@ function createPost({ upstreams, identitySecret }: AccountsOptions) {
     void silent.close(); // after the requests that still run on it, which their deadline bounds
   }
 
-  /** Sends a request to one instance, once. @throws Error if no complete answer arrives. */
-  async function ask(url: string, path: string, body: object, requestId: string) {
+  /**
+   * Sends a request to one instance, once. @param mayDrop as in `post`. @returns the body of its 200.
+   * @throws BatchRefused, or Error if it gives no complete answer or another one.
+   */
+  async function ask(url: string, path: string, body: object, mayDrop: boolean): Promise<string> {
     const used = agent;
-    try {
-      const answer = await used.request({
-        origin: url,
-        path,
-        method: 'POST',
-        headers: {
-          'content-type': 'application/json',
-          [identityHeader]: seal(ourselves, 'POST', path),
-          'x-request-id': requestId,
-        },
-        body: JSON.stringify(body),
-        headersTimeout: accountsWithinMs,
-        bodyTimeout: accountsWithinMs,
-      });
-      const { statusCode: status, headers } = answer;
-      return { status, answersTo: headers['x-request-id'], text: await answer.body.text() };
-    } catch (error) {
+    const requestId = randomUUID();
+    const asked = used.request({
+      origin: url,
+      path,
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        [identityHeader]: seal(ourselves, 'POST', path),
+        'x-request-id': requestId,
+      },
+      body: JSON.stringify(body),
+      headersTimeout: accountsWithinMs,
+      bodyTimeout: accountsWithinMs,
+    });
+    const answered = asked.then(async (answer) => ({ ...answer, text: await answer.body.text() }));
+    const { statusCode, headers, text } = await answered.catch((error: unknown) => {
       if (error instanceof errors.HeadersTimeoutError || error instanceof errors.BodyTimeoutError)
         connectAnew(used);
+      upstreams.failed(url);
       throw error;
-    }
+    });
+    upstreams.answered(url); // an error too shows that the instance is up
+    if (headers['x-request-id'] !== requestId) throw new Error('The answer is to another request.');
+    if (mayDrop && (statusCode === 400 || statusCode === 413)) throw new BatchRefused(text);
+    if (statusCode !== 200) throw new Error(`accounts-api answered ${statusCode}: ${text}`);
+    return text;
   }
 
   /**
@@ -150,31 +149,15 @@ function createPost({ upstreams, identitySecret }: AccountsOptions) {
     let failed: string | undefined;
     for (;;) {
       const url = upstreams.pick(failed);
-      const requestId = randomUUID();
       try {
-        const { status, answersTo, text } = await ask(url, path, body, requestId).catch((error: unknown) => {
-          upstreams.failed(url);
-          throw error;
-        });
-        upstreams.answered(url); // an error too shows that the instance is up
-        if (answersTo !== requestId) throw new Error('The answer is to another request.');
-        if (mayDrop && (status === 400 || status === 413)) throw new BatchRefused(text);
-        if (status !== 200) throw new Error(`accounts-api answered ${status}: ${text}`);
-        return answer.parse(JSON.parse(text));
+        return answer.parse(JSON.parse(await ask(url, path, body, mayDrop)));
       } catch (error) {
         if (error instanceof BatchRefused) throw error;
-        if (failed === undefined) {
-          failed = url;
-          continue;
-        }
-        throw new Failure(
-          'unavailable',
-          'The accounts service is temporarily unavailable. Try again in a moment.',
-          {
-            detail: error,
-            headers: { 'retry-after': '1' },
-          },
-        );
+        if (failed !== undefined)
+          fail('unavailable', 'The accounts service is temporarily unavailable. Try again in a moment.', {
+            ...{ detail: error, headers: { 'retry-after': '1' } },
+          });
+        failed = url;
       }
     }
   }

@@ -3,18 +3,9 @@
 import { isIP } from 'node:net';
 import type { Log } from '../kernel/log/log.ts';
 
-export interface Clients {
-  /**
-   * The client's IP address. With n trusted proxies it is the n-th entry from the right of X-Forwarded-For: a client can forge the entries further
-   * left. Without a usable entry it is the peer's address.
-   * @param peer the IP address of the connection's other end.
-   */
-  ipOf(peer: string, forwardedFor: readonly string[]): string;
-  /** Whether the client connected over TLS, from X-Forwarded-Proto read in the same way. */
-  isOnTls(forwardedProto: readonly string[]): boolean;
-}
+export type Clients = ReturnType<typeof createClients>;
 
-export function createClients(trustedProxyHops: number, log: Pick<Log, 'warn'>): Clients {
+export function createClients(trustedProxyHops: number, log: Pick<Log, 'warn'>) {
   let hasWarned = false;
 
   /** When this happens, all clients of a proxy count as one for every limit by IP address. */
@@ -25,7 +16,12 @@ export function createClients(trustedProxyHops: number, log: Pick<Log, 'warn'>):
   }
 
   return {
-    ipOf(peer, forwardedFor) {
+    /**
+     * The client's IP address. With n trusted proxies it is the n-th entry from the right of X-Forwarded-For: a client can forge the entries further
+     * left. Without a usable entry it is the peer's address.
+     * @param peer the IP address of the connection's other end.
+     */
+    ipOf(peer: string, forwardedFor: readonly string[]): string {
       if (forwardedFor.length === 0) return unmapped(peer);
       const entry = trustedEntry(forwardedFor, trustedProxyHops);
       if (entry === undefined) {
@@ -44,7 +40,8 @@ export function createClients(trustedProxyHops: number, log: Pick<Log, 'warn'>):
       }
       return ip ?? unmapped(peer);
     },
-    isOnTls(forwardedProto) {
+    /** Whether the client connected over TLS, from X-Forwarded-Proto read in the same way. */
+    isOnTls(forwardedProto: readonly string[]): boolean {
       if (forwardedProto.length === 0) return false;
       return trustedEntry(forwardedProto, trustedProxyHops)?.toLowerCase() === 'https';
     },

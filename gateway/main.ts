@@ -8,7 +8,7 @@ import type { Prepared } from './engine/express-gateway-plugin.ts';
 import { answerFailure, type Refusals } from './send-failure.ts';
 import { claimDirectory, type ClaimedDirectory } from './heartbeat/journal-lock.ts';
 import { createMetrics } from './observability/metrics.ts';
-import { isPublicOnTls, withDefaults, type GatewayOptions } from './options.ts';
+import { withDefaults, type GatewayOptions } from './options.ts';
 import { createParts } from './parts.ts';
 import { compilePipelines, policiesOf } from './pipeline.ts';
 import type { BuildPolicy } from './policy.ts';
@@ -47,19 +47,15 @@ export async function start(given: GatewayOptions): Promise<RunningGateway> {
   const policies = policiesOf(parts, (request, response) => current().runCompiled(request, response));
   let scraped: RunningService | undefined;
   let journal: ClaimedDirectory | undefined;
+  async function release(): Promise<void> {
+    await parts.close();
+    journal?.release();
+    await scraped?.close();
+  }
   try {
     const build = () => buildPipelines(options.configDirectory, policies, options);
     inForce = await build();
-    const { requestWithinMs, upstreamTimeoutMs } = options;
-    const server = createGatewayServer({
-      pipelines: current,
-      requestWithinMs,
-      isPublicOnTls: isPublicOnTls(options),
-      stalledAfterMs: 2 * upstreamTimeoutMs + requestWithinMs, // two silent attempts, as reads are retried
-      metrics,
-      log,
-      publicUrl: options.publicUrl,
-    });
+    const server = createGatewayServer(options, metrics, current);
     await parts.open();
     scraped =
       options.metrics &&
@@ -68,16 +64,11 @@ export async function start(given: GatewayOptions): Promise<RunningGateway> {
         options.metrics,
         async () => void (await parts.readiness()),
       ));
-    const url = await listen(server, options.host, options.port);
     if (options.journalDirectory !== undefined) {
-      try {
-        journal = claimDirectory(options.journalDirectory, log);
-        parts.journal.keepIn(journal.path);
-      } catch (error) {
-        await closeServer(server);
-        throw error;
-      }
+      journal = claimDirectory(options.journalDirectory, log);
+      parts.journal.keepIn(journal.path);
     }
+    const url = await listen(server, options.host, options.port);
     return {
       url,
       metricsUrl: scraped?.url,
@@ -89,15 +80,11 @@ export async function start(given: GatewayOptions): Promise<RunningGateway> {
         isDraining = true;
         await pause(options.drainDelayMs);
         await closeServer(server);
-        await parts.close();
-        journal?.release();
-        await scraped?.close();
+        await release();
       },
     };
   } catch (error) {
-    await parts.close();
-    journal?.release();
-    await scraped?.close();
+    await release();
     throw error;
   }
 }

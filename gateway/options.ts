@@ -11,9 +11,8 @@ import {
 } from '../kernel/settings/limits.ts';
 import type { Tracing } from '../kernel/tracing/tracing.ts';
 import type { QuotaOutage } from './heartbeat/quota-outage.ts';
-import { closeWithinMsByDefault, requestWithinMsByDefault, serviceSilenceMsByDefault } from './timeouts.ts';
 
-export interface GatewayOptions {
+interface OptionsWithoutDefault {
   dataApiUrls: readonly string[];
   accountsApiUrls: readonly string[];
   /** The URLs of the publisher, for operator calls about data; undefined: those calls are answered 404. */
@@ -26,10 +25,6 @@ export interface GatewayOptions {
   publicCallsPerSecond: number;
   /** Per key or session, for calls that manage the account. */
   managementCallsPerSecond: number;
-  /** The public URL of the gateway; errors link to its pages. If it is https, answers carry the HSTS header. */
-  publicUrl?: string;
-  /** Origins whose pages may call account and sign-in endpoints, besides the gateway's own; empty by default. */
-  dashboardOrigins?: readonly string[];
   /** The directory of the built dashboard, once it is built; by default no dashboard is served. API calls do not wait for it. */
   dashboard?: Promise<string>;
   /** How long close() keeps serving after /readyz has changed to 503. */
@@ -38,58 +33,50 @@ export interface GatewayOptions {
   port: number;
   log: Log;
   clock: Clock;
-  /** The clock of the leases, in ms, for a `clock` that is set without the one of PostgreSQL. By default it follows `clock`. */
-  leaseNowMs?: () => number;
-  /** The directory of gateway.config.yml, system.config.yml and models/; by default the project's config/. */
-  configDirectory?: string;
-  /** How long a service may be silent; 30 s by default. */
-  upstreamTimeoutMs?: number;
-  /** The deadline of the complete answer to a data call; 5 minutes by default. */
-  answerWithinMs?: number;
-  /** The memory limit of the response cache, in MiB; 0 disables it. */
-  responseCacheMb?: number;
-  /** The longest accepted upload, in MiB. */
-  uploadMb?: number;
-  /** The memory limit of all client request bodies together, in MB; 32 by default. */
-  bodiesMb?: number;
-  /** What is served while the remaining quota of a month is unknown; `bounded` by default. */
-  quotaOutage?: QuotaOutage;
-  /** How often usage is reported to accounts-api; 250 ms by default. */
-  settleEveryMs?: number;
-  /** How long close() tries to report the last usage to accounts-api; 10 s by default. */
-  closeWithinMs?: number;
   /** The directory for unreported usage, in which each gateway has its own subdirectory; by default it is only in memory. */
   journalDirectory?: string;
-  /** How long a client may take to send a request; a third of it for the headers. 30 s by default. */
-  requestWithinMs?: number;
   /** Rejects while calls cannot be served for a reason outside the services; /readyz then answers 503. */
   requireReady?: () => Promise<void>;
   /** The address of /metrics; not served by default. */
   metrics?: { host: string; port: number };
-  /** The metrics of other services in this process, served at the same address. */
-  moreMetrics?: readonly Metric[];
   /** By default calls are not traced. */
   tracing?: Tracing | undefined;
 }
 
+/** The options that have a default. */
 const defaults = {
+  /** The public URL of the gateway; errors link to its pages. If it is https, answers carry the HSTS header. */
   publicUrl: '',
+  /** Origins whose pages may call account and sign-in endpoints, besides the gateway's own. */
   dashboardOrigins: [] as readonly string[],
+  /** The directory of gateway.config.yml, system.config.yml and models/. */
   configDirectory: path.resolve(import.meta.dirname, '../config'),
-  upstreamTimeoutMs: serviceSilenceMsByDefault,
+  /** How long a service may be silent. */
+  upstreamTimeoutMs: 30_000,
+  /** The deadline of the complete answer to a data call. */
   answerWithinMs: answerWithinMsByDefault,
+  /** The memory limit of the response cache, in MiB; 0 disables it. */
   responseCacheMb: responseCacheMbByDefault,
+  /** The longest accepted upload, in MiB. */
   uploadMb: uploadMbByDefault,
+  /** The memory limit of all client request bodies together, in MB. */
   bodiesMb: 32,
+  /** What is served while the remaining quota of a month is unknown. */
   quotaOutage: 'bounded' as QuotaOutage,
+  /** How often usage is reported to accounts-api. */
   settleEveryMs: 250,
-  closeWithinMs: closeWithinMsByDefault,
-  requestWithinMs: requestWithinMsByDefault,
+  /** How long close() tries to report the last usage to accounts-api. */
+  closeWithinMs: 10_000,
+  /** How long a client may take to send a request; a third of it for the headers. */
+  requestWithinMs: 30_000,
+  /** The metrics of other services in this process, served at the same address. */
   moreMetrics: [] as readonly Metric[],
 };
 
+export type GatewayOptions = OptionsWithoutDefault & Partial<typeof defaults>;
+
 /** The options, with defaults applied. */
-export type SetOptions = GatewayOptions & typeof defaults;
+export type SetOptions = OptionsWithoutDefault & typeof defaults;
 
 export function withDefaults(options: GatewayOptions): SetOptions {
   const given = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));

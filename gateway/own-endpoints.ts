@@ -7,6 +7,11 @@ const done = z.object({ success: z.literal(true) });
 const state = z.enum(['ready', 'unavailable']);
 const readiness = done.extend({ data: z.object({ 'data-api': state, 'accounts-api': state }) });
 
+const openApi = z.looseObject({ openapi: z.string() });
+const ok = (description: string, content: Readonly<Record<string, z.ZodType>>) => ({
+  ...{ status: 200, description, content },
+});
+
 const rpc = { jsonrpc: z.literal('2.0') };
 const rpcId = z.union([z.string(), z.number(), z.null()]);
 const rpcMessage = z
@@ -43,11 +48,10 @@ export const endpoints: Readonly<Record<string, Declaration & { method?: 'POST' 
       'Mcp-Name': z.string().optional().describe('The name of the tool, since 2026-07-28.'),
     },
     answers: [
-      {
-        status: 200,
-        description: 'The answer to a request: its result, or an error of the protocol.',
-        content: { 'application/json': z.union([rpcResult, rpcError]), 'text/event-stream': z.string() },
-      },
+      ok('The answer to a request: its result, or an error of the protocol.', {
+        'application/json': z.union([rpcResult, rpcError]),
+        'text/event-stream': z.string(),
+      }),
       { status: 202, description: 'The notification is accepted.' },
       refusedByProtocol(400, 'The message is not valid in the protocol.'),
       refusedByProtocol(404, 'The protocol has no such method here.'),
@@ -60,7 +64,7 @@ export const endpoints: Readonly<Record<string, Declaration & { method?: 'POST' 
   '/healthz': {
     summary: 'Liveness: the process is up.',
     query,
-    answers: [{ status: 200, description: 'The process is up.', content: { 'application/json': done } }],
+    answers: [ok('The process is up.', { 'application/json': done })],
     errors: [],
   },
   '/readyz': {
@@ -68,35 +72,19 @@ export const endpoints: Readonly<Record<string, Declaration & { method?: 'POST' 
     description:
       'Which of the services behind the gateway are ready. 503 if none is, if one refuses the identity of the gateway, or if the gateway is stopping.',
     query,
-    answers: [
-      { status: 200, description: 'Calls can be served.', content: { 'application/json': readiness } },
-    ],
+    answers: [ok('Calls can be served.', { 'application/json': readiness })],
     errors: ['unavailable'],
   },
   '/docs/errors': {
     summary: 'What each error code means.',
     query,
-    answers: [
-      {
-        status: 200,
-        description: 'A page with a section per code.',
-        content: { 'text/html': z.string() },
-        headers: ['ETag'],
-      },
-    ],
+    answers: [{ ...ok('A page with a section per code.', { 'text/html': z.string() }), headers: ['ETag'] }],
     errors: [],
   },
   '/v1/openapi.json': {
     summary: 'This document.',
     query,
-    answers: [
-      {
-        status: 200,
-        description: 'OpenAPI 3.1.',
-        content: { 'application/json': z.looseObject({ openapi: z.string() }) },
-        headers: ['ETag'],
-      },
-    ],
+    answers: [{ ...ok('OpenAPI 3.1.', { 'application/json': openApi }), headers: ['ETag'] }],
     errors: [],
   },
 };

@@ -15,7 +15,6 @@ import { createReadiness } from './observability/readiness.ts';
 import { createTraces } from './observability/traces.ts';
 import { isPublicOnTls, type SetOptions } from './options.ts';
 import { createDashboard } from './pages/dashboard.ts';
-import { createCallerContexts } from './policies/credential.ts';
 import { createForwarder } from './policies/forward.ts';
 import { createDataLease, leaseSource } from './response-cache/lease.ts';
 import { createKeptAnswers } from './response-cache/answer-store.ts';
@@ -35,10 +34,10 @@ export function createParts(
   const dataApi = createUpstreams('data-api', options.dataApiUrls);
   const accountsApi = createUpstreams('accounts-api', options.accountsApiUrls);
   const publisher = options.publisherUrls && createUpstreams('publisher', options.publisherUrls);
-  const accounts = createAccounts({ upstreams: accountsApi, identitySecret });
+  const accounts = createAccounts(accountsApi, identitySecret);
   const holdings = createHoldings({
     ...{ send: accounts.heartbeat, outage: options.quotaOutage, flushEveryMs: options.settleEveryMs },
-    ...{ closeWithinMs: options.closeWithinMs, nowMs: options.leaseNowMs, clock, log },
+    ...{ closeWithinMs: options.closeWithinMs, clock, log },
   });
   const { heartbeat, journal, credentials, month } = holdings;
   const redis = options.redisUrl === undefined ? undefined : openRedis(options.redisUrl, log);
@@ -61,7 +60,6 @@ export function createParts(
     ...{ options, routes, accounts, credentials, month, journal, seconds, answers, forwarders, bodies },
     fileCharges: createFileCharges(month),
     failures: createCredentialFailures({ seconds, perSecond: options.publicCallsPerSecond, clock }),
-    setCallerContext: createCallerContexts(),
     dashboardFor: createDashboard(options.dashboard, log),
     readiness: createReadiness({
       ...{ services: [dataApi, accountsApi], identitySecret, isDraining, log },

@@ -25,7 +25,7 @@ import { requestId } from './policies/request-id.ts';
 import { responseCache } from './policies/response-cache.ts';
 import { session } from './policies/session.ts';
 import { usage } from './policies/usage.ts';
-import { withAction, withoutAction, type BuildPolicy, type Policy } from './policy.ts';
+import { withAction, withoutAction, type BuildPolicy, type Policy, type RunCompiled } from './policy.ts';
 import { groupName, type GatewayRoutes, type PipelineRoutes } from './routes.ts';
 
 const corsAction = z.strictObject({ from: z.enum(['any', 'dashboard']) });
@@ -41,10 +41,9 @@ export function policiesOf(parts: Parts, dispatch: RunCompiled): Record<string, 
   const { options, routes, accounts, credentials, month, journal, failures, seconds, answers } = parts;
   const { fileCharges } = parts;
   const { plans, clock, publicCallsPerSecond, managementCallsPerSecond } = options;
-  const { setCallerContext, forwarders, dashboardFor } = parts;
+  const { forwarders, dashboardFor } = parts;
   const rates = { seconds, publicCallsPerSecond, managementCallsPerSecond };
-  const identified = { accounts, plans, setCallerContext };
-  const keyed = { plans, setCallerContext, findKey: credentials.find, failures, journal };
+  const keyed = { plans, findKey: credentials.find, failures, journal };
   return {
     'request-id': withoutAction(requestId(parts.opening)),
     framing: withAction(framingAction, (action) => framing(action, options.uploadMb)),
@@ -64,7 +63,7 @@ export function policiesOf(parts: Parts, dispatch: RunCompiled): Record<string, 
     forward: withAction(forwardAction, ({ to }) => forwarders[to]?.policy ?? notSetUp),
 
     // Used by other pipelines only.
-    session: withoutAction(session(identified)),
+    session: withoutAction(session(accounts, plans)),
     mcp: withoutAction(
       mcp({ ...options, bodies: parts.bodies, rate: rate(rates, { by: 'account' }), dispatch }),
     ),
@@ -72,12 +71,9 @@ export function policiesOf(parts: Parts, dispatch: RunCompiled): Record<string, 
     page: withAction(pageAction, ({ of }) => page(of)),
     dashboard: withAction(dashboardAction, (action) => dashboardFor(action)),
     health: withoutAction(health(parts.readiness)),
-    'not-found': withoutAction((request, response, next) => notFound(routes())(request, response, next)),
+    'not-found': withoutAction(notFound(routes)),
   };
 }
-
-/** Runs the call if its path is compiled. @returns undefined if it is not; the engine then handles the call. */
-export type RunCompiled = (request: IncomingMessage, response: ServerResponse) => Promise<void> | undefined;
 
 interface CompiledRoute {
   pattern: RegExp;

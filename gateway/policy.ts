@@ -10,6 +10,9 @@ export type Policy = (
   next: () => void,
 ) => void | Promise<void>;
 
+/** Runs the call by the pipelines that only read. @returns undefined if none has its path; the engine then handles the call. */
+export type RunCompiled = (request: IncomingMessage, response: ServerResponse) => Promise<void> | undefined;
+
 /** Builds a policy from its `action` in the file. @throws Error if the action is invalid. */
 export type BuildPolicy = (action: unknown) => Policy;
 

@@ -42,10 +42,7 @@ type Endpoint = z.output<typeof endpointSchema>;
 type RouteFile = z.output<typeof fileSchema>;
 
 /** A pipeline with the paths it serves, in the order of the file. */
-export interface PipelineRoutes {
-  routes: readonly { path: string; pattern: RegExp; methods: readonly string[] | undefined }[];
-  steps: readonly { policy: string; action: object }[];
-}
+export type PipelineRoutes = ReturnType<typeof pipelineRoutes>;
 
 export interface Place {
   /** The segment after /v1, such as `series`, or the first segment, such as `auth`; `dashboard` for its pages, `other` without a route. */
@@ -54,21 +51,7 @@ export interface Place {
   route: string | undefined;
 }
 
-export interface GatewayRoutes {
-  readonly pipelines: readonly PipelineRoutes[];
-  /** All route groups; `other` is for paths without a route, `dashboard` for all pages of the dashboard. */
-  readonly groups: readonly string[];
-  /** The group and route of a path. */
-  placeOf(path: string): Place;
-  /** The methods of the path, with HEAD and OPTIONS if supported; empty if there is no route. */
-  methodsAt(path: string): readonly string[];
-  /** The routes in express-gateway's format, every path an anchored pattern. */
-  readonly forEngine: {
-    apiEndpoints: Record<string, { host: string; pathRegex: string; methods?: readonly string[] }[]>;
-    policies: readonly string[];
-    pipelines: RouteFile['pipelines'];
-  };
-}
+export type GatewayRoutes = ReturnType<typeof parseRoutes>;
 
 /** Reads the file. @throws Error as `parseRoutes` does, with the file's name. */
 export function loadRoutes(file: string, registered: readonly string[]): GatewayRoutes {
@@ -83,7 +66,7 @@ export function loadRoutes(file: string, registered: readonly string[]): Gateway
  * @param text the YAML. @param registered the names of the existing policies.
  * @throws Error for a condition, an unknown policy, an endpoint without a pipeline, or an invalid structure.
  */
-export function parseRoutes(text: string, registered: readonly string[]): GatewayRoutes {
+export function parseRoutes(text: string, registered: readonly string[]) {
   const parsed = fileSchema.safeParse(parse(text));
   if (!parsed.success) throw new Error(z.prettifyError(parsed.error));
   const file = parsed.data;
@@ -100,16 +83,16 @@ export function parseRoutes(text: string, registered: readonly string[]): Gatewa
     .flatMap((pipeline) => pipeline.routes);
   const isPage = (path: string) =>
     !path.startsWith('/v1/') && pages.some(({ pattern }) => pattern.test(path));
-  const ofApi = routes.map(({ path }) => path).filter((path) => pages.every((page) => page.path !== path));
   return {
-    groups: [...new Set([...ofApi.map(groupName), ...(pages.length > 0 ? ['dashboard'] : []), 'other'])],
+    /** The group and route of a path. */
     placeOf: remembered((path) => {
       const name = groupName(path);
       const route = byGroup.get(name)?.find(({ pattern }) => pattern.test(path))?.path;
       if (isPage(path)) return { group: 'dashboard', route }; // a page such as /series/GDP is not in group `series`
       return { group: byGroup.has(name) ? name : 'other', route };
     }),
-    methodsAt(path) {
+    /** The methods of the path, with HEAD and OPTIONS if supported; empty if there is no route. */
+    methodsAt(path: string): readonly string[] {
       const found = routes.filter((route) => route.pattern.test(path));
       const taken = new Set(found.flatMap((route) => route.methods ?? methods));
       // In one order, whichever endpoints of the file define them.
@@ -117,6 +100,7 @@ export function parseRoutes(text: string, registered: readonly string[]): Gatewa
       return those.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
     },
     pipelines,
+    /** The routes in express-gateway's format, every path an anchored pattern. */
     forEngine: {
       apiEndpoints: Object.fromEntries(
         Object.entries(file.apiEndpoints).map(([name, endpoints]) => [name, engineEndpoints(endpoints)]),
@@ -184,11 +168,11 @@ function checkEndpoints(file: RouteFile): void {
   }
 }
 
-function routesOf(endpoint: Endpoint) {
-  return endpoint.paths.map((path) => ({ path, pattern: patternOf(path), methods: endpoint.methods }));
+function routesOf({ paths, methods }: { paths: readonly string[]; methods?: readonly string[] | undefined }) {
+  return paths.map((path) => ({ path, pattern: patternOf(path), methods }));
 }
 
-function pipelineRoutes(file: RouteFile, pipeline: RouteFile['pipelines'][string]): PipelineRoutes {
+function pipelineRoutes(file: RouteFile, pipeline: RouteFile['pipelines'][string]) {
   return {
     routes: pipeline.apiEndpoints.flatMap((name) => [file.apiEndpoints[name] ?? []].flat().flatMap(routesOf)),
     steps: pipeline.policies

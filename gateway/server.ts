@@ -11,13 +11,13 @@ import type { Duplex } from 'node:stream';
 import { Failure, toEnvelope } from '../kernel/errors.ts';
 import { openResponses } from '../kernel/http/open-responses.ts';
 import { headBytesMax } from '../kernel/http/server.ts';
-import type { Log } from '../kernel/log/log.ts';
 import { answerFailure } from './send-failure.ts';
 import { callIfOpen } from './call.ts';
 import type { Metrics } from './observability/metrics.ts';
 import type { EngineApp } from './engine/express-gateway-plugin.ts';
-import type { RunCompiled } from './pipeline.ts';
+import { isPublicOnTls, type SetOptions } from './options.ts';
 import { readableByAll } from './policies/cors.ts';
+import type { RunCompiled } from './policy.ts';
 import { GatewayResponse, onTlsOnly, safety } from './response-headers.ts';
 import { clientIdleMs } from './timeouts.ts';
 
@@ -27,33 +27,23 @@ export interface Pipelines {
   app: EngineApp;
 }
 
-export interface ServerOptions {
-  /** The current pipelines, for each new call. */
-  pipelines: () => Pipelines;
-  /** How long a client may take to send a request; a third of it for the headers. */
-  requestWithinMs: number;
-  /** During a call, a connection without a byte in either direction for this long is closed. */
-  stalledAfterMs: number;
-  /** Whether PUBLIC_URL is https. */
-  isPublicOnTls: boolean;
-  metrics: Pick<Metrics, 'malformed'>;
-  log: Log;
-  publicUrl: string;
-}
-
 /** By connection: its last request. Nothing after it is read as a request. */
 const lastRequests = new WeakMap<Duplex, IncomingMessage>();
 
-/** Creates the server around the pipelines; it does not listen yet. */
-export function createGatewayServer(options: ServerOptions): Server {
-  const { log } = options;
+/** Creates the server; it does not listen yet. @param pipelines the current ones, for each new call. */
+export function createGatewayServer(
+  options: SetOptions,
+  metrics: Pick<Metrics, 'malformed'>,
+  pipelines: () => Pipelines,
+): Server {
+  const { log, publicUrl, requestWithinMs, upstreamTimeoutMs } = options;
   /** The headers of all answers without a call, alternating names and values. */
-  const own = [...safety, ...readableByAll, ...(options.isPublicOnTls ? onTlsOnly : [])];
+  const own = [...safety, ...readableByAll, ...(isPublicOnTls(options) ? onTlsOnly : [])];
   const serverOptions = {
     maxHeaderSize: headBytesMax,
-    requestTimeout: options.requestWithinMs,
-    headersTimeout: Math.ceil(options.requestWithinMs / 3),
-    connectionsCheckingInterval: Math.ceil(options.requestWithinMs / 15),
+    requestTimeout: requestWithinMs,
+    headersTimeout: Math.ceil(requestWithinMs / 3),
+    connectionsCheckingInterval: Math.ceil(requestWithinMs / 15),
     keepAliveTimeout: clientIdleMs,
     ServerResponse: GatewayResponse,
     optimizeEmptyRequests: true, // a request without a body is not a stream to be drained
@@ -67,17 +57,18 @@ export function createGatewayServer(options: ServerOptions): Server {
   };
   const server = createServer(serverOptions, (request, response) => {
     if (isBehindLast(request, response)) return;
-    const { runCompiled, app } = options.pipelines();
+    const { runCompiled, app } = pipelines();
     if (runCompiled(request, response) !== undefined) return;
     app(request, response, (error) => answerFailure(options, request, response, unanswered(error)));
   });
-  server.timeout = options.stalledAfterMs;
+  // Closes a connection without a byte in either direction during a call: two silent attempts, as reads are retried.
+  server.timeout = 2 * upstreamTimeoutMs + requestWithinMs;
   const responses = openResponses(server);
   server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
     responses.add(response);
     if (isBehindLast(request, response)) return;
     const failure = new Failure('invalid_request', 'Only Expect: 100-continue is supported.');
-    if (options.isPublicOnTls) response.setHeader(...onTlsOnly);
+    if (isPublicOnTls(options)) response.setHeader(...onTlsOnly);
     answerFailure(options, request, response, failure);
   });
   server.on('clientError', (error: ParserError, socket: Duplex) => {
@@ -97,10 +88,10 @@ export function createGatewayServer(options: ServerOptions): Server {
   /** Answers an invalid request that has no call, with its own request id and log line, and closes the connection. */
   function refuse(socket: Duplex, failure: Failure, isHead = false): void {
     const requestId = randomUUID();
-    options.metrics.malformed();
+    metrics.malformed();
     log.info({ request_id: requestId, status: failure.status, code: failure.code }, failure.message);
     socket.on('error', () => socket.destroy()); // the client has left
-    const { head, body } = rawAnswer(failure, { requestId, own, publicUrl: options.publicUrl });
+    const { head, body } = rawAnswer(failure, { requestId, own, publicUrl });
     socket.end(isHead ? head : head + body); // after the head of an answer to HEAD, further bytes would begin another answer
   }
   return server;

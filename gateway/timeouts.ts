@@ -1,13 +1,7 @@
-// How long the gateway waits for its clients and for the services, in ms. What is called a default can be set by the options of the gateway.
+// How long the gateway waits for its clients and for the services, in ms; options.ts has the times that can be set.
 
 /** Closes a client's idle connection after this time: longer than the usual idle time of load balancers, 60 s. */
 export const clientIdleMs = 65_000;
-
-/** Default: how long a client may take to send a request; a third of it for the headers. */
-export const requestWithinMsByDefault = 30_000;
-
-/** Default: how long a service may be silent, before its answer or within it. */
-export const serviceSilenceMsByDefault = 30_000;
 
 /** A service that accepts no connection within this time counts as unavailable. */
 export const connectWithinMs = 2_000;
@@ -20,6 +14,3 @@ export const serviceIdleMaxMs = 60_000;
 
 /** Abandons a request to accounts-api after this time: all calls wait behind a request that hangs. */
 export const accountsWithinMs = 2_000;
-
-/** Default: how long a gateway that stops tries to report its last usage. */
-export const closeWithinMsByDefault = 10_000;

@@ -2,10 +2,10 @@
 // the client leaves, the body is too long, or the memory budget is exhausted.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { finished } from 'node:stream';
+import { Failure } from '../../kernel/errors.ts';
 import type { ByteBudget, HeldBytes } from '../../kernel/bodies/byte-budget.ts';
 import { limitKey } from '../../kernel/ip.ts';
 import { whenClosed, type Call } from '../call.ts';
-import { tooLong } from './too-long.ts';
 
 const none = Buffer.alloc(0);
 const firstBytes = 4 * 1024;
@@ -87,4 +87,12 @@ class GrowingBody {
     former.copy(this.#bytes, 0, 0, this.length);
     this.#held.shrink(former.length);
   }
+}
+
+const mb = 1024 * 1024;
+
+/** The error for a body that is longer than the call allows. */
+export function tooLong({ bodyBytesMax: bytes }: Call, headers: Record<string, string>): Failure {
+  const limit = bytes % mb === 0 ? `${bytes / mb} MB` : `${bytes / 1024} KB`;
+  return new Failure('payload_too_large', `The body must be at most ${limit}.`, { headers });
 }

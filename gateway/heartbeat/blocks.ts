@@ -44,31 +44,7 @@ interface Held {
   heardAtMs: number;
 }
 
-export interface BlocksOptions {
-  heartbeat: Pick<Heartbeat, 'beat' | 'life' | 'isLeased' | 'mayServe' | 'hold'>;
-  journal: Pick<Journal, 'spent' | 'flush'>;
-  /** The clock of the leases. */
-  nowMs: () => number;
-  log: Log;
-}
-
-/** What is known about an account's month. */
-export type MonthState = Pick<Block, 'limit'> & { readonly used: number };
-
-export interface Blocks {
-  /** Draws calls at once. @returns undefined if the block has too few, or there is no lease. */
-  draw(accountId: string, month: string, calls: number): Hold | undefined;
-  /**
-   * Requests calls and draws them. If the month has too few but other gateways hold some, waits up to 250 ms for them.
-   * @returns null if the month has too few. @throws Failure unavailable.
-   */
-  drawLater(accountId: string, month: string, calls: number): Promise<Hold | null>;
-  /** As of the last answer; undefined if there was none. */
-  state(accountId: string, month: string): MonthState | undefined;
-  onGrant(accountId: string, grant: Grant, place: Place): void;
-  /** Resolves when no call is waiting. */
-  settled(): Promise<void>;
-}
+export type Blocks = ReturnType<typeof createBlocks>;
 
 /** How many months of totals are cached: a clock may be set past the end of a month and back. */
 const monthsMax = 3;
@@ -124,26 +100,20 @@ export class Hold implements Charge {
   }
 }
 
-function newHeld(accountId: string, month: string, life: string, nowMs: number): Held {
-  return {
-    ...{ accountId, month, life, block: emptyBlock, underWay: 0, lacking: 0, asking: undefined },
-    ...{ grantedAtMs: nowMs, drawnSince: 0, low: 0, heardAtMs: -Infinity },
-  };
-}
-
-function failUnknown(): never {
-  fail('unavailable', 'The monthly quota cannot be checked at the moment. Try again.');
-}
-
 interface Ledger {
   mayServe(life: string): boolean;
   end(held: Held, calls: number, served: boolean): void;
 }
 
-export function createBlocks({ heartbeat, journal, nowMs, log }: BlocksOptions): Blocks {
+/** @param nowMs the clock of the leases. */
+export function createBlocks(
+  heartbeat: Pick<Heartbeat, 'beat' | 'life' | 'isLeased' | 'mayServe' | 'hold'>,
+  journal: Pick<Journal, 'spent' | 'flush'>,
+  nowMs: () => number,
+  log: Log,
+) {
   // Nothing is evicted within a month: accounts-api counts totals per life, so earlier grants must be known. About 0.3 KB per account.
   const months = new Map<string, Map<string, Held>>();
-  let present = { month: '', accounts: new Map<string, Held>() };
   let newestMonth = '';
   const waiting = new Set<Promise<unknown>>();
   const ledger: Ledger = {
@@ -152,40 +122,33 @@ export function createBlocks({ heartbeat, journal, nowMs, log }: BlocksOptions):
       held.underWay -= calls;
       if (served) return journal.spent(held.accountId, held.month, held.life, calls, 0);
       held.block = putBack(held.block, calls);
-      if (held.life !== heartbeat.life() || held.month !== present.month) returnUndrawn(held);
+      if (held.life !== heartbeat.life() || held.month !== newestMonth) returnUndrawn(held);
     },
   };
 
-  function accountsIn(month: string): Map<string, Held> {
-    let accounts = months.get(month);
-    if (accounts === undefined) {
-      months.set(month, (accounts = new Map()));
-      for (const ended of [...months.keys()].toSorted().slice(0, -monthsMax)) months.delete(ended);
+  function enterMonth(month: string): Map<string, Held> {
+    const accounts = new Map<string, Held>();
+    if (month > newestMonth) {
+      newestMonth = month;
+      for (const held of allHeld()) returnUndrawn(held); // a new month has begun
     }
+    for (const ended of [...months.keys()].toSorted().slice(0, 1 - monthsMax)) months.delete(ended);
+    months.set(month, accounts);
     return accounts;
   }
 
-  function enterMonth(month: string): Map<string, Held> {
-    if (month === present.month) return present.accounts;
-    if (month > newestMonth) {
-      newestMonth = month;
-      for (const held of allHeld()) if (held.month !== month) returnUndrawn(held); // a new month has begun
-    }
-    present = { month, accounts: accountsIn(month) };
-    return present.accounts;
-  }
-
-  function heldIn(accounts: Map<string, Held>, accountId: string, month: string): Held {
-    let held = accounts.get(accountId);
-    if (held === undefined)
-      accounts.set(accountId, (held = newHeld(accountId, month, heartbeat.life(), nowMs())));
+  function heldOf(accountId: string, month: string): Held {
+    const accounts = months.get(month) ?? enterMonth(month);
+    const known = accounts.get(accountId);
+    if (known !== undefined) return known;
+    const held: Held = {
+      ...{ accountId, month, life: heartbeat.life(), block: emptyBlock, underWay: 0, lacking: 0 },
+      ...{ asking: undefined, grantedAtMs: nowMs(), drawnSince: 0, low: 0, heardAtMs: -Infinity },
+    };
+    accounts.set(accountId, held);
     return held;
   }
 
-  const heldOf = (accountId: string, month: string) => heldIn(enterMonth(month), accountId, month);
-
-  const allMonthsOf = (accountId: string): Block[] =>
-    [...months.values()].flatMap((accounts) => accounts.get(accountId)?.block ?? []);
   const allHeld = (): Held[] => [...months.values()].flatMap((accounts) => [...accounts.values()]);
 
   function returnUndrawn(held: Held): void {
@@ -205,7 +168,7 @@ export function createBlocks({ heartbeat, journal, nowMs, log }: BlocksOptions):
     onRecalled(recalled) {
       for (const { account_id: accountId, month, granted } of recalled) {
         // Stored even if this gateway had no block: the total in the next answer includes what is returned here.
-        const held = heldIn(accountsIn(month), accountId, month);
+        const held = heldOf(accountId, month);
         held.block = hearTotal(held.block, granted);
         returnUndrawn(held);
       }
@@ -216,7 +179,6 @@ export function createBlocks({ heartbeat, journal, nowMs, log }: BlocksOptions):
       for (const held of allHeld())
         held.block = { ...held.block, returned: held.block.granted - held.block.drawn };
       months.clear();
-      present = { month: '', accounts: new Map() };
     },
   });
 
@@ -300,17 +262,22 @@ export function createBlocks({ heartbeat, journal, nowMs, log }: BlocksOptions):
       if (isLeased && isUsedUp(present.block, present.underWay, calls)) return null;
       const isOver = nowMs() >= giveUpAtMs;
       if (isLeased && isOver && !hasRoom(present.block, calls)) return null;
-      if (isLast) failUnknown();
+      if (isLast) fail('unavailable', 'The monthly quota cannot be checked at the moment. Try again.');
       isLast = isOver;
       if (present.block.granted === granted) await pause(askAgainAfterMs);
     }
   }
 
   return {
-    draw(accountId, month, calls) {
+    /** Draws calls at once. @returns undefined if the block has too few, or there is no lease. */
+    draw(accountId: string, month: string, calls: number): Hold | undefined {
       return drawNow(heldOf(accountId, month), calls);
     },
-    async drawLater(accountId, month, calls) {
+    /**
+     * Requests calls and draws them. If the month has too few but other gateways hold some, waits up to 250 ms for them.
+     * @returns null if the month has too few. @throws Failure unavailable.
+     */
+    async drawLater(accountId: string, month: string, calls: number): Promise<Hold | null> {
       const held = heldOf(accountId, month);
       const isKnown = heartbeat.isLeased() && nowMs() - held.heardAtMs < knownForMs;
       if (isKnown && isUsedUp(held.block, held.underWay, calls)) return null;
@@ -322,16 +289,21 @@ export function createBlocks({ heartbeat, journal, nowMs, log }: BlocksOptions):
         waiting.delete(hold);
       }
     },
-    state(accountId, month) {
+    /** What is known about an account's month as of the last answer; undefined if there was none. */
+    state(accountId: string, month: string): (Pick<Block, 'limit'> & { used: number }) | undefined {
       const block = months.get(month)?.get(accountId)?.block ?? emptyBlock;
       if (block.isKnown) return { limit: block.limit, used: usedOf(block) };
       if (block.heard > 0) return undefined; // the plan may have changed since
       // The month has just begun: use the limit known from an earlier month.
-      const before = allMonthsOf(accountId).find(({ heard }) => heard > 0);
+      const others = [...months.values()].flatMap((accounts) => accounts.get(accountId)?.block ?? []);
+      const before = others.find(({ heard }) => heard > 0);
       return before && { limit: before.limit, used: 0 };
     },
-    onGrant: (accountId, grant, place) => hearOf(heldOf(accountId, place.month), grant, place),
-    async settled() {
+    onGrant(accountId: string, grant: Grant, place: Place): void {
+      hearOf(heldOf(accountId, place.month), grant, place);
+    },
+    /** Resolves when no call is waiting. */
+    async settled(): Promise<void> {
       while (waiting.size > 0) await Promise.allSettled(waiting);
     },
   };

@@ -1,26 +1,13 @@
 // The credential cache: the owners of keys, cached under the lease. Concurrent calls share a lookup, and an answer older than a change is requested
 // again.
-import { LRUCache } from 'lru-cache';
 import { addressCheck } from '../../kernel/credentials/key-access.ts';
 import { fail } from '../../kernel/errors.ts';
 import type { Credential } from '../accounts-client.ts';
 import { batched } from '../event-loop/batched.ts';
 import type { Blocks } from './blocks.ts';
 import type { Heartbeat } from './heartbeat.ts';
+import { createAccountsCache } from './lru-cache.ts';
 import { itemsMax, type HeartbeatAnswer } from '../../kernel/heartbeat/message.ts';
-
-export interface Credentials {
-  /** The owner of a key; null if the key is invalid. At once if it is cached. @throws Failure unavailable. */
-  find(keyHash: string): Credential | null | Promise<Credential | null>;
-}
-
-export interface CredentialsOptions {
-  heartbeat: Pick<Heartbeat, 'beat' | 'isLeased' | 'hold'>;
-  /** Receives the first grant of an account, which accounts-api sends with the key. */
-  blocks: Pick<Blocks, 'onGrant'>;
-  /** The clock of the leases. */
-  nowMs: () => number;
-}
 
 interface Entry {
   readonly credential: Credential;
@@ -28,12 +15,16 @@ interface Entry {
   readonly expiresAtMs: number;
 }
 
-const keysMax = 100_000;
 /** One change normally invalidates a lookup once. During many changes the lookup fails rather than return an outdated answer. */
 const lookupsMax = 10;
 
-export function createCredentials({ heartbeat, blocks, nowMs }: CredentialsOptions): Credentials {
-  const entries = new LRUCache<string, Entry>({ maxSize: keysMax, sizeCalculation: () => 1 });
+/** @param blocks receives the first grant of an account, which accounts-api sends with the key. @param nowMs the clock of the leases. */
+export function createCredentials(
+  heartbeat: Pick<Heartbeat, 'beat' | 'isLeased' | 'hold'>,
+  blocks: Pick<Blocks, 'onGrant'>,
+  nowMs: () => number,
+) {
+  const entries = createAccountsCache<Entry>();
   heartbeat.hold({
     onChanged(accountIds) {
       if (accountIds === null) return entries.clear();
@@ -75,7 +66,8 @@ export function createCredentials({ heartbeat, blocks, nowMs }: CredentialsOptio
   });
 
   return {
-    find(keyHash) {
+    /** The owner of a key; null if the key is invalid. At once if it is cached. @throws Failure unavailable. */
+    find(keyHash: string): Credential | null | Promise<Credential | null> {
       const known = entries.get(keyHash);
       return known !== undefined && heartbeat.isLeased() && known.expiresAtMs > nowMs()
         ? known.credential

@@ -30,15 +30,12 @@ export interface Range extends ChargedRange {
   readonly mayPay: boolean;
 }
 
-export interface FileCharges {
-  /** @returns the refused take if the month has no call left for the file. @throws Failure unavailable. */
-  begin(reader: FileReader): Range | Take | Promise<Range | Take>;
-}
+export type FileCharges = ReturnType<typeof createFileCharges>;
 
 // About 0.3 KB each. An evicted file is charged again here, and accounts-api refunds the call.
 const filesMax = 20_000;
 
-export function createFileCharges(month: Month): FileCharges {
+export function createFileCharges(month: Month) {
   const files = new LRUCache<string, Opened>({ max: filesMax });
 
   function openedBy({ keyId, day, file }: FileReader): Opened {
@@ -50,33 +47,29 @@ export function createFileCharges(month: Month): FileCharges {
     return opened;
   }
 
-  function takeFor(opened: Opened, accountId: string): Take | Promise<Take> {
-    if (opened.take !== undefined) return opened.take;
-    if (opened.taking !== undefined) return opened.taking;
-    const take = month.take(accountId, 1);
-    if (!(take instanceof Promise)) return take;
-    opened.taking = take.finally(() => (opened.taking = undefined));
+  async function reserve(opened: Opened, accountId: string): Promise<Take> {
+    const take = await month.take(accountId, 1);
+    if (take.charge !== null) opened.take = take;
+    return take;
+  }
+
+  /** All ranges that begin meanwhile wait for the same call. */
+  function takenFor(opened: Opened, accountId: string): Promise<Take> {
+    opened.taking ??= reserve(opened, accountId).finally(() => (opened.taking = undefined));
     return opened.taking;
   }
 
-  async function beginLater(
-    opened: Opened,
-    waiting: Promise<Take>,
-    reader: FileReader,
-  ): Promise<Range | Take> {
-    const take = await waiting;
-    // The first of the ranges that waited for this call may already have returned it.
-    const isOver = opened.take !== take && take.charge !== null && ended.has(take);
-    return isOver ? begin(reader) : rangeOf(opened, take, reader.file);
-  }
-
-  function begin(reader: FileReader): Range | Take | Promise<Range | Take> {
-    const opened = openedBy(reader);
-    const take = takeFor(opened, reader.accountId);
-    return take instanceof Promise ? beginLater(opened, take, reader) : rangeOf(opened, take, reader.file);
-  }
-
-  return { begin };
+  return {
+    /** @returns the refused take if the month has no call left for the file. @throws Failure unavailable. */
+    async begin(reader: FileReader): Promise<Range | Take> {
+      for (;;) {
+        const opened = openedBy(reader);
+        const take = opened.take ?? (await takenFor(opened, reader.accountId));
+        // The first of the ranges that waited for this call may already have returned it.
+        if (opened.take === take || !ended.has(take)) return rangeOf(opened, take, reader.file);
+      }
+    },
+  };
 }
 
 /** The takes whose call was charged or returned. */

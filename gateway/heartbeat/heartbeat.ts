@@ -33,27 +33,7 @@ export interface Holder {
   onNewLife(life: string): void;
 }
 
-export interface Heartbeat {
-  /** Sends the first message. Resolves when it is answered or has failed; in that case the first call sends another. */
-  open(): Promise<void>;
-  /** The id of the current life. */
-  life(): string;
-  /** Whether cached state may be used. */
-  isLeased(): boolean;
-  /** Whether a call drawn in this life may be served: its calls cannot have been granted to other gateways. */
-  mayServe(life: string): boolean;
-  /** How many gateways are live, according to the last answer. At least 1. */
-  gateways(): number;
-  /**
-   * Sends a message. @param use is called with the answer in the turn in which it arrives, before any later answer is processed.
-   * @throws Failure unavailable; BatchRefused.
-   */
-  beat<Result>(parts: Parts, use: (answer: HeartbeatAnswer, place: Place) => Result): Promise<Result>;
-  /** Registers a cache. */
-  hold(holder: Holder): void;
-  /** Stops using the lease and sends no further messages by itself. */
-  close(): void;
-}
+export type Heartbeat = ReturnType<typeof createHeartbeat>;
 
 export interface HeartbeatOptions {
   /** @throws Failure unavailable; BatchRefused if the message contains a batch that cannot be accepted. */
@@ -68,13 +48,17 @@ export interface HeartbeatOptions {
 const waitMs = 400;
 const retryMs = { first: 50, most: 1_000 };
 
-export function createHeartbeat({ send, clock, nowMs, log }: HeartbeatOptions): Heartbeat {
+export function createHeartbeat({ send, clock, nowMs, log }: HeartbeatOptions) {
   const holders: Holder[] = [];
   let life: Life = newLife(randomUUID());
   let lastNumber = 0;
   let gateways = 1;
   const closing = new AbortController();
 
+  /**
+   * Sends a message. @param use is called with the answer in the turn in which it arrives, before any later answer is processed.
+   * @throws Failure unavailable; BatchRefused.
+   */
   async function beat<Result>(
     parts: Parts,
     use: (answer: HeartbeatAnswer, place: Place) => Result,
@@ -131,18 +115,25 @@ export function createHeartbeat({ send, clock, nowMs, log }: HeartbeatOptions): 
   }
 
   return {
-    async open() {
+    /** Sends the first message. Resolves when it is answered or has failed; in that case the first call sends another. */
+    async open(): Promise<void> {
       await beat({}, () => undefined).catch((error: unknown) =>
         log.debug({ err: error }, 'the first heartbeat was not answered'),
       );
       void listen();
     },
+    /** The id of the current life. */
     life: () => life.id,
+    /** Whether cached state may be used. */
     isLeased: () => !closing.signal.aborted && isLeased(life, nowMs()),
-    mayServe: (id) => id === life.id && nowMs() < life.leasedUntilMs + closeAfterMs,
+    /** Whether a call drawn in this life may be served: its calls cannot have been granted to other gateways. */
+    mayServe: (id: string) => id === life.id && nowMs() < life.leasedUntilMs + closeAfterMs,
+    /** How many gateways are live, according to the last answer. At least 1. */
     gateways: () => gateways,
     beat,
-    hold: (holder) => void holders.push(holder),
+    /** Registers a cache. */
+    hold: (holder: Holder) => void holders.push(holder),
+    /** Stops using the lease and sends no further messages by itself. */
     close: () => closing.abort(),
   };
 }

@@ -16,22 +16,7 @@ import path from 'node:path';
 import type { Log } from '../../kernel/log/log.ts';
 import { Batch, entrySchema, type Entry } from './journal-batch.ts';
 
-export interface JournalFile {
-  /** The batches that earlier processes of the gateway left unreported. */
-  readonly left: readonly Batch[];
-  /** The lives of earlier processes, which keep their calls until accounts-api receives their end. */
-  readonly leftLives: readonly string[];
-  /** Records that a life has begun, so that the next process can end it. */
-  beginLife(life: string): void;
-  /** Deletes the record of a life that accounts-api has ended. */
-  forgetLife(life: string): void;
-  /** Appends entries to a batch; they then survive a kill. */
-  append(batchId: string, entries: readonly Entry[]): void;
-  /** Deletes a batch that accounts-api has received. */
-  forget(batchId: string): void;
-  /** Closes the file of the last batch. */
-  close(): void;
-}
+export type JournalFile = ReturnType<typeof openJournalFile>;
 
 const batchEnding = '.jsonl';
 const lifeEnding = '.life';
@@ -50,7 +35,7 @@ export function openJournalFile(
   directory: string,
   log: Log,
   append: (descriptor: number, text: string) => number = writeSync,
-): JournalFile {
+) {
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   const fileOf = (batchId: string) => path.join(directory, batchId + batchEnding);
   const lifeFileOf = (life: string) => path.join(directory, life + lifeEnding);
@@ -78,11 +63,16 @@ export function openJournalFile(
   }
 
   return {
+    /** The lives of earlier processes, which keep their calls until accounts-api receives their end. */
     leftLives: leftOf(lifeEnding),
-    beginLife: (life) => unlessBroken(() => writeFileSync(lifeFileOf(life), '', { mode: 0o600 })),
-    forgetLife: (life) => unlessBroken(() => rmSync(lifeFileOf(life), { force: true })),
+    /** Records that a life has begun, so that the next process can end it. */
+    beginLife: (life: string) => unlessBroken(() => writeFileSync(lifeFileOf(life), '', { mode: 0o600 })),
+    /** Deletes the record of a life that accounts-api has ended. */
+    forgetLife: (life: string) => unlessBroken(() => rmSync(lifeFileOf(life), { force: true })),
+    /** The batches that earlier processes of the gateway left unreported. */
     left: leftOf(batchEnding).map((id) => readBatch(id, fileOf(id), log)),
-    append: (batchId, entries) =>
+    /** Appends entries to a batch; they then survive a kill. */
+    append: (batchId: string, entries: readonly Entry[]) =>
       unlessBroken(() => {
         if (open?.batchId !== batchId) close();
         open ??= { batchId, descriptor: openSync(fileOf(batchId), 'a', 0o600) };
@@ -90,11 +80,13 @@ export function openJournalFile(
         for (const entry of entries) lines += `${JSON.stringify(entry)}\n`;
         appendWhole(open.descriptor, lines, append);
       }),
-    forget: (batchId) =>
+    /** Deletes a batch that accounts-api has received. */
+    forget: (batchId: string) =>
       unlessBroken(() => {
         if (open?.batchId === batchId) close();
         rmSync(fileOf(batchId), { force: true });
       }),
+    /** Closes the file of the last batch. */
     close: () => unlessBroken(close),
   };
 }

@@ -38,7 +38,7 @@ export function claimDirectory(root: string, log: Pick<Log, 'warn'>): ClaimedDir
   return own ?? newDirectory(root);
 }
 
-/** Sorted by number. Older versions used a port as the number. */
+/** Sorted by number. */
 function directoriesIn(root: string): string[] {
   return readdirSync(root, { withFileTypes: true })
     .filter((entry) => entry.isDirectory() && /^\d{1,9}$/.test(entry.name))

@@ -8,31 +8,7 @@ import type { Batch as SentBatch, ChargedFile, UsageRow } from '../../kernel/hea
 import { Batch, Sums, type Entry } from './journal-batch.ts';
 import { openJournalFile, type JournalFile } from './journal-file.ts';
 
-export interface Journal {
-  /** Counts calls of a key. */
-  record(row: UsageRow): void;
-  /** Records that a file was charged for a key and a day, after the billed call: two gateways may both have charged it. */
-  chargedFile(row: ChargedFile): void;
-  /** Charges calls that were served during an outage of accounts-api. */
-  charge(accountId: string, month: string, calls: number): void;
-  /** Records served calls of a life's block, and calls that are returned. */
-  spent(accountId: string, month: string, life: string, calls: number, returned: number): void;
-  /** Records that a key was just used; reported at most once a minute per key. */
-  touch(keyId: string): void;
-  /**
-   * From now on, stores unreported entries in files of this directory, which no other gateway uses, and reports the entries that an earlier process
-   * left there. Call it before the first call is served. @throws Error if the directory cannot be used.
-   */
-  keepIn(directory: string): void;
-  /** Records that a life of this gateway has begun. It is ended when the journal closes, or by the next process. */
-  beginLife(life: string): void;
-  /** Sends the gathered entries now. @returns resolves when accounts-api has accepted them or the attempt has failed. */
-  flush(): Promise<void>;
-  /** The entries that accounts-api has not yet received, and the number of batches to resend. */
-  backlog(): { entries: number; batches: number };
-  /** Sends the rest. If accounts-api stays unavailable, gives up after a while and logs it. */
-  close(): Promise<void>;
-}
+export type Journal = ReturnType<typeof createJournal>;
 
 export interface JournalOptions {
   send(batch: SentBatch): Promise<void>;
@@ -55,7 +31,7 @@ const retryAfterMs = 500;
 // A service accepts bodies of 64 KB. An entry has at most about 240 bytes; one for a file has 320, and at most every third entry is for a file.
 const entriesMax = 240;
 
-export function createJournal(options: JournalOptions): Journal {
+export function createJournal(options: JournalOptions) {
   const { log } = options;
   const sealed: Batch[] = []; // oldest first; their content is final
   let gathering = new Batch();
@@ -103,6 +79,7 @@ export function createJournal(options: JournalOptions): Journal {
   }
 
   // A running flush may have sealed its batch before the last entries were added.
+  /** Sends the gathered entries now. @returns resolves when accounts-api has accepted them or the attempt has failed. */
   const flush = (): Promise<void> => flushing?.then(flushNow) ?? flushNow();
 
   function flushNow(): Promise<void> {
@@ -159,6 +136,7 @@ export function createJournal(options: JournalOptions): Journal {
     }
   }
 
+  /** Sends the rest. If accounts-api stays unavailable, gives up after a while and logs it. */
   async function close(): Promise<void> {
     const giveUpAtMs = performance.now() + options.closeWithinMs;
     await sendAll(giveUpAtMs);
@@ -176,32 +154,43 @@ export function createJournal(options: JournalOptions): Journal {
   }
 
   return {
-    record: (row) => add({ list: 'usage', row: { ...row } }),
-    chargedFile: (row) => add({ list: 'files', row: { ...row } }),
-    charge: (accountId, month, calls) =>
+    /** Counts calls of a key. */
+    record: (row: UsageRow) => add({ list: 'usage', row: { ...row } }),
+    /** Records that a file was charged for a key and a day, after the billed call: two gateways may both have charged it. */
+    chargedFile: (row: ChargedFile) => add({ list: 'files', row: { ...row } }),
+    /** Charges calls that were served during an outage of accounts-api. */
+    charge: (accountId: string, month: string, calls: number) =>
       add({ list: 'charges', row: { account_id: accountId, month, calls } }),
-    spent: (accountId, month, life, calls, returned) =>
+    /** Records served calls of a life's block, and calls that are returned. */
+    spent: (accountId: string, month: string, life: string, calls: number, returned: number) =>
       add({ list: 'spent', row: { account_id: accountId, month, life, calls, returned } }),
-    touch(keyId) {
+    /** Records that a key was just used; reported at most once a minute per key. */
+    touch(keyId: string): void {
       const now = options.clock.now();
       if (now.getTime() - (touchedAt.get(keyId) ?? -Infinity) < touchEveryMs) return;
       touchedAt.set(keyId, now.getTime());
       add({ list: 'last_used', row: { key_id: keyId, at: now.toISOString() } });
     },
-    keepIn(directory) {
+    /**
+     * From now on, stores unreported entries in files of this directory, which no other gateway uses, and reports the entries that an earlier process
+     * left there. Call it before the first call is served. @throws Error if the directory cannot be used.
+     */
+    keepIn(directory: string): void {
       file = openJournalFile(directory, log);
       sealed.push(...file.left);
       for (const left of file.leftLives) endedLives.add(left);
       if (life !== undefined) file.beginLife(life);
       if (sealed.length + endedLives.size > 0) schedule(0);
     },
-    beginLife(begun) {
+    /** Records that a life of this gateway has begun. It is ended when the journal closes, or by the next process. */
+    beginLife(begun: string): void {
       // accounts-api has closed the previous life and freed its calls.
       if (life !== undefined) file?.forgetLife(life);
       life = begun;
       file?.beginLife(begun);
     },
     flush,
+    /** The entries that accounts-api has not yet received, and the number of batches to resend. */
     backlog: () => ({ entries: unreported(), batches: sealed.length }),
     close,
   };

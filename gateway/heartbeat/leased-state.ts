@@ -1,40 +1,23 @@
 // Combines what a gateway caches under its lease: keys, blocks of calls, and the journal of served calls.
-import { type Clock } from '../../kernel/clock.ts';
-import type { Log } from '../../kernel/log/log.ts';
+import { systemClock } from '../../kernel/clock.ts';
 import { createBlocks } from './blocks.ts';
-import { createCredentials, type Credentials } from './credential-cache.ts';
-import { createHeartbeat, type Heartbeat, type HeartbeatOptions } from './heartbeat.ts';
-import { createJournal, type Journal } from './journal.ts';
-import { leaseClock } from './lease-clock.ts';
-import { createMonth, type Month } from './month-quota.ts';
+import { createCredentials } from './credential-cache.ts';
+import { createHeartbeat, type HeartbeatOptions } from './heartbeat.ts';
+import { createJournal, type JournalOptions } from './journal.ts';
+import { createMonth } from './month-quota.ts';
 import { createOutage, type QuotaOutage } from './quota-outage.ts';
 
-export interface HoldingsOptions {
-  send: HeartbeatOptions['send'];
-  /** What is served beyond the blocks while accounts-api is unavailable. */
-  outage: QuotaOutage;
-  /** How often served calls are reported. */
-  flushEveryMs: number;
-  /** How long `close` tries to report the last calls. */
-  closeWithinMs: number;
-  clock: Clock;
-  /** The clock of the leases; by default that of `leaseClock`. */
-  nowMs?: (() => number) | undefined;
-  log: Log;
-}
+export type HoldingsOptions = Omit<HeartbeatOptions, 'nowMs'> &
+  Pick<JournalOptions, 'flushEveryMs' | 'closeWithinMs'> & {
+    /** What is served beyond the blocks while accounts-api is unavailable. */
+    outage: QuotaOutage;
+  };
 
-export interface Holdings {
-  readonly heartbeat: Heartbeat;
-  readonly journal: Journal;
-  readonly credentials: Credentials;
-  readonly month: Month;
-  /** Reports the last calls and ends the life. Call it when no call is running. */
-  close(): Promise<void>;
-}
+export type Holdings = ReturnType<typeof createHoldings>;
 
-export function createHoldings(options: HoldingsOptions): Holdings {
+/** @param nowMs the clock of the leases. */
+export function createHoldings(options: HoldingsOptions, nowMs: () => number = leaseClock()) {
   const { send, outage: mode, flushEveryMs, closeWithinMs, clock, log } = options;
-  const nowMs = options.nowMs ?? leaseClock(clock);
   const heartbeat = createHeartbeat({ send, clock, nowMs, log });
   const journal = createJournal({
     send: (batch) => heartbeat.beat({ batch }, () => undefined),
@@ -43,16 +26,37 @@ export function createHoldings(options: HoldingsOptions): Holdings {
   });
   journal.beginLife(heartbeat.life());
   heartbeat.hold({ onNewLife: journal.beginLife });
-  const blocks = createBlocks({ heartbeat, journal, nowMs, log });
-  const { isLeased } = heartbeat;
+  const blocks = createBlocks(heartbeat, journal, nowMs, log);
+  const outage = createOutage(mode, blocks, journal, heartbeat.isLeased);
   return {
     ...{ heartbeat, journal },
-    credentials: createCredentials({ heartbeat, blocks, nowMs }),
-    month: createMonth({ blocks, outage: createOutage({ mode, blocks, journal, isLeased }), clock }),
-    async close() {
+    credentials: createCredentials(heartbeat, blocks, nowMs),
+    month: createMonth(blocks, outage, clock),
+    /** Reports the last calls and ends the life. Call it when no call is running. */
+    async close(): Promise<void> {
       await blocks.settled();
       heartbeat.close();
       await journal.close();
     },
+  };
+}
+
+/** A smaller difference results from reading two clocks one after the other. */
+const suspendedMsMin = 100;
+
+/**
+ * The clock of the leases, in ms. It never goes back. Unlike Node's monotonic clock it also counts the time for which the process or the machine was
+ * suspended.
+ */
+function leaseClock(): () => number {
+  let beforeMs = systemClock.now().getTime() - performance.now();
+  let suspendedMs = 0;
+  return () => {
+    const monotonicMs = performance.now();
+    const differenceMs = systemClock.now().getTime() - monotonicMs;
+    // Setting the clock forward counts as a suspension. Setting it back later has no effect on the leases.
+    if (differenceMs - beforeMs > suspendedMsMin) suspendedMs += differenceMs - beforeMs;
+    beforeMs = differenceMs;
+    return monotonicMs + suspendedMs;
   };
 }

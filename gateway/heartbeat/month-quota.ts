@@ -23,18 +23,13 @@ export interface Take {
   readonly resetSeconds: number;
 }
 
-export interface Month {
-  /** Reserves calls from the account's month, all or none; at once if the block has them. @throws Failure unavailable. */
-  take(accountId: string, calls: number): Take | Promise<Take>;
-}
+export type Month = ReturnType<typeof createMonth>;
 
-export interface MonthOptions {
-  blocks: Pick<Blocks, 'draw' | 'drawLater' | 'state'>;
-  outage: Outage;
-  clock: Clock;
-}
-
-export function createMonth({ blocks, outage, clock }: MonthOptions): Month {
+export function createMonth(
+  blocks: Pick<Blocks, 'draw' | 'drawLater' | 'state'>,
+  outage: Outage,
+  clock: Clock,
+) {
   function takeOf(
     calls: number,
     charge: Charge | null,
@@ -65,7 +60,8 @@ export function createMonth({ blocks, outage, clock }: MonthOptions): Month {
   }
 
   return {
-    take(accountId, calls) {
+    /** Reserves calls from the account's month, all or none; at once if the block has them. @throws Failure unavailable. */
+    take(accountId: string, calls: number): Take | Promise<Take> {
       const now = clock.now();
       const month = utcMonth(now);
       const hold = blocks.draw(accountId, month, calls);

@@ -7,19 +7,7 @@ import type { Journal } from './journal.ts';
 /** `bounded`: a part of the plan; `closed`: nothing; `open`: everything. */
 export type QuotaOutage = 'bounded' | 'closed' | 'open';
 
-export interface Outage {
-  /** Grants calls although accounts-api cannot be asked; undefined: refused. */
-  take(accountId: string, month: string, calls: number): Charge | undefined;
-  /** Ends the outage of an account: accounts-api has answered about it. */
-  isOver(accountId: string): void;
-}
-
-export interface OutageOptions {
-  mode: QuotaOutage;
-  blocks: Pick<Blocks, 'state'>;
-  journal: Pick<Journal, 'charge'>;
-  isLeased: () => boolean;
-}
+export type Outage = ReturnType<typeof createOutage>;
 
 /**
  * With `bounded`, a gateway serves an account this fraction of its plan, or `callsLeast` if that is more, but never more than the month had left at
@@ -28,7 +16,12 @@ export interface OutageOptions {
 const part = 0.02;
 const callsLeast = 100;
 
-export function createOutage({ mode, blocks, journal, isLeased }: OutageOptions): Outage {
+export function createOutage(
+  mode: QuotaOutage,
+  blocks: Pick<Blocks, 'state'>,
+  journal: Pick<Journal, 'charge'>,
+  isLeased: () => boolean,
+) {
   const served = createAccountsCache<{ month: string; calls: number }>();
 
   function allowed(accountId: string, month: string): number {
@@ -41,7 +34,8 @@ export function createOutage({ mode, blocks, journal, isLeased }: OutageOptions)
   }
 
   return {
-    take(accountId, month, calls) {
+    /** Grants calls although accounts-api cannot be asked; undefined: refused. */
+    take(accountId: string, month: string, calls: number): Charge | undefined {
       const before = served.get(accountId);
       const sum = before?.month === month ? before : { month, calls: 0 };
       if (sum !== before) served.set(accountId, sum);
@@ -58,6 +52,9 @@ export function createOutage({ mode, blocks, journal, isLeased }: OutageOptions)
         },
       };
     },
-    isOver: (accountId) => void served.delete(accountId),
+    /** Ends the outage of an account: accounts-api has answered about it. */
+    isOver(accountId: string): void {
+      served.delete(accountId);
+    },
   };
 }

@@ -1,6 +1,8 @@
 // The rules of what a gateway may use, as pure functions of its state and of the answers it receives: no clock, no I/O. test/heartbeat explores all
 // their states together with those of accounts-api/heartbeat/state.ts. PROTOCOL.md explains the protocol.
 
+import type { HeartbeatAnswer } from '../../kernel/heartbeat/message.ts';
+
 /** One process of a gateway, as accounts-api knows it. Cached state belongs to a life and is invalid in the next one. */
 export interface Life {
   readonly id: string;
@@ -35,12 +37,7 @@ export interface Block {
 export type Grant = Pick<Block, 'granted' | 'elsewhere' | 'out' | 'limit'>;
 
 /** The other figures of an answer, besides grants and credentials. */
-export interface Heard {
-  /** All changes up to this number are included in the answer. */
-  readonly upto: number;
-  /** The changed accounts; null: any may have changed. */
-  readonly changes: readonly string[] | null;
-}
+export type Heard = Pick<HeartbeatAnswer, 'upto' | 'changes'>;
 
 export interface Outcome {
   readonly life: Life;

@@ -91,12 +91,8 @@ export class Seconds {
     return { allowed, remaining: Math.max(0, left - 1), resetMs };
   }
 
-  /** Exchanges all counts with the other gateways at once, unless an exchange is running. Never rejects. */
-  exchange(): Promise<void> {
-    return this.#exchange(() => true);
-  }
-
-  #exchange(isDue: (counter: Counter) => boolean): Promise<void> {
+  /** Exchanges the counts that are due with the other gateways, all by default, unless an exchange is running. Never rejects. */
+  exchange(isDue: (counter: Counter) => boolean = () => true): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     this.#exchanging ??= this.#exchangeUnsent(isDue)
@@ -133,7 +129,7 @@ export class Seconds {
     if (this.#timer !== undefined || this.#exchanging !== undefined || this.#options.gateways() <= 1) return;
     this.#timer = setTimeout(() => {
       this.#turn = (this.#turn + 1) % everyOf;
-      void this.#exchange(this.#turn === 0 ? () => true : ({ isNear }) => isNear);
+      void this.exchange(this.#turn === 0 ? () => true : ({ isNear }) => isNear);
     }, this.#exchangeEveryMs);
     this.#timer.unref();
   }

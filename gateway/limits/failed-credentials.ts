@@ -6,19 +6,7 @@ import { Failure } from '../../kernel/errors.ts';
 import { limitKey } from '../../kernel/ip.ts';
 import type { Seconds } from './calls-per-second.ts';
 
-export interface CredentialFailures {
-  /**
-   * Refuses a credential before its lookup if too many from its IP address have failed. A credential that was accepted before always passes, so that
-   * other clients of a shared IP address are not affected. @throws Failure rate_limited.
-   */
-  admit(clientIp: string, credential: string): void;
-  /** Records an accepted credential. */
-  accepted(credential: string): void;
-  /**
-   * Counts a failed credential. @param credential undefined if it was not looked up. @returns the error to answer: the refusal, or `rate_limited`.
-   */
-  failed(clientIp: string, credential: string | undefined, refusal: Failure): Failure;
-}
+export type CredentialFailures = ReturnType<typeof createCredentialFailures>;
 
 export interface CredentialFailuresOptions {
   seconds: Pick<Seconds, 'take'>;
@@ -30,7 +18,7 @@ export interface CredentialFailuresOptions {
 const knownMax = 10_000;
 const refusedMax = 10_000;
 
-export function createCredentialFailures(options: CredentialFailuresOptions): CredentialFailures {
+export function createCredentialFailures(options: CredentialFailuresOptions) {
   const { seconds, perSecond, clock } = options;
   const known = new LRUCache<string, true>({ max: knownMax });
   const refused = new LRUCache<string, { fromMs: number; untilMs: number }>({ max: refusedMax }); // by IP address
@@ -47,15 +35,21 @@ export function createCredentialFailures(options: CredentialFailuresOptions): Cr
   }
 
   return {
-    admit(clientIp, credential) {
+    /**
+     * Refuses a credential before its lookup if too many from its IP address have failed. A credential that was accepted before always passes, so that
+     * other clients of a shared IP address are not affected. @throws Failure rate_limited.
+     */
+    admit(clientIp: string, credential: string): void {
       if (refused.size === 0 || known.has(credential)) return;
       const refusal = refusalOf(limitKey(clientIp));
       if (refusal !== undefined) throw refusal;
     },
-    accepted(credential) {
+    /** Records an accepted credential. */
+    accepted(credential: string): void {
       if (known.get(credential) === undefined) known.set(credential, true);
     },
-    failed(clientIp, credential, refusal) {
+    /** Counts a failed credential. @param credential undefined if it was not looked up. @returns the error to answer: the refusal, or `rate_limited`. */
+    failed(clientIp: string, credential: string | undefined, refusal: Failure): Failure {
       if (credential !== undefined) known.delete(credential);
       const address = limitKey(clientIp);
       const refusedBefore = refusalOf(address);

@@ -68,14 +68,6 @@ export function errorOf(error: Json): CallToolResult {
   return { isError: true, content: [{ type: 'text', text: JSON.stringify({ error }) }] };
 }
 
-interface Source {
-  series: string;
-  unit: string | null;
-  licence: string | null;
-  version: number | null;
-  citation: string | null;
-}
-
 /** The series of an answer with their metadata: one series, a list of series, or a catalogue entry. Empty for other lists. */
 function seriesIn(body: Json): { series: string; meta: Json }[] {
   const { data, meta } = body;
@@ -86,7 +78,9 @@ function seriesIn(body: Json): { series: string; meta: Json }[] {
   return typeof entry?.['id'] === 'string' ? [{ series: entry['id'], meta: entry }] : [];
 }
 
-function sourceOf(series: string, meta: Json, target: string, publicUrl: string): Source {
+type Source = ReturnType<typeof sourceOf>;
+
+function sourceOf(series: string, meta: Json, target: string, publicUrl: string) {
   const { unit, licence, version } = meta as {
     unit: string | null;
     licence: string | null;

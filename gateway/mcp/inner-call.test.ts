@@ -7,7 +7,8 @@ import { createClients } from '../client-ip.ts';
 import { isServed } from '../heartbeat/month-quota.ts';
 import { requestId } from '../policies/request-id.ts';
 import { GatewayResponse } from '../response-headers.ts';
-import { readInside, type Dispatch } from './inner-call.ts';
+import type { RunCompiled } from '../policy.ts';
+import { readInside } from './inner-call.ts';
 
 /**
  * A call with one read inside it, which is answered whole. @param hasLeft the client leaves between the answer of the read and that of the call.
@@ -19,7 +20,7 @@ async function isReadServed({ hasLeft, isAnswered }: { hasLeft: boolean; isAnswe
     ...{ isPublicOnTls: false, isDraining: () => false, accessLog: () => undefined },
   });
   const { promise: settled, resolve: settle } = Promise.withResolvers<boolean>();
-  const dispatch: Dispatch = async (request, response) => {
+  const dispatch: RunCompiled = async (request, response) => {
     await openCall(request, response, () => undefined);
     whenClosed(callOf(request), response, () => settle(isServed(response)));
     response.writeHead(200, ['content-length', '2']).end('{}');

@@ -5,10 +5,8 @@ import type { Socket } from 'node:net';
 import { Writable } from 'node:stream';
 import { Failure } from '../../kernel/errors.ts';
 import { callOf, openWithin, whenClosed } from '../call.ts';
+import type { RunCompiled } from '../policy.ts';
 import { GatewayResponse } from '../response-headers.ts';
-
-/** Runs a call through its pipeline; undefined if no read-only pipeline serves its path. */
-export type Dispatch = (request: IncomingMessage, response: ServerResponse) => Promise<void> | undefined;
 
 /** The outer call. */
 export interface Outer {
@@ -32,7 +30,7 @@ const abandoned = 499; // as in the access log: the client left
  * @throws Failure `upstream_error` if the answer is cut off.
  */
 export async function readInside(
-  dispatch: Dispatch,
+  dispatch: RunCompiled,
   outer: Outer,
   { target, asOf }: { target: string; asOf: string | undefined },
 ): Promise<InnerAnswer> {

@@ -7,9 +7,9 @@ import { fail, Failure } from '../../kernel/errors.ts';
 import { programVersion } from '../../kernel/project.ts';
 import { readBody } from '../bodies/read-body.ts';
 import { callOf, callerOf } from '../call.ts';
-import type { Policy } from '../policy.ts';
+import type { Policy, RunCompiled } from '../policy.ts';
 import { errorOf, outputSchemaOf, resultOf } from './answer.ts';
-import { readInside, type Dispatch, type Outer } from './inner-call.ts';
+import { readInside, type Outer } from './inner-call.ts';
 import { openRouteSchemas } from './route-schemas.ts';
 import { tools, type Tool } from './tools.ts';
 
@@ -17,7 +17,7 @@ export interface McpOptions {
   bodies: ByteBudget;
   /** Counts the messages without reads towards the rate limit. */
   rate: Policy;
-  dispatch: Dispatch;
+  dispatch: RunCompiled;
   publicUrl: string;
   /** The origins whose pages may call, besides the gateway's own. */
   dashboardOrigins: readonly string[];

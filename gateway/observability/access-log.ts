@@ -46,28 +46,18 @@ export function createAccessLog(options: {
     write(`${line},"total_ms":${rounded(call.stageSinceMs - call.arrivedAtMs)}`);
   }
 
-  /** @param bytes the bytes sent; undefined: no line is logged. */
-  function record(
-    request: IncomingMessage,
-    response: ServerResponse,
-    call: Call,
-    bytes: number | undefined,
-  ): void {
-    const place = routes().placeOf(call.path);
-    const ending = { status: statusOf(response), complete: response.writableFinished };
-    metrics.ended(call, place.group, ending);
-    traces?.ended(request, call, ending);
-    if (bytes !== undefined) note(request, response, call, { place, bytes });
-  }
-
   return (request, response, call) => {
     const { socket } = request;
     const bytesBefore = log.isLevelEnabled('info') ? socket.bytesWritten : undefined;
     metrics.began();
     whenClosed(call, response, () => {
       enterStage(call, undefined);
-      const bytes = bytesBefore === undefined ? undefined : socket.bytesWritten - bytesBefore;
-      record(request, response, call, bytes);
+      const place = routes().placeOf(call.path);
+      const ending = { status: statusOf(response), complete: response.writableFinished };
+      metrics.ended(call, place.group, ending);
+      traces?.ended(request, call, ending);
+      if (bytesBefore === undefined) return;
+      note(request, response, call, { place, bytes: socket.bytesWritten - bytesBefore });
     });
   };
 }

@@ -12,14 +12,7 @@ export interface Ending {
   complete: boolean;
 }
 
-export interface Metrics {
-  began(): void;
-  /** Counts a call whose last stage has ended. @param group of its route. */
-  ended(call: Call, group: string, ending: Ending): void;
-  /** Counts a request that is not HTTP, or incomplete. */
-  malformed(): void;
-  readonly metrics: readonly Metric[];
-}
+export type Metrics = ReturnType<typeof createMetrics>;
 
 interface Group {
   /** By the first digit of the status. */
@@ -27,7 +20,7 @@ interface Group {
   time: Histogram;
 }
 
-export function createMetrics(): Metrics {
+export function createMetrics() {
   const groups = new Map<string, Group>();
   const failures = new Map<ErrorCode, number>();
   const stageSeconds = Object.fromEntries(stages.map((stage) => [stage, 0])) as Record<Stage, number>;
@@ -47,6 +40,7 @@ export function createMetrics(): Metrics {
     return group;
   }
 
+  /** Counts a call whose last stage has ended. @param name of the group of its route. */
   function ended(call: Call, name: string, { status, complete }: Ending): void {
     const { stageMs, failureCode, cache } = call;
     underWay -= 1;
@@ -119,6 +113,7 @@ export function createMetrics(): Metrics {
   return {
     began: () => void (underWay += 1),
     ended,
+    /** Counts a request that is not HTTP, or incomplete. */
     malformed: () => void (malformed += 1),
     metrics,
   };

@@ -67,7 +67,7 @@ export function createReadiness({ isDraining, log, ...options }: ReadinessOption
 interface Found {
   name: string;
   state: State;
-  errors: Error[];
+  errors: unknown[];
   reason: string;
 }
 
@@ -87,39 +87,30 @@ function statesOf(found: readonly Found[]): States {
 }
 
 /** The service is ready if one instance is. Each request has a sealed identity, so that an instance that refuses the gateway's calls is not ready. */
-async function stateOf(
-  urls: readonly string[],
-  token: () => string,
-): Promise<{ state: State; errors: Error[]; reason: string }> {
-  const answers = await Promise.allSettled(
-    urls.map(async (url) => {
-      const headers = { [identityHeader]: token() };
-      const response = await fetch(`${url}/readyz`, { headers, signal: AbortSignal.timeout(deadlineMs) });
-      const text = await response.text();
-      if (!response.ok)
-        throw new NotReady(`${url}/readyz answered ${response.status}`, response.status, text);
-    }),
-  );
-  const errors = answers.flatMap((answer) => (answer.status === 'rejected' ? [answer.reason as Error] : []));
-  const answered = errors.filter((error) => error instanceof NotReady);
+async function stateOf(urls: readonly string[], token: () => string): Promise<Omit<Found, 'name'>> {
+  const asked = await Promise.all(urls.map((url) => ask(`${url}/readyz`, token())));
+  const failed = asked.filter((instance) => instance !== 'ready');
+  const errors = failed.map(({ error }) => error);
+  const answered = failed.filter(({ status }) => status !== undefined);
   const reason = answered[0]?.reason ?? 'It does not answer.';
-  if (errors.length < urls.length) return { state: 'ready', errors, reason };
+  if (failed.length < urls.length) return { state: 'ready', errors, reason };
   return { state: answered.some(({ status }) => status === 401) ? 'refused' : 'unavailable', errors, reason };
 }
 
 const reasonCharsMax = 500;
 
-/** Thrown for the answer of an instance that is not ready. */
-class NotReady extends Error {
-  readonly status: number;
-  /** The message of its error envelope, for the operator who reads /readyz. */
-  readonly reason: string;
-
-  constructor(message: string, status: number, body: string) {
-    super(message);
-    this.status = status;
-    const [, text] = /"message":("(?:[^"\\]|\\.)*")/.exec(body) ?? [];
-    this.reason =
-      text === undefined ? `It answers ${status}.` : (JSON.parse(text) as string).slice(0, reasonCharsMax);
+/** @returns why an instance is not ready, for the operator who reads /readyz; without a status if it does not answer. */
+async function ask(url: string, token: string) {
+  try {
+    const signal = AbortSignal.timeout(deadlineMs);
+    const response = await fetch(url, { headers: { [identityHeader]: token }, signal });
+    const text = await response.text();
+    if (response.ok) return 'ready';
+    const { status } = response;
+    const [, message] = /"message":("(?:[^"\\]|\\.)*")/.exec(text) ?? []; // of its error envelope
+    const reason = message === undefined ? `It answers ${status}.` : (JSON.parse(message) as string);
+    return { status, reason: reason.slice(0, reasonCharsMax), error: new Error(`${url} answered ${status}`) };
+  } catch (error) {
+    return { error };
   }
 }

@@ -4,20 +4,16 @@ import type { IncomingMessage } from 'node:http';
 import type { Span, Tracing } from '../../kernel/tracing/tracing.ts';
 import { stages, type Call } from '../call.ts';
 import type { GatewayRoutes } from '../routes.ts';
+import type { Ending } from './metrics.ts';
 
-export interface Traces {
-  /** The value of the header `traceparent` for the request to a service. */
-  forwarded(request: IncomingMessage, call: Call): string;
-  /** Call this once all stages have ended. */
-  ended(request: IncomingMessage, call: Call, answer: { status: number; complete: boolean }): void;
-}
+export type Traces = ReturnType<typeof createTraces>;
 
 interface Traced {
   whole: Span;
   upstream: Span | undefined;
 }
 
-export function createTraces(tracing: Tracing, routes: () => GatewayRoutes): Traces {
+export function createTraces(tracing: Tracing, routes: () => GatewayRoutes) {
   const traced = new WeakMap<Call, Traced>();
 
   function tracedOf(request: IncomingMessage, call: Call): Traced {
@@ -36,12 +32,14 @@ export function createTraces(tracing: Tracing, routes: () => GatewayRoutes): Tra
   }
 
   return {
-    forwarded(request, call) {
+    /** The value of the header `traceparent` for the request to a service. */
+    forwarded(request: IncomingMessage, call: Call): string {
       const entry = tracedOf(request, call);
       entry.upstream ??= entry.whole.child({ name: 'upstream', kind: 'client', startMs: call.stageSinceMs });
       return entry.upstream.traceparent;
     },
-    ended(request, call, { status, complete }) {
+    /** Call this once all stages have ended. */
+    ended(request: IncomingMessage, call: Call, { status, complete }: Ending): void {
       const { whole, upstream } = tracedOf(request, call);
       const endMs = call.stageSinceMs;
       // Stages follow each other without a gap, up to the end of the call.

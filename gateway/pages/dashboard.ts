@@ -1,13 +1,22 @@
 // Serves the dashboard from memory: its files under /assets/, and index.html for its other URLs. The build may still be running when the first call
-// arrives, or may have failed.
+// arrives, or may have failed. `x.js.br` and `x.js.gz` are encodings of `x.js`.
+import { readdir, readFile } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import path from 'node:path';
 import { z } from 'zod';
 import { fail } from '../../kernel/errors.ts';
-import { encodingFor } from '../../kernel/http/reply.ts';
 import type { Log } from '../../kernel/log/log.ts';
 import { callOf } from '../call.ts';
-import { readDashboard, type DashboardFiles } from './dashboard-files.ts';
 import type { Policy } from '../policy.ts';
+import { sendFile, staticFile, type StaticFile } from './static-file.ts';
+
+const types: Readonly<Record<string, string>> = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.svg': 'image/svg+xml',
+  '.png': 'image/png',
+};
 
 /** Scripts and styles are loaded only from the gateway, and calls go only to it. */
 const contentSecurityPolicy = [
@@ -20,9 +29,6 @@ const contentSecurityPolicy = [
   "form-action 'self'",
   "frame-ancestors 'none'",
 ].join('; ');
-
-/** Links to other sites carry nothing of the address of a page. */
-const ownReferrer = { 'referrer-policy': 'same-origin' };
 
 const failedPage = `<!doctype html>
 <html lang="en">
@@ -57,27 +63,46 @@ export function createDashboard(directory: Promise<string> | undefined, log: Log
       }
       if (files === undefined) fail('not_found', 'This gateway serves no dashboard.');
       if (read === undefined) return sendFailedPage(response);
-      sendFile(request, response, read);
+      sendPage(request, response, read);
     };
 }
 
+/** By path: `/index.html`, `/assets/….js`. @throws Error if there is no index.html, or a file of an unknown type. */
+export async function readDashboard(directory: string): Promise<ReadonlyMap<string, StaticFile>> {
+  const files = new Map<string, StaticFile>();
+  for (const entry of await readdir(directory, { recursive: true, withFileTypes: true })) {
+    if (!entry.isFile() || /\.(?:br|gz)$/.test(entry.name)) continue;
+    const file = path.join(entry.parentPath, entry.name);
+    const type = types[path.extname(file)];
+    if (type === undefined) throw new Error(`${file}: files of this type are not served.`);
+    const [identity, br, gzip] = await Promise.all([
+      readFile(file),
+      readFile(`${file}.br`),
+      readFile(`${file}.gz`),
+    ]);
+    const name = `/${path.relative(directory, file).split(path.sep).join('/')}`;
+    files.set(name, staticFile(type, { identity, br, gzip }));
+  }
+  if (!files.has('/index.html')) throw new Error(`${directory} has no index.html.`);
+  return files;
+}
+
 /** @throws Failure `not_found` if there is no such file. */
-function sendFile(request: IncomingMessage, response: ServerResponse, files: DashboardFiles): void {
+function sendPage(
+  request: IncomingMessage,
+  response: ServerResponse,
+  files: ReadonlyMap<string, StaticFile>,
+): void {
   const call = callOf(request);
   const isAsset = call.path.startsWith('/assets/');
   const file = files.get(isAsset ? call.path : '/index.html');
   if (file === undefined) fail('not_found', 'The dashboard has no file with this name.');
   call.contentSecurityPolicy = contentSecurityPolicy;
-  const { etag, body, encoding } = file.forms[encodingFor(request.headers['accept-encoding'])];
-  // The name of an asset changes with its content.
-  const cacheControl = isAsset ? 'public, max-age=31536000, immutable' : 'no-cache';
-  const caching = { etag, 'cache-control': cacheControl, vary: 'Accept-Encoding', ...ownReferrer };
-  if (request.headers['if-none-match'] === etag) {
-    response.writeHead(304, caching).end();
-    return;
-  }
-  const own = { 'content-type': file.type, 'content-length': String(body.length), ...encoding };
-  response.writeHead(200, { ...caching, ...own }).end(body); // for HEAD, Node sends only the headers
+  sendFile(request, response, file, {
+    // The name of an asset changes with its content.
+    'cache-control': isAsset ? 'public, max-age=31536000, immutable' : 'no-cache',
+    'referrer-policy': 'same-origin', // links to other sites carry nothing of the address of a page
+  });
 }
 
 function sendFailedPage(response: ServerResponse): void {

@@ -1,13 +1,12 @@
 // The pages that the gateway itself serves besides the dashboard: /docs/errors, which `error.docs_url` links to, and /v1/openapi.json. Each is
 // compressed once, when the gateway starts.
-import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { docsPath, errorTable } from '../../kernel/errors.ts';
-import { encodingFor } from '../../kernel/http/reply.ts';
 import { projectRoot } from '../../kernel/project.ts';
 import type { Policy } from '../policy.ts';
+import { sendFile, staticFile } from './static-file.ts';
 
 const paragraphs = Object.entries(errorTable).map(
   ([code, { status, meaning }]) =>
@@ -34,42 +33,16 @@ ${paragraphs.join('\n')}
 </html>
 `;
 
-interface Page {
-  type: string;
-  text: string;
-}
-
-const pages = {
-  errors: (): Page => ({
-    type: 'text/html; charset=utf-8',
-    text: errorPage,
-  }),
-  openapi: (): Page => ({
-    type: 'application/json; charset=utf-8',
-    text: readFileSync(path.join(projectRoot, 'openapi/openapi.json'), 'utf8'),
-  }),
-};
-
-export const pageNames = ['errors', 'openapi'] as const satisfies readonly (keyof typeof pages)[];
+export const pageNames = ['errors', 'openapi'] as const;
 
 export function page(of: (typeof pageNames)[number]): Policy {
-  const { type, text } = pages[of]();
-  const digest = hash('sha256', text, 'base64url').slice(0, 22);
-  const forms = {
-    identity: { etag: `"${digest}"`, body: Buffer.from(text), encoding: {} },
-    gzip: { etag: `"${digest}-gzip"`, body: gzipSync(text), encoding: { 'content-encoding': 'gzip' } },
-  };
-  return (request, response) => {
-    const accepted = encodingFor(request.headers['accept-encoding']);
-    const { etag, body, encoding } = forms[accepted === 'identity' ? 'identity' : 'gzip'];
-    const caching = { etag, 'cache-control': 'public, max-age=3600', vary: 'Accept-Encoding' };
-    if (request.headers['if-none-match'] === etag) {
-      response.writeHead(304, caching).end();
-      return;
-    }
-    const own = { 'content-type': type, 'content-length': String(body.length), ...encoding };
-    response.writeHead(200, { ...caching, ...own }).end(body);
-  };
+  const [type, identity] =
+    of === 'errors'
+      ? ['text/html; charset=utf-8', Buffer.from(errorPage)]
+      : ['application/json; charset=utf-8', readFileSync(path.join(projectRoot, 'openapi/openapi.json'))];
+  const file = staticFile(type, { identity, gzip: gzipSync(identity) });
+  return (request, response) =>
+    sendFile(request, response, file, { 'cache-control': 'public, max-age=3600' });
 }
 
 function escaped(text: string): string {

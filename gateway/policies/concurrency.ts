@@ -19,33 +19,21 @@ export function concurrency({
     enterStage(call, 'rate');
     const { accountId, plan } = callerOf(call);
     const begun = answers.begin(accountId, plan.concurrency, () => endLate(refusals, request, response));
-    if (begun instanceof Promise) return beginLater({ call, response, waiting: begun, next });
-    whenClosed(call, response, () => begun.end());
-    return next();
+    if (begun instanceof Promise) return begun.then((answer) => admit(call, response, answer, next));
+    return admit(call, response, begun, next);
   };
 }
 
-/** A separate function, so that a call that need not wait allocates no async function. */
-async function beginLater({ call, response, waiting, next }: Waiting): Promise<void> {
-  const answer = await waiting;
-  if (answer === null) return refuse(callerOf(call).plan.concurrency);
+/** @param answer null: none could begin in time. @throws Failure rate_limited. */
+function admit(call: Call, response: ServerResponse, answer: Answer | null, next: () => void): void {
+  if (answer === null)
+    fail(
+      'rate_limited',
+      `Too many requests at once: your plan allows ${callerOf(call).plan.concurrency} concurrent requests. Wait until one has ended.`,
+      { headers: { 'retry-after': '1' } },
+    );
   whenClosed(call, response, () => answer.end());
   next();
-}
-
-interface Waiting {
-  call: Call;
-  response: ServerResponse;
-  waiting: Promise<Answer | null>;
-  next: () => void;
-}
-
-function refuse(most: number): never {
-  fail(
-    'rate_limited',
-    `Too many requests at once: your plan allows ${most} concurrent requests. Wait until one has ended.`,
-    { headers: { 'retry-after': '1' } },
-  );
 }
 
 function endLate(refusals: Refusals, request: IncomingMessage, response: ServerResponse): void {

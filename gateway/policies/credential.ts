@@ -27,7 +27,6 @@ export interface CredentialOptions {
   failures: CredentialFailures;
   journal: Pick<Journal, 'touch'>;
   plans: Plans;
-  setCallerContext: SetCallerContext;
 }
 
 export const credentialAction = z.strictObject({
@@ -53,8 +52,6 @@ export function keyScopesOf({
   };
 }
 
-const contextsMax = 10_000;
-
 export function credential(options: CredentialOptions, action: z.output<typeof credentialAction>): Policy {
   const { accounts, findKey, failures } = options;
   const { accept, optional, only } = action;
@@ -63,50 +60,38 @@ export function credential(options: CredentialOptions, action: z.output<typeof c
     const call = callOf(request);
     enterStage(call, 'credential');
     if (optional && Object.values(call.presented).every((given) => given.length === 0)) return next();
-    let presented: Presented | undefined;
-    try {
-      presented = presentedCredential(request.socket, call, accept);
-      failures.admit(call.clientIp, presented.hash);
-      const found = find(presented);
-      if (found instanceof Promise) return finishLater(request, presented, found, next);
-      finish(request, presented, found);
-    } catch (error) {
-      refuse(request, presented, error);
-    }
-    return next();
+    const presented = presentedCredential(request.socket, call, accept);
+    if (typeof presented === 'string') return refuse(request, presented);
+    failures.admit(call.clientIp, presented.hash);
+    const found = find(presented);
+    if (found instanceof Promise) return found.then((owner) => finish(request, presented, owner, next));
+    finish(request, presented, found, next);
   };
 
-  async function finishLater(
-    request: IncomingMessage,
-    presented: Presented,
-    finding: Promise<Credential | null>,
-    next: () => void,
-  ): Promise<void> {
-    try {
-      finish(request, presented, await finding);
-    } catch (error) {
-      refuse(request, presented, error);
-    }
-    next();
-  }
-
   /** Sets the caller. @throws Failure unauthorized if the credential does not exist, otherwise as `acceptCaller` does. */
-  function finish(request: IncomingMessage, presented: Presented, found: Credential | null): void {
+  function finish(
+    request: IncomingMessage,
+    { hash, session }: Presented,
+    found: Credential | null,
+    next: () => void,
+  ): void {
     const call = callOf(request);
-    if (found === null) throw refused(presented.session === undefined ? unknownKey : endedSession);
-    failures.accepted(presented.hash);
+    if (found === null) return refuse(request, session === undefined ? unknownKey : endedSession, hash);
+    failures.accepted(hash);
     addPinHeader(call, found);
     if (only === 'operators') requireOperator(found);
     acceptCaller(options, call, found, scopeOf(request.method ?? '', call.path));
+    next();
   }
 
-  /** Counts a failed credential. @throws the error, or Failure rate_limited if too many from the IP address fail. */
-  function refuse(request: IncomingMessage, presented: Presented | undefined, error: unknown): never {
-    if (!(error instanceof Failure) || error.code !== 'unauthorized') throw error;
+  /**
+   * Counts a failed credential. @param hash of the credential, if it was looked up.
+   * @throws Failure unauthorized, or rate_limited if too many from the IP address fail.
+   */
+  function refuse(request: IncomingMessage, message: string, hash?: string): never {
     const call = callOf(request);
     const headers = { 'www-authenticate': challengesOf(request, call) };
-    const refusal = new Failure('unauthorized', error.message, { headers });
-    throw failures.failed(call.clientIp, presented?.hash, refusal);
+    throw failures.failed(call.clientIp, hash, new Failure('unauthorized', message, { headers }));
   }
 
   function find({ hash, session }: Presented): Credential | null | Promise<Credential | null> {
@@ -126,7 +111,7 @@ export function addPinHeader(call: Call, { asOf }: Credential): void {
  * `plan_required` if it is pinned to a day, or the call names one, and the plan has no such keys.
  */
 export function acceptCaller(
-  { plans, setCallerContext, journal }: Pick<CredentialOptions, 'plans' | 'setCallerContext' | 'journal'>,
+  { plans, journal }: Pick<CredentialOptions, 'plans' | 'journal'>,
   call: Call,
   found: Credential,
   needed: KeyScope,
@@ -136,7 +121,7 @@ export function acceptCaller(
   const asOf = call.asOf ?? found.asOf;
   if (asOf !== null && !plan.features.includes('pinned_keys'))
     fail('plan_required', missingFeatureText(plans, 'pinned_keys', plan.name));
-  setCallerContext(call, asOf === found.asOf ? found : { ...found, asOf }, plan);
+  setCaller(call, asOf === found.asOf ? found : { ...found, asOf }, plan);
   if (found.keyId !== null) journal.touch(found.keyId);
 }
 
@@ -180,54 +165,45 @@ interface Presented {
   readonly session: string | undefined;
 }
 
-const unknownKey = 'The API key is unknown or was revoked.';
+export const unknownKey = 'The API key is unknown or was revoked.';
 const endedSession = 'The session is invalid or has ended. Sign in again.';
 
-/** Sets the caller of the call from its credential. */
-export type SetCallerContext = (call: Call, found: Credential, plan: Plan) => void;
+/** By key or session: the objects that describe its owner, reused while lookups return the same values. A sealed identity is found by its object. */
+const contexts = new LRUCache<string, { caller: Caller; identity: Identity }>({ max: 10_000 });
 
-/**
- * The objects that describe a caller are created once and reused while lookups return the same values. A call then allocates none, and the sealed
- * identity is found by object identity.
- */
-export function createCallerContexts(): SetCallerContext {
-  const contexts = new LRUCache<string, { caller: Caller; identity: Identity }>({ max: contextsMax }); // by key or session
-  return (call, { accountId, keyId, sessionId, active, operator, asOf }, plan) => {
-    const isOperator = operator === 'fresh';
-    const id = keyId ?? sessionId ?? '';
-    let context = contexts.get(id);
-    const isSame =
-      context?.caller.accountId === accountId &&
-      context.caller.plan === plan &&
-      context.caller.active === active &&
-      context.identity.operator === isOperator &&
-      context.identity.asOf === asOf;
-    if (context === undefined || !isSame) {
-      const { id: planId, features } = plan;
-      context = {
-        caller: { accountId, keyId, plan, active },
-        identity: {
-          ...{ scope: 'client', accountId, keyId, sessionId, plan: planId, features },
-          operator: isOperator,
-          asOf,
-        },
-      };
-      contexts.set(id, context);
-    }
-    call.caller = context.caller;
-    call.identity = context.identity;
-  };
+/** Sets the caller of the call from its credential. */
+export function setCaller(call: Call, found: Credential, plan: Plan): void {
+  const { accountId, keyId, sessionId, active, asOf } = found;
+  const operator = found.operator === 'fresh';
+  const id = keyId ?? sessionId ?? '';
+  let context = contexts.get(id);
+  const isSame =
+    context?.caller.accountId === accountId &&
+    context.caller.plan === plan &&
+    context.caller.active === active &&
+    context.identity.operator === operator &&
+    context.identity.asOf === asOf;
+  if (context === undefined || !isSame) {
+    const { id: planId, features } = plan;
+    context = {
+      caller: { accountId, keyId, plan, active },
+      identity: { scope: 'client', accountId, keyId, sessionId, plan: planId, features, operator, asOf },
+    };
+    contexts.set(id, context);
+  }
+  call.caller = context.caller;
+  call.identity = context.identity;
 }
 
 /**
  * The single credential of a call: the SHA-256 of a well-formed key (in X-API-Key, Authorization or `api_key`), or a session if sessions are
- * accepted. Otherwise a session next to a key is ignored. @throws Failure unauthorized, which names the problem.
+ * accepted. Otherwise a session next to a key is ignored. @returns the problem as a text if there is not exactly one.
  */
 function presentedCredential(
   connection: Connection,
   call: Call,
   accept: readonly ('key' | 'session')[],
-): Presented {
+): Presented | string {
   const { keyHeaders, authorizations, keyParameters, sessionHeaders } = call.presented;
   if (
     keyHeaders.length > 1 ||
@@ -235,7 +211,7 @@ function presentedCredential(
     keyParameters.length > 1 ||
     sessionHeaders.length > 1
   ) {
-    throw refused('Send each credential only once.');
+    return 'Send each credential only once.';
   }
   const [header] = keyHeaders;
   const [authorization] = authorizations;
@@ -243,17 +219,15 @@ function presentedCredential(
   const key = header ?? authorization ?? parameter;
   const session = accept.includes('session') ? sessionHeaders[0] : undefined;
   if ((authorization ?? key) !== key || (parameter ?? key) !== key) {
-    throw refused('The request contains different API keys. Send one, in the X-API-Key header.');
+    return 'The request contains different API keys. Send one, in the X-API-Key header.';
   }
   if (key !== undefined && session !== undefined) {
-    throw refused('Send an API key or a session, not both. They may belong to different accounts.');
+    return 'Send an API key or a session, not both. They may belong to different accounts.';
   }
   if (session !== undefined) return { hash: sha256(session), session };
   if (key === undefined) {
     const hint = sessionHeaders.length > 0 ? 'A session is not accepted here. ' : '';
-    throw refused(
-      `${hint}An API key is required. Send it in the X-API-Key header, or as the user name or the password of Basic authentication.`,
-    );
+    return `${hint}An API key is required. Send it in the X-API-Key header, or as the user name or the password of Basic authentication.`;
   }
   return presentedKey(connection, key);
 }
@@ -263,17 +237,13 @@ const lastKey = Symbol('last key');
 type Connection = Socket & { [lastKey]?: { key: string; presented: Presented } };
 
 /** Checks and hashes a key unless it is the last one received on the connection. */
-function presentedKey(connection: Connection, key: string): Presented {
+function presentedKey(connection: Connection, key: string): Presented | string {
   const last = connection[lastKey];
   if (last?.key === key) return last.presented;
-  if (!isWellFormedApiKey(key)) throw refused('The API key is incomplete or mistyped.');
+  if (!isWellFormedApiKey(key)) return 'The API key is incomplete or mistyped.';
   const presented = { hash: hashApiKey(key), session: undefined };
   connection[lastKey] = { key, presented };
   return presented;
-}
-
-function refused(message: string): Failure {
-  return new Failure('unauthorized', message);
 }
 
 /**

@@ -15,12 +15,6 @@ import { AttemptFailed } from '../upstream/connections.ts';
 import { Upload } from '../upstream/stream-upload.ts';
 import type { Upstreams } from '../upstream/upstreams.ts';
 
-export interface Forwarder {
-  policy: Policy;
-  /** Closes the idle connections to the service. */
-  close(): void;
-}
-
 export interface ForwardOptions {
   upstreams: Upstreams;
   identitySecret: string;
@@ -52,13 +46,13 @@ const noBody = Buffer.alloc(0);
 // The buffer size of an upload's streams.
 const uploadBytes = 256 * 1024;
 
-export function createForwarder(options: ForwardOptions): Forwarder {
+export function createForwarder(options: ForwardOptions) {
   const { upstreams, traces } = options;
   const seal = createSealer(options.identitySecret, upstreams.name);
   const reader = createReader(upstreams.urls, options.timeoutMs);
   const proxy = createProxy(upstreams.urls, options.timeoutMs);
   return {
-    async policy(request, response) {
+    async policy(request: IncomingMessage, response: ServerResponse): Promise<void> {
       const call = callOf(request);
       enterStage(call, 'upstream');
       const isRead = request.method === 'GET' || request.method === 'HEAD';
@@ -92,10 +86,8 @@ export function createForwarder(options: ForwardOptions): Forwarder {
         }
       }
     },
-    close() {
-      reader.close();
-      proxy.close();
-    },
+    /** Closes the idle connections to the service. */
+    close: () => reader.close(),
   };
 }
 

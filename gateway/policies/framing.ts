@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { fail } from '../../kernel/errors.ts';
 import { bodyBytesMax } from '../../kernel/bodies/service-bodies.ts';
-import { tooLong } from '../bodies/too-long.ts';
+import { tooLong } from '../bodies/read-body.ts';
 import { callOf } from '../call.ts';
 import type { Policy } from '../policy.ts';
 
@@ -36,28 +36,16 @@ export function framing(action: z.output<typeof framingAction>, uploadMb: number
     const length = request.headers['content-length'];
     const { httpVersion } = request;
     // HTTP/1.0 has no chunked encoding, and other versions have no framing at all.
-    if (httpVersion !== '1.1' && (httpVersion !== '1.0' || encoding !== undefined)) {
-      fail('invalid_request', 'The request is not valid HTTP/1.1.', { headers: close });
-    }
+    if (httpVersion !== '1.1' && (httpVersion !== '1.0' || encoding !== undefined))
+      refuse('The request is not valid HTTP/1.1.');
     const hosts = hostsOf(request.rawHeaders);
-    if (hosts > 1 || (hosts === 0 && httpVersion === '1.1')) {
-      fail('invalid_request', 'Exactly one Host header is required.', { headers: close });
-    }
-    if (hosts === 1 && !wellFormedHost.test(request.headers.host ?? '')) {
-      fail(
-        'invalid_request',
-        'The Host header must be a host name or an IP address, with or without a port.',
-        {
-          headers: close,
-        },
-      );
-    }
-    if (bodyless.includes(method) && (encoding !== undefined || Number(length ?? 0) !== 0)) {
-      fail('invalid_request', `A ${method} request must not have a body.`, { headers: close });
-    }
-    if (encoding !== undefined && encoding.toLowerCase() !== 'chunked') {
-      fail('invalid_request', 'Only Transfer-Encoding: chunked is supported.', { headers: close });
-    }
+    if (hosts > 1 || (hosts === 0 && httpVersion === '1.1')) refuse('Exactly one Host header is required.');
+    if (hosts === 1 && !wellFormedHost.test(request.headers.host ?? ''))
+      refuse('The Host header must be a host name or an IP address, with or without a port.');
+    if (bodyless.includes(method) && (encoding !== undefined || Number(length ?? 0) !== 0))
+      refuse(`A ${method} request must not have a body.`);
+    if (encoding !== undefined && encoding.toLowerCase() !== 'chunked')
+      refuse('Only Transfer-Encoding: chunked is supported.');
     const call = callOf(request);
     call.isUpload = isUpload && request.method === 'POST';
     call.bodyBytesMax = bytesMax; // `forward` counts the bytes of a body without a length
@@ -65,6 +53,10 @@ export function framing(action: z.output<typeof framingAction>, uploadMb: number
     if (Number(length ?? 0) > bytesMax) throw tooLong(call, isUpload ? {} : close);
     next();
   };
+}
+
+function refuse(message: string): never {
+  fail('invalid_request', message, { headers: close });
 }
 
 function hostsOf(rawHeaders: readonly string[]): number {

@@ -5,12 +5,13 @@ import { isPreflight, permitRefusal } from './cors.ts';
 import type { GatewayRoutes } from '../routes.ts';
 import type { Policy } from '../policy.ts';
 
-export function notFound(routes: GatewayRoutes): Policy {
+export function notFound(routes: () => GatewayRoutes): Policy {
   return (request, response) => {
     const { path } = callOf(request);
-    const taken = routes.methodsAt(path);
+    const { methodsAt } = routes();
+    const taken = methodsAt(path);
     if (taken.length === 0 && isPreflight(request)) return permitRefusal(request, response);
-    const isSlashTooMany = path.endsWith('/') && routes.methodsAt(path.replace(/\/+$/, '')).length > 0;
+    const isSlashTooMany = path.endsWith('/') && methodsAt(path.replace(/\/+$/, '')).length > 0;
     const hint = isSlashTooMany ? ' There is one without the slash at its end.' : '';
     if (taken.length === 0) fail('not_found', `No endpoint exists at this path.${hint}`);
     const allow = taken.join(', ');

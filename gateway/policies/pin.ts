@@ -7,9 +7,9 @@ import { fail, Failure } from '../../kernel/errors.ts';
 import type { Credential } from '../accounts-client.ts';
 import { callOf, enterStage, type Call } from '../call.ts';
 import type { Policy } from '../policy.ts';
-import { acceptCaller, addPinHeader, type CredentialOptions } from './credential.ts';
+import { acceptCaller, addPinHeader, unknownKey, type CredentialOptions } from './credential.ts';
 
-const unknown = new Failure('unauthorized', 'The API key is unknown or was revoked.');
+const unknown = new Failure('unauthorized', unknownKey);
 
 export function pin(options: Omit<CredentialOptions, 'accounts'>): Policy {
   const { findKey, failures } = options;

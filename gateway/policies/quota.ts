@@ -33,9 +33,8 @@ export function quota(
     enterStage(call, 'quota');
     const { accountId, plan } = callerOf(call);
     const take = month.take(accountId, callsOf(call, plan));
-    if (take instanceof Promise) return takenLater(call, response, take, next);
-    taken(call, response, take);
-    return next();
+    if (take instanceof Promise) return take.then((later) => taken(call, response, later, next));
+    return taken(call, response, take, next);
   };
 }
 
@@ -47,39 +46,27 @@ function fileQuota(fileCharges: FileCharges, clock: Clock): Policy {
     if (keyId === null) throw new Error('Files are charged by key, and this pipeline accepts sessions.');
     const day = utcDate(clock.now());
     const begun = await fileCharges.begin({ accountId, keyId, day, file: call.path });
-    if ('end' in begun) {
-      readRange(call, response, begun);
-      return next();
-    }
-    addQuotaHeaders(call, begun);
-    return refuse(begun);
+    if ('end' in begun) readRange(call, response, begun, next);
+    else taken(call, response, begun, next);
   };
 }
 
-function readRange(call: Call, response: ServerResponse, range: Range): void {
+function readRange(call: Call, response: ServerResponse, range: Range, next: () => void): void {
   const { take, mayPay } = range;
   call.range = range;
   call.chargedMonth = take.month;
   if (mayPay && take.charge !== null) call.charge = take.charge;
   whenClosed(call, response, () => range.end(isServed(response)));
   addQuotaHeaders(call, take);
-}
-
-/** A separate function, so that a call that need not wait allocates no async function. */
-async function takenLater(
-  call: Call,
-  response: ServerResponse,
-  waiting: Promise<Take>,
-  next: () => void,
-): Promise<void> {
-  taken(call, response, await waiting);
   next();
 }
 
-function taken(call: Call, response: ServerResponse, take: Take): void {
+/** @throws Failure quota_exceeded if the month has too few calls. */
+function taken(call: Call, response: ServerResponse, take: Take, next: () => void): void {
   chargeCall(call, response, take);
   addQuotaHeaders(call, take);
   if (take.charge === null) refuse(take);
+  next();
 }
 
 /** A list of series counts as one call per series, or per the number of series that the plan sets. */

@@ -2,10 +2,10 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { bodyBytesMax } from '../../kernel/bodies/service-bodies.ts';
+import { looksLikeApiKey } from '../../kernel/credentials/api-key.ts';
 import { anonymous } from '../../kernel/identity.ts';
 import type { AccessLog } from '../observability/access-log.ts';
 import { callOf, openCall, parentOf, type Call } from '../call.ts';
-import { keysInAuthorization } from '../authorization.ts';
 import type { Clients } from '../client-ip.ts';
 import type { Policy } from '../policy.ts';
 
@@ -103,4 +103,18 @@ function takeOurHeaders(request: IncomingMessage): Taken {
   }
   request.rawHeaders = kept;
   return taken;
+}
+
+/**
+ * The key of `Bearer <key>`. For `Basic`, what begins like a key: the user name, the password, or both if they differ.
+ * @returns an empty list for other schemes and for Basic without a key: those credentials are for another server, such as a proxy.
+ */
+function keysInAuthorization(value: string): readonly string[] {
+  const bearer = /^bearer +(\S+)$/i.exec(value)?.[1];
+  if (bearer !== undefined) return [bearer];
+  const basic = /^basic +([\w+/-]+=*)$/i.exec(value)?.[1];
+  if (basic === undefined) return [];
+  const [, user = '', password = ''] =
+    /^([^:]*):?([^]*)$/.exec(Buffer.from(basic, 'base64').toString()) ?? [];
+  return [...new Set([user.trim(), password.trim()])].filter(looksLikeApiKey);
 }

@@ -4,12 +4,11 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../kernel/clock.ts';
 import { encodingFor, etagMatches, type Encoding } from '../../kernel/http/reply.ts';
-import type { DataState } from '../../kernel/http/validity.ts';
 import type { Feature } from '../../kernel/plans.ts';
 import { callOf, enterStage, whenClosed, type Call } from '../call.ts';
 import { atEndOfTurn } from '../event-loop/end-of-turn.ts';
 import type { Policy } from '../policy.ts';
-import { createCaptures, type Outcome } from '../response-cache/leader.ts';
+import { createCaptures, type Outcome, type Question } from '../response-cache/leader.ts';
 import { isValid, type KeptAnswer, type KeptAnswers } from '../response-cache/answer-store.ts';
 import type { DataLease } from '../response-cache/lease.ts';
 
@@ -20,14 +19,10 @@ export interface ResponseCacheOptions {
 }
 
 /** A call whose answer is looked up. */
-interface Sought {
+interface Sought extends Question {
   call: Call;
   request: IncomingMessage;
   response: ServerResponse;
-  /** The cache key: everything the answer depends on besides the data. */
-  name: string;
-  /** The state of the data that the answer must include. */
-  needed: DataState;
 }
 
 const nameLengthMax = 2_000;

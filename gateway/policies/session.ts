@@ -6,14 +6,9 @@ import { parseSessionToken } from '../../kernel/credentials/session-token.ts';
 import type { Accounts } from '../accounts-client.ts';
 import { callOf, enterStage } from '../call.ts';
 import type { Policy } from '../policy.ts';
-import type { SetCallerContext } from './credential.ts';
+import { setCaller } from './credential.ts';
 
-export function session(options: {
-  accounts: Accounts;
-  plans: Plans;
-  setCallerContext: SetCallerContext;
-}): Policy {
-  const { accounts, plans, setCallerContext } = options;
+export function session(accounts: Pick<Accounts, 'session'>, plans: Plans): Policy {
   return async (request, _response, next) => {
     const call = callOf(request);
     enterStage(call, 'credential');
@@ -24,7 +19,7 @@ export function session(options: {
     if (sessionHeaders.length > 1) fail('unauthorized', 'Send each credential only once.');
     const name = parseSessionToken(sessionHeaders[0] ?? '');
     const found = name && (await accounts.session(name));
-    if (found !== null) setCallerContext(call, found, planOf(plans, found.plan));
+    if (found !== null) setCaller(call, found, planOf(plans, found.plan));
     next();
   };
 }

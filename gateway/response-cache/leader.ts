@@ -15,16 +15,6 @@ export interface Question {
 /** `left`: the client of the call left before the answer arrived. `unkept`: the answer must not be cached, or failed. */
 export type Outcome = 'kept' | 'unkept' | 'left';
 
-export interface Captures {
-  /**
-   * Waits for the answer if another call has requested it. After `unkept`, every waiting call asks data-api itself; after `left`, one of them asks
-   * for all. @returns undefined if no call has requested it, or it is already arriving and will not be cached.
-   */
-  join(question: Question): Promise<Outcome> | undefined;
-  /** Registers a call that requests the answer; others with the same key can now wait for it. */
-  begin(question: Question): Capture;
-}
-
 const askedForMax = 65_536;
 const underWayMax = 4_096;
 
@@ -40,7 +30,7 @@ const underWayMax = 4_096;
  * bodies are copied, evict others, and burden the garbage collector. This is the doorkeeper of TinyLFU (Einziger, Friedman, Manes: TinyLFU, a highly
  * efficient cache admission policy, 2017). Rarely, a new key is mistaken for an old one.
  */
-export function createCaptures(keptAnswers: KeptAnswers, clock: Clock): Captures {
+export function createCaptures(keptAnswers: KeptAnswers, clock: Clock) {
   const underWay = Array.from<Capture | undefined>({ length: underWayMax });
   const askedFor = new Uint32Array(askedForMax);
 
@@ -53,8 +43,13 @@ export function createCaptures(keptAnswers: KeptAnswers, clock: Clock): Captures
   }
 
   return {
-    join: (question) => underWay[hashOf(question.name) % underWayMax]?.join(question),
-    begin({ name, needed }) {
+    /**
+     * Waits for the answer if another call has requested it. After `unkept`, every waiting call asks data-api itself; after `left`, one of them asks
+     * for all. @returns undefined if no call has requested it, or it is already arriving and will not be cached.
+     */
+    join: (question: Question) => underWay[hashOf(question.name) % underWayMax]?.join(question),
+    /** Registers a call that requests the answer; others with the same key can now wait for it. */
+    begin({ name, needed }: Question): Capture {
       const hash = hashOf(name);
       const slot = hash % underWayMax;
       const capture = new Capture({

@@ -7,12 +7,7 @@ import { answerLeaseMs, newestLoadPath, type DataState } from '../../kernel/http
 import type { Log } from '../../kernel/log/log.ts';
 import type { Upstreams } from '../upstream/upstreams.ts';
 
-export interface DataLease {
-  /** The state of the data that every answer must include; undefined without a lease, which is then requested. */
-  current(): DataState | undefined;
-  /** Ends the lease. */
-  close(): void;
-}
+export type DataLease = ReturnType<typeof createDataLease>;
 
 /** What grants, times and renews a lease. */
 export interface LeaseSource {
@@ -32,7 +27,7 @@ const isBroken = /^(ECONNREFUSED|ECONNRESET|EPIPE|UND_ERR_SOCKET)$/;
 const stateSchema: z.ZodType<DataState> = z.object({ edition: z.string(), load: z.int().min(0) });
 
 /** @param idleAfterMs a lease that is unused for this long is not renewed until it is needed. */
-export function createDataLease(source: LeaseSource, log: Log, idleAfterMs = 5_000): DataLease {
+export function createDataLease(source: LeaseSource, log: Log, idleAfterMs = 5_000) {
   let newest: DataState | undefined;
   let leasedUntilMs = -Infinity;
   let usedAtMs = -Infinity;
@@ -58,12 +53,14 @@ export function createDataLease(source: LeaseSource, log: Log, idleAfterMs = 5_0
   }
 
   return {
-    current() {
+    /** The state of the data that every answer must include; undefined without a lease, which is then requested. */
+    current(): DataState | undefined {
       usedAtMs = source.now();
       if (!isRenewing && !isClosed) void renew();
       return usedAtMs < leasedUntilMs && !isClosed ? newest : undefined;
     },
-    close() {
+    /** Ends the lease. */
+    close(): void {
       isClosed = true;
       callOff();
     },

@@ -25,92 +25,75 @@ export interface Exchange extends AnswerHandler {
   onFailed(error: AttemptFailed): void;
 }
 
-/** A request in flight. */
-export interface Sent {
-  /** Stops reading, so that further bytes stay in the kernel. Silence is then not attributed to the service. */
-  pause(): void;
-  resume(): void;
-  /** Cuts the connection, because the client has left. The exchange receives no more calls. */
-  abort(): void;
-}
-
-export interface UpstreamConnections {
-  /** @param request its complete head, as latin1, without a body. */
-  send(method: 'GET' | 'HEAD', request: string, exchange: Exchange): Sent;
-  close(): void;
-}
-
 // All connections read into this buffer in turn: its content is passed on before the next read.
 const shared = Buffer.allocUnsafeSlow(64 * 1024);
 
-/** @param url `http://host:port` or `https://host:port`. @param silenceMs how long the service may be silent, before its answer or within it. */
-export function createUpstreamConnections(url: string, silenceMs: number): UpstreamConnections {
-  const { hostname, port, protocol } = new URL(url);
-  const isTls = protocol === 'https:';
-  const host = hostname.replace(/^\[|\]$/g, '');
-  const address = {
-    host,
-    port: Number(port) || (isTls ? 443 : 80),
-    ...(isTls && isIP(host) === 0 && { servername: host }),
-  };
-  const all = new Set<Connection>();
-  const idle: Connection[] = []; // the most recently used one is last, and is used next
-  const pool: Pool = {
-    address,
-    isTls,
-    silenceMs,
-    freed: (connection) => void idle.push(connection),
-    closed(connection) {
-      all.delete(connection);
-      const at = idle.indexOf(connection);
-      if (at >= 0) idle.splice(at, 1);
-    },
-    broke() {
-      // What broke a connection in use, such as a restart of the service, also broke the idle ones; if one is half-open, the others are too. The next
-      // call opens a new one.
-      for (const connection of idle.splice(0))
-        connection.destroy(new Error('Another connection to the service broke.'));
-    },
-  };
-  const sweep = setInterval(
-    () => {
-      const now = performance.now();
-      for (const connection of all) connection.check(now);
-    },
-    Math.min(1_000, Math.ceil(silenceMs / 10)),
-  );
-  sweep.unref();
-  return {
-    send(method, request, exchange) {
-      let connection = idle.pop();
-      while (connection?.isOpen === false) connection = idle.pop();
-      if (connection === undefined) {
-        connection = new Connection(pool);
-        all.add(connection);
-      }
-      connection.send(method, request, exchange);
-      return connection;
-    },
-    close() {
-      clearInterval(sweep);
-      for (const connection of all) connection.destroy(new Error('The gateway closes its connections.'));
-    },
-  };
-}
-
-/** The part of the pool that a connection notifies. */
-interface Pool {
+/** The connections to one instance of a service. */
+export class UpstreamConnections {
   readonly address: { host: string; port: number; servername?: string };
   readonly isTls: boolean;
   readonly silenceMs: number;
-  freed(connection: Connection): void;
-  closed(connection: Connection): void;
-  /** A connection in use broke or was silent for too long. */
-  broke(): void;
+  readonly #all = new Set<Connection>();
+  readonly #idle: Connection[] = []; // the most recently used one is last, and is used next
+  readonly #sweep: NodeJS.Timeout;
+
+  /** @param url `http://host:port` or `https://host:port`. @param silenceMs how long the service may be silent, before its answer or within it. */
+  constructor(url: string, silenceMs: number) {
+    const { hostname, port, protocol } = new URL(url);
+    const host = hostname.replace(/^\[|\]$/g, '');
+    this.isTls = protocol === 'https:';
+    this.address = {
+      host,
+      port: Number(port) || (this.isTls ? 443 : 80),
+      ...(this.isTls && isIP(host) === 0 && { servername: host }),
+    };
+    this.silenceMs = silenceMs;
+    const check = () => {
+      const now = performance.now();
+      for (const connection of this.#all) connection.check(now);
+    };
+    this.#sweep = setInterval(check, Math.min(1_000, Math.ceil(silenceMs / 10)));
+    this.#sweep.unref();
+  }
+
+  /** @param request its complete head, as latin1, without a body. */
+  send(method: 'GET' | 'HEAD', request: string, exchange: Exchange): Connection {
+    let connection = this.#idle.pop();
+    while (connection?.isOpen === false) connection = this.#idle.pop();
+    if (connection === undefined) {
+      connection = new Connection(this);
+      this.#all.add(connection);
+    }
+    connection.send(method, request, exchange);
+    return connection;
+  }
+
+  close(): void {
+    clearInterval(this.#sweep);
+    for (const connection of this.#all) connection.destroy(new Error('The gateway closes its connections.'));
+  }
+
+  /** A connection can be used again. */
+  freed(connection: Connection): void {
+    this.#idle.push(connection);
+  }
+
+  /** A connection has closed. @param isBroken it broke, or was silent for too long, while it was in use. */
+  closed(connection: Connection, isBroken: boolean): void {
+    this.#all.delete(connection);
+    const at = this.#idle.indexOf(connection);
+    if (at >= 0) this.#idle.splice(at, 1);
+    if (!isBroken) return;
+    // What broke a connection in use, such as a restart of the service, also broke the idle ones; if one is half-open, the others are too. The next
+    // call opens a new one.
+    for (const idle of this.#idle.splice(0))
+      idle.destroy(new Error('Another connection to the service broke.'));
+  }
 }
 
-class Connection implements Sent {
-  readonly #pool: Pool;
+/** With one request in flight at a time. */
+export class Connection {
+  readonly #pool: UpstreamConnections;
   readonly #socket: Socket;
   #exchange: Exchange | undefined;
   #parser: AnswerParser | undefined;
@@ -121,7 +104,7 @@ class Connection implements Sent {
   #why: AttemptFailed['why'] = 'cut';
   #error: Error | undefined;
 
-  constructor(pool: Pool) {
+  constructor(pool: UpstreamConnections) {
     this.#pool = pool;
     const options = {
       ...pool.address,
@@ -150,6 +133,7 @@ class Connection implements Sent {
     });
   }
 
+  /** Stops reading, so that further bytes stay in the kernel. Silence is then not attributed to the service. */
   pause(): void {
     this.#isPaused = true;
   }
@@ -161,6 +145,7 @@ class Connection implements Sent {
     this.#socket.resume();
   }
 
+  /** Cuts the connection, because the client has left. The exchange receives no more calls. */
   abort(): void {
     this.#exchange = undefined;
     this.#socket.destroy();
@@ -224,9 +209,8 @@ class Connection implements Sent {
   }
 
   #onClose(): void {
-    this.#pool.closed(this);
     const why = this.#isConnected ? this.#why : 'unsent';
-    if (this.#exchange !== undefined && (why === 'cut' || why === 'silent')) this.#pool.broke();
+    this.#pool.closed(this, this.#exchange !== undefined && (why === 'cut' || why === 'silent'));
     this.#exchange?.onFailed(new AttemptFailed(why, this.#error ?? new Error('The connection broke.')));
     this.#exchange = undefined;
   }

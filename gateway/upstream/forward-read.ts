@@ -6,7 +6,7 @@ import { validityHeader } from '../../kernel/http/validity.ts';
 import { BadAnswer } from './answer-parser.ts';
 import { callOf, type Call } from '../call.ts';
 import { endAtEndOfTurn } from '../event-loop/end-of-turn.ts';
-import { createUpstreamConnections, type AttemptFailed, type Exchange, type Sent } from './connections.ts';
+import { UpstreamConnections, type AttemptFailed, type Connection, type Exchange } from './connections.ts';
 
 /**
  * Sends one request to one instance. Resolves when the answer has been sent completely, or the client has left, with whether the head of an answer
@@ -53,20 +53,18 @@ export function createReader(urls: readonly string[], silenceMs: number): Transp
   const services = new Map(
     urls.map((url) => [
       url,
-      { host: new URL(url).host, connections: createUpstreamConnections(url, silenceMs) },
+      { host: new URL(url).host, connections: new UpstreamConnections(url, silenceMs) },
     ]),
   );
   return {
     send(url, request, response, { headers }) {
-      return new Promise((resolve, reject) => {
-        const service = services.get(url);
-        if (service === undefined) throw new Error(`There are no connections to ${url}.`);
-        if (response.closed) return resolve(false); // the client has left
-        const method = request.method === 'HEAD' ? 'HEAD' : 'GET';
-        const text = requestText(method, request.url ?? '/', service.host, headers);
-        const relay = new Relay(response, callOf(request), resolve, reject);
-        relay.follow(service.connections.send(method, text, relay));
-      });
+      const service = services.get(url);
+      if (service === undefined) throw new Error(`There are no connections to ${url}.`);
+      if (response.closed) return Promise.resolve(false); // the client has left
+      const method = request.method === 'HEAD' ? 'HEAD' : 'GET';
+      const text = requestText(method, request.url ?? '/', service.host, headers);
+      const relay = new Relay(response, callOf(request));
+      return relay.follow(service.connections.send(method, text, relay));
     },
     close() {
       for (const { connections } of services.values()) connections.close();
@@ -88,28 +86,22 @@ function requestText(method: string, target: string, host: string, headers: read
 class Relay implements Exchange {
   readonly #response: ServerResponse;
   readonly #call: Call;
-  readonly #done: (hasHead: boolean) => void;
-  readonly #failed: (error: AttemptFailed) => void;
-  #sent: Sent | undefined;
+  readonly #ended = Promise.withResolvers<boolean>();
+  #sent: Connection | undefined;
   #hasHead = false;
   /** Whether the response is answered, or will be at the end of the turn. */
   #isAnswered = false;
 
-  constructor(
-    response: ServerResponse,
-    call: Call,
-    done: (hasHead: boolean) => void,
-    failed: (error: AttemptFailed) => void,
-  ) {
+  constructor(response: ServerResponse, call: Call) {
     this.#response = response;
     this.#call = call;
-    this.#done = done;
-    this.#failed = failed;
     response.on('close', () => this.#onClose());
   }
 
-  follow(sent: Sent): void {
+  /** @returns as `Transport.send`. */
+  follow(sent: Connection): Promise<boolean> {
     this.#sent = sent;
+    return this.#ended.promise;
   }
 
   onHead(status: number, head: readonly string[]): void {
@@ -157,12 +149,12 @@ class Relay implements Exchange {
 
   onFailed(error: AttemptFailed): void {
     this.#sent = undefined;
-    if (this.#response.closed || this.#response.writableEnded) this.#done(this.#hasHead);
-    else this.#failed(error);
+    if (this.#response.closed || this.#response.writableEnded) this.#ended.resolve(this.#hasHead);
+    else this.#ended.reject(error);
   }
 
   #onClose(): void {
     this.#sent?.abort();
-    this.#done(this.#hasHead);
+    this.#ended.resolve(this.#hasHead);
   }
 }

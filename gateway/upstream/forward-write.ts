@@ -1,6 +1,5 @@
 // Forwards a write to an instance of a service and its answer back, with http-proxy-middleware.
-import { Agent, type ClientRequest, type IncomingMessage, type ServerResponse } from 'node:http';
-import { Agent as TlsAgent } from 'node:https';
+import type { ClientRequest, IncomingMessage, ServerResponse } from 'node:http';
 import { TLSSocket } from 'node:tls';
 import { pipeline, type Readable, type Stream } from 'node:stream';
 import { createProxyMiddleware } from 'http-proxy-middleware';
@@ -20,17 +19,9 @@ interface Attempt {
 }
 
 /** @param silenceMs how long the service may be silent, before its answer or within it. */
-export function createProxy(urls: readonly string[], silenceMs: number): Transport {
-  // One connection per write: the service may close a kept-alive one just when the write is sent, and a write cannot be sent again. Also, no bytes
-  // left on a connection can be read as the answer.
-  const agents = { 'http:': new Agent({ keepAlive: false }), 'https:': new TlsAgent({ keepAlive: false }) };
+export function createProxy(urls: readonly string[], silenceMs: number): Pick<Transport, 'send'> {
   const attempts = new WeakMap<IncomingMessage, Attempt>();
-  const proxies = new Map(
-    urls.map((url) => [
-      url,
-      proxyTo(url, url.startsWith('https:') ? agents['https:'] : agents['http:'], silenceMs, attempts),
-    ]),
-  );
+  const proxies = new Map(urls.map((url) => [url, proxyTo(url, silenceMs, attempts)]));
   return {
     send(url, request, response, outgoing) {
       return new Promise((resolve, reject) => {
@@ -57,9 +48,6 @@ export function createProxy(urls: readonly string[], silenceMs: number): Transpo
         });
       });
     },
-    close() {
-      for (const agent of Object.values(agents)) agent.destroy();
-    },
   };
 }
 
@@ -69,16 +57,13 @@ function forgetClosing(response: ServerResponse, before: readonly unknown[]): vo
     if (!before.includes(listener)) response.off('close', listener);
 }
 
-function proxyTo(
-  target: string,
-  agent: Agent,
-  silenceMs: number,
-  attempts: WeakMap<IncomingMessage, Attempt>,
-) {
+function proxyTo(target: string, silenceMs: number, attempts: WeakMap<IncomingMessage, Attempt>) {
   const bodies = new WeakMap<ClientRequest, Buffer | Readable>();
   return createProxyMiddleware({
     target,
-    agent,
+    // One connection per write: the service may close a kept-alive one just when the write is sent, and a write cannot be sent again. Also, no bytes
+    // left on a connection can be read as the answer.
+    agent: false,
     changeOrigin: true,
     proxyTimeout: silenceMs,
     // Small bodies are already read and sent whole, with their length, so that the framing is unambiguous. This also avoids piping a request without

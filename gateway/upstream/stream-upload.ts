@@ -4,7 +4,7 @@ import type { IncomingMessage } from 'node:http';
 import { Transform, type TransformCallback } from 'node:stream';
 import { Failure } from '../../kernel/errors.ts';
 import { callOf, type Call } from '../call.ts';
-import { tooLong } from '../bodies/too-long.ts';
+import { tooLong } from '../bodies/read-body.ts';
 
 /** A slower sender is refused; bytes per second. */
 const slowestRate = 256 * 1024;

@@ -2,18 +2,7 @@
 import type { Service } from '../../kernel/identity.ts';
 import { entryAt } from '../../kernel/entries.ts';
 
-export interface Upstreams {
-  readonly name: Service;
-  readonly urls: readonly string[];
-  /** The next instance in turn; avoids failed ones unless all have failed. @param failed is not chosen if there is another. */
-  pick(failed?: string): string;
-  /** Whether calls are sent to it in turn: false from a failed connection until it answers. */
-  isHealthy(url: string): boolean;
-  /** Records that a connection to it failed. */
-  failed(url: string): void;
-  /** Records that it answered. */
-  answered(url: string): void;
-}
+export type Upstreams = ReturnType<typeof createUpstreams>;
 
 // How long a failed instance is avoided before one call tries it. If it fails again, that call is sent to another instance.
 const avoidMs = 200;
@@ -25,7 +14,7 @@ export function createUpstreams(
   name: Service,
   urls: readonly string[],
   nowMs: () => number = () => performance.now(),
-): Upstreams {
+) {
   if (urls.length === 0) throw new Error(`The gateway needs a URL of ${name}.`);
   const avoidUntilMs = new Map<string, number>(); // of failed instances
   let turn = 0;
@@ -42,15 +31,19 @@ export function createUpstreams(
   return {
     name,
     urls,
-    pick(failed) {
+    /** The next instance in turn; avoids failed ones unless all have failed. @param failed is not chosen if there is another. */
+    pick(failed?: string): string {
       const choice = candidates(failed);
       turn = (turn + 1) % choice.length;
       const url = entryAt(choice, turn);
       if (avoidUntilMs.has(url)) avoidUntilMs.set(url, nowMs() + tryMs);
       return url;
     },
-    isHealthy: (url) => !avoidUntilMs.has(url),
-    failed: (url) => void avoidUntilMs.set(url, nowMs() + avoidMs),
-    answered: (url) => void avoidUntilMs.delete(url),
+    /** Whether calls are sent to it in turn: false from a failed connection until it answers. */
+    isHealthy: (url: string) => !avoidUntilMs.has(url),
+    /** Records that a connection to it failed. */
+    failed: (url: string) => void avoidUntilMs.set(url, nowMs() + avoidMs),
+    /** Records that it answered. */
+    answered: (url: string) => void avoidUntilMs.delete(url),
   };
 }

@@ -6,7 +6,7 @@ import { gzipSync } from 'node:zlib';
 import test from 'ava';
 import { builtDashboard } from '../../cli/dashboard.ts';
 import { palettes } from '../../domain/chart/palette.ts';
-import { readDashboard } from '../../gateway/pages/dashboard-files.ts';
+import { readDashboard } from '../../gateway/pages/dashboard.ts';
 
 test('two builds at once end with one and the same, whole build', async (t) => {
   // ChildRunner from the builds of other tests, which may be under way.

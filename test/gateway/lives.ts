@@ -69,7 +69,7 @@ export async function startLife(
   }: LifeOptions = {},
 ): Promise<GatewayLife> {
   const upstreams = createUpstreams('accounts-api', [service.url]);
-  const accounts = createAccounts({ upstreams, identitySecret: testIdentitySecret });
+  const accounts = createAccounts(upstreams, testIdentitySecret);
   const { clock } = service;
   // As the clock of the test has it, and it goes on meanwhile.
   const startMs = clock.now().getTime();
@@ -78,18 +78,21 @@ export async function startLife(
   let keysAsked = 0;
   let wantsAsked = 0;
   let passedMs = 0;
-  const { heartbeat, journal, credentials, month, ...holdings } = createHoldings({
-    async send(message) {
-      if (hasCrashed)
-        throw message.batch === null
-          ? new Failure('unavailable', 'It has crashed.')
-          : new BatchRefused('It has crashed.');
-      keysAsked += message.keys.length;
-      wantsAsked += message.wants.length;
-      return through === undefined ? accounts.heartbeat(message) : through(message, accounts.heartbeat);
+  const { heartbeat, journal, credentials, month, ...holdings } = createHoldings(
+    {
+      async send(message) {
+        if (hasCrashed)
+          throw message.batch === null
+            ? new Failure('unavailable', 'It has crashed.')
+            : new BatchRefused('It has crashed.');
+        keysAsked += message.keys.length;
+        wantsAsked += message.wants.length;
+        return through === undefined ? accounts.heartbeat(message) : through(message, accounts.heartbeat);
+      },
+      ...{ outage, flushEveryMs, closeWithinMs: 10_000, clock, log: silentLog },
     },
-    ...{ outage, flushEveryMs, closeWithinMs: 10_000, clock, nowMs, log: silentLog },
-  });
+    nowMs,
+  );
   if (journalDirectory !== undefined) journal.keepIn(journalDirectory);
   await heartbeat.open();
   const begin = async (accountId: string, calls: number) => month.take(accountId, calls);

@@ -1,0 +1,49 @@
+// Ranges of a file that begin at once: they share one reserved call.
+import test from 'ava';
+import { calendarMonth } from './calendar-month.ts';
+import { createFileCharges, type Range } from './file-charges.ts';
+import type { Take } from './month-quota.ts';
+
+const reader = { accountId: 'a', keyId: 'k', day: '2026-11-29', file: '/v1/bulk/prices.parquet' };
+const month = calendarMonth('2026-11-01');
+
+/** A month that has calls; it records how each ended. */
+function start() {
+  const ended: boolean[] = [];
+  let taken = 0;
+  const fileCharges = createFileCharges({
+    async take(): Promise<Take> {
+      taken += 1;
+      const charge = {
+        ...{ calls: 1, month: month.month, isValid: true },
+        end: (served: boolean) => void ended.push(served),
+      };
+      return { calls: 1, charge, limit: 10, used: 1, month, resetSeconds: 1 };
+    },
+  });
+  const begin = async () => (await fileCharges.begin(reader)) as Range;
+  return { begin, ended, taken: () => taken };
+}
+
+test('ranges that begin before the call is there share it, and the first that is served pays', async (t) => {
+  const { begin, ended, taken } = start();
+  const ranges = await Promise.all([begin(), begin(), begin()]);
+  t.is(taken(), 1);
+  t.deepEqual(
+    ranges.map((range, i) => range.end(i > 0)),
+    [0, 1, 0],
+  );
+  t.deepEqual(ended, [true]);
+  t.is((await begin()).end(true), 0);
+  t.is(taken(), 1);
+});
+
+test('a range that waited for a call which was returned meanwhile reserves another one', async (t) => {
+  const { begin, ended, taken } = start();
+  const first = begin().then((range) => range.end(false));
+  const second = begin();
+  t.is(await first, 0);
+  t.is((await second).end(true), 1);
+  t.is(taken(), ended.length);
+  t.is(ended.at(-1), true);
+});
