@@ -53,7 +53,7 @@ test('every fault in a query is a 400 that names the parameter and what is allow
     [
       'from=2024-02-30',
       'from',
-      /^"from" is "2024-02-30", but must be a date that exists, YYYY-MM-DD, or a period: 2024, 2024-03, 2024-Q1/,
+      /^"from" is "2024-02-30", but must be a date that exists, YYYY-MM-DD, or a period: 2024, 2024-H1, 2024-Q1, 2024-03/,
     ],
     ['limt=5', 'limt', /Did you mean "limit"/],
     ['limit[]=5', 'limit[]', /not a parameter/],

@@ -18,7 +18,7 @@ export const dateParam = z
 /** A day or a whole period (`2024`, `2024-03`, `2024-Q1`), as the days it covers. */
 export const periodParam = readParam(
   parsePeriod,
-  'must be a date that exists, YYYY-MM-DD, or a period: 2024, 2024-03, 2024-Q1',
+  'must be a date that exists, YYYY-MM-DD, or a period: 2024, 2024-H1, 2024-Q1, 2024-03',
 ).meta({ override: { type: 'string', examples: ['2024-03-31', '2024-03', '2024-Q1', '2024-H1', '2024'] } });
 
 /** `from` and `to`, each a day or a period. */
