@@ -218,6 +218,13 @@ test('a body that is not an object is refused, whatever the schema', (t) => {
   }
 });
 
+test('a fault of several fields together is of the body', (t) => {
+  const body = z.strictObject({}).refine(() => false, 'must have "name" or "plan"');
+  const { message, param } = faultOf(t, () => parseBody(body, {}));
+  t.is(message, 'The body must have "name" or "plan".');
+  t.is(param, undefined);
+});
+
 test('a fault deep in a body is named by its path', (t) => {
   const body = z.strictObject({ list: z.array(z.strictObject({ n: z.int({ error: 'must be whole' }) })) });
   t.deepEqual(

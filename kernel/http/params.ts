@@ -206,6 +206,8 @@ export function parseBody<Schema extends z.ZodType>(schema: Schema, body: unknow
   const name = issue?.code === 'unrecognized_keys' ? (issue.keys[0] ?? '') : (issue?.path.join('.') ?? '');
   const reason =
     issue?.code === 'unrecognized_keys' ? 'is not a known field' : (issue?.message ?? 'is not allowed');
+  // A rule on several fields together is of no field.
+  if (name === '' && issue?.code !== 'unrecognized_keys') fail('invalid_body', `The body ${reason}.`);
   return fail('invalid_body', faultText(printable(name), reason), { param: printable(name) });
 }
 
