@@ -19,6 +19,7 @@ import type { Handler, Route, ServiceCall } from '../kernel/http/server.ts';
 import { dependenciesAsOf, keptByDay } from './as-of/dependencies.ts';
 import { presentOf, type Dependencies } from './dependencies.ts';
 import { readNewestLoad } from './loads.sql.ts';
+import { requireBegun } from './pin.ts';
 import { FactsChanged, HistoryRewritten } from './series/stored/points.ts';
 
 /** A call, as passed to its handler. */
@@ -206,6 +207,7 @@ function handlerOf(
   return (request, response, call) => {
     const { asOf } = call.identity;
     if (asOf === null) return ofNow(request, response, call);
+    requireBegun(asOf, dependencies);
     response.setHeader('x-as-of', asOf);
     return ofDay(asOf).answer(request, response, call);
   };

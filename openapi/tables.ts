@@ -70,7 +70,10 @@ function wordsOf(schema: Schema, explode: boolean): string {
   if (type === 'integer' && maximum !== undefined) return `${minimum} to ${maximum}${byDefault(schema)}`;
   if (type === 'number') return 'a number';
   if (format === 'date') return 'a date';
-  if (examples !== undefined) return 'a date or a period';
+  if (examples !== undefined)
+    return examples.some((each) => String(each).endsWith('Z'))
+      ? 'an instant or a date'
+      : 'a date or a period';
   return `text${byDefault(schema)}`;
 }
 

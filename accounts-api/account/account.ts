@@ -79,10 +79,10 @@ const change = z
       .describe('The current one; needed for a new e-mail address, if the account has a password.'),
     notifications: z.strictObject({ usage: wanted, key_expiry: wanted }).optional(),
   })
-  .refine((wish) => [wish.name, wish.email, wish.notifications].some((each) => each !== undefined), {
-    path: ['name'],
-    message: 'give a name, an e-mail address, or notifications',
-  });
+  .refine(
+    (wish) => [wish.name, wish.email, wish.notifications].some((each) => each !== undefined),
+    'must have "name", "email" or "notifications"',
+  );
 
 export const readAccount = endpoint({
   summary: 'The account.',

@@ -23,7 +23,7 @@ const keyChange = z
       .optional()
       .describe('Refused: the day that a key is pinned to never changes.'),
   })
-  .refine((body) => Object.keys(body).length > 0, 'must have a name, scopes or addresses');
+  .refine((body) => Object.keys(body).length > 0, 'must have "name", "scopes" or "addresses"');
 type KeyChange = z.output<typeof keyChange>;
 
 export const changeKey = endpoint({

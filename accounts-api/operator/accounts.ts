@@ -94,10 +94,7 @@ export const changeOneAccount = endpoint({
       plan: z.string({ error: 'must be the id of a plan' }).optional().describe('An id of `/v1/plans`.'),
       status: z.enum(['active', 'disabled'], { error: 'must be active or disabled' }).optional(),
     })
-    .refine(({ plan, status }) => plan !== undefined || status !== undefined, {
-      path: ['plan'],
-      message: 'give a plan or a status',
-    }),
+    .refine(({ plan, status }) => plan !== undefined || status !== undefined, 'must have "plan" or "status"'),
   answers: { 200: operatedSchema },
   errors: ['conflict'],
   handler: async (deps, { requester: { actor }, body: { plan, status }, params, call }) => {

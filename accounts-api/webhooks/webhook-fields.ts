@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { instantText } from '../../kernel/clock.ts';
 import { eventTypes, type EventType } from '../../kernel/events/catalogue.ts';
 import { refuseField } from '../../kernel/errors.ts';
+import { faultText } from '../../kernel/http/params.ts';
 import type { Webhook } from '../models/webhook.ts';
 import { UrlRefused, urlLengthMax, type AddressGuard } from '../../kernel/outbound/address-guard.ts';
 
@@ -67,10 +68,10 @@ export const webhookChange = z
       .optional()
       .describe('True also resets its record of failures.'),
   })
-  .refine((wish) => Object.values(wish).some((value) => value !== undefined), {
-    path: ['url'],
-    message: 'give a field to change: url, events, series, description or enabled',
-  });
+  .refine(
+    (wish) => Object.values(wish).some((value) => value !== undefined),
+    'must have "url", "events", "series", "description" or "enabled"',
+  );
 export type WebhookChange = z.output<typeof webhookChange>;
 
 const instant = z.iso.datetime().nullable();
@@ -130,6 +131,6 @@ export async function checkedUrl(guard: AddressGuard, text: string): Promise<str
     return url.href;
   } catch (error) {
     if (!(error instanceof UrlRefused)) throw error;
-    return refuseField('url', `"url": ${error.message}.`);
+    return refuseField('url', faultText('url', error.message));
   }
 }

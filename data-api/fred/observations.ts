@@ -53,6 +53,9 @@ const frequencyNames = {
 const aggregations = { avg: 'avg', sum: 'sum', eop: 'last' } as const;
 const outputTypes = ['1', '2', '3', '4'] as const;
 
+/** What FRED's answers show if no `observation_start` was sent. It bounds nothing: a series may begin earlier. */
+const noStart = '1600-01-01';
+
 const daysRule = 'must be days that exist, YYYY-MM-DD, separated by commas';
 const vintageDatesParam = readParam((text) => {
   const days = text.split(',');
@@ -62,9 +65,7 @@ const vintageDatesParam = readParam((text) => {
 export const observationParams = {
   series_id: seriesIdParam,
   ...answerParams,
-  observation_start: dateParam
-    .default('1600-01-01')
-    .describe('Only periods that begin on that day or later.'),
+  observation_start: dateParam.optional().describe('Only periods that begin on that day or later.'),
   observation_end: dateParam.default(lastDay).describe('Only periods that begin up to that day.'),
   units: oneOfParam(unitNames).default('lin').describe('The transform; docs/fred.md has the formulas.'),
   frequency: oneOfParam(Object.keys(frequencyNames) as [keyof typeof frequencyNames])
@@ -168,7 +169,8 @@ async function documentOf(
   return {
     head: {
       ...realtimeFacts(realtime),
-      ...{ observation_start, observation_end, units, output_type: Number(output_type), file_type },
+      ...{ observation_start: observation_start ?? noStart, observation_end, units },
+      ...{ output_type: Number(output_type), file_type },
       ...{ order_by: 'observation_date', sort_order, count: rows.length, offset, limit },
     },
     root: 'observations',
@@ -193,7 +195,7 @@ export function datingOf({ series }: FredSeries, { frequency: asked }: Pick<Quer
 /** The same request to /v1/series. */
 export function requestOf(
   {
-    observation_start,
+    observation_start = '0001-01-01',
     observation_end,
     units,
     frequency,

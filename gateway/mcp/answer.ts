@@ -42,7 +42,10 @@ export function resultOf(asked: Asked): CallToolResult {
   const { tool, targets, answers, publicUrl, asOf } = asked;
   const bodies = answers.map(({ body }) => JSON.parse(body) as Json);
   const failed = answers.findIndex(({ status }) => status !== 200);
-  if (failed >= 0) return errorOf((bodies[failed]?.['error'] ?? {}) as Json);
+  if (failed >= 0) {
+    const error = (bodies[failed]?.['error'] ?? {}) as Json;
+    return errorOf(error['param'] === 'vintage' ? byName(error, tool.days[failed] ?? '') : error);
+  }
   const cited = bodies.flatMap((body, i) =>
     seriesIn(body).map(({ series, meta }) => sourceOf(series, meta, targets[i] ?? '', publicUrl)),
   );
@@ -61,6 +64,11 @@ export function resultOf(asked: Asked): CallToolResult {
   const text = { type: 'text' as const, text: JSON.stringify(content) };
   const links = content.shortened ? linksOf(cited, content.urls) : [];
   return { content: [text, ...links], structuredContent: content };
+}
+
+/** An error of the route's `vintage`, by the name that the tool has for it. */
+function byName(error: Json, param: string): Json {
+  return { ...error, param, message: String(error['message']).replace('"vintage"', `"${param}"`) };
 }
 
 /** A failure as the result of a tool. @param error with `code` and `message`, as in the error envelope. */

@@ -12,6 +12,8 @@ export interface Tool {
   route: string;
   /** The names of the parts of the answer. */
   parts: readonly string[];
+  /** The parameter that is the `vintage` of each read, for its errors; default `as_of`. */
+  days: readonly string[];
   /**
    * The targets of the reads, one for each part; all are read as of `as_of`. Where a parameter of the route has the same effect, the target
    * has it too, so that its URL shows the same later. @throws Failure `invalid_parameter`.
@@ -42,14 +44,15 @@ const selection = {
 const range = { from: period.optional(), to: period.optional() };
 
 function tool<Shape extends z.ZodRawShape>(
-  given: Omit<Tool, 'input' | 'parts' | 'keeps' | 'reads'> & {
+  given: Omit<Tool, 'input' | 'parts' | 'days' | 'keeps' | 'reads'> & {
     input: Shape;
     parts?: readonly string[];
+    days?: readonly string[];
     keeps?: Tool['keeps'];
     reads(given: z.output<z.ZodObject<Shape>>): readonly string[];
   },
 ): Tool {
-  return { parts: ['answer'], keeps: 'last', ...given, input: z.strictObject(given.input) };
+  return { parts: ['answer'], days: ['as_of'], keeps: 'last', ...given, input: z.strictObject(given.input) };
 }
 
 export const tools: readonly Tool[] = [
@@ -102,6 +105,7 @@ export const tools: readonly Tool[] = [
       'The points of up to 10 series as they were published on two days, to see what was revised. Costs two calls per series.',
     route: '/v1/series',
     parts: ['a', 'b'],
+    days: ['as_of_a', 'as_of_b'],
     input: { ids, as_of_a: day, as_of_b: day, ...range, ...selection, as_of: asOf },
     reads({ as_of, as_of_a: a, as_of_b: b, ...query }) {
       for (const [param, vintage] of Object.entries({ as_of_a: a, as_of_b: b }))

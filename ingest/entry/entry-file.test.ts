@@ -42,8 +42,13 @@ test('a wrong key is reported with its line, with the nearest one and all that a
 });
 
 test('a wrong value is reported with its line, and so is what is no YAML', (t) => {
-  t.regex(faultOf(entry.replace('first: 2', 'first: two')), /line 6, tables\[0\]\.first: expected number/);
-  t.regex(faultOf(entry.replace('version: 1', 'version: 2')), /line 1, version: expected 1/);
+  t.regex(
+    faultOf(entry.replace('first: 2', 'first: two')),
+    /line 6, tables\[0\]\.first: must be a whole number$/,
+  );
+  t.regex(faultOf(entry.replace('version: 1', 'version: 2')), /line 1, version: must be 1$/);
+  t.regex(faultOf(entry.replace('name: prices\n', '')), /line 1, name: is missing: it must be text$/);
+  t.regex(faultOf(''), /line 1, the file: must be \{ version, name, tables \}$/);
   t.regex(
     faultOf(entry.replace('{ column: Date }', 'Date')),
     /line 7, tables\[0\]\.date: .*\{ column, format, language, marks, fill \}/,

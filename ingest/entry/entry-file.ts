@@ -112,9 +112,13 @@ function faultsOf(issue: z.core.$ZodIssue, above: readonly PropertyKey[]): Fault
     const [closest] = issue.errors.toSorted((a, b) => rank(a) - rank(b));
     if (closest !== undefined && closest.length > 0 && rank(closest) < 100)
       return closest.flatMap((each) => faultsOf(each, keys));
-    return [{ keys, message: `is not of a form that is allowed: ${formsAllowedAt(keys).join('; or ')}` }];
+    return [{ keys, message: `must be ${formsAllowedAt(keys)}` }];
   }
-  return [{ keys, message: issue.message.replace(/^Invalid input: /, '') }];
+  // The library's own message, which has terms of JavaScript.
+  const isOwn = !/^Invalid (?:input|option): /.test(issue.message);
+  if (isOwn) return [{ keys, message: issue.message }];
+  const absent = issue.message.endsWith('received undefined') ? 'is missing: it ' : '';
+  return [{ keys, message: `${absent}must be ${formsAllowedAt(keys)}` }];
 }
 
 /** Forms of another type are further away than those with a wrong key. */
@@ -154,12 +158,22 @@ function keysAllowedAt(keys: readonly PropertyKey[]): string[] {
   return [...new Set(schemasAt(keys).flatMap(({ properties = {} }) => Object.keys(properties)))];
 }
 
-function formsAllowedAt(keys: readonly PropertyKey[]): string[] {
-  return schemasAt(keys).map(({ properties, type, enum: words, const: only }) => {
+const typeWords: Readonly<Record<string, string>> = {
+  array: 'a list',
+  boolean: 'true or false',
+  integer: 'a whole number',
+  number: 'a number',
+  object: 'names with values, { name: value }',
+  string: 'text',
+};
+
+function formsAllowedAt(keys: readonly PropertyKey[]): string {
+  const forms = schemasAt(keys).map(({ properties, type, enum: words, const: only }) => {
     if (properties !== undefined) return `{ ${Object.keys(properties).join(', ')} }`;
-    if (words !== undefined) return words.join(' or ');
-    return only === undefined ? (type ?? 'another form') : JSON.stringify(only);
+    if (words !== undefined) return words.map((word) => JSON.stringify(word)).join(' or ');
+    return only === undefined ? (typeWords[type ?? ''] ?? 'of another form') : JSON.stringify(only);
   });
+  return [...new Set(forms)].join('; or ');
 }
 
 function nameOf(keys: readonly PropertyKey[]): string {

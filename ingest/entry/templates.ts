@@ -85,7 +85,7 @@ const isAscii = (text: string): boolean => !/\P{ASCII}/u.test(text);
 export function failUnknownColumn(name: string, titles: readonly string[], of: string): never {
   const nearest = nearestName(name, titles);
   misuse(
-    `${of}: the file has no column "${name}"${nearest === undefined ? '' : `; did you mean "${nearest}"?`}` +
+    `${of}: the file has no column "${name}"${nearest === undefined ? '.' : `; did you mean "${nearest}"?`}` +
       ` Its columns are ${titles.map((title) => `"${title}"`).join(', ')}.` +
       (isAscii(name) && titles.every(isAscii)
         ? ''

@@ -53,7 +53,7 @@ test('every fault in a query is a 400 that names the parameter and what is allow
     [
       'from=2024-02-30',
       'from',
-      /^"from" is "2024-02-30", but must be a date that exists, YYYY-MM-DD, or a period: 2024, 2024-03, 2024-Q1/,
+      /^"from" is "2024-02-30", but must be a date that exists, YYYY-MM-DD, or a period: 2024, 2024-H1, 2024-Q1, 2024-03/,
     ],
     ['limt=5', 'limt', /Did you mean "limit"/],
     ['limit[]=5', 'limit[]', /not a parameter/],
@@ -216,6 +216,13 @@ test('a body that is not an object is refused, whatever the schema', (t) => {
   for (const body of [[], [{}], null, 'text', 5]) {
     t.is(faultOf(t, () => parseBody(z.unknown(), body)).message, 'The body must be a JSON object.');
   }
+});
+
+test('a fault of several fields together is of the body', (t) => {
+  const body = z.strictObject({}).refine(() => false, 'must have "name" or "plan"');
+  const { message, param } = faultOf(t, () => parseBody(body, {}));
+  t.is(message, 'The body must have "name" or "plan".');
+  t.is(param, undefined);
 });
 
 test('a fault deep in a body is named by its path', (t) => {

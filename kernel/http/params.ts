@@ -18,7 +18,7 @@ export const dateParam = z
 /** A day or a whole period (`2024`, `2024-03`, `2024-Q1`), as the days it covers. */
 export const periodParam = readParam(
   parsePeriod,
-  'must be a date that exists, YYYY-MM-DD, or a period: 2024, 2024-03, 2024-Q1',
+  'must be a date that exists, YYYY-MM-DD, or a period: 2024, 2024-H1, 2024-Q1, 2024-03',
 ).meta({ override: { type: 'string', examples: ['2024-03-31', '2024-03', '2024-Q1', '2024-H1', '2024'] } });
 
 /** `from` and `to`, each a day or a period. */
@@ -205,6 +205,8 @@ export function parseBody<Schema extends z.ZodType>(schema: Schema, body: unknow
   const name = issue?.code === 'unrecognized_keys' ? (issue.keys[0] ?? '') : (issue?.path.join('.') ?? '');
   const reason =
     issue?.code === 'unrecognized_keys' ? 'is not a known field' : (issue?.message ?? 'is not allowed');
+  // A rule on several fields together is of no field.
+  if (name === '' && issue?.code !== 'unrecognized_keys') fail('invalid_body', `The body ${reason}.`);
   return refuseField(printable(name), faultText(printable(name), reason));
 }
 

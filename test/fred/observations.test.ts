@@ -164,6 +164,24 @@ test('windows have the numbers of /v1', async (t) => {
   }
 });
 
+test('without a start, points before 1600 are in the answer', async (t) => {
+  await makeSeries(service.pool, { id: 'OLD', frequency: 'annual' });
+  await publish(service.pool, 'OLD', '2024-01-01', [
+    { date: '0001-12-31', value: '1' },
+    { date: '1599-12-31', value: '2' },
+    { date: '1600-12-31', value: '3' },
+  ]);
+  const values = async (query: string) =>
+    (await json<Observations>(`/fred/series/observations?series_id=OLD${query}`)).observations.map(
+      ({ value }) => value,
+    );
+  t.deepEqual(await values(''), ['1', '2', '3']);
+  t.deepEqual(await values('&output_type=4'), ['1', '2', '3']);
+  t.deepEqual(await values('&observation_start=1600-01-01'), ['3']);
+  const { text: table } = await service.call('/graph/fredgraph.csv?id=OLD');
+  t.is(table, 'observation_date,OLD\r\n0001-01-01,1\r\n1599-01-01,2\r\n1600-01-01,3\r\n');
+});
+
 test('pages are cut by offset and limit in either order, and the count is of all rows', async (t) => {
   const page = await observations(`${complete}&sort_order=desc&offset=1&limit=2`);
   t.is(page.count, 5);

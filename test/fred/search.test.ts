@@ -103,6 +103,25 @@ test('fredgraph.csv has a column for each series, and an empty cell for a missin
   t.regex((await graph('id=NOPE')).text, /<error code="404"/);
 });
 
+test('an error of fredgraph.csv names its own parameters', async (t) => {
+  await makeSeries(service.pool, { id: 'RATES', frequency: 'daily', dimensions: ['side'] });
+  await publish(
+    service.pool,
+    'RATES',
+    '2024-01-02',
+    ['buy', 'sell'].map((side) => ({ date: '2024-01-02', value: '1', dims: { side } })),
+  );
+  const message = async (query: string) => (await service.call(`/graph/fredgraph.csv?${query}`)).text;
+  const window = await message('id=DEMO.GDP&cosd=2024-01-01&coed=2023-01-01');
+  t.regex(window, /message="&quot;cosd&quot; must not be after &quot;coed&quot;\."/);
+  t.regex(
+    await message('id=DEMO.GDP&fq=m'),
+    /message="&quot;fq&quot; must not be higher than that of DEMO\.GDP/,
+  );
+  t.regex(await message('id=DEMO.GDP&fq=wef'), /message="&quot;fq&quot; wef is not computed/);
+  t.regex(await message('id=RATES'), /message="&quot;id&quot; must name a value of each dimension/);
+});
+
 test('fredgraph.csv counts as one call per series', (t) => {
   const calls = (path: string) =>
     callsOf({ path, query: 'id=A,B,C', body: undefined }, { series_per_call: 1 });

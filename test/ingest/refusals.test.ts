@@ -45,7 +45,7 @@ function event(line: string): string {
 }
 
 const value = /^a number such as 1234.5, or an empty cell for missing$/;
-const dimension = /^the value of a dimension, at most 200 characters$/;
+const dimension = /^the value of a dimension: 1 to 200 characters, none of them a control character$/;
 const vintage = /^the day on which the value was published, not in the future$/;
 const status = /^an observation status of at most 16 characters$/;
 const dailyDate = /^the date of a point of a daily series: YYYY-MM-DD \(other forms: --date-format\)$/;
@@ -247,13 +247,13 @@ const refusals: Record<string, Refusal> = {
     csv: 'date,SIDED\n2024-01-02,1',
     options: { wide: true, set: { side: 'b\u001f' } },
     code: 'usage',
-    message: /--set side: the value of a dimension, at most 200 characters/,
+    message: /--set side: the value of a dimension has 1 to 200 characters/,
   },
   'a wide file with a dimension of more than 200 characters': {
     csv: 'date,SIDED\n2024-01-02,1',
     options: { wide: true, set: { side: 'b'.repeat(201) } },
     code: 'usage',
-    message: /--set side: the value of a dimension, at most 200 characters/,
+    message: /--set side: the value of a dimension has 1 to 200 characters/,
   },
   'one sign for decimals and for thousands': {
     csv: `${long}\nKNOWN,2024-01-02,1`,

@@ -63,6 +63,18 @@ async function pinnedKey(day: string): Promise<string> {
   return value;
 }
 
+test('a day that has not begun is refused by each tool, by the name that the tool has for it', async (t) => {
+  const client = await connect(services.url, key);
+  const fault = async (name: string, given: Record<string, unknown>) =>
+    errorOf(await client.callTool({ name, arguments: given })).message;
+  for (const { name, given } of calls.filter((each) => each.name !== 'compare'))
+    t.regex(await fault(name, { ...given, as_of: '2999-01-01' }), /^"as_of" must not be in the future/, name);
+  const [a, b] = [first, '2999-01-01'];
+  const compare = { ids: ['GDP'], as_of_a: a, as_of_b: b };
+  t.regex(await fault('compare', compare), /^"as_of_b" must not be in the future; today is /);
+  t.regex(await fault('compare', { ...compare, as_of_a: b }), /^"as_of_a" must not be in the future/);
+});
+
 for (const [era, mode] of Object.entries(modes)) {
   test(`${era}: eight read-only tools, each with as_of, answer as their routes do`, async (t) => {
     const client = await connect(services.url, key, mode);

@@ -126,6 +126,9 @@ test('a renamed key has its new name and is the same key; the name it has alread
   t.is(await service.deps.db.auditEvents.count({ where }), 1);
   for (const name of ['', ' ', 'x'.repeat(101), 7, null, undefined])
     assertError(t, await rename(name), 400, 'invalid_body');
+  const empty = await service.as(client, `/v1/keys/${client.keyId}`, { method: 'PATCH', body: {} });
+  const { message } = assertError(t, empty, 400, 'invalid_body');
+  t.is(message, 'The body must have "name", "scopes" or "addresses".');
   const stranger = await service.newClient();
   assertError(t, await rename('mine', stranger.keyId), 404, 'not_found');
   t.deepEqual(

@@ -195,7 +195,14 @@ test.serial('each field that is not allowed is named', async (t) => {
     );
     t.is(assertError(t, await patch(client, id, change), 400, 'invalid_body').param, param, what);
   }
-  assertError(t, await patch(client, id, {}), 400, 'invalid_body');
+  t.is(
+    assertError(t, await patch(client, id, {}), 400, 'invalid_body').message,
+    'The body must have "url", "events", "series", "description" or "enabled".',
+  );
+  t.is(
+    assertError(t, await patch(client, id, { url: `${url}#a` }), 400, 'invalid_body').message,
+    '"url" must have no fragment (#).',
+  );
   assertError(t, await post(client, { events: someEvents }), 400, 'invalid_body');
   assertError(t, await post(client, { url }), 400, 'invalid_body');
 });

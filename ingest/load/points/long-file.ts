@@ -259,7 +259,7 @@ export class LongReader {
           line,
           cell.title,
           text,
-          `the value of a dimension, at most ${dimensionValueMax} characters`,
+          `the value of a dimension: 1 to ${dimensionValueMax} characters, none of them a control character`,
         );
         return null;
       }

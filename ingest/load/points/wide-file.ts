@@ -145,7 +145,9 @@ function checkConstants({ status, vintage, ...set }: Readonly<Record<string, str
   for (const [name, text] of dimensions) {
     const value = text.trim();
     if (value === '' || value.length > 200 || !isPrintable(value))
-      misuse(`--set ${name}: the value of a dimension, at most 200 characters, is expected.`);
+      misuse(
+        `--set ${name}: the value of a dimension has 1 to 200 characters, none of them a control character.`,
+      );
   }
 }
 

@@ -150,7 +150,7 @@ test('nothing else of an account is changed: neither its role, nor its address, 
   const { accountId } = await newHolder();
   const before = (await service.deps.db.accounts.findByPk(accountId))?.toJSON();
   for (const [body, param] of [
-    [{}, 'plan'],
+    [{}, undefined],
     [{ plan: 'gold' }, 'plan'],
     [{ status: 'closed' }, 'status'],
     [{ plan: 'pro', role: 'operator' }, 'role'],
