@@ -6,7 +6,7 @@ import { remembering } from '../cells/dates/date-patterns.ts';
 import { misuse } from '../failure.ts';
 import type { LoadableTable } from '../entry/entry-schema.ts';
 import { namesIn } from '../entry/file-name.ts';
-import { cellsShown, isUntitled, periodTitle, titlesOf } from '../detect/table/header-lines.ts';
+import { cellsShown, isBesideYear, isUntitled, periodTitle, titlesOf } from '../detect/table/header-lines.ts';
 import { scaleIn } from '../cells/numbers/scales.ts';
 import { sdmxFrequencies } from '../detect/sdmx-csv.ts';
 import { dateAbove, dateInText } from '../cells/dates/date-in-line.ts';
@@ -293,7 +293,12 @@ function refuseUnnamed(
   const named = columnsNamed(table);
   const isStatus = (at: number) => typeof table.status === 'object' && values.includes(at - 1);
   const unnamed = titles.filter(
-    (title, at) => !named.has(title) && !values.includes(at) && !isUntitled(title, at) && !isStatus(at),
+    (title, at) =>
+      !named.has(title) &&
+      !values.includes(at) &&
+      !isUntitled(title, at) &&
+      !isBesideYear(title, 'note') &&
+      !isStatus(at),
   );
   if (unnamed.length === 0) return;
   misuse(

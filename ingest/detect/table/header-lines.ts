@@ -172,9 +172,21 @@ export function isUnitRow(row: readonly string[], titles: readonly string[]): bo
 
 export const hasNumber = (row: readonly string[]): boolean => row.some((cell) => isNumberText(cell));
 
-/** The period in a title: the World Bank's DataBank writes `2020 [YR2020]`, titles of two lines are `2021 / Q1`. */
+/** The FAO's `Y2019F` and `Y2019N`, the flag and the note of the points in the column `Y2019`. */
+const besideYear = /^Y\d{4}([FN])$/;
+
+/** Whether the title is that of the flags, or of the notes, of the points in the column with the title of a year. */
+export const isBesideYear = (title: string, of?: 'flag' | 'note'): boolean => {
+  const [, letter] = besideYear.exec(title.trim()) ?? [];
+  return letter !== undefined && (of === undefined || (letter === 'F') === (of === 'flag'));
+};
+
+/**
+ * The period in a title: the World Bank's DataBank writes `2020 [YR2020]`, the FAO `Y2020`, and titles of two lines are `2021 / Q1`.
+ */
 export function periodTitle(title: string): string {
   return title
+    .replace(/^Y(?=\d{4}$)/, '')
     .replace(/\s*\[YR\d{4}\]$/, '')
     .replaceAll(' / ', ' ')
     .trim();

@@ -1,13 +1,12 @@
 // Finds the parts of a table: the lines of its column names, its first line of data, and its dates (down a column, across the columns, or
 // one for the whole table). Every possible place of dates is a candidate; the one that dates the most numbers wins.
 import { entryAt } from '../../../kernel/entries.ts';
-import { cellOf, isNumberText, isValueText } from '../../cells/cell-forms.ts';
+import { cellOf, isNumberText } from '../../cells/cell-forms.ts';
 import { dateAbove } from '../../cells/dates/date-in-line.ts';
 import { isDateTitle } from '../../cells/dates/date-column-titles.ts';
 import type { Sample } from '../../read/table-rows.ts';
-import type { ReadDate } from '../../cells/dates/dates-of-table.ts';
-import type { PeriodKind } from '../../cells/dates/date-forms.ts';
 import { detectDates, type DatesFound } from './date-format.ts';
+import { datesAcross, headRows, profiledRows, type Across } from './dates-across.ts';
 import {
   cellsShown,
   hasNumber,
@@ -15,7 +14,6 @@ import {
   namingDates,
   numbersColumns,
   isUnitRow,
-  periodTitle,
   titlesOf,
   widthOf,
   type Head,
@@ -53,10 +51,6 @@ export type TableDates =
   | { kind: 'title'; date: string; evidence: string }
   | { kind: 'none' };
 
-/** Those that sum up others, from the shortest. */
-const periodKinds: readonly PeriodKind[] = ['month', 'quarter', 'half', 'year'];
-const headRows = 40;
-const profiledRows = 3_000;
 const columnsForDates = 60;
 const distinctMax = 5_000;
 /** Dates that describe the row, such as the maturity of a bond: no points are dated by them. */
@@ -78,7 +72,7 @@ export function detectLayout({ rows, lines, continued }: Sample): Layout | strin
     across !== null &&
     (firstDated < 0 ||
       across.rows[0] < firstDated ||
-      (across.rows[0] === firstDated && across.dates.columns.length > 2))
+      (across.rows[0] === firstDated && across.columns.length > 2))
   )
     return finishAcross(rows, lines, across);
   if (column !== null && firstDated >= 0)
@@ -131,7 +125,9 @@ function finishAcross(rows: readonly string[][], lines: readonly number[], acros
     across.rows.map((at) => entryAt(rows, at)),
     widthOf(rows),
   );
-  return complete(rows, lines, last + 1, across.dates, { headerRows: [...across.rows], titles, facts: {} });
+  const { columns, found } = across;
+  const dates: TableDates = { kind: 'across', columns, year: null, found, isFilled: false };
+  return complete(rows, lines, last + 1, dates, { headerRows: [...across.rows], titles, facts: {} });
 }
 
 function finish(
@@ -220,105 +216,6 @@ export function filledDown(rows: readonly string[][], columns: readonly number[]
     }
     return full;
   });
-}
-
-interface Across {
-  rows: [number, ...number[]];
-  dates: Extract<TableDates, { kind: 'across' }>;
-}
-
-/** The line with the most cells that are dates in order, by itself or with the years in the line above it. */
-function datesAcross(rows: readonly string[][]): Across | null {
-  let best: Across | null = null;
-  for (const [row, cells] of rows.slice(0, headRows).entries()) {
-    const joined = row === 0 ? null : withYears(rows[row - 1] ?? [], cells);
-    const two = joined === null ? null : periodsIn(rows, row, joined, 2);
-    const one = periodsIn(
-      rows,
-      row,
-      cells.map((cell) => (/\d{2}/.test(cell) ? cell : '')),
-      2,
-    );
-    for (const [dates, lines] of [
-      [two, [row - 1, row]],
-      [one, [row]],
-    ] as const)
-      if (dates !== null && dates.columns.length > (best?.dates.columns.length ?? 0))
-        best = { rows: [...lines], dates };
-  }
-  return best;
-}
-
-/** The texts of a line of months or quarters, each after its year, which is above it or further left in the line above. */
-function withYears(above: readonly string[], cells: readonly string[]): string[] | null {
-  const years = above.map((cell) => cell.trim());
-  const named = years.filter((text) => text !== '');
-  const bare = named.filter((text) => /^\d{4}\D{0,6}$/.test(text));
-  const parts = cells.filter((cell) => /^[^\d]*\d{0,2}[^\d]*$/.test(cell.trim()) && cell.trim() !== '');
-  if (bare.length < 1 || bare.length * 2 < named.length || parts.length < 3) return null;
-  let year = '';
-  return cells.map((cell, at) => {
-    const text = years[at] ?? '';
-    if (text !== '') year = /^\d{4}\D{0,6}$/.test(text) ? text : '';
-    return year === '' || cell.trim() === '' ? '' : `${year} ${cell.trim()}`;
-  });
-}
-
-function periodsIn(
-  rows: readonly string[][],
-  row: number,
-  cells: readonly string[],
-  least: number,
-): Extract<TableDates, { kind: 'across' }> | null {
-  const columns = cells.flatMap((cell, at) => (/\d{2}/.test(cell) && cell.trim().length <= 32 ? [at] : []));
-  const named = (rows[row] ?? []).filter((cell) => cell.trim() !== '').length;
-  if (columns.length < least) return null;
-  const texts = columns.map((at) => periodTitle(cells[at] ?? ''));
-  const found = detectDates([...new Set(texts)], { allowsNumbers: true, isTitles: true });
-  if (found === null) return null;
-  const spans = withoutSums(texts.map((text) => found.read(text)));
-  const periods = columns.filter((_, at) => spans[at] !== null);
-  const isRun = periods.every((at, place) => place === 0 || at - entryAt(periods, place - 1) <= 2);
-  if (periods.length < least || (!isRun && periods.length * 2 < named)) return null;
-  const days = spans.filter((span) => span !== null).map(({ from }) => from);
-  const isOrdered =
-    days.every((day, at) => at === 0 || day > (days[at - 1] ?? '')) ||
-    days.every((day, at) => at === 0 || day < (days[at - 1] ?? ''));
-  if (!isOrdered) return null;
-  const below = rows.slice(row + 1, row + 1 + profiledRows);
-  const values = below
-    .flatMap((cellsBelow) => periods.map((at) => (cellsBelow[at] ?? '').trim()))
-    .filter((cell) => cell !== '');
-  if (!values.some((cell) => isNumberText(cell)) || values.filter(isValueText).length < values.length * 0.7)
-    return null;
-  // Whole years in ascending order might be the first row of data of a table without a header: then the rows below are years, too.
-  const isYear = (text: string) => /^(?:1[5-9]|2[01])\d{2}$/.test(text);
-  if (texts.every(isYear) && values.every(isYear)) return null;
-  // A line with few dates may be a row of data: a line of titles has no numbers besides its dates.
-  if (periods.length < 3 && (rows[row] ?? []).some((cell, at) => !periods.includes(at) && isNumberText(cell)))
-    return null;
-  return {
-    kind: 'across',
-    columns: periods,
-    year: null,
-    isFilled: false,
-    found: {
-      ...found,
-      evidence: `${periods.length} titles are dates, from ${texts[0] ?? ''} to ${texts.at(-1) ?? ''}${found.isSure ? '' : `; ${found.others.join('; ')}`}`,
-    },
-  };
-}
-
-/**
- * The periods of the shortest kind, if most are of it: the years beside the quarters of a line, or the quarters beside months, are sums of
- * them.
- */
-function withoutSums(spans: readonly (ReadDate | null)[]): (ReadDate | null)[] {
-  const done = spans.filter((span) => span !== null);
-  const order = periodKinds.filter((kind) => done.some((span) => span.kind === kind));
-  const [shortest] = order;
-  const isMost = done.filter(({ kind }) => kind === shortest).length * 2 > done.length;
-  return spans.map((span) => (order.length < 2 || !isMost || span?.kind === shortest ? span : null));
 }
 
 /** The column of dates: by its title, else the first. Bare years and numbers need such a title, or the first position. */
