@@ -10,6 +10,7 @@ import { frequencyOf } from './table/frequency.ts';
 import { cellsShown, isUntitled, namingDates } from './table/header-lines.ts';
 import { dateColumns, dateText, detectLayout, distinctIn, filledDown, type Layout } from './table/layout.ts';
 import { possibleParts, withParts } from './table/dates-in-two-parts.ts';
+import { movingPeriods } from './table/moving-periods.ts';
 import type { About, Draft, Entry, Proposal } from './proposal.ts';
 import { addRepeated } from './repeated-rows.ts';
 import { addUndated } from './undated-rows.ts';
@@ -22,6 +23,10 @@ import { idPart } from '../entry/templates.ts';
 export function propose(sample: Sample, about: About): Proposal {
   if (sample.fault !== undefined) return skipped(sample.fault);
   const found = detectLayout(sample);
+  const isDated =
+    typeof found !== 'string' && (found.dates.kind === 'column' || found.dates.kind === 'across');
+  const moving = isDated ? null : movingPeriods(sample.rows);
+  if (moving !== null) return skipped(moving);
   if (typeof found === 'string') return skipped(found);
   const below = sample.rows.slice(found.firstRow);
   const layout = withParts(found, below);

@@ -15,8 +15,7 @@ import {
 } from '@e965/xlsx';
 import { IngestFailure } from '../failure.ts';
 import { htmlText } from './html-table.ts';
-import { hiddenIn } from './open-document.ts';
-import { archiveFault } from './workbook-archive.ts';
+import { archiveFault, hiddenIn } from './workbook-archive.ts';
 
 export interface Sheet {
   name: string;

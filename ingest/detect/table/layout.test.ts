@@ -43,3 +43,30 @@ test('a column of the FAO for each year has its flag beside it, and a note', (t)
   const bare = proposed([[...titles, ...named([''])], ...rows([])]);
   t.deepEqual([bare.entry.date, bare.entry.status], [{ across: 'columns' }, undefined]);
 });
+
+test('moving quarters, one a month, are refused by what they are', (t) => {
+  const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
+  const moving = months.map(
+    (month, at) => [month, months[(at + 2) % 12] ?? '', at < 10 ? 2020 : 2021] as const,
+  );
+  const forms = [
+    moving.map(([from, to, year]) => `${from}-${to} ${year}`),
+    moving.map(([from, to, year]) => `${from} to ${to} ${year}`),
+    moving.map(([from, to, year]) => `${from} ${from > to && year === 2021 ? '2020' : year}-${to} ${year}`),
+    moving.slice(0, 10).map(([from, to, year]) => `${year} ${from}-${to}`),
+  ];
+  for (const texts of forms) {
+    const values = texts.map((_, at) => `${at}.5`);
+    for (const rows of [
+      [['Published 16 June 2021'], ['Period', 'Rate'], ...texts.map((text, at) => [text, values[at] ?? ''])],
+      [
+        ['Name', ...texts],
+        ['Rate', ...values],
+      ],
+    ])
+      t.regex(proposed(rows).entry.skip ?? '', /"[^"]+" and "[^"]+" overlap: moving and cumulated periods/);
+  }
+  const quarters = ['Jan-Mar 2020', 'Apr-Jun 2020', 'Jul-Sep 2020', 'Oct-Dec 2020', 'Jan-Mar 2021'];
+  const { entry } = proposed([['Period', 'Rate'], ...quarters.map((text, at) => [text, `${at}.5`])]);
+  t.is(entry.series?.frequency, 'quarterly');
+});
