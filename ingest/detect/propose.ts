@@ -8,7 +8,15 @@ import { addNumbers } from './add-number-format.ts';
 import { detectColumns, otherDates, type Columns } from './table/column-roles.ts';
 import { frequencyOf } from './table/frequency.ts';
 import { cellsShown, isUntitled, namingDates } from './table/header-lines.ts';
-import { dateColumns, dateText, detectLayout, distinctIn, filledDown, type Layout } from './table/layout.ts';
+import {
+  dateColumns,
+  dateText,
+  detectLayout,
+  distinctIn,
+  filledDown,
+  withAllYears,
+  type Layout,
+} from './table/layout.ts';
 import { possibleParts, withParts } from './table/dates-in-two-parts.ts';
 import { movingPeriods } from './table/moving-periods.ts';
 import type { About, Draft, Entry, Proposal } from './proposal.ts';
@@ -32,8 +40,7 @@ export function propose(sample: Sample, about: About): Proposal {
   const layout = withParts(found, below);
   if (typeof layout === 'string') return skipped(layout);
   const { dates } = layout;
-  const isFilled = (dates.kind === 'column' || dates.kind === 'across') && dates.isFilled;
-  const rows = isFilled ? filledDown(below, dateColumns(dates).slice(0, 1)) : below;
+  const rows = withAllYears(below, dates);
   const draft = placesOf(sample, layout);
   const sdmx = sdmxEntry(layout.titles, rows);
   if (sdmx !== null) {

@@ -58,6 +58,8 @@ export interface ReshapePlan {
   readVintage: (text: string) => ReadDate | null;
   /** Columns whose empty cells repeat the cell above. */
   filled: number[];
+  /** The column of the dates whose year is only at the first of its months or quarters, or -1. */
+  carried: number;
 }
 
 const noCells: readonly string[] = [];
@@ -130,6 +132,7 @@ export function planOf(
       dateTextReader(isVintageColumn(table.vintage) ? { format: table.vintage.format } : {}),
     ),
     filled: fill,
+    carried: carriedColumn(table, date),
   };
 }
 
@@ -158,7 +161,14 @@ function valuePlan(
 /** The column that has the year only in the first row of its periods. */
 function filledDates({ date: described }: LoadableTable, date: ReshapePlan['date']): number[] {
   if (!('fill' in described) || described.fill === undefined) return [];
-  return 'across' in date ? [date.year] : 'columns' in date ? date.columns.slice(0, 1) : [];
+  if ('across' in date) return [date.year];
+  return 'columns' in date && date.columns.length > 1 ? date.columns.slice(0, 1) : [];
+}
+
+/** Without a column of years, the year is in the texts of the dates. */
+function carriedColumn({ date: described }: LoadableTable, date: ReshapePlan['date']): number {
+  if (!('fill' in described) || described.fill === undefined || !('columns' in date)) return -1;
+  return date.columns.length === 1 ? entryAt(date.columns, 0) : -1;
 }
 
 const styleOf = (date: LoadableTable['date']) =>

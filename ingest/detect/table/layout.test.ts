@@ -9,6 +9,7 @@ function proposed(rows: string[][]) {
   );
 }
 
+const monthNames = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 const years = [2019, 2020, 2021];
 
 test('a column of the FAO for each year has its flag beside it, and a note', (t) => {
@@ -69,4 +70,45 @@ test('moving quarters, one a month, are refused by what they are', (t) => {
   const quarters = ['Jan-Mar 2020', 'Apr-Jun 2020', 'Jul-Sep 2020', 'Oct-Dec 2020', 'Jan-Mar 2021'];
   const { entry } = proposed([['Period', 'Rate'], ...quarters.map((text, at) => [text, `${at}.5`])]);
   t.is(entry.series?.frequency, 'quarterly');
+});
+
+const twoYears = ['2019', '2020'].flatMap((year) => monthNames.map((month) => [year, month] as const));
+
+test('a year only at the first of its months, or in a line above them, is that of all', (t) => {
+  const value = (_: unknown, at: number) => `${100 + at}.5`;
+  const before = twoYears.map(([year, month], at) => [
+    month === 'Jan' ? `${year} Jan` : month,
+    value(month, at),
+  ]);
+  const behind = twoYears.map(([year, month], at) => [
+    month === 'Jan' ? `Jan ${year}` : month,
+    value(month, at),
+  ]);
+  const above = twoYears.flatMap(([year, month], at) => [
+    ...(month === 'Jan' ? [[year, '']] : []),
+    [month, value(month, at)],
+  ]);
+  const latestFirst = before
+    .toReversed()
+    .map(([text = '', cell = ''], at) => [
+      at % 12 === 0 ? `${at === 0 ? 2020 : 2019} Dec` : text.slice(-3),
+      cell,
+    ]);
+  for (const rows of [before, behind, above, latestFirst]) {
+    const { entry } = proposed([['Month', 'CPI'], ...rows]);
+    t.deepEqual(entry.date, { column: 'Month', fill: true });
+    t.deepEqual([entry.first, entry.values, entry.series?.frequency], [2, 'CPI', 'monthly']);
+    t.is(entry.guessed?.includes('date') ?? false, false);
+  }
+  const quarters = ['2019 Q1', 'Q2', 'Q3', 'Q4', '2020 Q1', 'Q2', 'Q3', 'Q4'];
+  const quarterly = proposed([['Quarter', 'GDP'], ...quarters.map((text, at) => [text, value(text, at)])]);
+  t.is(quarterly.entry.series?.frequency, 'quarterly');
+});
+
+test('a month that is not in order behind the one before it, and has no year, refuses the table', (t) => {
+  const rows = twoYears.map(([year, month], at) => [at === 0 ? `${year} Jan` : month, `${100 + at}.5`]);
+  t.regex(
+    proposed([['Month', 'CPI'], ...rows]).entry.skip ?? '',
+    /^"Jan" on line 14 is not in the order of the months or quarters above it, and has no year/,
+  );
 });

@@ -4,7 +4,9 @@ import { entryAt } from '../../../kernel/entries.ts';
 import { cellOf, isNumberText } from '../../cells/cell-forms.ts';
 import { dateAbove } from '../../cells/dates/date-in-line.ts';
 import { isDateTitle } from '../../cells/dates/date-column-titles.ts';
+import { yearOf } from '../../cells/dates/carried-years.ts';
 import type { Sample } from '../../read/table-rows.ts';
+import { columnOfCarriedYears, withCarriedYears } from './carried-years.ts';
 import { detectDates, type DatesFound } from './date-format.ts';
 import { datesAcross, headRows, profiledRows, type Across } from './dates-across.ts';
 import {
@@ -60,7 +62,45 @@ export const vintageTitle =
   /^(?:realtime_?(?:start|end)|vintages?(?:[ _]?dates?)?|(?:date[ _]of[ _])?(?:publication|publish(?:ed)?|release[d]?|issued?|updated?|last[ _]updated?)(?:[ _](?:on|at|dates?))?|(?:first|last)[ _](?:published|released|updated?)|as[ _]of(?:[ _]date)?|known[ _](?:on|since)|revision[ _]?date)$/i;
 
 /** @returns the reason in words if the rows are not a readable table. */
-export function detectLayout({ rows, lines, continued }: Sample): Layout | string {
+export function detectLayout(sample: Sample): Layout | string {
+  const column = columnOfCarriedYears(sample.rows);
+  if (column === null) return layoutOf(sample);
+  const found = layoutOf({ ...sample, rows: withCarriedYears(sample.rows, column, null) });
+  if (typeof found === 'string' || found.dates.kind !== 'column' || found.dates.columns[0] !== column)
+    return layoutOf(sample);
+  return withYearsCarried(sample, found, found.dates.found, column);
+}
+
+/** The layout whose data begins with a year; or why the years of its months are not known. */
+function withYearsCarried(
+  { rows, lines }: Sample,
+  layout: Layout,
+  dates: DatesFound,
+  column: number,
+): Layout | string {
+  const texts = (read: DatesFound['read'] | null) =>
+    withCarriedYears(rows, column, read).map((row) => (row[column] ?? '').trim());
+  const [all, inOrder] = [texts(null), texts(dates.read)];
+  const at = all.findIndex((text, each) => text !== inOrder[each] && dates.read(text) !== null);
+  if (at >= 0)
+    return `"${inOrder[at] ?? ''}" on line ${entryAt(lines, at)} is not in the order of the months or quarters above it, and has no year: put the year into each text`;
+  const firstRow = rows.findLastIndex(
+    (row, each) =>
+      each <= layout.firstRow &&
+      each > Math.max(...layout.headerRows) &&
+      yearOf((row[column] ?? '').trim()) !== null,
+  );
+  if (firstRow < 0)
+    return `the first month or quarter on line ${entryAt(lines, layout.firstRow)} has no year: put the year into its text`;
+  return {
+    ...layout,
+    firstRow,
+    dates: { kind: 'column', columns: [column], found: dates, isFilled: true, others: [] },
+    evidence: `${layout.evidence}; the years are at the first of their months or quarters, from line ${entryAt(lines, firstRow)} on`,
+  };
+}
+
+function layoutOf({ rows, lines, continued }: Sample): Layout | string {
   const filled = rows.filter((row) => row.some((cell) => cell.trim() !== ''));
   if (filled.length < 2)
     return `it has ${filled.length === 1 ? 'one line' : 'no line'} with content; a table has a line of column names and lines of data`;
@@ -200,6 +240,16 @@ export const dateColumns = (dates: TableDates): number[] =>
     : dates.kind === 'across' && dates.year !== null
       ? [dates.year]
       : [];
+
+/** The rows with the years of their dates, if these are only in the first row of the months or quarters of a year. */
+export function withAllYears(rows: readonly string[][], dates: TableDates): readonly string[][] {
+  if ((dates.kind !== 'column' && dates.kind !== 'across') || !dates.isFilled) return rows;
+  const [first, second] = dateColumns(dates);
+  if (first === undefined) return rows;
+  return dates.kind === 'column' && second === undefined
+    ? withCarriedYears(rows, first, dates.found.read)
+    : filledDown(rows, [first]);
+}
 
 /** The rows with empty cells of these columns filled by the cell above. */
 export function filledDown(rows: readonly string[][], columns: readonly number[]): string[][] {
