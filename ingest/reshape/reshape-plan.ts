@@ -6,7 +6,13 @@ import { remembering } from '../cells/dates/date-patterns.ts';
 import { misuse } from '../failure.ts';
 import type { LoadableTable } from '../entry/entry-schema.ts';
 import { namesIn } from '../entry/file-name.ts';
-import { cellsShown, isBesideYear, isUntitled, periodTitle, titlesOf } from '../detect/table/header-lines.ts';
+import {
+  cellsShown,
+  isBesideYear,
+  isUntitled,
+  periodTitles,
+  titlesOf,
+} from '../detect/table/header-lines.ts';
 import { scaleIn } from '../cells/numbers/scales.ts';
 import { sdmxFrequencies } from '../detect/sdmx-csv.ts';
 import { dateAbove, dateInText } from '../cells/dates/date-in-line.ts';
@@ -161,7 +167,7 @@ function valuePlan(
 /** The column that has the year only in the first row of its periods. */
 function filledDates({ date: described }: LoadableTable, date: ReshapePlan['date']): number[] {
   if (!('fill' in described) || described.fill === undefined) return [];
-  if ('across' in date) return [date.year];
+  if ('across' in date) return date.year < 0 ? [] : [date.year];
   return 'columns' in date && date.columns.length > 1 ? date.columns.slice(0, 1) : [];
 }
 
@@ -245,9 +251,11 @@ function dateOf(
     const year = date.year === undefined ? -1 : columnAt(date.year, 'date.year');
     const sampleYear = year < 0 ? '' : '2000 ';
     const ignored = new Set(table.ignore);
-    const across = titles.map((title) =>
-      ignored.has(title) || read(`${sampleYear}${periodTitle(title)}`) === null ? '' : periodTitle(title),
-    );
+    const periods = periodTitles(titles, date.fill === true && year < 0 ? read : null);
+    const across = titles.map((title, at) => {
+      const period = entryAt(periods, at);
+      return ignored.has(title) || read(`${sampleYear}${period}`) === null ? '' : period;
+    });
     if (across.every((text) => text === ''))
       misuse(
         `${of.where}, date: no title of a column is a date${date.format === undefined ? '' : ` of the form ${date.format}`}; the titles are ${cellsShown(titles)}.`,

@@ -2,7 +2,9 @@
 import { entryAt } from '../../../kernel/entries.ts';
 import { isNumberText, isValueText } from '../../cells/cell-forms.ts';
 import type { PeriodKind } from '../../cells/dates/date-forms.ts';
+import { CarriedYears } from '../../cells/dates/carried-years.ts';
 import type { ReadDate } from '../../cells/dates/dates-of-table.ts';
+import { areCarried } from './carried-years.ts';
 import { detectDates, type DatesFound } from './date-format.ts';
 import { isBesideYear, periodTitle } from './header-lines.ts';
 
@@ -17,6 +19,8 @@ export interface Across {
   rows: [number, ...number[]];
   columns: number[];
   found: DatesFound;
+  /** Only the first month or quarter of each year has the year. */
+  isFilled: boolean;
 }
 
 /** The line with the most cells that are dates in order, by itself or with the years in the line above it. */
@@ -31,14 +35,22 @@ export function datesAcross(rows: readonly string[][]): Across | null {
       cells.map((cell) => (/\d{2}/.test(cell) ? cell : '')),
       2,
     );
-    for (const [dates, lines] of [
-      [two, [row - 1, row]],
-      [one, [row]],
+    const carried = areCarried(cells) ? periodsIn(rows, row, withYearsBefore(cells), 2) : null;
+    for (const [dates, lines, isFilled] of [
+      [two, [row - 1, row], false],
+      [one, [row], false],
+      [carried, [row], true],
     ] as const)
       if (dates !== null && dates.columns.length > (best?.columns.length ?? 0))
-        best = { rows: [...lines], ...dates };
+        best = { rows: [...lines], ...dates, isFilled };
   }
   return best;
+}
+
+/** The texts of a line in which only the first month or quarter of each year has the year. */
+function withYearsBefore(cells: readonly string[]): string[] {
+  const years = new CarriedYears(null);
+  return cells.map((cell) => years.of(cell.trim()));
 }
 
 /** The texts of a line of months or quarters, each after its year, which is above it or further left in the line above. */
@@ -61,7 +73,7 @@ function periodsIn(
   row: number,
   cells: readonly string[],
   least: number,
-): Omit<Across, 'rows'> | null {
+): Omit<Across, 'rows' | 'isFilled'> | null {
   const columns = cells.flatMap((cell, at) =>
     /\d{2}/.test(cell) && cell.trim().length <= 32 && !isBesideYear(cell) ? [at] : [],
   );

@@ -2,6 +2,8 @@
 import { entryAt } from '../../../kernel/entries.ts';
 import { foldLetters } from '../../cells/dates/month-names.ts';
 import { cellOf, isNumberText } from '../../cells/cell-forms.ts';
+import { CarriedYears } from '../../cells/dates/carried-years.ts';
+import type { ReadDateText } from '../../cells/dates/dates-of-table.ts';
 import { isDateTitle } from '../../cells/dates/date-column-titles.ts';
 
 /** Facts of the series that lines above the data may state, by their labels. */
@@ -190,6 +192,13 @@ export function periodTitle(title: string): string {
     .replace(/\s*\[YR\d{4}\]$/, '')
     .replaceAll(' / ', ' ')
     .trim();
+}
+
+/** The periods in titles. @param read if given, the year is only in the title of the first month or quarter of each year. */
+export function periodTitles(titles: readonly string[], read: ReadDateText | null): string[] {
+  if (read === null) return titles.map(periodTitle);
+  const years = new CarriedYears(read);
+  return titles.map((title) => years.of(periodTitle(title.replace(/ \(\d+\)$/, ''))));
 }
 
 /** Some cells of a line, for messages. */

@@ -112,3 +112,15 @@ test('a month that is not in order behind the one before it, and has no year, re
     /^"Jan" on line 14 is not in the order of the months or quarters above it, and has no year/,
   );
 });
+
+test('a year only in the title of the first of its months is that of the titles to its right', (t) => {
+  for (const titles of [
+    twoYears.map(([year, month]) => (month === 'Jan' ? `${year} Jan` : month)),
+    twoYears.map(([year, month]) => (month === 'Jan' ? `Jan ${year}` : month)),
+  ]) {
+    const rows = ['Goods', 'Services'].map((name) => [name, ...titles.map((_, at) => `${100 + at}.5`)]);
+    const { entry } = proposed([['Product', ...titles], ...rows]);
+    t.deepEqual(entry.date, { across: 'columns', fill: true });
+    t.deepEqual([entry.dimensions, entry.series?.frequency], [{ product: 'Product' }, 'monthly']);
+  }
+});

@@ -15,6 +15,7 @@ import {
   headAbove,
   namingDates,
   numbersColumns,
+  periodTitles,
   isUnitRow,
   titlesOf,
   widthOf,
@@ -165,8 +166,8 @@ function finishAcross(rows: readonly string[][], lines: readonly number[], acros
     across.rows.map((at) => entryAt(rows, at)),
     widthOf(rows),
   );
-  const { columns, found } = across;
-  const dates: TableDates = { kind: 'across', columns, year: null, found, isFilled: false };
+  const { columns, found, isFilled } = across;
+  const dates: TableDates = { kind: 'across', columns, year: null, found, isFilled };
   return complete(rows, lines, last + 1, dates, { headerRows: [...across.rows], titles, facts: {} });
 }
 
@@ -240,6 +241,15 @@ export const dateColumns = (dates: TableDates): number[] =>
     : dates.kind === 'across' && dates.year !== null
       ? [dates.year]
       : [];
+
+/** The texts of the periods across the columns, with a year unless that is in a column. */
+export function periodsAcross(
+  titles: readonly string[],
+  { columns, year, found, isFilled }: Extract<TableDates, { kind: 'across' }>,
+): string[] {
+  const all = periodTitles(titles, isFilled && year === null ? found.read : null);
+  return columns.map((at) => entryAt(all, at));
+}
 
 /** The rows with the years of their dates, if these are only in the first row of the months or quarters of a year. */
 export function withAllYears(rows: readonly string[][], dates: TableDates): readonly string[][] {
