@@ -18,13 +18,13 @@ export interface Head {
   facts: Partial<Record<LineFact, number>>;
 }
 
-/** Labels of the lines that offices put above each column (ABS, RBA, ONS, the Fed), folded. */
+/** Labels of the lines that offices put above each column (ABS, RBA, ONS, the Fed, Bundesbank, Banque de France, Banco de México), folded. */
 const labelOf: readonly [fact: LineFact | 'other', label: RegExp][] = [
-  ['id', /^(?:(?:time ?)?series ?(?:id|code|key|number)|cdid|mnemonic|ticker|series_id|identifier|vector)$/],
-  ['unit', /^(?:units?(?: of measure(?:ment)?)?|measure(?:ment)? unit|einheit|unite|unidad)$/],
-  ['name', /^(?:title|series (?:name|title)|name|series|item)$/],
+  ['id', /^(?:(?:time ?)?series ?(?:id|code|key|number)|cdid|mnemonic|ticker|series_id|identifier|vector|code serie|idbank|codigo)$/],
+  ['unit', /^(?:units?(?: of measure(?:ment)?)?|measure(?:ment)? unit|einheit|unite(?: de mesure)?|unidad(?: de medida)?|unita di misura)$/],
+  ['name', /^(?:title|series (?:name|title)|name|series|item|titre|titulo|titel|titolo|libelle|bezeichnung)$/],
   ['description', /^(?:description|definition|long name)$/],
-  ['other', /^(?:freq|frequency|(?:series|data) type|type|collection month|series (?:start|end)|no obs|(?:last )?(?:publication|release|update)d? ?(?:date|on)?|next release|important notes|preunit|source(?: dataset(?: id)?)?|seasonal(?:ity| adjustment)?|multiplier|scale|start|end|code|notes?|transform(?:ation)?)$/],
+  ['other', /^(?:freq|frequency|(?:series|data) type|type|collection month|series (?:start|end)|no obs|(?:last )?(?:publication|release|update)d? ?(?:date|on)?|next release|important notes|preunit|source(?: dataset(?: id)?)?|seasonal(?:ity| adjustment)?|multiplier|scale|start|end|code|notes?|transform(?:ation)?|dimension|stand vom|magnitude|methode d'observation|periodicite|derniere mise a jour|periodo disponible|periodicidad|cifra|base|tipo de informacion)$/],
 ]; // prettier-ignore
 
 const factLabelled = (cell: string): LineFact | 'other' | null => {

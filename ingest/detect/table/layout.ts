@@ -198,7 +198,9 @@ function complete(
   if (dataRow < 0)
     return `no data follows line ${entryAt(lines, last)}, which names the columns with ${cellsShown(entryAt(rows, last))}: give the lines of the names and of the first data under header and first`;
   const between = Array.from({ length: Math.max(0, dataRow - last - 1) }, (_, at) => last + 1 + at);
-  const unitRow = facts.unit ?? between.find((at) => isUnitRow(entryAt(rows, at), titles));
+  // Of several lines of words, none is known to have the units.
+  const [unitLine, otherLine] = between.filter((at) => isUnitRow(entryAt(rows, at), titles));
+  const unitRow = facts.unit ?? (otherLine === undefined ? unitLine : undefined);
   // A row with a date in an unusual form belongs to the table: the load reports it as invalid.
   const dated =
     dates.kind !== 'column'
