@@ -7,7 +7,7 @@ import { isDetermined } from './table/column-profile.ts';
 import { isDoubtful } from './table/dimensions.ts';
 import { detectDates } from './table/date-format.ts';
 import { possibleParts } from './table/dates-in-two-parts.ts';
-import { dateText, type Layout } from './table/layout.ts';
+import { dateText, periodsAcross, type Layout } from './table/layout.ts';
 import type { Columns } from './table/column-roles.ts';
 import type { SheetDoubts } from '../read/workbook.ts';
 import type { About, Draft, Seen } from './proposal.ts';
@@ -179,9 +179,7 @@ function doubtYears(
 ): void {
   if (dates.kind !== 'column' && dates.kind !== 'across') return;
   const texts =
-    dates.kind === 'column'
-      ? rows.map((row) => dateText(row, dates))
-      : dates.columns.map((at) => entryAt(titles, at));
+    dates.kind === 'column' ? rows.map((row) => dateText(row, dates)) : periodsAcross(titles, dates);
   const last = String(Number(today.slice(0, 4)) + yearsAhead);
   const late = texts.find(
     (text) => !/\d{4}/.test(text) && (dates.found.read(text)?.from ?? '').slice(0, 4) > last,

@@ -8,8 +8,17 @@ import { addNumbers } from './add-number-format.ts';
 import { detectColumns, otherDates, type Columns } from './table/column-roles.ts';
 import { frequencyOf } from './table/frequency.ts';
 import { cellsShown, isUntitled, namingDates } from './table/header-lines.ts';
-import { dateColumns, dateText, detectLayout, distinctIn, filledDown, type Layout } from './table/layout.ts';
+import {
+  dateColumns,
+  dateText,
+  detectLayout,
+  distinctIn,
+  filledDown,
+  withAllYears,
+  type Layout,
+} from './table/layout.ts';
 import { possibleParts, withParts } from './table/dates-in-two-parts.ts';
+import { movingPeriods } from './table/moving-periods.ts';
 import type { About, Draft, Entry, Proposal } from './proposal.ts';
 import { addRepeated } from './repeated-rows.ts';
 import { addUndated } from './undated-rows.ts';
@@ -22,13 +31,16 @@ import { idPart } from '../entry/templates.ts';
 export function propose(sample: Sample, about: About): Proposal {
   if (sample.fault !== undefined) return skipped(sample.fault);
   const found = detectLayout(sample);
+  const isDated =
+    typeof found !== 'string' && (found.dates.kind === 'column' || found.dates.kind === 'across');
+  const moving = isDated ? null : movingPeriods(sample.rows);
+  if (moving !== null) return skipped(moving);
   if (typeof found === 'string') return skipped(found);
   const below = sample.rows.slice(found.firstRow);
   const layout = withParts(found, below);
   if (typeof layout === 'string') return skipped(layout);
   const { dates } = layout;
-  const isFilled = (dates.kind === 'column' || dates.kind === 'across') && dates.isFilled;
-  const rows = isFilled ? filledDown(below, dateColumns(dates).slice(0, 1)) : below;
+  const rows = withAllYears(below, dates);
   const draft = placesOf(sample, layout);
   const sdmx = sdmxEntry(layout.titles, rows);
   if (sdmx !== null) {

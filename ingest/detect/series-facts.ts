@@ -68,7 +68,7 @@ export function addSeries(
   if (names.isMissing) draft.isNameMissing = true;
   const facts = {
     name: names.name,
-    ...unitOf(layout, columns, rows, about),
+    ...unitOf(layout, columns, rows, { about, above }),
     ...multiplierOf(draft, layout, columns, rows, above),
     ...(columns.dataset !== null && { description: `{${title(columns.dataset)}}` }),
     ...(layout.facts.description !== undefined &&
@@ -79,6 +79,7 @@ export function addSeries(
   addFacts(draft, facts, about);
   if (isSeveral) {
     addOwnUnits(draft, layout, columns);
+    addUnitsBelow(draft, layout, columns, above);
     addOwnScales(draft, layout, columns, above);
   }
   addStatedColumns(draft, columns.values.map(title), about, isSeveral);
@@ -175,21 +176,54 @@ function addOwnUnits({ entry, evidence, guessed }: Draft, { titles }: Layout, co
   }
 }
 
+/** The unit in the last line of a cell: in brackets, behind `in`, a percentage, or with a scale. Other lines continue a name. */
+function unitBelow(
+  above: readonly string[][],
+  headerRows: readonly number[],
+  at: number,
+): string | undefined {
+  const cell = above[headerRows.at(-1) ?? 0]?.[at] ?? '';
+  const [, ...lines] = cell.trim().split(/\s*[\r\n]+\s*/);
+  const last = lines.at(-1) ?? '';
+  const named = /^(?:[[(](.{1,40})[\])]|in (.{1,40}))$/i.exec(last);
+  if (named !== null) return named[1] ?? named[2];
+  return /^(?:%|per ?cent(?:age)?)$/i.test(last) || scaleAbove([last]) !== null ? last : undefined;
+}
+
+/** The title of a column may have its unit in a line of its own. */
+function addUnitsBelow(
+  { entry, evidence }: Draft,
+  { titles, headerRows, facts }: Layout,
+  columns: Columns,
+  above: readonly string[][],
+): void {
+  if (columns.unit !== null || columns.currency !== null || facts.unit !== undefined) return;
+  const stated = columns.values.flatMap((at) => {
+    const unit = unitBelow(above, headerRows, at);
+    return unit === undefined ? [] : [[entryAt(titles, at), unit] as const];
+  });
+  for (const [title, unit] of stated)
+    entry.columns = { ...entry.columns, [title]: { ...entry.columns?.[title], unit } };
+  if (stated.length > 0) evidence['columns'] = 'the last line of a title has the unit';
+}
+
 /** A scale in the title of a column, or in its cell of the line of units, is that of the column. */
 function addOwnScales(
-  { entry, evidence }: Draft,
-  { titles, facts }: Layout,
+  { entry, evidence, guessed }: Draft,
+  { titles, facts, headerRows }: Layout,
   columns: Columns,
   above: readonly string[][],
 ): void {
   const stated: string[] = [];
   for (const at of columns.values) {
     const title = entryAt(titles, at);
-    const found = scaleAbove([title, facts.unit === undefined ? '' : (above[facts.unit]?.[at] ?? '')]);
+    const unit = facts.unit === undefined ? '' : (above[facts.unit]?.[at] ?? '');
+    const found = scaleAbove([title, unit, unitBelow(above, headerRows, at) ?? '']);
     if (found === null) continue;
     const scaled = Object.assign({ ...entry.columns?.[title] }, { unit_multiplier: String(found.exponent) });
     entry.columns = { ...entry.columns, [title]: scaled };
     stated.push(`"${found.text.slice(0, 60)}"`);
+    if (!found.isSure && !guessed.includes('columns')) guessed.push('columns');
   }
   if (stated.length > 0)
     evidence['columns'] = [evidence['columns'], `scales: ${stated.slice(0, 5).join(', ')}`]
@@ -278,7 +312,11 @@ function multiplierOf(
     return { unit_multiplier: `{${title}}` };
   }
   const heads = new Set([...headerRows, ...Object.values(facts)]);
-  const single = columns.values.length === 1 ? [entryAt(titles, entryAt(columns.values, 0))] : [];
+  const [only, second] = columns.values;
+  const single =
+    only === undefined || second !== undefined
+      ? []
+      : [entryAt(titles, only), unitBelow(above, headerRows, only) ?? ''];
   const found = scaleAbove([...above.filter((_, at) => !heads.has(at)).flat(), ...single]);
   if (found === null) return {};
   evidence['series.unit_multiplier'] = `"${found.text.slice(0, 80)}"`;
@@ -290,9 +328,9 @@ function unitOf(
   layout: Layout,
   columns: Columns,
   rows: readonly string[][],
-  about: About,
+  { about, above }: { about: About; above: readonly string[][] },
 ): { unit?: string } {
-  const { dates, titles } = layout;
+  const { dates, titles, headerRows } = layout;
   const title = (at: number) => `{${entryAt(titles, at)}}`;
   if (columns.unit !== null)
     return {
@@ -317,5 +355,8 @@ function unitOf(
           : '';
   const inBrackets = /\(([^()]+)\)\s*$/.exec(named)?.[1];
   if (inBrackets !== undefined) return { unit: inBrackets };
+  const [only, second] = dates.kind === 'across' ? [] : columns.values;
+  const below = only === undefined || second !== undefined ? undefined : unitBelow(above, headerRows, only);
+  if (below !== undefined) return { unit: below };
   return /percent|%|yield|inflation/i.test(named) ? { unit: '%' } : {};
 }

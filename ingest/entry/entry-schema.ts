@@ -52,7 +52,12 @@ const dateForm = {
     .record(title, z.string().max(16).nullable())
     .optional()
     .describe('Signs behind a date, as p in 2023p → the status of its points; null: none'),
-  fill: z.literal(true).optional().describe('true: the year is only in the first row of its periods'),
+  fill: z
+    .literal(true)
+    .optional()
+    .describe(
+      'true: the year is only in the first row of its periods; in one column, it is before or behind the first month or quarter of the year, or in a row above it',
+    ),
 };
 
 const describedDates = [

@@ -40,6 +40,25 @@ for (const type of ['xlsx', 'xlsm', 'xlsb', 'xls', 'biff5', 'biff2'] satisfies B
     t.deepEqual(readWorkbook(file)[0]?.rows, [['Date', 'Value'], ['2024', '1.5'], [], ['2025', '2']]);
   });
 
+function openDocumentOf(sheets: readonly string[]): Buffer {
+  const book = utils.book_new();
+  utils.book_append_sheet(book, utils.aoa_to_sheet([['A']]), 'A');
+  const archive = CFB.read(write(book, { type: 'buffer', bookType: 'ods' }) as Buffer, { type: 'buffer' });
+  const unseen = '<style:style style:name="unseen" style:family="table"><style:table-properties table:display="false"/></style:style>'; // prettier-ignore
+  const written = Buffer.from(CFB.find(archive, '/content.xml')?.content as Buffer).toString();
+  CFB.utils.cfb_del(archive, '/content.xml');
+  CFB.utils.cfb_add(
+    archive,
+    '/content.xml',
+    Buffer.from(
+      written
+        .replace('</office:automatic-styles>', (end) => `${unseen}${end}`)
+        .replace(/<table:table .*<\/table:table>/s, sheets.join('')),
+    ),
+  );
+  return CFB.write(archive, { type: 'buffer', fileType: 'zip' }) as Buffer;
+}
+
 test('a percentage of an OpenDocument is what its cell shows, with a style and without', (t) => {
   const book = utils.book_new();
   utils.book_append_sheet(
@@ -84,7 +103,18 @@ test('formats that show another number, a text or less of a date than the cell h
   t.regex(read?.doubts?.values ?? '', /B2 divides what the sheet shows by 1000: .* multiply: 0\.001$/);
 });
 
-for (const bookType of ['xlsx', 'xlsb'] as const)
+/** Adds the record that hides row 3 of the last sheet: the library writes only hidden columns. */
+function withHiddenRow(content: Buffer): Buffer {
+  const book = CFB.read(content, { type: 'buffer' });
+  const records = Buffer.from(CFB.find(book, '/Workbook')?.content as Buffer);
+  const at = records.lastIndexOf(Buffer.from([0x7d, 0x00, 0x0c, 0x00]));
+  const row = Buffer.from([0x08, 0x02, 16, 0, 2, 0, 0, 0, 3, 0, 0xff, 0, 0, 0, 0, 0, 0x20, 1, 0x0f, 0]);
+  CFB.utils.cfb_del(book, '/Workbook');
+  CFB.utils.cfb_add(book, '/Workbook', Buffer.concat([records.subarray(0, at), row, records.subarray(at)]));
+  return CFB.write(book, { type: 'buffer' }) as Buffer;
+}
+
+for (const bookType of ['xlsx', 'xlsb', 'xls'] as const)
   test(`hidden rows and columns of ${bookType} are named if they have content`, (t) => {
     const book = utils.book_new();
     const rows = [['Month', 'A', 'B'], ['2024-01', 1, 2], ['2024-02', 3, 4]]; // prettier-ignore
@@ -97,11 +127,38 @@ for (const bookType of ['xlsx', 'xlsb'] as const)
     hidden['!cols'] = Object.assign([], { 1: line });
     utils.book_append_sheet(book, shown, 'Shown');
     utils.book_append_sheet(book, hidden, 'Hidden');
-    const file = written(`hidden.${bookType}`, write(book, { type: 'buffer', bookType }) as Buffer);
+    const content = write(book, { type: 'buffer', bookType }) as Buffer;
+    const file = written(`hidden.${bookType}`, bookType === 'xls' ? withHiddenRow(content) : content);
     const [first, second] = readWorkbook(file);
     t.is(first?.doubts, undefined);
     t.regex(second?.doubts?.values ?? '', /^row 3 and column B of the sheet are hidden and were read/);
   });
+
+test('rows and columns of an OpenDocument that are hidden by hand or by a filter are named if they have content; hidden sheets are not read', (t) => {
+  const cells = (row: string) =>
+    [...row].map((text) => `<table:table-cell office:value-type="string"><text:p>${text}</text:p></table:table-cell>`).join(''); // prettier-ignore
+  const sheet = (name: string, columns: string, rows: string) =>
+    `<table:table table:name="${name}">${columns}<table:table-row>${cells('ABC')}</table:table-row>${rows}</table:table>`;
+  const column = '<table:table-column table:number-columns-repeated="2"/>';
+  const row = `<table:table-row>${cells('DEF')}</table:table-row>`;
+  const empty = (visibility: string, count: number) =>
+    `<table:table-row table:visibility="${visibility}" table:number-rows-repeated="${count}"><table:table-cell/></table:table-row>`;
+  const hidden = (visibility: string) => row.replace('>', ` table:visibility="${visibility}">`);
+  const file = written(
+    'hidden.ods',
+    openDocumentOf([
+      sheet('a>b', column, row + empty('collapse', 1_048_574)),
+      sheet('B', column, empty('visible', 3) + hidden('filter')),
+      sheet('C', `${column}<table:table-column table:visibility="collapse"/>`, hidden('collapse')),
+      sheet('D', column, row).replace('>', ' table:style-name="unseen">'),
+    ]),
+  );
+  const [first, second, third, ...others] = readWorkbook(file);
+  t.deepEqual(others, []);
+  t.is(first?.doubts, undefined);
+  t.regex(second?.doubts?.values ?? '', /^row 5 of the sheet is hidden and was read/);
+  t.regex(third?.doubts?.values ?? '', /^row 2 and column C of the sheet are hidden and were read/);
+});
 
 test('an archive that is cut short is refused', (t) => {
   t.throws(() => readWorkbook(written('packed.xlsx', Buffer.from('PK\x03\x04'))), {

@@ -15,7 +15,7 @@ import {
 } from '@e965/xlsx';
 import { IngestFailure } from '../failure.ts';
 import { htmlText } from './html-table.ts';
-import { archiveFault } from './workbook-archive.ts';
+import { archiveFault, hiddenIn } from './workbook-archive.ts';
 
 export interface Sheet {
   name: string;
@@ -87,7 +87,9 @@ function opened(file: string, options: ParsingOptions): WorkBook {
   try {
     if (!isOpenDocument(content)) return read(content, options);
     // A percentage without a style is known by its text alone.
-    return read(withStyles(content), { ...options, cellText: true });
+    const workbook = read(withStyles(content), { ...options, cellText: true });
+    if (options.cellStyles === true) addHidden(workbook, content);
+    return workbook;
   } catch (error) {
     throw new IngestFailure(
       'invalid_file',
@@ -108,6 +110,29 @@ function withStyles(content: Buffer): Buffer {
   CFB.utils.cfb_add(archive, '/styles.xml', Buffer.from(noStyles));
   return CFB.write(archive, { type: 'buffer', fileType: 'zip' }) as Buffer;
 }
+
+/** The library reads what is hidden in all other kinds of workbooks. */
+function addHidden(workbook: WorkBook, content: Buffer): void {
+  const found = hiddenIn(content);
+  workbook.Workbook = {
+    ...workbook.Workbook,
+    Sheets: found.map(({ isSheet }) => ({ Hidden: isSheet ? 1 : 0 })),
+  };
+  for (const [at, { rows, columns }] of found.entries()) {
+    const sheet = workbook.Sheets[workbook.SheetNames[at] ?? ''];
+    if (sheet === undefined) continue;
+    sheet['!rows'] = hiddenWithin(rows, rowsMax);
+    sheet['!cols'] = hiddenWithin(columns, columnsMax);
+  }
+}
+
+function hiddenWithin(runs: readonly [number, number][], max: number): { hidden: true }[] {
+  const hidden: { hidden: true }[] = [];
+  for (const [from, end] of runs) for (let at = from; at < Math.min(end, max); at++) hidden[at] = hiddenLine;
+  return hidden;
+}
+
+const hiddenLine = { hidden: true } as const;
 
 const noStyles =
   '<?xml version="1.0"?><office:document-styles xmlns:office="urn:oasis:names:tc:opendocument:xmlns:office:1.0" office:version="1.2"/>';

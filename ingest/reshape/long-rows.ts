@@ -1,6 +1,7 @@
 // The long rows of the batches of one file: one per value, with the id and the facts of its series.
 import { entryAt } from '../../kernel/entries.ts';
 import type { CsvBatch, RefusedCell } from '../read/csv-batch.ts';
+import { CarriedYears, isYearAlone } from '../cells/dates/carried-years.ts';
 import { IngestFailure } from '../failure.ts';
 import { frequencyOfKind, loadedText } from '../cells/dates/dates-of-table.ts';
 import type { ReshapePlan, RowsOf } from './reshape-plan.ts';
@@ -35,11 +36,13 @@ export class LongRows {
   #sourceOf = new Map<string, string>();
   #long: LongBatch = emptyBatch();
   readonly #above = new Map<number, string>();
+  readonly #years: CarriedYears;
   readonly #watch: RowsWatch | undefined;
 
   constructor(plan: ReshapePlan, of: RowsOf, series: SeriesSeen, stated: Set<string>, watch?: RowsWatch) {
     this.#watch = watch;
     this.#plan = plan;
+    this.#years = new CarriedYears(plan.readDate);
     this.#of = of;
     this.#series = series;
     this.#stated = stated;
@@ -89,10 +92,12 @@ export class LongRows {
     return unlike === undefined || isNote ? { by: 'no point' } : { by: 'only', at: unlike.at };
   }
 
-  /** The row, with empty cells of the entry's `fill` columns replaced by the cells above. */
+  /** The row, with empty cells of the entry's `fill` columns replaced by the cells above, and the year of its date. */
   #filled(row: readonly string[]): readonly string[] {
-    if (this.#plan.filled.length === 0 || row.every((cell) => cell.trim() === '')) return row;
+    const { carried, filled } = this.#plan;
+    if ((filled.length === 0 && carried < 0) || row.every((cell) => cell.trim() === '')) return row;
     const full = [...row];
+    if (carried >= 0) full[carried] = this.#years.of(textAt(row, carried));
     for (const at of this.#plan.filled) {
       const text = textAt(row, at);
       if (text !== '') this.#above.set(at, text);
@@ -119,6 +124,7 @@ export class LongRows {
     );
     if (!hasNumber && !isDated && ('columns' in date || isWords)) return;
     if (isEmpty && (this.#isWide || dimensions.some((at) => textAt(row, at) === ''))) return;
+    if (isEmpty && this.#plan.carried >= 0 && isYearAlone(rowDate)) return; // a heading
     const published = vintage < 0 ? null : readVintage(textAt(row, vintage));
     const dims = dimensions.map((at) => textAt(row, at));
     for (const [place, value] of values.entries()) {

@@ -6,7 +6,13 @@ import { remembering } from '../cells/dates/date-patterns.ts';
 import { misuse } from '../failure.ts';
 import type { LoadableTable } from '../entry/entry-schema.ts';
 import { namesIn } from '../entry/file-name.ts';
-import { cellsShown, isUntitled, periodTitle, titlesOf } from '../detect/table/header-lines.ts';
+import {
+  cellsShown,
+  isBesideYear,
+  isUntitled,
+  periodTitles,
+  titlesOf,
+} from '../detect/table/header-lines.ts';
 import { scaleIn } from '../cells/numbers/scales.ts';
 import { sdmxFrequencies } from '../detect/sdmx-csv.ts';
 import { dateAbove, dateInText } from '../cells/dates/date-in-line.ts';
@@ -58,6 +64,8 @@ export interface ReshapePlan {
   readVintage: (text: string) => ReadDate | null;
   /** Columns whose empty cells repeat the cell above. */
   filled: number[];
+  /** The column of the dates whose year is only at the first of its months or quarters, or -1. */
+  carried: number;
 }
 
 const noCells: readonly string[] = [];
@@ -130,6 +138,7 @@ export function planOf(
       dateTextReader(isVintageColumn(table.vintage) ? { format: table.vintage.format } : {}),
     ),
     filled: fill,
+    carried: carriedColumn(table, date),
   };
 }
 
@@ -158,7 +167,14 @@ function valuePlan(
 /** The column that has the year only in the first row of its periods. */
 function filledDates({ date: described }: LoadableTable, date: ReshapePlan['date']): number[] {
   if (!('fill' in described) || described.fill === undefined) return [];
-  return 'across' in date ? [date.year] : 'columns' in date ? date.columns.slice(0, 1) : [];
+  if ('across' in date) return date.year < 0 ? [] : [date.year];
+  return 'columns' in date && date.columns.length > 1 ? date.columns.slice(0, 1) : [];
+}
+
+/** Without a column of years, the year is in the texts of the dates. */
+function carriedColumn({ date: described }: LoadableTable, date: ReshapePlan['date']): number {
+  if (!('fill' in described) || described.fill === undefined || !('columns' in date)) return -1;
+  return date.columns.length === 1 ? entryAt(date.columns, 0) : -1;
 }
 
 const styleOf = (date: LoadableTable['date']) =>
@@ -235,9 +251,11 @@ function dateOf(
     const year = date.year === undefined ? -1 : columnAt(date.year, 'date.year');
     const sampleYear = year < 0 ? '' : '2000 ';
     const ignored = new Set(table.ignore);
-    const across = titles.map((title) =>
-      ignored.has(title) || read(`${sampleYear}${periodTitle(title)}`) === null ? '' : periodTitle(title),
-    );
+    const periods = periodTitles(titles, date.fill === true && year < 0 ? read : null);
+    const across = titles.map((title, at) => {
+      const period = entryAt(periods, at);
+      return ignored.has(title) || read(`${sampleYear}${period}`) === null ? '' : period;
+    });
     if (across.every((text) => text === ''))
       misuse(
         `${of.where}, date: no title of a column is a date${date.format === undefined ? '' : ` of the form ${date.format}`}; the titles are ${cellsShown(titles)}.`,
@@ -293,7 +311,12 @@ function refuseUnnamed(
   const named = columnsNamed(table);
   const isStatus = (at: number) => typeof table.status === 'object' && values.includes(at - 1);
   const unnamed = titles.filter(
-    (title, at) => !named.has(title) && !values.includes(at) && !isUntitled(title, at) && !isStatus(at),
+    (title, at) =>
+      !named.has(title) &&
+      !values.includes(at) &&
+      !isUntitled(title, at) &&
+      !isBesideYear(title, 'note') &&
+      !isStatus(at),
   );
   if (unnamed.length === 0) return;
   misuse(

@@ -3,13 +3,17 @@
 /** A word, and its power of ten. */
 export const scales: Readonly<Record<string, number>> = {
   unit: 0, units: 0, one: 0, ones: 0, none: 0, tens: 1, hundred: 2, hundreds: 2, thousand: 3, thousands: 3, tausend: 3, milliers: 3, miles: 3, migliaia: 3,
-  'hundred thousand': 5, 'hundred thousands': 5, lakh: 5, lakhs: 5, million: 6, millions: 6, millionen: 6, millones: 6, milioni: 6, mio: 6, mln: 6, mn: 6,
+  'ten thousand': 4, 'ten thousands': 4, 'hundred million': 8, 'hundred millions': 8, 'hundred thousand': 5, 'hundred thousands': 5, lakh: 5, lakhs: 5, 'ten million': 7, 'ten millions': 7, million: 6, millions: 6, millionen: 6, millones: 6, milioni: 6, mio: 6, mln: 6, mn: 6,
   crore: 7, crores: 7, billion: 9, billions: 9, milliarden: 9, milliards: 9, mrd: 9, bn: 9, trillion: 12, trillions: 12,
 }; // prettier-ignore
 
+/** `100 million` as `hundred million`: the number of a statement of scale, as in China. */
+const inWords = (text: string): string =>
+  text.replace(/\b(100?)(?= (?:thousand|million)s?\b)/i, (number) => (number === '10' ? 'ten' : 'hundred'));
+
 /** The power of ten that a cell states: `6`, `6: Millions`, `millions`; null if none. */
 export function scaleIn(cell: string): number | null {
-  const text = cell.trim().toLowerCase();
+  const text = inWords(cell.trim().toLowerCase());
   const number = /^(-?\d{1,2})(?::.*)?$/.exec(text)?.[1];
   return number !== undefined ? Number(number) : (scales[text.replace(/\.$/, '')] ?? null);
 }
@@ -18,34 +22,56 @@ const scaleWords = Object.keys(scales)
   .filter((word) => (scales[word] ?? 0) > 1)
   .toSorted((a, b) => b.length - a.length)
   .join('|');
+const word = String.raw`(${scaleWords})\b\.?`;
+/** What is counted, behind a scale. */
+const counted = String.raw`\s+(?:of\s+|de\s+)?`;
+/** What is before a scale may be a currency; `per thousand` is a rate, and `ten thousand` another scale. */
+const notPer = String.raw`(?!(?:per|pro|par|por|each|ten)\b)`;
 /** Phrases which mean that all numbers are in the scale, and not that something else is so large. */
 const stated = new RegExp(
-  String.raw`(?:^|[\s(,;\[])(?:in|en|in den|value in|values in|amounts? in|figures in|rs\.? in|usd in|eur in)\s+(?:(?:us|pak|indian)\s+)?(?:[a-z$€£]{1,4}\.?\s+)?(${scaleWords})\b|^[\[(]?(${scaleWords})\s+(?:of\s+)?\S.{0,40}$|[\[(]\s*(?:[a-z$€£.]{0,6}\s*)?(${scaleWords})\s*[\])]|,\s*(${scaleWords})\s*$|^(?:[$€£¥]|[a-z]{2,3}\$?|rs\.?)\s*(${scaleWords})$`,
+  [
+    String.raw`(?:^|[\s(,;\[])(?:in|en|in den|value in|values in|amounts? in|figures in|rs\.? in|usd in|eur in)\s+(?:(?:us|pak|indian)\s+)?(?:${notPer}[a-z$€£]{1,4}\.?\s+)?${word}`,
+    String.raw`^[\[(]?${word}${counted}\S.{0,40}$`,
+    String.raw`[\[(](?:${notPer}[a-z]{0,3}[$€£.]{0,3}\s*)?${word}(?:${counted}[^\])]{1,60})?\s*[\])]`,
+    String.raw`[\[(]\s*(?:${notPer}[a-z$€£.]{0,6}\s*)?${word}\s*[\])]`,
+    String.raw`,\s*${word}(?:\s+(?:of|de)\s+\S.{0,40}|\s*[\])]?)$`,
+    String.raw`\bunits?\s*:\s*${word}(?:${counted}\S.{0,40})?$`,
+    String.raw`^(?:(?:[$€£¥]|${notPer}[a-z]{2,3}\$?|rs\.?)\s*)?${word}$`,
+  ].join('|'),
   'i',
 );
-const noughts = /(?:^|[\s(['’])['’]?(000(?:[\s,]?000)?)\s*(?:s\b|[\])]|$)/;
+/** A distance in English, and a thousand in Spanish. */
+const bareMiles = /(?<!\ben )\bmiles\b(?!\s+de\b)/i;
+const noughts = /(?:^|(?<!\d)[\s(['’])['’]?(000(?:[\s,]?000)?)\s*(?:s\b|[\])]|$)/;
 
 /** Lines and titles that state a scale, for docs/recognised.md. */
 export const scaleExamples: readonly string[] = [
   'In millions of dollars', 'Value in thousands', 'Rs. in crore', 'billions of euros', 'Exports (million)', 'GDP, billions', 'USD millions', '(000)', "Sales ('000s)",
+  '[Billions of dollars] Seasonally adjusted at annual rates', 'Real GDP (Millions of chained 2017 dollars)', 'Umsatz (Mio. EUR)',
+  'GDP (current US$, millions)', 'Table 5: Exports, millions of dollars', 'Thousands',
+  '(unit: 100 million yuan)',
 ]; // prettier-ignore
 
-/** The scale stated by the lines above a table, or its titles. Unsure if they state several. */
+/** The scale stated by the lines above a table, or its titles. Unsure if they state several, or if it may be a distance. */
 export function scaleAbove(
   texts: readonly string[],
 ): { exponent: number; text: string; isSure: boolean } | null {
   const found = texts.flatMap((text) => {
     if (text.length > 200) return [];
-    const match = stated.exec(text.trim());
-    const word = match
+    const match = stated.exec(inWords(text.trim()));
+    const scale = match
       ?.slice(1)
       .find((part) => part !== undefined)
       ?.toLowerCase();
     const zeros = noughts.exec(text.trim())?.[1]?.replaceAll(/\D/g, '').length;
-    const exponent = word === undefined ? zeros : scales[word];
-    return exponent === undefined ? [] : [{ exponent, text: text.trim() }];
+    const exponent = scale === undefined ? zeros : scales[scale];
+    const isDistance = scale === 'miles' && bareMiles.test(text);
+    return exponent === undefined ? [] : [{ exponent, text: text.trim(), isDistance }];
   });
   const [first] = found;
   if (first === undefined) return null;
-  return { ...first, isSure: found.every(({ exponent }) => exponent === first.exponent) };
+  return {
+    ...{ exponent: first.exponent, text: first.text },
+    isSure: found.every(({ exponent, isDistance }) => exponent === first.exponent && !isDistance),
+  };
 }

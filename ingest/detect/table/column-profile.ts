@@ -48,7 +48,11 @@ const codeTitle =
   /(?:^|[\s_.-])(?:codes?|ids?|no\.?|nr\.?|num(?:ber)?|lat(?:itude)?|lon(?:g(?:itude)?)?|rank|row|line|vector|dguid|guid|key|year|month|day|quarter|decimals|coordinate|precision|sl\.? ?no\.?)$/i;
 const camelCodeTitle = /[a-z](?:ID|Id|Code|No|Nr|Key)s?$/;
 
-export const isCodeTitle = (title: string): boolean => codeTitle.test(title) || camelCodeTitle.test(title);
+/** Code, in Japanese, Korean and Chinese. */
+const eastAsianCodeTitle = /(?:コード|코드|代码|代碼)$/;
+
+export const isCodeTitle = (title: string): boolean =>
+  codeTitle.test(title) || camelCodeTitle.test(title) || eastAsianCodeTitle.test(title);
 
 /** Whether rows with the same texts in the columns `by` always have the same text in `column`. */
 export function isDetermined(rows: readonly string[][], by: readonly number[], column: number): boolean {

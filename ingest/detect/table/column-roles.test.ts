@@ -1,11 +1,12 @@
 import test from 'ava';
 import { propose } from '../propose.ts';
 
-const proposed = (rows: string[][]) =>
+const detected = (rows: string[][]) =>
   propose(
     { rows, lines: rows.map((_, at) => at + 1), isWhole: true, continued: new Set(), delimiter: ',' },
     { stem: 'table', dateInName: null, sheet: undefined, folder: 'folder', facts: {}, today: '2026-11-23' },
-  ).entry;
+  );
+const proposed = (rows: string[][]) => detected(rows).entry;
 
 const years = ['2018', '2019', '2020', '2021', '2022', '2023'];
 
@@ -101,4 +102,29 @@ test('sums of a year among its quarters are left out, and asked about; those of 
     '2021',
   ]);
   t.like(months, { ignore: ['2021-Q1', '2021'], series: { frequency: 'monthly' } });
+});
+
+test('a text that repeats the value with its bounds divides no series, and leaving it out is a guess', (t) => {
+  const { entry, ignored } = detected([
+    ['Location', 'Period', 'FactValue', 'Value'],
+    ...['Chad', 'Peru'].flatMap((place, row) =>
+      years.map((year, at) => [
+        place,
+        year,
+        `${50 + row + at}.14`,
+        `${50 + row + at}.1 [${40 + at}.0-${60 + row}.0]`,
+      ]),
+    ),
+  ]);
+  t.deepEqual(entry.dimensions, { location: 'Location' });
+  t.regex(ignored?.['Value'] ?? '', /it has another number in nearly every row/);
+  t.true(entry.guessed?.includes('ignore'));
+});
+
+test('a column of codes beside the dates has no values', (t) => {
+  const entry = proposed([
+    ['時間軸 コード', '時間軸', '全国'],
+    ...years.map((year, at) => [`${year}000101`, `${year}年1月`, `${at}.5`]),
+  ]);
+  t.is(entry.values, '全国');
 });

@@ -3,7 +3,7 @@
 import { entryAt } from '../../../kernel/entries.ts';
 import { isNumberText } from '../../cells/cell-forms.ts';
 import { detectDates } from './date-format.ts';
-import { isUntitled } from './header-lines.ts';
+import { isBesideYear, isUntitled } from './header-lines.ts';
 import { vintageTitle } from './layout.ts';
 import { columnsLikeDates } from './columns-like-dates.ts';
 import { besidePeriods, detectDimensions, likeDates, type Dimensions } from './dimensions.ts';
@@ -121,6 +121,10 @@ export function detectColumns(
     takeValues(found, free, titles, profiles, rows);
   } else leaveNumbers(found, free, titles, profiles, taken);
   takeStatusBeside(found, free, titles, profiles);
+  for (const at of [...free].filter((each) => isBesideYear(entryAt(titles, each), 'note'))) {
+    free.delete(at);
+    found.ignored.set(at, 'it has notes on points');
+  }
   const body = rows
     .filter((row) => found.values.some((at) => (row[at] ?? '').trim() !== ''))
     .slice(0, examinedRows);
@@ -291,7 +295,10 @@ function takeStatusBeside(
     if (profile === undefined || found.values.includes(at)) return false;
     const isShort = [...profile.distinct.keys()].every((text) => text.length <= 16 && !isNumberText(text));
     const title = entryAt(titles, at);
-    const isTitled = titled.flags.test(title) || (beside.length > 1 && titled.flagCodes.test(title));
+    const isTitled =
+      titled.flags.test(title) ||
+      isBesideYear(title, 'flag') ||
+      (beside.length > 1 && titled.flagCodes.test(title));
     return isShort && (isUntitled(title, at) || isTitled);
   };
   if (beside.length === 0 || (beside.length === 1 && found.status !== null)) return;

@@ -2,9 +2,8 @@
 // values. The texts of both, joined by a space, are read as one.
 import { entryAt } from '../../../kernel/entries.ts';
 import { isNumberText, isValueText } from '../../cells/cell-forms.ts';
-import { readPlain } from '../../cells/dates/date-forms.ts';
+import { isPart } from '../../cells/dates/carried-years.ts';
 import { saysOfDates } from '../../cells/dates/date-column-titles.ts';
-import { languages, monthNamed } from '../../cells/dates/month-names.ts';
 import { isDetermined } from './column-profile.ts';
 import { detectDates, type DatesFound } from './date-format.ts';
 import { distinctIn, filledDown, type Layout } from './layout.ts';
@@ -163,15 +162,6 @@ const withEvidence = (found: DatesFound, evidence: string): DatesFound => ({
   ...found,
   evidence: found.isSure ? evidence : `${evidence}; ${found.others.join('; ')}`,
 });
-
-/** Whether the text may be a month, quarter or half of a year in any language. */
-function isPart(text: string): boolean {
-  if (text.length > 30 || /^\d{3}/.test(text)) return false;
-  const word = /\p{L}[\p{L}\p{Mn}.]*/u.exec(text)?.[0] ?? '';
-  const isOneWord = word.length >= 3 && /^\P{L}*\p{L}[\p{L}\p{Mn}.]*\P{L}*$/u.test(text);
-  if (isOneWord && languages.some((language) => monthNamed(word, language) !== null)) return true;
-  return ['en', 'ga'].some((language) => readPlain(`2000 ${text}`, language) !== null); // two months of Irish are of two words
-}
 
 /** The columns whose titles are months or quarters, in their order, beside a column of years. */
 function partTitles(

@@ -29,12 +29,15 @@ export const besidePeriods = 'numbers of no single period, beside those of the p
 /** Why a column that repeats the dates is not loaded. */
 const repeatingDates = 'it has one text for each date';
 
+/** Why texts that begin with numbers are not loaded. */
+const ofSingleRows = 'it has another number in nearly every row, and the others distinguish the rows';
+
 /** Why numbers that are like dates are not loaded. */
 export const likeDates = 'its numbers are years or weeks';
 
 /** Whether a column that is not loaded may be one to load after all. */
 export const isDoubtful = (whyIgnored: string): boolean =>
-  [besidePeriods, repeatingDates, likeDates].some((why) => whyIgnored.startsWith(why));
+  [besidePeriods, repeatingDates, ofSingleRows, likeDates].some((why) => whyIgnored.startsWith(why));
 
 /**
  * @param candidates the columns that are neither dates, values nor facts of the series. @param key the column that names the series.
@@ -53,6 +56,7 @@ export function detectDimensions(
     ignored.set(at, why);
   };
   for (const at of repeatedDates(free, dates, rows)) leave(at, repeatingDates);
+  for (const at of numbersOfRows(free, key, dates, rows)) leave(at, ofSingleRows);
   const withIsin = rowsWithIsin(free, rows);
   const { body, filled } = fillOrLeave(free, withIsin.rows, leave);
   leaveDetermined(free, key, titles, body, leave);
@@ -75,6 +79,24 @@ function repeatedDates(free: ReadonlySet<number>, dates: readonly number[], rows
     const texts = new Set(rows.map((row) => textAt(row, at)));
     if (texts.size < 3 || ![...texts].every((text) => /\d/.test(text))) return false;
     return isDetermined(rows, dates, at) && dates.every((date) => isDetermined(rows, [at], date));
+  });
+}
+
+/** Columns of texts such as `58.1 [57.0-59.2]`, which repeat a value with its bounds. */
+function numbersOfRows(
+  free: ReadonlySet<number>,
+  key: number | null,
+  dates: readonly number[],
+  rows: Rows,
+): number[] {
+  if (new Set(rows.map((row) => dates.map((at) => textAt(row, at)).join(' '))).size < 2) return [];
+  return [...free].filter((at) => {
+    const texts = rows.map((row) => textAt(row, at)).filter((text) => text !== '');
+    if (new Set(texts).size < texts.length * 0.8 || !texts.every((text) => /^[-<>]?\d/.test(text)))
+      return false;
+    const others = [...dates, ...(key === null ? [] : [key]), ...[...free].filter((other) => other !== at)];
+    const points = rows.map((row) => others.map((other) => textAt(row, other)).join('\u001f'));
+    return new Set(points).size === points.length;
   });
 }
 

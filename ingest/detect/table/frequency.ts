@@ -4,8 +4,7 @@ import type { Frequency } from '../../../domain/periods.ts';
 import type { DatedText, PeriodKind } from '../../cells/dates/date-forms.ts';
 import { entryAt } from '../../../kernel/entries.ts';
 import type { Columns } from './column-roles.ts';
-import { periodTitle } from './header-lines.ts';
-import { dateText, type Layout } from './layout.ts';
+import { dateText, periodsAcross, type Layout } from './layout.ts';
 import type { DatesFound } from './date-format.ts';
 import type { Finding } from './number-format.ts';
 import { frequencyOfDate } from '../../entry/templates.ts';
@@ -128,7 +127,7 @@ export function frequencyOf(
   rows: readonly string[][],
 ): FrequencyFound {
   if (dates.kind === 'across') {
-    const periods = dates.columns.map((at) => periodTitle(entryAt(titles, at)));
+    const periods = periodsAcross(titles, dates);
     const years = [...new Set(rows.map((row) => dateText(row, dates)))];
     const texts = years.flatMap((year) => periods.map((period) => `${year} ${period}`.trim()));
     return detectFrequency(texts.map((text) => dates.found.read(text)).filter((span) => span !== null));

@@ -2,6 +2,8 @@
 import { entryAt } from '../../../kernel/entries.ts';
 import { foldLetters } from '../../cells/dates/month-names.ts';
 import { cellOf, isNumberText } from '../../cells/cell-forms.ts';
+import { CarriedYears } from '../../cells/dates/carried-years.ts';
+import type { ReadDateText } from '../../cells/dates/dates-of-table.ts';
 import { isDateTitle } from '../../cells/dates/date-column-titles.ts';
 
 /** Facts of the series that lines above the data may state, by their labels. */
@@ -16,13 +18,13 @@ export interface Head {
   facts: Partial<Record<LineFact, number>>;
 }
 
-/** Labels of the lines that offices put above each column (ABS, RBA, ONS, the Fed), folded. */
+/** Labels of the lines that offices put above each column (ABS, RBA, ONS, the Fed, Bundesbank, Banque de France, Banco de México), folded. */
 const labelOf: readonly [fact: LineFact | 'other', label: RegExp][] = [
-  ['id', /^(?:(?:time ?)?series ?(?:id|code|key|number)|cdid|mnemonic|ticker|series_id|identifier|vector)$/],
-  ['unit', /^(?:units?(?: of measure(?:ment)?)?|measure(?:ment)? unit|einheit|unite|unidad)$/],
-  ['name', /^(?:title|series (?:name|title)|name|series|item)$/],
+  ['id', /^(?:(?:time ?)?series ?(?:id|code|key|number)|cdid|mnemonic|ticker|series_id|identifier|vector|code serie|idbank|codigo)$/],
+  ['unit', /^(?:units?(?: of measure(?:ment)?)?|measure(?:ment)? unit|einheit|unite(?: de mesure)?|unidad(?: de medida)?|unita di misura)$/],
+  ['name', /^(?:title|series (?:name|title)|name|series|item|titre|titulo|titel|titolo|libelle|bezeichnung)$/],
   ['description', /^(?:description|definition|long name)$/],
-  ['other', /^(?:freq|frequency|(?:series|data) type|type|collection month|series (?:start|end)|no obs|(?:last )?(?:publication|release|update)d? ?(?:date|on)?|next release|important notes|preunit|source(?: dataset(?: id)?)?|seasonal(?:ity| adjustment)?|multiplier|scale|start|end|code|notes?|transform(?:ation)?)$/],
+  ['other', /^(?:freq|frequency|(?:series|data) type|type|collection month|series (?:start|end)|no obs|(?:last )?(?:publication|release|update)d? ?(?:date|on)?|next release|important notes|preunit|source(?: dataset(?: id)?)?|seasonal(?:ity| adjustment)?|multiplier|scale|start|end|code|notes?|transform(?:ation)?|dimension|stand vom|magnitude|methode d'observation|periodicite|derniere mise a jour|periodo disponible|periodicidad|cifra|base|tipo de informacion)$/],
 ]; // prettier-ignore
 
 const factLabelled = (cell: string): LineFact | 'other' | null => {
@@ -172,12 +174,31 @@ export function isUnitRow(row: readonly string[], titles: readonly string[]): bo
 
 export const hasNumber = (row: readonly string[]): boolean => row.some((cell) => isNumberText(cell));
 
-/** The period in a title: the World Bank's DataBank writes `2020 [YR2020]`, titles of two lines are `2021 / Q1`. */
+/** The FAO's `Y2019F` and `Y2019N`, the flag and the note of the points in the column `Y2019`. */
+const besideYear = /^Y\d{4}([FN])$/;
+
+/** Whether the title is that of the flags, or of the notes, of the points in the column with the title of a year. */
+export const isBesideYear = (title: string, of?: 'flag' | 'note'): boolean => {
+  const [, letter] = besideYear.exec(title.trim()) ?? [];
+  return letter !== undefined && (of === undefined || (letter === 'F') === (of === 'flag'));
+};
+
+/**
+ * The period in a title: the World Bank's DataBank writes `2020 [YR2020]`, the FAO `Y2020`, and titles of two lines are `2021 / Q1`.
+ */
 export function periodTitle(title: string): string {
   return title
+    .replace(/^Y(?=\d{4}$)/, '')
     .replace(/\s*\[YR\d{4}\]$/, '')
     .replaceAll(' / ', ' ')
     .trim();
+}
+
+/** The periods in titles. @param read if given, the year is only in the title of the first month or quarter of each year. */
+export function periodTitles(titles: readonly string[], read: ReadDateText | null): string[] {
+  if (read === null) return titles.map(periodTitle);
+  const years = new CarriedYears(read);
+  return titles.map((title) => years.of(periodTitle(title.replace(/ \(\d+\)$/, ''))));
 }
 
 /** Some cells of a line, for messages. */

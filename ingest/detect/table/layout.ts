@@ -1,21 +1,22 @@
 // Finds the parts of a table: the lines of its column names, its first line of data, and its dates (down a column, across the columns, or
 // one for the whole table). Every possible place of dates is a candidate; the one that dates the most numbers wins.
 import { entryAt } from '../../../kernel/entries.ts';
-import { cellOf, isNumberText, isValueText } from '../../cells/cell-forms.ts';
+import { cellOf, isNumberText } from '../../cells/cell-forms.ts';
 import { dateAbove } from '../../cells/dates/date-in-line.ts';
 import { isDateTitle } from '../../cells/dates/date-column-titles.ts';
+import { yearOf } from '../../cells/dates/carried-years.ts';
 import type { Sample } from '../../read/table-rows.ts';
-import type { ReadDate } from '../../cells/dates/dates-of-table.ts';
-import type { PeriodKind } from '../../cells/dates/date-forms.ts';
+import { columnOfCarriedYears, withCarriedYears } from './carried-years.ts';
 import { detectDates, type DatesFound } from './date-format.ts';
+import { datesAcross, headRows, profiledRows, type Across } from './dates-across.ts';
 import {
   cellsShown,
   hasNumber,
   headAbove,
   namingDates,
   numbersColumns,
+  periodTitles,
   isUnitRow,
-  periodTitle,
   titlesOf,
   widthOf,
   type Head,
@@ -53,10 +54,6 @@ export type TableDates =
   | { kind: 'title'; date: string; evidence: string }
   | { kind: 'none' };
 
-/** Those that sum up others, from the shortest. */
-const periodKinds: readonly PeriodKind[] = ['month', 'quarter', 'half', 'year'];
-const headRows = 40;
-const profiledRows = 3_000;
 const columnsForDates = 60;
 const distinctMax = 5_000;
 /** Dates that describe the row, such as the maturity of a bond: no points are dated by them. */
@@ -66,7 +63,45 @@ export const vintageTitle =
   /^(?:realtime_?(?:start|end)|vintages?(?:[ _]?dates?)?|(?:date[ _]of[ _])?(?:publication|publish(?:ed)?|release[d]?|issued?|updated?|last[ _]updated?)(?:[ _](?:on|at|dates?))?|(?:first|last)[ _](?:published|released|updated?)|as[ _]of(?:[ _]date)?|known[ _](?:on|since)|revision[ _]?date)$/i;
 
 /** @returns the reason in words if the rows are not a readable table. */
-export function detectLayout({ rows, lines, continued }: Sample): Layout | string {
+export function detectLayout(sample: Sample): Layout | string {
+  const column = columnOfCarriedYears(sample.rows);
+  if (column === null) return layoutOf(sample);
+  const found = layoutOf({ ...sample, rows: withCarriedYears(sample.rows, column, null) });
+  if (typeof found === 'string' || found.dates.kind !== 'column' || found.dates.columns[0] !== column)
+    return layoutOf(sample);
+  return withYearsCarried(sample, found, found.dates.found, column);
+}
+
+/** The layout whose data begins with a year; or why the years of its months are not known. */
+function withYearsCarried(
+  { rows, lines }: Sample,
+  layout: Layout,
+  dates: DatesFound,
+  column: number,
+): Layout | string {
+  const texts = (read: DatesFound['read'] | null) =>
+    withCarriedYears(rows, column, read).map((row) => (row[column] ?? '').trim());
+  const [all, inOrder] = [texts(null), texts(dates.read)];
+  const at = all.findIndex((text, each) => text !== inOrder[each] && dates.read(text) !== null);
+  if (at >= 0)
+    return `"${inOrder[at] ?? ''}" on line ${entryAt(lines, at)} is not in the order of the months or quarters above it, and has no year: put the year into each text`;
+  const firstRow = rows.findLastIndex(
+    (row, each) =>
+      each <= layout.firstRow &&
+      each > Math.max(...layout.headerRows) &&
+      yearOf((row[column] ?? '').trim()) !== null,
+  );
+  if (firstRow < 0)
+    return `the first month or quarter on line ${entryAt(lines, layout.firstRow)} has no year: put the year into its text`;
+  return {
+    ...layout,
+    firstRow,
+    dates: { kind: 'column', columns: [column], found: dates, isFilled: true, others: [] },
+    evidence: `${layout.evidence}; the years are at the first of their months or quarters, from line ${entryAt(lines, firstRow)} on`,
+  };
+}
+
+function layoutOf({ rows, lines, continued }: Sample): Layout | string {
   const filled = rows.filter((row) => row.some((cell) => cell.trim() !== ''));
   if (filled.length < 2)
     return `it has ${filled.length === 1 ? 'one line' : 'no line'} with content; a table has a line of column names and lines of data`;
@@ -78,7 +113,7 @@ export function detectLayout({ rows, lines, continued }: Sample): Layout | strin
     across !== null &&
     (firstDated < 0 ||
       across.rows[0] < firstDated ||
-      (across.rows[0] === firstDated && across.dates.columns.length > 2))
+      (across.rows[0] === firstDated && across.columns.length > 2))
   )
     return finishAcross(rows, lines, across);
   if (column !== null && firstDated >= 0)
@@ -131,7 +166,9 @@ function finishAcross(rows: readonly string[][], lines: readonly number[], acros
     across.rows.map((at) => entryAt(rows, at)),
     widthOf(rows),
   );
-  return complete(rows, lines, last + 1, across.dates, { headerRows: [...across.rows], titles, facts: {} });
+  const { columns, found, isFilled } = across;
+  const dates: TableDates = { kind: 'across', columns, year: null, found, isFilled };
+  return complete(rows, lines, last + 1, dates, { headerRows: [...across.rows], titles, facts: {} });
 }
 
 function finish(
@@ -161,7 +198,9 @@ function complete(
   if (dataRow < 0)
     return `no data follows line ${entryAt(lines, last)}, which names the columns with ${cellsShown(entryAt(rows, last))}: give the lines of the names and of the first data under header and first`;
   const between = Array.from({ length: Math.max(0, dataRow - last - 1) }, (_, at) => last + 1 + at);
-  const unitRow = facts.unit ?? between.find((at) => isUnitRow(entryAt(rows, at), titles));
+  // Of several lines of words, none is known to have the units.
+  const [unitLine, otherLine] = between.filter((at) => isUnitRow(entryAt(rows, at), titles));
+  const unitRow = facts.unit ?? (otherLine === undefined ? unitLine : undefined);
   // A row with a date in an unusual form belongs to the table: the load reports it as invalid.
   const dated =
     dates.kind !== 'column'
@@ -205,6 +244,25 @@ export const dateColumns = (dates: TableDates): number[] =>
       ? [dates.year]
       : [];
 
+/** The texts of the periods across the columns, with a year unless that is in a column. */
+export function periodsAcross(
+  titles: readonly string[],
+  { columns, year, found, isFilled }: Extract<TableDates, { kind: 'across' }>,
+): string[] {
+  const all = periodTitles(titles, isFilled && year === null ? found.read : null);
+  return columns.map((at) => entryAt(all, at));
+}
+
+/** The rows with the years of their dates, if these are only in the first row of the months or quarters of a year. */
+export function withAllYears(rows: readonly string[][], dates: TableDates): readonly string[][] {
+  if ((dates.kind !== 'column' && dates.kind !== 'across') || !dates.isFilled) return rows;
+  const [first, second] = dateColumns(dates);
+  if (first === undefined) return rows;
+  return dates.kind === 'column' && second === undefined
+    ? withCarriedYears(rows, first, dates.found.read)
+    : filledDown(rows, [first]);
+}
+
 /** The rows with empty cells of these columns filled by the cell above. */
 export function filledDown(rows: readonly string[][], columns: readonly number[]): string[][] {
   const last = new Map<number, string>();
@@ -220,105 +278,6 @@ export function filledDown(rows: readonly string[][], columns: readonly number[]
     }
     return full;
   });
-}
-
-interface Across {
-  rows: [number, ...number[]];
-  dates: Extract<TableDates, { kind: 'across' }>;
-}
-
-/** The line with the most cells that are dates in order, by itself or with the years in the line above it. */
-function datesAcross(rows: readonly string[][]): Across | null {
-  let best: Across | null = null;
-  for (const [row, cells] of rows.slice(0, headRows).entries()) {
-    const joined = row === 0 ? null : withYears(rows[row - 1] ?? [], cells);
-    const two = joined === null ? null : periodsIn(rows, row, joined, 2);
-    const one = periodsIn(
-      rows,
-      row,
-      cells.map((cell) => (/\d{2}/.test(cell) ? cell : '')),
-      2,
-    );
-    for (const [dates, lines] of [
-      [two, [row - 1, row]],
-      [one, [row]],
-    ] as const)
-      if (dates !== null && dates.columns.length > (best?.dates.columns.length ?? 0))
-        best = { rows: [...lines], dates };
-  }
-  return best;
-}
-
-/** The texts of a line of months or quarters, each after its year, which is above it or further left in the line above. */
-function withYears(above: readonly string[], cells: readonly string[]): string[] | null {
-  const years = above.map((cell) => cell.trim());
-  const named = years.filter((text) => text !== '');
-  const bare = named.filter((text) => /^\d{4}\D{0,6}$/.test(text));
-  const parts = cells.filter((cell) => /^[^\d]*\d{0,2}[^\d]*$/.test(cell.trim()) && cell.trim() !== '');
-  if (bare.length < 1 || bare.length * 2 < named.length || parts.length < 3) return null;
-  let year = '';
-  return cells.map((cell, at) => {
-    const text = years[at] ?? '';
-    if (text !== '') year = /^\d{4}\D{0,6}$/.test(text) ? text : '';
-    return year === '' || cell.trim() === '' ? '' : `${year} ${cell.trim()}`;
-  });
-}
-
-function periodsIn(
-  rows: readonly string[][],
-  row: number,
-  cells: readonly string[],
-  least: number,
-): Extract<TableDates, { kind: 'across' }> | null {
-  const columns = cells.flatMap((cell, at) => (/\d{2}/.test(cell) && cell.trim().length <= 32 ? [at] : []));
-  const named = (rows[row] ?? []).filter((cell) => cell.trim() !== '').length;
-  if (columns.length < least) return null;
-  const texts = columns.map((at) => periodTitle(cells[at] ?? ''));
-  const found = detectDates([...new Set(texts)], { allowsNumbers: true, isTitles: true });
-  if (found === null) return null;
-  const spans = withoutSums(texts.map((text) => found.read(text)));
-  const periods = columns.filter((_, at) => spans[at] !== null);
-  const isRun = periods.every((at, place) => place === 0 || at - entryAt(periods, place - 1) <= 2);
-  if (periods.length < least || (!isRun && periods.length * 2 < named)) return null;
-  const days = spans.filter((span) => span !== null).map(({ from }) => from);
-  const isOrdered =
-    days.every((day, at) => at === 0 || day > (days[at - 1] ?? '')) ||
-    days.every((day, at) => at === 0 || day < (days[at - 1] ?? ''));
-  if (!isOrdered) return null;
-  const below = rows.slice(row + 1, row + 1 + profiledRows);
-  const values = below
-    .flatMap((cellsBelow) => periods.map((at) => (cellsBelow[at] ?? '').trim()))
-    .filter((cell) => cell !== '');
-  if (!values.some((cell) => isNumberText(cell)) || values.filter(isValueText).length < values.length * 0.7)
-    return null;
-  // Whole years in ascending order might be the first row of data of a table without a header: then the rows below are years, too.
-  const isYear = (text: string) => /^(?:1[5-9]|2[01])\d{2}$/.test(text);
-  if (texts.every(isYear) && values.every(isYear)) return null;
-  // A line with few dates may be a row of data: a line of titles has no numbers besides its dates.
-  if (periods.length < 3 && (rows[row] ?? []).some((cell, at) => !periods.includes(at) && isNumberText(cell)))
-    return null;
-  return {
-    kind: 'across',
-    columns: periods,
-    year: null,
-    isFilled: false,
-    found: {
-      ...found,
-      evidence: `${periods.length} titles are dates, from ${texts[0] ?? ''} to ${texts.at(-1) ?? ''}${found.isSure ? '' : `; ${found.others.join('; ')}`}`,
-    },
-  };
-}
-
-/**
- * The periods of the shortest kind, if most are of it: the years beside the quarters of a line, or the quarters beside months, are sums of
- * them.
- */
-function withoutSums(spans: readonly (ReadDate | null)[]): (ReadDate | null)[] {
-  const done = spans.filter((span) => span !== null);
-  const order = periodKinds.filter((kind) => done.some((span) => span.kind === kind));
-  const [shortest] = order;
-  const isMost = done.filter(({ kind }) => kind === shortest).length * 2 > done.length;
-  return spans.map((span) => (order.length < 2 || !isMost || span?.kind === shortest ? span : null));
 }
 
 /** The column of dates: by its title, else the first. Bare years and numbers need such a title, or the first position. */

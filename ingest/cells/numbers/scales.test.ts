@@ -1,0 +1,40 @@
+import test from 'ava';
+import { scaleAbove, scaleIn } from './scales.ts';
+
+const exponentOf = (text: string) => scaleAbove([text])?.exponent ?? null;
+
+test('a scale is stated by a line, a part of it in brackets, or a cell of units', (t) => {
+  for (const [text, exponent] of [
+    ['[Billions of dollars] Seasonally adjusted at annual rates', 9],
+    ['(Millions of chained 2017 dollars)', 6],
+    ['Table 3. Real GDP (Millions of chained 2017 dollars)', 6],
+    ['thousands', 3],
+    ['mn EUR', 6],
+    ['EUR mn', 6],
+    ['Umsatz (Mio. EUR)', 6],
+    ['Exports, millions of dollars', 6],
+    ['Unit : Million Won', 6],
+    ['(unit: 100 million yuan)', 8],
+    ['Ten thousand', 4],
+    ['(10 thousand tons)', 4],
+  ] as const)
+    t.is(exponentOf(text), exponent, text);
+  t.is(scaleIn('100 million'), 8);
+});
+
+test('a rate, a large number of something else and a part of a number are no scales', (t) => {
+  for (const text of [
+    'Deaths (per thousand)',
+    'Births (per million inhabitants)',
+    'Deaths per 100 000',
+    'Firms with 5 million or more',
+    'One hundred firms',
+  ])
+    t.is(exponentOf(text), null, text);
+});
+
+test('miles are a sure scale only in Spanish', (t) => {
+  for (const text of ['En miles de pesos', 'Miles de personas'])
+    t.like(scaleAbove([text]), { exponent: 3, isSure: true });
+  for (const text of ['Distance in miles', 'Road length (miles)']) t.false(scaleAbove([text])?.isSure, text);
+});

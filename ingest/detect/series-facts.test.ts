@@ -1,0 +1,39 @@
+import test from 'ava';
+import { propose } from './propose.ts';
+
+function proposed(head: string[][]) {
+  const rows = [
+    ...head,
+    ...Array.from({ length: 8 }, (_, at) =>
+      [String(2015 + at), `${at}.5`, `${at + 3}.5`].slice(0, head.at(-1)?.length),
+    ),
+  ];
+  return propose(
+    { rows, lines: rows.map((_, at) => at + 1), isWhole: true, continued: new Set(), delimiter: ',' },
+    { stem: 'table', dateInName: null, sheet: undefined, folder: 'folder', facts: {}, today: '2026-11-23' },
+  );
+}
+
+test('the last line of a title may have its unit and scale', (t) => {
+  const { entry } = proposed([['Year', 'Sales\n(Mio. EUR)', 'Jobs\nin thousands']]);
+  t.deepEqual(entry.columns, {
+    'Sales (Mio. EUR)': { unit: 'Mio. EUR', unit_multiplier: '6' },
+    'Jobs in thousands': { unit: 'thousands', unit_multiplier: '3' },
+  });
+  t.is(proposed([['Year', 'Jobs\nthousands']]).entry.series?.unit, 'thousands');
+  t.is(proposed([['Year', 'Gross\nproduct', 'Net\nproduct']]).entry.columns, undefined);
+});
+
+test('a scale in a line of units is that of its column', (t) => {
+  const { entry } = proposed([
+    ['Year', 'Sales', 'Jobs'],
+    ['', 'USD', 'thousands'],
+  ]);
+  t.deepEqual(entry.columns, { Jobs: { unit_multiplier: '3' } });
+  t.is(entry.series?.unit, '{line 2}');
+});
+
+test('a distance in a title asks whether it is a scale', (t) => {
+  const { entry } = proposed([['Year', 'Roads in miles', 'Roads in km']]);
+  t.true(entry.guessed?.includes('columns'));
+});

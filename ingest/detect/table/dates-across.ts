@@ -1,0 +1,130 @@
+// Finds the dates in the titles of columns: in one line, or months and quarters in a line below that of their years.
+import { entryAt } from '../../../kernel/entries.ts';
+import { isNumberText, isValueText } from '../../cells/cell-forms.ts';
+import type { PeriodKind } from '../../cells/dates/date-forms.ts';
+import { CarriedYears } from '../../cells/dates/carried-years.ts';
+import type { ReadDate } from '../../cells/dates/dates-of-table.ts';
+import { areCarried } from './carried-years.ts';
+import { detectDates, type DatesFound } from './date-format.ts';
+import { isBesideYear, periodTitle } from './header-lines.ts';
+
+/** Those that sum up others, from the shortest. */
+const periodKinds: readonly PeriodKind[] = ['month', 'quarter', 'half', 'year'];
+/** The head of a table is within these. */
+export const headRows = 40;
+export const profiledRows = 3_000;
+
+export interface Across {
+  /** The positions of the lines that have the dates. */
+  rows: [number, ...number[]];
+  columns: number[];
+  found: DatesFound;
+  /** Only the first month or quarter of each year has the year. */
+  isFilled: boolean;
+}
+
+/** The line with the most cells that are dates in order, by itself or with the years in the line above it. */
+export function datesAcross(rows: readonly string[][]): Across | null {
+  let best: Across | null = null;
+  for (const [row, cells] of rows.slice(0, headRows).entries()) {
+    const joined = row === 0 ? null : withYears(rows[row - 1] ?? [], cells);
+    const two = joined === null ? null : periodsIn(rows, row, joined, 2);
+    const one = periodsIn(
+      rows,
+      row,
+      cells.map((cell) => (/\d{2}/.test(cell) ? cell : '')),
+      2,
+    );
+    const carried = areCarried(cells) ? periodsIn(rows, row, withYearsBefore(cells), 2) : null;
+    for (const [dates, lines, isFilled] of [
+      [two, [row - 1, row], false],
+      [one, [row], false],
+      [carried, [row], true],
+    ] as const)
+      if (dates !== null && dates.columns.length > (best?.columns.length ?? 0))
+        best = { rows: [...lines], ...dates, isFilled };
+  }
+  return best;
+}
+
+/** The texts of a line in which only the first month or quarter of each year has the year. */
+function withYearsBefore(cells: readonly string[]): string[] {
+  const years = new CarriedYears(null);
+  return cells.map((cell) => years.of(cell.trim()));
+}
+
+/** The texts of a line of months or quarters, each after its year, which is above it or further left in the line above. */
+function withYears(above: readonly string[], cells: readonly string[]): string[] | null {
+  const years = above.map((cell) => cell.trim());
+  const named = years.filter((text) => text !== '');
+  const bare = named.filter((text) => /^\d{4}\D{0,6}$/.test(text));
+  const parts = cells.filter((cell) => /^[^\d]*\d{0,2}[^\d]*$/.test(cell.trim()) && cell.trim() !== '');
+  if (bare.length < 1 || bare.length * 2 < named.length || parts.length < 3) return null;
+  let year = '';
+  return cells.map((cell, at) => {
+    const text = years[at] ?? '';
+    if (text !== '') year = /^\d{4}\D{0,6}$/.test(text) ? text : '';
+    return year === '' || cell.trim() === '' ? '' : `${year} ${cell.trim()}`;
+  });
+}
+
+function periodsIn(
+  rows: readonly string[][],
+  row: number,
+  cells: readonly string[],
+  least: number,
+): Omit<Across, 'rows' | 'isFilled'> | null {
+  const columns = cells.flatMap((cell, at) =>
+    /\d{2}/.test(cell) && cell.trim().length <= 32 && !isBesideYear(cell) ? [at] : [],
+  );
+  const named = (rows[row] ?? []).filter((cell) => cell.trim() !== '' && !isBesideYear(cell)).length;
+  if (columns.length < least) return null;
+  const texts = columns.map((at) => periodTitle(cells[at] ?? ''));
+  const found = detectDates([...new Set(texts)], { allowsNumbers: true, isTitles: true });
+  if (found === null) return null;
+  const spans = withoutSums(texts.map((text) => found.read(text)));
+  const periods = columns.filter((_, at) => spans[at] !== null);
+  const isRun = periods.every(
+    (at, place) =>
+      place === 0 ||
+      at - entryAt(periods, place - 1) <= 2 ||
+      cells.slice(entryAt(periods, place - 1) + 1, at).every((cell) => isBesideYear(cell)),
+  );
+  if (periods.length < least || (!isRun && periods.length * 2 < named)) return null;
+  const days = spans.filter((span) => span !== null).map(({ from }) => from);
+  const isOrdered =
+    days.every((day, at) => at === 0 || day > (days[at - 1] ?? '')) ||
+    days.every((day, at) => at === 0 || day < (days[at - 1] ?? ''));
+  if (!isOrdered) return null;
+  const below = rows.slice(row + 1, row + 1 + profiledRows);
+  const values = below
+    .flatMap((cellsBelow) => periods.map((at) => (cellsBelow[at] ?? '').trim()))
+    .filter((cell) => cell !== '');
+  if (!values.some((cell) => isNumberText(cell)) || values.filter(isValueText).length < values.length * 0.7)
+    return null;
+  // Whole years in ascending order might be the first row of data of a table without a header: then the rows below are years, too.
+  const isYear = (text: string) => /^(?:1[5-9]|2[01])\d{2}$/.test(text);
+  if (texts.every(isYear) && values.every(isYear)) return null;
+  // A line with few dates may be a row of data: a line of titles has no numbers besides its dates.
+  if (periods.length < 3 && (rows[row] ?? []).some((cell, at) => !periods.includes(at) && isNumberText(cell)))
+    return null;
+  return {
+    columns: periods,
+    found: {
+      ...found,
+      evidence: `${periods.length} titles are dates, from ${texts[0] ?? ''} to ${texts.at(-1) ?? ''}${found.isSure ? '' : `; ${found.others.join('; ')}`}`,
+    },
+  };
+}
+
+/**
+ * The periods of the shortest kind, if most are of it: the years beside the quarters of a line, or the quarters beside months, are sums of
+ * them.
+ */
+function withoutSums(spans: readonly (ReadDate | null)[]): (ReadDate | null)[] {
+  const done = spans.filter((span) => span !== null);
+  const order = periodKinds.filter((kind) => done.some((span) => span.kind === kind));
+  const [shortest] = order;
+  const isMost = done.filter(({ kind }) => kind === shortest).length * 2 > done.length;
+  return spans.map((span) => (order.length < 2 || !isMost || span?.kind === shortest ? span : null));
+}

@@ -1,0 +1,48 @@
+// The lines that offices put above each column.
+import test from 'ava';
+import { propose } from '../propose.ts';
+
+const months = Array.from({ length: 12 }, (_, at) => `2023-${String(at + 1).padStart(2, '0')}`);
+
+const seriesOf = (head: string[][]) => {
+  const rows = [...head, ...months.map((month, at) => [month, `${at}.5`, `${at + 40}.5`])];
+  return propose(
+    { rows, lines: rows.map((_, at) => at + 1), isWhole: true, continued: new Set(), delimiter: ';' },
+    { stem: 'table', dateInName: null, sheet: undefined, folder: 'folder', facts: {}, today: '2026-11-23' },
+  ).entry.series;
+};
+
+test('the units of the Bundesbank, the Banque de France and the Banco de México are those of their labelled line', (t) => {
+  const bundesbank = seriesOf([
+    ['', 'BBK01.A', 'BBK01.B'],
+    ['', 'Zinssatz', 'Rendite'],
+    ['Einheit', '%', '%'],
+    ['Dimension', 'Eins', 'Eins'],
+    ['Stand vom', '12.01.2024', '12.01.2024'],
+  ]);
+  t.is(bundesbank?.unit, '{line 3}');
+  const france = seriesOf([
+    ['Titre :', 'Taux', 'Encours'],
+    ['Code série :', 'MIR1.M.FR', 'MIR1.M.GR'],
+    ['Unité :', '%', 'Euros'],
+    ['Magnitude :', 'Unités (0)', 'Millions (6)'],
+    ['Source :', 'BDF', 'BDF'],
+  ]);
+  t.like(france, { unit: '{line 3}', name: '{line 1}', id: '{line 2}' });
+  const mexico = seriesOf([
+    ['Título', 'INPC', 'Subyacente'],
+    ['Periodo disponible', 'Ene 2021 - Dic 2023', 'Ene 2021 - Dic 2023'],
+    ['Cifra', 'Índices', 'Índices'],
+    ['Unidad', 'Sin Unidad', 'Sin Unidad'],
+  ]);
+  t.is(mexico?.unit, '{line 4}');
+});
+
+test('of several lines of words without a known label, none is that of the units', (t) => {
+  const head = [
+    ['Month', 'Wheat', 'Maize'],
+    ['', 'USD', 'EUR'],
+  ];
+  t.is(seriesOf(head)?.unit, '{line 2}');
+  t.is(seriesOf([...head, ['', 'Chicago', 'Paris']])?.unit, undefined);
+});

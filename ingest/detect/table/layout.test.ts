@@ -1,0 +1,126 @@
+// Where tables of offices have their dates.
+import test from 'ava';
+import { propose } from '../propose.ts';
+
+function proposed(rows: string[][]) {
+  return propose(
+    { rows, lines: rows.map((_, at) => at + 1), isWhole: true, continued: new Set(), delimiter: ',' },
+    { stem: 'table', dateInName: null, sheet: undefined, folder: 'folder', facts: {}, today: '2026-11-23' },
+  );
+}
+
+const monthNames = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
+const years = [2019, 2020, 2021];
+
+test('a column of the FAO for each year has its flag beside it, and a note', (t) => {
+  const named = (ends: readonly string[]) => years.flatMap((year) => ends.map((end) => `Y${year}${end}`));
+  const rows = (cells: readonly string[]) =>
+    ['Kenya', 'Peru'].map((area, at) => [
+      area,
+      'Wheat',
+      'Production',
+      't',
+      ...years.flatMap((year) => [String(year * 10 + at), ...cells]),
+    ]);
+  const titles = ['Area', 'Item', 'Element', 'Unit'];
+  for (const [ends, cells] of [
+    [['', 'F'], ['A']],
+    [
+      ['', 'F', 'N'],
+      ['A', 'Unofficial figure'],
+    ],
+    [
+      ['', 'F', 'N'],
+      ['E', ''],
+    ],
+  ] as const) {
+    const { entry } = proposed([[...titles, ...named(ends)], ...rows(cells)]);
+    t.deepEqual(entry.date, { across: 'columns' });
+    t.deepEqual(entry.status, { beside: 'values' });
+    t.deepEqual(entry.dimensions, { area: 'Area' });
+    t.is(entry.series?.frequency, 'annual');
+    t.is(entry.guessed?.includes('ignore') ?? false, false);
+  }
+  const bare = proposed([[...titles, ...named([''])], ...rows([])]);
+  t.deepEqual([bare.entry.date, bare.entry.status], [{ across: 'columns' }, undefined]);
+});
+
+test('moving quarters, one a month, are refused by what they are', (t) => {
+  const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
+  const moving = months.map(
+    (month, at) => [month, months[(at + 2) % 12] ?? '', at < 10 ? 2020 : 2021] as const,
+  );
+  const forms = [
+    moving.map(([from, to, year]) => `${from}-${to} ${year}`),
+    moving.map(([from, to, year]) => `${from} to ${to} ${year}`),
+    moving.map(([from, to, year]) => `${from} ${from > to && year === 2021 ? '2020' : year}-${to} ${year}`),
+    moving.slice(0, 10).map(([from, to, year]) => `${year} ${from}-${to}`),
+  ];
+  for (const texts of forms) {
+    const values = texts.map((_, at) => `${at}.5`);
+    for (const rows of [
+      [['Published 16 June 2021'], ['Period', 'Rate'], ...texts.map((text, at) => [text, values[at] ?? ''])],
+      [
+        ['Name', ...texts],
+        ['Rate', ...values],
+      ],
+    ])
+      t.regex(proposed(rows).entry.skip ?? '', /"[^"]+" and "[^"]+" overlap: moving and cumulated periods/);
+  }
+  const quarters = ['Jan-Mar 2020', 'Apr-Jun 2020', 'Jul-Sep 2020', 'Oct-Dec 2020', 'Jan-Mar 2021'];
+  const { entry } = proposed([['Period', 'Rate'], ...quarters.map((text, at) => [text, `${at}.5`])]);
+  t.is(entry.series?.frequency, 'quarterly');
+});
+
+const twoYears = ['2019', '2020'].flatMap((year) => monthNames.map((month) => [year, month] as const));
+
+test('a year only at the first of its months, or in a line above them, is that of all', (t) => {
+  const value = (_: unknown, at: number) => `${100 + at}.5`;
+  const before = twoYears.map(([year, month], at) => [
+    month === 'Jan' ? `${year} Jan` : month,
+    value(month, at),
+  ]);
+  const behind = twoYears.map(([year, month], at) => [
+    month === 'Jan' ? `Jan ${year}` : month,
+    value(month, at),
+  ]);
+  const above = twoYears.flatMap(([year, month], at) => [
+    ...(month === 'Jan' ? [[year, '']] : []),
+    [month, value(month, at)],
+  ]);
+  const latestFirst = before
+    .toReversed()
+    .map(([text = '', cell = ''], at) => [
+      at % 12 === 0 ? `${at === 0 ? 2020 : 2019} Dec` : text.slice(-3),
+      cell,
+    ]);
+  for (const rows of [before, behind, above, latestFirst]) {
+    const { entry } = proposed([['Month', 'CPI'], ...rows]);
+    t.deepEqual(entry.date, { column: 'Month', fill: true });
+    t.deepEqual([entry.first, entry.values, entry.series?.frequency], [2, 'CPI', 'monthly']);
+    t.is(entry.guessed?.includes('date') ?? false, false);
+  }
+  const quarters = ['2019 Q1', 'Q2', 'Q3', 'Q4', '2020 Q1', 'Q2', 'Q3', 'Q4'];
+  const quarterly = proposed([['Quarter', 'GDP'], ...quarters.map((text, at) => [text, value(text, at)])]);
+  t.is(quarterly.entry.series?.frequency, 'quarterly');
+});
+
+test('a month that is not in order behind the one before it, and has no year, refuses the table', (t) => {
+  const rows = twoYears.map(([year, month], at) => [at === 0 ? `${year} Jan` : month, `${100 + at}.5`]);
+  t.regex(
+    proposed([['Month', 'CPI'], ...rows]).entry.skip ?? '',
+    /^"Jan" on line 14 is not in the order of the months or quarters above it, and has no year/,
+  );
+});
+
+test('a year only in the title of the first of its months is that of the titles to its right', (t) => {
+  for (const titles of [
+    twoYears.map(([year, month]) => (month === 'Jan' ? `${year} Jan` : month)),
+    twoYears.map(([year, month]) => (month === 'Jan' ? `Jan ${year}` : month)),
+  ]) {
+    const rows = ['Goods', 'Services'].map((name) => [name, ...titles.map((_, at) => `${100 + at}.5`)]);
+    const { entry } = proposed([['Product', ...titles], ...rows]);
+    t.deepEqual(entry.date, { across: 'columns', fill: true });
+    t.deepEqual([entry.dimensions, entry.series?.frequency], [{ product: 'Product' }, 'monthly']);
+  }
+});

@@ -1,0 +1,50 @@
+// Periods of several months that overlap, such as the quarters that the ONS publishes each month: Jan-Mar 2020, Feb-Apr 2020.
+import { entryAt } from '../../../kernel/entries.ts';
+import { languages, monthNamed } from '../../cells/dates/month-names.ts';
+import { headRows, profiledRows } from './dates-across.ts';
+import { distinctIn } from './layout.ts';
+import { widthOf } from './header-lines.ts';
+
+const sign = String.raw`\.?\s*(?:[-\u2010-\u2015/]|to|bis|a|au|al)\s*`;
+const month = String.raw`(\p{L}{3,}?)`;
+const behind = new RegExp(String.raw`^${month}(?:\s+(\d{4}))?${sign}${month}\.?[\s,]+(\d{4})$`, 'u');
+const before = new RegExp(String.raw`^(\d{4})[\s:]+${month}${sign}${month}\.?$`, 'u');
+const columnsMost = 20;
+const periodsLeast = 3;
+
+/** The number of its first month, counted from the year 0, and how many months the text covers; null if it is no range of months. */
+function monthsIn(text: string): { first: number; count: number } | null {
+  const [, from = '', ownYear, to = '', lastYear = ''] = behind.exec(text) ?? [];
+  const [, year = '', start = '', end = ''] = before.exec(text) ?? [];
+  const words = from === '' ? [start, end] : [from, to];
+  if (entryAt(words, 0) === '') return null;
+  for (const language of languages) {
+    const [first, last] = words.map((word) => monthNamed(word, language));
+    if (first === null || first === undefined || last === null || last === undefined) continue;
+    const count = ((last - first + 12) % 12) + 1;
+    const until = Number(from === '' ? year : lastYear) * 12 + last;
+    return { first: ownYear === undefined ? until - count + 1 : Number(ownYear) * 12 + first, count };
+  }
+  return null;
+}
+
+/** Why a column or a line of periods that overlap is not read, or null. */
+export function movingPeriods(rows: readonly string[][]): string | null {
+  const width = Math.min(columnsMost, widthOf(rows));
+  const columns = Array.from({ length: width }, (_, at) => distinctIn(rows.slice(0, profiledRows), at));
+  for (const texts of [...columns, ...rows.slice(0, headRows)]) {
+    const periods = texts.flatMap((text) => {
+      const found = monthsIn(text.trim());
+      return found === null || found.count === 1 ? [] : [{ ...found, text: text.trim() }];
+    });
+    if (periods.length < periodsLeast) continue;
+    const sorted = periods.toSorted((a, b) => a.first - b.first);
+    const at = sorted.findIndex(
+      ({ first, count }, place) => place > 0 && first < entryAt(sorted, place - 1).first + count,
+    );
+    if (at < 1) continue;
+    const [one, next] = [entryAt(sorted, at - 1).text, entryAt(sorted, at).text];
+    return `"${one}" and "${next}" overlap: moving and cumulated periods are neither months nor quarters. Date each by its last month, as in a monthly series, and say in its name what it is; or keep only the periods that do not overlap`;
+  }
+  return null;
+}
