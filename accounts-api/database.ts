@@ -21,8 +21,11 @@ import { webhookModel, type Webhook } from './models/webhook.ts';
 export interface AccountsDatabase {
   /** For the statements of the `*.sql.ts` files. */
   readonly sequelize: Sequelize;
-  /** The rows of a statement without parameters. */
-  read<Row extends object>(text: string): Promise<Row[]>;
+  /** The rows of a statement. */
+  read<Row extends object>(
+    text: string,
+    options?: Pick<QueryOptions, 'bind' | 'transaction'>,
+  ): Promise<Row[]>;
   /**
    * Runs work in a transaction, commits it, and resolves when its changes of credentials are active at every gateway. Every transaction that may
    * change a credential must use this: otherwise a request would be answered before its change is active.
@@ -96,7 +99,7 @@ export function connect(databaseUrl: string, options: ConnectOptions = {}): Acco
   const changes = createChanges(sequelize, databaseUrl);
   return {
     sequelize,
-    read: (text) => sequelize.query(text, { type: QueryTypes.SELECT }),
+    read: (text, options) => sequelize.query(text, { ...options, type: QueryTypes.SELECT }),
     metrics: poolMetrics({ name: pool, connectionsMax, figures: () => users.figures(), statements }),
     changes,
     async inTransaction(work) {

@@ -1,5 +1,5 @@
 // The events of an account, such as a new key or a reached threshold. Each is written in the transaction of its change.
-import { QueryTypes, type Transaction } from 'sequelize';
+import type { Transaction } from 'sequelize';
 import type { Clock } from '../kernel/clock.ts';
 import type { AccountEventType, EventData } from '../kernel/events/catalogue.ts';
 import { writeEvents } from '../kernel/events/outbox.sql.ts';
@@ -18,7 +18,7 @@ export async function emitEvents(
 ): Promise<void> {
   const at = clock.now();
   await writeEvents(
-    (text, values) => db.sequelize.query(text, { bind: [...values], type: QueryTypes.RAW, transaction }),
+    (text, values) => db.sequelize.query(text, { bind: [...values], transaction }),
     events.map((event) => ({ ...event, series: null, at })),
   );
 }

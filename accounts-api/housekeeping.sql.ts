@@ -1,5 +1,4 @@
 // Deletes rows that have expired and can no longer be used.
-import { QueryTypes } from 'sequelize';
 import type { AccountsDatabase } from './database.ts';
 import { forgetChanges } from './heartbeat/changes.sql.ts';
 
@@ -20,7 +19,7 @@ export async function prune(db: AccountsDatabase, now: Date): Promise<void> {
           inbox as (delete from accounts.stripe_events where handled_at < $1::timestamptz - interval '30 days'),
           checkout as (delete from accounts.checkouts where closed_at < $1::timestamptz - interval '30 days')
      delete from accounts.idempotency_keys where claimed_at < $1::timestamptz - interval '1 day'`,
-    { bind: [now], type: QueryTypes.RAW },
+    { bind: [now] },
   );
   await forgetChanges(db.sequelize);
 }

@@ -7,20 +7,8 @@ import { listAuditEvents } from './audit.ts';
 import { exchangeGoogleCode, finishGoogle, linkGoogle, startGoogle, unlinkGoogle } from './auth/google.ts';
 import { changePassword, forgotPassword, setPassword } from './auth/password-change.ts';
 import { beginPasskeySignIn, passkeySignIn } from './auth/passkeys/passkey-sign-in.ts';
-import {
-  addPasskey,
-  beginPasskey,
-  changePasskey,
-  listPasskeys,
-  removePasskey,
-} from './auth/passkeys/passkeys.ts';
-import {
-  beginTotp,
-  confirmTotp,
-  readSecondFactor,
-  renewRecoveryCodes,
-  turnOffSecondFactor,
-} from './auth/second-factor/enrolment.ts';
+import * as passkeys from './auth/passkeys/passkeys.ts';
+import * as secondFactor from './auth/second-factor/enrolment.ts';
 import { finishSignIn } from './auth/second-factor/pending.ts';
 import { findSessions } from './sessions/session-credentials.ts';
 import { deleteOneSession, deleteOtherSessions, listSessions, logOut } from './sessions/sessions.ts';
@@ -46,15 +34,7 @@ import { listPurchases, takePurchase } from './purchases/purchases.ts';
 import { listUsageHistory, readUsage } from './usage/usage.ts';
 import { listDeliveries, readDelivery, redeliver, testWebhook } from './webhooks/deliveries.ts';
 import { recoverDeliveries } from './webhooks/recover.ts';
-import {
-  changeWebhook,
-  createWebhook,
-  deleteWebhook,
-  deleteWebhookById,
-  listWebhooks,
-  readWebhook,
-  rotateSecret,
-} from './webhooks/webhooks.ts';
+import * as webhooks from './webhooks/webhooks.ts';
 
 export const endpoints = [
   ['GET', '/v1/plans', listPlans],
@@ -70,13 +50,13 @@ export const endpoints = [
   ['DELETE', '/v1/keys/:id/old-value', endOldValue],
   ['GET', '/v1/usage', readUsage],
   ['GET', '/v1/usage/history', listUsageHistory],
-  ['GET', '/v1/webhooks', listWebhooks],
-  ['POST', '/v1/webhooks', createWebhook],
-  ['DELETE', '/v1/webhooks', deleteWebhookById],
-  ['GET', '/v1/webhooks/:id', readWebhook],
-  ['PATCH', '/v1/webhooks/:id', changeWebhook],
-  ['DELETE', '/v1/webhooks/:id', deleteWebhook],
-  ['POST', '/v1/webhooks/:id/rotate-secret', rotateSecret],
+  ['GET', '/v1/webhooks', webhooks.listWebhooks],
+  ['POST', '/v1/webhooks', webhooks.createWebhook],
+  ['DELETE', '/v1/webhooks', webhooks.deleteWebhookById],
+  ['GET', '/v1/webhooks/:id', webhooks.readWebhook],
+  ['PATCH', '/v1/webhooks/:id', webhooks.changeWebhook],
+  ['DELETE', '/v1/webhooks/:id', webhooks.deleteWebhook],
+  ['POST', '/v1/webhooks/:id/rotate-secret', webhooks.rotateSecret],
   ['POST', '/v1/webhooks/:id/test', testWebhook],
   ['POST', '/v1/webhooks/:id/recover', recoverDeliveries],
   ['GET', '/v1/webhooks/:id/deliveries', listDeliveries],
@@ -116,16 +96,16 @@ export const endpoints = [
   ['GET', '/auth/sessions', listSessions],
   ['DELETE', '/auth/sessions', deleteOtherSessions],
   ['DELETE', '/auth/sessions/:id', deleteOneSession],
-  ['GET', '/auth/second-factor', readSecondFactor],
-  ['POST', '/auth/second-factor/totp', beginTotp],
-  ['POST', '/auth/second-factor/totp/confirm', confirmTotp],
-  ['POST', '/auth/second-factor/turn-off', turnOffSecondFactor],
-  ['POST', '/auth/second-factor/recovery-codes', renewRecoveryCodes],
-  ['GET', '/auth/passkeys', listPasskeys],
-  ['POST', '/auth/passkeys', addPasskey],
-  ['POST', '/auth/passkeys/options', beginPasskey],
-  ['PATCH', '/auth/passkeys/:id', changePasskey],
-  ['POST', '/auth/passkeys/:id/remove', removePasskey],
+  ['GET', '/auth/second-factor', secondFactor.readSecondFactor],
+  ['POST', '/auth/second-factor/totp', secondFactor.beginTotp],
+  ['POST', '/auth/second-factor/totp/confirm', secondFactor.confirmTotp],
+  ['POST', '/auth/second-factor/turn-off', secondFactor.turnOffSecondFactor],
+  ['POST', '/auth/second-factor/recovery-codes', secondFactor.renewRecoveryCodes],
+  ['GET', '/auth/passkeys', passkeys.listPasskeys],
+  ['POST', '/auth/passkeys', passkeys.addPasskey],
+  ['POST', '/auth/passkeys/options', passkeys.beginPasskey],
+  ['PATCH', '/auth/passkeys/:id', passkeys.changePasskey],
+  ['POST', '/auth/passkeys/:id/remove', passkeys.removePasskey],
   ['POST', '/auth/login/passkey', passkeySignIn],
   ['POST', '/auth/login/passkey/options', beginPasskeySignIn],
   ['GET', '/auth/google/start', startGoogle],

@@ -11,31 +11,14 @@ import { getCommoditiesByCity } from './commodities/commodities-by-city.ts';
 import { getCommodities, getCommodityCities, getCommodityItems } from './commodities/commodities.ts';
 import type { Endpoint } from './endpoint.ts';
 import { getCatalog, getCatalogEntry, getStatus } from './discovery/discovery.ts';
-import {
-  getFredCategory,
-  getFredCategoryChildren,
-  getFredCategorySeries,
-  getFredSeriesCategories,
-} from './fred/categories.ts';
+import * as categories from './fred/categories.ts';
 import { getFrontPage } from './front-page/front-page.ts';
 import { getFredObservations, getFredVintageDates } from './fred/observations.ts';
 import { getFredGraph } from './fred/graph.ts';
-import {
-  getFredRelease,
-  getFredReleaseDates,
-  getFredReleases,
-  getFredReleasesDates,
-  getFredReleaseSeries,
-  getFredSeriesRelease,
-} from './fred/releases.ts';
+import * as fredReleases from './fred/releases.ts';
 import { getFredSearch, getFredUpdates } from './fred/series-lists.ts';
 import { getFredSeries } from './fred/series.ts';
-import {
-  getFredReleaseSources,
-  getFredSource,
-  getFredSourceReleases,
-  getFredSources,
-} from './fred/sources.ts';
+import * as fredSources from './fred/sources.ts';
 import { getFredSeriesTags, getFredTags, getFredTagsSeries } from './fred/tags.ts';
 import { getFredReleaseObservations } from './fred/v2.ts';
 import { getFundAnalytics, getFundReturns } from './funds/fund-performance.ts';
@@ -111,22 +94,22 @@ export const endpoints = {
   '/fred/series/search': getFredSearch,
   '/fred/series/observations': getFredObservations,
   '/fred/series/vintagedates': getFredVintageDates,
-  '/fred/series/release': getFredSeriesRelease,
-  '/fred/series/categories': getFredSeriesCategories,
+  '/fred/series/release': fredReleases.getFredSeriesRelease,
+  '/fred/series/categories': categories.getFredSeriesCategories,
   '/fred/series/tags': getFredSeriesTags,
   '/fred/series/updates': getFredUpdates,
-  '/fred/releases': getFredReleases,
-  '/fred/releases/dates': getFredReleasesDates,
-  '/fred/release': getFredRelease,
-  '/fred/release/series': getFredReleaseSeries,
-  '/fred/release/dates': getFredReleaseDates,
-  '/fred/release/sources': getFredReleaseSources,
-  '/fred/sources': getFredSources,
-  '/fred/source': getFredSource,
-  '/fred/source/releases': getFredSourceReleases,
-  '/fred/category': getFredCategory,
-  '/fred/category/children': getFredCategoryChildren,
-  '/fred/category/series': getFredCategorySeries,
+  '/fred/releases': fredReleases.getFredReleases,
+  '/fred/releases/dates': fredReleases.getFredReleasesDates,
+  '/fred/release': fredReleases.getFredRelease,
+  '/fred/release/series': fredReleases.getFredReleaseSeries,
+  '/fred/release/dates': fredReleases.getFredReleaseDates,
+  '/fred/release/sources': fredSources.getFredReleaseSources,
+  '/fred/sources': fredSources.getFredSources,
+  '/fred/source': fredSources.getFredSource,
+  '/fred/source/releases': fredSources.getFredSourceReleases,
+  '/fred/category': categories.getFredCategory,
+  '/fred/category/children': categories.getFredCategoryChildren,
+  '/fred/category/series': categories.getFredCategorySeries,
   '/fred/tags': getFredTags,
   '/fred/tags/series': getFredTagsSeries,
   '/fred/v2/release/observations': getFredReleaseObservations,

@@ -1,6 +1,6 @@
 // The locks to acquire before an account is deleted. PostgreSQL deletes the account's rows in its own order, while concurrent settlements lock months
 // first, then keys by id; closing must use the same order.
-import { QueryTypes, type Transaction } from 'sequelize';
+import type { Transaction } from 'sequelize';
 import type { AccountsDatabase } from '../database.ts';
 
 /** The tables whose rows are locked, with the order of the rows. */
@@ -22,6 +22,6 @@ export async function lockRowsOf(
 ): Promise<void> {
   await db.sequelize.query(
     `select from accounts.${table} where account_id = $1 order by ${lockOrder[table]} for update`,
-    { bind: [accountId], type: QueryTypes.RAW, transaction },
+    { bind: [accountId], transaction },
   );
 }

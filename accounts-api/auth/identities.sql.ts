@@ -1,5 +1,5 @@
 // The statements for external identities. An identity is (issuer, subject) and belongs to one account.
-import { QueryTypes, type Transaction } from 'sequelize';
+import type { Transaction } from 'sequelize';
 import type { AccountsDatabase } from '../database.ts';
 
 /** The accounts that have an external identity. */
@@ -7,9 +7,9 @@ export async function selectLinked(
   db: AccountsDatabase,
   accountIds: readonly string[],
 ): Promise<Set<string>> {
-  const rows = await db.sequelize.query<{ account_id: string }>(
+  const rows = await db.read<{ account_id: string }>(
     'select distinct account_id from accounts.identities where account_id = any($1::text[])',
-    { bind: [accountIds], type: QueryTypes.SELECT },
+    { bind: [accountIds] },
   );
   return new Set(rows.map((row) => row.account_id));
 }
@@ -20,9 +20,9 @@ export async function selectAccountIdOf(
   transaction: Transaction,
   { issuer, subject }: { issuer: string; subject: string },
 ): Promise<string | null> {
-  const rows = await db.sequelize.query<{ account_id: string }>(
+  const rows = await db.read<{ account_id: string }>(
     'select account_id from accounts.identities where issuer = $1 and subject = $2 for key share',
-    { bind: [issuer, subject], type: QueryTypes.SELECT, transaction },
+    { bind: [issuer, subject], transaction },
   );
   return rows[0]?.account_id ?? null;
 }
@@ -34,10 +34,10 @@ export async function insertIdentity(
   identity: { issuer: string; subject: string; accountId: string; email: string; now: Date },
 ): Promise<boolean> {
   const { issuer, subject, accountId, email, now } = identity;
-  const rows = await db.sequelize.query(
+  const rows = await db.read(
     `insert into accounts.identities (issuer, subject, account_id, email, created_at)
      values ($1, $2, $3, $4, $5) on conflict do nothing returning true`,
-    { bind: [issuer, subject, accountId, email, now], type: QueryTypes.SELECT, transaction },
+    { bind: [issuer, subject, accountId, email, now], transaction },
   );
   return rows.length === 1;
 }
@@ -48,9 +48,9 @@ export async function deleteIdentitiesOf(
   transaction: Transaction,
   accountId: string,
 ): Promise<number> {
-  const rows = await db.sequelize.query(
-    'delete from accounts.identities where account_id = $1 returning true',
-    { bind: [accountId], type: QueryTypes.SELECT, transaction },
-  );
+  const rows = await db.read('delete from accounts.identities where account_id = $1 returning true', {
+    bind: [accountId],
+    transaction,
+  });
   return rows.length;
 }

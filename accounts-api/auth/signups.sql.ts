@@ -35,11 +35,11 @@ export function revokeUnprovenAccess(
   accountId: string,
   now: Date,
 ): Promise<{ id: string; name: string; mask: string }[]> {
-  return db.sequelize.query(
+  return db.read(
     `with ended as (delete from accounts.sessions where account_id = $1),
           unlinked as (delete from accounts.identities where account_id = $1)
      update accounts.api_keys set revoked_at = $2, slot = null where account_id = $1 and revoked_at is null
      returning id, name, mask`,
-    { bind: [accountId, now], type: QueryTypes.SELECT, transaction },
+    { bind: [accountId, now], transaction },
   );
 }

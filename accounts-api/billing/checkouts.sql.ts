@@ -1,5 +1,5 @@
 // The statements for checkouts: payments begun at Stripe, and the tokens of their return pages.
-import { QueryTypes, type Transaction } from 'sequelize';
+import type { Transaction } from 'sequelize';
 import type { Interval } from '../../kernel/plans.ts';
 import type { AccountsDatabase } from '../database.ts';
 
@@ -41,13 +41,12 @@ export async function insertCheckout(
   checkout: NewCheckout,
 ): Promise<boolean> {
   const { id, accountId, email, plan, interval, claimHash, requestHash, createdAt, expiresAt } = checkout;
-  const rows = await db.sequelize.query(
+  const rows = await db.read(
     `insert into accounts.checkouts
        (id, account_id, email, plan, billing_interval, claim_hash, request_hash, created_at, expires_at, check_at)
      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9) on conflict do nothing returning true`,
     {
       bind: [id, accountId, email, plan, interval, claimHash, requestHash, createdAt, expiresAt],
-      type: QueryTypes.SELECT,
       transaction,
     },
   );
@@ -72,7 +71,7 @@ export async function releaseRequest(
 ): Promise<void> {
   await db.sequelize.query(
     'update accounts.checkouts set request_hash = null where request_hash = $1 and expires_at <= $2',
-    { bind: [requestHash, now], type: QueryTypes.RAW, transaction },
+    { bind: [requestHash, now], transaction },
   );
 }
 
@@ -104,10 +103,10 @@ async function one(
   value: string,
   transaction: Transaction | null,
 ): Promise<Checkout | null> {
-  const [row] = await db.sequelize.query<Checkout>(
-    `select ${columns} from accounts.checkouts where ${where}`,
-    { bind: [value], type: QueryTypes.SELECT, transaction },
-  );
+  const [row] = await db.read<Checkout>(`select ${columns} from accounts.checkouts where ${where}`, {
+    bind: [value],
+    transaction,
+  });
   return row ?? null;
 }
 
@@ -120,10 +119,10 @@ export async function storeSession(
   transaction: Transaction,
   { id, sessionId, url, checkAt }: { id: string; sessionId: string; url: string; checkAt: Date },
 ): Promise<boolean> {
-  const rows = await db.sequelize.query(
+  const rows = await db.read(
     `update accounts.checkouts set session_id = $2, url = $3, check_at = $4
      where id = $1 and (session_id is null or session_id = $2) and closed_at is null returning true`,
-    { bind: [id, sessionId, url, checkAt], type: QueryTypes.SELECT, transaction },
+    { bind: [id, sessionId, url, checkAt], transaction },
   );
   return rows.length === 1;
 }
@@ -133,7 +132,7 @@ export async function closeUnmade(db: AccountsDatabase, id: string, now: Date): 
   await db.sequelize.query(
     `update accounts.checkouts set closed_at = $2, check_at = null
      where id = $1 and closed_at is null and session_id is null`,
-    { bind: [id, now], type: QueryTypes.RAW },
+    { bind: [id, now] },
   );
 }
 
@@ -146,7 +145,7 @@ export async function closeCheckout(
 ): Promise<void> {
   await db.sequelize.query(
     'update accounts.checkouts set closed_at = $2, check_at = null where id = $1 and closed_at is null',
-    { bind: [id, now], type: QueryTypes.RAW, transaction },
+    { bind: [id, now], transaction },
   );
 }
 
@@ -160,7 +159,7 @@ export async function notePaid(
     `update accounts.checkouts
      set paid_at = $4, has_key = $3, account_id = $2, closed_at = coalesce(closed_at, $4), check_at = null
      where id = $1 and paid_at is null`,
-    { bind: [id, accountId, hasKey, now], type: QueryTypes.RAW, transaction },
+    { bind: [id, accountId, hasKey, now], transaction },
   );
 }
 
@@ -171,10 +170,10 @@ export async function spendClaim(
   id: string,
   now: Date,
 ): Promise<boolean> {
-  const rows = await db.sequelize.query(
+  const rows = await db.read(
     `update accounts.checkouts set claimed_at = $2
      where id = $1 and claimed_at is null and has_key returning true`,
-    { bind: [id, now], type: QueryTypes.SELECT, transaction },
+    { bind: [id, now], transaction },
   );
   return rows.length === 1;
 }
@@ -188,7 +187,7 @@ export async function endClaims(
 ): Promise<void> {
   await db.sequelize.query(
     `update accounts.checkouts set claimed_at = $2 where account_id = $1 and has_key and claimed_at is null`,
-    { bind: [accountId, now], type: QueryTypes.RAW, transaction },
+    { bind: [accountId, now], transaction },
   );
 }
 
@@ -202,7 +201,7 @@ export async function moveCheckouts(
     `update accounts.checkouts
      set account_id = $2, claimed_at = case when has_key then coalesce(claimed_at, $3) end
      where account_id = $1`,
-    { bind: [from, to, now], type: QueryTypes.RAW, transaction },
+    { bind: [from, to, now], transaction },
   );
 }
 
@@ -211,11 +210,11 @@ export function takeCheckoutsToCheck(
   db: AccountsDatabase,
   { now, nextAt, most }: { now: Date; nextAt: Date; most: number },
 ): Promise<Pick<Checkout, 'id' | 'sessionId' | 'expiresAt'>[]> {
-  return db.sequelize.query(
+  return db.read(
     `update accounts.checkouts set check_at = $2
      where id in (select id from accounts.checkouts where check_at <= $1
                   order by check_at, id limit $3 for no key update skip locked)
      returning id, session_id as "sessionId", expires_at as "expiresAt"`,
-    { bind: [now, nextAt, most], type: QueryTypes.SELECT },
+    { bind: [now, nextAt, most] },
   );
 }

@@ -1,6 +1,6 @@
 // The statements for customers and their subscriptions. A customer is fetched by one process at a time: the fetch has a lease and a number that only
 // rises, so that a late fetch never overwrites the result of a newer one.
-import { QueryTypes, type Transaction } from 'sequelize';
+import type { Transaction } from 'sequelize';
 import type { AccountsDatabase } from '../database.ts';
 import type { FetchedSubscription } from './fetched.ts';
 import type { Subscription } from './subscription-status.ts';
@@ -21,7 +21,7 @@ export function leaseDueCustomers(
   db: AccountsDatabase,
   { now, leasedUntil, most }: { now: Date; leasedUntil: Date; most: number },
 ): Promise<Lease[]> {
-  return db.sequelize.query(
+  return db.read(
     `update accounts.billing_customers as customer set leased_until = $2, lease_no = lease_no + 1
      where id in (select id from accounts.billing_customers
                   where due_at <= $1 and (leased_until is null or leased_until <= $1)
@@ -29,7 +29,7 @@ export function leaseDueCustomers(
      returning id as "customerId", lease_no::float8 as "leaseNo", asked::float8 as asked, failures,
                (select coalesce(max(event_no), 0)::float8 from accounts.stripe_events
                 where customer_id = customer.id and handled_at is null) as "eventNo"`,
-    { bind: [now, leasedUntil, most], type: QueryTypes.SELECT },
+    { bind: [now, leasedUntil, most] },
   );
 }
 
@@ -39,9 +39,9 @@ export async function holdLeased(
   transaction: Transaction,
   { customerId, leaseNo }: Lease,
 ): Promise<{ accountId: string | null; isParked: boolean } | undefined> {
-  const [row] = await db.sequelize.query<{ accountId: string | null; isParked: boolean }>(
+  const [row] = await db.read<{ accountId: string | null; isParked: boolean }>(
     `select account_id as "accountId", parked_at is not null as "isParked" from accounts.billing_customers where id = $1 and lease_no = $2 for update`,
-    { bind: [customerId, leaseNo], type: QueryTypes.SELECT, transaction },
+    { bind: [customerId, leaseNo], transaction },
   );
   return row;
 }
@@ -63,7 +63,6 @@ export async function endLease(
      where id = $1 and lease_no = $2`,
     {
       bind: [customerId, leaseNo, asked, now, dueAt, accountId, isParked, isDeleted],
-      type: QueryTypes.RAW,
       transaction,
     },
   );
@@ -79,7 +78,7 @@ export async function endFailedLease(
     `update accounts.billing_customers
      set due_at = $3, leased_until = null, failures = failures + 1, last_error = $4
      where id = $1 and lease_no = $2`,
-    { bind: [customerId, leaseNo, dueAt, error.slice(0, 500)], type: QueryTypes.RAW },
+    { bind: [customerId, leaseNo, dueAt, error.slice(0, 500)] },
   );
 }
 
@@ -93,19 +92,19 @@ export async function insertCustomerOf(
   await db.sequelize.query(
     `insert into accounts.billing_customers (id, account_id, created_at) values ($1, $2, $3)
      on conflict (id) do update set account_id = excluded.account_id, parked_at = null`,
-    { bind: [customerId, accountId, now], type: QueryTypes.RAW },
+    { bind: [customerId, accountId, now] },
   );
 }
 
 /** The customers of an account that still exist at Stripe: the one of its current subscription first, then the oldest. */
 export async function selectCustomersOf(db: AccountsDatabase, accountId: string): Promise<string[]> {
-  const rows = await db.sequelize.query<{ id: string }>(
+  const rows = await db.read<{ id: string }>(
     `select customer.id from accounts.billing_customers as customer
      where account_id = $1 and deleted_at is null
      order by (select min(array_position(
                  array['active', 'trialing', 'past_due', 'unpaid', 'paused', 'incomplete'], status))
                from accounts.subscriptions where customer_id = customer.id) nulls last, created_at, id`,
-    { bind: [accountId], type: QueryTypes.SELECT },
+    { bind: [accountId] },
   );
   return rows.map(({ id }) => id);
 }
@@ -114,15 +113,15 @@ export async function selectCustomersOf(db: AccountsDatabase, accountId: string)
 export async function noteDeleted(db: AccountsDatabase, customerId: string, now: Date): Promise<void> {
   await db.sequelize.query(
     'update accounts.billing_customers set deleted_at = coalesce(deleted_at, $2) where id = $1',
-    { bind: [customerId, now], type: QueryTypes.RAW },
+    { bind: [customerId, now] },
   );
 }
 
 /** The number of an account's customers that no longer exist at Stripe. */
 export async function countDeletedCustomersOf(db: AccountsDatabase, accountId: string): Promise<number> {
-  const [row] = await db.sequelize.query<{ count: number }>(
+  const [row] = await db.read<{ count: number }>(
     'select count(*)::int as count from accounts.billing_customers where account_id = $1 and deleted_at is not null',
-    { bind: [accountId], type: QueryTypes.SELECT },
+    { bind: [accountId] },
   );
   return row?.count ?? 0;
 }
@@ -142,7 +141,7 @@ export function selectSubscriptions(
   accountIds: readonly string[],
   transaction: Transaction | null = null,
 ): Promise<StoredSubscription[]> {
-  return db.sequelize.query(
+  return db.read(
     `select subscription.id, customer_id as "customerId", account_id as "accountId", status, price_id as "priceId",
             plan, subscription.created_at as "createdAt", current_period_end as "currentPeriodEnd",
             cancels_at as "cancelsAt", grace_ends_at as "graceEndsAt", invoice,
@@ -150,7 +149,7 @@ export function selectSubscriptions(
      from accounts.subscriptions as subscription
      join accounts.billing_customers as customer on customer.id = subscription.customer_id
      where account_id = any($1::text[])`,
-    { bind: [accountIds], type: QueryTypes.SELECT, transaction },
+    { bind: [accountIds], transaction },
   );
 }
 
@@ -187,7 +186,7 @@ export async function replaceSubscriptions(
        created_at = excluded.created_at, current_period_end = excluded.current_period_end,
        cancels_at = excluded.cancels_at, grace_ends_at = excluded.grace_ends_at, invoice = excluded.invoice,
        failures_reported = case when stored.invoice ->> 'id' = excluded.invoice ->> 'id' then stored.failures_reported else 0 end`,
-    { bind: [customerId, JSON.stringify(fetched)], type: QueryTypes.RAW, transaction },
+    { bind: [customerId, JSON.stringify(fetched)], transaction },
   );
 }
 
@@ -200,7 +199,6 @@ export async function noteFailuresReported(
 ): Promise<void> {
   await db.sequelize.query('update accounts.subscriptions set failures_reported = $2 where id = $1', {
     bind: [subscriptionId, attempts],
-    type: QueryTypes.RAW,
     transaction,
   });
 }
@@ -214,21 +212,20 @@ export async function noteCancelAsked(
 ): Promise<void> {
   await db.sequelize.query('update accounts.subscriptions set cancel_asked_at = $2 where id = $1', {
     bind: [subscriptionId, now],
-    type: QueryTypes.RAW,
     transaction,
   });
 }
 
 /** Served accounts with a subscription whose grace has ended. Another subscription may be the reason why they are served. */
 export async function selectGraceEnded(db: AccountsDatabase, now: Date): Promise<string[]> {
-  const rows = await db.sequelize.query<{ id: string }>(
+  const rows = await db.read<{ id: string }>(
     `select distinct account.id
      from accounts.subscriptions as subscription
      join accounts.billing_customers as customer on customer.id = subscription.customer_id
      join accounts.accounts as account on account.id = customer.account_id
      where grace_ends_at <= $1 and account.subscription_state = 'active'
      order by account.id`,
-    { bind: [now], type: QueryTypes.SELECT },
+    { bind: [now] },
   );
   return rows.map(({ id }) => id);
 }

@@ -1,5 +1,5 @@
 // The statements of the inbox: received events, and the customers to fetch because of them.
-import { QueryTypes, type Transaction } from 'sequelize';
+import type { Transaction } from 'sequelize';
 import type { AccountsDatabase } from '../database.ts';
 
 export interface NewStripeEvent {
@@ -17,11 +17,11 @@ export async function insertStripeEvent(
   transaction: Transaction,
   { id, type, customerId, createdAt, receivedAt }: NewStripeEvent,
 ): Promise<boolean> {
-  const rows = await db.sequelize.query(
+  const rows = await db.read(
     `insert into accounts.stripe_events (id, type, customer_id, created_at, received_at, handled_at)
      values ($1, $2, $3, $4, $5, case when $3::text is null then $5::timestamptz end)
      on conflict (id) do nothing returning true`,
-    { bind: [id, type, customerId, createdAt, receivedAt], type: QueryTypes.SELECT, transaction },
+    { bind: [id, type, customerId, createdAt, receivedAt], transaction },
   );
   return rows.length === 1;
 }
@@ -36,7 +36,7 @@ export async function askForCustomer(
   await db.sequelize.query(
     `insert into accounts.billing_customers as customer (id, created_at, due_at, asked) values ($1, $2, $2, 1)
      on conflict (id) do update set asked = customer.asked + 1, due_at = least(customer.due_at, excluded.due_at)`,
-    { bind: [customerId, now], type: QueryTypes.RAW, transaction },
+    { bind: [customerId, now], transaction },
   );
 }
 
@@ -49,7 +49,7 @@ export async function markHandled(
   await db.sequelize.query(
     `update accounts.stripe_events set handled_at = $3
      where customer_id = $1 and event_no <= $2 and handled_at is null`,
-    { bind: [customerId, upTo, now], type: QueryTypes.RAW, transaction },
+    { bind: [customerId, upTo, now], transaction },
   );
 }
 
@@ -80,7 +80,7 @@ export async function selectInboxFigures(
   db: AccountsDatabase,
   { known, live, since }: { known: readonly string[]; live: readonly string[]; since: Date },
 ): Promise<InboxFigures> {
-  const [figures] = await db.sequelize.query<InboxFigures>(
+  const [figures] = await db.read<InboxFigures>(
     `select (select count(*)::int from accounts.stripe_events where handled_at is null) as waiting,
             (select count(*)::int from accounts.stripe_events where type = 'unread') as unread,
             (select count(*)::int from accounts.billing_customers where parked_at is not null) as parked,
@@ -92,7 +92,7 @@ export async function selectInboxFigures(
                and (invoice ->> 'amount_due')::bigint > 0) as duplicates,
             (select max(received_at) from accounts.stripe_events) as "lastAt",
             (select min(received_at) from accounts.stripe_events where handled_at is null) as "oldestWaitingAt"`,
-    { bind: [known, live, since], type: QueryTypes.SELECT },
+    { bind: [known, live, since] },
   );
   if (figures === undefined) throw new Error('PostgreSQL gave no figures.');
   return figures;

@@ -1,6 +1,6 @@
 // The statements that find what has changed of what accounts follow. The ids of the updates never leave PostgreSQL, so memory does not grow
 // with a load.
-import { QueryTypes, type Transaction } from 'sequelize';
+import type { Transaction } from 'sequelize';
 import type { AccountsDatabase } from '../database.ts';
 import type { FollowMode } from '../models/follow.ts';
 
@@ -32,9 +32,9 @@ const matchedSql = (
 
 /** The place of the reader, locked; null while another worker has it. */
 export async function lockReader(db: AccountsDatabase, transaction: Transaction): Promise<string | null> {
-  const rows = await db.sequelize.query<{ place: string }>(
+  const rows = await db.read<{ place: string }>(
     'select place::text from accounts.follow_reader for update skip locked',
-    { type: QueryTypes.SELECT, transaction },
+    { transaction },
   );
   return rows[0]?.place ?? null;
 }
@@ -46,10 +46,10 @@ export async function selectNext(
   after: string,
   limit: number,
 ): Promise<{ until: string; count: number } | null> {
-  const rows = await db.sequelize.query<{ until: string | null; count: number }>(
+  const rows = await db.read<{ until: string | null; count: number }>(
     `select max(position)::text as until, count(*)::int as count
      from (select position from events.updates where position > $1::bigint order by position limit $2) next`,
-    { bind: [after, limit], type: QueryTypes.SELECT, transaction },
+    { bind: [after, limit], transaction },
   );
   const [row] = rows;
   return row?.until == null ? null : { until: row.until, count: row.count };
@@ -73,7 +73,7 @@ export async function noteFound(
        from found where follow.id = found.id and changed_at is null
      )
      update accounts.follow_reader set place = $2::bigint`,
-    { bind: [after, until, mailedTypes], type: QueryTypes.RAW, transaction },
+    { bind: [after, until, mailedTypes], transaction },
   );
 }
 
@@ -102,7 +102,7 @@ export async function takeDue(
   transaction: Transaction,
   due: { changed: Date; mailed: Date; digest: Date; until: string; now: Date; limit: number },
 ): Promise<DueFollow[]> {
-  const taken = await db.sequelize.query<DueFollow>(
+  const taken = await db.read<DueFollow>(
     `with due as (
        select account_id, mode from accounts.follows where changed_at is not null
        group by account_id, mode
@@ -114,13 +114,13 @@ export async function takeDue(
      select follow.id, follow.account_id, follow.mode, follow.place::text, ${isReached} as is_reached
      from due join accounts.follows as follow using (account_id, mode) join accounts.accounts as account on account.id = account_id
      where changed_at is not null order by account_id, mode, follow.id for no key update of follow`,
-    { bind: [due.changed, due.mailed, due.digest, due.limit], type: QueryTypes.SELECT, transaction },
+    { bind: [due.changed, due.mailed, due.digest, due.limit], transaction },
   );
   await db.sequelize.query(
     `update accounts.follows as follow set place = $2::bigint, changed_at = null,
        mailed_at = case when is_reached then $3 else mailed_at end
      from json_to_recordset($1::json) as taken (id text, is_reached boolean) where follow.id = taken.id`,
-    { bind: [JSON.stringify(taken), due.until, due.now], type: QueryTypes.RAW, transaction },
+    { bind: [JSON.stringify(taken), due.until, due.now], transaction },
   );
   return taken;
 }
@@ -161,7 +161,7 @@ export function selectChanges(
   },
 ): Promise<ChangedSeries[]> {
   const first = of.follows.map(({ place }) => BigInt(place)).reduce((a, b) => (a < b ? a : b));
-  return db.sequelize.query<ChangedSeries>(
+  return db.read<ChangedSeries>(
     `with changed as materialized (
        ${changedSql} and ($6::text[] is null or named.id = any($6))
      ), follow as materialized (
@@ -191,7 +191,6 @@ export function selectChanges(
      from series left join points using (series_no) order by name, series.id`,
     {
       bind: [String(first), of.until, mailedTypes, JSON.stringify(of.follows), of.limit, of.series],
-      type: QueryTypes.SELECT,
     },
   );
 }

@@ -1,5 +1,5 @@
 // The statements for follows, except reading or writing a single row by id.
-import { QueryTypes, type Transaction } from 'sequelize';
+import type { Transaction } from 'sequelize';
 import { entryAt } from '../../kernel/entries.ts';
 import type { AccountsDatabase } from '../database.ts';
 import type { FollowKind, FollowMode } from '../models/follow.ts';
@@ -23,13 +23,13 @@ export function selectFollows(
   id: string | null = null,
   transaction: Transaction | null = null,
 ): Promise<ListedFollow[]> {
-  return db.sequelize.query(
+  return db.read(
     `select follow.id, kind, subject, mode, created_at as "createdAt", mailed_at as "mailedAt",
             (select name from events.series_ids named join events.series series using (series_no)
              where kind = 'series' and named.id = subject and not is_deleted limit 1) as name
      from accounts.follows as follow
      where account_id = $1 and ($2::text is null or follow.id = $2) order by created_at, follow.id`,
-    { bind: [accountId, id], type: QueryTypes.SELECT, transaction },
+    { bind: [accountId, id], transaction },
   );
 }
 
@@ -49,9 +49,8 @@ export async function selectSubject(
     source: 'select source as subject from events.series where source = $1 and not is_deleted limit 1',
     search: 'select $1::text as subject where numnode(events.search_query($1)) > 0',
   };
-  const rows = await db.sequelize.query<{ subject: string }>(statements[kind], {
+  const rows = await db.read<{ subject: string }>(statements[kind], {
     bind: [asked],
-    type: QueryTypes.SELECT,
     transaction,
   });
   return rows[0]?.subject ?? null;
@@ -59,9 +58,9 @@ export async function selectSubject(
 
 /** The cursor of the newest update; 0 before the first. */
 export async function selectNewestPlace(db: AccountsDatabase, transaction: Transaction): Promise<string> {
-  const rows = await db.sequelize.query<{ place: string }>(
+  const rows = await db.read<{ place: string }>(
     'select coalesce(max(position), 0)::text as place from events.updates',
-    { type: QueryTypes.SELECT, transaction },
+    { transaction },
   );
   return entryAt(rows, 0).place;
 }
@@ -72,8 +71,8 @@ export function deleteFollowsOf(
   transaction: Transaction,
   accountId: string,
 ): Promise<{ id: string; kind: FollowKind; subject: string }[]> {
-  return db.sequelize.query(
-    'delete from accounts.follows where account_id = $1 returning id, kind, subject',
-    { bind: [accountId], type: QueryTypes.SELECT, transaction },
-  );
+  return db.read('delete from accounts.follows where account_id = $1 returning id, kind, subject', {
+    bind: [accountId],
+    transaction,
+  });
 }

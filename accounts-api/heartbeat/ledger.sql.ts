@@ -1,6 +1,6 @@
 // The statements that settle served calls. Each receives its part of a batch as one JSON array and locks rows in primary key order, so that
 // concurrent batches may wait for each other but never deadlock.
-import { QueryTypes, type Transaction } from 'sequelize';
+import type { Transaction } from 'sequelize';
 import type { AccountsDatabase } from '../database.ts';
 import type { Batch } from '../../kernel/heartbeat/message.ts';
 
@@ -11,9 +11,9 @@ export async function insertSettledBatch(
   batchId: string,
   now: Date,
 ): Promise<boolean> {
-  const rows = await db.sequelize.query(
+  const rows = await db.read(
     `insert into accounts.settled_batches (batch_id, at) values ($1, $2) on conflict do nothing returning true`,
-    { bind: [batchId, now], type: QueryTypes.SELECT, transaction },
+    { bind: [batchId, now], transaction },
   );
   return rows.length === 1;
 }
@@ -34,7 +34,7 @@ export async function addUsage(
      order by account_id, day, key_id, endpoint, status_class
      on conflict (account_id, day, key_id, endpoint, status_class) do update
        set calls = ledger.calls + excluded.calls, billed = ledger.billed + excluded.billed`,
-    { bind: [JSON.stringify(entries)], type: QueryTypes.RAW, transaction },
+    { bind: [JSON.stringify(entries)], transaction },
   );
 }
 
@@ -52,7 +52,7 @@ export async function chargeQuota(
      group by account_id, month
      order by account_id, month
      on conflict (account_id, month) do update set used = quota.used + excluded.used`,
-    { bind: [JSON.stringify(charges)], type: QueryTypes.RAW, transaction },
+    { bind: [JSON.stringify(charges)], transaction },
   );
 }
 
@@ -78,6 +78,6 @@ export async function touchKeys(
      update accounts.api_keys as key set last_used_at = locked.at
      from locked
      where key.id = locked.id and (key.last_used_at is null or locked.at >= key.last_used_at + interval '1 minute')`,
-    { bind: [JSON.stringify(uses), now], type: QueryTypes.RAW, transaction },
+    { bind: [JSON.stringify(uses), now], transaction },
   );
 }

@@ -1,5 +1,5 @@
 // The statements for Idempotency-Key.
-import { QueryTypes, type Transaction } from 'sequelize';
+import type { Transaction } from 'sequelize';
 import type { AccountsDatabase } from '../database.ts';
 
 /** A request that claims a key, identified by account, route, key and instant. */
@@ -22,7 +22,7 @@ export async function claimKey(
   claim: Claim,
   free: { claimedBefore: Date; runningSince: Date },
 ): Promise<boolean> {
-  const rows = await db.sequelize.query(
+  const rows = await db.read(
     `insert into accounts.idempotency_keys as held (account_id, route, key_hash, request_hash, claimed_at)
      values ($1, $2, $3, $4, $5)
      on conflict (account_id, route, key_hash) do update
@@ -32,7 +32,6 @@ export async function claimKey(
      returning true`,
     {
       bind: [...identify(claim), claim.requestHash, claim.claimedAt, free.claimedBefore, free.runningSince],
-      type: QueryTypes.SELECT,
     },
   );
   return rows.length === 1;
@@ -47,10 +46,10 @@ export interface HeldKey {
 
 /** The claim of the key, or null if it was released meanwhile. */
 export async function selectHeldKey(db: AccountsDatabase, claim: Claim): Promise<HeldKey | null> {
-  const rows = await db.sequelize.query<HeldKey>(
+  const rows = await db.read<HeldKey>(
     `select request_hash as "requestHash", status, answer from accounts.idempotency_keys
      where account_id = $1 and route = $2 and key_hash = $3`,
-    { bind: identify(claim), type: QueryTypes.SELECT },
+    { bind: identify(claim) },
   );
   return rows[0] ?? null;
 }
@@ -65,13 +64,12 @@ export async function storeAnswer(
   claim: Claim,
   answer: { status: number; data: object },
 ): Promise<boolean> {
-  const rows = await db.sequelize.query(
+  const rows = await db.read(
     `update accounts.idempotency_keys set status = $5, answer = $6
      where account_id = $1 and route = $2 and key_hash = $3 and claimed_at = $4 and status is null
      returning true`,
     {
       bind: [...identify(claim), claim.claimedAt, answer.status, JSON.stringify(answer.data)],
-      type: QueryTypes.SELECT,
       transaction,
     },
   );

@@ -54,11 +54,11 @@ export async function countActiveKeys(
   accountIds: readonly string[],
   now: Date,
 ): Promise<Map<string, number>> {
-  const rows = await db.sequelize.query<{ account_id: string; active: number }>(
+  const rows = await db.read<{ account_id: string; active: number }>(
     `select account_id, count(*)::int as active from accounts.api_keys
      where account_id = any($1::text[]) and revoked_at is null and (expires_at is null or expires_at > $2)
      group by account_id`,
-    { bind: [accountIds, now], type: QueryTypes.SELECT },
+    { bind: [accountIds, now] },
   );
   return new Map(rows.map((row) => [row.account_id, row.active]));
 }
@@ -83,10 +83,10 @@ export async function lowestFreeSlot(
   transaction: Transaction,
   { of: table, accountId, max }: { of: 'api_keys' | 'webhooks'; accountId: string; max: number },
 ): Promise<number | null> {
-  const rows = await db.sequelize.query<{ slot: number | null }>(
+  const rows = await db.read<{ slot: number | null }>(
     `select min(slot)::int as slot from generate_series(1, $2) as slot
      where slot not in (select slot from accounts.${table} where account_id = $1 and slot is not null)`,
-    { bind: [accountId, max], type: QueryTypes.SELECT, transaction },
+    { bind: [accountId, max], transaction },
   );
   return rows[0]?.slot ?? null;
 }
@@ -98,9 +98,9 @@ export async function selectNthNewest(
   accountId: string,
   n: number,
 ): Promise<Date | null> {
-  const rows = await db.sequelize.query<{ created_at: Date }>(
+  const rows = await db.read<{ created_at: Date }>(
     'select created_at from accounts.api_keys where account_id = $1 order by created_at desc offset $2 limit 1',
-    { bind: [accountId, n - 1], type: QueryTypes.SELECT, transaction },
+    { bind: [accountId, n - 1], transaction },
   );
   return rows[0]?.created_at ?? null;
 }
@@ -114,7 +114,7 @@ export async function noteExpiringKeys(
   now: Date,
   daysBefore: readonly number[],
 ): Promise<string[]> {
-  const rows = await db.sequelize.query<{ id: string }>(
+  const rows = await db.read<{ id: string }>(
     `update accounts.api_keys set expiry_notified_at = $1
      where id in (
        select id from accounts.api_keys
@@ -126,7 +126,7 @@ export async function noteExpiringKeys(
              and (expiry_notified_at is null or expiry_notified_at < expires_at - days * interval '1 day'))
        order by expires_at, id limit 1000 for no key update skip locked)
      returning id`,
-    { bind: [now, daysBefore], type: QueryTypes.SELECT, transaction },
+    { bind: [now, daysBefore], transaction },
   );
   return rows.map(({ id }) => id);
 }

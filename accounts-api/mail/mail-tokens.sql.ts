@@ -1,5 +1,5 @@
 // The statements for mailed links. Each link is valid once, until it expires or until what it is bound to changes.
-import { QueryTypes, type Transaction } from 'sequelize';
+import type { Transaction } from 'sequelize';
 import type { AccountsDatabase } from '../database.ts';
 
 export type Purpose = 'sign_up' | 'verify_email' | 'change_email' | 'reset_password';
@@ -39,7 +39,6 @@ export async function insertMailToken(
         token.createdAt,
         token.expiresAt,
       ],
-      type: QueryTypes.RAW,
     },
   );
 }
@@ -57,9 +56,9 @@ export async function selectMailToken<P extends Purpose>(
   purposes: readonly P[],
   now: Date,
 ): Promise<LinkFor<P> | null> {
-  const rows = await db.sequelize.query<LinkFor<P>>(
+  const rows = await db.read<LinkFor<P>>(
     `select purpose, signup_id, account_id, email from accounts.mail_tokens as token where ${stillGood}`,
-    { bind: [hash, purposes, now], type: QueryTypes.SELECT },
+    { bind: [hash, purposes, now] },
   );
   return rows[0] ?? null;
 }
@@ -72,9 +71,9 @@ export async function spendMailToken(
   purpose: Purpose,
   now: Date,
 ): Promise<boolean> {
-  const rows = await db.sequelize.query(
+  const rows = await db.read(
     `update accounts.mail_tokens as token set used_at = $3 where ${stillGood} returning true`,
-    { bind: [hash, [purpose], now], type: QueryTypes.SELECT, transaction },
+    { bind: [hash, [purpose], now], transaction },
   );
   return rows.length === 1;
 }

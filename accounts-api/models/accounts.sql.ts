@@ -24,9 +24,9 @@ export async function findAccountByEmail(
 
 /** The ids of the accounts with the role operator that are not disabled. */
 export async function selectOperators(db: AccountsDatabase, transaction: Transaction): Promise<string[]> {
-  const rows = await db.sequelize.query<{ id: string }>(
+  const rows = await db.read<{ id: string }>(
     `select id from accounts.accounts where role = 'operator' and status = 'active' order by id`,
-    { type: QueryTypes.SELECT, transaction },
+    { transaction },
   );
   return rows.map(({ id }) => id);
 }

@@ -1,5 +1,4 @@
 // The statements about all accounts of the installation, for operators.
-import { QueryTypes } from 'sequelize';
 import type { Queryable } from '../../kernel/database.ts';
 import type { AccountsDatabase } from '../database.ts';
 
@@ -45,7 +44,7 @@ export function selectAccounts(
   const [by, type] = sort.endsWith('email')
     ? ['lower(account.email)', 'text']
     : ['account.created_at', 'timestamptz'];
-  return db.sequelize.query(
+  return db.read(
     `select account.id, account.email, account.name, ${planNow} as plan, account.status, account.role,
             account.subscription_state, account.created_at,
             (select count(*)::int from accounts.api_keys as key
@@ -64,7 +63,6 @@ export function selectAccounts(
      limit $10`,
     {
       bind: [planIds, now, month, q, plan, status, role, after?.at ?? null, after?.id ?? null, limit],
-      type: QueryTypes.SELECT,
     },
   );
 }
@@ -74,9 +72,9 @@ export async function countAccountsByPlan(
   db: AccountsDatabase,
   planIds: readonly string[],
 ): Promise<Map<string, number>> {
-  const rows = await db.sequelize.query<{ plan: string; accounts: number }>(
+  const rows = await db.read<{ plan: string; accounts: number }>(
     `select ${planNow} as plan, count(*)::int as accounts from accounts.accounts as account group by 1`,
-    { bind: [planIds], type: QueryTypes.SELECT },
+    { bind: [planIds] },
   );
   return new Map(rows.map(({ plan, accounts }) => [plan, accounts]));
 }

@@ -18,10 +18,10 @@ export async function selectKnownEmails(
   db: AccountsDatabase,
   emails: readonly string[],
 ): Promise<Set<string>> {
-  const rows = await db.sequelize.query<{ email: string }>(
+  const rows = await db.read<{ email: string }>(
     `select asked.email from unnest($1::text[]) as asked (email)
      where exists (select from accounts.accounts as account where lower(account.email) = lower(asked.email))`,
-    { bind: [emails], type: QueryTypes.SELECT },
+    { bind: [emails] },
   );
   return new Set(rows.map(({ email }) => email));
 }
@@ -35,10 +35,10 @@ export async function markMailRefused(
   email: string,
   at: Date | null,
 ): Promise<string | null> {
-  const rows = await db.sequelize.query<{ id: string }>(
+  const rows = await db.read<{ id: string }>(
     `update accounts.accounts set mail_refused_at = $2
      where lower(email) = lower($1) and mail_refused_at is distinct from $2 returning id`,
-    { bind: [email, at], type: QueryTypes.SELECT },
+    { bind: [email, at] },
   );
   return rows[0]?.id ?? null;
 }

@@ -1,5 +1,5 @@
 // The statements for Google flows. Each flow belongs to one browser, is answered once, and ends with the session or account that began it.
-import { QueryTypes, type Transaction } from 'sequelize';
+import type { Transaction } from 'sequelize';
 import type { AccountsDatabase } from '../database.ts';
 
 interface NewFlow {
@@ -13,7 +13,7 @@ interface NewFlow {
 export async function insertSignInFlow(db: AccountsDatabase, flow: NewFlow): Promise<void> {
   await db.sequelize.query(
     `insert into accounts.google_flows (state_hash, cookie_hash, return_to, expires_at) values ($1, $2, $3, $4)`,
-    { bind: [flow.stateHash, flow.cookieHash, flow.returnTo, flow.expiresAt], type: QueryTypes.RAW },
+    { bind: [flow.stateHash, flow.cookieHash, flow.returnTo, flow.expiresAt] },
   );
 }
 
@@ -26,7 +26,7 @@ export async function insertLinkFlow(
   flow: NewFlow,
   sessionId: string,
 ): Promise<boolean> {
-  const rows = await db.sequelize.query(
+  const rows = await db.read(
     `insert into accounts.google_flows
        (state_hash, cookie_hash, return_to, expires_at, session_id, link_account_id, credential_version)
      select $1, $2, $3, $4, session.id, account.id, account.credential_version
@@ -36,7 +36,6 @@ export async function insertLinkFlow(
      returning true`,
     {
       bind: [flow.stateHash, flow.cookieHash, flow.returnTo, flow.expiresAt, sessionId],
-      type: QueryTypes.SELECT,
     },
   );
   return rows.length === 1;
@@ -47,11 +46,11 @@ export async function takeFlow(
   db: AccountsDatabase,
   { stateHash, cookieHash, now }: { stateHash: string; cookieHash: string; now: Date },
 ): Promise<{ return_to: string; link_account_id: string | null } | null> {
-  const rows = await db.sequelize.query<{ return_to: string; link_account_id: string | null }>(
+  const rows = await db.read<{ return_to: string; link_account_id: string | null }>(
     `update accounts.google_flows set used_at = $3
      where state_hash = $1 and cookie_hash = $2 and used_at is null and expires_at > $3
      returning return_to, link_account_id`,
-    { bind: [stateHash, cookieHash, now], type: QueryTypes.SELECT },
+    { bind: [stateHash, cookieHash, now] },
   );
   return rows[0] ?? null;
 }
@@ -66,14 +65,14 @@ export async function holdLinkTarget(
   transaction: Transaction,
   { stateHash, since }: { stateHash: string; since: Date },
 ): Promise<boolean> {
-  const rows = await db.sequelize.query(
+  const rows = await db.read(
     `select true
      from accounts.google_flows as flow join accounts.accounts as account on account.id = flow.link_account_id
      join accounts.sessions as session on session.id = flow.session_id
      where flow.state_hash = $1 and session.auth_time >= $2 and account.role is null
        and account.status = 'active' and account.credential_version = flow.credential_version
      for no key update of account`,
-    { bind: [stateHash, since], type: QueryTypes.SELECT, transaction },
+    { bind: [stateHash, since], transaction },
   );
   return rows.length === 1;
 }
@@ -91,7 +90,6 @@ export async function storeCode(
      where state_hash = $1`,
     {
       bind: [code.stateHash, code.codeHash, code.accountId, code.expiresAt],
-      type: QueryTypes.RAW,
       transaction,
     },
   );
@@ -107,7 +105,7 @@ export async function takeCode(
   transaction: Transaction,
   { codeHash, cookieHash, now }: { codeHash: string; cookieHash: string; now: Date },
 ): Promise<string | null> {
-  const rows = await db.sequelize.query<{ code_account_id: string }>(
+  const rows = await db.read<{ code_account_id: string }>(
     `with held as (
        select flow.state_hash
        from accounts.google_flows as flow join accounts.accounts as account on account.id = flow.code_account_id
@@ -116,7 +114,7 @@ export async function takeCode(
        for no key update of account)
      delete from accounts.google_flows as flow using held where flow.state_hash = held.state_hash
      returning flow.code_account_id`,
-    { bind: [codeHash, cookieHash, now], type: QueryTypes.SELECT, transaction },
+    { bind: [codeHash, cookieHash, now], transaction },
   );
   return rows[0]?.code_account_id ?? null;
 }
@@ -129,6 +127,6 @@ export async function deleteFlowsOf(
 ): Promise<void> {
   await db.sequelize.query(
     'delete from accounts.google_flows where link_account_id = $1 or code_account_id = $1',
-    { bind: [accountId], type: QueryTypes.RAW, transaction },
+    { bind: [accountId], transaction },
   );
 }

@@ -1,5 +1,5 @@
 // The statements for passkeys and the challenges that they sign.
-import { QueryTypes, type Transaction } from 'sequelize';
+import type { Transaction } from 'sequelize';
 import type { AccountsDatabase } from '../database.ts';
 
 export interface Passkey {
@@ -23,9 +23,9 @@ export function selectPasskeys(
   transaction: Transaction | null,
   accountId: string,
 ): Promise<Passkey[]> {
-  return db.sequelize.query<Passkey>(
+  return db.read<Passkey>(
     `select ${columns} from accounts.passkeys where account_id = $1 order by created_at, id`,
-    { bind: [accountId], type: QueryTypes.SELECT, transaction },
+    { bind: [accountId], transaction },
   );
 }
 
@@ -34,9 +34,9 @@ export async function countPasskeys(
   transaction: Transaction | null,
   accountId: string,
 ): Promise<number> {
-  const rows = await db.sequelize.query<{ count: number }>(
+  const rows = await db.read<{ count: number }>(
     'select count(*)::int as count from accounts.passkeys where account_id = $1',
-    { bind: [accountId], type: QueryTypes.SELECT, transaction },
+    { bind: [accountId], transaction },
   );
   return rows[0]?.count ?? 0;
 }
@@ -52,10 +52,9 @@ export async function hasPasskey(
 
 /** The passkey with a credential id, of whatever account. */
 export async function findPasskey(db: AccountsDatabase, credentialId: string): Promise<Passkey | null> {
-  const rows = await db.sequelize.query<Passkey>(
-    `select ${columns} from accounts.passkeys where credential_id = $1`,
-    { bind: [credentialId], type: QueryTypes.SELECT },
-  );
+  const rows = await db.read<Passkey>(`select ${columns} from accounts.passkeys where credential_id = $1`, {
+    bind: [credentialId],
+  });
   return rows[0] ?? null;
 }
 
@@ -65,12 +64,11 @@ export async function insertPasskey(
   transaction: Transaction,
   { id, account_id, credential_id, public_key, sign_count, name, created_at }: Omit<Passkey, 'last_used_at'>,
 ): Promise<boolean> {
-  const rows = await db.sequelize.query(
+  const rows = await db.read(
     `insert into accounts.passkeys (id, account_id, credential_id, public_key, sign_count, name, created_at)
      values ($1, $2, $3, $4, $5, $6, $7) on conflict (credential_id) do nothing returning true`,
     {
       bind: [id, account_id, credential_id, public_key, sign_count, name, created_at],
-      type: QueryTypes.SELECT,
       transaction,
     },
   );
@@ -83,11 +81,11 @@ export async function renamePasskey(
   transaction: Transaction,
   { accountId, id, name }: { accountId: string; id: string; name: string },
 ): Promise<(Passkey & { before: string }) | null> {
-  const rows = await db.sequelize.query<Passkey & { before: string }>(
+  const rows = await db.read<Passkey & { before: string }>(
     `with old as (select name from accounts.passkeys where account_id = $1 and id = $2)
      update accounts.passkeys set name = $3 where account_id = $1 and id = $2
      returning ${columns}, (select name from old) as before`,
-    { bind: [accountId, id, name], type: QueryTypes.SELECT, transaction },
+    { bind: [accountId, id, name], transaction },
   );
   return rows[0] ?? null;
 }
@@ -98,9 +96,9 @@ export function deletePasskeys(
   transaction: Transaction,
   { accountId, id = null }: { accountId: string; id?: string | null },
 ): Promise<{ id: string; name: string }[]> {
-  return db.sequelize.query(
+  return db.read(
     `delete from accounts.passkeys where account_id = $1 and ($2::text is null or id = $2) returning id, name`,
-    { bind: [accountId, id], type: QueryTypes.SELECT, transaction },
+    { bind: [accountId, id], transaction },
   );
 }
 
@@ -113,10 +111,10 @@ export async function noteUse(
   transaction: Transaction,
   { id, signCount, now }: { id: string; signCount: number; now: Date },
 ): Promise<boolean> {
-  const rows = await db.sequelize.query(
+  const rows = await db.read(
     `update accounts.passkeys set sign_count = $2, last_used_at = $3
      where id = $1 and (sign_count < $2 or (sign_count = 0 and $2 = 0)) returning true`,
-    { bind: [id, signCount, now], type: QueryTypes.SELECT, transaction },
+    { bind: [id, signCount, now], transaction },
   );
   return rows.length === 1;
 }
@@ -137,7 +135,7 @@ export async function insertChallenge(
   await db.sequelize.query(
     `insert into accounts.passkey_challenges (hash, account_id, session_id, credential_version, expires_at)
      values ($1, $2, $3, $4, $5)`,
-    { bind: [hash, ...boundTo(adder), expiresAt], type: QueryTypes.RAW, transaction },
+    { bind: [hash, ...boundTo(adder), expiresAt], transaction },
   );
 }
 
@@ -146,11 +144,11 @@ export async function takeChallenge(
   db: AccountsDatabase,
   { hash, adder, now }: { hash: string; adder: Adder | null; now: Date },
 ): Promise<boolean> {
-  const rows = await db.sequelize.query(
+  const rows = await db.read(
     `delete from accounts.passkey_challenges
      where hash = $1 and account_id is not distinct from $2 and session_id is not distinct from $3
        and credential_version is not distinct from $4::int and expires_at > $5 returning true`,
-    { bind: [hash, ...boundTo(adder), now], type: QueryTypes.SELECT },
+    { bind: [hash, ...boundTo(adder), now] },
   );
   return rows.length === 1;
 }

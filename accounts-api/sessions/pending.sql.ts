@@ -1,5 +1,5 @@
 // The statements for sign-ins that wait for their second step.
-import { QueryTypes, type Transaction } from 'sequelize';
+import type { Transaction } from 'sequelize';
 import type { AccountsDatabase } from '../database.ts';
 
 /** The kind of the first step. */
@@ -23,7 +23,7 @@ export async function insertPending(
 ): Promise<void> {
   await db.sequelize.query(
     'delete from accounts.pending_sign_ins where account_id = $1 and expires_at <= $2',
-    { bind: [pending.account_id, pending.now], type: QueryTypes.RAW, transaction },
+    { bind: [pending.account_id, pending.now], transaction },
   );
   await db.sequelize.query(
     `insert into accounts.pending_sign_ins (hash, account_id, credential_version, how, known_device, expires_at)
@@ -37,7 +37,6 @@ export async function insertPending(
         pending.known_device,
         pending.expiresAt,
       ],
-      type: QueryTypes.RAW,
       transaction,
     },
   );
@@ -49,10 +48,10 @@ export async function selectPending(
   hash: string,
   now: Date,
 ): Promise<PendingSignIn | null> {
-  const rows = await db.sequelize.query<PendingSignIn>(
+  const rows = await db.read<PendingSignIn>(
     `select account_id, credential_version, how, known_device
      from accounts.pending_sign_ins where hash = $1 and expires_at > $2`,
-    { bind: [hash, now], type: QueryTypes.SELECT },
+    { bind: [hash, now] },
   );
   return rows[0] ?? null;
 }
@@ -63,14 +62,10 @@ export async function takePending(
   transaction: Transaction,
   hash: string,
 ): Promise<boolean> {
-  const rows = await db.sequelize.query(
-    'delete from accounts.pending_sign_ins where hash = $1 returning true',
-    {
-      bind: [hash],
-      type: QueryTypes.SELECT,
-      transaction,
-    },
-  );
+  const rows = await db.read('delete from accounts.pending_sign_ins where hash = $1 returning true', {
+    bind: [hash],
+    transaction,
+  });
   return rows.length === 1;
 }
 
@@ -82,7 +77,6 @@ export async function deletePendingOf(
 ): Promise<void> {
   await db.sequelize.query('delete from accounts.pending_sign_ins where account_id = $1', {
     bind: [accountId],
-    type: QueryTypes.RAW,
     transaction,
   });
 }

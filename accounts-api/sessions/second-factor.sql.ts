@@ -1,5 +1,5 @@
 // The statements for authenticator apps and recovery codes. Their callers have locked the account.
-import { QueryTypes, type Transaction } from 'sequelize';
+import type { Transaction } from 'sequelize';
 import type { AccountsDatabase } from '../database.ts';
 
 export interface Authenticator {
@@ -16,9 +16,9 @@ export async function selectAuthenticator(
   transaction: Transaction | null,
   accountId: string,
 ): Promise<Authenticator | null> {
-  const rows = await db.sequelize.query<Authenticator>(
+  const rows = await db.read<Authenticator>(
     'select secret, created_at, confirmed_at from accounts.authenticators where account_id = $1',
-    { bind: [accountId], type: QueryTypes.SELECT, transaction },
+    { bind: [accountId], transaction },
   );
   return rows[0] ?? null;
 }
@@ -29,9 +29,9 @@ export async function hasSecondFactor(
   transaction: Transaction | null,
   accountId: string,
 ): Promise<boolean> {
-  const rows = await db.sequelize.query(
+  const rows = await db.read(
     'select true from accounts.authenticators where account_id = $1 and confirmed_at is not null',
-    { bind: [accountId], type: QueryTypes.SELECT, transaction },
+    { bind: [accountId], transaction },
   );
   return rows.length === 1;
 }
@@ -42,11 +42,11 @@ export async function storeAuthenticator(
   transaction: Transaction,
   { accountId, secret, now }: { accountId: string; secret: string; now: Date },
 ): Promise<boolean> {
-  const rows = await db.sequelize.query(
+  const rows = await db.read(
     `insert into accounts.authenticators as mine (account_id, secret, created_at) values ($1, $2, $3)
      on conflict (account_id) do update set secret = $2, created_at = $3 where mine.confirmed_at is null
      returning true`,
-    { bind: [accountId, secret, now], type: QueryTypes.SELECT, transaction },
+    { bind: [accountId, secret, now], transaction },
   );
   return rows.length === 1;
 }
@@ -59,7 +59,7 @@ export async function confirmAuthenticator(
 ): Promise<void> {
   await db.sequelize.query(
     'update accounts.authenticators set confirmed_at = $2, last_step = $3 where account_id = $1 and confirmed_at is null',
-    { bind: [accountId, now, step], type: QueryTypes.RAW, transaction },
+    { bind: [accountId, now, step], transaction },
   );
 }
 
@@ -69,10 +69,10 @@ export async function takeStep(
   transaction: Transaction,
   { accountId, step }: { accountId: string; step: number },
 ): Promise<boolean> {
-  const rows = await db.sequelize.query(
+  const rows = await db.read(
     `update accounts.authenticators set last_step = $2
      where account_id = $1 and confirmed_at is not null and last_step < $2 returning true`,
-    { bind: [accountId, step], type: QueryTypes.SELECT, transaction },
+    { bind: [accountId, step], transaction },
   );
   return rows.length === 1;
 }
@@ -83,9 +83,9 @@ export async function deleteAuthenticator(
   transaction: Transaction,
   accountId: string,
 ): Promise<boolean> {
-  const rows = await db.sequelize.query<{ counted: boolean }>(
+  const rows = await db.read<{ counted: boolean }>(
     'delete from accounts.authenticators where account_id = $1 returning confirmed_at is not null as counted',
-    { bind: [accountId], type: QueryTypes.SELECT, transaction },
+    { bind: [accountId], transaction },
   );
   return rows[0]?.counted ?? false;
 }
@@ -98,13 +98,12 @@ export async function replaceRecoveryCodes(
 ): Promise<void> {
   await db.sequelize.query('delete from accounts.recovery_codes where account_id = $1', {
     bind: [accountId],
-    type: QueryTypes.RAW,
     transaction,
   });
   await db.sequelize.query(
     `insert into accounts.recovery_codes (account_id, hash, created_at)
      select $1, hash, $3 from unnest($2::text[]) as hash`,
-    { bind: [accountId, hashes, now], type: QueryTypes.RAW, transaction },
+    { bind: [accountId, hashes, now], transaction },
   );
 }
 
@@ -114,10 +113,10 @@ export async function spendRecoveryCode(
   transaction: Transaction,
   { accountId, hash, now }: { accountId: string; hash: string; now: Date },
 ): Promise<boolean> {
-  const rows = await db.sequelize.query(
+  const rows = await db.read(
     `update accounts.recovery_codes set used_at = $3
      where account_id = $1 and hash = $2 and used_at is null returning true`,
-    { bind: [accountId, hash, now], type: QueryTypes.SELECT, transaction },
+    { bind: [accountId, hash, now], transaction },
   );
   return rows.length === 1;
 }
@@ -128,9 +127,9 @@ export async function countRecoveryCodes(
   transaction: Transaction | null,
   accountId: string,
 ): Promise<number> {
-  const rows = await db.sequelize.query<{ left: number }>(
+  const rows = await db.read<{ left: number }>(
     'select count(*)::int as left from accounts.recovery_codes where account_id = $1 and used_at is null',
-    { bind: [accountId], type: QueryTypes.SELECT, transaction },
+    { bind: [accountId], transaction },
   );
   return rows[0]?.left ?? 0;
 }
@@ -141,11 +140,11 @@ export function selectOutdatedAuthenticators(
   transaction: Transaction,
   { keyId, after, limit }: { keyId: string; after: string; limit: number },
 ): Promise<{ account_id: string; secret: string }[]> {
-  return db.sequelize.query(
+  return db.read(
     `select account_id, secret from accounts.authenticators
      where account_id > $2 and split_part(secret, '.', 1) <> $1
      order by account_id limit $3 for no key update`,
-    { bind: [keyId, after, limit], type: QueryTypes.SELECT, transaction },
+    { bind: [keyId, after, limit], transaction },
   );
 }
 
@@ -154,10 +153,10 @@ export async function countUnreadableAuthenticators(
   db: AccountsDatabase,
   keyIds: readonly string[],
 ): Promise<number> {
-  const rows = await db.sequelize.query<{ unreadable: number }>(
+  const rows = await db.read<{ unreadable: number }>(
     `select count(*)::int as unreadable from accounts.authenticators
      where split_part(secret, '.', 1) <> all($1::text[])`,
-    { bind: [keyIds], type: QueryTypes.SELECT },
+    { bind: [keyIds] },
   );
   return rows[0]?.unreadable ?? 0;
 }
@@ -170,7 +169,6 @@ export async function storeSealed(
 ): Promise<void> {
   await db.sequelize.query('update accounts.authenticators set secret = $2 where account_id = $1', {
     bind: [accountId, secret],
-    type: QueryTypes.RAW,
     transaction,
   });
 }

@@ -1,5 +1,5 @@
 // The statements about sessions, except reading or writing a single row by id.
-import { Op, QueryTypes, type Transaction } from 'sequelize';
+import { Op, type Transaction } from 'sequelize';
 import type { AccountsDatabase } from '../database.ts';
 import { deleteFlowsOf } from './google.sql.ts';
 import { deletePendingOf } from './pending.sql.ts';
@@ -37,7 +37,7 @@ export function selectSessions(
   ids: readonly string[],
   now: Date,
 ): Promise<SessionCredentialRow[]> {
-  return db.sequelize.query(
+  return db.read(
     `select session.id as session_id, session.secret_hash, session.account_id, account.plan,
             account.subscription_state <> 'inactive' as active, account.role, session.auth_time, session.two_factors,
             account.role = 'operator' and (
@@ -47,7 +47,7 @@ export function selectSessions(
      from accounts.sessions as session join accounts.accounts as account on account.id = session.account_id
      where session.id = any($1::text[]) and session.idle_expires_at > $2 and session.absolute_expires_at > $2
        and account.status = 'active'`,
-    { bind: [ids, now], type: QueryTypes.SELECT },
+    { bind: [ids, now] },
   );
 }
 
@@ -59,7 +59,7 @@ export async function touchSessions(db: AccountsDatabase, ids: readonly string[]
      where id in (select id from accounts.sessions
                   where id = any($1::text[]) and last_seen_at <= $2::timestamptz - interval '${seenEveryMinutes} minutes'
                   order by id for no key update skip locked)`,
-    { bind: [ids, now], type: QueryTypes.RAW },
+    { bind: [ids, now] },
   );
 }
 
@@ -74,7 +74,7 @@ export async function endOldestSessions(
     `delete from accounts.sessions where id in (
        select id from accounts.sessions where account_id = $1 and id <> $2
        order by last_seen_at desc, created_at desc, id offset $3)`,
-    { bind: [accountId, id, sessionsMax - 1], type: QueryTypes.RAW, transaction },
+    { bind: [accountId, id, sessionsMax - 1], transaction },
   );
 }
 

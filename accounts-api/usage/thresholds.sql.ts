@@ -1,5 +1,5 @@
 // The statements for usage thresholds: the calls served for an account this month, and the parts of its limit that it has reached.
-import { QueryTypes, type Transaction } from 'sequelize';
+import type { Transaction } from 'sequelize';
 import type { AccountsDatabase } from '../database.ts';
 import type { UsageRow } from '../../kernel/heartbeat/message.ts';
 import type { Allowance } from './allowances.ts';
@@ -15,7 +15,7 @@ export function countServed(
   allowances: readonly Allowance[],
   now: Date,
 ): Promise<Threshold[]> {
-  return db.sequelize.query(
+  return db.read(
     `with added as (
        select account_id, date_trunc('month', day::timestamp)::date as month, sum(billed) as billed
        from json_to_recordset($1::json) as entry(account_id text, day date, billed bigint)
@@ -41,7 +41,7 @@ export function countServed(
        on locked.served * 100 >= plan.calls_month * threshold.percent
      on conflict do nothing
      returning account_id, month::text, calls_month::float8 as calls_month, percent`,
-    { bind: [JSON.stringify(usage), JSON.stringify(allowances), now], type: QueryTypes.SELECT, transaction },
+    { bind: [JSON.stringify(usage), JSON.stringify(allowances), now], transaction },
   );
 }
 
@@ -56,7 +56,7 @@ export interface Threshold {
 
 /** Marks parts of limits as mailed. @returns the newly marked ones, only the highest per account and limit. */
 export function noteMailed(db: AccountsDatabase, transaction: Transaction, now: Date): Promise<Threshold[]> {
-  return db.sequelize.query(
+  return db.read(
     `with noted as (
        update accounts.usage_thresholds set mailed_at = $1
        where (account_id, month, calls_month, percent) in (
@@ -67,6 +67,6 @@ export function noteMailed(db: AccountsDatabase, transaction: Transaction, now: 
      )
      select account_id, month::text, calls_month::float8 as calls_month, max(percent)::int as percent
      from noted group by account_id, month, noted.calls_month order by account_id, month`,
-    { bind: [now], type: QueryTypes.SELECT, transaction },
+    { bind: [now], transaction },
   );
 }

@@ -1,5 +1,5 @@
 // The statements for the delivery log: its pages, one delivery with its attempts, and sending it again.
-import { QueryTypes, type Transaction } from 'sequelize';
+import type { Transaction } from 'sequelize';
 import type { EventType } from '../../kernel/events/catalogue.ts';
 import type { AccountsDatabase } from '../database.ts';
 
@@ -44,7 +44,7 @@ export async function selectDeliveries(
   },
 ): Promise<DeliveryRow[]> {
   const [behind, direction] = page.sort === 'created_at' ? ['>', 'asc'] : ['<', 'desc'];
-  return db.sequelize.query<DeliveryRow>(
+  return db.read<DeliveryRow>(
     `select ${columns}
      from (
        select * from accounts.webhook_messages
@@ -62,7 +62,6 @@ export async function selectDeliveries(
         page.after?.id ?? null,
         page.limit,
       ],
-      type: QueryTypes.SELECT,
     },
   );
 }
@@ -82,18 +81,18 @@ export async function selectDelivery(
   id: string,
   attemptsMax: number,
 ): Promise<{ delivery: DeliveryRow & { body: string }; attempts: Attempt[] } | null> {
-  const [delivery] = await db.sequelize.query<DeliveryRow & { body: string }>(
+  const [delivery] = await db.read<DeliveryRow & { body: string }>(
     `select ${columns}, coalesce(message.body, event.body) as body
      from accounts.webhook_messages as message
      join accounts.webhook_events as event on event.id = message.event_id ${withLast}
      where message.webhook_id = $1 and message.id = $2`,
-    { bind: [webhookId, id], type: QueryTypes.SELECT },
+    { bind: [webhookId, id] },
   );
   if (delivery === undefined) return null;
-  const attempts = await db.sequelize.query<Attempt>(
+  const attempts = await db.read<Attempt>(
     `select at, latency_ms, status, error, response from accounts.webhook_attempts
      where message_id = $1 order by attempt desc limit $2`,
-    { bind: [id, attemptsMax], type: QueryTypes.SELECT },
+    { bind: [id, attemptsMax] },
   );
   return { delivery, attempts };
 }
@@ -104,10 +103,10 @@ export async function resendMessage(
   transaction: Transaction,
   { webhookId, id, now }: { webhookId: string; id: string; now: Date },
 ): Promise<boolean> {
-  const rows = await db.sequelize.query(
+  const rows = await db.read(
     `update accounts.webhook_messages set status = 'pending', failures = 0, due_at = $3
      where webhook_id = $1 and id = $2 returning true`,
-    { bind: [webhookId, id, now], type: QueryTypes.SELECT, transaction },
+    { bind: [webhookId, id, now], transaction },
   );
   return rows.length === 1;
 }

@@ -1,5 +1,5 @@
 // The statements that turn events into messages.
-import { QueryTypes, type Transaction } from 'sequelize';
+import type { Transaction } from 'sequelize';
 import type { EventType } from '../../kernel/events/catalogue.ts';
 import type { AccountsDatabase } from '../database.ts';
 import { entitledBinds, entitledSql, type PlansWithWebhooks } from './sending/entitled.sql.ts';
@@ -23,10 +23,10 @@ export async function takeEvents(
   transaction: Transaction,
   limit: number,
 ): Promise<OutboxEvent[]> {
-  return db.sequelize.query<OutboxEvent>(
+  return db.read<OutboxEvent>(
     `select position, id, type, account_id, series, data, at from events.outbox
      order by position limit $1 for update skip locked`,
-    { bind: [limit], type: QueryTypes.SELECT, transaction },
+    { bind: [limit], transaction },
   );
 }
 
@@ -37,7 +37,6 @@ export async function deleteEvents(
 ): Promise<void> {
   await db.sequelize.query('delete from events.outbox where position = any($1::bigint[])', {
     bind: [positions],
-    type: QueryTypes.RAW,
     transaction,
   });
 }
@@ -70,7 +69,7 @@ export async function selectListeners(
     plans: PlansWithWebhooks;
   },
 ): Promise<Listener[]> {
-  return db.sequelize.query<Listener>(
+  return db.read<Listener>(
     `select webhook.id, webhook.account_id, webhook.events, webhook.series,
             account.subscription_state <> 'inactive' as hears_all,
             coalesce(account.role = 'operator', false) as is_operator
@@ -80,16 +79,14 @@ export async function selectListeners(
      for key share of webhook`,
     {
       bind: [types, everybody, accountIds, ...entitledBinds(plans)],
-      type: QueryTypes.SELECT,
       transaction,
     },
   );
 }
 
 export async function countEnabled(db: AccountsDatabase): Promise<number> {
-  const rows = await db.sequelize.query<{ n: number }>(
+  const rows = await db.read<{ n: number }>(
     'select count(*)::int as n from accounts.webhooks where disabled_at is null',
-    { type: QueryTypes.SELECT },
   );
   return rows[0]?.n ?? 0;
 }
@@ -116,8 +113,7 @@ export async function insertMessages(
   transaction: Transaction,
   { at, events, messages }: NewMessages,
 ): Promise<void> {
-  const run = (text: string, bind: unknown[]) =>
-    db.sequelize.query(text, { bind, type: QueryTypes.RAW, transaction });
+  const run = (text: string, bind: unknown[]) => db.sequelize.query(text, { bind, transaction });
   await run(
     `insert into accounts.webhook_events (id, at, body)
      select id, at, body from json_to_recordset($1::json) as event(id text, at timestamptz, body text)

@@ -1,5 +1,5 @@
 // The statements that resend what an endpoint has missed: oldest first, limited in number.
-import { QueryTypes, type Transaction } from 'sequelize';
+import type { Transaction } from 'sequelize';
 import { entryAt } from '../../kernel/entries.ts';
 import type { AccountsDatabase } from '../database.ts';
 import type { OutboxEvent } from './fan-out.sql.ts';
@@ -50,12 +50,12 @@ async function countOf(
   failed: string,
   bind: unknown[],
 ): Promise<number> {
-  const rows = await db.sequelize.query<{ resent: number }>(
+  const rows = await db.read<{ resent: number }>(
     `with failed as (${failed}), due as (select id, ${dueInOrder('$2')} as at from failed), resent as (
        update accounts.webhook_messages as message set status = 'pending', failures = 0, due_at = due.at
        from due where message.id = due.id returning true)
      select count(*)::int as resent from resent`,
-    { bind, type: QueryTypes.SELECT, transaction },
+    { bind, transaction },
   );
   return rows[0]?.resent ?? 0;
 }
@@ -82,7 +82,7 @@ export async function selectUpdatesAfter(
   limit: number,
 ): Promise<Missed> {
   const run = <Row extends object>(text: string, bind: unknown[]) =>
-    db.sequelize.query<Row>(text, { bind, type: QueryTypes.SELECT, transaction });
+    db.read<Row>(text, { bind, transaction });
   const places = await run<{ oldest: string | null; at: Date | null; newest: string; hasPlace: boolean }>(
     `select (select position::text from events.updates order by position limit 1) as oldest,
             (select at from events.updates order by position limit 1) as at,
@@ -116,9 +116,9 @@ export async function selectKnownEvents(
   webhookId: string,
   events: readonly string[],
 ): Promise<Set<string>> {
-  const rows = await db.sequelize.query<{ id: string }>(
+  const rows = await db.read<{ id: string }>(
     'select event_id as id from accounts.webhook_messages where webhook_id = $1 and event_id = any($2::text[])',
-    { bind: [webhookId, events], type: QueryTypes.SELECT, transaction },
+    { bind: [webhookId, events], transaction },
   );
   return new Set(rows.map(({ id }) => id));
 }

@@ -1,5 +1,5 @@
 // The statements for webhook endpoints, except reading or writing a single row by id.
-import { QueryTypes, type Transaction } from 'sequelize';
+import type { Transaction } from 'sequelize';
 import type { AccountsDatabase } from '../database.ts';
 
 /** Deletes the endpoints of an account, with their pending messages. @returns those deleted. */
@@ -8,9 +8,8 @@ export function deleteWebhooksOf(
   transaction: Transaction,
   accountId: string,
 ): Promise<{ id: string; url: string }[]> {
-  return db.sequelize.query('delete from accounts.webhooks where account_id = $1 returning id, url', {
+  return db.read('delete from accounts.webhooks where account_id = $1 returning id, url', {
     bind: [accountId],
-    type: QueryTypes.SELECT,
     transaction,
   });
 }
@@ -21,11 +20,11 @@ export async function selectOutdatedSecrets(
   transaction: Transaction,
   { keyId, after, limit }: { keyId: string; after: string; limit: number },
 ): Promise<{ id: string; secret: string; previous_secret: string | null }[]> {
-  return db.sequelize.query(
+  return db.read(
     `select id, secret, previous_secret from accounts.webhooks
      where id > $2 and (split_part(secret, '.', 1) <> $1 or split_part(previous_secret, '.', 1) <> $1)
      order by id limit $3 for no key update`,
-    { bind: [keyId, after, limit], type: QueryTypes.SELECT, transaction },
+    { bind: [keyId, after, limit], transaction },
   );
 }
 
@@ -33,7 +32,7 @@ export async function selectOutdatedSecrets(
 export async function deletePreviousSecrets(db: AccountsDatabase, now: Date): Promise<void> {
   await db.sequelize.query(
     `update accounts.webhooks set previous_secret = null, previous_secret_until = null where previous_secret_until <= $1`,
-    { bind: [now], type: QueryTypes.RAW },
+    { bind: [now] },
   );
 }
 
@@ -42,11 +41,11 @@ export async function countWebhooks(
   db: AccountsDatabase,
   { keyIds, now }: { keyIds: readonly string[]; now: Date },
 ): Promise<{ all: number; unreadable: number }> {
-  const rows = await db.sequelize.query<{ all: number; unreadable: number }>(
+  const rows = await db.read<{ all: number; unreadable: number }>(
     `select count(*)::int as all, (count(*) filter (where split_part(secret, '.', 1) <> all($1::text[])
        or previous_secret_until > $2 and split_part(previous_secret, '.', 1) <> all($1::text[])))::int as unreadable
      from accounts.webhooks`,
-    { bind: [keyIds, now], type: QueryTypes.SELECT },
+    { bind: [keyIds, now] },
   );
   return rows[0] ?? { all: 0, unreadable: 0 };
 }

@@ -1,5 +1,5 @@
 // The worker's statements: leases of endpoints, due messages, and results.
-import { QueryTypes, type Transaction } from 'sequelize';
+import type { Transaction } from 'sequelize';
 import type { AccountsDatabase } from '../../database.ts';
 import { entitledBinds, entitledSql, type PlansWithWebhooks } from './entitled.sql.ts';
 import type { Health } from './health.ts';
@@ -14,7 +14,7 @@ export async function commitAtLeisure(
   isAllowed: boolean,
 ): Promise<void> {
   const text = `set local synchronous_commit to ${isAllowed ? 'off' : 'on'}`;
-  await db.sequelize.query(text, { type: QueryTypes.RAW, transaction });
+  await db.sequelize.query(text, { transaction });
 }
 
 /** An endpoint that this worker may send to. */
@@ -52,7 +52,7 @@ export async function leaseWebhooks(
   { sender, now, until, plans }: Holder,
   { held, after, failing, most }: { held: readonly string[]; after: string; failing: boolean; most: number },
 ): Promise<LeasedWebhook[]> {
-  return db.sequelize.query<LeasedWebhook>(
+  return db.read<LeasedWebhook>(
     `with recursive waiting(webhook_id) as (
        (select webhook_id from accounts.webhook_messages where due_at is not null order by webhook_id limit 1)
        union all
@@ -75,7 +75,6 @@ export async function leaseWebhooks(
      returning ${leasedColumns}`,
     {
       bind: [now, failing, after, most, sender, until, held, ...entitledBinds(plans)],
-      type: QueryTypes.SELECT,
       transaction,
     },
   );
@@ -88,11 +87,11 @@ export async function selectLeased(
   { sender, now, plans }: Holder,
   ids: readonly string[],
 ): Promise<LeasedWebhook[]> {
-  return db.sequelize.query<LeasedWebhook>(
+  return db.read<LeasedWebhook>(
     `select ${leasedColumns}
      from accounts.webhooks as webhook join accounts.accounts as account on account.id = webhook.account_id
      where webhook.id = any($3::text[]) and webhook.sender = $2 and ${isOpen} and ${entitledSql(4)}`,
-    { bind: [now, sender, ids, ...entitledBinds(plans)], type: QueryTypes.SELECT, transaction },
+    { bind: [now, sender, ids, ...entitledBinds(plans)], transaction },
   );
 }
 
@@ -110,7 +109,7 @@ export async function setLeases(
      update accounts.webhooks as webhook
      set sender = case when $3::timestamptz is not null then $1 end, sender_until = $3
      from held where webhook.id = held.id`,
-    { bind: [sender, ids, until], type: QueryTypes.RAW, transaction },
+    { bind: [sender, ids, until], transaction },
   );
 }
 
@@ -145,7 +144,7 @@ export async function selectDueMessages(
     bytesMax: number;
   },
 ): Promise<DueMessage[]> {
-  return db.sequelize.query<DueMessage>(
+  return db.read<DueMessage>(
     `with found as (
        select message.id, message.webhook_id, message.event_id, message.attempts, message.failures, message.body,
               octet_length(coalesce(message.body, event.body)) as size,
@@ -162,7 +161,7 @@ export async function selectDueMessages(
            window all_of as (order by place, webhook_id)) as counted
      where total <= $4 or number = 1
      order by place`,
-    { bind: [now, JSON.stringify(wishes), held, bytesMax], type: QueryTypes.SELECT, transaction },
+    { bind: [now, JSON.stringify(wishes), held, bytesMax], transaction },
   );
 }
 
@@ -173,9 +172,9 @@ export async function selectBodies(
   ids: readonly string[],
 ): Promise<Map<string, string>> {
   if (ids.length === 0) return new Map();
-  const rows = await db.sequelize.query<{ id: string; body: string }>(
+  const rows = await db.read<{ id: string; body: string }>(
     'select id, body from accounts.webhook_events where id = any($1::text[])',
-    { bind: [ids], type: QueryTypes.SELECT, transaction },
+    { bind: [ids], transaction },
   );
   return new Map(rows.map(({ id, body }) => [id, body]));
 }
@@ -197,7 +196,7 @@ export async function lockWebhooks(
   transaction: Transaction,
   ids: readonly string[],
 ): Promise<EndpointState[]> {
-  const rows = await db.sequelize.query<{
+  const rows = await db.read<{
     id: string;
     account_id: string;
     url: string;
@@ -208,7 +207,7 @@ export async function lockWebhooks(
   }>(
     `select id, account_id, url, disabled_at, failing_since, last_failed_at, throttled_until
      from accounts.webhooks where id = any($1::text[]) order by id for no key update`,
-    { bind: [ids], type: QueryTypes.SELECT, transaction },
+    { bind: [ids], transaction },
   );
   return rows.map((row) => ({
     id: row.id,
@@ -264,7 +263,7 @@ export async function recordAttempts(
      insert into accounts.webhook_attempts (message_id, attempt, at, latency_ms, status, error, response)
      select held.id, held.attempts, at, latency_ms, http_status, error, response
      from ended join held on held.id = ended.message`,
-    { bind: [JSON.stringify(ended)], type: QueryTypes.RAW, transaction },
+    { bind: [JSON.stringify(ended)], transaction },
   );
 }
 
@@ -276,7 +275,7 @@ export async function putOffMessages(
 ): Promise<void> {
   await db.sequelize.query(
     `update accounts.webhook_messages set due_at = $2 where id = any($1::text[]) and status = 'pending'`,
-    { bind: [ids, dueAt], type: QueryTypes.RAW },
+    { bind: [ids, dueAt] },
   );
 }
 
@@ -303,13 +302,13 @@ export async function updateHealth(
      from json_to_recordset($1::json) as state(id text, failing_since timestamptz, last_failed_at timestamptz,
        throttled_until timestamptz, disabled_at timestamptz, because text)
      where webhook.id = state.id`,
-    { bind: [JSON.stringify(rows)], type: QueryTypes.RAW, transaction },
+    { bind: [JSON.stringify(rows)], transaction },
   );
 }
 
 /** Deletes some messages to deleted endpoints. @returns how many. */
 export async function pruneMessagesOfDeleted(db: AccountsDatabase, limit: number): Promise<number> {
-  const rows = await db.sequelize.query<{ n: number }>(
+  const rows = await db.read<{ n: number }>(
     `with recursive named(webhook_id) as (
        (select webhook_id from accounts.webhook_messages order by webhook_id limit 1)
        union all
@@ -321,7 +320,7 @@ export async function pruneMessagesOfDeleted(db: AccountsDatabase, limit: number
          where not exists (select from accounts.webhooks where id = named.webhook_id) limit $1)
        returning true)
      select count(*)::int as n from deleted`,
-    { bind: [limit], type: QueryTypes.SELECT },
+    { bind: [limit] },
   );
   return rows[0]?.n ?? 0;
 }
@@ -331,13 +330,13 @@ export async function pruneEvents(
   db: AccountsDatabase,
   { before, limit }: { before: Date; limit: number },
 ): Promise<number> {
-  const rows = await db.sequelize.query<{ n: number }>(
+  const rows = await db.read<{ n: number }>(
     `with old as (
        delete from accounts.webhook_events where id in (
          select id from accounts.webhook_events where at < $1 order by at limit $2)
        returning true)
      select count(*)::int as n from old`,
-    { bind: [before, limit], type: QueryTypes.SELECT },
+    { bind: [before, limit] },
   );
   return rows[0]?.n ?? 0;
 }
@@ -358,7 +357,7 @@ export async function selectBacklog(
   db: AccountsDatabase,
   { now, plans }: { now: Date; plans: PlansWithWebhooks },
 ): Promise<Backlog> {
-  const rows = await db.sequelize.query<{
+  const rows = await db.read<{
     outbox: number;
     outbox_age: number | null;
     pending: number;
@@ -375,7 +374,7 @@ export async function selectBacklog(
      ) as waiting
      where webhook.disabled_at is null and (webhook.throttled_until is null or webhook.throttled_until <= $1)
        and ${entitledSql(2)}`,
-    { bind: [now, ...entitledBinds(plans)], type: QueryTypes.SELECT },
+    { bind: [now, ...entitledBinds(plans)] },
   );
   const [row] = rows;
   return {
