@@ -71,9 +71,7 @@ function wordsOf(schema: Schema, explode: boolean): string {
   if (type === 'number') return 'a number';
   if (format === 'date') return 'a date';
   if (examples !== undefined)
-    return examples.some((each) => String(each).endsWith('Z'))
-      ? 'an instant or a date'
-      : 'a date or a period';
+    return examples.some((each) => each.endsWith('Z')) ? 'an instant or a date' : 'a date or a period';
   return `text${byDefault(schema)}`;
 }
 
