@@ -2,6 +2,7 @@
 // function of the rows, the name of the file, and the command line's facts for all new tables.
 import { entryAt } from '../../kernel/entries.ts';
 import { metadataNames } from '../datasets/metadata.ts';
+import { isPart } from '../cells/dates/carried-years.ts';
 import { isValueText } from '../cells/cell-forms.ts';
 import { addDoubts } from './doubts.ts';
 import { addNumbers } from './add-number-format.ts';
@@ -54,7 +55,8 @@ export function propose(sample: Sample, about: About): Proposal {
   }
   if (!addDate(draft, layout, about))
     return skipped(
-      `it has no dates: neither a column (${firstLine(sample, layout)}), nor titles, nor a line above, nor its name. ${namingDates}`,
+      partsWithoutYear(sample, layout) ??
+        `it has no dates: neither a column (${firstLine(sample, layout)}), nor titles, nor a line above, nor its name. ${namingDates}`,
     );
   const beside = besideTable(layout, rows);
   if (beside !== null) return skipped(beside);
@@ -93,6 +95,20 @@ export function propose(sample: Sample, about: About): Proposal {
 
 const firstLine = ({ rows, lines }: Sample, { firstRow }: Layout): string =>
   `line ${entryAt(lines, firstRow)} has ${cellsShown(entryAt(rows, firstRow))}`;
+
+/** Why months or quarters are no dates, and the line above them that may have their year. */
+function partsWithoutYear({ rows, lines }: Sample, { titles, firstRow }: Layout): string | null {
+  const first = rows.slice(firstRow).map((row) => (row[0] ?? '').trim());
+  const parts = [titles, first].map((texts) => texts.filter((text) => isPart(text)));
+  const [part] = parts.find((texts) => texts.length >= partsLeast) ?? [];
+  const above = rows.slice(0, firstRow).map((row) => row.join(' ').trim());
+  const at = above.findIndex((text) => yearInText.test(text));
+  if (part === undefined || at < 0) return null;
+  return `"${part}" and others have no year. If the year of "${above[at]?.slice(0, 60) ?? ''}" on line ${entryAt(lines, at)} is theirs, put it into each, as in "2024 ${part}"`;
+}
+
+const partsLeast = 3;
+const yearInText = /(?<!\d)(?:19|20)\d{2}(?!\d)/;
 
 /** SDMX-CSV without the column FREQ: as in any other table. */
 function addFrequency(

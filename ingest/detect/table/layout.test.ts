@@ -124,3 +124,15 @@ test('a year only in the title of the first of its months is that of the titles 
     t.deepEqual([entry.dimensions, entry.series?.frequency], [{ product: 'Product' }, 'monthly']);
   }
 });
+
+test('months whose year is only in a line above the table are refused with that line', (t) => {
+  const values = monthNames.map((_, at) => `${100 + at}.5`);
+  for (const rows of [
+    [['Exports 2023'], ['Month', 'Value'], ...monthNames.map((month, at) => [month, values[at] ?? ''])],
+    [['Exports 2023'], ['Product', ...monthNames], ['Oil', ...values], ['Gas', ...values]],
+  ])
+    t.regex(
+      proposed(rows).entry.skip ?? '',
+      /^"Jan" and others have no year\. If the year of "Exports 2023" on line 1 is theirs/,
+    );
+});
