@@ -35,7 +35,7 @@ export function createJournal(options: JournalOptions) {
   const { log } = options;
   const sealed: Batch[] = []; // oldest first; their content is final
   let gathering = new Batch();
-  let turn = new Sums(); // the entries of this turn of the event loop
+  let unwritten = new Sums();
   let timer: NodeJS.Timeout | undefined;
   let flushing: Promise<void> | undefined;
   let file: JournalFile | undefined;
@@ -49,23 +49,23 @@ export function createJournal(options: JournalOptions) {
       log.error({ lost: entry }, 'Usage arrived after the journal was closed, and is lost');
       return;
     }
-    if (turn.size === 0) setImmediate(endTurn);
-    turn.add(entry);
-    if (gathering.size + turn.size >= entriesMax) seal();
+    if (unwritten.size === 0) queueMicrotask(write);
+    unwritten.add(entry);
+    if (gathering.size + unwritten.size >= entriesMax) seal();
     schedule(options.flushEveryMs);
   }
 
-  /** One write for all calls of a turn. */
-  function endTurn(): void {
-    if (turn.size === 0) return; // sealed meanwhile
-    const { entries } = turn;
-    turn = new Sums();
+  /** One write for all answers that were sent together, before the event loop goes on: a kill loses no call that was answered earlier. */
+  function write(): void {
+    if (unwritten.size === 0) return; // sealed meanwhile
+    const { entries } = unwritten;
+    unwritten = new Sums();
     file?.append(gathering.id, entries); // before `add`, which changes the entries
     for (const entry of entries) gathering.add(entry);
   }
 
   function seal(): void {
-    endTurn();
+    write();
     if (gathering.size === 0) return;
     sealed.push(gathering);
     gathering = new Batch();
@@ -125,7 +125,8 @@ export function createJournal(options: JournalOptions) {
     }
   }
 
-  const unreported = (): number => sealed.reduce((sum, { size }) => sum + size, gathering.size + turn.size);
+  const unreported = (): number =>
+    sealed.reduce((sum, { size }) => sum + size, gathering.size + unwritten.size);
 
   async function sendAll(giveUpAtMs: number): Promise<void> {
     await flush();

@@ -17,7 +17,7 @@ export interface Account {
   charged: number;
 }
 
-// A gateway notes what it has answered at the end of a turn of its event loop; a crowded machine may take a while for one.
+// A gateway notes what it has answered before its event loop goes on; a crowded machine may stop it between the two.
 const noteWithinMs = 50;
 
 /** When a kill of a gateway may have taken an answer along: from the last turn that was surely noted until it was gone. */
