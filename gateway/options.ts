@@ -33,6 +33,8 @@ interface OptionsWithoutDefault {
   port: number;
   log: Log;
   clock: Clock;
+  /** The clock of the leases, in ms, for a `clock` that is set without the one of PostgreSQL. By default it follows `clock`. */
+  leaseNowMs?: () => number;
   /** The directory for unreported usage, in which each gateway has its own subdirectory; by default it is only in memory. */
   journalDirectory?: string;
   /** Rejects while calls cannot be served for a reason outside the services; /readyz then answers 503. */

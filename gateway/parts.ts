@@ -35,10 +35,11 @@ export function createParts(
   const accountsApi = createUpstreams('accounts-api', options.accountsApiUrls);
   const publisher = options.publisherUrls && createUpstreams('publisher', options.publisherUrls);
   const accounts = createAccounts(accountsApi, identitySecret);
-  const holdings = createHoldings({
-    ...{ send: accounts.heartbeat, outage: options.quotaOutage, flushEveryMs: options.settleEveryMs },
-    ...{ closeWithinMs: options.closeWithinMs, clock, log },
-  });
+  const { quotaOutage: outage, settleEveryMs: flushEveryMs, closeWithinMs, leaseNowMs } = options;
+  const holdings = createHoldings(
+    { send: accounts.heartbeat, outage, flushEveryMs, closeWithinMs, clock, log },
+    leaseNowMs,
+  );
   const { heartbeat, journal, credentials, month } = holdings;
   const redis = options.redisUrl === undefined ? undefined : openRedis(options.redisUrl, log);
   const seconds = new Seconds({ redis, gateways: heartbeat.gateways, log });

@@ -62,18 +62,13 @@ export function createFileCharges(month: Month) {
   return {
     /** @returns the refused take if the month has no call left for the file. @throws Failure unavailable. */
     async begin(reader: FileReader): Promise<Range | Take> {
-      for (;;) {
-        const opened = openedBy(reader);
-        const take = opened.take ?? (await takenFor(opened, reader.accountId));
-        // The first of the ranges that waited for this call may already have returned it.
-        if (opened.take === take || !ended.has(take)) return rangeOf(opened, take, reader.file);
-      }
+      const opened = openedBy(reader);
+      // All that wait for a call go on before the first of them can end: the call is still reserved.
+      const take = opened.take ?? (await takenFor(opened, reader.accountId));
+      return rangeOf(opened, take, reader.file);
     },
   };
 }
-
-/** The takes whose call was charged or returned. */
-const ended = new WeakSet<Take>();
 
 function rangeOf(opened: Opened, take: Take, file: string): Range | Take {
   const { charge } = take;
@@ -93,7 +88,6 @@ function rangeOf(opened: Opened, take: Take, file: string): Range | Take {
         charged = 1;
       } else if (opened.underWay > 0) return charged;
       else opened.take = undefined; // no range was served: the next one may be charged
-      ended.add(take);
       charge.end(isServed);
       return charged;
     },

@@ -1,5 +1,5 @@
 // Combines what a gateway caches under its lease: keys, blocks of calls, and the journal of served calls.
-import { systemClock } from '../../kernel/clock.ts';
+import type { Clock } from '../../kernel/clock.ts';
 import { createBlocks } from './blocks.ts';
 import { createCredentials } from './credential-cache.ts';
 import { createHeartbeat, type HeartbeatOptions } from './heartbeat.ts';
@@ -16,7 +16,7 @@ export type HoldingsOptions = Omit<HeartbeatOptions, 'nowMs'> &
 export type Holdings = ReturnType<typeof createHoldings>;
 
 /** @param nowMs the clock of the leases. */
-export function createHoldings(options: HoldingsOptions, nowMs: () => number = leaseClock()) {
+export function createHoldings(options: HoldingsOptions, nowMs: () => number = leaseClock(options.clock)) {
   const { send, outage: mode, flushEveryMs, closeWithinMs, clock, log } = options;
   const heartbeat = createHeartbeat({ send, clock, nowMs, log });
   const journal = createJournal({
@@ -48,12 +48,12 @@ const suspendedMsMin = 100;
  * The clock of the leases, in ms. It never goes back. Unlike Node's monotonic clock it also counts the time for which the process or the machine was
  * suspended.
  */
-function leaseClock(): () => number {
-  let beforeMs = systemClock.now().getTime() - performance.now();
+function leaseClock(clock: Clock): () => number {
+  let beforeMs = clock.now().getTime() - performance.now();
   let suspendedMs = 0;
   return () => {
     const monotonicMs = performance.now();
-    const differenceMs = systemClock.now().getTime() - monotonicMs;
+    const differenceMs = clock.now().getTime() - monotonicMs;
     // Setting the clock forward counts as a suspension. Setting it back later has no effect on the leases.
     if (differenceMs - beforeMs > suspendedMsMin) suspendedMs += differenceMs - beforeMs;
     beforeMs = differenceMs;

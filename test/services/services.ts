@@ -217,6 +217,7 @@ async function startInThisProcess(
       : undefined;
   const gateway = await startGateway({
     ...shared,
+    leaseNowMs: () => performance.now(), // PostgreSQL, by whose clock the leases end, does not move with that of a test
     port: options.port ?? 0,
     ...(options.dashboard === undefined ? {} : { dashboard: options.dashboard }),
     ...(options.metrics === undefined ? {} : { metrics: options.metrics }),
