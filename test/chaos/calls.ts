@@ -70,7 +70,8 @@ export interface Caller {
 // A client waits longer than anything is stalled here: who waits so long waits for ever.
 const patienceMs = 40_000;
 /** The codes of a connection that ended before its answer did; the last two where the answer was to be its last. */
-const cleanCut = /^(ECONNRESET|EPIPE|UND_ERR_SOCKET|HPE_UNEXPECTED_EOF|UND_ERR_RES_CONTENT_LENGTH_MISMATCH)$/;
+const cleanCut =
+  /^(ECONNRESET|EPIPE|UND_ERR_SOCKET|HPE_UNEXPECTED_EOF|HPE_INVALID_EOF_STATE|UND_ERR_RES_CONTENT_LENGTH_MISMATCH)$/;
 const inTrouble = [502, 503, 504];
 
 export function createClients(gateways: readonly Service[]): Clients {
