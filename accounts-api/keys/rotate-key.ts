@@ -106,7 +106,7 @@ function requireRotatable(key: ApiKey, now: Date, overlapHours: number): void {
   if (until === null || overlapHours === 0) return;
   fail(
     'conflict',
-    `An older value of this key works until ${until}. End it first, with DELETE /v1/keys/{id}/old-value, or rotate with "overlap_hours": 0, which ends all values at once.`,
+    `An older value of this key works until ${until}. End it first, with DELETE /v1/keys/{id}/old-value, or rotate with "overlap_hours": 0 (--overlap-hours 0 of the command line), which ends all values at once.`,
   );
 }
 

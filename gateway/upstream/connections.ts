@@ -145,7 +145,7 @@ export class Connection {
     this.#socket.resume();
   }
 
-  /** Cuts the connection, because the client has left. The exchange receives no more calls. */
+  /** Cuts the connection, because the client has left. The exchange is not called again. */
   abort(): void {
     this.#exchange = undefined;
     this.#socket.destroy();

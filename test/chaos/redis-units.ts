@@ -140,7 +140,7 @@ async function watched(): Promise<RedisSet> {
       const states = await Promise.all(others.map((server) => server.command('info', 'replication')));
       return states.every(isUp);
     },
-    /** A master that the sentinels have just replaced accepts no more writes: then the next one is asked. */
+    /** A master that the sentinels have just replaced refuses writes: then its successor is asked. */
     async command(words, present) {
       const done = await untilThere('a master takes the command', async () => {
         const port = await presentMaster();

@@ -8,7 +8,7 @@ import { commandLine } from './terminal.ts';
 
 const almanac = commandLine({});
 
-test('only start, seed, migrate and restore create a database; every other command states that there is none, and makes nothing', async (t) => {
+test('only start, seed, migrate and restore create a database; every other command reports that the database is missing, and makes nothing', async (t) => {
   const folder = mkdtempSync(path.join(tmpdir(), 'almanac-test-'));
   t.teardown(() => rmSync(folder, { recursive: true }));
   const dataDir = path.join(folder, 'nowhere');

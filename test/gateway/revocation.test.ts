@@ -107,7 +107,7 @@ test.serial(
       );
     const every = (status: number, limit: string) => urls().map(() => [status, limit]);
     t.deepEqual(await limits(), every(200, '1000'));
-    // Used up on the lower plan, the higher one has calls left, and after the change back there are none again.
+    // The lower plan is used up. The higher one allows more calls; after the change back, calls are refused again.
     await services.accounts.db.sequelize.query(
       'update accounts.quota_months set used = used + 1000 where account_id = $1',
       {

@@ -23,7 +23,7 @@ test('every test file that starts services is run as in production, or a reason 
   );
 });
 
-test('what is left out exists, is an HTTP test, is named once, and has a reason', (t) => {
+test('each file that is left out exists, is an HTTP test, is named once, and has a reason', (t) => {
   const out = leftOut.flatMap(({ files }) => files);
   t.deepEqual(
     out.filter((file) => !httpTests().includes(file)),
