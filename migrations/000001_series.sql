@@ -91,6 +91,7 @@ create table data.series_dims (
   line_no   integer primary key,
   series_no integer not null references data.series on delete cascade,
   dims      jsonb   not null check (jsonb_typeof(dims) = 'object'),
+  erased_from date,   -- the first day of values that were erased since: the line was there from then on; null for most
   unique (series_no, dims)
 );
 comment on table data.series_dims is

@@ -15,9 +15,17 @@ export interface AsOfTable {
 }
 
 const ofObservation = 'o.line_no, o.date, o.published_on';
-/** Loads of later days left marks on rows of before only where they changed the past itself, which is then so for every version. */
-const untilThen = (column: string): string =>
-  `case when o.${column} in (select l.load_no from data.loads l where l.vintage > ${dayMark}) then 0 else o.${column} end as ${column}`;
+const isLater = (column: string): string =>
+  `o.${column} in (select l.load_no from data.loads l where l.vintage > ${dayMark})`;
+/** A load of a later day began a row of before only where it changed the past itself, which is then so for every version. */
+const begunBy = `case when ${isLater('load_no')} then 0 else o.load_no end as load_no`;
+/**
+ * A load of a later day also left its mark on the end of a row of before if a vintage of before, loaded after it, moved the end to its own day:
+ * as of the day, that one ended the row.
+ */
+const endedBy = `case when not ${isLater('superseded_load_no')} then o.superseded_load_no else coalesce((
+        select min(v.load_no) from data.series_dims d join data.vintages v using (series_no)
+        where d.line_no = o.line_no and v.published_on = o.superseded_on and v.load_no > o.superseded_load_no), 0) end as superseded_load_no`;
 const newerVintages = `(select from data.vintages v where v.series_no = s.series_no and v.published_on > ${dayMark})`;
 const isChange = 'v.points_new + v.points_revised + v.points_deleted > 0';
 /**
@@ -123,31 +131,28 @@ export const asOfTables: Readonly<Record<string, AsOfTable>> = {
   // Three parts, each of which one of the partial indexes has.
   observations: {
     sql: `
-      select ${ofObservation}, 'infinity'::date as superseded_on, ${untilThen('load_no')}, null::bigint as superseded_load_no, o.value, o.status
+      select ${ofObservation}, 'infinity'::date as superseded_on, ${begunBy}, null::bigint as superseded_load_no, o.value, o.status
       from data.observations o where o.superseded_on = 'infinity' and o.published_on <= ${dayMark}
       union all
-      select ${ofObservation}, 'infinity'::date, ${untilThen('load_no')}, null::bigint, o.value, o.status
+      select ${ofObservation}, 'infinity'::date, ${begunBy}, null::bigint, o.value, o.status
       from data.observations o
       where o.superseded_on <> 'infinity' and o.superseded_on > ${dayMark} and o.published_on <= ${dayMark}
       union all
-      select ${ofObservation}, o.superseded_on, ${untilThen('load_no')}, ${untilThen('superseded_load_no')}, o.value, o.status
+      select ${ofObservation}, o.superseded_on, ${begunBy}, ${endedBy}, o.value, o.status
       from data.observations o
       where o.superseded_on <> 'infinity' and o.superseded_on <= ${dayMark} and o.published_on <= ${dayMark}`,
   },
-  // Looked up line by line: PostgreSQL would answer `exists` for all lines at once, from all observations. A line stays after an erasure of all its
-  // points.
+  // Looked up line by line: PostgreSQL would answer `exists` for all lines at once, from all observations.
   series_dims: {
     sql: `
       select d.* from data.series_dims d
       where coalesce(
+        d.erased_from <= ${dayMark} or null,
         (select true from data.observations o
           where o.line_no = d.line_no and o.superseded_on = 'infinity' and o.published_on <= ${dayMark} limit 1),
         (select true from data.observations o
           where o.line_no = d.line_no and o.superseded_on <> 'infinity' and o.published_on <= ${dayMark} limit 1),
-        (select false from data.observations o where o.line_no = d.line_no and o.superseded_on = 'infinity' limit 1),
-        (select false from data.observations o where o.line_no = d.line_no and o.superseded_on <> 'infinity' limit 1),
-        exists (select from data.vintages v join data.loads l using (load_no)
-          where v.series_no = d.series_no and v.published_on <= ${dayMark} and l.erases))`,
+        false)`,
   },
   series: {
     needs: [

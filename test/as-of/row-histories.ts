@@ -75,7 +75,7 @@ const anyTradeNames = anyLoadOf(
   [{ columns: 'name,source', rows: ['Horses,WCO', 'Animals,WCO', 'Rice,Customs'] }],
 );
 
-const itemConstants = { unit: '1 Kg', currency: 'PKR', frequency: 'weekly', source: 'Price Office' };
+export const priceConstants = { unit: '1 Kg', currency: 'PKR', frequency: 'weekly', source: 'Price Office' };
 const anyItems = anyLoadOf(
   'commodity-items',
   { columns: 'item_id,unit,currency,frequency', rows: ['rice', 'salt'].map((id) => `${id},1 Kg,PKR,weekly`) },
@@ -106,7 +106,7 @@ const anyItemPrices = fc.oneof(
       ]),
     },
     [{ columns: 'price', rows: ['100', '110.50', '90', ''] }],
-    { create: true, set: itemConstants },
+    { create: true, set: priceConstants },
   ),
   // Published some days before they are loaded, of what was known then.
   anyLoadOf(
@@ -120,7 +120,7 @@ const anyItemPrices = fc.oneof(
 );
 
 /** Known from the first day on; a load adds another. */
-const known: readonly Load[] = [
+export const knownRows: readonly Load[] = [
   {
     dataset: 'commodity-prices',
     lines: [
@@ -128,7 +128,7 @@ const known: readonly Load[] = [
       'rice,lahore,2024-04-04,retail,avg,95',
       'rice,karachi,2024-04-04,retail,avg,99',
     ],
-    options: { create: true, set: itemConstants },
+    options: { create: true, set: priceConstants },
   },
   {
     dataset: 'securities',
@@ -229,4 +229,4 @@ export const anyHistoryOf = (
     known: fc.constant(known),
   });
 
-export const anyRowHistory = anyHistoryOf(anyTrade, anyRows, known);
+export const anyRowHistory = anyHistoryOf(anyTrade, anyRows, knownRows);

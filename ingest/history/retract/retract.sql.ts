@@ -116,6 +116,16 @@ export async function setErased(
   await on.query('update data.loads set erased_by = $2 where load_no = any($1)', [loadNos, erasedBy]);
 }
 
+/** Records for each line of fold_points since when it has had them: an erasure deletes that from their rows. */
+export async function keepErasedFrom(on: Transaction): Promise<void> {
+  await on.query(
+    `with first as (
+       select p.line_no, min(o.published_on) as day from fold_points p join data.observations o using (line_no, date) group by p.line_no
+     )
+     update data.series_dims d set erased_from = least(d.erased_from, first.day) from first where first.line_no = d.line_no`,
+  );
+}
+
 /** How many of the points to fold each series has. */
 export function countFoldedSeries(on: Transaction): Promise<{ series_no: number; points: number }[]> {
   return on.query('select series_no, count(*)::int as points from fold_points group by series_no');

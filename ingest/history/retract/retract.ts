@@ -29,6 +29,7 @@ import {
   countFoldedSeries,
   findLaterVintage,
   insertRetraction,
+  keepErasedFrom,
   setErased,
   setInForce,
   type LoadsOfFile,
@@ -196,6 +197,7 @@ async function eraseHistory(
   { loadNos, firstVintage }: LoadsOfFile,
   points: number,
 ): Promise<LoadCounts> {
+  await keepErasedFrom(on);
   const counts = await refold(on, row, firstVintage);
   await forgetStatements(on, loadNos);
   if (counts === null) return { pointsNew: 0, pointsRevised: 0, pointsUnchanged: points, pointsDeleted: 0 };
