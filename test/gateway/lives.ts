@@ -205,18 +205,20 @@ export async function passSilently(
   ms: number,
 ): Promise<void> {
   for (const life of lives) life.pass(ms);
-  await passLeases(deps, lives, ms);
+  await passLeases(deps, idsOf(lives), ms);
 }
+
+const idsOf = (lives: readonly Silent[]): string[] => lives.map(({ heartbeat }) => heartbeat.life());
 
 async function passLeases(
   { db }: AccountsService['deps'],
-  lives: readonly Silent[],
+  ids: readonly string[],
   ms: number,
 ): Promise<void> {
   await db.sequelize.query(
     `update accounts.gateways set leased_until = leased_until - $2 * interval '1 ms'
      where life = any($1::uuid[]) and leased_until > '-infinity'`,
-    { bind: [lives.map(({ heartbeat }) => heartbeat.life()), ms] },
+    { bind: [ids, ms] },
   );
 }
 
@@ -228,11 +230,11 @@ export async function closeSilent(
   service: Pick<AccountsService, 'deps'>,
   lives: readonly Silent[],
 ): Promise<void> {
-  const ids = lives.map(({ heartbeat }) => heartbeat.life());
+  const ids = idsOf(lives); // a gateway whose lease has lapsed begins another life meanwhile
   for (const life of lives) life.pass(longSilenceMs);
   await until('they are closed', async () => {
     // Again, as a message from before the silence may be answered only now, and gives a lease that nobody learns about.
-    await passLeases(service.deps, lives, longSilenceMs);
+    await passLeases(service.deps, ids, longSilenceMs);
     await closeLives(service.deps);
     const [rows] = await service.deps.db.sequelize.query(
       `select from accounts.gateways where life = any($1::uuid[]) and leased_until > '-infinity'`,
