@@ -11,6 +11,7 @@ import { frequencyOf, mixedFrequency } from './table/frequency.ts';
 import { isUntitled } from './table/header-lines.ts';
 import { frequencyOfDate, idPart } from '../entry/templates.ts';
 import { addStatedColumns, namesOf } from './series-names.ts';
+import { addLowerFrequencies } from './sparse-series.ts';
 import { wordsOf } from '../entry/file-name.ts';
 
 const isCode = (title: string) =>
@@ -83,6 +84,7 @@ export function addSeries(
     addOwnScales(draft, layout, columns, above);
   }
   addStatedColumns(draft, columns.values.map(title), about, isSeveral);
+  if (mixed === null) addLowerFrequencies(draft, { layout, columns, rows }, isSeveral);
   addIgnored(draft, layout, columns, parts);
 }
 

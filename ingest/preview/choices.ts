@@ -97,6 +97,7 @@ const makers: Readonly<Record<string, (guessed: Guessed) => Choice | null>> = {
       [`they are in units of 10^${factOf(entry, 'unit_multiplier') ?? '0'}`, null],
       ['they are in the unit itself', { 'series.unit_multiplier': null }],
     ]),
+  columns: columnsChoice,
   values: valuesChoice,
   ignore: ignoreChoice,
 };
@@ -113,6 +114,18 @@ function textChoice(key: string, { series }: TableDescription): Choice | null {
   if (question === undefined) return null;
   const now = (series as Record<string, string> | undefined)?.[key.slice('series.'.length)] ?? '';
   return { key, question: `${question}, now "${now}":`, options: [], text: key };
+}
+
+/** Columns of values whose frequency is not that of the table. */
+function columnsChoice({ entry }: Guessed): Choice | null {
+  const own = Object.entries(entry.columns ?? {}).filter(([, { frequency }]) => frequency !== undefined);
+  if (own.length === 0) return null;
+  const named = own.map(([title, { frequency }]) => `${title}: ${frequency}`).join(', ');
+  const asTable = own.map(([title]) => [`columns.${title}.frequency`, null] as const);
+  return choiceBetween(entry, 'columns', 'The frequency of the columns', [
+    [named, null],
+    [`${entry.series.frequency}, as the other columns`, Object.fromEntries(asTable)],
+  ]);
 }
 
 /** An id that a series already has is kept, or another one is typed. */

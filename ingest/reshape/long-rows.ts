@@ -139,7 +139,7 @@ export class LongRows {
         this.#made.get(value.source(row, value.at, frequency)) ?? this.#make(row, line, value, frequency);
       const cells = [
         id,
-        dated === null ? rowDate : loadedText(dated),
+        dated === null ? rowDate : value.isAnnual ? dated.to : loadedText(dated),
         number === undefined ? text : (number.value ?? ''),
       ];
       if (this.#plan.withStatus) cells.push(status === '' ? (dated?.status ?? '') : status);

@@ -52,6 +52,8 @@ export interface ReshapePlan {
     source: Template;
     facts: Template[];
     covers: string | null;
+    /** Its column is stated to be annual: the month or quarter of a row dates the value of its year. */
+    isAnnual: boolean;
   }[];
   factNames: string[];
   /** The column of the statuses; `beside`: the one to the right of each column of values. */
@@ -161,6 +163,7 @@ function valuePlan(
     source: compileTemplate(idText, places, lineAt).text,
     facts: factNames.map((name) => factTemplate(name, facts[name] ?? '', places, lineAt)),
     covers: id.needs.length === 0 && !id.isOfDate ? id.text(noCells, at) : null,
+    isAnnual: table.columns?.[title]?.['frequency'] === 'annual',
   };
 }
 

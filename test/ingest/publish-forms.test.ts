@@ -90,6 +90,36 @@ test('dates that are divided into a year and a month, in two columns or in title
   t.regex(blank.stderr, /line 3, Year Month: "12", expected a date of the form YYYY\/M/);
 });
 
+test('a column of quarters or years in a table of months is a guess of its own frequency, and its values have the ends of their periods', async (t) => {
+  const months = Array.from({ length: 36 }, (_, at) => {
+    const [year, month] = [2021 + Math.floor(at / 12), (at % 12) + 1];
+    const quarter = month % 3 === 1 ? `${month}.5` : '';
+    return `${year}-${String(month).padStart(2, '0')},${at + 100},${quarter},${month === 12 ? at : ''}`;
+  });
+  const rows = ['Month,Prices,Growth,Population', ...months];
+  const folder = folderOf('mixed', { 'mixed.csv': rows.join('\n') });
+  const asked = await publish(folder);
+  t.is(asked.code, 1);
+  t.regex(
+    asked.stderr,
+    /guess +columns: .*Growth has a value only once a quarter; Population has a value only once a year/,
+  );
+  t.is((await publish(folder, '--yes')).code, 0);
+  t.like(await seriesRow(database, 'mixed.Prices'), { frequency: 'monthly' });
+  t.like(await seriesRow(database, 'mixed.Growth'), { frequency: 'quarterly' });
+  t.like(await seriesRow(database, 'mixed.Population'), { frequency: 'annual' });
+  t.deepEqual(Object.entries(await published(database, 'mixed.Growth')).slice(0, 2), [
+    ['2021-03-31', '1.5'],
+    ['2021-06-30', '4.5'],
+  ]);
+  t.is(Object.keys(await published(database, 'mixed.Growth')).length, 12);
+  t.deepEqual(await published(database, 'mixed.Population'), {
+    '2021-12-31': '11',
+    '2022-12-31': '23',
+    '2023-12-31': '35',
+  });
+});
+
 test('a row with a date of another length is left out once confirmed; a note with a number is not a row', async (t) => {
   const mixed = 'Period,Rate\n2022,10\n2023 Q1,3\n2023 Q2,3\n2023 Q3,3\n2023 Q4,3\n2024 Q1,4\n2024 Q2,4\n';
   const folder = folderOf('odd', { 'odd.csv': mixed });

@@ -206,7 +206,7 @@ export function expectedDate(frequency: Frequency, pattern: string | undefined):
     pattern === undefined
       ? `${exampleOf[frequency]} (other forms: --date-format)`
       : `the date format ${pattern}`;
-  return `the date of a point of a ${frequency} series: ${form}`;
+  return `the date of a point of ${/^[ai]/.test(frequency) ? 'an' : 'a'} ${frequency} series: ${form}`;
 }
 
 const exampleOf: Record<Frequency, string> = {

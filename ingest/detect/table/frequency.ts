@@ -120,6 +120,34 @@ function byGapsOfMonths(sorted: readonly DatedText[], why: string): FrequencyFou
   };
 }
 
+/** What each value of a frequency is for. */
+export const periodOf: Readonly<Partial<Record<Frequency, string>>> = {
+  monthly: 'month',
+  quarterly: 'quarter',
+  semiannual: 'half-year',
+  annual: 'year',
+};
+
+/**
+ * The frequency of the dates at which a series of a table has values, if it is lower than that of the table; else null. Most values follow the one
+ * before at its distance, and none is between.
+ */
+export function lowerFrequency(spans: readonly DatedText[], table: string): Frequency | null {
+  const own = monthsOf.find(([frequency]) => frequency === table)?.[1];
+  const sorted = inOrder(spans);
+  if (table === 'daily' || table === 'weekly') {
+    const { value, isSure } = detectFrequency(sorted);
+    return sorted.length >= 4 && isSure && monthsOf.some(([frequency]) => frequency === value) ? value : null;
+  }
+  if (own === undefined) return null;
+  const months = [...new Set(sorted.map(({ to }) => monthNumber(to)))];
+  const gaps = months.slice(1).map((month, at) => month - (months[at] ?? month));
+  const lower = monthsOf.find(([, length]) => length > own && gaps.every((gap) => gap % length === 0));
+  if (gaps.length < 2 || lower === undefined) return null;
+  const [frequency, step] = lower;
+  return gaps.filter((gap) => gap === step).length * 2 >= gaps.length ? frequency : null;
+}
+
 /** The dates of each series, and their frequency if enough series agree. */
 export function frequencyOf(
   { dates, titles }: Layout,

@@ -1,0 +1,62 @@
+import test from 'ava';
+import { propose } from './propose.ts';
+
+const proposed = (lines: readonly string[]) => {
+  const rows = lines.map((line) => line.split(','));
+  return propose(
+    { rows, lines: rows.map((_, at) => at + 1), isWhole: true, continued: new Set(), delimiter: ',' },
+    { stem: 'table', dateInName: null, sheet: undefined, folder: 'folder', facts: {}, today: '2026-11-23' },
+  );
+};
+const months = Array.from({ length: 24 }, (_, at) => {
+  const month = String((at % 12) + 1).padStart(2, '0');
+  return { month: `${2022 + Math.floor(at / 12)}-${month}`, isEnd: at % 3 === 2, at };
+});
+
+test('a series that has values only once a quarter, among others of months in one column, makes the frequency a guess', (t) => {
+  const { entry, evidence } = proposed([
+    'Month,Series,Value',
+    ...months.flatMap(({ month, isEnd, at }) => [
+      `${month},CPI,${at + 100}`,
+      ...(isEnd ? [`${month},GDP,${at}.5`] : []),
+    ]),
+  ]);
+  t.is(entry.series?.frequency, 'monthly');
+  t.true(entry.guessed?.includes('series.frequency'));
+  t.regex(evidence['series.frequency'] ?? '', /1 of 2 series, such as GDP, has a value only once a quarter/);
+});
+
+test('a row with values only once a quarter, below periods across the columns, makes the frequency a guess', (t) => {
+  const row = (name: string, has: (isEnd: boolean) => boolean) =>
+    [name, ...months.map(({ isEnd, at }) => (has(isEnd) ? `${at}.5` : ''))].join(',');
+  const { entry, evidence } = proposed([
+    ['Series', ...months.map(({ month }) => month)].join(','),
+    row('CPI', () => true),
+    row('GDP', (isEnd) => isEnd),
+  ]);
+  t.is(entry.series?.frequency, 'monthly');
+  t.true(entry.guessed?.includes('series.frequency'));
+  t.regex(evidence['series.frequency'] ?? '', /1 of 2 series, such as GDP, has/);
+});
+
+test('a column with values only once a quarter, the only one of its table, makes the frequency a guess', (t) => {
+  const { entry, evidence } = proposed([
+    'Month,GDP',
+    ...months.map(({ month, isEnd, at }) => `${month},${isEnd ? at : ''}`),
+  ]);
+  t.is(entry.series?.frequency, 'monthly');
+  t.true(entry.guessed?.includes('series.frequency'));
+  t.regex(evidence['series.frequency'] ?? '', /; GDP has a value only once a quarter/);
+});
+
+test('values that are missing here and there, or three of them a quarter apart among others, are monthly without a question', (t) => {
+  const { entry } = proposed([
+    'Month,A,B',
+    ...months.map(
+      ({ month, at }) => `${month},${at % 5 === 0 ? '' : at},${at > 10 && at % 3 !== 2 ? at : ''}`,
+    ),
+  ]);
+  t.is(entry.series?.frequency, 'monthly');
+  t.is(entry.columns, undefined);
+  t.false(entry.guessed?.some((key) => /columns|frequency/.test(key)) ?? false);
+});

@@ -1,0 +1,112 @@
+// Series of a lower frequency than their table: a column of quarters in a table of months has a value in every third row.
+import { entryAt } from '../../kernel/entries.ts';
+import { nounOf } from '../../kernel/text/counted.ts';
+import { isNumberText } from '../cells/cell-forms.ts';
+import type { DatedText } from '../cells/dates/date-forms.ts';
+import type { Frequency } from '../../domain/periods.ts';
+import type { Draft, Seen } from './proposal.ts';
+import { lowerFrequency, periodOf } from './table/frequency.ts';
+import { dateText, periodsAcross, type Layout } from './table/layout.ts';
+
+/**
+ * Gives columns of values, or all periods across the columns, the lower frequency of their values, as a guess. Where only some series have one, or an
+ * empty cell would be a missing value, the frequency of the table becomes a guess as it is.
+ * @param isSeveral whether each column of values is a series of its own.
+ */
+export function addLowerFrequencies(draft: Draft, seen: Seen, isSeveral: boolean): void {
+  const { entry, evidence, guessed } = draft;
+  const table = entry.series?.frequency;
+  if (entry.series === undefined || table === undefined || table.includes('{')) return;
+  const titles = seen.layout.titles;
+  for (const [at, groups] of spansOfSeries(seen)) {
+    const found = [...groups]
+      .filter(([, spans]) => spans.length > 2)
+      .map(([name, spans]) => ({ name, lower: lowerFrequency(spans, table) }));
+    const lower = found.filter((each): each is Lower => each.lower !== null);
+    const [first] = lower;
+    if (first === undefined) continue;
+    const isOfAll = lower.length === found.length && lower.every(isLike(first));
+    const column = at === across ? null : entryAt(titles, at);
+    const once = `only once a ${periodOf[first.lower] ?? ''}`;
+    if (isOfAll && isSeveral && column !== null) {
+      entry.columns = { ...entry.columns, [column]: { ...entry.columns?.[column], frequency: first.lower } };
+      add({ evidence, guessed }, 'columns', `${column} has a value ${once}`);
+    } else if (isOfAll && at === across && first.lower !== 'annual') {
+      entry.series.frequency = first.lower;
+      add({ evidence, guessed }, 'series.frequency', `there is a value ${once}`);
+    } else {
+      const name = first.name === '' ? (column ?? 'the table') : first.name.slice(0, 60);
+      const which = found.length === 1 ? name : `${lower.length} of ${found.length} series, such as ${name},`;
+      const why = `${which} ${nounOf(lower.length, 'has', 'have')} a value ${once}: make a file for each frequency`;
+      add({ evidence, guessed }, 'series.frequency', why);
+    }
+  }
+}
+
+interface Lower {
+  name: string;
+  lower: Frequency;
+}
+
+const isLike =
+  (first: Lower) =>
+  ({ lower }: Lower): boolean =>
+    lower === first.lower;
+
+function add({ evidence, guessed }: Pick<Draft, 'evidence' | 'guessed'>, key: string, why: string): void {
+  evidence[key] = evidence[key] === undefined ? why : `${evidence[key]}; ${why}`;
+  if (!guessed.includes(key)) guessed.push(key);
+}
+
+/** Stands for all columns of values of a table whose periods are across its columns. */
+const across = -1;
+/** Enough series of a column to see their frequency. */
+const seriesMax = 1_000;
+
+/** By column of values and series: the dates at which it has a number. */
+function spansOfSeries({ layout, columns, rows }: Seen): Map<number, Map<string, DatedText[]>> {
+  const by = [...(columns.key === null ? [] : [columns.key]), ...columns.dimensions];
+  const found = new Map<number, Map<string, DatedText[]>>();
+  const { dates } = layout;
+  if (dates.kind !== 'column' && dates.kind !== 'across') return found;
+  const read = remembered(dates.found.read);
+  for (const row of rows) {
+    const name = by.map((at) => (row[at] ?? '').trim()).join(', ');
+    for (const [at, text] of datedCells(layout, columns.values, row)) {
+      const span = read(text);
+      if (span === null || (span.kind !== dates.found.kind && span.kind !== 'day')) continue;
+      const groups = found.get(at) ?? new Map<string, DatedText[]>();
+      found.set(at, groups);
+      const spans = groups.get(name);
+      if (spans !== undefined) spans.push(span);
+      else if (groups.size < seriesMax) groups.set(name, [span]);
+    }
+  }
+  return found;
+}
+
+/** The cells of a row that have a number: their column, and the text of their date. */
+function datedCells(
+  { dates, titles }: Layout,
+  values: readonly number[],
+  row: readonly string[],
+): [number, string][] {
+  const isFilled = (at: number) => isNumberText(row[at] ?? '');
+  if (dates.kind !== 'across') return values.filter(isFilled).map((at) => [at, dateText(row, dates)]);
+  const periods = periodsAcross(titles, dates);
+  const year = dateText(row, dates);
+  return dates.columns.flatMap((at, i): [number, string][] =>
+    isFilled(at) ? [[across, `${year} ${entryAt(periods, i)}`.trim()]] : [],
+  );
+}
+
+function remembered(read: (text: string) => DatedText | null): (text: string) => DatedText | null {
+  const known = new Map<string, DatedText | null>();
+  return (text) => {
+    const found = known.get(text);
+    if (found !== undefined) return found;
+    const span = read(text);
+    known.set(text, span);
+    return span;
+  };
+}
