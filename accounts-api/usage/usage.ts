@@ -103,8 +103,10 @@ export const listUsageHistory = endpoint({
   },
 });
 
-/** The requested range, by default the most recent one. @throws Failure `invalid_parameter` if it is too long. */
+/** The requested range, by default the most recent one. @throws Failure `invalid_parameter` if it is too long or begins in the future. */
 function rangeOf(query: HistoryQuery, today: string): { from: string; to: string } {
+  if (query.to === undefined && query.from !== undefined && query.from.from > today)
+    refuseParam('from', `"from" must not be in the future; today is ${today}.`);
   const { from: asked, to = today } = windowOf({ ...query, to: query.to ?? { from: today, to: today } });
   const from = asked ?? withinCalendar(addDays(to, 1 - defaultDays));
   const monthsMax = rangeMonthsMax[query.interval];

@@ -64,7 +64,9 @@ function holdBytes(bodies: ByteBudget, route: RouteBody, { headers }: Request, r
 function parserOf(route: RouteBody): (request: Request, response: Response) => Promise<void> {
   const limit = limitOf(route);
   const read =
-    route.takesRawBody === true ? express.raw({ limit, type: 'application/json' }) : express.json({ limit });
+    route.takesRawBody === true
+      ? express.raw({ limit, type: 'application/json' })
+      : express.json({ limit, strict: false }); // the endpoint names what it expects instead of null or a number
   return (request, response) =>
     new Promise((resolve, reject) => {
       requireJson(request);

@@ -246,7 +246,11 @@ for (const [what, body, param, rule] of [
 test('a body that is no JSON object is refused, and one that is too large', async (t) => {
   const client = await service.newClient();
   for (const body of ['{"name":', '[]', '"x"', 'null']) {
-    assertError(t, await service.as(client, '/v1/keys', { body }), 400, 'invalid_body');
+    const { message } = assertError(t, await service.as(client, '/v1/keys', { body }), 400, 'invalid_body');
+    t.is(
+      message,
+      body === '{"name":' ? 'The body is not valid JSON in UTF-8.' : 'The body must be a JSON object.',
+    );
   }
   assertError(t, await service.as(client, '/v1/keys', { method: 'POST' }), 400, 'invalid_body');
   const large = JSON.stringify({ name: 'x'.repeat(70_000) });

@@ -132,6 +132,13 @@ test('a history that reaches the first or last day of the calendar ends there', 
     t.deepEqual((body as { data: unknown }).data, [], query);
   }
   t.is((await service.as(client, '/v1/usage/history?from=0001')).status, 400, 'too long a range');
+  const late = assertError(
+    t,
+    await service.as(client, '/v1/usage/history?from=2027'),
+    400,
+    'invalid_parameter',
+  );
+  t.is(late.message, '"from" must not be in the future; today is 2026-11-20.');
 });
 
 test('the history as CSV has the same rows under a header, with CRLF', async (t) => {
