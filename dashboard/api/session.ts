@@ -9,7 +9,10 @@ export interface Session {
 }
 
 /** A message from a tab to all others of its origin. */
-type Word = { kind: 'who' } | { kind: 'signed-in'; session: unknown } | { kind: 'signed-out'; token: string };
+type Word =
+  | { kind: 'who' }
+  | { kind: 'signed-in'; session: unknown }
+  | { kind: 'signed-out'; token: string; isAsked: boolean };
 
 const storedAs = 'almanac.session';
 const current = signal<Session | undefined>(stored());
@@ -28,11 +31,20 @@ export function beginSession(begun: Session): void {
   say({ kind: 'signed-in', session: begun });
 }
 
-/** Deletes the session in all tabs: call `POST /auth/logout` before, unless the API has ended it. */
+/** Deletes the session in all tabs, as the API has ended it. Drafts stay for the time after the next sign-in. */
 export function endSession(): void {
+  end(false);
+}
+
+/** Deletes the session in all tabs, and all that they have stored, such as drafts. End it before by the API. */
+export function signOut(): void {
+  end(true);
+}
+
+function end(isAsked: boolean): void {
   const ended = current.value;
-  forget();
-  if (ended !== undefined) say({ kind: 'signed-out', token: ended.token });
+  forget(isAsked);
+  if (ended !== undefined) say({ kind: 'signed-out', token: ended.token, isAsked });
 }
 
 function askTabs(): Promise<void> {
@@ -41,7 +53,7 @@ function askTabs(): Promise<void> {
     const data = event.data as Word;
     if (data.kind === 'who' && current.value !== undefined)
       say({ kind: 'signed-in', session: current.value });
-    if (data.kind === 'signed-out' && data.token === current.value?.token) forget();
+    if (data.kind === 'signed-out' && data.token === current.value?.token) forget(data.isAsked);
     if (data.kind !== 'signed-in') return;
     const given = validSession(data.session);
     if (given !== undefined && current.value === undefined) keep(given);
@@ -63,8 +75,9 @@ function keep(begun: Session): void {
   current.value = begun;
 }
 
-function forget(): void {
-  sessionStorage.removeItem(storedAs);
+function forget(isAsked: boolean): void {
+  if (isAsked) sessionStorage.clear();
+  else sessionStorage.removeItem(storedAs);
   current.value = undefined;
 }
 

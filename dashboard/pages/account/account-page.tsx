@@ -8,7 +8,7 @@ import { Link, useLocation } from 'wouter-preact';
 import type { AnswerOf } from '../../../clients/typescript/client.ts';
 import { accountApi } from '../../api/clients.ts';
 import { useLoad } from '../../api/load.ts';
-import { session, tabsAsked, endSession } from '../../api/session.ts';
+import { session, signOut, tabsAsked } from '../../api/session.ts';
 import { Failed, SkeletonLines } from '../../components/states.tsx';
 import type { PageProps } from '../../shell/lazy-page.tsx';
 import { signInFirst } from '../sign-in/way-back.ts';
@@ -162,7 +162,7 @@ function SignOut() {
     action.run(async () => {
       await accountApi.post('/auth/logout');
       navigate('/sign-in?why=signed-out');
-      endSession();
+      signOut();
     });
   return (
     <>

@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import { Link, useLocation } from 'wouter-preact';
 import { accountApi, api } from '../../../api/clients.ts';
 import { useLoad } from '../../../api/load.ts';
-import { endSession } from '../../../api/session.ts';
+import { signOut } from '../../../api/session.ts';
 import { Problem, useAction } from '../../../components/forms/action.tsx';
 import { Field } from '../../../components/forms/field.tsx';
 import { PageHead } from '../../../components/page-head.tsx';
@@ -120,7 +120,7 @@ function CloseAccount({ account }: OfAccount) {
   async function close() {
     await accountApi.delete('/v1/account');
     navigate('/sign-in?why=closed');
-    endSession();
+    signOut();
   }
   return (
     <section aria-labelledby="close">

@@ -100,5 +100,13 @@ export const operatorFacts: Walk = {
     );
     await page.getByRole('link', { name: /^load \d+$/ }).click();
     await page.getByText('units of the handbook').waitFor();
+
+    await visitor.open(`/dashboard/operator/facts?q=${prefix}&missing=unit`);
+    await page.getByLabel(`Unit of ${id(59)}`).fill('Tonnes');
+    await page.getByText('1 fact of 1 series not saved').waitFor();
+    await visitor.open('/dashboard');
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByText('You are signed out').waitFor();
+    assertSame(await page.evaluate(() => sessionStorage.length), 0, 'what a tab stores after a sign-out');
   },
 };
