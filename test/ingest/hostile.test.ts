@@ -1,5 +1,6 @@
-// Twenty files that are made to harm their reader, sent in all four ways: the watched folder, sources, uploads and the command line. Each is
-// refused with a reason, the service goes on, and good files beside them are loaded. A file that ends its reader is not tried again.
+// Twenty files that are made to harm their reader are put into the watched folder; one of each kind of end also comes from sources, uploads and the
+// command line, which have the same reader. Each is refused with a reason, the service goes on, and good files beside them are loaded. A file that
+// ends its reader is not tried again.
 import { randomUUID } from 'node:crypto';
 import {
   existsSync,
@@ -65,6 +66,9 @@ const tooMuch: HostileFile = {
   refused: /lack of memory perhaps: it may take 96 MB/,
 };
 const files = [...hostileFiles(), tooMuch];
+/** A false size, no table, a file that the reader fails on, one that unpacks without end, and one that ends the reader. */
+const kinds = ['understated.xlsx', 'laughs.xlsx', 'loop.xls', 'packed.csv.gz', tooMuch.name];
+const oneOfEachKind = files.filter(({ name }) => kinds.includes(name));
 const folderOf = (name: string) => {
   const folder = path.join(mkdtempSync(path.join(tmpdir(), 'almanac-test-')), name);
   mkdirSync(folder);
@@ -178,7 +182,7 @@ async function startServer(t: ExecutionContext, content: ReadonlyMap<string, Buf
 }
 
 test.serial('hostile files of sources are failures, each with its reason', async (t) => {
-  const content = new Map(files.map(({ name, content: bytes }) => [name, bytes]));
+  const content = new Map(oneOfEachKind.map(({ name, content: bytes }) => [name, bytes]));
   content.set('good.csv', Buffer.from(csv(3)));
   const server = await startServer(t, content);
   await register([...content.keys()].map((name) => `${server.url}/${name}`));
@@ -187,11 +191,11 @@ test.serial('hostile files of sources are failures, each with its reason', async
       fetchDeps(on, { ...local, seriesTimeZone: 'UTC' }, loadInChild(children)),
       never,
     );
-    t.is(results.size, files.length + 1);
-    t.is([...results.values()].filter((result) => result === 'failed').length, files.length);
+    t.is(results.size, oneOfEachKind.length + 1);
+    t.is([...results.values()].filter((result) => result === 'failed').length, oneOfEachKind.length);
   });
   const byUrl = new Map((await selectSources(database)).map((source) => [source.url, source]));
-  for (const { name, refused } of files) {
+  for (const { name, refused } of oneOfEachKind) {
     const message = String(byUrl.get(`${server.url}/${name}`)?.outcome?.['message']);
     // A file without a table has no line of names.
     t.regex(message, /no table/.test(refused.source) ? /no column "Date"|ends before line 2/ : refused, name);
@@ -237,7 +241,7 @@ test.serial(
 
 test('hostile uploads are refused, each with its reason', async (t) => {
   await withChildRunner(async (children) => {
-    for (const { name, content, refused } of files) {
+    for (const { name, content, refused } of oneOfEachKind) {
       const given = { id: randomUUID(), name, publication: 'u', sha256: '0'.repeat(64), today: '2024-06-30' };
       const [createdAt, expiresAt] = [new Date(), new Date(Date.now() + 3_600_000)];
       const row = { ...given, accountId: 'acct_a', createdAt, expiresAt };
@@ -261,7 +265,7 @@ test('hostile uploads are refused, each with its reason', async (t) => {
 
 test('almanac publish refuses hostile files with their reasons, and loads the good files', async (t) => {
   const folder = folderOf('mixed');
-  for (const { name, content } of files) writeFileSync(path.join(folder, name), content);
+  for (const { name, content } of oneOfEachKind) writeFileSync(path.join(folder, name), content);
   writeFileSync(path.join(folder, 'mixed.csv'), csv(4));
   const almanac = commandLine({ ...settingsOf(testDatabase.url), ...limits });
   const ran = await almanac([
@@ -288,7 +292,7 @@ test('almanac publish refuses hostile files with their reasons, and loads the go
     ['mixed.csv'],
   );
   const reasons = new Map([...failed, ...leftOut].map(({ path: file, reason }) => [file, reason]));
-  for (const { name, refused } of files)
+  for (const { name, refused } of oneOfEachKind)
     t.regex(reasons.get(name) ?? '', /no table/.test(refused.source) ? /./ : refused, name);
   t.regex(
     reasons.get(tooMuch.name) ?? '',
