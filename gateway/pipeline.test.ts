@@ -10,7 +10,7 @@ import type { BuildPolicy } from './policy.ts';
 const text = readFileSync(new URL('../config/gateway.config.yml', import.meta.url), 'utf8');
 const { policies: names } = parse(text) as { policies: string[] };
 
-/** The project's own routes over policies that note that they ran, and pass. */
+/** The project's own routes, with policies that record that they ran and call the next one. */
 function compiled(overrides: Record<string, BuildPolicy> = {}) {
   const ran: string[] = [];
   const answered: unknown[] = [];

@@ -1,4 +1,4 @@
-// The heads of answers as they are on the wire: our headers beside those that Node writes.
+// The heads of answers as sent: our headers and those that Node adds.
 import { createServer, type RequestListener, type ServerResponse } from 'node:http';
 import test from 'ava';
 import express from 'express';
@@ -19,7 +19,7 @@ const openCall = requestId({
 
 type Answer = (response: ServerResponse) => void;
 
-/** Each is one way in which a policy answers. */
+/** The ways in which a policy can answer. */
 const answers: Record<string, Answer> = {
   '/object': (response) =>
     response.writeHead(200, { 'content-type': 'text/plain', 'content-length': '2' }).end('ok'),
@@ -117,7 +117,7 @@ test.serial('an answer of a gateway that is stopping closes its connection', asy
   t.regex(answer?.headers ?? '', /\r\nconnection: close(\r\n|$)/);
 });
 
-/** A server of our class, and one of an Express app, which has its own. */
+/** A server with our response class, and one of an Express app, which has its own class. */
 const ofClasses = {
   ours: (answer: RequestListener) => createServer({ ServerResponse: GatewayResponse }, answer),
   express(answer: RequestListener) {

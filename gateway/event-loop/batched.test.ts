@@ -1,7 +1,7 @@
 import test from 'ava';
 import { batched } from './batched.ts';
 
-/** A send that answers each batch when asked. */
+/** A `send` whose batches the test answers one by one. */
 function heldSend() {
   const batches: {
     items: readonly number[];

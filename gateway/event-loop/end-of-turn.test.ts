@@ -19,11 +19,11 @@ test('what is handed in within a turn runs at its end, in order; what that hands
   t.deepEqual(ran, ['a', 'b', 'c']);
 });
 
-/** Bytes that show whose they are, all along. */
+/** A body that repeats its name, so that misdirected bytes are detected. */
 const bodyOf = (name: string) => Buffer.from(`${name} `.repeat(40_000 / (name.length + 1)));
 
 test('clients that read late, and answers that wait for earlier ones, get their own bytes', async (t) => {
-  const scratch = Buffer.alloc(50_000); // as a connection reads: into the same memory again and again
+  const scratch = Buffer.alloc(50_000); // reused, like the read buffer of a connection
   const server = createServer((request, response) => {
     const body = bodyOf(request.url ?? '');
     body.copy(scratch);
@@ -31,7 +31,7 @@ test('clients that read late, and answers that wait for earlier ones, get their 
     endAtEndOfTurn(response, scratch.subarray(0, body.length));
   });
   const url = new URL(await listen(server, '127.0.0.1', 0));
-  // More than the kernel keeps for a client that does not read, each turn some bytes of each.
+  // More bytes than the kernel buffers for a client that does not read; each turn writes some to each client.
   const names = (client: number) => Array.from({ length: 300 }, (_, i) => `/${client}-${i}`);
   const clients = [0, 1, 2].map((client) => ({
     client,

@@ -1,4 +1,4 @@
-// Ranges of a file that begin at once: they share one reserved call.
+// Concurrent ranges of a file share one reserved call.
 import test from 'ava';
 import { calendarMonth } from './calendar-month.ts';
 import { createFileCharges, type Range } from './file-charges.ts';
@@ -7,7 +7,7 @@ import type { Take } from './month-quota.ts';
 const reader = { accountId: 'a', keyId: 'k', day: '2026-11-29', file: '/v1/bulk/prices.parquet' };
 const month = calendarMonth('2026-11-01');
 
-/** A month that has calls; it records how each ended. */
+/** A month with calls left; it records how each call ended. */
 function start() {
   const ended: boolean[] = [];
   let taken = 0;

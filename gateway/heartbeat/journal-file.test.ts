@@ -34,7 +34,7 @@ const call: UsageRow = {
 const directories = mkdtempSync(path.join(tmpdir(), 'almanac-journal-'));
 const processes: Journal[] = [];
 test.after.always(async () => {
-  for (const journal of processes) await journal.close(); // the timers of those that were killed
+  for (const journal of processes) await journal.close(); // stops the timers of the "killed" ones
   rmSync(directories, { recursive: true });
 });
 const newDirectory = () => mkdtempSync(path.join(directories, 'of-'));
@@ -56,7 +56,7 @@ function startJournal(directory: string, send: (batch: Batch) => Promise<void>, 
 
 const never = () => Promise.reject(new Error('accounts-api is away'));
 
-/** What the next process in the directory hands over. */
+/** The batches that the next process in the directory sends. */
 async function handedOverBy(directory: string): Promise<Batch[]> {
   const sent: Batch[] = [];
   await startJournal(directory, async (batch) => void sent.push(batch)).close();
@@ -68,7 +68,7 @@ test('what a killed gateway had not handed over, calls of the moment before incl
   const killed = startJournal(directory, never);
   for (let i = 0; i < 3; i += 1) killed.record(call);
   killed.spent('a', '2026-11-01', lives[0], 3, 2);
-  await Promise.resolve(); // the event loop has not gone on
+  await Promise.resolve(); // still in the same turn of the event loop
   const [batch, ...others] = await handedOverBy(directory);
   t.like(batch?.usage, [{ account_id: 'a', calls: 3, billed: 3 }]);
   t.like(batch?.spent, [{ life: lives[0], calls: 3, returned: 2 }]);

@@ -1,4 +1,4 @@
-// Calls per second of one client at several gateways: over a Redis of the test, whose answers come when the test lets them, and over a real one.
+// Limits the calls per second of one client at several gateways: with a fake Redis whose answers the test times, and with a real Redis.
 import test, { type ExecutionContext } from 'ava';
 import fc from 'fast-check';
 import { openRedis, RedisUnavailable, type RedisLink } from '../../kernel/redis.ts';
@@ -11,7 +11,7 @@ const limit = 10;
 const onRequest = 2 ** 30; // exchanges only when the test asks
 const client = 'account:a';
 
-/** What calls-per-second.lua does. */
+/** A model of calls-per-second.lua. */
 class Counts {
   readonly #calls = new Map<string, Map<string, number>>();
 
@@ -29,7 +29,7 @@ interface Run {
   readonly args: readonly string[];
 }
 
-/** A gateway's connection to the counts: a request is run, and then answered or lost, when the test lets it. */
+/** A gateway's connection to the counts. The test decides when a request runs, and whether it is then answered or lost. */
 class Link implements Pick<RedisLink, 'isUsable' | 'isCluster' | 'clockOffsetMs' | 'run'> {
   isUsable = true;
   readonly isCluster = false;
@@ -52,7 +52,7 @@ class Link implements Pick<RedisLink, 'isUsable' | 'isCluster' | 'clockOffsetMs'
     return this.#settled.promise;
   }
 
-  /** Redis takes what was asked. */
+  /** Redis runs the pending request. */
   take(): void {
     this.#answers = this.#counts.run(this.#asked);
   }
@@ -70,7 +70,7 @@ class Link implements Pick<RedisLink, 'isUsable' | 'isCluster' | 'clockOffsetMs'
 interface Gateway {
   link: Link;
   seconds: Seconds;
-  /** Takes calls at once. @returns how many were allowed. */
+  /** Makes calls in one turn. @returns how many were allowed. */
   burst(calls: number): number;
   exchange(): Promise<void>;
 }
@@ -226,7 +226,7 @@ test('gateways whose clocks differ count in the second of Redis', async (t) => {
   t.is(other.burst(limit), 0);
 });
 
-/** A gateway that exchanges by itself, all the time. */
+/** A gateway that exchanges continuously on its own timer. */
 function exchangingGateway(
   t: ExecutionContext,
   gateways: () => number,
@@ -300,12 +300,12 @@ test('however takes and exchanges of three gateways interleave, a second allows 
   );
 });
 
-/** What the property needs to know of a gateway. */
+/** The state of a gateway that the property refers to. */
 class GatewayState {
   allowed = 0;
-  /** Redis has answered it, and not failed it. */
+  /** Whether its last exchange was answered. */
   isExact = true;
-  /** What it had allowed, when it last did, that its last answered exchange did not include. */
+  /** The number of allowed calls that no answered exchange included, when the last call was allowed. */
   unsentAtLastTake = 0;
   #included = 0;
   #underWay: { exchanged: Promise<void>; includes: number; hasRun: boolean } | undefined;
@@ -365,7 +365,7 @@ async function sharing(t: ExecutionContext, url: string): Promise<[Seconds, Seco
   return [one, other];
 }
 
-/** Resolves once a gateway counts calls of another. Each try is a client of its own, as Redis may be slow on a busy machine. */
+/** Resolves once a gateway counts calls of another. Each attempt uses a new client, as Redis may be slow on a busy machine. */
 async function untilShared(one: Seconds, other: Seconds): Promise<void> {
   await until('a gateway counts calls of another', async () => {
     const key = crypto.randomUUID();

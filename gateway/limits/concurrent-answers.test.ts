@@ -1,4 +1,4 @@
-// The answers of an account that are under way at once, at one gateway and at several.
+// Concurrent answers of an account, at one gateway and at several.
 import test from 'ava';
 import { openRedis } from '../../kernel/redis.ts';
 import { until } from '../../test/run/until.ts';
@@ -20,7 +20,7 @@ test('a call that waits begins when a place becomes free, those that came first 
     (answer) => (order.push('fourth'), answer),
   );
   first?.end();
-  first?.end(); // frees one place, not two
+  first?.end(); // frees one slot, not two
   t.not(await third, null);
   t.deepEqual(order, ['third']);
   t.is(await fourth, null, 'no second place became free');

@@ -1,4 +1,4 @@
-// Failing credentials of one IP address: what is refused, for how long, and what goes on.
+// Failed credentials of one IP address: which calls are refused, for how long, and which still pass.
 import test from 'ava';
 import { Failure } from '../../kernel/errors.ts';
 import { silentLog } from '../../test/services/harness.ts';

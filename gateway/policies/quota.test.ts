@@ -1,4 +1,4 @@
-// What answers report the month, as accounts of several limits call and a month ends.
+// The month that answers report, for accounts with different limits and at the end of a month.
 import { createServer } from 'node:http';
 import test from 'ava';
 import { systemClock } from '../../kernel/clock.ts';

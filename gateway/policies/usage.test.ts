@@ -1,4 +1,4 @@
-// In which month a call is billed that was under way when the month turned.
+// The month in which a call is billed that was in flight when the month ended.
 import { createServer } from 'node:http';
 import test from 'ava';
 import { closeServer, listen } from '../../kernel/http/server.ts';

@@ -1,4 +1,4 @@
-// Which answers are kept, and who waits for them: the tables by name, whose size is fixed.
+// Which answers are cached, and which calls wait for them: the two tables of fixed size.
 import test from 'ava';
 import { validityText } from '../../kernel/http/validity.ts';
 import { fakeClock } from '../../test/services/harness.ts';
@@ -7,7 +7,7 @@ import { createKeptAnswers } from './answer-store.ts';
 
 const needed = { edition: 'e', load: 1 };
 
-/** Captures; `ask` lets a call ask for an answer that data-api gives at once. @returns whether it was kept. */
+/** Creates captures. `ask` requests an answer that data-api gives at once, and returns whether it was cached. */
 function start() {
   const keptAnswers = createKeptAnswers(1_000_000);
   const captures = createCaptures(keptAnswers, fakeClock('2026-11-20T12:00:00Z'));

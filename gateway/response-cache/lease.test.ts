@@ -1,4 +1,4 @@
-// The lease on the state of the data, before instances of data-api that answer, fail and come back.
+// The lease on the state of the data, with instances of data-api that answer, fail and recover.
 import { createServer } from 'node:http';
 import test from 'ava';
 import { silentLog, testIdentitySecret } from '../../test/services/harness.ts';

@@ -5,7 +5,7 @@ import test from 'ava';
 import fc from 'fast-check';
 import { AnswerParser, BadAnswer } from './answer-parser.ts';
 
-/** What a parser reported of its answer, and what it made of what came beyond. */
+/** What the parser reported about an answer, and about the bytes after it. */
 interface Reported {
   status: number | undefined;
   head: string[];
@@ -15,7 +15,7 @@ interface Reported {
   error: unknown;
 }
 
-/** Reads bytes that come in pieces, cut at the given places. */
+/** Parses bytes that arrive in pieces, split at the given positions. */
 function read(bytes: Buffer, cuts: readonly number[] = [], method = 'GET'): Reported {
   const reported: Reported = {
     status: undefined,
@@ -73,7 +73,7 @@ interface Given {
   status: number;
   head: [name: string, value: string][];
   body: Uint8Array;
-  /** Where it is cut into writes. */
+  /** The positions at which it is split into writes. */
   pieces: number[];
   isChunked: boolean;
   method: string;
@@ -88,7 +88,7 @@ const given: fc.Arbitrary<Given> = fc.record({
   method: fc.constantFrom('GET', 'HEAD'),
 });
 
-/** As Node's own server sends it: what our services are. */
+/** The bytes as sent by Node's own server, which our services use. */
 async function sentByNode(what: Given): Promise<{ bytes: Buffer; body: string }> {
   const hasBody = what.method !== 'HEAD' && what.status !== 204 && what.status !== 304;
   const body = Buffer.from(what.body);

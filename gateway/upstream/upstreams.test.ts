@@ -51,7 +51,7 @@ test('a call that tried a failed instance and came to nothing does not keep it o
   const { upstreams, clock } = at([a, b]);
   upstreams.failed(a);
   clock.nowMs = 200;
-  t.true(pickMany(upstreams.pick).includes(a)); // its client left: neither failed nor answered
+  t.true(pickMany(upstreams.pick).includes(a)); // the client left, so the call neither failed nor was answered
   t.false(pickMany(upstreams.pick).includes(a));
   clock.nowMs = 2_700;
   t.true(pickMany(upstreams.pick).includes(a));
