@@ -1,4 +1,4 @@
-// Events of accounts: written with the change that they report or not at all.
+// Events of accounts are written in the transaction of the change that they report, or not at all.
 import test from 'ava';
 import { startAccountsService, type AccountsService } from '../test/services/accounts-service.ts';
 import { eventsIn, type WrittenEvent } from '../test/services/outbox.ts';
@@ -26,7 +26,7 @@ test('every way to make or revoke a key writes its event, with what may be shown
   const { body } = await service.as(client, '/v1/keys', ask);
   const made = (body as { data: { id: string; masked: string; key: string } }).data;
   await service.as(client, `/v1/keys/${made.id}`, { method: 'DELETE' });
-  await service.as(client, `/v1/keys/${made.id}`, { method: 'DELETE' }); // has ended: nothing changes
+  await service.as(client, `/v1/keys/${made.id}`, { method: 'DELETE' }); // already revoked: nothing changes
   const second = await createKey(service.deps, client.accountId, 'second');
   await revokeKey(service.deps, second.id);
 

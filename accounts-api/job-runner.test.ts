@@ -25,7 +25,7 @@ test('a job that is being recorded as done while the runner closes is not handed
   const closed = runner.close();
   over.resolve();
   await recording.promise;
-  await new Promise((resolve) => setImmediate(resolve)); // lets `close` go on as far as it does
+  await new Promise((resolve) => setImmediate(resolve)); // lets `close` proceed as far as it can
   recorded.resolve();
   await closed;
   t.deepEqual(handedBack, []);

@@ -6,7 +6,7 @@ import { untilThere, within } from '../test/run/until.ts';
 import { connect } from './database.ts';
 import { openJobs, startWork, type MailJob, type Work } from './jobs.ts';
 
-/** Jobs of a database of their own, whose work a test does itself. */
+/** Jobs in a database of their own; the test performs their work. */
 async function openQueue(t: ExecutionContext) {
   const database = await createTestDatabase();
   t.teardown(() => database.drop());
@@ -142,7 +142,7 @@ test('a mail that takes hours keeps its lease and is not sent again, and delays 
   await enqueue(...signUps(60));
   await within('the others are sent', all.promise);
 
-  // As if it had begun yesterday, with half of its lease left: it is renewed every 3 s. The lease of another job, whose worker is dead, lapses meanwhile.
+  // As if it had begun yesterday, with half of its lease left; the lease is renewed every 3 s. Meanwhile the lease of a dead worker's job expires.
   await rows(
     `update jobs.job set started_on = now() - interval '23 hours', heartbeat_on = now() - interval '5 seconds' where id = $1`,
     slow,
@@ -152,7 +152,7 @@ test('a mail that takes hours keeps its lease and is not sent again, and delays 
      values ('mail', '{"mail":"sign_up"}', 'active', now() - interval '1 minute', 10, now(), 'standard')`,
   );
   await untilThere('the lease of the dead worker has lapsed', async () => {
-    // To be sent again, or sent already.
+    // Either due to be sent again, or already sent.
     return (await mailJobs(url)).find(
       ({ data, state }) => data.mail === 'sign_up' && !Object.hasOwn(data, 'signupId') && state !== 'active',
     );

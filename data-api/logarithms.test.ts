@@ -34,7 +34,7 @@ test('a standard score is by the deviation of a sample, of numbers of any size',
   const five = of(['2', '4', '4', '5', '10']);
   t.is(standardScore(decimal('10'), five), '1.666666667');
   t.is(standardScore(decimal('5'), five), '0');
-  // The same with 40 digits before them: in floating point all are equal.
+  // The same with 40 leading digits: in floating point all are equal.
   const far = '1'.padEnd(40, '0');
   const texts = ['02', '04', '04', '05', '10'].map((end) => far.slice(0, -2) + end);
   t.is(standardScore(decimal(texts[4] ?? ''), of(texts)), '1.666666667');

@@ -57,7 +57,7 @@ test('every way in which a database is not reached is unavailable, to be tried a
 });
 
 test('what the database says of a statement is a fault of ours, and no connection fault', (t) => {
-  // Among them the neighbours of the codes above.
+  // These include the neighbours of the codes above.
   const codes = ['23505', '40001', '40P01', '42P01', '53200', '53400', '57014', '57000', '22008', '208001'];
   for (const code of [...codes, 'ENOENT', 'EACCES', 'XECONNREFUSED', 'ECONNREFUSEDX']) {
     t.is(toFailure(withCode(code)).code, 'internal', code);
@@ -97,7 +97,7 @@ test('a failure stays what it is, and its detail never reaches the envelope', (t
   });
 });
 
-/** What a statement throws, by each of the two drivers. */
+/** The error that a statement throws, with each of the two drivers. */
 async function thrownBy(t: ExecutionContext, at: string, statement: string): Promise<unknown[]> {
   const database = openDatabase(at, silentLog, { applicationName: 'test' });
   const sequelize = new Sequelize(at, { dialect: 'postgres', logging: false });

@@ -26,7 +26,7 @@ const opens = (open: Open, header: string | undefined) => open(header, 'GET', ta
 const seals = (seal: Seal, who = identity) => seal(who, 'GET', target);
 const tokenIn = (header: string) => header.split('~')[0];
 
-/** Binds a token to the call of these tests, as a gateway does. */
+/** Binds a token to the call used in these tests, as a gateway does. */
 function bound(token: string | undefined): string | undefined {
   if (token === undefined) return undefined;
   const key = Buffer.from(hkdfSync('sha256', secret, '', 'almanac calls to data-api', 32));

@@ -1,4 +1,4 @@
-// The build: what changes it, and what does not.
+// Which changes of the files result in another build.
 import { cpSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';

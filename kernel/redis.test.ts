@@ -121,7 +121,7 @@ test('a call to a stalled Redis fails well within a second, and the next does no
   t.teardown(() => redis.close());
   await untilUsable(redis);
   server.stall();
-  // Timers fire in the order of their ends, however late: which of the two was first does not depend on the machine.
+  // Timers fire in the order of their deadlines, however late, so the order of the two does not depend on the machine's load.
   const second = new Promise((resolve) => setTimeout(resolve, 1_000, 'a second has passed'));
   const givenUp = redis.run(echo, ['a'], ['1']).catch((error: unknown) => error);
   t.true((await Promise.race([givenUp, second])) instanceof RedisUnavailable);
@@ -138,7 +138,7 @@ test('the deadline of Redis is the one that docs/operations.md names', (t) => {
   t.is(Number(documented?.[1]), redisDeadlineMs);
 });
 
-/** A link that waits longer than a busy machine takes: for tests that are not about the deadline. */
+/** A link with a long deadline, also sufficient on a busy machine: for tests that are not about the deadline. */
 async function openPatiently(t: ExecutionContext): Promise<RedisLink> {
   const redis = openRedis(testRedisUrl(), silentLog, { deadlineMs: 30_000 });
   t.teardown(() => redis.close());

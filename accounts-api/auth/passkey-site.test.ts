@@ -1,4 +1,4 @@
-// Where browsers offer passkeys, by the public URL.
+// The passkey site of a public URL.
 import test from 'ava';
 import { passkeySiteOf } from './passkey-site.ts';
 

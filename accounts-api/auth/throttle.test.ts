@@ -10,7 +10,7 @@ import { createThrottle, waitSeconds } from './throttle.ts';
 const right = () => Promise.resolve(true);
 const wrong = () => Promise.resolve(false);
 const someone = () => `throttle-${randomBytes(6).toString('hex')}@example.org`;
-/** An account whose devices no other test has. */
+/** An account whose devices no other test uses. */
 const holder = (credentialVersion = 1) => ({
   id: `acct_${randomBytes(6).toString('hex')}`,
   credentialVersion,
@@ -22,7 +22,7 @@ const somewhere = () => {
   const [high, low] = [Math.floor(hosts / 250), hosts % 250];
   return `10.${randomBytes(1)[0]}.${high}.${low}`;
 };
-/** A throttle that counts in Redis where it is given one, from the first try on, also on a busy machine unless there is a deadline. */
+/** A throttle. With Redis it counts there from the first attempt, also on a busy machine unless a deadline is set. */
 async function throttleOf(t: ExecutionContext, redisUrl: string | undefined, deadlineMs = 30_000) {
   const redis = redisUrl === undefined ? undefined : openRedis(redisUrl, silentLog, { deadlineMs });
   t.teardown(() => redis?.close());

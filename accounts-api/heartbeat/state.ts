@@ -1,4 +1,4 @@
-// The decisions of the heartbeat, as pure functions: what a block is granted, what a report changes, when a change is active, when a life is closed.
+// The decisions of the heartbeat, as pure functions: the size of a grant, the effect of a report, when a change is active, when a life is closed.
 // Tests explore all orders of messages. Other files lock and write the rows.
 import { closeAfterMs } from '../../kernel/heartbeat/times.ts';
 

@@ -1,4 +1,4 @@
-// Idempotency-Key where a process dies or takes too long: work is done once, whoever ends first.
+// Idempotency-Key when a process dies or takes too long: the work is done once, whichever request ends first.
 import test from 'ava';
 import {
   startAccountsService,
@@ -9,7 +9,7 @@ import { idempotently, type Remember } from './idempotency.ts';
 
 let service: AccountsService;
 
-// One service a test: each moves the clock.
+// One service per test, as each test moves the clock.
 test.beforeEach(async () => {
   service = await startAccountsService();
 });
@@ -22,7 +22,7 @@ const asked = (client: Client, body: object = { name: 'x' }) => ({
   body,
 });
 
-/** Work that leaves a trace in the database: it renames the account. */
+/** Work with a visible effect in the database: it renames the account. */
 const rename = (client: Client, name: string) => (remember: Remember) =>
   service.deps.db.inTransaction(async (transaction) => {
     await service.deps.db.accounts.update({ name }, { where: { id: client.accountId }, transaction });
@@ -91,7 +91,7 @@ test.serial(
     const done = { status: 201, data: { name: 'other' } };
     const earlier = await beside(1);
     for (const other of earlier) await idempotently(service.deps, other, rename(stranger, 'other'));
-    await die(client); // holds its key without an answer, from the same instant as all the others
+    await die(client); // claims its key without an answer, at the same instant as the others
     const held = () => idempotently(service.deps, asked(client), rename(client, 'held'));
     await t.throwsAsync(held(), { code: 'idempotency_in_progress' });
     for (const other of await beside(2)) {

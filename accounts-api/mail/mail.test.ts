@@ -1,4 +1,4 @@
-// The conversation with the SMTP server: how long its answers are waited for, and which refusals are final.
+// The SMTP dialogue: how long answers are awaited, and which refusals are permanent.
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { Socket } from 'node:net';
 import test, { type ExecutionContext } from 'ava';

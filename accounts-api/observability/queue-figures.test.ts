@@ -10,7 +10,7 @@ test('jobs that are due, to be run later, under way and failed for good are coun
   t.teardown(() => database.drop());
   const db = connect(database.url);
   t.teardown(() => db.close());
-  const jobs = openJobs(db.sequelize, database.url, silentLog); // which makes the tables
+  const jobs = openJobs(db.sequelize, database.url, silentLog); // creates the tables
   t.teardown(() => jobs.close());
   await db.inTransaction((transaction) => jobs.enqueue(transaction, { mail: 'sign_up', signupId: 'sup_1' }));
   const boss = new PgBoss({ connectionString: database.url, schema: 'jobs', createSchema: false });
@@ -30,7 +30,7 @@ test('jobs that are due, to be run later, under way and failed for good are coun
   await boss.send('elsewhere', {}, at(-100));
   await boss.send('elsewhere', {}, at(-50));
   await boss.send('elsewhere', {}, at(3_600));
-  await boss.supervise('elsewhere'); // counts now
+  await boss.supervise('elsewhere'); // counts immediately
   const [figures] = await read();
   const { overdueSeconds = Number.NaN, ...counts } = figures ?? {};
   t.true(overdueSeconds >= 100 && overdueSeconds < 500, String(overdueSeconds));

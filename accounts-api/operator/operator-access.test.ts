@@ -1,4 +1,4 @@
-// What the operator does with the ways into an account, beside a running service that sends mail.
+// The operator's commands for access to an account, next to a running service that sends mail.
 import test from 'ava';
 import { silentLog } from '../../test/services/harness.ts';
 import { startServices } from '../../test/services/services.ts';

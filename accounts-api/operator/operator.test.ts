@@ -1,4 +1,4 @@
-// What the operator does beside a running service: the same rules, applied to the service's next call, written to the audit.
+// The operator's commands next to a running service: the same rules apply, they affect the service's next call, and they are audited.
 import { createHash } from 'node:crypto';
 import test from 'ava';
 import { isWellFormedApiKey } from '../../kernel/credentials/api-key.ts';

@@ -1,7 +1,7 @@
 import test from 'ava';
 import { createPlaces, placesMax } from './places.ts';
 
-/** An image that is drawn until it is released. */
+/** An image whose drawing ends when the test releases it. */
 function held() {
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
   return { draw: () => promise, resolve: () => resolve(Buffer.from('image')), reject };

@@ -45,7 +45,7 @@ test('BibTeX has every fact, with the capitals of the title and the publisher as
   );
 });
 
-/** What TeX shows for the commands that the escapes use. */
+/** The characters that TeX shows for the commands used in escapes. */
 const shownBy: Readonly<Record<string, string>> = {
   textbraceleft: '{',
   textbraceright: '}',
@@ -58,7 +58,7 @@ const shownBy: Readonly<Record<string, string>> = {
   textquotedbl: '"',
 };
 
-/** The field's text as TeX shows it; it throws where a character still means something to TeX. */
+/** The field's text as TeX shows it. @throws if a character still has a special meaning in TeX. */
 function shown(field: string): string {
   const plain = field.replaceAll(
     /\{\\(text[a-z]+)\}|\\([$&#%_])|([{}\\~^$&#%_<>|"])/g,

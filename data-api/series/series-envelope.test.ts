@@ -5,12 +5,12 @@ import { digits } from '../../kernel/digits.ts';
 import { listCsv } from '../../kernel/http/list.ts';
 import { seriesCsv } from './series-envelope.ts';
 
-/** Splits lines as a reader that accepts any line end. */
+/** Splits text into lines at any kind of line end. */
 const cells = (csv: string): string[][] => parse(csv, { record_delimiter: ['\r\n', '\n', '\r'] });
 
 /** The characters with which a formula begins in a spreadsheet. */
 const formulaSigns = ['=', '+', '-', '@', '\t', '\r', '\n'];
-/** Blanks and invisible signs, which a spreadsheet may drop. */
+/** Blanks and invisible characters, which a spreadsheet may drop. */
 const blanks = [
   ' ',
   '\u00a0',
@@ -25,7 +25,7 @@ const blanks = [
   '\ufe0f',
 ];
 
-/** By Unicode's own mapping of full-width, small and raised forms to the plain sign. */
+/** By Unicode's own mapping of full-width, small and superscript forms to the plain sign. */
 function defused(text: string): string {
   if (/^[\t\r\n]/.test(text)) return `'${text}`;
   const visible = /[^\s\p{Cc}\p{Default_Ignorable_Code_Point}]/u.exec(text)?.[0] ?? '';

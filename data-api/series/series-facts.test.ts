@@ -25,7 +25,7 @@ function heldDatabase() {
   const names = () => statements.map(({ name }) => name);
   // A query is sent at the end of a turn of the event loop; two turns guarantee it.
   const settle = () => new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
-  /** Answers the waiting queries, and all that follow from them. */
+  /** Answers the waiting queries, and all queries that follow from them. */
   async function run(): Promise<void> {
     await settle();
     for (let next = statements.shift(); next !== undefined; next = statements.shift()) {

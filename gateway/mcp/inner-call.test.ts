@@ -11,7 +11,7 @@ import type { RunCompiled } from '../policy.ts';
 import { readInside } from './inner-call.ts';
 
 /**
- * Runs a call with one inner read, which is answered completely. @param hasLeft whether the client leaves after the read and before the call's answer.
+ * Runs a call with one inner read, fully answered. @param hasLeft whether the client leaves after the read and before the call's answer.
  * @returns whether the read counts as served once the call has closed.
  */
 async function isReadServed({ hasLeft, isAnswered }: { hasLeft: boolean; isAnswered: boolean }) {

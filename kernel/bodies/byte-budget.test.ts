@@ -3,7 +3,7 @@ import test from 'ava';
 import { Failure } from '../errors.ts';
 import { createByteBudget, type HeldBytes } from './byte-budget.ts';
 
-/** Bodies of one budget, and which were cut. */
+/** Bodies that share one budget, and the names of those that were cut. */
 function bodiesOf(bytesMax: number, ofHolderMax?: number) {
   const budget = createByteBudget(bytesMax, ofHolderMax);
   const cut: string[] = [];

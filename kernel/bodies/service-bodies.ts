@@ -12,7 +12,7 @@ const bodiesBytesMax = 64 * 1024 * 1024;
 // What a streamed upload uses: one chunk and the compressor.
 const streamBytes = 4 * 1024 * 1024;
 
-/** The bodies that a route takes. */
+/** The bodies that a route accepts. */
 export interface RouteBody {
   method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   /** `client`: forwarded by the gateway for a client. `internal`: the gateway's own call. */

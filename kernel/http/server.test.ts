@@ -14,14 +14,14 @@ import { anonymous, createOpener, createSealer, identityHeader } from '../identi
 
 const busyMs = 5;
 
-/** Keeps the process busy, as a stage that takes its time would. */
+/** Keeps the process busy, like a slow stage. */
 function beBusy(): void {
   const until = performance.now() + busyMs;
   while (performance.now() < until);
 }
 
 const seal = createSealer(testIdentitySecret, 'data-api');
-/** Of the gateway, for a call of a client. */
+/** The gateway's identity header for a client's call. */
 const headersOf = (method: string, path: string) => ({
   ...{ [identityHeader]: seal(anonymous, method, path), 'x-request-id': 'req_1' },
 });
@@ -122,7 +122,7 @@ async function call(
 test('a call that did not come through the gateway is refused, whatever its path', async (t) => {
   for (const path of ['/things/1', '/internal/x', '/nowhere']) {
     t.is((await call('GET', path, { headers: {} })).status, 401, path);
-    // Who sends one is a gateway that is set up wrongly, or would pass for one: no client's credentials are at fault.
+    // The sender is a misconfigured gateway, or pretends to be a gateway; a client's credentials cannot be the cause.
     t.is((await call('GET', path, { headers: { [identityHeader]: 'forged' } })).status, 503, path);
   }
 });

@@ -3,7 +3,7 @@ import { openSync } from 'node:fs';
 import test from 'ava';
 import { LogOutput, type Files } from './output.ts';
 
-/** A file that accepts as many bytes of each write as it is given, or fails with the code that it is given. */
+/** A file that accepts a given number of bytes per write, or fails with a given code. */
 function fakeFile() {
   let text = '';
   const file = { accepts: Infinity as number | string };
@@ -28,7 +28,7 @@ function fakeFile() {
   return { file, files, lines, answer: () => asked?.(), isAsked: () => asked !== undefined };
 }
 
-/** More than is gathered: it is handed to the file at once. */
+/** Longer than the buffer, so it is written at once. */
 const long = (letter: string) => `${letter.repeat(70_000)}\n`;
 const lost = (lines: number) => `{"level":50,"time":"","lines":${lines},"msg":"log lines were lost"}`;
 

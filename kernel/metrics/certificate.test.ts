@@ -5,7 +5,7 @@ import test from 'ava';
 import { createLog } from '../log/log.ts';
 import { certificateEnd, certificateMetrics } from './certificate.ts';
 
-// Of nobody: for almanac.example, signed by itself, valid until `until`.
+// A self-signed certificate for almanac.example, valid until `until`.
 const key = `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgpTfx3U0hrwJ/0Ma5
 bocYnovE9ZcJDtdy7U70hYfbpQyhRANCAAQ4lbedmqxUycC6HJNTXxan5L0JfbAK

@@ -35,7 +35,7 @@ function watchAt(slowMs: number) {
   return { lines, watch };
 }
 
-/** Takes longer than so many ms, by the clock that the watch reads. */
+/** Takes longer than this many ms, by the clock that the watch reads. */
 async function longerThan(ms: number): Promise<void> {
   const until = performance.now() + ms;
   while (performance.now() <= until) await new Promise((resolve) => setImmediate(resolve));

@@ -1,7 +1,7 @@
 import test from 'ava';
 import { repeat, type Repeated } from './repeat.ts';
 
-/** Runs often beside others, so that its count shows that time has passed. @returns resolves at so many turns. */
+/** Runs often next to others, so that its count measures time. @returns resolves after this many turns. */
 function turns(count: number): { passed: Promise<void>; ticking: Repeated } {
   const { promise, resolve } = Promise.withResolvers<void>();
   let left = count;

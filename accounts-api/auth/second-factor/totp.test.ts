@@ -1,4 +1,4 @@
-// Codes as RFC 6238 has them: its test vectors for SHA-1, whose last six digits are the code.
+// The test vectors of RFC 6238 for SHA-1; their last six digits are the code.
 import test from 'ava';
 import { mintTotpSecret, provisioningOf, stepOfCode } from './totp.ts';
 

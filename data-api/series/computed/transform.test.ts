@@ -18,7 +18,7 @@ function columns(points: readonly (readonly [date: string, value: string, lineNo
   };
 }
 
-/** date → transformed value, of one combination. */
+/** date → transformed value of one combination. */
 function apply(
   transform: Transform,
   frequency: Frequency,
@@ -145,7 +145,7 @@ test('combinations do not see each other', (t) => {
   t.deepEqual(values, ['', '', '10', '100', '']);
 });
 
-/** Dates as such a series has them, some of them left out. */
+/** The dates of a series of this frequency, some of them left out. */
 function datesOf(frequency: Frequency): fc.Arbitrary<string[]> {
   const step = { daily: 1, weekly: 7, irregular: 11 }[frequency as string];
   const start = '2019-12-31';

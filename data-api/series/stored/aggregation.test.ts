@@ -40,7 +40,7 @@ function aggregation(
 
 const always = { from: '0001-01-01', to: '9999-12-31' };
 
-/** The aggregated points of a window, from stored ones in blocks of so many dates. */
+/** The aggregated points of a window, from stored points in blocks of this many dates. */
 function aggregated(
   rule: Aggregation,
   stored: Points,
@@ -183,7 +183,7 @@ test('a frequency has those below it', (t) => {
   t.deepEqual(lowerFrequencies('annual'), []);
 });
 
-/** The label of a period, found without the calendar of the code under test. */
+/** The label of a period, computed independently of the code under test. */
 function labelOf(date: string, target: TargetFrequency): string {
   const day = new Date(`${date}T00:00:00Z`);
   const month = day.getUTCMonth();
