@@ -1,4 +1,4 @@
-// The text of a filter by dimension values: writing and reading it gives the same filter.
+// The text of a filter by dimension values: parsing the written text yields the same filter.
 import test from 'ava';
 import fc from 'fast-check';
 import { readDims, writeDims } from './dims-text.ts';
