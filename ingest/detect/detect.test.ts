@@ -117,7 +117,7 @@ const formsOfMonth: Readonly<Record<string, (month: string) => string>> = {
   YYYYMM: (month) => month.replace('-', ''),
 };
 
-/** A known table, in one of the layouts that files have. */
+/** A known table, in one of the usual layouts of files. */
 const rendered = fc.record({
   layout: fc.constantFrom('long', 'wide', 'across'),
   form: fc.constantFrom(...Object.keys(formsOfMonth)),

@@ -1,4 +1,4 @@
-// Tables that could be read in a second way: each is asked about, or refused with what is wrong.
+// Ambiguous tables: each makes a question, or is refused with the reason.
 import test from 'ava';
 import type { Sample } from '../read/table-rows.ts';
 import { propose } from './propose.ts';

@@ -1,4 +1,4 @@
-// The priority of the process that reads files.
+// The priority of the child process that reads files.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { getPriority } from 'node:os';
@@ -11,7 +11,7 @@ test('a process that was started with a lower priority than its task needs keeps
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     serialization: 'advanced',
   });
-  t.teardown(() => child.kill('SIGKILL')); // it leaves the other signals to its parent
+  t.teardown(() => child.kill('SIGKILL')); // it ignores the other signals, which its parent handles
   const task = {
     task: 'none',
     given: {},

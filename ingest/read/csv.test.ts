@@ -58,12 +58,12 @@ test('cells without quotes are read as a parser reads them, also where quotes be
   const quoted = fc.constantFrom('', '\n"b,\nc",d\n', '\r\n"b""\n",d');
   await fc.assert(
     fc.asyncProperty(text, quoted, fc.integer({ min: 1, max: 3 }), async (plain, quoted, headerLine) => {
-      // The first 64 KB are looked at together: what is quoted comes in a piece behind them.
+      // The first 64 KB are examined together; the quoted cells are in a later piece.
       const start = `x,y\n${`1,${'2'.repeat(70)}\n`.repeat(1_000)}${plain}`;
       const whole = Buffer.from(start + quoted);
       const found = await read(whole, { delimiter: ',', headerLine }, Buffer.byteLength(start));
       t.deepEqual(found.rows, parse(whole, { relax_column_count: true, from_line: headerLine }));
-      // Only the last row can be of two lines. A \r that ends no line of this file is one to the parser alone.
+      // Only the last row can have two lines. A \r that is not this file's line end is a line end only to the parser.
       if (!(plain + quoted).includes('\r'))
         t.deepEqual(
           found.lines,
@@ -136,7 +136,7 @@ test('lines above the header are left out, and lines are still counted from the 
 const rowBytesMax = 4 * 1024 * 1024;
 
 test('a row without quotes may have 4 MB and no byte more', async (t) => {
-  // The end of the row comes in a piece of its own: the row is judged while it is open.
+  // The end of the row arrives in a piece of its own, so its length is checked before the row is complete.
   const lengthOf = async (bytes: number) => {
     const input = Readable.from([Buffer.from(`a\n${'x'.repeat(bytes)}`), Buffer.from('\n')]);
     let length = 0;

@@ -2,7 +2,7 @@ import test from 'ava';
 import iconv from 'iconv-lite';
 import { declaredEncoding, decoderOf, detectEncoding } from './encodings.ts';
 
-/** Names of places and words of headers, by the encoding that their files have. */
+/** Place names and header words, by the encoding of their files. */
 const samples: Readonly<Record<string, readonly string[]>> = {
   'windows-1252': ['Mois Région Île-de-France Rhône', 'Jahr Köln München Düsseldorf', 'Año España Cataluña'],
   'windows-1250': ['Miesiąc Łódź Śląsk', 'Rok Říjen Plzeň'],

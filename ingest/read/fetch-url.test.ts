@@ -1,4 +1,4 @@
-// Fetching with a guard: which addresses are connected to, at each hop; limits of size and time; and the texts of errors.
+// Fetching with a guard: the addresses that are connected to at each hop, the limits of size and time, and the texts of errors.
 import { existsSync, readFileSync } from 'node:fs';
 import test from 'ava';
 import { createAddressGuard, type Resolve } from '../../kernel/outbound/address-guard.ts';

@@ -11,7 +11,7 @@ import { makeTemporaryFolder, removeLeftFolders } from './temporary-folder.ts';
 
 test.after.always(endChildren);
 
-/** A process that has a folder, with a file in it. */
+/** A process that owns a folder with a file in it. */
 async function holder(inside: string): Promise<{ child: ServingChild; folder: string }> {
   const module = JSON.stringify(path.join(projectRoot, 'ingest/read/temporary-folder.ts'));
   const script = `

@@ -17,7 +17,7 @@ function written(name: string, content: Buffer): string {
   return file;
 }
 
-/** These are read, and no table is found in them. */
+/** Files that are read, but contain no table. */
 const harmless = /^(?:nested\.xlsx|laughs\.xlsx|page\.xls)$/;
 
 for (const { name, content, refused } of hostileFiles().filter((file) => !harmless.test(file.name)))

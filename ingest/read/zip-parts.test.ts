@@ -14,7 +14,7 @@ const unpackedSize = (archive: Buffer): number | null => {
   return parts === null ? null : sizeOf(parts);
 };
 
-/** With the size of each part as stated in the directory and in its own header. */
+/** An archive whose parts state these sizes, in the directory and in their own headers. */
 function stating(archive: Buffer, size: number): Buffer {
   const changed = Buffer.from(archive);
   for (const [signature, offset] of [

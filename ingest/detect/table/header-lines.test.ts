@@ -1,4 +1,4 @@
-// The lines that offices put above each column.
+// The lines that statistical offices put above each column.
 import test from 'ava';
 import { propose } from '../propose.ts';
 

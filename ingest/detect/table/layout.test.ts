@@ -1,4 +1,4 @@
-// Where tables of offices have their dates.
+// The places of dates in the tables of statistical offices.
 import test from 'ava';
 import { propose } from '../propose.ts';
 

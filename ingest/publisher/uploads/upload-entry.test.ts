@@ -1,4 +1,4 @@
-// The entry by which a table of an upload is published: given facts win, and no guess is left to confirm.
+// The entry by which a table of an upload is published: given facts take precedence, and no guess remains to be confirmed.
 import test from 'ava';
 import { IngestFailure } from '../../failure.ts';
 import { entryOf } from './upload-entry.ts';
