@@ -15,7 +15,7 @@ import { projectRoot } from '../kernel/project.ts';
 import { plansFileOf, readSettings, type Settings } from '../kernel/settings/settings.ts';
 import { settingNames } from '../kernel/settings/variables.ts';
 
-/** The variables that each property of the settings is made of. */
+/** The variables from which each property of the settings is derived. */
 const variablesOf: Record<keyof Settings, readonly string[]> = {
   host: ['HOST'],
   port: ['PORT'],
@@ -82,7 +82,7 @@ const variablesOf: Record<keyof Settings, readonly string[]> = {
   logLevel: ['LOG_LEVEL'],
 };
 
-/** The variables behind all settings that work reads; every start of a service reads the plans as well. */
+/** The variables of all settings that the work reads; every start of a service also reads the plans. */
 function readWithin(work: (settings: Settings) => void): string[] {
   const read = new Set<keyof Settings>(['plansFile']);
   const real = readSettings({ DASHBOARD: 'off', IDENTITY_SECRET: 'i'.repeat(32) });

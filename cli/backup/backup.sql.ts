@@ -10,7 +10,7 @@ import {
 import type { Queryable, Transaction } from '../../kernel/database.ts';
 import { selectMigrations, type Migration } from '../../kernel/schema.sql.ts';
 
-// Schema jobs is left out: it belongs to pg-boss and has only queued mails.
+// Schema jobs is omitted: it belongs to pg-boss and has only queued mails.
 const schemas = ['data', 'accounts', 'events', 'embargo'];
 
 /** A table, and the columns that can be written. */
@@ -36,7 +36,7 @@ export async function cancelStatement(on: Queryable, backend: number): Promise<v
   await on.query('select pg_cancel_backend($1)', [backend]);
 }
 
-/** Of values, in both directions. */
+/** The maximum number of values, in both directions. */
 async function plainTexts(on: Transaction): Promise<void> {
   await on.query(
     `select set_config('datestyle', 'ISO, YMD', true), set_config('intervalstyle', 'postgres', true),

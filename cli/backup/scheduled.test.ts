@@ -4,7 +4,7 @@ import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { keepBackups, type ScheduledBackups } from './scheduled.ts';
 
-/** A folder, and a run on it whose clock jumps to each instant that is waited for, until that is the end. */
+/** A folder, and a run on it whose clock jumps to each awaited instant, up to the end. */
 function scheduled(t: ExecutionContext, from: string) {
   const folder = mkdtempSync(path.join(tmpdir(), 'almanac-test-'));
   t.teardown(() => rmSync(folder, { recursive: true }));

@@ -57,8 +57,8 @@ const rowsThen = (table: string, kind: string, columns: string): string => `
   where ${former(kind)}`;
 
 /**
- * A table from which no load deletes rows. The row as of the day is the present one, or the one that the first load after the day replaced. A row that
- * no load has made is always included.
+ * A table from which no load deletes rows. The row as of the day is the present one, or the one that the first load after the day replaced. A row
+ * that no load has made is always included.
  */
 export const lastRows = (table: string): string => `
   select k.* from data.${table} k where k.load_no is null or k.load_no in (select l.load_no from as_of_loads l)

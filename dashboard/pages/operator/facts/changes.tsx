@@ -1,4 +1,4 @@
-// The dialog before facts are saved: each fact that changes, from what to what, and the reason for the record.
+// The dialog before facts are saved: the old and new value of each fact that changes, and the reason for the record.
 import { useState } from 'preact/hooks';
 import type { AnswerOf } from '../../../../clients/typescript/client.ts';
 import { DataTable } from '../../../components/data-table.tsx';
