@@ -1,4 +1,4 @@
-// A test run names the files that its tests leave in the project.
+// A test run reports the files that its tests leave in the project.
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
