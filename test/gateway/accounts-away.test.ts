@@ -1,4 +1,4 @@
-// What gateways serve while accounts-api is away.
+// The calls that gateways serve while accounts-api is unavailable.
 import test from 'ava';
 import { startAccountsService } from '../services/accounts-service.ts';
 import { startProxy } from '../services/proxy.ts';

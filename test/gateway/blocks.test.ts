@@ -1,5 +1,5 @@
-// The blocks of calls that gateways hold: together they serve exactly the limit, what one holds and does not need another soon has, and
-// what a gateway held that is gone comes back once.
+// The blocks of calls granted to gateways: together they serve exactly the limit; unused calls of one soon move to another that needs them; and the
+// calls of a gateway that is gone are freed once.
 import { setImmediate as turn } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import { QueryTypes } from 'sequelize';
@@ -37,7 +37,7 @@ async function start(t: ExecutionContext, options: LifeOptions = {}): Promise<Ga
   return life;
 }
 
-/** @returns undefined if it is refused, or cannot be decided. */
+/** @returns undefined if the call is refused, or cannot be decided. */
 const isServed = async (life: GatewayLife, { accountId }: Client, calls: number): Promise<boolean> =>
   (await life.take(accountId, calls)).charge !== null;
 
@@ -46,7 +46,7 @@ interface MonthRow {
   out: number;
 }
 
-/** As PostgreSQL has it. */
+/** The stored block. */
 async function monthOf({ accountId }: Client, month = '2026-11-01'): Promise<MonthRow> {
   const [row] = await service.deps.db.sequelize.query<MonthRow>(
     'select used::float8 as used, out::float8 as out from accounts.quota_months where account_id = $1 and month = $2',
@@ -71,7 +71,7 @@ for (let round = 1; round <= 3; round += 1) {
       });
       await Promise.all(callers);
       t.true(served <= limit);
-      // On a busy machine some was not given back in time.
+      // On a busy machine, some calls are not returned in time.
       await until('all is served', async () => {
         for (const gateway of gateways) while (await isServed(gateway, client, 1)) served += 1;
         return served >= limit;
@@ -92,7 +92,7 @@ test.serial(
     const [idle, other] = [await start(t), await start(t)];
     t.true(await isServed(idle, client, 1));
     t.true((await monthOf(client)).out > 1, 'it holds more');
-    // One call waits for them; on a busy machine it is refused before they have come, and tries again.
+    // A call waits for them; on a busy machine it is refused before they have arrived, and is retried.
     await until('the other is granted all', () => isServed(other, client, limit - 1));
     t.false(await isServed(idle, client, 1));
   },
@@ -115,7 +115,7 @@ test.serial('a successor with the journal gives back at once what a killed gatew
   const other = await start(t);
   t.true(await isServed(killed, client, 5));
   t.truthy((await killed.begin(client.accountId, 300)).charge, 'it is cut');
-  await turn(); // what is served is on the disk
+  await turn(); // the served calls are on the disk
   const journalDirectory = killed.crash();
   t.false(await isServed(other, client, limit - 5));
   const successor = await start(t, { journalDirectory });

@@ -66,7 +66,7 @@ test.serial("the dashboard's pages may call account and sign-in endpoints, witho
   t.is(refused.headers.get('access-control-allow-origin'), dashboard, 'a page can read why it was refused');
 });
 
-/** What a browser shows to every page, and what is for the browser itself and for caches. */
+/** Headers that browsers always expose to pages, and headers for the browser itself and for caches. */
 const notForPages =
   /^(access-control-.*|cache-control|clear-site-data|content-security-policy|last-modified|location|referrer-policy|set-cookie|vary|www-authenticate)$/i;
 

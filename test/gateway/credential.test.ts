@@ -277,7 +277,7 @@ test.serial('a key never reaches a URL or a header of a service, nor the log', a
 });
 
 test.serial('if accounts-api is unavailable, a call is 503, never 401', async (t) => {
-  const alone = await startTestGateway(); // nobody is in accounts-api's place
+  const alone = await startTestGateway(); // without an accounts-api
   t.teardown(() => alone.close());
   const response = await fetch(`${alone.url}/v1/series/A`, { headers: { 'x-api-key': key } });
   t.like(await errorOf(response), { status: 503, code: 'unavailable' });

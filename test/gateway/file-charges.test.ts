@@ -1,4 +1,4 @@
-// Bulk files are charged by the file: one call for all ranges that a key reads of it on a day, over all gateways.
+// Bulk files are charged per file: one call for all ranges that a key reads on a day, at all gateways together.
 import test from 'ava';
 import { createKey } from '../../accounts-api/operator/operator.ts';
 import { startAccountsService, sumOf } from '../services/accounts-service.ts';
@@ -37,7 +37,7 @@ async function read(url: string, key: string, name = file, method = 'GET'): Prom
   return response.status;
 }
 
-/** Resolves when so many calls of the account are in the ledger and so many are charged, there and in its month. */
+/** Resolves when the ledger has this many calls of the account, and this many are billed, in the ledger and in the month. */
 async function untilCounted(
   client: { accountId: string; keyId: string },
   calls: number,

@@ -1,5 +1,5 @@
-// Keys that gateways hold under their lease: a key is looked up once, and nothing held is used without a lease, nor after a change. Answers
-// that are late, lost or doubled change nothing.
+// Keys that gateways cache under their lease: a key is looked up once, and nothing cached is used without a lease or after a change. Late, lost or
+// duplicated answers change nothing.
 import test, { type ExecutionContext } from 'ava';
 import { setPlan } from '../../accounts-api/operator/operator.ts';
 import { Failure } from '../../kernel/errors.ts';
@@ -137,7 +137,7 @@ test.serial('a lookup that a change overtakes is asked again, and its answer is 
   });
   const looks = life.opensFor(victim.hash);
   await until('accounts-api has answered', () => !isLate);
-  await revoke(service, victim); // the gateway acknowledges the change while the answer is on its way
+  await revoke(service, victim); // the gateway acknowledges the change while the answer is in transit
   late.resolve();
   t.false(await looks);
   t.is(life.keysAsked(), 2);

@@ -1,4 +1,4 @@
-// The scopes and the allowed addresses of a key, as every endpoint with a key is held to them. What is refused costs nothing.
+// Every endpoint with a key enforces the key's scopes and allowed addresses. Refused calls cost nothing.
 import test from 'ava';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';

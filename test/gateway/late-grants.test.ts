@@ -1,4 +1,4 @@
-// Grants of accounts-api whose answers come late, or never.
+// Grants of accounts-api whose answers arrive late or never.
 import test from 'ava';
 import { hashApiKey } from '../../kernel/credentials/api-key.ts';
 import { Failure } from '../../kernel/errors.ts';
@@ -45,7 +45,7 @@ test('calls granted by an answer that was lost are given back once: they are ser
   const isServed = async (gateway: typeof life, calls: number) =>
     gateway.take(accountId, calls).then(
       ({ charge }) => charge !== null,
-      () => false, // a busy machine may take too long to ask for calls back
+      () => false, // a busy machine may take too long to recall calls
     );
   await until('what the first one was granted is asked back', () => isServed(other, 996));
   await other.settle();

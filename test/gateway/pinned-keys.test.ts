@@ -1,5 +1,4 @@
-// Keys that are pinned to a day: whoever calls with one gets only answers that were made for that day, from memory too, and each answer
-// names the day.
+// Keys that are pinned to a day: calls with such a key get only answers for that day, also from the response cache, and each answer names the day.
 import test from 'ava';
 import { createKey, revokeKey, setPlan } from '../../accounts-api/operator/operator.ts';
 import { mintApiKey } from '../../kernel/credentials/api-key.ts';
@@ -22,7 +21,7 @@ const gateway = await startTestGateway({
 });
 const { dataApi } = gateway;
 const state = { edition: 'e', load: 1 };
-/** In place of data-api: an answer for the day of its call, which may be kept. It names a day itself, as data-api does. */
+/** Replaces data-api: its answers are for the day of the call, can be cached, and name a day themselves, like those of data-api. */
 const answerAsOf: Answer = ({ identity }, response) => {
   const day = identity?.asOf ?? 'now';
   response.setHeader('content-type', 'application/json');

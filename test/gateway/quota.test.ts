@@ -18,17 +18,17 @@ test.after.always(async () => {
 const get = (path: string, key: string, init: RequestInit = {}) =>
   fetch(gateway.url + path, { ...init, headers: { 'x-api-key': key } });
 
-/** The free plan's calls a month. */
+/** The monthly calls of the free plan. */
 const limit = 1000;
 
-/** A client of the free plan with so many calls left this month. */
+/** A client of the free plan with this many calls left this month. */
 async function clientWithLeft(left: number): Promise<Client & { key: string }> {
   const client = await accounts.newClient('free');
   if (left < limit) await accounts.take(client, limit - left);
   return client;
 }
 
-/** Resolves when so many calls of the client are settled; refunds are in the same batch. */
+/** Resolves when this many calls of the client are settled; refunds are in the same batch. */
 async function settled(client: Client, calls: number): Promise<void> {
   await until(`${calls} calls are settled`, async () => sumOf(await accounts.ledger(client)).calls >= calls);
 }

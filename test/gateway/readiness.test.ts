@@ -1,5 +1,5 @@
-// /readyz: what the gateway can serve. It must not take every gateway out of service because one service is away, nor leave one in
-// that every service refuses.
+// /readyz reports what the gateway can serve. It must not take all gateways out of service because one service is unavailable, nor keep a gateway in
+// service that every service refuses.
 import { isDeepStrictEqual } from 'node:util';
 import test from 'ava';
 import { start as startAccounts } from '../../accounts-api/main.ts';
@@ -38,7 +38,7 @@ async function readiness(
   return { status: response.status, body: (await response.json()) as { data?: unknown } };
 }
 
-/** On a busy machine a service may answer a probe too late, as if it were away. */
+/** On a busy machine a service may answer a probe too late and appear unavailable. */
 async function untilReadiness(url: string, expected: object): Promise<void> {
   await until(`readiness is ${JSON.stringify(expected)}`, async () =>
     isDeepStrictEqual(await readiness(url), expected),

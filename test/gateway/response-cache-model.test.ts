@@ -1,5 +1,5 @@
-// The response cache against a model, in virtual time: whatever is late, lost or stalled, nobody gets what is older than a load that was
-// reported as done before the call began. MODEL_RUNS (default 150) is the number of histories.
+// The response cache against a model, in virtual time: whatever is late, lost or stalled, no answer is older than a load that was reported as done
+// before the call began. MODEL_RUNS (default 150) is the number of histories.
 import test from 'ava';
 import fc from 'fast-check';
 import { happen, type History, type Series } from './response-cache-world.ts';
@@ -48,7 +48,7 @@ test('no call that begins after a load was reported as done is answered from bef
       late += outcome.judged.filter(({ needed }) => needed > 0).length;
       if (outcome.wrong.length > 0) throw new Error(outcome.wrong.join('\n'));
     }),
-    { numRuns: runs, endOnFailure: true }, // a shorter history would take minutes, and explain only the first wrong call
+    { numRuns: runs, endOnFailure: true }, // shrinking would take minutes, and explain only the first wrong call
   );
   t.log(`${judged} answers, ${hits} from memory, ${late} after a load was reported`);
   t.true(hits > judged / 20, 'some were from memory');
@@ -68,7 +68,7 @@ test('where nothing happens, most answers are from memory', async (t) => {
   const calm = { loads: [], stalls: [], clocks: [], restarts: [], lossPercent: 0, stallPermille: 0 };
   await fc.assert(
     fc.asyncProperty(fc.nat(), calls, async (seed, drawn) => {
-      // The first calls ask for a lease. An instance that was never asked says nothing of its answers, and none is kept.
+      // The first calls request a lease. An instance that was never asked does not state the validity of its answers, so none is cached.
       const first = [0, 20, 40].map((atMs) => ({
         atMs,
         forMs: 0,

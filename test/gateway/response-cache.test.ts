@@ -1,4 +1,4 @@
-// The response cache of the gateway, before the real data-api and accounts-api. What reaches data-api is recorded.
+// The response cache of the gateway in front of the real data-api and accounts-api. The requests that reach data-api are recorded.
 import { setTimeout as pause } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import { until } from '../run/until.ts';
@@ -37,7 +37,7 @@ const call = async (path: string, headers: Record<string, string> = {}, init: Re
   return { status: response.status, headers: response.headers, text, isHit };
 };
 
-/** Asks until the answer is from memory: the first call asks for a lease, which a busy machine may lose again. */
+/** Repeats the call until the answer is from the cache: the first call requests a lease, which may expire again on a busy machine. */
 async function hit(path: string, headers: Record<string, string> = {}, init: RequestInit = {}) {
   let answer = await call(path, headers, init);
   await until(
@@ -47,7 +47,7 @@ async function hit(path: string, headers: Record<string, string> = {}, init: Req
   return answer;
 }
 
-/** The headers of an answer that are not its own alone. */
+/** The headers that are the same in repeated answers. */
 function shared(headers: Headers): Record<string, string> {
   const own = [
     'connection',
@@ -160,7 +160,7 @@ test.serial(
     const remaining = (answer: { headers: Headers }) => Number(answer.headers.get('x-quota-remaining'));
     const first = remaining(await call(path, headers));
     t.is(remaining(await call(path, headers)), first - 1);
-    const calls = 1_000 - first + 1; // of the month of the plan
+    const calls = 1_000 - first + 1; // of the plan's month
     await until('the usage is settled', async () => sumOf(await accounts.ledger(client)).billed === calls);
     t.is(await accounts.used(client), calls);
     await accounts.as(client, `/v1/keys/${client.keyId}`, { method: 'DELETE' });
@@ -191,7 +191,7 @@ test.serial('once a load is reported as done, no call is answered from before, a
   for (let value = 10; value < 16; value += 1) {
     const loading = { goesOn: true };
     const asking = (async () => {
-      while (loading.goesOn) await values(); // keeps the leases, and what is kept
+      while (loading.goesOn) await values(); // keeps the leases and the cached answers in use
     })();
     await data.load('observations', rows(value), { noGateway: false });
     const seen = await values();
@@ -224,7 +224,7 @@ test.serial('an answer that names the next release is not kept beyond it', async
 
 test.serial('calls for one answer that is not there yet share one request to data-api', async (t) => {
   let limit = 100;
-  // They do if there is a lease, which a busy machine may lose.
+  // They share it only with a lease, which may expire on a busy machine.
   await until('twenty calls share one', async () => {
     await hit('/v1/series/CPI');
     const path = `/v1/series/CPI?limit=${(limit += 1)}`;

@@ -1,4 +1,4 @@
-// TLS between the gateway and the services, all as processes of their own, as on a cluster.
+// TLS between the gateway and the services, each a separate process, as in a cluster.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -45,7 +45,7 @@ function startService(name: string): Promise<ServingChild> {
 function fingerprintOf(url: string): Promise<string> {
   const { hostname: host, port } = new URL(url);
   return new Promise((resolve, reject) => {
-    // Whether it is trusted is for the gateway to find out.
+    // The gateway checks whether it is trusted.
     const socket = connect({ host, port: Number(port), rejectUnauthorized: false }, () => {
       resolve(socket.getPeerX509Certificate()?.fingerprint256 ?? '');
       socket.destroy();

@@ -12,7 +12,7 @@ export interface RedisCluster {
   /** In the format of REDIS_URL. */
   url: string;
   masters: PrivateRedis[];
-  /** The URL of the first master. */
+  /** The replica of the first master. */
   replica: PrivateRedis;
   stop(): Promise<void>;
 }
