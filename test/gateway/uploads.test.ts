@@ -62,7 +62,7 @@ test.after.always(async () => {
 const target = '/v1/operator/uploads?name=a.csv';
 const mb = Buffer.alloc(1024 * 1024, 'x');
 
-/** An upload whose body the test writes, and its answer. */
+/** An upload whose body is written by the test, and its answer. */
 function upload(
   headers: Record<string, string> = {},
   url = gateway.url,

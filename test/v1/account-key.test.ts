@@ -1,4 +1,4 @@
-// GET /v1/account/key/{token} and the return page: whoever pays without an account gets one, and its first key once.
+// GET /v1/account/key/{token} and the return page: a payer without an account gets one, and its first key once.
 import { hash } from 'node:crypto';
 import test from 'ava';
 import { createAccount } from '../../accounts-api/operator/operator.ts';
@@ -97,7 +97,7 @@ test.serial(
         ...by,
       });
     const { db } = paying.services.accounts;
-    await db.accounts.update({ plan: 'pro' }, { where: { id: account.id } }); // one with webhooks
+    await db.accounts.update({ plan: 'pro' }, { where: { id: account.id } }); // a plan with webhooks
     const hook = { url: 'https://hooks.example.org/', events: ['subscription.updated'] };
     const made = await post('/v1/webhooks', hook, { key });
     t.is(made.status, 201, made.text);
@@ -256,7 +256,7 @@ test.serial(
   async (t) => {
     const bought = await begin();
     await pay(bought);
-    keyIn(await claim(bought.token)); // noted: the end of the run searches for both
+    keyIn(await claim(bought.token)); // recorded, so that the end of the run searches for both
     const rows = await paying.rows<{ all: string }>(
       'select json_agg(checkout)::text as all from accounts.checkouts as checkout',
     );
@@ -265,7 +265,7 @@ test.serial(
   },
 );
 
-/** What the return page of the dashboard does, in as much of a browser as it needs. Walks with a real one are in test/dashboard/. */
+/** The logic of the dashboard's return page, with only the browser functions that it needs. Tests in a real browser are in test/dashboard/. */
 function openPage(url: string, storage = new Map<string, string>()) {
   const shown = { ...partsOf(url) };
   const asked: string[] = [];
@@ -298,7 +298,7 @@ function openPage(url: string, storage = new Map<string, string>()) {
   return {
     ...{ shown, asked, storage, purchase },
     view: () => views.at(-1),
-    /** Waits until the page shows that, asking as soon as it would ask again. */
+    /** Waits until the page shows this; its pauses between requests are skipped. */
     async until(is: PurchaseView['is']): Promise<void> {
       await until(`the page shows ${is}`, () => {
         later?.();

@@ -26,7 +26,7 @@ interface ListBody {
   pagination: { next_cursor: string | null; count: number };
 }
 
-/** Every list as it is declared, with the name of its file. */
+/** Every list as declared, with the name of its file. */
 const files: Record<string, string> = {
   '/v1/plans': 'plans.csv',
   '/v1/account/audit': 'audit.csv',
@@ -42,7 +42,7 @@ const files: Record<string, string> = {
   '/v1/operator/accounts/:id/keys': 'keys.csv',
   '/v1/operator/plans': 'plans.csv',
 };
-/** They are the same for everybody who may see them. */
+/** Lists that are the same for everybody who may see them. */
 const ofNobody = ['/v1/plans', '/v1/operator/accounts', '/v1/operator/plans'];
 const lists = endpoints
   .filter(([, , { query }]) => Object.hasOwn(query.shape, 'cursor'))
@@ -58,7 +58,7 @@ interface Owner extends SignedIn {
   webhookId: string;
 }
 
-/** Somebody with several rows in each list, some of them made at the same instant. */
+/** A holder with several rows in each list, some of them created at the same instant. */
 async function newOwner(): Promise<Owner> {
   const holder = await newHolder();
   const { accountId } = holder;
@@ -106,7 +106,7 @@ let stranger: Owner;
 test.before(async () => {
   owner = await newOwner();
   stranger = await newOwner();
-  await newHolder(); // the third account of all
+  await newHolder(); // the third account of the database
 });
 
 const get = (path: string, headers: Record<string, string> = {}, who: SignedIn & Partial<Owner> = owner) =>

@@ -1,4 +1,4 @@
-// /v1/account: what the holder sees, and the few fields that the holder may change.
+// /v1/account: the fields that the holder sees, and the few that the holder may change.
 import test from 'ava';
 import {
   assertError,

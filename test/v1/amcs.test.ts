@@ -117,7 +117,7 @@ test.serial('an unknown company is 404 with the nearest id', async (t) => {
   t.regex(error.message, /Did you mean "alpha"/);
 });
 
-// Not serial, so it comes last: its load changes what the others read.
+// Not serial, so it runs last: its load changes the data of the others.
 test('an answer holds until a load changes it', async (t) => {
   const first = await service.call('/v1/amcs/new');
   const again = async () =>

@@ -1,4 +1,4 @@
-// The catalogue and FRED's search for a word that very many series have: only some are ranked, and every one is listed once.
+// The catalogue and FRED's search for a word of very many series: only some are ranked, and each is listed once.
 import test from 'ava';
 import { startListService, type ListService } from '../services/list-service.ts';
 

@@ -1,4 +1,4 @@
-// POST /v1/checkout and GET /v1/billing/portal, through a gateway: what is charged, that nothing is bought twice, whose portal it is.
+// POST /v1/checkout and GET /v1/billing/portal through a gateway: the charged price, no double purchases, and the owner of a portal.
 import { exchange, lines } from '../gateway/raw.ts';
 import test, { type ExecutionContext } from 'ava';
 import { createLog } from '../../kernel/log/log.ts';
@@ -35,7 +35,7 @@ function urlOf(t: ExecutionContext, answer: Answered): string {
 }
 const codeOf = ({ status, json }: Answered) =>
   `${status} ${(json as { error?: { code: string } }).error?.code ?? ''}`;
-/** The session of a page of Stripe. */
+/** The session of a Stripe page. */
 const sessionOf = (url: string) => {
   const found = paying.fake.sessions().find((session) => session.url === url);
   if (found === undefined) throw new Error(`There is no session with the page ${url}.`);
@@ -139,7 +139,7 @@ test.serial(
     paying.fake.completeCheckout(session.id);
     t.is(codeOf(await begin({ plan: 'pro' }, { key })), '409 already_subscribed');
     t.is(codeOf(await begin({ plan: 'starter' }, { key })), '409 already_subscribed');
-    await paying.sync(); // no event came: the request has asked for the customer
+    await paying.sync(); // without an event: the request itself has requested a fetch of the customer
     t.is(await paying.entitlement(accountId), 'pro active');
     t.regex((await begin({ plan: 'pro' }, { key })).text, /GET \/v1\/billing\/portal/);
     const { id } = paying.fake.subscriptionsOf(customerIn(session))[0] ?? { id: '' };
@@ -170,7 +170,7 @@ test.serial(
   'a purchase whose answer from Stripe was lost goes on with the same page and the same customer',
   async (t) => {
     const { key } = await paying.services.accountWithKey('free');
-    // Three times in a row: the client of Stripe gives up, and the request is answered 503.
+    // Three times in a row, so that the Stripe client gives up and the request is answered 503.
     paying.fake.fail('drop-after', { times: 3, path: '/v1/checkout/sessions', method: 'POST' });
     t.is(codeOf(await begin({ plan: 'pro' }, { key })), '503 unavailable');
     paying.fake.fail({ status: 500, after: true }, { path: '/v1/checkout/sessions', method: 'POST' });

@@ -31,7 +31,7 @@ test.serial('a transform by city equals that of the city’s series, however far
   const dates = {
     annual: ['2021-12-31', '2022-12-31', '2023-12-31', '2024-12-31'],
     quarterly: ['2024-03-31', '2024-06-30', '2024-09-30', '2024-12-31'],
-    irregular: ['2020-02-03', '2022-05-04', '2024-11-06', '2026-06-01'], // years pass between two of them
+    irregular: ['2020-02-03', '2022-05-04', '2024-11-06', '2026-06-01'], // years lie between two of them
     daily: ['2025-06-10', '2026-06-02', '2026-06-04', '2026-06-10'],
     weekly: ['2025-06-11', '2026-05-27', '2026-06-03', '2026-06-10'],
   };

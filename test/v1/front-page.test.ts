@@ -1,4 +1,4 @@
-// GET /v1/front-page: the words of the operator, the series that they chose, and those with the newest data.
+// GET /v1/front-page: the operator's texts, the series chosen by the operator, and those with the newest data.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';

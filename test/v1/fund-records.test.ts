@@ -324,7 +324,7 @@ test('every endpoint of every demo fund answers, and holds its ETag', async (t) 
   t.true(funds.length >= 8);
   for (const id of funds) {
     for (const path of ['', '/nav', '/returns', '/payouts', '/expenses', '/portfolio', '/analytics']) {
-      if (id === 'old-mill-growth' && path === '/portfolio') continue; // it has none: it ended
+      if (id === 'old-mill-growth' && path === '/portfolio') continue; // the fund has ended and has no portfolio
       const target = `/v1/funds/${id}${path}`;
       const first = await service.call(target);
       t.is(first.status, 200, target);

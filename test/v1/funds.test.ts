@@ -321,14 +321,14 @@ test.serial('funds of one category are compared on one basis, whatever each of t
     'calm',
   ]);
 
-  // Since inception only annualised returns are compared: that of a month is not.
+  // Since inception, only annualised returns are compared, so the return of a month is not.
   t.like(calm?.get('since_inception'), { basis: 'annualized_simple', rank: null, category_avg_pct: null });
   t.like(bold?.get('since_inception'), { basis: 'annualized_compound', rank: 1, rank_of: 1 });
   t.deepEqual(await screened('currency=EUR&sort=-return_since_inception_pct'), ['bold', 'calm']);
   t.deepEqual(await screened('currency=EUR&return_since_inception_pct_min=-100'), ['bold']);
 });
 
-// Not serial, so it comes last: its load changes what the others read.
+// Not serial, so it runs last: its load changes the data of the others.
 test('an answer holds until a load changes something in it', async (t) => {
   const path = '/v1/funds?currency=USD';
   const first = await service.call(path);

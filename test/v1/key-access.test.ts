@@ -1,4 +1,4 @@
-// What a key may do and from where: given, changed, shown, and never more than the key has that gives it.
+// The scopes and addresses of a key: set, changed, shown, and never more than those of the key that grants them.
 import test from 'ava';
 import type { KeyRecord } from '../../accounts-api/keys/keys.ts';
 import { createKey } from '../../accounts-api/operator/operator.ts';
@@ -19,7 +19,7 @@ test.after.always(() => service.close());
 const everything = { scopes: ['data', 'read', 'manage'], addresses: null };
 const office = ['203.0.113.0/24', '2001:db8::/32'];
 
-/** An account with a key that may do all, and one that is bound. */
+/** An account with an unrestricted key and a restricted one. */
 async function twoKeys(access: { scopes: string[]; addresses?: string[] }) {
   const client = await service.newClient();
   const { id } = await createKey(service.deps, client.accountId, 'bound', access);

@@ -1,4 +1,4 @@
-// A key gets a new value, and the old one works to the instant that was asked for.
+// A key gets a new value, and the old one works until the requested instant.
 import { createHash } from 'node:crypto';
 import test from 'ava';
 import type { KeyRecord } from '../../accounts-api/keys/keys.ts';
@@ -61,7 +61,7 @@ test.serial(
       [undefined, undefined, client.keyId],
     );
     await rotate(client);
-    await revokeKey(service.deps, fourth); // a leaked value names its key, also the old one
+    await revokeKey(service.deps, fourth); // a leaked old value also identifies its key
     t.is(await found(fourth), undefined);
     assertError(t, await rotate(client, { overlap_hours: 0 }), 409, 'conflict');
   },

@@ -1,4 +1,4 @@
-// The limits of /v1/keys: three active keys, and ten new ones an hour.
+// The limits of /v1/keys: three active keys, and ten new keys per hour.
 import { createHash } from 'node:crypto';
 import test from 'ava';
 import type { KeyRecord } from '../../accounts-api/keys/keys.ts';
@@ -34,7 +34,7 @@ test('of 100 keys asked for at once, exactly three are made and the others get t
 });
 
 test('the eleventh key within an hour is refused, and says when the next can be made', async (t) => {
-  const client = await service.newClient(); // the operator's key counts, too
+  const client = await service.newClient(); // the key created by the operator also counts
   for (let i = 2; i <= 10; i += 1) {
     const { id } = dataOf(
       t,

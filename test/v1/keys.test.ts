@@ -194,7 +194,7 @@ test.serial(
         ['revoked', 'revoked'],
       ],
     );
-    // Whoever makes the next key takes the place of an expired one of the same account, and of no other.
+    // The next key gets the slot of an expired key of the same account, and of no other account.
     await make(client, 'next', 3600);
     const slots = async (accountId: string) =>
       (await service.deps.db.keys.findAll({ where: { accountId }, order: ['createdAt'] })).map(

@@ -1,5 +1,5 @@
-// What narrows every list alike: several values, bounds, ids, and the count alone. The OpenAPI document says which lists there are and what
-// each of them takes; what each answers is compared with its whole rows.
+// The filters common to all lists: several values, bounds, ids, and count_only. The OpenAPI document defines the lists and their parameters; each
+// answer is compared with the complete rows.
 import { readFileSync } from 'node:fs';
 import test, { type ExecutionContext } from 'ava';
 import { documentFile } from '../../openapi/published.ts';
@@ -17,7 +17,7 @@ interface OpenApi {
 }
 type Row = Readonly<Record<string, unknown>>;
 
-/** The parameters of each list: what has pages of rows with fields. */
+/** The parameters of each list. A list is an endpoint with pages of rows and `fields`. */
 const listed = Object.entries((JSON.parse(readFileSync(documentFile, 'utf8')) as OpenApi).paths).flatMap(
   ([at, { get }]) => {
     const parameters = get?.parameters?.filter((parameter) => parameter.in === 'query') ?? [];
@@ -29,24 +29,24 @@ const listed = Object.entries((JSON.parse(readFileSync(documentFile, 'utf8')) as
   },
 );
 
-/** Lists of accounts and of the operator are narrowed otherwise. */
+/** Lists of accounts and operators have other filters. */
 function isOfData(route: string): boolean {
   return endpoints.some((endpoint) => endpoint.route === route) || route === '/v1/bulk';
 }
 
-/** The lists that are asked: bulk files are of a folder. */
+/** The tested lists, without the bulk files, which need a store. */
 const asked = listed.flatMap((list) =>
   endpoints.filter(({ route }) => route === list.route).map((endpoint) => ({ ...list, ...endpoint })),
 );
 
-/** What identifies a row where it is not called `id`. */
+/** The identifying field of a row, if it is not `id`. */
 const idFields: Readonly<Record<string, string>> = {
   '/v1/securities': 'code',
   '/v1/securities/trades': 'trade_id',
   '/v1/fixed-income/auctions': 'auction_id',
   '/v1/bulk': 'name',
 };
-/** A fund and a series may have one id; a vintage, a price, a record of a fund has none. */
+/** Rows without a unique id: a fund and a series may have the same id; vintages, prices and records of funds have none. */
 const withoutIds = [
   '/v1/search',
   '/v1/series/:id/vintages',
@@ -70,7 +70,7 @@ const narrowed = (path: string, parameter: string, value: string) =>
   rowsOf(withParameter(path, parameter, value));
 const textsOf = (rows: readonly Row[]): string[] => rows.map((row) => JSON.stringify(row));
 
-/** Parameters of one text that choose no value of a field: words, a window of a rating, what is computed, how it is written. */
+/** Text parameters that do not select a value of a field: words, bounds of a rating, computations, formats. */
 const single = ['q', 'sort', 'cursor', 'format', 'basis', 'rating_min', 'rating_max', 'fiscal_year_end'];
 
 test('every list takes count_only, ids where its rows have one, several values in each filter, and both bounds', (t) => {
@@ -136,7 +136,7 @@ test('a list whose number of rows is kept gives it as the total on every page', 
   }
 });
 
-/** Those that some values give together. A hit with some of the words fills up what is few, so it may be of one value alone. */
+/** The rows that several values give together. Few hits are supplemented by those with some of the words, which may occur for only one value. */
 const together = (rows: readonly Row[]): string[] =>
   textsOf(rows.filter(({ match }) => match !== 'some_words')).sort();
 

@@ -12,7 +12,7 @@ test.after.always(() => service?.close());
 
 const dayNumber = (date: string): number => Date.parse(date) / 86_400_000;
 
-/** The yearly rate at which the flows come to nothing, in percent; act/365, by bisection. */
+/** The yearly rate at which the present value of the flows is zero, in percent; act/365, by bisection. */
 function rateOf(flows: readonly { date: string; amount: number }[]): number {
   const last = Math.max(...flows.map(({ date }) => dayNumber(date)));
   const worth = (rate: number) =>
@@ -20,7 +20,7 @@ function rateOf(flows: readonly { date: string; amount: number }[]): number {
   let [low, high] = [-0.99, 100];
   for (let i = 0; i < 200; i += 1) {
     const middle = (low + high) / 2;
-    // The flows out come first: the higher the rate, the more they would have come to.
+    // The outflows come first: the higher the rate, the more they would have grown to.
     if (worth(middle) > 0) low = middle;
     else high = middle;
   }
@@ -46,7 +46,7 @@ test.serial(
     ] as const) {
       const first = 36 - instalments;
       const bought = Array.from({ length: instalments }, (_, k) => first + k);
-      // A hundred at each NAV buys 100 / NAV units; all of them are worth the last NAV.
+      // Each purchase of 100 buys 100 / NAV units; all units are valued at the last NAV.
       const finalValue = bought.reduce((sum, i) => sum + (100 / navOf(i)) * navOf(36), 0);
       const flows = bought.map((i) => ({ date: dates[i] ?? '', amount: -100 }));
       const rate = rateOf([...flows, { date: '2024-01-15', amount: finalValue }]);

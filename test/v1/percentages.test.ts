@@ -1,5 +1,5 @@
-// Every percentage of every endpoint of the data-api, over every parameter: a computed one has at most ten significant digits, a
-// published one those that were loaded. Both are loaded so that they would have more, so each field must be in one of the lists.
+// Every percentage of every endpoint of the data-api, with every parameter: a computed one has at most ten significant digits, a published one its
+// loaded digits. The loaded data would give more digits for both, so each field must be in one of the lists.
 import test from 'ava';
 import { parse } from 'csv-parse/sync';
 import { publishedDocument } from '../../openapi/published.ts';
@@ -116,7 +116,7 @@ test.before(async () => {
 
 test.after.always(() => service?.close());
 
-/** The digits without those that only say how large the number is. */
+/** The significant digits. */
 const significant = (text: string) =>
   text
     .replace(/e.*$/i, '')
@@ -125,7 +125,7 @@ const significant = (text: string) =>
 
 type Note = (field: string, text: string) => void;
 
-/** Notes every number of an answer with its text. */
+/** Records every number of an answer with its text. */
 async function noteNumbers(path: string, note: Note): Promise<void> {
   const { text, json, headers } = await service.call(path);
   if (headers.get('content-type')?.startsWith('text/csv') === true) {
@@ -157,7 +157,7 @@ test('a computed percentage has at most ten significant digits, a published one 
   ];
   for (const endpoint of endpoints) paths.push(...(await requestsFor(service, endpoint)));
   for (const path of new Set(paths)) {
-    if (/_(?:min|max)=/.test(path)) continue; // of the screener: they only narrow it
+    if (/_(?:min|max)=/.test(path)) continue; // bounds of the screener, which only filter
     const isTransformed = /transform=(?:pct_change|yoy|mom|index)/.test(path);
     await noteNumbers(path, (field, text) => {
       const name = field === 'value' && isTransformed ? 'transformed value' : field;

@@ -1,4 +1,4 @@
-// Keys that are pinned to a day: made, shown, rotated, never changed, for reading data only, and with a plan that has them.
+// Keys that are pinned to a day: created, shown and rotated; the day never changes; they only read data and need a plan with pinned keys.
 import test from 'ava';
 import { hashApiKey } from '../../kernel/credentials/api-key.ts';
 import type { KeyRecord } from '../../accounts-api/keys/keys.ts';

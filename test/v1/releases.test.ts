@@ -1,4 +1,4 @@
-// GET /v1/releases and /v1/releases/{id}: what the entries of the calendar are dates of.
+// GET /v1/releases and /v1/releases/{id}: the recurring releases that calendar entries belong to.
 import test from 'ava';
 import { nameId } from '../../domain/name-id.ts';
 import { publicCaller } from '../services/data-service.ts';

@@ -1,4 +1,4 @@
-// The search follows every change of a series at once: it finds what is new, and no longer what was before.
+// The search reflects every change of a series at once: it finds the new state, and no longer the old one.
 import test from 'ava';
 import { declareBreak, removeBreak } from '../../ingest/history/series/break.ts';
 import { deleteSeries, restoreSeries } from '../../ingest/history/series/delete.ts';

@@ -50,7 +50,7 @@ async function found(query: Record<string, string>): Promise<{ type: string; id:
   return (json as { data: { type: string; id: string; match: string }[] }).data;
 }
 
-/** Query → how it matches; the first hit is the thing. */
+/** Query → the kind of its match; the first hit must be the entry. */
 const kinds: readonly [type: string, id: string, queries: Record<string, string>][] = [
   [
     'series',

@@ -1,4 +1,4 @@
-// The everyday queries of search-queries.ts: none finds nothing, and what they mean is usually the first hit.
+// The everyday queries of search-queries.ts: each finds something, and the expected series is usually the first hit.
 import test from 'ava';
 import { demoFiles } from '../../ingest/demo/demo.ts';
 import { startListService, type ListService } from '../services/list-service.ts';
@@ -11,7 +11,7 @@ let service: ListService;
 
 test.before(async () => {
   service = await startListService();
-  // Without the points, by which nothing here is found.
+  // Without points, as these tests do not depend on them.
   const loaded = ['series', 'commodity-items', 'amcs', 'funds', 'securities', 'calendar'];
   for (const { dataset, lines } of demoFiles('2026-06-01'))
     if (loaded.includes(dataset)) await service.load(dataset, [...lines()]);
@@ -22,7 +22,7 @@ test.after.always(() => service.close());
 interface Asked {
   q: string;
   ids: string[];
-  /** From 1; 0: none of the expected ones is among the hits. */
+  /** The rank, from 1; 0: none of the expected series is among the hits. */
   rank: number;
 }
 

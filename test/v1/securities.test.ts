@@ -267,7 +267,7 @@ test.serial('what is not allowed is a 400 that names the parameter', async (t) =
   }
 });
 
-// Not serial, so it comes last: its load changes what the others read.
+// Not serial, so it runs last: its load changes the data of the others.
 test('the lists come as CSV, and are validated by ETag until a load changes them', async (t) => {
   const csv = csvLines(
     await service.call('/v1/securities?format=csv&fields=code,name,former_names&type=tfc'),

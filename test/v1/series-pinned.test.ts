@@ -58,7 +58,7 @@ test('a vintage names the permanent URL of its state, and later loads change not
     pinned.push([url, pointsOf(kept.text)]);
   }
 
-  // A correction within the newest vintage, a new one, and one that takes everything back.
+  // A correction within the newest vintage, a new vintage, and one that deletes everything.
   await publish('KEPT', '2024-05-10', ['1.0', '9.9', '3.0', '4.0']);
   await publish('KEPT', '2024-06-10', ['7.0', '7.0', '7.0', '7.0', '7.0']);
   for (const [url, text] of pinned) t.is(pointsOf((await answer(url)).text), text, url);
@@ -107,7 +107,7 @@ test('a version needs a past state, a plan that has them, and to have come', asy
   t.is(free.status, 403);
 });
 
-/** The points of either format; `meta` is of the present. */
+/** The points in either format, without `meta`, which describes the present state. */
 function pointsOf(text: string): string {
   return text.startsWith('{') ? text.slice(text.indexOf('"data":'), text.indexOf('"pagination"')) : text;
 }

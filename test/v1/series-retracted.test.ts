@@ -1,4 +1,4 @@
-// What readers see of a retracted load: the next call, the vintages of before, pinned readers, and every list that counts points.
+// The effects of a retracted load for readers: the next call, earlier vintages, pinned readers, and every list that counts points.
 import test from 'ava';
 import { retract } from '../../ingest/history/retract/retract.ts';
 import { openDatabase } from '../../kernel/database.ts';

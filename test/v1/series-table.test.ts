@@ -1,4 +1,4 @@
-// Several series as one CSV table, held against the CSV of each series by itself.
+// Several series as one CSV table, compared with the CSV of each series.
 import test from 'ava';
 import { parse } from 'csv-parse/sync';
 import { startSeriesService } from './series-service.ts';
@@ -60,7 +60,7 @@ for (const query of queries) {
 }
 
 test('a wide table is the same however many windows of time it is read in', async (t) => {
-  // The count of points decides how many windows there are.
+  // The number of points determines the number of windows.
   const wide = (query = '') => service.call(`/v1/series?format=csv&layout=wide&ids=CPI,LATER,TRADES${query}`);
   const before = (await wide()).text;
   const descending = (await wide('&sort=desc')).text;

@@ -183,7 +183,7 @@ test('a base before or after all data is 400 and says the span, as of the vintag
     (await series('/v1/series?ids=RATES,CPI&transform=index&base=2022-12-31')).error.message,
     /of RATES: from 2023-/,
   );
-  // A zero is data, although it is no base.
+  // A zero is data, although it cannot be a base.
   await makeSeries(service.pool, { id: 'ZEROS', frequency: 'daily' });
   await publish(
     service.pool,
@@ -304,7 +304,7 @@ test('a stream of many blocks has the values of the whole series at once, in eit
           appendPoints(streamed, block);
         t.deepEqual(streamed, expected, `${transform} ${order} ${from}`);
         t.true(expected.values.filter((value) => value !== '').length > 2_000);
-        // With the first point of the next block, which closes a date, and those that a block is compared with.
+        // Includes the first point of the next block, which completes a date, and the points that a block is compared with.
         const perPoint = pointsRead / (window.dates.length + (from === '0001-01-01' ? 0 : 800));
         t.true(perPoint < 1.6, `${transform} ${order} ${from}: each point was read ${perPoint} times`);
       }

@@ -1,4 +1,4 @@
-// GET /v1/series/{id}/triangle: cell by cell what `vintage=` answers, in both layouts and formats, whatever was loaded in which order.
+// GET /v1/series/{id}/triangle: each cell equals the answer of `vintage=`, in both layouts and formats, after any loads in any order.
 import test, { type ExecutionContext } from 'ava';
 import fc from 'fast-check';
 import { openDatabase, type Database } from '../../kernel/database.ts';
@@ -47,11 +47,11 @@ const longOf = (id: string, query = '') =>
 const wideOf = (id: string, query = '') =>
   call<Answer<WideRow>>(`/v1/series/${id}/triangle?layout=wide${query}`);
 
-/** What one file says of a series: `full` states the series whole, so that it deletes what it leaves out. */
+/** The statements of one file about a series; `full`: the file is complete, so points that it omits are deleted. */
 interface File {
   vintage: string;
   full: boolean;
-  /** Point (`day,side`) → value, empty where it is published as missing. */
+  /** Point (`day,side`) → value; empty if it is published as missing. */
   points: ReadonlyMap<string, string>;
 }
 
@@ -89,7 +89,7 @@ async function seriesOf(files: readonly File[]): Promise<string> {
   return id;
 }
 
-/** The points of each vintage, as `vintage=` answers them: `vintage date side value`, sorted. */
+/** The points of each vintage according to `vintage=`: `vintage date side value`, sorted. */
 async function vintageByVintage(id: string, more = ''): Promise<{ days: string[]; cells: string[] }> {
   const { data } = await call<{ data: { vintage: string }[] }>(`/v1/series/${id}/vintages`);
   const days = data.map(({ vintage }) => vintage);

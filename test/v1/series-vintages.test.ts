@@ -146,7 +146,7 @@ test('a value that was corrected within its vintage, or withdrawn and published 
   t.deepEqual(await asOf('release=first'), { '2024-01-31': 1.5 });
 });
 
-/** What a publisher did: vintages in order, each the values that were stated, and whether it was the whole. */
+/** The actions of a publisher: vintages in order, each with its stated values, and whether it is complete. */
 const historyArbitrary = fc.array(
   fc.record({
     gapDays: fc.integer({ min: 0, max: 3 }),

@@ -1,4 +1,4 @@
-// format=xlsx: the cells of the workbook, held against the CSV of the same table.
+// format=xlsx: the cells of the workbook, compared with the CSV of the same table.
 import test from 'ava';
 import { parse } from 'csv-parse/sync';
 import { read, utils, type CellObject, type WorkSheet } from '@e965/xlsx';
@@ -28,7 +28,7 @@ async function sheetsOf(path: string): Promise<Record<string, WorkSheet>> {
   return read(bytes, { cellNF: true, cellFormula: true }).Sheets;
 }
 
-/** A cell as the CSV would have it. */
+/** A cell in the format of the CSV. */
 function textOf(cell: CellObject | undefined): string {
   if (cell?.v === undefined) return '';
   if (cell.t === 'n' && cell.z === 'yyyy-mm-dd')

@@ -47,7 +47,7 @@ test('the status reports the freshness of every source, and that the database is
   t.regex(bank?.last_success_at ?? '', /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
 
   await service.pool.query('alter table data.series rename to gone');
-  service.clock.advance(1_000); // a service remembers the sources for a second
+  service.clock.advance(1_000); // a service caches the sources for a second
   const down = await read();
   t.is(down.data.state, 'degraded');
   t.deepEqual(down.data.components.at(-1), { name: 'database', state: 'down' });
@@ -85,7 +85,7 @@ test('a source is late by the hours since a release that is not loaded, and curr
   await service.pool.query(`update data.loads set loaded_at = '2026-06-15 10:00Z'`);
   t.like(await read(), { state: 'current', lag_hours: 0 });
 
-  // Another series of the source that is loaded does not replace the one that was released.
+  // Another loaded series of the source does not replace the released one.
   await makeSeries(service.pool, { id: 'B', source: 'Bureau' });
   await release('of B', '2026-06-13 12:00Z', `null, '{B}'`);
   t.like(await read(), { state: 'late', lag_hours: 48, last_release_at: '2026-06-13T12:00:00Z' });

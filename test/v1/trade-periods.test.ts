@@ -33,7 +33,7 @@ test.before(async () => {
     ],
     constants,
   );
-  // India publishes the total of the world beside its parts, but for one month.
+  // India publishes the world total in addition to its parts, except for one month.
   await service.load(
     'trade',
     [
@@ -234,7 +234,7 @@ const groupedBy = ['', 'period', 'quarter', 'year', 'fiscal_year'] as const;
 const endOf = (period: string) =>
   periodEnd(`${period}${period.length === 4 ? '-12' : ''}-01`, period.length === 4 ? 'annual' : 'monthly');
 
-/** The last day of the group that a period belongs to; null if it is part of none. */
+/** The last day of the group that contains a period; null if none does. */
 function groupEnd(period: string, group: string, yearEnd: string): string | null {
   if (group === '') return period.length === 4 ? 'years' : 'months';
   if (group === 'period') return endOf(period);
@@ -245,7 +245,7 @@ function groupEnd(period: string, group: string, yearEnd: string): string | null
     : periodEnd(endOf(period), 'annual', yearEnd);
 }
 
-/** The sums, counted here: of each period its total before its parts if both are asked for as one. */
+/** The expected sums: for each period, a published total is preferred to its parts. */
 function expectedSums(
   facts: readonly Fact[],
   asked: { kept: string; group: string; yearEnd: string; from: string; to: string },
@@ -281,7 +281,7 @@ function expectedSums(
   return found.sort();
 }
 
-// Alone, as its loads change every ETag.
+// Serial, as its loads change every ETag.
 test.serial('sums over any periods, partners and commodities are those of the rows', async (t) => {
   const aPeriod = fc
     .tuple(fc.integer({ min: 2022, max: 2024 }), fc.integer({ min: 0, max: 12 }))

@@ -24,7 +24,7 @@ test.before(async () => {
     ],
     constants,
   );
-  // New Zealand publishes totals beside the parts; its year is provisional.
+  // New Zealand publishes totals in addition to the parts; its year is provisional.
   await service.load(
     'trade',
     [
@@ -257,7 +257,7 @@ test('a balance is exports less imports, and null rows do not make one', async (
     ),
     [['CHN', '100630', 220]],
   );
-  // Of New Zealand only exports are known: they are no balance.
+  // Only exports of New Zealand are known, so there is no balance.
   t.deepEqual(await sums('reporter=NZL&period=2024&flow=balance', 'value'), []);
 });
 

@@ -1,4 +1,4 @@
-// What readers of /v1/updates see: every change of data, once and in order, wherever they stop and go on.
+// /v1/updates shows readers every change of data once and in order, wherever they stop and continue.
 import test from 'ava';
 import { deleteSeries, restoreSeries } from '../../ingest/history/series/delete.ts';
 import { renameSeries } from '../../ingest/history/series/rename.ts';
@@ -135,7 +135,7 @@ test('series, their sources, releases, words and types narrow the updates, and t
     t.deepEqual(shown(await read({ cursor: '0', ...parameters })), [...expected], JSON.stringify(parameters));
 });
 
-// Alone: it moves the clock of all.
+// Serial, as it moves the clock of all tests.
 test.serial('without a cursor the updates begin at an instant, or a week before the call', async (t) => {
   t.deepEqual(shown(await read({ since: `${today}T12:00:00Z` })).slice(0, all.length), all);
   t.deepEqual(shown(await read({ since: `${today}T12:00:01Z` })), []);

@@ -16,7 +16,7 @@ test.before(async () => {
 });
 test.after.always(() => service.close());
 
-/** Takes and settles calls as the gateway does: those that were answered 2xx are charged. */
+/** Reserves and settles calls like the gateway: those answered 2xx are charged. */
 async function serve(
   client: Client,
   calls: { day: string; endpoint: string; status_class: number; calls: number }[],
@@ -246,7 +246,7 @@ test('the sums of this month hold no day of the month before or after', async (t
   await serve(
     client,
     ['2026-10-31', '2026-11-01', '2026-11-30', '2026-12-01'].map((day) => ({
-      day, // as gateways show whose clocks are a little off when the month turns
+      day, // as reported by gateways whose clocks are slightly off at the end of the month
       endpoint: 'series',
       status_class: 2,
       calls: 1,

@@ -1,4 +1,4 @@
-// The URL of a webhook, as POST and PATCH take it: only what the guard admits, and no answer reveals the network.
+// The URL of a webhook in POST and PATCH: only URLs that the guard admits are accepted, and no answer reveals the network.
 import test from 'ava';
 import { assertError, startAccountsService, type AccountsService } from '../services/accounts-service.ts';
 import { newWebhook, someEvents } from '../webhooks/endpoints.ts';

@@ -1,4 +1,4 @@
-// /v1/webhooks: at most ten endpoints of an account, whose secret is shown once, and which no other account sees.
+// /v1/webhooks: at most ten endpoints per account; a secret is shown once, and no other account sees an endpoint.
 import test from 'ava';
 import { QueryTypes } from 'sequelize';
 import { createSecrets } from '../../accounts-api/secrets.ts';
@@ -127,7 +127,7 @@ test.serial(
     const error = assertError(t, await post(client, { url, events: someEvents }), 403, 'plan_required');
     t.regex(error.message, /Pro plan/);
     const refusedUrl = { url: 'https://no-such-host.invalid/hook', events: someEvents };
-    assertError(t, await post(client, refusedUrl), 403, 'plan_required'); // before anybody corrects a URL in vain
+    assertError(t, await post(client, refusedUrl), 403, 'plan_required'); // the plan is checked before the URL, so that nobody corrects a URL in vain
     for (const what of ['test', 'recover', `deliveries/msg_${'a'.repeat(20)}/redeliver`]) {
       const body = what === 'recover' ? { since: '2026-11-20T09:00:00Z' } : {};
       const answer = await service.as(client, `/v1/webhooks/${id}/${what}`, { method: 'POST', body });

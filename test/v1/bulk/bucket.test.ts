@@ -1,4 +1,4 @@
-// The guarantees of bulk files, kept in a bucket, and what a store of S3 can do wrong.
+// The guarantees of bulk files in a bucket, and the possible faults of an S3 store.
 import { createHash, randomBytes } from 'node:crypto';
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -18,7 +18,7 @@ const clock = { now: () => new Date('2026-06-15T12:00:00Z') };
 const large = randomBytes(20 * 1024 * 1024);
 const name = 'observations.current.999.parquet';
 
-/** A manifest of the large file, which is put in its place. */
+/** Replaces the manifest by one of the large file. */
 async function putLarge(): Promise<void> {
   const file = path.join(mkdtempSync(path.join(tmpdir(), 'almanac-test-')), name);
   writeFileSync(file, large);

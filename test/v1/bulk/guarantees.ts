@@ -1,5 +1,5 @@
-// The bulk files by the API, wherever they are kept: they have what /v1 says, nothing that is not public, and nothing that was taken back; ranges
-// are those of the file.
+// The bulk files by the API, in any store: they equal the answers of /v1, contain nothing that is not public and nothing that was retracted, and
+// ranges are parts of the file.
 import { createHash } from 'node:crypto';
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -170,7 +170,7 @@ test.serial('every value of the files is that of /v1, newest and as of each vint
   ]);
 });
 
-/** A cell with a comma, as CSV has it. */
+/** A cell with a comma, as in CSV. */
 const quoted = (line: string) => line.replace('a,b', '"a,b"');
 
 test.serial('a file states its load, and has groups of rows with their bounds', async (t) => {
@@ -289,7 +289,7 @@ test.serial(
     });
     const killing = new AbortController();
     await database.transaction(async (on) => {
-      await on.query('lock table data.observations in access exclusive mode'); // the write begins its files, and waits
+      await on.query('lock table data.observations in access exclusive mode'); // the write begins its files and then waits
       const writing = children.run(
         'write-bulk',
         { place, keepDays: 7, daysMax: 10, seriesTimeZone: 'UTC' },

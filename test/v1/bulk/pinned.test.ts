@@ -1,5 +1,5 @@
-// Bulk files for keys that are pinned to a day: which days have files, who can read them, and what happens to them when the past changes. That they
-// are right is in test/as-of/bulk-oracle.test.ts.
+// Bulk files for keys that are pinned to a day: which days have files, who can read them, and what happens to them when the past changes. Their
+// content is tested in test/as-of/bulk-oracle.test.ts.
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';

@@ -1,4 +1,4 @@
-// /v1/operator/accounts: all accounts for an operator, and what an operator changes of one.
+// /v1/operator/accounts: the list of all accounts for an operator, and the operator's changes of an account.
 import test from 'ava';
 import type { AccountRecord } from '../../../accounts-api/account/account.ts';
 import { createAccount } from '../../../accounts-api/operator/operator.ts';

@@ -75,7 +75,7 @@ test.serial('each plan says how many accounts it has', async (t) => {
   t.deepEqual(await counted(), {
     ...before,
     pro: (before['pro'] ?? 0) + 1,
-    free: (before['free'] ?? 0) + 1, // what an account of a removed plan has
+    free: (before['free'] ?? 0) + 1, // accounts of a removed plan have the free plan
   });
   const plans = (await service.anonymously('/v1/plans')).body as { data: object[] };
   const ofOperator = dataOf(t, await ask('/plans')) as object[];

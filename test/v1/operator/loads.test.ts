@@ -236,7 +236,7 @@ test.serial(
     const { database } = services;
     const load = await newLoad('INTERRUPTED');
     const answer = await database.transaction(async (on) => {
-      await on.query('lock table data.audit_events in share mode'); // its row is written last
+      await on.query('lock table data.audit_events in share mode'); // the audit row is written last
       const retraction = operator.post(`/loads/${load}/retraction`, {});
       await until(
         'it waits, with the load lock',
@@ -248,7 +248,7 @@ test.serial(
             )
           ).length > 0,
       );
-      // Less than its lead from now, so the publisher begins at once. The check would wait for the lock: it is left out.
+      // Less than its lead time from now, so the publisher begins at once. The check is omitted, as it would wait for the lock.
       const [release] = await database.query<{ release_no: number }>(
         `with release as (
            insert into embargo.releases (release_at, dataset, source_name, options, created_at, lead_ms, file_bytes, file_sha256, checked)

@@ -1,4 +1,4 @@
-// /v1/operator/uploads/{id}/check and /publication: what a table would change, its publication now and under embargo, and that nothing is half done.
+// /v1/operator/uploads/{id}/check and /publication: the changes that a table would make, its publication now or under embargo, all or nothing.
 import test from 'ava';
 import { utils, write } from '@e965/xlsx';
 import { lockLoads } from '../../../ingest/load/lock/load-lock.sql.ts';
@@ -43,7 +43,7 @@ const check = (id: string, body: object) => operator.post(`/uploads/${id}/check`
 const publish = (id: string, body: object) => operator.post(`/uploads/${id}/publication`, body);
 const loads = async () => dataOf<{ load: number; by: string }[]>(await operator.get('/loads?limit=1000'));
 
-/** The points of a series as they are served: date → value; null: there is no such series. */
+/** The points of a series as served: date → value; null: the series does not exist. */
 async function served(id: string): Promise<Record<string, number> | null> {
   const { status, json } = await services.call(`/v1/series/${id}`, { key });
   if (status === 404) return null;
@@ -82,7 +82,7 @@ test.serial(
     const [newest, ...others] = await loads();
     t.deepEqual(others, before);
     t.like(published, { load: newest?.load, release: null, points_new: 2, series_count: 1 });
-    t.is(newest?.load, (before[0]?.load ?? 0) + 1); // the check has taken no number
+    t.is(newest?.load, (before[0]?.load ?? 0) + 1); // the check has used no load number
     t.regex(newest?.by ?? '', new RegExp(` by almanac operators for ${operator.accountId}$`));
     t.deepEqual(
       published.series_ids,

@@ -1,4 +1,4 @@
-// The publisher behind /v1/operator: whom it serves, and what a gateway that knows none answers.
+// The publisher behind /v1/operator: who is served, and the answer of a gateway without a publisher.
 import test from 'ava';
 import { endpoints } from '../../../ingest/operator/routes.ts';
 import { anonymous, createSealer, identityHeader, type Identity } from '../../../kernel/identity.ts';
@@ -14,7 +14,7 @@ test('the publisher refuses who is no operator, also if a gateway lets them thro
   const services = await startServices({ publisher: true });
   t.teardown(() => services.close());
   const url = services.publisherUrl ?? '';
-  exempt(url); // the document has the answers of the gateway
+  exempt(url); // the document describes the answers of the gateway
   const seal = createSealer(testIdentitySecret, 'publisher');
   const ofOtherService = createSealer(testIdentitySecret, 'accounts-api');
   const operator: Identity = { ...anonymous, accountId: 'acct_a', sessionId: 'sess_a', operator: true };

@@ -1,4 +1,4 @@
-// /v1/operator/releases: the loads under embargo for an operator, who cancels one or has it made now.
+// /v1/operator/releases: the loads under embargo for an operator, who can cancel one or publish it now.
 import { Readable } from 'node:stream';
 import test from 'ava';
 import { acceptUnderEmbargo } from '../../../ingest/publisher/releases/accept.ts';

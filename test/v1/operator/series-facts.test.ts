@@ -1,4 +1,4 @@
-// /v1/operator/series: an operator finds the facts that nobody has stated, and sets those of many series at once.
+// /v1/operator/series: an operator finds missing facts, and sets the facts of many series at once.
 import test from 'ava';
 import { codeOf } from '../../auth/people.ts';
 import { fakeClock } from '../../services/harness.ts';
@@ -52,7 +52,7 @@ const idsOf = async (query: string) => (await listed(query)).map(({ id }) => id)
 const rowOf = async (id: string) => (await listed(`?q=${id}`)).find((row) => row.id === id);
 const set = (body: object) => operator.patch('/series', body);
 
-/** All that a refused or tried change may not touch. */
+/** Everything that a refused change or a dry run must not modify. */
 const stored = () =>
   services.database.query(
     `select series_id, data_version, xmin::text, (select count(*) from data.loads) as loads,

@@ -1,4 +1,4 @@
-// /v1/operator/uploads: files that operators send, what is found in them, and that nothing of them stays longer than it should.
+// /v1/operator/uploads: files uploaded by operators, the tables detected in them, and their deletion in time.
 import { randomBytes } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import test from 'ava';
@@ -42,7 +42,7 @@ test.after.always(() => services.close());
 
 const csv = 'date,value\n2024-01-31,1.5\n2024-02-29,2\n';
 
-/** A workbook whose parts are said to be 4 GB each. */
+/** A workbook whose parts claim to have 4 GB each. */
 function bomb(): Buffer {
   const book = utils.book_new();
   utils.book_append_sheet(book, utils.aoa_to_sheet([['a']]), 'One');
@@ -52,7 +52,7 @@ function bomb(): Buffer {
   return archive;
 }
 
-/** What is stored, of uploads that are not complete too. */
+/** The stored rows, including those of incomplete uploads. */
 const stored = async () => {
   const [row] = await services.database.query<{ uploads: number; pieces: number }>(
     'select (select count(*)::int from embargo.uploads) as uploads, (select count(*)::int from embargo.upload_pieces) as pieces',

@@ -1,4 +1,4 @@
-// What readers see of a break: it is in the metadata, from its declaration on, and no transform compares values across it.
+// A break for readers: it is in the metadata from its declaration on, and no transform compares values across it.
 import test from 'ava';
 import { declareBreak, removeBreak } from '../../../ingest/history/series/break.ts';
 import { setFacts } from '../../../ingest/history/series/set.ts';

@@ -1,4 +1,4 @@
-// What readers see of facts that were set: the new ones on the next call, for every vintage.
+// Changed facts for readers: the next call shows the new facts, for every vintage.
 import test from 'ava';
 import { setFacts } from '../../../ingest/history/series/set.ts';
 import { openDatabase } from '../../../kernel/database.ts';

@@ -1,4 +1,4 @@
-// How many PNG charts are drawn at a time, for an account and for all, and which are not drawn again.
+// The number of PNG charts drawn at the same time, per account and in total, and which charts are not drawn again.
 import test, { type ExecutionContext } from 'ava';
 import type { Identity } from '../../../kernel/identity.ts';
 import { until, within } from '../../run/until.ts';

@@ -1,4 +1,4 @@
-// What readers see where a series goes on as another one, of another frequency: each names the other, and no value is another.
+// A series that continues as another one, of another frequency, for readers: each names the other, and no value changes.
 import test from 'ava';
 import { declareBreak, removeBreak } from '../../../ingest/history/series/break.ts';
 import { declareContinuation } from '../../../ingest/history/series/continuation.ts';
@@ -29,7 +29,7 @@ const load = (frequency: string, ...lines: string[]) =>
 const read = (path: string) => service.call(path);
 const metaOf = async (path: string) =>
   ((await read(path)).json as { meta: { breaks: unknown[]; continues: string[]; version: number } }).meta;
-/** All that is computed or drawn from the points of the old series. */
+/** Everything that is computed or drawn from the points of the old series. */
 const drawn = () =>
   Promise.all(
     [

@@ -1,4 +1,4 @@
-// What readers see of a deleted series, by any of its ids, and of a restored one: at once, whatever the caches had.
+// Deleted and restored series for readers, by any of their ids: at once, whatever the caches contain.
 import test from 'ava';
 import { deleteSeries, restoreSeries } from '../../../ingest/history/series/delete.ts';
 import { renameSeries } from '../../../ingest/history/series/rename.ts';
@@ -48,7 +48,7 @@ const ofOne = [
   '/v1/previews?ids=ID,CORE',
 ].flatMap((path) => ['CPI', 'PK.CPI'].map((id) => [path.replace('ID', id), id] as const));
 
-/** Of many series. */
+/** Requests about many series. */
 const lists = [
   '/v1/catalog?facets=true',
   '/v1/catalog?q=cpi',
@@ -121,7 +121,7 @@ test.serial(
 test.serial('a source whose series are all deleted is not listed', async (t) => {
   t.deepEqual(await sourcesOfStatus(), ['Bureau', 'Office']);
   await deleteSeries(database, { ...how, id: 'GONE' });
-  service.clock.set('2027-01-01T00:00:00Z'); // the status is kept for a second
+  service.clock.set('2027-01-01T00:00:00Z'); // the status is cached for a second
   t.deepEqual(await sourcesOfStatus(), ['Office']);
   t.false((await service.call('/v1/sources')).text.includes('Bureau'));
 });

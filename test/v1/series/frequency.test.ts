@@ -286,7 +286,7 @@ test('page size, order, window, dims and format change no aggregated or transfor
   );
 });
 
-/** The digits of the CSV if they are the number: a published number may end with zeros. */
+/** The digits of the CSV if they equal the number, as a published number may end with zeros. */
 function csvNumber(text: string, date: string, value: number | null): string {
   const line = text
     .split('\r\n')

@@ -1,5 +1,5 @@
 // Stacked bars of calls, one part per group. The pointer or ← → selects a bar, whose numbers are shown above and announced. The table below has all
-// numbers.
+// of them.
 import { useState } from 'preact/hooks';
 import { Legend } from '../../../charts/legend.tsx';
 import { Picture } from '../../../charts/picture.tsx';
