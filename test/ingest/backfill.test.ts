@@ -6,7 +6,7 @@ const database = await openIngestDatabase(test);
 /** Days of January → value. */
 type Points = Record<number, number | null>;
 interface Step {
-  /** The day of March on which it was published. */
+  /** Its day of publication in March. */
   on: number;
   states: Points;
   full?: boolean;
@@ -14,7 +14,7 @@ interface Step {
 
 let made = 0;
 
-/** Loads the steps in their order. @returns what is at the end of a day of March. */
+/** Loads the steps in order. @returns a function that reads the values at the end of a day of March. */
 async function loaded(...steps: Step[]): Promise<(day: number) => Promise<Points>> {
   const seriesId = `BACKFILL.${++made}`;
   for (const { on, states, full = false } of steps) {

@@ -1,4 +1,4 @@
-// A series has changed when something has that its readers are shown with it: labels, notes, and the series that it goes on as.
+// A series counts as changed if anything changes that is served with it: labels, notes, and the series that continues it.
 import test from 'ava';
 import { declareContinuation } from '../../ingest/history/series/continuation.ts';
 import { deleteSeries, restoreSeries } from '../../ingest/history/series/delete.ts';
@@ -20,7 +20,7 @@ test.before(async () => {
   await declareContinuation(database, { ...later, id: 'Q', continuedBy: 'Y', frequency: 'annual' });
 });
 
-/** The series that have changed by the work. */
+/** The series that the work has changed. */
 async function changedBy(work: () => Promise<unknown>): Promise<string[]> {
   await database.query(`update data.series set updated_at = '2000-01-01'`);
   await work();

@@ -155,7 +155,7 @@ test.serial('what a flag says wins over what the package says of the same', asyn
     ['FLAGS'],
   );
   t.deepEqual(series, { name: 'Prices by place', source: 'Another office', licence: 'MIT' });
-  // Each of them alone left out, the package is believed, and the file cannot be read so.
+  // If any one of them is omitted, the package decides, and the file cannot be read.
   for (const name of Object.keys(flags))
     await t.throwsAsync(load({ ...flags, [name]: undefined }), undefined, name);
 });

@@ -41,14 +41,14 @@ test('the demo loads without a refused row, loading it again changes nothing, an
   await testDatabase.drop();
 });
 
-/** A dataset's values, what distinguishes their series, and how far one may be from the one before. */
+/** The values of a dataset, the columns that distinguish their series, and the largest step between two values. */
 interface Walk {
   dataset: string;
   column: string;
   keys: readonly string[];
   least: number;
   most: number;
-  /** Of a step: in percent of the value before, or in points. */
+  /** The unit of a step: percent of the previous value, or points. */
   fall: number;
   rise: number;
   isInPoints?: boolean;
@@ -87,7 +87,7 @@ const walks: (Walk & { id?: string })[] = [
 type Row = Readonly<Record<string, string>>;
 const rowsOf = (file: DemoFile) => parse([...file.lines()].join('\n'), { columns: true }) as Row[];
 
-/** What of a file is not plausible, and how many values were looked at. */
+/** The implausible values of a file, and the number of checked values. */
 function oddities(walk: Walk & { id?: string }, rows: readonly Row[]): { odd: string[]; values: number } {
   const before = new Map<string, number>();
   const odd: string[] = [];

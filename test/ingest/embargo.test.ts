@@ -1,4 +1,4 @@
-// Loads under embargo: invisible until their instant, whole after it, made exactly once, and what changes their plan. The clock is the test's.
+// Loads under embargo: invisible until their instant, complete after it, made exactly once, and rescheduled. The test sets the clock.
 import test, { type ExecutionContext } from 'ava';
 import { selectReleases } from '../../ingest/publisher/releases/embargo.sql.ts';
 import { makeNextReleases } from '../../ingest/publisher/releases/make-releases.ts';
@@ -19,7 +19,7 @@ test.after.always(() => testDatabase.drop());
 const never = new AbortController().signal;
 let hour = Date.parse(start);
 
-/** An hour after that of the test before: the instant of a release; the clock is at the full hour before. */
+/** The instant of a release, an hour after that of the previous test. Sets the clock to one hour before it. */
 function nextInstant(): string {
   clock.set(new Date(hour).toISOString());
   hour += 3_600_000;
@@ -35,7 +35,7 @@ async function stateOf(releaseNo: number): Promise<string> {
   return held === null ? state : `held: ${held}`;
 }
 
-/** Puts an entry into the calendar. */
+/** Adds an entry to the calendar. */
 async function announce(id: string, at: string, more: Readonly<Record<string, string>> = {}): Promise<void> {
   const row = {
     release_id: id,
@@ -49,7 +49,7 @@ async function announce(id: string, at: string, more: Readonly<Record<string, st
   await loadCsv(database, lines, { dataset: 'calendar' });
 }
 
-/** Holds that a prepared release is made at its instant and that its loads take the next numbers. */
+/** Asserts that prepared releases are made at their instant, and which ones. */
 async function isMadeAt(t: ExecutionContext, instant: string, ...numbers: number[]): Promise<void> {
   clock.set(new Date(Date.parse(instant) - 1_000).toISOString());
   const { made } = await prepared();
@@ -162,7 +162,7 @@ test.serial(
       ...clock,
       async now() {
         asked += 1;
-        // Asked when it is chosen, twice; when it is loaded; when it has waited; and last before it is ended.
+        // Read twice when it is chosen, once when it is loaded, once after the wait, and last before it is ended.
         if (asked === 5) await cancelRelease(database, releaseNo, clock);
         return clock.now(database);
       },

@@ -1,4 +1,4 @@
-// What a load reports of itself: events of series, datasets and releases, written with its changes or not at all.
+// The events of a load, about series, datasets and releases, are written together with its changes or not at all.
 import test from 'ava';
 import type { EventType } from '../../kernel/events/catalogue.ts';
 import { writtenEvents } from '../services/outbox.ts';
@@ -12,7 +12,7 @@ interface Reported {
   [field: string]: unknown;
 }
 
-/** The events that work writes: their types and data, without the number and the instant of the load. */
+/** The events written by the work: their types and data, without the number and the instant of the load. */
 async function eventsOf(work: () => Promise<unknown>): Promise<Reported[]> {
   await database.query('delete from events.outbox');
   await work();
@@ -85,7 +85,7 @@ test.serial(
       }),
       both(['FULL.A'], '2024-03-01'),
     );
-    // Within its day a load may restore what was before: the vintage then changes nothing, but what readers see does.
+    // Within its day a load may restore the earlier value: the vintage then has no change, but the value that readers see has.
     t.deepEqual(
       await load(['series_id,date,value', 'FULL.B,2024-01-01,7'], { vintage: '2024-03-02' }),
       both(['FULL.B'], '2024-03-02'),
@@ -138,7 +138,7 @@ test.serial(
       { type: 'series.revised', vintage: '2024-02-20', series: ['MANY.A'] },
     ]);
     t.deepEqual(await load(rows), [], 'the same file again');
-    // Vintages among the stored ones take another way, and so do those after them: one file may need both.
+    // Vintages between stored ones are stored in another way than those after them; one file may need both.
     t.deepEqual(
       await load([
         'series_id,date,value,vintage',

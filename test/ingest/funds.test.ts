@@ -237,7 +237,7 @@ test.serial(
         'value'
       ];
     t.is(await totalReturn(), 10); // 88 · (1 + (4 + 16) / 80) / 100 − 1
-    // In files of their own, in any order: the second adds, and does not replace.
+    // In separate files, in any order: the second adds to the first and does not replace it.
     await load('payouts', ['fund,ex_date,type,kind,payout_per_unit', '105,2024-02-15,cash,special,4']);
     t.is(await totalReturn(), 14.4);
     await load('payouts', ['fund,ex_date,type,payout_per_unit', '105,2024-02-15,cash,8']);

@@ -18,7 +18,7 @@ test.before(async () => {
   await load('commodity-cities', ['city_id,name', 'lahore,Lahore']);
 });
 
-/** The row with the day in its place, the column of the day, and the last day that is accepted, with what lies behind it. */
+/** The row with the day inserted, the column of the day, the last accepted day, and the next one. */
 const facts: [
   dataset: string,
   column: string,

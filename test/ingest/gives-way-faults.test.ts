@@ -1,4 +1,4 @@
-// Loads that give way to a release while others wait, the publisher is killed, or their own process or connection is stopped or ended.
+// Loads that give way to a release while others wait, the publisher is killed, or their own process or connection is paused or ended.
 import path from 'node:path';
 import test from 'ava';
 import { InterruptedByRelease, interruptible } from '../../ingest/load/lock/give-way-to-release.ts';
@@ -78,7 +78,7 @@ test.serial(
         `select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory' and objid = 4115221 and granted and ${here}`,
       );
       await until('PostgreSQL has ended the release', async () => !(await isReleaseBeingPrepared(database)));
-      clock.set(at.toISOString()); // so that it notices
+      clock.set(at.toISOString()); // so that it notices the due release
       await broken;
       await until('the load has started again', async () => (await waiting('data.amcs')) > 0);
       t.deepEqual(await published(database, 'KILLED'), {});

@@ -1,5 +1,4 @@
-// The watched folder when something goes wrong: links, faults of the disk, of the database and of the program, edits and writers in the middle
-// of a load, several publishers.
+// Faults of the watched folder: links; faults of the disk, the database and the program; edits and writes during a load; several publishers.
 import { execFileSync } from 'node:child_process';
 import {
   appendFileSync,
@@ -49,7 +48,7 @@ test.serial('a file that becomes a link after it was seen is not followed', asyn
   writeFileSync(elsewhere, csv(1));
   inbox.put('swapped.csv', csv(2));
   await inbox.look();
-  // As if it were exchanged in the moment in which it is taken.
+  // As if it were replaced at the moment of being claimed.
   mkdirSync(path.join(inbox.directory, '.taken/2026-11-23T101500Z-00000000.0'));
   symlinkSync(
     elsewhere,
@@ -197,7 +196,7 @@ test.serial(
       }),
     });
     inbox.put('written.csv', csv(1));
-    linkSync(path.join(inbox.directory, 'written.csv'), writer); // as a program that has it open
+    linkSync(path.join(inbox.directory, 'written.csv'), writer); // like a program that has it open
     await inbox.settle();
     t.true(isWritten);
     t.is(await seriesRow(database, 'WRITTEN'), undefined);

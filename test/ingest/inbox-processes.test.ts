@@ -1,4 +1,4 @@
-// Publishers as processes of their own that watch a folder: killed in the middle of a load, two at once, stopped, and their metrics.
+// Publishers as separate processes that watch a folder: killed during a load, two at once, stopped; and their metrics.
 import { mkdirSync, mkdtempSync, readdirSync, renameSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -41,7 +41,7 @@ function folderOf(name: string): string {
   return inbox;
 }
 
-/** As another program puts it there: written under another name, then renamed. */
+/** Adds a file like another program: written under another name, then renamed. */
 function put(inbox: string, name: string, text: string): void {
   writeFileSync(path.join(inbox, `.${name}`), text);
   renameSync(path.join(inbox, `.${name}`), path.join(inbox, name));
@@ -51,7 +51,7 @@ const namesIn = (inbox: string, folder: string) => {
   try {
     return readdirSync(path.join(inbox, folder));
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []; // not made yet
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []; // not created yet
     throw error;
   }
 };

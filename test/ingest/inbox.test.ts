@@ -1,4 +1,4 @@
-// The watched folder: what is taken and when, where it goes, what its reports say, and that nothing is loaded twice.
+// The watched folder: which files are claimed and when, where they are moved, their reports, and that nothing is loaded twice.
 import { appendFileSync, renameSync, utimesSync } from 'node:fs';
 import path from 'node:path';
 import { utils, write } from '@e965/xlsx';

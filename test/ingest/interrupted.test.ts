@@ -1,4 +1,4 @@
-// Loads by processes of their own, as from a laptop or a CronJob: killed at any moment, and two at once.
+// Loads by separate processes, as from a laptop or a CronJob: killed at any moment, and two at once.
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { execFileSync } from 'node:child_process';
@@ -45,7 +45,7 @@ function wordsOf(id: string, file: string): string[] {
   ];
 }
 
-/** The load as a process of its own. */
+/** The load as a separate process. */
 function startIngest(id: string, file: string) {
   return startChild(process.execPath, [path.join(projectRoot, 'almanac.js'), ...wordsOf(id, file)], {
     name: 'almanac ingest',
@@ -54,7 +54,7 @@ function startIngest(id: string, file: string) {
   });
 }
 
-/** How many connections of loads there are, in which state. */
+/** The number of connections of loads, by state. */
 async function loadsIn(state: 'any' | 'waiting for a lock on a table'): Promise<number> {
   const found = await database.query<{ loads: number }>(
     `select count(*)::integer as loads from pg_stat_activity where datname = current_database() and application_name = 'almanac ingest'
@@ -64,7 +64,7 @@ async function loadsIn(state: 'any' | 'waiting for a lock on a table'): Promise<
   return found[0]?.loads ?? 0;
 }
 
-/** Holds that nothing of a load that was killed is there, once PostgreSQL has ended it. */
+/** Asserts that nothing of a killed load remains once PostgreSQL has ended it. */
 async function leavesNothing(t: ExecutionContext, id: string): Promise<void> {
   await until('PostgreSQL has ended the load', async () => (await loadsIn('any')) === 0);
   t.deepEqual(await published(database, id), {});

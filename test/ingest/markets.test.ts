@@ -92,7 +92,7 @@ test.serial(
     t.like(await row('search_entries', `type = 'security' and id = 'GOP-2' and facts like '%Old paper%'`), {
       name: 'New paper',
     });
-    // What a load states of the past itself holds.
+    // A load's own statement about the past counts.
     await loadCsv(database, ['code,name,former_names', 'GOP 2,Newest paper,Paper'], securities);
     t.deepEqual((await row('securities', `code = 'GOP-2'`))?.['former_names'], ['Paper']);
   },

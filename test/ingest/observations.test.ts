@@ -161,7 +161,7 @@ test.serial(
     const input = () => Readable.from([utf16.subarray(0, 101), utf16.subarray(101)]);
     const loaded = await loadCsv(database, '', { ...options, input: input() });
     t.like(loaded, { rowsRead: 4, pointsNew: 3, rowsRejected: 1 });
-    // The quoted cells hold a line break each: the bad row begins on line 8 of the file.
+    // Each quoted cell has a line break, so the bad row begins on line 8 of the file.
     t.like(loaded.rejects[0], { line: 8, column: 'Wert', value: '1,5.0' });
     await t.throwsAsync(loadCsv(database, '', { ...options, input: input(), skipInvalid: false }), {
       message: /line 8, Wert: "1,5\.0", expected a number such as 1234,5/,

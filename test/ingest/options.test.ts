@@ -1,4 +1,4 @@
-// The options of a load hold for every dataset, or are refused by name; what they do to no effect is said.
+// The options of a load apply to every dataset or are refused by name; options without an effect are reported.
 import test from 'ava';
 import { dateTypes, numberTypes, type ColumnType } from '../../ingest/cells/cells.ts';
 import { datasets } from '../../ingest/datasets/datasets.ts';

@@ -1,5 +1,5 @@
-// The facts of series that almanac publish makes: names of title, file and column; metadata beside the data; what nobody has stated is asked for,
-// and never made up.
+// The facts of series created by almanac publish: names from titles, files and columns; metadata next to the data. Missing facts are asked for and
+// never invented.
 import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';

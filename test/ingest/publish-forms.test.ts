@@ -1,5 +1,5 @@
-// The forms of tables that almanac publish reads, on real PostgreSQL: periods across the columns, flags, workbooks, vintages in the names of files,
-// URLs; and what it refuses.
+// The forms of tables that almanac publish reads, with a real PostgreSQL: periods across the columns, flags, workbooks, vintages in file names, URLs;
+// and the refused ones.
 import { createServer, type Server } from 'node:http';
 import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';

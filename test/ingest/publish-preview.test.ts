@@ -1,4 +1,4 @@
-// What almanac publish shows before it loads: rows as they will be served, what it leaves out, and guesses that are resolved by picking a reading.
+// The preview of almanac publish: rows as they will be served, omitted parts, and guesses that are settled by picking a reading.
 import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -24,7 +24,7 @@ function folderOf(name: string, files: Readonly<Record<string, string | Buffer>>
   return folder;
 }
 const descriptionOf = (folder: string) => readFileSync(path.join(folder, 'almanac.yml'), 'utf8');
-/** Replaces a part of almanac.yml that is there. */
+/** Replaces an existing part of almanac.yml. */
 function edit(folder: string, from: string | RegExp, to: string): void {
   const text = descriptionOf(folder);
   const edited = text.replace(from, to);
@@ -32,7 +32,7 @@ function edit(folder: string, from: string | RegExp, to: string): void {
   writeFileSync(path.join(folder, 'almanac.yml'), edited);
 }
 const facts = ['--set', 'source=Tests', '--set', 'unit=Dollars'];
-/** Days that may be days or months: the first of twelve months, or the first twelve days of a January. */
+/** Ambiguous dates: the first of twelve months, or the first twelve days of January. */
 const twelve = (title: string) =>
   `Date,${title}\n${Array.from({ length: 12 }, (_, at) => `01/${String(at + 1).padStart(2, '0')}/2023,${at + 1}\n`).join('')}`;
 
@@ -237,7 +237,7 @@ test('the date in the name of a file is the vintage, or the day of the load if t
   t.notRegex(descriptionOf(folder), /vintage: \{/);
 });
 
-/** Czech titles in windows-1250, whose few letters may as well be French ones of windows-1252. */
+/** Czech titles in windows-1250, whose few letters could also be French ones in windows-1252. */
 const regions = iconv.encode(
   'Rok,Část,Počet\n2020,A,1\n2020,B,2\n2021,A,3\n2021,B,4\n2022,A,5\n2022,B,6\n',
   'windows-1250',
@@ -315,7 +315,7 @@ test('files of one form share their choices and show the vintage of the first, b
   t.is((await published(database, 'edition'))['2024-01-31'], '4');
 });
 
-/** A year of months with these prices at its end. */
+/** A year of monthly prices that ends with these. */
 const priced = (...last: string[]) =>
   `Month,Price\n${[...Array.from({ length: 12 - last.length }, (_, at) => `${at + 1}.5`), ...last]
     .map((price, at) => `2024-${String(at + 1).padStart(2, '0')},${price}\n`)

@@ -1,4 +1,4 @@
-// What a run of almanac publish asks, and what it does after a retraction; full tables, factors, SDMX-CSV and URLs, through the command.
+// The questions of an almanac publish run, and its behaviour after a retraction; full tables, factors, SDMX-CSV and URLs, by the command.
 import { createServer } from 'node:http';
 import {
   mkdirSync,
@@ -52,7 +52,7 @@ test('on a terminal it asks whether the guesses are right, and loads them for ye
   const folder = folderOf('asked', { 'asked.csv': monthly('Yield', 1, 2, 3) });
   const ask = (stdin: string) => almanac(['publish', folder], { stdin, isTerminal: true });
   for (const answer of ['n\n', '\n', '', 'yesterday\n']) {
-    const ran = await ask(`\n\n${answer}`); // the unit and the source stay as they are
+    const ran = await ask(`\n\n${answer}`); // the unit and the source stay unchanged
     t.is(ran.code, 1, JSON.stringify(answer));
     t.regex(ran.stderr, /Load 1 table\? \[y\/N\] /);
     t.is(await seriesRow(database, 'asked'), undefined);

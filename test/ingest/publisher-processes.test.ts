@@ -1,4 +1,4 @@
-// Publishers as processes of their own, by their role: killed at the worst moments, stopped, and asked how they are.
+// Publishers as separate processes with their own role: killed at the worst moments, stopped, and probed.
 import path from 'node:path';
 import test from 'ava';
 import { noteAlive, noteGone, secondsSinceSeen } from '../../ingest/publisher/releases/embargo.sql.ts';
@@ -38,7 +38,7 @@ async function startPublisher(more: Record<string, string> = {}): Promise<Child>
   });
 }
 
-/** A release of one point that is due in so many ms. */
+/** A release of one point that is due in this many ms. */
 async function accept(id: string, dueInMs: number): Promise<number> {
   const now = await databaseClock.now(database);
   const { releaseNo } = await acceptUnderEmbargo(

@@ -1,4 +1,4 @@
-// Every example of docs/recognised.md, in a file that is published by almanac publish: what is stored is what the page says.
+// Every example of docs/recognised.md, in a file that almanac publish loads: the stored data must be what the page states.
 import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -23,7 +23,7 @@ test.after.always(async () => {
 const almanac = commandLine(settingsOf(testDatabase.url));
 const page = readFileSync(path.join(projectRoot, 'docs/recognised.md'), 'utf8');
 
-/** What the page has between the comments of a table. */
+/** The text of the page between the comments of a table. */
 function partOf(name: string): string {
   const text = page.split(`<!-- recognised: ${name} -->\n`)[1]?.split('\n<!-- end -->')[0];
   if (text === undefined) throw new Error(`The page has no ${name}.`);
@@ -41,7 +41,7 @@ function rowsOf(name: string): string[][] {
   );
 }
 
-/** The texts of a cell that are set as code. */
+/** The texts of a cell that are formatted as code. */
 const textsIn = (cell = ''): string[] =>
   [...cell.matchAll(/`` (.+?) ``|`([^`]+)`/g)].map(([, long, short]) => long ?? short ?? '');
 
@@ -51,11 +51,11 @@ interface Stored {
   points: { date: string; value: string | null; status: string | null; dims: string }[];
 }
 
-/** The name of the file of an example: without digits, which would make files share an entry. */
+/** The file name of an example, without digits, which would make files share an entry. */
 const nameOf = (kind: string, at: number): string =>
   `${kind}-${at.toString(26).replaceAll(/./g, (digit) => String.fromCharCode(97 + parseInt(digit, 26)))}`;
 
-/** Publishes the files of a folder, and fails the test if one is not loaded. @returns what is stored, by the names of the files. */
+/** Publishes the files of a folder, and fails the test if one is not loaded. @returns the stored data, by file name. */
 async function published(
   files: ReadonlyMap<string, string | Buffer>,
   flags: readonly string[] = [],

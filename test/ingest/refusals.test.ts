@@ -1,4 +1,4 @@
-// What a load refuses, as one table: the file, the options, and each refusal by line, column, value and expectation.
+// The refusals of a load as one table: the file, the options, and each refusal by line, column, value and expectation.
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -11,7 +11,7 @@ type Reject = [line: number, column: string, value: string, expected: RegExp];
 interface Refusal {
   csv: string | readonly string[];
   options?: Partial<LoadOptions>;
-  /** Every row that is refused; the others of the file are good. */
+  /** Every refused row; the other rows of the file are valid. */
   rejects?: Reject[];
   code?: IngestFailureCode;
   message?: RegExp;
@@ -426,7 +426,7 @@ test.serial('dimension values that hold the sign between them never become one c
   );
 });
 
-/** Every row of series and releases, and how many there are of everything else. */
+/** Every row of series and releases, and the row counts of all other tables. */
 async function everything(): Promise<object> {
   const series = await database.query<object>('select * from data.series order by series_no');
   const [others] = await database.query<object>(

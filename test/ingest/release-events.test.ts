@@ -1,4 +1,4 @@
-// Events of releases: an entry of the calendar is reported by the load that brings the last of its series, once.
+// Events of releases: a calendar entry is reported once, by the load that completes its series.
 import test from 'ava';
 import { fakeClock } from '../services/harness.ts';
 import { writtenEvents } from '../services/outbox.ts';
@@ -8,17 +8,17 @@ const database = await openIngestDatabase(test);
 
 const now = '2024-06-30T12:00:00Z';
 
-/** Makes series with a point each, loaded on 2024-01-01. */
+/** Creates series with one point each, loaded on 2024-01-01. */
 async function makeSeries(...ids: string[]): Promise<void> {
   await loadCsv(database, ['series_id,date,value', ...ids.map((id) => `${id},2023-12-31,0`)], {
     ...{ create: true, set: daily },
     clock: fakeClock('2024-01-01T12:00:00Z'),
   });
-  // The instant of a load is PostgreSQL's.
+  // The instant of a load is by PostgreSQL's clock.
   await database.query(`update data.loads set loaded_at = '2024-01-01 12:00Z' where vintage = '2024-01-01'`);
 }
 
-/** Puts an entry into the calendar. @param series divided by `;`. @param more cells of further columns. */
+/** Adds an entry to the calendar. @param series separated by `;`. @param more cells of further columns. */
 async function announce(
   id: string,
   at: string,
@@ -33,7 +33,7 @@ async function announce(
 
 let lastValue = 0;
 
-/** Loads another value of a point of each series. @returns the releases that this reports: their ids and series. */
+/** Loads another value of a point of each series. @returns the reported releases: their ids and series. */
 async function releasedBy(
   series: readonly string[],
   { vintage = '2024-06-30', at = now, seriesTimeZone = 'UTC' } = {},

@@ -1,4 +1,4 @@
-// Loads that repeat others, whole or in part: what a load states holds until it is retracted, whichever load stated it first.
+// Loads that repeat others, completely or in part: a statement of a load counts until that load is retracted, whichever load stated it first.
 import test from 'ava';
 import { retract } from '../../ingest/history/retract/retract.ts';
 import { datasetNamed, datasetNames } from '../../ingest/datasets/datasets.ts';
@@ -112,7 +112,7 @@ test.serial('points of overlapping archives stay while a load that states them i
   });
 });
 
-/** Of each dataset whose loads can be retracted: the header and two rows. */
+/** The header and two rows of each dataset whose loads can be retracted. */
 const tables: Record<string, readonly [header: string, row: string, row: string]> = {
   nav: ['fund,date,nav', 'fund-1,2024-01-01,10', 'fund-1,2024-01-02,11'],
   payouts: ['fund,ex_date,type,payout_per_unit', 'fund-1,2024-01-02,cash,1', 'fund-1,2024-02-02,cash,2'],

@@ -1,4 +1,4 @@
-// How much is folded anew after retractions: only what they concern.
+// After retractions, only the points that they concern are folded again.
 import test from 'ava';
 import { retract } from '../../ingest/history/retract/retract.ts';
 import type { Database, Transaction } from '../../kernel/database.ts';
@@ -32,7 +32,7 @@ const retracted = (loadNo: number, day = today, on: Database = database, erase =
     ...{ loadNo, erase, seriesTimeZone: 'UTC', clock: fakeClock(`${day}T12:00:00Z`), noGateway: true },
   });
 
-/** How many pairs of a point and a day the transaction has folded. */
+/** The number of pairs of a point and a day that the transaction has folded. */
 async function foldedIn(on: Transaction): Promise<number> {
   const [made] = await on.query<{ is: boolean }>(
     `select to_regclass('pg_temp.fold_wanted') is not null as is`,
@@ -42,7 +42,7 @@ async function foldedIn(on: Transaction): Promise<number> {
   return counted?.rows ?? 0;
 }
 
-/** Loads an older vintage. @returns how much it has folded. */
+/** Loads an older vintage. @returns the number of folded pairs. */
 async function backfilled(id: string, vintage: string): Promise<number> {
   let folded = NaN;
   await loaded(
@@ -101,7 +101,7 @@ test.serial('an erasure folds its points on days of retractions that concern the
 
 const longDates = Array.from({ length: 300 }, (_, i) => addDays('2023-01-01', i));
 
-/** Loads a file in the middle of whose history loads were retracted. @returns its statement with the most rows. */
+/** Loads a file whose history spans retracted loads. @returns its statement with the most rows. */
 async function largestOf(csv: readonly string[], vintage?: string): Promise<Statement> {
   await database.query('analyze');
   let largest: Statement = { rows: NaN, node: '', text: '' };

@@ -1,4 +1,4 @@
-// Retractions of loads of tables: what remains of rows, what is derived from them, and what is refused and why.
+// Retractions of loads of tables: the remaining rows, the data derived from them, and the refused retractions with their reasons.
 import test from 'ava';
 import fc from 'fast-check';
 import { retract, type RetractOptions } from '../../ingest/history/retract/retract.ts';
@@ -258,7 +258,7 @@ test.serial('a retraction of rows is reported as a change of the dataset, and au
   );
 });
 
-/** What a load states: columns, and values by row (`fund date`) in their order; null clears the cell. */
+/** The statements of a load: columns, and values by row (`fund date`) in the order of the columns; null clears the cell. */
 interface Stated {
   columns: readonly ('nav' | 'offer_price')[];
   rows: ReadonlyMap<string, readonly (string | null)[]>;
@@ -276,9 +276,9 @@ const anyLoad = fc
     ),
   })
   .map(({ columns, rows }): Stated => ({ columns, rows: new Map(rows) }));
-/** The load so many before the newest is made again, with all rows or the first; by chance no two would state the same. */
+/** Repeats the load this many before the newest, with all rows or only the first; by chance no two loads would state the same. */
 const anyRepetition = fc.record({ repeats: fc.nat(2), isWhole: fc.boolean() });
-/** A load, or the retraction of the load so many before the newest. */
+/** A load, or the retraction of the load this many before the newest. */
 const anyStep = fc.oneof(
   { weight: 3, arbitrary: anyLoad },
   { weight: 2, arbitrary: anyRepetition },
@@ -293,7 +293,7 @@ function repeated(
   return load && { ...load, rows: new Map([...load.rows].slice(0, isWhole ? undefined : 1)) };
 }
 
-/** The rows as the active loads state them, in the order of loading. */
+/** The rows according to the active loads, in the order of loading. */
 function folded(loads: readonly (Stated & { inForce: boolean })[]): Record<string, string> {
   const rows = new Map<string, Record<string, string | null>>();
   for (const { columns, rows: stated, inForce } of loads)
@@ -317,7 +317,7 @@ test.serial(
           ['two', await newFund()],
         ]);
         const loads = new Map<number, Stated & { inForce: boolean }>();
-        /** Of each load that is out of force, its retraction. */
+        /** The retraction of each load that is not active. */
         const retractions = new Map<number, number>();
         for (const wished of steps) {
           const step = typeof wished === 'number' || 'rows' in wished ? wished : repeated(loads, wished);

@@ -1,4 +1,4 @@
-// Retractions, one by one: what is refused and why, what is recorded and reported, and the cases that random histories reach seldom.
+// Individual retractions: refusals and their reasons, records, reports, and cases that random histories rarely reach.
 import test from 'ava';
 import { retract, type RetractOptions, type Retraction } from '../../ingest/history/retract/retract.ts';
 import { Failure } from '../../kernel/errors.ts';
@@ -31,7 +31,7 @@ const retracted = (loadNo: number, options: Partial<RetractOptions> = {}): Promi
     ...options,
   });
 
-/** How a retraction is refused. */
+/** The refusal of a retraction. */
 async function refusal(loadNo: number, options: Partial<RetractOptions> = {}): Promise<string> {
   try {
     await retracted(loadNo, options);
@@ -42,7 +42,7 @@ async function refusal(loadNo: number, options: Partial<RetractOptions> = {}): P
   throw new Error('the retraction should have been refused');
 }
 
-// The first three: once a load of the series is out of force, an older vintage is folded anew, which would hide a wrong end of it.
+// For the first three: once a load of the series is inactive, an older vintage is folded again, which would hide a wrong end of its values.
 test.serial(
   'a load that stated again what an erased one had changed still ends an older vintage',
   async (t) => {
@@ -200,7 +200,7 @@ test.serial(
     const one = (value: number, vintage: string) => loaded('FOLDED', [`2024-01-01 ${value}`], { vintage });
     await one(1, '2024-03-01');
     const same = await one(1, '2024-03-03');
-    // Neither changes anything, as the first load states the same.
+    // Neither has an effect, as the first load states the same.
     const { loadNo } = await retracted(same, on('2024-03-04'));
     await retracted(loadNo, on('2024-03-06'));
     await loadCsv(database, [

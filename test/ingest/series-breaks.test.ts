@@ -1,4 +1,4 @@
-// Breaks of series by the command line: what is refused and why, and what is recorded and reported.
+// Breaks of series by the command line: refusals and their reasons, records and reports.
 import test from 'ava';
 import { declareBreak, removeBreak, type BreakOptions } from '../../ingest/history/series/break.ts';
 import { deleteSeries } from '../../ingest/history/series/delete.ts';
@@ -25,7 +25,7 @@ async function refusal(change: Promise<unknown>): Promise<string> {
   throw new Error('the change should have been refused');
 }
 
-/** All that a refused or tried change may not touch. */
+/** Everything that a refused change or a dry run must not modify. */
 const stored = () =>
   database.query(
     `select s.*, s.xmin::text, (select count(*) from data.series_breaks) as breaks,

@@ -1,4 +1,4 @@
-// Changes of series by the command line, one by one: what is refused and why, what is recorded and reported, and what loads do after.
+// Individual changes of series by the command line: refusals and their reasons, records, reports, and later loads.
 import test from 'ava';
 import { deleteSeries, restoreSeries } from '../../ingest/history/series/delete.ts';
 import { renameSeries } from '../../ingest/history/series/rename.ts';
@@ -21,7 +21,7 @@ const renamed = (id: string, newId: string, options: Partial<ChangeOptions> = {}
 const changed = (id: string, facts: Readonly<Record<string, string>>, options: Partial<ChangeOptions> = {}) =>
   setFacts(database, { ...how, id, facts, ...options });
 
-/** How the change is refused. */
+/** The refusal of the change. */
 async function refusal(change: Promise<unknown>): Promise<string> {
   try {
     await change;
@@ -32,7 +32,7 @@ async function refusal(change: Promise<unknown>): Promise<string> {
   throw new Error('the change should have been refused');
 }
 
-/** All that a refused or tried change may not touch. */
+/** Everything that a refused change or a dry run must not modify. */
 const stored = () =>
   database.query(
     `select series_id, data_version, updated_at, xmin::text, (select count(*) from data.series_aliases) as aliases,

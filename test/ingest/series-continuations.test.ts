@@ -1,4 +1,4 @@
-// Series that go on as others, of another frequency, by the command line: what is refused and why, and what is recorded and reported.
+// Series that continue as others, of another frequency, by the command line: refusals and their reasons, records and reports.
 import test from 'ava';
 import { declareBreak, removeBreak } from '../../ingest/history/series/break.ts';
 import { declareContinuation, type ContinuationOptions } from '../../ingest/history/series/continuation.ts';
@@ -38,7 +38,7 @@ const continuations = () =>
      join data.series n on n.series_no = c.continued_by order by 1`,
   );
 
-/** All that a refused or tried change may not touch. */
+/** Everything that a refused change or a dry run must not modify. */
 const stored = async () => [
   await continuations(),
   await database.query(

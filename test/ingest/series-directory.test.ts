@@ -38,6 +38,6 @@ test('what was forgotten is learned again with the numbers it had', async (t) =>
       { series_id: 'A', dims: { side: 'sell' } },
       { series_id: 'B', dims: { side: 'sell' } },
       { series_id: 'B', dims: { side: 'buy' } },
-    ]); // C was made and no row spoke of it
+    ]); // C was created but not used by any row
   });
 });

@@ -1,4 +1,4 @@
-// Facts of many series from a file: all or none are set, by one load; what is wrong with the file is in one error.
+// Facts of many series from a file: all or none are set, by one load; one error has all faults of the file.
 import { Readable } from 'node:stream';
 import test from 'ava';
 import type { ChangeOptions } from '../../ingest/history/series/change.ts';
@@ -36,7 +36,7 @@ const factsOf = async (id: string) => {
   return { name, unit, source, tags, licence };
 };
 
-/** All that a refused or tried change may not touch. */
+/** Everything that a refused change or a dry run must not modify. */
 const stored = () =>
   database.query(
     `select series_id, data_version, updated_at, xmin::text, (select count(*) from data.loads) as loads,

@@ -1,4 +1,4 @@
-// A series merged into another: which points the other one gets, what is refused, what is on record, and how it is taken back.
+// A series is merged into another: the points that the other one gets, refusals, records, and the reversal.
 import test from 'ava';
 import { mergeSeries, type MergeOptions } from '../../ingest/history/series/merge.ts';
 import { deleteSeries, restoreSeries } from '../../ingest/history/series/delete.ts';
@@ -32,7 +32,7 @@ async function refusal(change: Promise<unknown>): Promise<string> {
   throw new Error('the change should have been refused');
 }
 
-/** All that a refused or tried change may not touch. */
+/** Everything that a refused change or a dry run must not modify. */
 const stored = () =>
   database.query(
     `select s.*, s.xmin::text, (select count(*) from data.series_aliases) as aliases,

@@ -1,4 +1,4 @@
-// Sources that cannot be fetched or loaded: tried again, reported, counted, and no hindrance to others.
+// Sources that cannot be fetched or loaded: they are retried, reported and counted, and do not delay others.
 import test from 'ava';
 import { noteAlive, noteGone } from '../../ingest/publisher/releases/embargo.sql.ts';
 import { fetchDue, startFetching } from '../../ingest/publisher/sources/fetch-due-sources.ts';

@@ -1,4 +1,4 @@
-// Publishers as processes of their own that fetch sources, by their role: killed between the fetch and the end of the load.
+// Publishers as separate processes that fetch sources with their own role: killed between the fetch and the end of the load.
 import path from 'node:path';
 import test from 'ava';
 import { registerSources } from '../../ingest/publisher/sources/register.ts';

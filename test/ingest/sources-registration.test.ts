@@ -1,4 +1,4 @@
-// The sources of a publication are what its almanac.yml says: registered, changed and ended by almanac publish.
+// The sources of a publication are those in its almanac.yml: registered, changed and ended by almanac publish.
 import test from 'ava';
 import { registerSources } from '../../ingest/publisher/sources/register.ts';
 import { selectSources } from '../../ingest/publisher/sources/sources.sql.ts';

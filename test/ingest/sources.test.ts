@@ -1,4 +1,4 @@
-// Sources that are fetched by schedule: fetched when they are due, and loaded once and only if they have changed.
+// Scheduled sources: fetched when due, and loaded once and only if they have changed.
 import test from 'ava';
 import { findSource, removeSource } from '../../ingest/publisher/sources/source-actions.ts';
 import { leaseSources, renewLeases, selectSources } from '../../ingest/publisher/sources/sources.sql.ts';

@@ -1,4 +1,4 @@
-// Files that are not trusted are read in a process of their own: whatever they do to it, the publisher goes on.
+// Untrusted files are read in a child process: whatever happens to that process, the publisher continues.
 import { randomUUID } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import test from 'ava';

@@ -1,4 +1,4 @@
-// A publisher that is killed while it checks or publishes a table of an upload: nothing is half done, and the next one does it.
+// A publisher is killed while it checks or publishes a table of an upload: nothing is half done, and the next publisher does the work.
 import path from 'node:path';
 import test from 'ava';
 import { openDatabase } from '../../kernel/database.ts';
@@ -26,7 +26,7 @@ test.after.always(async () => {
 });
 
 const url = `http://127.0.0.1:${port}`;
-exempt(url); // the document has the answers of the gateway
+exempt(url); // the document describes the answers of the gateway
 const seal = createSealer(testIdentitySecret, 'publisher');
 const operator: Identity = { ...anonymous, accountId: 'acct_a', sessionId: 'sess_a', operator: true };
 
@@ -85,7 +85,7 @@ test.serial(
     const before = await state();
     for (const what of ['check', 'publication']) {
       await database.transaction(async (on) => {
-        await on.query('lock table data.published_files in share mode'); // its row is written last
+        await on.query('lock table data.published_files in share mode'); // this row is written last
         const answer = ask('POST', `/v1/operator/uploads/${id}/${what}`, body).catch(() => undefined);
         await until('it waits for the lock', waiting);
         await publisher.end('SIGKILL');

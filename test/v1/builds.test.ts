@@ -111,7 +111,7 @@ const ofData = [
 const editionOf = (answer: Response) =>
   parseValidity(answer.headers.get(validityHeader) ?? '')?.state.edition;
 
-/** @returns the answers of the old build that the other build confirms, and those that it does not. */
+/** Checks that the other build confirms the ETags of the old build's answers, or, without `isSame`, that it does not. */
 async function compare(
   t: ExecutionContext,
   targets: readonly string[],

@@ -330,8 +330,8 @@ async function dirtyMarker(
     const etag = old?.headers.get('etag') ?? '"none"';
     for (const [at, [door, ask]] of Object.entries(doors).entries()) {
       const where = `${path} at ${door} after ${name}`;
-      // Each of the two requests goes to another service, and they are swapped the next time, so that neither can use what it has cached for the same
-      // one.
+      // Each of the two requests goes to another service, and they are swapped the next time: so neither service can use its cached answer to the
+      // same request.
       const isTurn = (states + at) % 2 === 0;
       if (!isSame || isTurn) {
         const asked = await ask(path, { 'if-none-match': etag });
