@@ -48,7 +48,7 @@ async function attempt(url: string, ...statements: string[]): Promise<Record<str
 const forbidden = '42501';
 const writing = 'set default_transaction_read_only = off'; // any connection can change the read-only default
 
-/** What a connection may do with the tables of each schema, tried on every one: `{ data: ['read'], accounts: [] }`. */
+/** The rights of a connection on the tables of each schema, tried on every table: `{ data: ['read'], accounts: [] }`. */
 async function rightsOf(url: string): Promise<Record<string, string[]>> {
   const tables = (await attempt(
     installation.databaseUrl,

@@ -5,7 +5,7 @@ import type { Loaded } from '../api/load.ts';
 
 interface WaitingProps<T> {
   for: Loaded<T>;
-  /** Of the final size, so that nothing moves; by default three grey lines. */
+  /** Has the final size, so that nothing moves; by default three grey lines. */
   skeleton?: ComponentChild;
   /** The failure as a heading: "The series could not be loaded". */
   failure?: string;

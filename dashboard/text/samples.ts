@@ -12,7 +12,7 @@ export interface Sample {
 }
 
 export interface SampleCall {
-  /** Of the API: `https://api.example.org`. */
+  /** The origin of the API: `https://api.example.org`. */
   origin: string;
   id: string;
   /** Parameters but `format`. */
@@ -23,7 +23,7 @@ export interface SampleCall {
 
 /** A view of a series, for tools that do not call `/v1/series/{id}`. */
 export interface ViewCall extends SampleCall {
-  /** Of the points of the view. */
+  /** The frequency of the points of the view. */
   frequency: Frequency;
   /** The first and the last stored date, where `query` has them. */
   window: { from?: string; to?: string };

@@ -10,7 +10,7 @@ export interface EncodingFound {
   /** For `encoding` of almanac.yml. */
   name: string;
   isSure: boolean;
-  /** What the text is by this encoding, and by the next likely. */
+  /** The text in this encoding, and in the next likely one. */
   evidence: string;
   /** If uncertain: the encodings that read the text differently, the likeliest first, each with words of the text. */
   candidates: EncodingCandidate[];
@@ -329,7 +329,7 @@ function isKnown(name: string): boolean {
   }
 }
 
-/** What an entry may name, for messages and docs; and every other label of the Encoding Standard. */
+/** The encodings that an entry may name, for messages and docs. Every other label of the Encoding Standard is also accepted. */
 export const encodingsNamed: readonly string[] = [
   'utf-8', 'utf-16le', 'utf-16be', 'windows-1250 to 1258', 'iso-8859-1 to 16', 'koi8-r', 'macintosh', 'ibm866', 'shift_jis', 'euc-jp', 'euc-kr', 'gb18030', 'big5',
   ...byLibrary,

@@ -32,10 +32,10 @@ export interface Sheet {
 export type SheetDoubts = Partial<Record<'date' | 'values', string>>;
 
 const workbookBytesMax = 64 * 1024 * 1024;
-/** Of a sheet, as in Excel. */
+/** The limits of a sheet, as in Excel. */
 const rowsMax = 1_048_576;
 export const columnsMax = 16_384;
-/** Of a workbook, empty ones before the last of a row too. */
+/** The cells of a workbook, including empty ones before the last cell of a row. */
 const cellsMax = 5_000_000;
 const cellsMergedMax = 100_000;
 

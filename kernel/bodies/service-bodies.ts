@@ -9,7 +9,7 @@ export const bodyBytesMax = 64 * 1024;
 const internalBodyBytesMax = 4 * 1024 * 1024; // the gateway's batches
 /** The limit of all bodies being read or used, as in gateways. */
 const bodiesBytesMax = 64 * 1024 * 1024;
-// What a streamed upload uses: one chunk and the compressor.
+// The memory of a streamed upload: one chunk and the compressor.
 const streamBytes = 4 * 1024 * 1024;
 
 /** The bodies that a route accepts. */

@@ -17,7 +17,7 @@ export interface Row {
   line: ChartLine & { styleNo: number };
   /** Why it has no line. */
   missing: string | null;
-  /** Of the published values since the base, in per cent. */
+  /** The change of the published values since the base, in percent. */
   change: { percent: number } | null;
 }
 

@@ -16,7 +16,7 @@ export interface Answer {
   status: string;
   description: string;
   types: readonly string[];
-  /** Of the JSON form. */
+  /** The fields of the JSON format. */
   fields: readonly Field[];
 }
 

@@ -35,7 +35,7 @@ const top = 4;
 
 interface Grid {
   row: number;
-  /** Of a column. */
+  /** The width of a column. */
   slot: number;
   gap: number;
   left: number;

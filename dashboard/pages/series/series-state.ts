@@ -43,7 +43,7 @@ export interface SeriesState {
   to: string | null;
   isLog: boolean;
   view: 'chart' | 'table';
-  /** Of the code sample. */
+  /** The language of the code sample. */
   language: string | null;
 }
 

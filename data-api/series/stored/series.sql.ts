@@ -126,7 +126,7 @@ export const presentId = (parameter: string): string =>
 /** The version of a row of data.series; if an id is given to another series, the version also differs. */
 export const rowVersion = (row: string): string => `${row}.series_no || '.' || ${row}.row_version`;
 
-/** Of a row `f`. */
+/** The note of a row `f`. */
 const footnote = `json_build_object('mark', nullif(f.mark, ''), 'text', f.text, 'dims', f.dims)`;
 
 // Two statements, not one whose second parameter may be null: that would be cheaper when planned for null, so PostgreSQL would plan it anew

@@ -15,7 +15,7 @@ export type Report = AnswerOf<'patch', '/v1/operator/series'>['data'];
 const shownMax = 200;
 
 interface ChangesProps {
-  /** Of the dry run. */
+  /** The report of the dry run. */
   report: Report;
   /** @throws if nothing was saved. */
   onSave: (reason: string) => Promise<void>;

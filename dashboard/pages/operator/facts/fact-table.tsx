@@ -94,7 +94,7 @@ function SeriesCell({ row: { id, name }, isNamed, isSelected, fault, onSelect }:
 interface FactCellProps {
   row: SeriesFacts;
   fact: Fact;
-  /** Undefined: as it is stored. */
+  /** Undefined: as stored. */
   typed: string | undefined;
   fault: Fault | undefined;
   onType: (text: string) => void;
