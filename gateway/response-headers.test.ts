@@ -109,7 +109,7 @@ test.serial(
   },
 );
 
-test.serial('an answer of a gateway that is stopping closes its connection', async (t) => {
+test.serial('an answer of a stopping gateway closes its connection', async (t) => {
   isDraining = true;
   const [answer, ...more] = await exchange(url, lines('GET /list HTTP/1.1', 'Host: a'));
   isDraining = false;
@@ -147,7 +147,7 @@ test('an answer of an Express app has the same head as one of ours', async (t) =
   t.true(heads[0]?.includes('x-request-id'));
 });
 
-test('an answer whose calls may have been granted to others meanwhile is cut, whichever class its response is of', async (t) => {
+test('an answer whose calls may have been granted to others meanwhile is cut, whatever the class of its response', async (t) => {
   for (const serverOf of Object.values(ofClasses)) {
     for (const isValid of [true, false]) {
       const own = serverOf(
@@ -167,7 +167,7 @@ test('an answer whose calls may have been granted to others meanwhile is cut, wh
   }
 });
 
-test('no header that a policy adds holds more than one', async (t) => {
+test('no header value added by a policy can add a second header', async (t) => {
   for (const [name, value] of [
     ['x-a', 'b\r\nx-c: d'],
     ['x-a', 'b\nc'],

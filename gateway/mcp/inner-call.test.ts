@@ -52,7 +52,7 @@ async function isReadServed({ hasLeft, isAnswered }: { hasLeft: boolean; isAnswe
   }
 }
 
-test('a read inside a call is served if the client got the answer of the call, and not if it left before or was refused', async (t) => {
+test('a read inside a call counts as served if the client got the answer of the call, and not if it left or was refused', async (t) => {
   t.true(await isReadServed({ hasLeft: false, isAnswered: true }));
   t.false(await isReadServed({ hasLeft: true, isAnswered: true }));
   t.false(await isReadServed({ hasLeft: false, isAnswered: false }));

@@ -45,7 +45,7 @@ async function startCache() {
   };
 }
 
-test('if the client of the call to data-api leaves, one of the waiting calls asks again, not all', async (t) => {
+test('if the client whose call went to data-api leaves, only one of the waiting calls asks again', async (t) => {
   const { url, seen, close } = await startCache();
   t.teardown(close);
   const waiters = 20;
@@ -87,7 +87,7 @@ test('if the client of the call to data-api leaves, one of the waiting calls ask
   t.is(seen.asking.length, 3);
 });
 
-test('if the answer cannot be kept, all waiting calls ask at once', async (t) => {
+test('if the answer cannot be cached, all waiting calls ask data-api at once', async (t) => {
   const { url, seen, close } = await startCache();
   t.teardown(close);
   for (let i = 0; i < 5; i += 1) get(`${url}/v1/series/A`, (response) => response.resume());

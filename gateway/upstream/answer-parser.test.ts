@@ -135,7 +135,7 @@ test('whatever Node’s server sends is parsed correctly, however the bytes are 
   );
 });
 
-test('however an answer is cut off, it never passes for whole', (t) => {
+test('a truncated answer is never accepted as complete, wherever it is cut', (t) => {
   for (const bytes of [
     answer('HTTP/1.1 200 OK', 'content-length: 5', '', 'whole'),
     answer('HTTP/1.1 200 OK', 'transfer-encoding: chunked', '', '3', 'abc', '2', 'de', '0', '', ''),
@@ -161,7 +161,7 @@ test('trailers are dropped, however the bytes are split', (t) => {
   }
 });
 
-test('the longest head and the longest trailers are accepted, and no longer ones, however the bytes are split', (t) => {
+test('the longest head and the longest trailers are accepted, longer ones are not, however the bytes are split', (t) => {
   const lengthMax = 64 * 1024;
   const padded = (text: string, length: number) => text + 'a'.repeat(length - text.length);
   const ofLength = (length: number) => [
