@@ -13,7 +13,7 @@ function message(type: string, body: Buffer): Buffer {
   return Buffer.concat([Buffer.from(type), length, body]);
 }
 
-test('a server that ends in the moment in which it accepts a connection fails the statement and not the process', async (t) => {
+test('a server that stops just as it accepts a connection fails the statement, not the process', async (t) => {
   const ending = 'SFATAL\0VFATAL\0C57P01\0Mterminating connection due to unexpected postmaster exit\0\0';
   const server = createServer((socket) => {
     socket.on('error', () => undefined); // the client closes the connection
@@ -47,7 +47,7 @@ function timed(db: AccountsDatabase): number | undefined {
   return metric?.read().find(({ suffix }) => suffix === '_count')?.value;
 }
 
-test('the figures of the pool name the connections that are busy and idle, and the statements that wait for one', async (t) => {
+test('the pool metrics report busy connections, idle connections, and statements that wait for one', async (t) => {
   const database = await createTestDatabase();
   t.teardown(() => database.drop());
   const db = connect(database.url);

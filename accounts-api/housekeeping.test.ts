@@ -11,7 +11,7 @@ import { prune } from './housekeeping.sql.ts';
 const minuteMs = 60_000;
 const dayMs = 24 * 60 * minuteMs;
 
-test('rows go at the instant at which they end, table by table', async (t) => {
+test('rows are deleted at the instant at which they expire, table by table', async (t) => {
   const issuer = await startOddIssuer();
   t.teardown(() => issuer.close());
   const service = await startAccountsService(undefined, undefined, { signIn: { google: issuer.settings } });

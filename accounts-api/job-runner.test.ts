@@ -3,7 +3,7 @@ import type { PgBoss } from 'pg-boss';
 import { silentLog } from '../test/services/harness.ts';
 import { runJobs } from './job-runner.ts';
 
-test('a job that is being recorded as done while the runner closes is not handed back', async (t) => {
+test('a job that is being recorded as done while the runner closes is not returned to the queue', async (t) => {
   const [begun, over, recording, recorded] = Array.from({ length: 4 }, () => Promise.withResolvers<void>());
   if (!begun || !over || !recording || !recorded) throw new Error('four are made');
   const handedBack: unknown[] = [];

@@ -39,7 +39,7 @@ const requests = (count: number) =>
 const signUps = (count: number) =>
   Array.from({ length: count }, (_, i): MailJob => ({ mail: 'sign_up', signupId: `sup_${i}` }));
 
-test('a job exists if and only if its transaction commits, and one that fails is done again', async (t) => {
+test('a job exists if and only if its transaction commits, and a failed job is run again', async (t) => {
   const { db, jobs, work } = await openQueue(t);
   const aborted = db.inTransaction(async (transaction) => {
     await jobs.enqueue(transaction, { mail: 'reset_password', email: 'rolled-back@example.org' });
@@ -71,7 +71,7 @@ test('a job exists if and only if its transaction commits, and one that fails is
   t.deepEqual(emails.sort(), ['one@example.org', 'two@example.org']);
 });
 
-test('requests for unknown e-mail addresses delay no mail, and a thousand are looked up at once', async (t) => {
+test('requests for unknown e-mail addresses delay no mail, and a thousand are looked up together', async (t) => {
   const { enqueue, work, url } = await openQueue(t);
   await enqueue(...requests(2500));
   await enqueue(...signUps(30));
@@ -99,7 +99,7 @@ test('requests for unknown e-mail addresses delay no mail, and a thousand are lo
   t.is(sent.length, 30);
 });
 
-test('notices go first, then the mails of account holders, then those that anyone can cause', async (t) => {
+test('notices are sent first, then the mails of account holders, then those that anyone can cause', async (t) => {
   const { enqueue, work } = await openQueue(t);
   const at = '2026-11-20T10:00:00.000Z';
   const each = <Job>(make: (i: number) => Job) => Array.from({ length: 20 }, (_, i) => make(i));
@@ -168,7 +168,7 @@ test('a mail that takes hours keeps its lease and is not sent again, and delays 
   t.is((await mailJobs(url)).find(({ id }) => id === slow[0])?.state, 'completed');
 });
 
-test('without a database nothing is written and the next attempt starts afresh', async (t) => {
+test('without a database nothing is written, and the next attempt starts over', async (t) => {
   const { db } = await openQueue(t);
   const nowhere = openJobs(db.sequelize, 'postgres://nobody@127.0.0.1:1/nothing', silentLog);
   const attempt = () =>

@@ -34,7 +34,7 @@ function untilNoneIsLeft(service: AccountsService): Promise<void> {
   return until('no job is left', async () => (await mailJobsLeft(service.databaseUrl)).length === 0);
 }
 
-test('no mail is sent about something that no longer holds, and no link to the e-mail address of another account', async (t) => {
+test('no mail is sent if its reason no longer applies, and no link to the e-mail address of another account', async (t) => {
   const mailbox = await startMailbox();
   t.teardown(() => mailbox.close());
   const service = await startAccountsService();
@@ -124,7 +124,7 @@ test('no mail is sent about something that no longer holds, and no link to the e
   );
 });
 
-test('a mail that is refused for good is not sent again, its account is marked, and the next mail that is taken unmarks it', async (t) => {
+test('a permanently refused mail is not sent again; its account is marked until a mail is accepted', async (t) => {
   let isRefused = true;
   const smtp = await startScriptedSmtp((stage) =>
     isRefused && stage === 'RCPT' ? '550 5.1.1 no such mailbox' : undefined,

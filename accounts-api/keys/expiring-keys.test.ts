@@ -23,7 +23,7 @@ test.after.always(async () => {
   await mailbox.close();
 });
 
-test('a key that expires in a week is announced by mail, once, unless it has ended or never lasted longer', async (t) => {
+test('a key that expires in a week is announced by mail once, unless it has ended or its lifetime is shorter', async (t) => {
   const { email, password, session } = await newPerson();
   const make = async (name: string, days: number) => {
     const expires_at = new Date(clock.now().getTime() + days * day).toISOString();
@@ -82,7 +82,7 @@ test('a key that expires in a week is announced by mail, once, unless it has end
   t.is(mailbox.received.filter(({ subject }) => subject.includes('expires soon')).length, 1);
 });
 
-test('the week and the day before the end of a key count to the millisecond, and no mail is sent about a key that has ended', async (t) => {
+test('the week and the day before the end of a key are exact to the millisecond, and no mail is sent about an ended key', async (t) => {
   const own = await startAccountsService();
   t.teardown(() => own.close());
   const ownJobs = openJobs(own.deps.db.sequelize, own.databaseUrl, silentLog);

@@ -69,7 +69,7 @@ test.serial(
   },
 );
 
-test.serial('a key is free again after a day, for any request', async (t) => {
+test.serial('an Idempotency-Key is free again after a day, for any request', async (t) => {
   const client = await service.newClient();
   await idempotently(service.deps, asked(client), rename(client, 'first'));
   const next = () => idempotently(service.deps, asked(client, { name: 'y' }), rename(client, 'second'));
@@ -80,7 +80,7 @@ test.serial('a key is free again after a day, for any request', async (t) => {
 });
 
 test.serial(
-  'what others do under the same key, or this account elsewhere, neither answers nor frees it',
+  'requests of other accounts, or of this one on other routes, neither answer nor free the same key',
   async (t) => {
     const [client, stranger] = [await service.newClient(), await service.newClient()];
     const beside = async (n: number) => [
@@ -110,7 +110,7 @@ test.serial(
   },
 );
 
-test.serial('a failure after the work was committed keeps its answer for the retry', async (t) => {
+test.serial('after a failure that follows the commit, a retry still gets the answer', async (t) => {
   const client = await service.newClient();
   const failing = idempotently(service.deps, asked(client), async (remember) => {
     await rename(client, 'done')(remember);
@@ -121,7 +121,7 @@ test.serial('a failure after the work was committed keeps its answer for the ret
   t.deepEqual(retry, { status: 201, data: { name: 'done' }, replayed: true });
 });
 
-test.serial('work whose retry is still running in its place is rolled back', async (t) => {
+test.serial('work is rolled back if its retry is running in its place', async (t) => {
   const client = await service.newClient();
   const slow = idempotently(service.deps, asked(client), async (remember) => {
     service.clock.advance(60_001);
@@ -132,7 +132,7 @@ test.serial('work whose retry is still running in its place is rolled back', asy
   t.is((await service.deps.db.accounts.findByPk(client.accountId))?.name, null);
 });
 
-test.serial('a failure whose retry has taken its place leaves the key with the retry', async (t) => {
+test.serial('a failure does not release the key if a retry has taken over its claim', async (t) => {
   const client = await service.newClient();
   const slow = idempotently(service.deps, asked(client), async () => {
     service.clock.advance(60_001);

@@ -43,7 +43,7 @@ for (const [stage, reply, lasts] of refusals) {
   });
 }
 
-test.serial('the answer to a mail is waited for ten minutes', async (t) => {
+test.serial('the server has ten minutes to answer a mail', async (t) => {
   let connection: Socket | undefined;
   const onSocket = (message: unknown) => void ({ socket: connection } = message as { socket: Socket });
   subscribe('net.client.socket', onSocket);

@@ -5,7 +5,7 @@ import { openJobs } from '../jobs.ts';
 import { createTestDatabase, silentLog } from '../../test/services/harness.ts';
 import { createQueueFigures, readMax } from './queue-figures.ts';
 
-test('jobs that are due, to be run later, under way and failed for good are counted, and how late the oldest is', async (t) => {
+test('due, delayed, running and permanently failed jobs are counted, and the delay of the oldest is reported', async (t) => {
   const database = await createTestDatabase();
   t.teardown(() => database.drop());
   const db = connect(database.url);
@@ -37,7 +37,7 @@ test('jobs that are due, to be run later, under way and failed for good are coun
   t.deepEqual(counts, { queue: 'elsewhere', due: 2, later: 1, active: 1, failed: 1 });
 });
 
-test('a queue too long to be read is late since the last look, until nothing of it is due', async (t) => {
+test('a queue too long to be read counts as late since the last reading, until none of its jobs is due', async (t) => {
   let now = 1_000_000;
   const stats = { readyCount: 1, deferredCount: 0, queuedCount: 1, activeCount: 0, failedCount: 0 };
   const boss = {

@@ -410,7 +410,7 @@ test('a Redis that was never reachable locks nobody out', async (t) => {
   t.is(allowedOf(seconds, client, 2 * limit), limit / 2);
 });
 
-test('many clients are exchanged at once', async (t) => {
+test('the counts of many clients are exchanged together', async (t) => {
   const [one, other] = await sharing(t, testRedisUrl());
   const clients = Array.from({ length: 250 }, () => crypto.randomUUID());
   for (const each of clients) t.true(one.take(each, limit).allowed);

@@ -47,7 +47,7 @@ test('a line that cannot be written is lost and counted, and the next ones are w
   t.deepEqual(lines(), ['c'.repeat(70_000), lost(2)]);
 });
 
-test('a line that was written only in part does not run into the next one', (t) => {
+test('a partly written line is not joined to the next one', (t) => {
   const { file, files, lines, answer } = fakeFile();
   const output = new LogOutput(1, files);
   output.write(long('a'));
@@ -62,7 +62,7 @@ test('a line that was written only in part does not run into the next one', (t) 
   t.deepEqual(lines(), ['aaa', 'b'.repeat(70_000), lost(1)]);
 });
 
-test('what waits for a stalled reader is bounded, and what is dropped is counted', (t) => {
+test('the lines that wait for a stalled reader are bounded, and dropped lines are counted', (t) => {
   const { files, lines, answer, isAsked } = fakeFile();
   const output = new LogOutput(1, files);
   for (let i = 0; i < 1_000; i += 1) output.write(long('a'));
@@ -72,7 +72,7 @@ test('what waits for a stalled reader is bounded, and what is dropped is counted
   t.is(written.at(-1), lost(1_001 - written.length));
 });
 
-test('nothing is written any more when the reader has gone', (t) => {
+test('nothing is written once the reader has gone', (t) => {
   const { file, files, isAsked, answer } = fakeFile();
   const output = new LogOutput(1, files);
   output.write(long('a'));
@@ -83,7 +83,7 @@ test('nothing is written any more when the reader has gone', (t) => {
   t.false(isAsked());
 });
 
-test('what waits is written at the end, but for what is on its way already', (t) => {
+test('waiting lines are written at the end, except those already being written', (t) => {
   const { files, lines, answer } = fakeFile();
   const output = new LogOutput(1, files);
   output.write(long('a'));
@@ -94,7 +94,7 @@ test('what waits is written at the end, but for what is on its way already', (t)
   t.deepEqual(lines(), ['b'.repeat(70_000), 'c', 'a'.repeat(70_000)]);
 });
 
-test('lines that are gathered when the process ends are written before it does', (t) => {
+test('gathered lines are written before the process ends', (t) => {
   const { files, lines, isAsked } = fakeFile();
   const output = new LogOutput(1, files);
   output.write('a\n');
@@ -104,7 +104,7 @@ test('lines that are gathered when the process ends are written before it does',
   t.deepEqual(lines(), ['a', 'b']);
 });
 
-test('a process whose log is on a full disk goes on, and ends', (t) => {
+test('a process whose log is on a full disk continues, and can end', (t) => {
   const program = `
     const { createLog, standardOutput } = await import(${JSON.stringify(new URL('log.ts', import.meta.url))});
     const log = createLog('test', 'info', standardOutput());
