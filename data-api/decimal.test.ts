@@ -98,7 +98,7 @@ function isNearest(text: string | null, above: bigint, below: bigint): boolean {
   return distance(found) <= distance(before) && distance(found) < distance(found + step);
 }
 
-test('a computed number is plain digits that JSON takes', (t) => {
+test('a computed number is plain digits that are valid in JSON', (t) => {
   fc.assert(
     fc.property(digits, digits, digits, (x, y, z) => {
       for (const text of [percentOf(decimal(x), decimal(y)) ?? '0', mean([x, y, z].map(decimal), 10)]) {

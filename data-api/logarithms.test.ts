@@ -2,7 +2,7 @@ import test from 'ava';
 import { decimal } from './decimal.ts';
 import { compoundChange, logChange, naturalLog, noMoments, standardScore, withValue } from './logarithms.ts';
 
-test('a logarithm has ten correct digits, also of values that are nearly equal or very large', (t) => {
+test('a logarithm has ten correct digits, even for values that are nearly equal or very large', (t) => {
   t.is(naturalLog(decimal('2.50')), '0.9162907319');
   t.is(naturalLog(decimal('1')), '0');
   t.is(naturalLog(decimal('0.000001')), '-13.81551056');
@@ -19,7 +19,7 @@ test('a change at an annual rate is compounded, and is null beyond any number', 
   t.is(compoundChange(decimal('1000'), decimal('1'), 260), null);
 });
 
-test('what has no logarithm has no value', (t) => {
+test('values without a logarithm have no result', (t) => {
   for (const text of ['0', '-1']) {
     t.is(naturalLog(decimal(text)), null);
     t.is(logChange(decimal(text), decimal('1'), 1), null);

@@ -46,7 +46,7 @@ const anyText = fc.oneof(
     .map(([sign, rest]) => sign + rest),
 );
 
-test('a line break within a text begins no new line, for any reader of CSV', (t) => {
+test('a line break within a text begins no new line for any CSV reader', (t) => {
   for (const end of ['\n', '\r', '\r\n']) {
     const text = `a${end}=1+1`;
     t.deepEqual(cells(listCsv([{ [text]: text, b: text }], [text, 'b'])), [
@@ -56,7 +56,7 @@ test('a line break within a text begins no new line, for any reader of CSV', (t)
   }
 });
 
-test('each sign that begins a formula is defused in every text of a list, and no other text is changed', (t) => {
+test('each character that begins a formula is defused in every text of a list, and no other text is changed', (t) => {
   for (const sign of [...formulaSigns, '＝', '＋', '－', '＠', '﹦', '﹢', '﹣', '﹫', '−', '⁼', '₊']) {
     t.true(variants.includes(sign), sign);
   }
@@ -73,7 +73,7 @@ test('each sign that begins a formula is defused in every text of a list, and no
   );
 });
 
-test('a number goes through as it was published, whatever its sign', (t) => {
+test('a number is passed on as published, whatever its sign', (t) => {
   const published = fc
     .tuple(
       fc.constantFrom('', '-'),
