@@ -24,7 +24,7 @@ test.after.always(async () => {
   rmSync(directory, { recursive: true });
 });
 
-test('what can be done while PostgreSQL is made and started is begun once, and not if it runs', async (t) => {
+test('work that can run while PostgreSQL is created and started is begun once, and not if PostgreSQL already runs', async (t) => {
   t.is(waits, 1);
   await openInstallation(settings, { meanwhile });
   t.is(waits, 1);
@@ -208,7 +208,7 @@ test.serial(
   },
 );
 
-test.serial('a role that was given another password gets its own back', async (t) => {
+test.serial('a role with a changed password gets its own password back', async (t) => {
   const { databaseUrl, dataApiDatabaseUrl } = installation;
   await attempt(databaseUrl, "alter role almanac_data_api password 'of somebody else'");
   t.is(await attempt(dataApiDatabaseUrl, 'select'), '28P01');

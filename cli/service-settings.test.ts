@@ -121,7 +121,7 @@ function installationOf(settings: Settings): Installation {
   };
 }
 
-test('each service reads the settings that the table says, and no other', (t) => {
+test('each service reads exactly the settings in the table', (t) => {
   const signal = new AbortController().signal;
   const starts: Partial<Record<ProcessName, (settings: Settings) => void>> = {
     gateway: (settings) => void ownGatewayOptions(settings, plans, signal),
@@ -145,7 +145,7 @@ test('each setting is read by a process', (t) => {
   for (const [name, processes] of Object.entries(readBy)) t.true(processes.length > 0, name);
 });
 
-test('docs/operations.md says which process reads which setting', (t) => {
+test('docs/operations.md states which process reads which setting', (t) => {
   const text = readFileSync(path.join(projectRoot, 'docs/operations.md'), 'utf8');
   const rows = [...text.matchAll(/^\| `([A-Z][A-Z0-9_]+)` \|((?: [x ]? ?\|){7})$/gm)];
   const documented = rows.map(([, name = '', cells = '']) => {

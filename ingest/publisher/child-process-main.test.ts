@@ -5,7 +5,7 @@ import { getPriority } from 'node:os';
 import path from 'node:path';
 import test from 'ava';
 
-test('a process that was started with a lower priority than its task needs keeps it: only root could raise it', async (t) => {
+test('a process that was started with a lower priority than its task has keeps it, as only root could raise it', async (t) => {
   const program = path.join(import.meta.dirname, 'child-process-main.ts');
   const child = spawn('nice', ['-n', '15', process.execPath, program], {
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],

@@ -12,7 +12,7 @@ async function sampleOf(rows: number, columns: number) {
   return first?.sample;
 }
 
-test('a sample has the first rows, some between and the last, and fewer of a table with many columns', async (t) => {
+test('a sample has the first rows, some in between and the last; it is smaller for a table with many columns', async (t) => {
   const whole = await sampleOf(50_000, 2);
   t.is(whole?.rows.length, 50_000);
   t.true(whole?.isWhole);
