@@ -160,7 +160,7 @@ test.serial(
   },
 );
 
-test.serial('what a later migration makes belongs to the service of its schema alone', async (t) => {
+test.serial('objects of a later migration are accessible only to the service of their schema', async (t) => {
   const { databaseUrl, dataApiDatabaseUrl, accountsDatabaseUrl } = installation;
   await attempt(databaseUrl, 'create table data.later ()', 'create table accounts.later ()');
   t.deepEqual(await attempt(dataApiDatabaseUrl, 'select from data.later'), []);

@@ -132,7 +132,7 @@ function heapUsed(): number {
 }
 
 test.serial(
-  'a client that leaves in the middle of its own request leaves nothing behind, and no service is called',
+  'a client that leaves within its own request leaves nothing behind, and no service is called',
   async (t) => {
     const { received } = accountsApi;
     const before = { received: received.length, sockets: await openSockets() };
@@ -148,7 +148,7 @@ test.serial(
 );
 
 test.serial(
-  `after ${aborts} clients have left, no call, no socket and no memory is kept for them, and nothing was billed`,
+  `after ${aborts} clients have left, no call, socket or memory remains for them, and nothing was billed`,
   async (t) => {
     t.timeout(120_000 + aborts * 20);
     await leaveInEachWay(500);

@@ -86,7 +86,7 @@ for (let round = 1; round <= 3; round += 1) {
 }
 
 test.serial(
-  'calls that an idle gateway holds are recalled for another one that needs all that is left',
+  'calls granted to an idle gateway are recalled for another one that needs all remaining calls',
   async (t) => {
     const client = await service.newClient('free');
     const [idle, other] = [await start(t), await start(t)];
@@ -98,7 +98,7 @@ test.serial(
   },
 );
 
-test.serial('calls that are under way are not recalled', async (t) => {
+test.serial('calls in flight are not recalled', async (t) => {
   const client = await service.newClient('free');
   const [busy, other] = [await start(t), await start(t)];
   const { charge } = await busy.begin(client.accountId, 600);
@@ -109,7 +109,7 @@ test.serial('calls that are under way are not recalled', async (t) => {
   t.deepEqual(await monthOf(client), { used: limit, out: 0 });
 });
 
-test.serial('a successor with the journal gives back at once what a killed gateway held', async (t) => {
+test.serial('a successor with the journal frees the calls of a killed gateway at once', async (t) => {
   const client = await service.newClient('free');
   const killed = await start(t, { journalDirectory: newDirectory() });
   const other = await start(t);
@@ -125,7 +125,7 @@ test.serial('a successor with the journal gives back at once what a killed gatew
 });
 
 test.serial(
-  'what a killed gateway had under way is spendable when it has been gone for two minutes, once; the usage never counts it',
+  'calls that were in flight at a killed gateway are freed once, after two minutes, and never counted as usage',
   async (t) => {
     const client = await service.newClient('free');
     const [killed, other] = [await start(t), await start(t)];
@@ -148,7 +148,7 @@ test.serial(
   },
 );
 
-test.serial('a gateway that stops gives back what it holds', async (t) => {
+test.serial('a stopping gateway returns its granted calls', async (t) => {
   const client = await service.newClient('free');
   const life = await startLife(service);
   t.true(await isServed(life, client, 3));
@@ -179,7 +179,7 @@ for (const [outage, more] of [
   ['open', 1200],
 ] as const) {
   test.serial(
-    `while accounts-api is away a lease serves ${more} calls beyond those held with QUOTA_OUTAGE=${outage}, which are charged afterwards, and again in the next outage`,
+    `while accounts-api is unavailable a lease serves ${more} calls beyond the granted ones with QUOTA_OUTAGE=${outage}; they are charged afterwards, and the next outage allows them again`,
     async (t) => {
       const client = await service.newClient('free');
       const way = createWay();
@@ -207,7 +207,7 @@ for (const [outage, more] of [
 }
 
 test.serial(
-  'in an outage nobody is served beyond what was left, nor an account that is not known',
+  'in an outage no account is served beyond its remaining calls, and no unknown account is served',
   async (t) => {
     const [client, unknown] = [await service.newClient('free'), await service.newClient('free')];
     const way = createWay();
@@ -223,7 +223,7 @@ test.serial(
   },
 );
 
-test.serial('a want that is refused as malformed counts as an outage, handled by QUOTA_OUTAGE', async (t) => {
+test.serial('a request for calls refused as malformed counts as an outage, as by QUOTA_OUTAGE', async (t) => {
   const client = await service.newClient('free');
   let isRefused = false;
   const life = await start(t, {
@@ -239,7 +239,7 @@ test.serial('a want that is refused as malformed counts as an outage, handled by
 });
 
 test.serial(
-  'a call under way when the lease ends may be served until the life may be closed, and not after',
+  'a call in flight when the lease ends may be served until the life may be closed, and not after',
   async (t) => {
     const client = await service.newClient('free');
     const way = createWay();
@@ -267,7 +267,7 @@ test.serial(
 );
 
 test.serial(
-  'what a life had served before it was closed is charged when it is reported, beyond the limit',
+  'calls that a life had served before it was closed are charged when reported, even beyond the limit',
   async (t) => {
     const client = await service.newClient('free');
     const way = createWay();
@@ -299,7 +299,7 @@ test.serial('a month that is used up is refused without asking again, until the 
   t.is(await service.used(client), limit + 1);
 });
 
-test.serial('a lower plan applies at once at gateways that hold calls of the higher one', async (t) => {
+test.serial('a lower plan applies at once at gateways with calls granted under the higher one', async (t) => {
   const client = await service.newClient('starter');
   const gateways = [await start(t), await start(t)];
   for (const life of gateways) t.true(await isServed(life, client, 400));
@@ -314,7 +314,7 @@ test.serial('a lower plan applies at once at gateways that hold calls of the hig
 });
 
 test.serial(
-  'a failed call is spendable at once at its gateway, and at another one that needs it',
+  'a failed call is available again at once at its gateway, and at another one that needs it',
   async (t) => {
     const client = await service.newClient('free');
     const [one, other] = [await start(t), await start(t)];
@@ -329,7 +329,7 @@ test.serial(
 );
 
 test.serial(
-  'when the month turns, what is held of the old one goes back, and the new one has all calls',
+  'when a month ends, its granted calls are returned, and the new month has all its calls',
   async (t) => {
     t.teardown(() => service.clock.set(november));
     const client = await service.newClient('free');

@@ -85,7 +85,7 @@ test.serial('a refusal has Retry-After and closes the connection', async (t) => 
   t.regex(answer?.body ?? '', /"code":"rate_limited","message":"Too many concurrent request bodies/);
 });
 
-test.serial('a body in chunks of one byte arrives as it was sent', async (t) => {
+test.serial('a body in chunks of one byte arrives unchanged', async (t) => {
   accountsApi.received.length = 0;
   const text = JSON.stringify({ email: 'a'.repeat(10_000) });
   const chunks = text.replaceAll(/./g, '1\r\n$&\r\n');

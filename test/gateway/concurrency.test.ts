@@ -92,7 +92,7 @@ for (const [name, redisUrl] of [
   });
 }
 
-test('an answer that exceeds its deadline is 504, or cut off if it has begun, and its call is not billed', async (t) => {
+test('an answer that exceeds its deadline is 504, or cut off if it has begun, and the call is not billed', async (t) => {
   const gateway = await startTestGateway({ accounts, plans, answerWithinMs: 1_500 });
   t.teardown(() => gateway.close());
   const client = await accounts.newClient('free');

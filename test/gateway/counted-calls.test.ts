@@ -66,7 +66,7 @@ test.serial('of 200 calls at once with 100 left, exactly 100 are served', async 
   t.is(answers.filter(({ status }) => status === 402).length, 100);
 });
 
-test.serial('a call that its plan refuses costs nothing, though it was charged at first', async (t) => {
+test.serial('a call refused by the plan costs nothing, although it was charged at first', async (t) => {
   const { key } = await services.accountWithKey('free');
   const calls = await warmUp(key);
   for (let i = 0; i < 10; i += 1) t.is((await get(key, '?vintage=2024-01-31')).status, 403);

@@ -30,7 +30,7 @@ function get(url: string, agent: Agent, key: string): Promise<{ status: number; 
   });
 }
 
-test('closing under load loses no call: readiness ends first, then connections, then the calls under way', async (t) => {
+test('closing under load loses no call: readiness ends first, then connections, then the calls in flight', async (t) => {
   const gateway = await startTestGateway({ accounts, drainDelayMs: 300 });
   t.teardown(() => gateway.close());
   const client = await accounts.newClient('enterprise');
@@ -59,7 +59,7 @@ test('closing under load loses no call: readiness ends first, then connections, 
   t.is(await accounts.used(client), served);
 });
 
-test('a call under way when closing begins is answered completely, and is in the usage', async (t) => {
+test('a call in flight when closing begins is answered completely and counted in the usage', async (t) => {
   const gateway = await startTestGateway({ accounts });
   t.teardown(() => gateway.close());
   const client = await accounts.newClient('enterprise');
@@ -103,7 +103,7 @@ test('a service that is stopped under load ends, and no call is lost if another 
   t.deepEqual([...seen], [200]);
 });
 
-test('a gateway that stops reports its usage, whatever other gateways have left in Redis', async (t) => {
+test('a stopping gateway reports its usage, whatever other gateways have left in Redis', async (t) => {
   const redis = await startRedis();
   t.teardown(() => redis.stop());
   const gateway = await startTestGateway({ accounts, redisUrl: redis.url, settleEveryMs: 60_000 });
@@ -117,7 +117,7 @@ test('a gateway that stops reports its usage, whatever other gateways have left 
   t.deepEqual(sumOf(await accounts.ledger(client)), { calls: 1, billed: 1 });
 });
 
-test('a gateway that cannot keep its journal does not start, and leaves its port', async (t) => {
+test('a gateway that cannot store its journal does not start, and frees its port', async (t) => {
   const port = await freePort();
   const journalDirectory = `${import.meta.filename}/journal`; // no directory can be created below a file
   await t.throwsAsync(startTestGateway({ port, journalDirectory }), { code: 'ENOTDIR' });

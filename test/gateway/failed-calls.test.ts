@@ -85,7 +85,7 @@ test.serial(`what failed calls held is spendable at another gateway, which waits
 });
 
 test.serial(
-  `a list of more series than calls are left is refused whole, and all that is left is served next, at any gateway`,
+  `a list with more series than remaining calls is refused as a whole; all remaining calls can then be served at any gateway`,
   async (t) => {
     const [one, other] = [await start(t), await start(t)];
     const client = await clientWithLeft(10);
@@ -99,7 +99,7 @@ test.serial(
 );
 
 test.serial(
-  `while the last calls of a month are under way the next are refused, and when they fail they are served`,
+  `while the last calls of a month are in flight the next are refused; once those fail, the next are served`,
   async (t) => {
     const [one, other] = [await start(t), await start(t)];
     const { answer, hanging, letGo } = answering();
@@ -117,7 +117,7 @@ test.serial(
 );
 
 test.serial(
-  `a call that was under way when its gateway was paused for more than two minutes is cut off, and its quota is spent by the next`,
+  `a call in flight at a gateway that is paused for more than two minutes is cut off, and the next call uses its quota`,
   async (t) => {
     const gateway = await start(t);
     const { answer, hanging, letGo } = answering();

@@ -61,7 +61,7 @@ test.serial('200 ranges of one file cost one call, and each reaches data-api wit
   await untilCounted(client, 201, 1);
 });
 
-test.serial('ranges that begin at once over two gateways cost one call together', async (t) => {
+test.serial('concurrent ranges at two gateways cost one call together', async (t) => {
   const client = await accounts.newClient('pro');
   const urls = [one.url, other.url, one.url, other.url, one.url, other.url];
   t.deepEqual(new Set(await Promise.all(urls.map((url) => read(url, client.key)))), new Set([206]));
@@ -70,7 +70,7 @@ test.serial('ranges that begin at once over two gateways cost one call together'
   await untilCounted(client, 7, 1);
 });
 
-test.serial('another file, another key and another day are another call each', async (t) => {
+test.serial('another file, another key and another day each cost another call', async (t) => {
   const client = await accounts.newClient('pro');
   const second = await createKey(accounts.deps, client.accountId, 'second');
   await read(one.url, client.key);
@@ -82,7 +82,7 @@ test.serial('another file, another key and another day are another call each', a
   t.pass();
 });
 
-test.serial('a range that is refused costs nothing, and the next one that is served pays', async (t) => {
+test.serial('a refused range costs nothing, and the next served one is charged', async (t) => {
   const client = await accounts.newClient('pro');
   one.dataApi.answer = refuseRange;
   t.is(await read(one.url, client.key), 416);
@@ -94,7 +94,7 @@ test.serial('a range that is refused costs nothing, and the next one that is ser
 });
 
 test.serial(
-  'with the last call of the month a file is read to its end, and no other one is begun',
+  'with the last call of the month a file can be read to its end, and no other file can be begun',
   async (t) => {
     const client = await accounts.newClient('pro');
     await read(one.url, client.key);

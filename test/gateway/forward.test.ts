@@ -93,7 +93,7 @@ test.serial(
   },
 );
 
-test.serial('a service that is down is answered 502 with an envelope that contains no URL', async (t) => {
+test.serial('a call to an unreachable service is 502, with an envelope that contains no URL', async (t) => {
   const alone = await startTestGateway({ dataApiUrls: [nobody] });
   t.teardown(() => alone.close());
   const response = await fetch(`${alone.url}/v1/catalog`);
@@ -161,7 +161,7 @@ test.serial('a read is sent at most twice', async (t) => {
   t.is(server.connections(), 2);
 });
 
-test.serial('a read that one instance cut and the other refused is sent to the first again', async (t) => {
+test.serial('a read cut by one instance and refused by the other is sent to the first again', async (t) => {
   const server = await resettingServer(1);
   t.teardown(() => server.close());
   const alone = await startTestGateway({ dataApiUrls: [nobody, server.url] });
@@ -241,7 +241,7 @@ test.serial('when the client leaves, the request to the service is aborted', asy
 });
 
 test.serial(
-  'when the client leaves in the middle of an answer, the call to the service is aborted',
+  'when the client leaves during the answer, the gateway aborts its own call to the service',
   async (t) => {
     dataApi.answer = (_request, response) => void response.writeHead(200).write('first');
     const socket = openSocket(gateway.url);
@@ -262,7 +262,7 @@ test.serial('an answer that a service cuts off is cut off for the client too, no
 });
 
 test.serial(
-  'when a service fails in mid-body, the client sees a cut connection, not a short answer',
+  'when a service fails within a body, the client sees a cut connection, not a short answer',
   async (t) => {
     const service = await startService({
       log: silentLog,
@@ -331,7 +331,7 @@ test.serial('connection headers of accounts-api to a write are not passed on eit
 });
 
 test.serial(
-  'what a service says in an x-almanac header never reaches a client, of a read or a write',
+  'the x-almanac headers of a service never reach a client, whether it reads or writes data',
   async (t) => {
     const accountsApi = await startRecordingUpstream('accounts-api');
     t.teardown(() => accountsApi.close());
@@ -360,7 +360,7 @@ test.serial(
   },
 );
 
-test.serial('of a client’s headers, only those that the services read are passed on', async (t) => {
+test.serial('only the client headers that services read are passed on', async (t) => {
   const read = {
     accept: 'text/csv',
     'accept-encoding': 'gzip',

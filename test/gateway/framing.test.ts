@@ -296,7 +296,7 @@ test.serial('a request without Host is refused', async (t) => {
   t.regex(answer?.body ?? '', /Host header/);
 });
 
-test.serial('a valid chunked body reaches the service whole, with its length', async (t) => {
+test.serial('a valid chunked body reaches the service completely, with its length', async (t) => {
   const body = '4\r\n{"a"\r\n3\r\n:1}\r\n0\r\n\r\n';
   const head = lines(
     'POST /auth/login HTTP/1.1',
@@ -356,7 +356,7 @@ test.serial('a URL above the limit is answered 414 with an envelope, one below i
 });
 
 test.serial(
-  'no answer to HEAD has a body, also if the request is refused before its URL is known',
+  'no answer to HEAD has a body, even if the request is refused before its URL is known',
   async (t) => {
     for (const [request, status] of [
       [lines(`HEAD /${'a'.repeat(20_000)} HTTP/1.1`, 'Host: a'), 414],

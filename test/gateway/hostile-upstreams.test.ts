@@ -160,7 +160,7 @@ for (const [what, beyond] of Object.entries({
   });
 }
 
-test.serial('an answer to another request, about another key, admits nobody', async (t) => {
+test.serial('an answer to another request, about another key, authenticates no call', async (t) => {
   const body = JSON.stringify({
     credentials: [{ account_id: 'acct_other', key_id: 'key_other', plan: 'pro', active: true }],
   });

@@ -69,7 +69,7 @@ test.serial('an answer of accounts-api in time charges nothing if the client has
   t.is(dataApi.received.length, forwarded);
 });
 
-test.serial('a gateway that closes waits for the calls of a client that has left', async (t) => {
+test.serial('a closing gateway waits for the calls of a client that has left', async (t) => {
   const client = await service.newClient('free');
   let logged = '';
   const log = createLog('gateway', 'info', { write: (line) => void (logged += line) });

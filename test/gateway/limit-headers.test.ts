@@ -64,7 +64,7 @@ test.serial('an account without a monthly limit gets only the headers of the rat
 });
 
 test.serial(
-  "Retry-After is the next month for 402, at most a second for 429, and never earlier than the limit's t",
+  "Retry-After is the next month for 402, at most one second for 429, and never earlier than the limit's t",
   async (t) => {
     const plans = limitedBySecond(projectPlans());
     // One call per second: even on the slowest machine, two of the calls below fall within one second.
@@ -130,7 +130,7 @@ test.serial('without trusted proxies, the IP address that a client claims is ign
 });
 
 test.serial(
-  'behind two trusted proxies the second IP address from the right counts, and none that the client wrote',
+  'behind two trusted proxies the second IP address from the right counts, and none written by the client',
   async (t) => {
     const gateway = await startTestGateway({ publicCallsPerSecond: perSecond, trustedProxyHops: 2 });
     t.teardown(() => gateway.close());

@@ -138,7 +138,7 @@ test.serial('an unreachable service and an unreachable Redis are visible', async
 });
 
 test.serial(
-  'a silent service still gets calls in turn; an unreachable one gets none until it answers again',
+  'a silent service still gets its turn of calls; an unreachable one gets none until it answers again',
   async (t) => {
     const toAccounts = await startProxy(Number(new URL(accounts.url).port));
     t.teardown(() => toAccounts.close());
@@ -172,7 +172,7 @@ test.serial(
 );
 
 test.serial(
-  'an instance that answers with an error, or with what cannot be forwarded, still gets calls in turn',
+  'an instance that answers with an error, or with an invalid answer, still gets its turn of calls',
   async (t) => {
     const [dataApi, accountsApi] = [await startRawUpstream(), await startRawUpstream()];
     t.teardown(() => Promise.all([dataApi.close(), accountsApi.close()]));

@@ -79,7 +79,7 @@ for (const [outage, before, most] of [
 }
 
 test.serial(
-  'while accounts-api is away, a new month has its own outage quota, and is charged apart',
+  'while accounts-api is unavailable, a new month has its own outage quota, and is charged separately',
   async (t) => {
     const { accountId } = await service.newClient('free');
     const { life, cut, mend } = await startCuttable('bounded');
@@ -95,7 +95,7 @@ test.serial(
   },
 );
 
-test.serial('once accounts-api has answered for an account, the next outage has its own quota', async (t) => {
+test.serial('once accounts-api has answered for an account, the next outage has a new quota', async (t) => {
   const { accountId } = await service.newClient('starter'); // 25000 calls: 500 in an outage
   const { life, cut, mend } = await startCuttable('bounded');
   t.teardown(() => life.close());
@@ -109,7 +109,7 @@ test.serial('once accounts-api has answered for an account, the next outage has 
 });
 
 test.serial(
-  'while accounts-api is away, an account that the gateway has not seen before is served nothing',
+  'while accounts-api is unavailable, an account that the gateway has not seen before is served nothing',
   async (t) => {
     const { accountId } = await service.newClient('free');
     const { life, cut, mend } = await startCuttable('bounded');

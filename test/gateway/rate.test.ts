@@ -67,7 +67,7 @@ for (const [name, redisUrl] of places) {
   );
 
   test.serial(
-    `a key that uses up its management limit takes nothing from other keys and can be revoked with itself, ${name}`,
+    `a key that exhausts its management limit does not affect other keys, and can revoke itself, ${name}`,
     async (t) => {
       const gateway = await startTestGateway({ accounts, redisUrl, managementCallsPerSecond: 3 });
       t.teardown(() => gateway.close());
@@ -94,7 +94,7 @@ for (const [name, redisUrl] of places) {
   );
 
   test.serial(
-    `/readyz is limited by client IP apart from public endpoints, and /healthz is not limited, ${name}`,
+    `/readyz has a limit per client IP separate from public endpoints, and /healthz has none, ${name}`,
     async (t) => {
       const gateway = await startTestGateway({
         accounts,
@@ -150,7 +150,7 @@ for (const [name, redisUrl] of places) {
 // These come last: their gateways cannot report their end to accounts-api, and count as running for a while.
 for (const [name, redisUrl] of places) {
   test.serial(
-    `an IP address whose credentials fail is refused without a lookup; keys known here and other addresses go on, ${name}`,
+    `an IP address with failing credentials is refused without a lookup; known keys and other addresses are not, ${name}`,
     async (t) => {
       const accountsApi = closedOnce(await startRecordingUpstream('accounts-api', accounts.url));
       t.teardown(() => accountsApi.close());

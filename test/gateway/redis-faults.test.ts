@@ -73,7 +73,7 @@ async function failures(client: Client & { key: string }, calls: number): Promis
 
 for (const [what, fault] of Object.entries(faults)) {
   test.serial(
-    `while Redis ${what}, no call fails, each gateway allows its part of a second, and the month is served to its exact limit`,
+    `while Redis ${what}, no call fails, each gateway allows its share of a second, and the month is served to its exact limit`,
     async (t) => {
       const client = await newClient();
       t.deepEqual(await failures(client, 200), []);
@@ -120,7 +120,7 @@ test.serial('while Redis loads its data, no call fails', async (t) => {
 });
 
 test.serial(
-  'a gateway that starts while Redis is away serves, and counts with the others once it is back',
+  'a gateway that starts while Redis is unavailable serves calls, and counts with the others once Redis is back',
   async (t) => {
     await redis.kill();
     const redisUrl = `redis://127.0.0.1:${way.port}`;

@@ -106,7 +106,7 @@ test.serial(
 );
 
 test.serial(
-  'when the masters that are left make a replica one, no call fails, and the calls of a second are counted together again',
+  'when the remaining masters promote a replica, no call fails, and the calls of a second are counted together again',
   async (t) => {
     const [former] = cluster.masters as [PrivateRedis];
     const present = cluster.replica; // it has taken over the slots
@@ -124,7 +124,7 @@ test.serial(
   },
 );
 
-test.serial('while a master of a cluster is lost that has no replica, no call fails', async (t) => {
+test.serial('while a master without a replica is lost, no call fails', async (t) => {
   const [, , lost] = cluster.masters as [PrivateRedis, PrivateRedis, PrivateRedis];
   const clients = await newClients(inCluster);
   await allServed(t, inCluster, clients, 50);
@@ -136,7 +136,7 @@ test.serial('while a master of a cluster is lost that has no replica, no call fa
 });
 
 test.serial(
-  'when the sentinels make a replica the master, no call fails, and the calls of a second are counted together again',
+  'when the sentinels promote a replica, no call fails, and the calls of a second are counted together again',
   async (t) => {
     const clients = await newClients(underWatch);
     await allServed(t, underWatch, clients, 50);

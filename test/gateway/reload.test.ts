@@ -96,7 +96,7 @@ test.serial(
 );
 
 test.serial(
-  'a call under way finishes under its old configuration, even if its path is removed meanwhile',
+  'a call in flight finishes under its old configuration, even if its path is removed meanwhile',
   async (t) => {
     const gateway = await startTestGateway({ accounts, accountsApiUrls, configDirectory: directory });
     t.teardown(() => gateway.close());
@@ -114,7 +114,7 @@ test.serial(
 );
 
 test.serial(
-  'plans are reloaded on request: limits on the next call; an invalid file changes nothing',
+  'plans are reloaded on request: limits apply on the next call; an invalid file has no effect',
   async (t) => {
     const plans = openPlans(plansFile);
     const gateway = await startTestGateway({ accounts, accountsApiUrls, configDirectory: directory, plans });

@@ -38,7 +38,7 @@ const history: fc.Arbitrary<History> = fc.record({
   stallPermille: fc.constantFrom(0, 0, 5, 30),
 });
 
-test('no call that begins after a load was reported as done is answered from before, whatever is late, lost, stalled or moved', async (t) => {
+test('no call that begins after a load was reported as done gets an older answer, whatever is late, lost, stalled or moved', async (t) => {
   let [judged, hits, late] = [0, 0, 0];
   await fc.assert(
     fc.asyncProperty(history, async (each) => {
@@ -55,7 +55,7 @@ test('no call that begins after a load was reported as done is answered from bef
   t.true(late > judged / 4, 'some had something to miss');
 });
 
-test('where nothing happens, most answers are from memory', async (t) => {
+test('without disturbances, most answers are from the cache', async (t) => {
   const calls = fc.array(
     fc.record({
       atMs: fc.integer({ min: 100, max: 5_000 }),

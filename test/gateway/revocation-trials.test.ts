@@ -59,7 +59,7 @@ for (const [i, name] of names.entries()) {
 }
 
 test.serial(
-  'a revocation is answered when the lease of a stopped gateway has ended, not before, and the gateway refuses the key when it goes on',
+  'a revocation is answered once the lease of a paused gateway has ended, and the gateway refuses the key when it resumes',
   async (t) => {
     const way = createWay();
     const stopped = await startLife(service, { through: way.through, clockGoesOn: false });
@@ -84,7 +84,7 @@ test.serial(
   },
 );
 
-test.serial('600 keys revoked by one statement are all refused when that is answered', async (t) => {
+test.serial('600 keys revoked by one statement are all refused once that is answered', async (t) => {
   const victims = await makeVictims(service, 600);
   for (const life of lives)
     for (const opens of await Promise.all(victims.map(({ hash }) => life.opensFor(hash)))) t.true(opens);

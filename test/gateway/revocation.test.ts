@@ -94,7 +94,7 @@ const ways: Record<string, (keyId: string, manager: string) => Promise<void>> = 
 };
 
 test.serial(
-  'a plan that is changed in mid-month applies from the next call on, at every gateway',
+  'a plan that is changed within a month applies from the next call on, at every gateway',
   async (t) => {
     const { accountId, key } = await services.accountWithKey('free');
     const limits = () =>

@@ -72,7 +72,7 @@ async function startUnhurried(t: ExecutionContext, dataApiUrls: readonly string[
   return load(gateway.url, key);
 }
 
-test('two instances that are replaced one right after the other lose no call, and each is used again once it is back', async (t) => {
+test('two instances replaced in quick succession lose no call, and each is used again once it is back', async (t) => {
   const ports = [await freePort(), await freePort()];
   const instances = await Promise.all(ports.map((port) => startInstance(port)));
   t.teardown(() => Promise.all(instances.map((instance) => instance.close().catch(() => undefined))));
@@ -93,7 +93,7 @@ test('two instances that are replaced one right after the other lose no call, an
   t.deepEqual(await calls.stop(), []);
 });
 
-test('behind a balancer that leaves an instance out late, replacing all instances loses no call', async (t) => {
+test('behind a balancer that removes an instance late, replacing all instances loses no call', async (t) => {
   const balancer = await startBalancer();
   t.teardown(() => balancer.close());
   const instances: RunningService[] = [];

@@ -63,7 +63,7 @@ test.before(async () => {
 });
 
 test.serial(
-  'reads and writes reach services that serve TLS, and a renewed certificate is taken without a restart',
+  'reads and writes reach services with TLS, and a renewed certificate is used without a restart',
   async (t) => {
     t.regex(Object.values(urls).join(' '), /^https:\S+ https:\S+$/);
     const gateway = await startGatewayProcess({ ...urls, NODE_EXTRA_CA_CERTS: authority.caFile });
@@ -116,7 +116,7 @@ test.serial(
 );
 
 test.serial(
-  'a gateway that does not know the authority sends no call, and a service that serves TLS takes no plain call',
+  'a gateway that does not trust the authority sends no call, and a service with TLS accepts no plain call',
   async (t) => {
     const gateway = await startGatewayProcess(urls);
     const ready = await fetch(`${gateway.url}/readyz`);

@@ -41,7 +41,7 @@ function kept(): number {
     .reduce((sum, { list, row }) => sum + (list === 'usage' ? row.calls : 0), 0);
 }
 
-test('gateways with one JOURNAL_DIR and one port lose and repeat no usage, and the successor of a killed one sends its usage', async (t) => {
+test('gateways with the same JOURNAL_DIR and port neither lose nor repeat usage, and a successor sends that of a killed one', async (t) => {
   const { key, ...client } = await accounts.newClient('enterprise');
   const port = await freePort();
   const start = (host: string) =>

@@ -51,14 +51,14 @@ async function sleepsOf(run: Run): Promise<number> {
   return processesOf(run).filter(({ command }) => command.startsWith('sleep 600')).length;
 }
 
-test('a run whose runner is killed leaves no process, detached, orphaned, deaf, without its environment or stopped, and no directory', async (t) => {
+test('a run whose runner is killed leaves no directory and no process, even a detached, orphaned, deaf or stopped one, or one without its environment', async (t) => {
   const { run, kill } = await startRun(t);
   await kill();
   await until('its directory is gone', () => !existsSync(run.directory));
   t.deepEqual(processesOf(run), []);
 });
 
-test('the end of one run does not touch another', async (t) => {
+test('the end of one run does not affect another', async (t) => {
   const [one, other] = await Promise.all([startRun(t), startRun(t)]);
   const before = processesOf(other.run).length;
   await one.kill();
@@ -67,7 +67,7 @@ test('the end of one run does not touch another', async (t) => {
   t.true(existsSync(other.run.directory));
 });
 
-test('a run that ends by itself leaves as little', async (t) => {
+test('a run that ends by itself also leaves nothing', async (t) => {
   const guard = await startGuard();
   t.teardown(guard.end);
   const env = { ...process.env, ...guard.env };

@@ -14,7 +14,7 @@ function codeOf(rest: string): number | null {
   return spawnSync(process.execPath, ['--input-type=module', '--eval', script]).status;
 }
 
-test('whoever waits until a process exits is not ended before, and a process that nobody waits for keeps no test file', (t) => {
+test('a process keeps a test file from ending only while the file waits for its exit', (t) => {
   t.is(codeOf('process.exitCode = await child.exit();'), 0);
   t.is(codeOf('await child.end();'), 0);
   t.is(codeOf('await child.ended;'), 13, 'of Node: what it awaits can never come');
