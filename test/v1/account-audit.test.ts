@@ -63,7 +63,7 @@ for (const action of actions) {
   }
 }
 
-test.serial('what is refused leaves no row', async (t) => {
+test.serial('refused changes write no row', async (t) => {
   const [holder, other] = [await newHolder(), await newHolder()];
   const before = await lastEvent();
   const ask = (method: string, target: string, body?: object) =>

@@ -119,7 +119,7 @@ const withQuery = (path: string, query: Record<string, string>) =>
 const cursorAt = async (path: string, sort: string, who = owner) =>
   String(listed(await get(withQuery(path, { sort, limit: '1' }), {}, who)).pagination.next_cursor);
 
-test.serial('every list has its case here', (t) => {
+test.serial('every list is covered by these tests', (t) => {
   t.deepEqual(lists.map(({ path }) => path).toSorted(), Object.keys(files).toSorted());
 });
 
@@ -127,7 +127,7 @@ for (const { path, sorts, fields } of lists) {
   const file = memberOf(files, path);
 
   for (const sort of sorts) {
-    test.serial(`pages of one row are the whole list, in its order: ${path} by ${sort}`, async (t) => {
+    test.serial(`pages of one row add up to the whole list, in its order: ${path} by ${sort}`, async (t) => {
       const whole = listed(await get(withQuery(path, { sort })));
       t.true(whole.data.length >= 3);
       t.is(whole.pagination.next_cursor, null);
@@ -171,7 +171,7 @@ for (const { path, sorts, fields } of lists) {
     t.deepEqual(parse(String(second.body)), [fields, ...expected.slice(3, 5)]);
   });
 
-  test.serial(`rows show the fields that are asked for, in the order of all: ${path}`, async (t) => {
+  test.serial(`rows show the requested fields, in the usual order: ${path}`, async (t) => {
     const [first = '', last = ''] = [fields[0], fields.at(-1)];
     const { data } = listed(await get(withQuery(path, { fields: `${last},${first}` })));
     for (const row of data) t.deepEqual(Object.keys(row), [first, last]);
@@ -188,7 +188,7 @@ for (const { path, sorts, fields } of lists) {
     },
   );
 
-  test.serial(`a cursor is good for the same list in the same order: ${path}`, async (t) => {
+  test.serial(`a cursor is valid only for the same list in the same order: ${path}`, async (t) => {
     const [sort = '', other = ''] = sorts;
     const cursor = await cursorAt(path, sort);
     t.is((await get(withQuery(path, { sort, cursor }))).status, 200);
@@ -210,7 +210,7 @@ for (const { path, sorts, fields } of lists) {
     });
 
   if (path === '/v1/plans') continue;
-  test.serial(`nobody may keep the answer: ${path}`, async (t) => {
+  test.serial(`the answer must not be cached: ${path}`, async (t) => {
     for (const format of ['json', 'csv']) {
       const { headers } = await get(withQuery(path, { format }));
       t.is(headers.get('cache-control'), 'no-store');
@@ -219,7 +219,7 @@ for (const { path, sorts, fields } of lists) {
   });
 }
 
-test.serial('the plans may be kept for a minute, each representation under its own ETag', async (t) => {
+test.serial('the plans may be cached for a minute, each representation with its own ETag', async (t) => {
   const paths = ['/v1/plans', '/v1/plans?format=csv', '/v1/plans?limit=1', '/v1/plans?sort=-price'];
   const etags = new Set<string>();
   for (const path of paths) {

@@ -159,7 +159,7 @@ test.serial(
   },
 );
 
-test.serial('a key whose expiry is changed goes by it on the next call', async (t) => {
+test.serial('a changed expiry of a key applies to the next call', async (t) => {
   const { keyId, key } = await services.accountWithKey();
   await cache(key);
   const expire = (at: Date | null) =>

@@ -149,7 +149,7 @@ test.serial(
   },
 );
 
-test.serial('an answer under another setting that it depends on has another ETag', async (t) => {
+test.serial('a change of a setting that an answer depends on changes its ETag', async (t) => {
   const old = await dataApiOf(t, projectRoot);
   const other = await dataApiOf(t, projectRoot, 'https://moved.example');
   await compare(t, ['/v1/series/CPI/cite', '/v1/catalog/CPI'], { old, other }, false);

@@ -28,7 +28,7 @@ const shapes = ['limit', 'fields', 'include', 'format', 'facets', 'adjusted', 'c
 /** The `format` of an auction also means its kind of bids. */
 const auctionFormats = ['competitive', 'non_competitive'];
 
-test.serial('a cursor goes on in its own rows alone, in pages of any shape', async (t) => {
+test.serial('a cursor continues only its own rows, in pages of any format', async (t) => {
   let [good, refused] = [0, 0];
   for (const endpoint of endpoints) {
     if (endpoint.route === '/v1/updates') continue; // its cursor is a position among all updates, whatever the query

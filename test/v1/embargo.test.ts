@@ -97,7 +97,7 @@ test('no endpoint reveals what is under embargo, before its check, after it, or 
   t.true(changed.includes(newestLoadPath));
 });
 
-test('the clock of these tests wakes whoever waits for it, and nobody else', async (t) => {
+test('the clock of these tests wakes only callers whose time has come', async (t) => {
   const fake = fakeReleaseClock(now);
   const signal = new AbortController();
   const woken: string[] = [];

@@ -165,7 +165,7 @@ async function overAll<Item>(items: readonly Item[], work: (item: Item) => Promi
   await Promise.all(Array.from({ length: 6 }, worker));
 }
 
-test.serial('the table of requests has every route and every parameter that the service takes', async (t) => {
+test.serial('the table of requests has every route and every parameter of the service', async (t) => {
   const reads = Object.entries(declared).filter(([, { method }]) => method === 'GET');
   // Bulk files need a store; their requests are in test/v1/bulk/.
   const served = reads.map(([route]) => route).filter((route) => !route.startsWith('/v1/bulk'));
@@ -202,7 +202,7 @@ async function everyRequest(): Promise<string[]> {
 }
 
 test.serial(
-  'no two answers that differ share an ETag, and no cache gives one request the answer to another',
+  'different answers never share an ETag, and no cache answers a request with the answer to another',
   async (t) => {
     const ledger = new Ledger();
     const requests = await everyRequest();
@@ -349,7 +349,7 @@ async function dirtyMarker(
 }
 
 test.serial(
-  'after every kind of load each answer is the new one, under a new ETag where it changed',
+  'after every kind of load each answer is the new one, with a new ETag if it has changed',
   async (t) => {
     const ledger = new Ledger();
     let { now } = await dirtyMarker(t, 'the start', new Map(), ledger);
@@ -363,7 +363,7 @@ test.serial(
 );
 
 test.serial(
-  'after every change of a series by the command line each answer is the new one, under a new ETag where it changed',
+  'after every change of a series by the command line each answer is the new one, with a new ETag if it has changed',
   async (t) => {
     const ledger = new Ledger();
     let { now } = await dirtyMarker(t, 'the start', new Map(), ledger);
@@ -382,7 +382,7 @@ test.serial(
   },
 );
 
-test.serial('as time passes each answer is the present one, under a new ETag where it changed', async (t) => {
+test.serial('as time passes each answer is the current one, with a new ETag if it has changed', async (t) => {
   const ledger = new Ledger();
   let { now } = await dirtyMarker(t, 'the start', new Map(), ledger);
   // One second, one hour, past the next release of CPI, past midnight, one month.
@@ -399,7 +399,7 @@ test.serial('as time passes each answer is the present one, under a new ETag whe
 });
 
 test.serial(
-  'a past state that one caller was answered with is refused to a caller whose plan has none',
+  'a past state that was answered to one caller is refused to a caller without that plan feature',
   async (t) => {
     for (const path of [
       '/v1/series/CPI?vintage=2024-05-20',

@@ -94,7 +94,7 @@ function expectedPlace(fund: LoadedFund, compared: readonly LoadedFund[]) {
 }
 
 test.serial(
-  'a fund whose last NAV is more than 30 days behind its category is compared only if asked for',
+  'a fund whose last NAV is more than 30 days behind its category is compared only on request',
   async (t) => {
     await service.load('funds', [
       'fund_id,name,category,currency,status,source',
@@ -138,7 +138,7 @@ test.serial(
   },
 );
 
-test.serial('a stale fund still answers with its own figures', async (t) => {
+test.serial('a stale fund still has its own figures', async (t) => {
   const stale = funds.filter(isStale).at(-1);
   const id = stale?.id ?? '';
   t.like((await service.call(`/v1/funds/${id}`)).json, {
@@ -154,7 +154,7 @@ test.serial('a stale fund still answers with its own figures', async (t) => {
 });
 
 test.serial(
-  'a NAV of one fund makes others of its category stale, and its removal undoes that',
+  'a NAV of one fund can make others of its category stale, and its removal reverts that',
   async (t) => {
     await service.load('amcs', ['amc_id,name,source', 'manager,Manager,Register']);
     await service.load('funds', [
@@ -212,7 +212,7 @@ async function fiscalYearOf(id: string) {
 }
 
 test.serial(
-  'fytd counts from the month of the fund, else of its company, else of the setting, and says so',
+  'fytd begins in the month of the fund, otherwise of its company, otherwise of the setting, and the answer states which',
   async (t) => {
     const none = ['fiscal-own', 'fiscal-company', 'fiscal-none'];
     await service.load('amcs', ['amc_id,name,source,fiscal_year_first_month', 'april,April,Register,4']);

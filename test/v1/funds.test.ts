@@ -166,7 +166,7 @@ test.serial(
   },
 );
 
-test.serial('the profile of a fund has all that is known of it', async (t) => {
+test.serial('the profile of a fund has all its facts', async (t) => {
   const { json } = await service.call('/v1/funds/alpha-cash');
   const { data } = json as { data: Record<string, unknown> };
   t.like(data, {
@@ -201,7 +201,7 @@ test.serial(
   },
 );
 
-test.serial('the screener compares figures; one that is not known passes no bound on it', async (t) => {
+test.serial('the screener compares figures; an unknown figure passes no bound', async (t) => {
   const cases: [query: string, ids: string[]][] = [
     ['', ['alpha-share', 'beta-share', 'alpha-cash', 'gamma']],
     ['return_1y_pct_min=0', ['alpha-share', 'beta-share', 'alpha-cash']],
@@ -248,7 +248,7 @@ test.serial(
   },
 );
 
-test.serial('a figure of the screener is that of the fund itself, on each basis', async (t) => {
+test.serial('each figure of the screener equals that of the fund itself, on each basis', async (t) => {
   const risk = await recordOf('/v1/funds/alpha-cash/analytics');
   let compared = 0;
   for (const basis of statedBases) {
@@ -329,7 +329,7 @@ test.serial('funds of one category are compared on one basis, whatever each of t
 });
 
 // Not serial, so it runs last: its load changes the data of the others.
-test('an answer holds until a load changes something in it', async (t) => {
+test('an answer is valid until a load changes its data', async (t) => {
   const path = '/v1/funds?currency=USD';
   const first = await service.call(path);
   t.is(first.headers.get('cache-control'), 'private, no-cache');

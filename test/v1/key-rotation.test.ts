@@ -45,7 +45,7 @@ test.serial('both values are the same key until the old one ends, to the millise
 });
 
 test.serial(
-  'the old value is ended at once by itself, with the key, and by a rotation without overlap',
+  'the old value can be ended at once, alone or with the key, or by a rotation without overlap',
   async (t) => {
     const client = await service.newClient();
     const second = (dataOf(t, await rotate(client, { overlap_hours: 168 })) as Rotated).key;
@@ -68,7 +68,7 @@ test.serial(
 );
 
 test.serial(
-  'the old value lasts no longer than the key, and no key takes a value that may do more',
+  'the old value ends with the key at the latest, and a key cannot rotate a key with more access',
   async (t) => {
     const { accountId, keyId } = await service.newClient();
     const expires_at = new Date(service.clock.now().getTime() + hour).toISOString();

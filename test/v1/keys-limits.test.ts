@@ -33,7 +33,7 @@ test('of 100 keys asked for at once, exactly three are made and the others get t
   t.is((await list(client)).filter((key) => key.status === 'active').length, 3);
 });
 
-test('the eleventh key within an hour is refused, and says when the next can be made', async (t) => {
+test('the eleventh key within an hour is refused, with the time when the next can be created', async (t) => {
   const client = await service.newClient(); // the key created by the operator also counts
   for (let i = 2; i <= 10; i += 1) {
     const { id } = dataOf(

@@ -90,7 +90,7 @@ test('every list takes count_only, ids where its rows have one, several values i
   }
 });
 
-test('count_only gives the number of the rows that a request has, and none of them', async (t) => {
+test('count_only returns the number of the rows of a request, without the rows', async (t) => {
   let counted = 0;
   for (const list of asked) {
     for (const path of await requestsFor(service, list)) {
@@ -111,7 +111,7 @@ test('count_only gives the number of the rows that a request has, and none of th
   t.true(counted > 200, `${counted} requests`);
 });
 
-test('a list whose number of rows is kept gives it as the total on every page', async (t) => {
+test('a list whose number of rows is cached reports it as the total on every page', async (t) => {
   for (const path of [
     '/v1/catalog',
     '/v1/catalog?category=prices',
@@ -140,7 +140,7 @@ test('a list whose number of rows is kept gives it as the total on every page', 
 const together = (rows: readonly Row[]): string[] =>
   textsOf(rows.filter(({ match }) => match !== 'some_words')).sort();
 
-test('several values of a filter give the rows that any of them gives, each once', async (t) => {
+test('several values of a filter select the rows that match any of them, each once', async (t) => {
   let tried = 0;
   for (const list of asked) {
     for (const name of filtersOf(list)) {
@@ -212,7 +212,7 @@ test('a text with a comma is one value as a whole, and only that in double quote
   }
 });
 
-test('a bound gives the rows whose value is within it, of each number and date that a list can be ordered by', async (t) => {
+test('a bound selects the rows whose value is within it, for each number and date that a list can be sorted by', async (t) => {
   let tried = 0;
   for (const { path, names } of asked) {
     const all = await rowsOf(path);
@@ -242,7 +242,7 @@ function isWithin(value: unknown, side: 'min' | 'max', bound: string): boolean {
   return side === 'min' ? order >= 0 : order <= 0;
 }
 
-test('a bound of a date takes a period: from its first day, or to its last', async (t) => {
+test('a bound of a date accepts a period: from its first day, or to its last', async (t) => {
   const all = await rowsOf('/v1/trade');
   const months = [...new Set(all.map(({ date }) => String(date).slice(0, 7)))];
   t.true(months.length > 1);
@@ -256,7 +256,7 @@ test('a bound of a date takes a period: from its first day, or to its last', asy
   }
 });
 
-test('ids gives the rows that have them', async (t) => {
+test('ids selects the rows with these ids', async (t) => {
   for (const { route, path, names } of asked.filter((list) => list.names.includes('ids'))) {
     const field = idFields[route] ?? 'id';
     const all = await rowsOf(path);

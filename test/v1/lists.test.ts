@@ -49,7 +49,7 @@ async function narrowed(path: string, parameter: string, value: string): Promise
   return rowsOf(withParameter(path, parameter, value));
 }
 
-test('each filter gives the rows of the whole list that pass it, no other and in the same order', async (t) => {
+test('each filter selects exactly the matching rows of the whole list, in the same order', async (t) => {
   for (const { path, list, filters } of lists) {
     const declared = (await declaredParameters(service, path)).filter(
       (name) => !noFilters.includes(name) && (!isOfEveryList(name) || Object.hasOwn(filters, name)),
@@ -91,7 +91,7 @@ const exactTexts: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   '/v1/trade': { reporter: 'reporter', partner: 'partner_code', currency: 'currency' },
 };
 
-test('where nothing matches, meta names each filter whose value no row has, and the nearest that one has', async (t) => {
+test('if nothing matches, meta names each filter whose value no row has, and the nearest existing value', async (t) => {
   for (const [path, filters] of Object.entries(exactTexts)) {
     const all = await rowsOf(path);
     for (const [parameter, field] of Object.entries(filters)) {
@@ -115,7 +115,7 @@ test('where nothing matches, meta names each filter whose value no row has, and 
   }
 });
 
-test('updated_after gives what was updated on a later day, in every list', async (t) => {
+test('updated_after selects the rows updated on a later day, in every list', async (t) => {
   for (const { path } of lists) {
     const all = await rowsOf(path);
     const days = [...new Set(all.map((row) => row['last_updated']).filter((day) => typeof day === 'string'))];
@@ -146,7 +146,7 @@ function sorted(rows: readonly Row[], { key, fields }: List, sort: string): Row[
   });
 }
 
-test('each order, in either direction, is the whole list in that order, by pages of any size as at once', async (t) => {
+test('each order, in either direction, returns the whole list in that order, in pages of any size and at once', async (t) => {
   for (const { path, list } of lists) {
     const all = await rowsOf(path);
     // Without q, all rows are equally relevant.
@@ -199,7 +199,7 @@ test('a page that ends where the data ends has no cursor, in every endpoint that
   }
 });
 
-test('a CSV by pages leads on by Link, and names none after the last page', async (t) => {
+test('a paged CSV links to the next page, and the last page has no link', async (t) => {
   for (const path of [
     '/v1/series/CPI',
     '/v1/catalog',
@@ -252,7 +252,7 @@ test('a category of search passes itself and what is below it, and none that onl
   }
 });
 
-test('the signs of LIKE mean themselves in every filter that looks for a part of a text', async (t) => {
+test('the wildcards of LIKE are literal in every filter by a part of a text', async (t) => {
   const signs = ['a', 'B', '%', '_', '\\'];
   const texts = signs.flatMap((one) => [one, ...signs.map((other) => one + other)]);
   const own = await startListService();
@@ -282,7 +282,7 @@ test('the signs of LIKE mean themselves in every filter that looks for a part of
   }
 });
 
-test('the largest and the smallest limit are taken, one beyond is refused, in every endpoint that has one', async (t) => {
+test('the largest and the smallest limit are accepted, and one beyond is refused, in every endpoint with a limit', async (t) => {
   for (const { path } of endpoints) {
     if (!(await declaredParameters(service, path)).includes('limit')) continue;
     const ofBulk = path.startsWith('/fred/v2/') ? 500_000 : 1_000;
@@ -345,7 +345,7 @@ test('without a limit a page has a thousand points of a series, and a hundred ro
   t.is(many[0]?.data.length, 1_000);
 });
 
-test('as many names as are allowed are taken, and one more is refused', async (t) => {
+test('the maximum number of names is accepted, and one more is refused', async (t) => {
   const names = (count: number) => Array.from({ length: count }, (_, i) => `x${i}`).join(',');
   for (const [path, status] of [
     [`/v1/series?limit=1&ids=${names(100)}`, 404], // accepted, but unknown

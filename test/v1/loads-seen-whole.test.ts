@@ -72,7 +72,7 @@ async function numbersSeen(url: string, target: string): Promise<{ numbers: numb
 }
 
 test.serial(
-  'every data-api shows a load whole or not at all, and has it as soon as the command has ended',
+  'every data-api shows a load completely or not at all, and shows it as soon as the command has ended',
   async (t) => {
     await load(1);
     const targets = seriesIds.flatMap((id) => [
@@ -110,7 +110,7 @@ test.serial(
 );
 
 test.serial(
-  'paging that began in one process is carried on by another, over a load, in the state of its first page',
+  'paging that began in one process continues in another, across a load, in the state of its first page',
   async (t) => {
     const [one = '', other = ''] = urls;
     await load(4);

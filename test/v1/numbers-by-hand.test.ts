@@ -61,7 +61,7 @@ test.serial(
   },
 );
 
-test.serial('a sum of trade has a quantity only where all its rows have one, in one unit', async (t) => {
+test.serial('a sum of trade has a quantity only if all its rows have one in the same unit', async (t) => {
   await service.load(
     'trade',
     [
@@ -136,7 +136,7 @@ test.serial('a code of its own, then an ISIN, wins over a code that another secu
   }
 });
 
-test.serial('a code that two funds have names neither of them; an id wins over a code', async (t) => {
+test.serial('a code of two funds identifies neither; an id takes precedence over a code', async (t) => {
   await service.load('funds', [
     'fund_id,name,symbol,currency,source',
     'one,One,SHARED,PKR,Register',

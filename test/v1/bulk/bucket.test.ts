@@ -72,7 +72,7 @@ test.serial('a file of several parts arrives whole, and in ranges', async (t) =>
   t.true(range.bytes.equals(large.subarray(16_777_210, 16_777_226)));
 });
 
-test.serial('a file that is not as its manifest says is 503, and one that is gone is 404', async (t) => {
+test.serial('a file that does not match its manifest is 503, and a missing one is 404', async (t) => {
   const file = path.join(mkdtempSync(path.join(tmpdir(), 'almanac-test-')), name);
   writeFileSync(file, large.subarray(1));
   await store.put(name, file);
@@ -85,7 +85,7 @@ test.serial('a file that is not as its manifest says is 503, and one that is gon
 });
 
 test.serial(
-  'a store that goes away cuts the answer under way, and is 503 until it is back; the next answer is whole',
+  'a store that becomes unavailable cuts the answer in flight and is 503 until it is back; the next answer is complete',
   async (t) => {
     const proxy = await startProxy(Number(new URL(bucket.endpoint).port));
     t.teardown(() => proxy.close());

@@ -173,7 +173,7 @@ test.serial('every value of the files is that of /v1, newest and as of each vint
 /** A cell with a comma, as in CSV. */
 const quoted = (line: string) => line.replace('a,b', '"a,b"');
 
-test.serial('a file states its load, and has groups of rows with their bounds', async (t) => {
+test.serial('a file names its load, and has row groups with their bounds', async (t) => {
   const [file] = await listed('?kind=current&source=Bank');
   const { bytes } = await got(file?.name ?? '');
   const metadata = parquetMetadata(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length));
@@ -245,7 +245,7 @@ test.serial('the files need the feature of the plan, and names are those of the 
 });
 
 test.serial(
-  'a file has nothing under embargo before its instant, and has it with the write after it',
+  'a file contains nothing under embargo before its instant, and contains it after the next write',
   async (t) => {
     const release = ['series_id,date,value', 'CPI,2026-01-03,777'];
     await releasing.accept(release, `${today}T13:00:00Z`);
@@ -314,7 +314,7 @@ test.serial(
 );
 
 test.serial(
-  'what was retracted is served by nobody from that moment on, and leaves with its old files',
+  'retracted data is no longer served from that moment on, and is deleted with its old files',
   async (t) => {
     const load = await loaded(
       ['series_id,date,value', 'CPI,2026-01-04,666'],
