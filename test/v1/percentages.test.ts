@@ -139,7 +139,7 @@ async function noteNumbers(path: string, note: Note): Promise<void> {
   }
 }
 
-test('a computed percentage has at most ten significant digits, a published one all of its own', async (t) => {
+test('a computed percentage has at most ten significant digits, a published one has all of its digits', async (t) => {
   const longest = new Map<string, number>();
   const funds = [
     '',
@@ -181,7 +181,7 @@ test('the shares of a portfolio are as published, or sums of ten digits', async 
   t.deepEqual(noted, some(4, '89.35802468').split(',')); // 11 · share
 });
 
-test('every percentage of the document is known as computed or as published', (t) => {
+test('every percentage in the document is listed as computed or as published', (t) => {
   const found = new Set<string>();
   JSON.stringify(publishedDocument(), (key, value: unknown) => {
     if (key === 'properties') for (const name of Object.keys(value as object)) found.add(name);

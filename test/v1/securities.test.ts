@@ -158,7 +158,7 @@ test.serial('prices are found by code with slashes or hyphens, by ISIN and by a 
 });
 
 test.serial(
-  'a price shows what it rests on; what has accrued follows from its clean and dirty price',
+  'a price names its basis; the accrued interest is derived from its clean and dirty price',
   async (t) => {
     const { data } = await service.list('/v1/securities/HBL-TFC-190216/prices?from=2026-01&to=2026-01-02');
     t.deepEqual(

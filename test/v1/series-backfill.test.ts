@@ -53,7 +53,7 @@ const fileArbitrary = fc.record({
   ),
 });
 
-test('whatever the order of loading, every vintage shows what its publisher had stated by then', async (t) => {
+test('in any order of loading, every vintage shows the statements of its publisher up to that day', async (t) => {
   let run = 0;
   await fc.assert(
     fc.asyncProperty(fc.array(fileArbitrary, { minLength: 1, maxLength: 6 }), async (files) => {

@@ -152,7 +152,7 @@ async function pinned(t: ExecutionContext, id: string): Promise<[url: string, te
   );
 }
 
-test('a pinned state is reported as it was or is gone, whatever is loaded after it', async (t) => {
+test('a pinned state is unchanged or gone, whatever is loaded after it', async (t) => {
   await fc.assert(
     fc.asyncProperty(anyFiles, async (files) => {
       const states: [url: string, text: string][] = [];
@@ -173,7 +173,7 @@ test('a pinned state is reported as it was or is gone, whatever is loaded after 
   );
 });
 
-test('a value taken back within its day makes gone the states that had another, and no state before', async (t) => {
+test('reverting a value within its day makes the states with another value gone, and no earlier state', async (t) => {
   const value = (vintage: number, said: string): File => ({
     vintage,
     full: false,

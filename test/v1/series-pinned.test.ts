@@ -79,7 +79,7 @@ test('the pages of a pinned query are pinned too', async (t) => {
   t.deepEqual([other.status, other.error?.code], [400, 'invalid_cursor']);
 });
 
-test('a state that an older vintage has changed since is gone, not answered differently', async (t) => {
+test('a state that an older vintage has changed since is gone, and never answered differently', async (t) => {
   await publish('OVERTAKEN', '2024-05-10', ['1', '2']);
   const url = (await answer('/v1/series/OVERTAKEN?vintage=2024-05-31')).headers.get('content-location');
   await publish('OVERTAKEN', '2024-04-10', ['0', '0', '0']);
@@ -88,7 +88,7 @@ test('a state that an older vintage has changed since is gone, not answered diff
   t.deepEqual((await answer('/v1/series/OVERTAKEN?vintage=2024-05-31')).values, [1, 2, 0]);
 });
 
-test('a version needs a past state, a plan that has them, and to have come', async (t) => {
+test('a version requires a past state, a plan with past states, and must already exist', async (t) => {
   await publish('REFUSED', '2024-05-10', ['1']);
   for (const [query, code, message] of [
     ['version=1', 'invalid_parameter', /requires vintage= or release=first/],

@@ -79,7 +79,7 @@ test('a fault in a field is invalid_body, and names the field', async (t) => {
   t.deepEqual([errorOf(inUrl).code, errorOf(inUrl).param], ['invalid_parameter', 'ids']);
 });
 
-test('what the series or the plan refuse is refused as it is in a URL', async (t) => {
+test('refusals by the series or the plan are the same as for a URL', async (t) => {
   const unknown = errorOf(await query({ ids: ['CPI', 'NONE'] }));
   t.deepEqual([unknown.code, unknown.param], ['not_found', 'ids']);
   const vintages = await service.call('/v1/series/query', {

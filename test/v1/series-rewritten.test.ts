@@ -171,7 +171,7 @@ async function startOvertaken(t: ExecutionContext) {
   return { ask, reads };
 }
 
-test('a call that loads keep overtaking is 503 after a few attempts; one with a cursor or version is tried once', async (t) => {
+test('a call that is repeatedly overtaken by loads is 503 after a few attempts; one with a cursor or version is tried once', async (t) => {
   const { ask, reads } = await startOvertaken(t);
   const answer = await ask('/never');
   t.deepEqual([answer.status, answer.headers.get('retry-after'), reads.count], [503, '2', 5]);

@@ -96,7 +96,7 @@ test.serial('one source has its releases, and the path of its series', async (t)
 });
 
 test.serial(
-  'sources are narrowed by a part of the name and by state, ordered, paged, and written as CSV',
+  'sources can be filtered by a part of the name and by state, sorted, paged, and read as CSV',
   async (t) => {
     t.deepEqual(await service.column('/v1/sources?q=STAT', 'name'), ['Statistics Office']);
     t.deepEqual(await service.column('/v1/sources?state=empty', 'name'), ['An empty one']);

@@ -117,7 +117,7 @@ test('a release that is not loaded is due for a day, and late from the end of th
   }
 });
 
-test('a release that is still to come is waited for by nobody, though it names the series', async (t) => {
+test('a coming release does not make a source late, although it names the series', async (t) => {
   const service = await startDataService('2026-06-15T12:00:00Z');
   t.teardown(() => service.close());
   await makeSeries(service.pool, { id: 'A', source: 'Bureau' });
@@ -130,7 +130,7 @@ test('a release that is still to come is waited for by nobody, though it names t
   t.like(data.sources[0], { state: 'current', lag_hours: 0, next_release_at: '2026-06-20T09:30:00Z' });
 });
 
-test('a release that is cancelled or delayed is waited for by nobody', async (t) => {
+test('a cancelled or delayed release does not make a source late', async (t) => {
   const service = await startDataService('2026-06-15T12:00:00Z');
   t.teardown(() => service.close());
   await makeSeries(service.pool, { id: 'A', source: 'Bureau' });

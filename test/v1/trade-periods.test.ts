@@ -55,7 +55,7 @@ test.after.always(() => service.close());
 const sums = async (query: string, ...fields: string[]) =>
   (await service.list(`/v1/trade?${query}`)).data.map((row) => fields.map((field) => row[field]));
 
-test('what aggregate_by does not name is added up, periods included', async (t) => {
+test('everything that aggregate_by does not name is added up, including periods', async (t) => {
   const pak = 'reporter=PAK&flow=export&frequency=M&from=2024&sort=-value&aggregate_by=';
   t.deepEqual(
     await sums(
@@ -146,7 +146,7 @@ test('months and years are never added together', async (t) => {
   ]);
 });
 
-test('of each period that is added, the published total is taken before its parts', async (t) => {
+test('for each added period, a published total is preferred to its parts', async (t) => {
   const india = 'reporter=IND&flow=export&from=2024&to=2024&aggregate_by=';
   t.deepEqual(await sums(`${india}year`, 'value', 'share_pct', 'periods'), [[155, 100, 2]]); // 35 + (40 + 80)
   t.deepEqual(await sums(`${india}partner,year&sort=value`, 'partner_code', 'value'), [

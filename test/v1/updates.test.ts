@@ -92,7 +92,7 @@ test('every change is shown in the order of the loads, the same as webhooks are 
   t.is(page.meta.kept_since, `${today}T12:00:00Z`);
 });
 
-test('pages from cursor to cursor have each change once, and the last cursor has nothing behind it', async (t) => {
+test('pages from cursor to cursor have each change once, and nothing follows the last cursor', async (t) => {
   const whole = await read({ cursor: '0' });
   for (const limit of ['1', '5', '1000']) {
     const seen: Update[] = [];
@@ -108,7 +108,7 @@ test('pages from cursor to cursor have each change once, and the last cursor has
   }
 });
 
-test('series, their sources, releases, words and types narrow the updates, and the ids in them', async (t) => {
+test('series, their sources, releases, words and types filter the updates, and the ids in them', async (t) => {
   const release = (await service.call('/v1/releases')).json as { data: { id: string }[] };
   const releaseId = release.data[0]?.id ?? '';
   const ofWheat = all.filter((line) => line.endsWith('WHEAT')).map((line) => line.replace('RICE ', ''));
@@ -174,7 +174,7 @@ test('a search for few among many updates looks at 500 in an answer, and finds t
   t.deepEqual([shown(second), second.pagination.next_cursor], [['series.updated RARE'], null]);
 });
 
-test('a cursor that never was is refused, and so is one whose update is no longer kept', async (t) => {
+test('a cursor that never existed is refused, and so is one whose update is no longer stored', async (t) => {
   const own = await startDataService(`${today}T13:00:00Z`);
   const ownDatabase = openDatabase(own.databaseUrl, silentLog, { applicationName: 'test' });
   t.teardown(async () => {

@@ -50,7 +50,7 @@ test('a URL that the guard refuses is refused by the API, whichever endpoint tak
   for (const other of others) t.is(other, first);
 });
 
-test('what the operator allows is taken, in the form that the URL standard gives it', async (t) => {
+test('URLs that the operator allows are accepted, in the normalized form of the URL standard', async (t) => {
   const open = await startAccountsService(undefined, undefined, { webhooks: localWebhooks });
   t.teardown(() => open.close());
   const client = await open.newClient('pro');

@@ -119,7 +119,7 @@ test.serial(
 );
 
 test.serial(
-  'a plan without webhooks makes none, and learns which plan has them; what is there can still be managed',
+  'a plan without webhooks cannot create one, and the error names the plan that has them; existing ones can be managed',
   async (t) => {
     const client = await pro();
     const { id } = await newWebhook(service, client);
@@ -207,7 +207,7 @@ test.serial('each field that is not allowed is named', async (t) => {
   assertError(t, await post(client, { url }), 400, 'invalid_body');
 });
 
-test.serial('a change takes effect on what is given and nothing else', async (t) => {
+test.serial('a change affects only the given fields', async (t) => {
   const client = await pro();
   const { secret, ...record } = await newWebhook(service, client, { series: ['GDP'], description: 'one' });
   t.truthy(secret);

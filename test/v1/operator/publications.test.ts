@@ -59,7 +59,7 @@ const rows = (...values: string[]) =>
 const daily = `date,value\n${Array.from({ length: 28 }, (_, day) => `2024-01-${String(day + 1).padStart(2, '0')},${day + 1}\n`).join('')}`;
 
 test.serial(
-  'a table is checked without a trace, then published: it is served, and the upload is gone',
+  'a check leaves no trace; after its publication a table is served, and the upload is deleted',
   async (t) => {
     const { id } = await newUpload('first.csv', rows('1.5', '2'));
     const before = await loads();
@@ -94,7 +94,7 @@ test.serial(
 );
 
 test.serial(
-  'a later file of the same name is read as the one before, and says what it revises most',
+  'a later file of the same name is read like the previous one, and its largest revisions are reported',
   async (t) => {
     const { id: first } = await newUpload('again.csv', rows('100', '10', '0', '5'));
     const before = await publish(first, { table: 0, set });
@@ -117,7 +117,7 @@ test.serial(
 );
 
 test.serial(
-  'facts of single columns and a title are given by set, and are those of the series',
+  'facts of single columns and a title can be given by `set`, and become those of the series',
   async (t) => {
     const columns = `date,Level,Index\n2024-01-15,1,100\n2024-02-15,2,101\n2024-03-15,3,102\n`;
     const upload = dataOf<WithChoices>(await operator.upload('two-columns.csv', columns));
@@ -190,7 +190,7 @@ test.serial('a workbook stays until all its tables are published', async (t) => 
 });
 
 test.serial(
-  'under embargo a table is not seen until its instant, and is then what it would have been',
+  'under embargo a table is invisible until its instant, and is then the same as published at once',
   async (t) => {
     const { id } = await newUpload('secret, "quoted".csv', rows('1.50', '2').replaceAll('2024', '2023'));
     const before = await loads();
@@ -220,7 +220,7 @@ test.serial(
 );
 
 test.serial(
-  'what cannot be put under embargo is refused: an instant that is past or none, facts that would change',
+  'invalid embargoes are refused: an instant in the past, an invalid instant, facts that would change',
   async (t) => {
     const { id: first } = await newUpload('facts.csv', rows('1', '2'));
     t.is((await publish(first, { table: 0, set })).status, 201);
@@ -319,7 +319,7 @@ interface Preview {
 const dated = `Date,Rate\n${Array.from({ length: 12 }, (_, at) => `01/${String(at + 1).padStart(2, '0')}/2023,${at + 1}\n`).join('')}`;
 
 test.serial(
-  'an upload is shown as it will be served, and a reading that is picked is what is checked, shown and published',
+  'an upload is shown as it will be served, and a picked reading is used for the check, the preview and the publication',
   async (t) => {
     const upload = dataOf<WithChoices>(await operator.upload('picked.csv', dated));
     const [table] = upload.tables;

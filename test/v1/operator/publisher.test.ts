@@ -10,7 +10,7 @@ import { messageOf, newOperator } from './operating.ts';
 
 const targets = endpoints.map(([method, path]) => ({ method, target: path.replaceAll(/:\w+/g, '1') }));
 
-test('the publisher refuses who is no operator, also if a gateway lets them through', async (t) => {
+test('the publisher refuses everyone but operators, even if a gateway lets them through', async (t) => {
   const services = await startServices({ publisher: true });
   t.teardown(() => services.close());
   const url = services.publisherUrl ?? '';
@@ -36,7 +36,7 @@ test('the publisher refuses who is no operator, also if a gateway lets them thro
   t.is(await ask('GET', '/v1/operator/loads', seal(operator, 'GET', '/v1/operator/loads')), 200);
 });
 
-test('a gateway without PUBLISHER_URL says to an operator that it has none', async (t) => {
+test('a gateway without PUBLISHER_URL states that to an operator', async (t) => {
   const services = await startServices();
   t.teardown(() => services.close());
   const operator = await newOperator(services);

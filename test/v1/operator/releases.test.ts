@@ -75,7 +75,7 @@ test.serial('a cancelled release is never made, and the record names the operato
   }
 });
 
-test.serial('a release that is published now is due at once, and the publisher makes it', async (t) => {
+test.serial('a release published now is due at once, and the publisher makes it', async (t) => {
   const release = await newRelease('HASTENED');
   const { key } = await services.accountWithKey();
   t.is((await services.call('/v1/series/HASTENED', { key })).status, 404);

@@ -100,7 +100,7 @@ async function agrees(row: Row, all: readonly Row[]): Promise<void> {
   assert.deepEqual(alone, row);
 }
 
-test('of each load is listed what its retraction and its erasure answer, after any loads, retractions and erasures', async (t) => {
+test('the listed states of each load match the results of its retraction and erasure, after any loads, retractions and erasures', async (t) => {
   const agree = async ({
     files: kinds,
     retractions,

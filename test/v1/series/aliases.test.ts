@@ -66,7 +66,7 @@ const apartFromName = (text: string) =>
   text.replaceAll(/"renamed_from":"[^"]*",|,"renamed_from":"[^"]*"/g, '');
 
 test.serial(
-  'every read by an earlier id gives the answer of the current id, with the earlier one in renamed_from',
+  'every read by an earlier id returns the answer of the current id, with the earlier one in renamed_from',
   async (t) => {
     // The caches have the earlier answers.
     for (const path of reads) t.is((await service.call(path.replace('ID', 'CPI.OLD'))).status, 200, path);

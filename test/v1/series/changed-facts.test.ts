@@ -12,7 +12,7 @@ test.after.always(async () => {
   await service.close();
 });
 
-test('facts that are set are in the next answers, the catalogue and the search, with another ETag', async (t) => {
+test('changed facts are in the next answers, the catalogue and the search, with another ETag', async (t) => {
   await service.load('observations', ['series_id,date,value', 'CPI,2024-01,1'], {
     ...{
       create: true,

@@ -115,7 +115,7 @@ test.serial(
   },
 );
 
-test.serial('a citation says what, by whom, of when, where and under which terms', async (t) => {
+test.serial('a citation states the title, publisher, date, URL and terms', async (t) => {
   const {
     url,
     sha256,

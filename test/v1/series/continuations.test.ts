@@ -73,7 +73,7 @@ test.serial('points, transforms and charts of the old series are as before', asy
 });
 
 test.serial(
-  'a point that comes all the same is served, drawn and compared with those before it',
+  'a point of the old series that is loaded nevertheless is served, drawn and compared with earlier ones',
   async (t) => {
     await load('monthly', 'CPI.M,2024-04,204');
     const changes = (await read('/v1/series/CPI.M?transform=pct_change&from=2024-04')).json as {
@@ -87,7 +87,7 @@ test.serial(
   },
 );
 
-test.serial('earlier vintages, and what is pinned to earlier loads, know nothing of it', async (t) => {
+test.serial('earlier vintages, and answers pinned to earlier loads, do not show it', async (t) => {
   for (const [i, id] of ['CPI.M', 'CPI.Q'].entries())
     for (const query of ['vintage=2024-06-29', `vintage=2024-06-30&version=${versions[i]}`])
       t.like(await metaOf(`/v1/series/${id}?${query}`), { breaks: [], continues: [] }, `${id} ${query}`);

@@ -73,7 +73,7 @@ const sourcesOfStatus = async () => {
 };
 
 test.serial(
-  'a deleted series is 410 everywhere with the day, is in no list, and comes back whole',
+  'a deleted series is 410 everywhere with the day, is in no list, and can be restored completely',
   async (t) => {
     const before = await textsOf(lists);
     const points = await textsOf(['/v1/series/PK.CPI?format=csv', '/v1/series/PK.CPI/triangle?format=csv']);
