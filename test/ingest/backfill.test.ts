@@ -41,7 +41,7 @@ function march(day: number): string {
   return `2024-03-${String(day).padStart(2, '0')}`;
 }
 
-test.serial('an older vintage holds until the next one that states the point', async (t) => {
+test.serial('an older vintage is valid until the next one that states the point', async (t) => {
   const at = await loaded({ on: 20, states: { 1: 5 } }, { on: 10, states: { 1: 3, 2: 7 } });
   t.deepEqual(await at(9), {});
   t.deepEqual(await at(10), { 1: 3, 2: 7 });
@@ -61,7 +61,7 @@ test.serial('a vintage between two others ends the first and is ended by the las
   );
 });
 
-test.serial('a later vintage that had said the old value again brings it back', async (t) => {
+test.serial('a later vintage that has restated the old value brings it back', async (t) => {
   const at = await loaded(
     { on: 10, states: { 1: 1 } },
     { on: 30, states: { 1: 1 } },
@@ -94,7 +94,7 @@ test.serial(
   },
 );
 
-test.serial('a later vintage that had left the point out does not end what an older one says', async (t) => {
+test.serial('a later vintage without the point does not end the value of an older one', async (t) => {
   const at = await loaded(
     { on: 10, states: { 1: 1, 2: 1, 3: 1 } },
     { on: 30, states: { 1: 1, 3: 1 } },
@@ -118,7 +118,7 @@ test.serial(
 );
 
 test.serial(
-  'a vintage whose values an older one had too still states those points, and no other between them',
+  'a vintage with the same values as an older one still states those points, and no other point between them',
   async (t) => {
     const at = await loaded(
       { on: 30, states: { 1: 5, 3: 5 } },
@@ -150,7 +150,7 @@ test.serial('a later complete vintage that changed nothing brings the old value 
 });
 
 test.serial(
-  'points that an older complete vintage leaves out are absent until they are stated again',
+  'points that an older complete vintage omits are absent until they are stated again',
   async (t) => {
     const at = await loaded(
       { on: 10, states: { 1: 1, 2: 2, 3: 3 } },
@@ -163,7 +163,7 @@ test.serial(
   },
 );
 
-test.serial('an older vintage before a deletion holds until the deletion', async (t) => {
+test.serial('an older vintage before a deletion is valid until the deletion', async (t) => {
   const at = await loaded(
     { on: 10, states: { 1: 1, 2: 2 } },
     { on: 30, states: { 1: 1 }, full: true },
@@ -172,7 +172,7 @@ test.serial('an older vintage before a deletion holds until the deletion', async
   t.deepEqual([(await at(19))[2], (await at(20))[2], (await at(30))[2]], [2, 9, undefined]);
 });
 
-test.serial('the last load of a day is what the day shows, also of a day in the past', async (t) => {
+test.serial('a day shows its last load, even a day in the past', async (t) => {
   const at = await loaded(
     { on: 10, states: { 1: 1 } },
     { on: 20, states: { 1: 2 } },
@@ -183,7 +183,7 @@ test.serial('the last load of a day is what the day shows, also of a day in the 
 });
 
 test.serial(
-  'a backfill leaves the newest values, their number and the day of the last update alone',
+  'a backfill does not change the newest values, their number or the day of the last update',
   async (t) => {
     await loaded({ on: 20, states: { 1: 1, 2: 2 } }, { on: 10, states: { 1: 9 } });
     const [series] = await database.query<object>(
@@ -199,7 +199,7 @@ test.serial(
   },
 );
 
-test.serial('a revision of the status alone is a revision, live and in a backfill', async (t) => {
+test.serial('a change of only the status is a revision, live and in a backfill', async (t) => {
   const load = (day: number, status: string) =>
     loadCsv(database, ['series_id,date,value,status', `STATUS,2024-01-01,1,${status}`], {
       create: true,

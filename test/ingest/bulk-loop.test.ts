@@ -145,7 +145,7 @@ test.serial(
   },
 );
 
-test.serial('a key that is pinned to a day has files with the next look, without a load', async (t) => {
+test.serial('a key that is pinned to a day gets files with the next check, without a load', async (t) => {
   const { bulk, look, writes } = await startLoop(t);
   await look(0);
   await look(5);
@@ -182,7 +182,7 @@ test.serial(
 );
 
 test.serial(
-  'a write that fails is logged and counted, is tried again after a minute, and leaves the files of before',
+  'a failed write is logged and counted, is retried after a minute, and leaves the previous files',
   async (t) => {
     const lines: string[] = [];
     const log = createLog('publisher', 'warn', { write: (line: string) => void lines.push(line) });

@@ -44,7 +44,7 @@ test.serial(
 );
 
 test.serial(
-  'a note that is new, changed or left out changes its series, and one that stays changes none',
+  'a new, changed or omitted note changes its series, and an unchanged one changes none',
   async (t) => {
     const note = (...rows: string[]) =>
       changedBy(() => loadCsv(database, ['series_id,date,mark,text', ...rows], { dataset: 'footnotes' }));
@@ -56,7 +56,7 @@ test.serial(
 );
 
 test.serial(
-  'a series changes with the id and the frequency of the series before and after it, and no other fact of theirs',
+  'a series changes with the id and the frequency of the series that it continues or that continues it, and with no other fact of theirs',
   async (t) => {
     const set = (facts: Readonly<Record<string, string>>) =>
       changedBy(() => setFacts(database, { ...how, id: 'Q', facts }));
@@ -73,7 +73,7 @@ test.serial(
   },
 );
 
-test.serial('a series changes when the one before or after it is deleted or restored', async (t) => {
+test.serial('a series changes when its predecessor or continuation is deleted or restored', async (t) => {
   t.deepEqual(await changedBy(() => deleteSeries(database, { ...how, id: 'Q' })), ['M', 'Q', 'YEARS']);
   t.deepEqual(await changedBy(() => restoreSeries(database, { ...how, id: 'Q' })), ['M', 'Q', 'YEARS']);
 });

@@ -37,7 +37,7 @@ async function lengthsOfSchema(): Promise<Map<string, number>> {
   return new Map(bounds);
 }
 
-test('a text may be as long for ingest as for the table that it goes to', async (t) => {
+test('the maximum length of a text is the same for ingest and for its table', async (t) => {
   const schema = await lengthsOfSchema();
   const compared = datasets.flatMap(({ target, columns }) =>
     columns.flatMap((column) => {
@@ -68,7 +68,7 @@ async function rangesOfSchema(): Promise<Map<string, { least?: number; most?: nu
 // The tables allow a yield down to -1,000 %, but no publisher's file has a real yield below -100.
 const narrower = /^data\.auctions\.(?:\w+_yield_pct|coupon_pct) least$/;
 
-test('a number may be as small and as large for ingest as for the table that it goes to', async (t) => {
+test('the minimum and maximum of a number are the same for ingest and for its table', async (t) => {
   const schema = await rangesOfSchema();
   const compared = datasets.flatMap(({ target, columns }) =>
     columns.flatMap((column) => {

@@ -105,7 +105,7 @@ for (const [name, work] of Object.entries(cases))
       t.deepEqual(last, { vintage: '2024-06-30' });
     });
 
-test.serial('a load whose day is given keeps it, whenever it ends', async (t) => {
+test.serial('a load with a given day keeps it, whenever it ends', async (t) => {
   await loadCsv(database, csv('GIVEN', 1), before);
   const { late, clock } = lateDatabase('GIVEN');
   await loadCsv(late, '', { input: fileOf(csv('GIVEN', 2)), vintage: yesterday, clock });
@@ -116,7 +116,7 @@ test.serial('a load whose day is given keeps it, whenever it ends', async (t) =>
   t.deepEqual(await shown('GIVEN', yesterday), { values: [3], breaks: 0 });
 });
 
-test.serial('a load of standard input that the end of the day interrupts is refused', async (t) => {
+test.serial('a load of standard input that runs at the end of the day is refused', async (t) => {
   await loadCsv(database, csv('STREAM', 1), before);
   const { late, clock, answers } = lateDatabase('STREAM');
   const { code, message } = await failureOf(loadCsv(late, csv('STREAM', 2), { clock }));

@@ -110,7 +110,7 @@ test.serial(
   },
 );
 
-test.serial('a vintage that is loaded after a newer one is reported with its own day', async (t) => {
+test.serial('a vintage loaded after a newer one is reported with its own day', async (t) => {
   await stored('BACK.A', 'BACK.B');
   t.deepEqual(
     await load(['series_id,date,value', 'BACK.A,2023-12-31,9', 'BACK.B,2024-01-01,8'], {
@@ -212,7 +212,7 @@ test.serial('a load whose events cannot be written stores nothing', async (t) =>
 });
 
 test.serial(
-  'a load into a table reports how many rows it changed, and nothing if it changed none',
+  'a load into a table reports the number of changed rows, and nothing if it changed none',
   async (t) => {
     const header = 'series_id,name,unit,frequency,source';
     const first = [header, 'META.A,A,Index,daily,Test', 'META.B,B,Index,daily,Test'];

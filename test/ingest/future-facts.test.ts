@@ -77,7 +77,7 @@ for (const [dataset, column, row, last, future] of facts)
     },
   );
 
-test.serial('what is announced may lie in the future: auctions, payouts, releases, forecasts', async (t) => {
+test.serial('announcements can have future dates: auctions, payouts, releases, forecasts', async (t) => {
   const auctions = [
     'auction_id,instrument,tenor,auction_date,status,currency,source',
     'A,mtb,3M,2024-07-10,announced,USD,Office',

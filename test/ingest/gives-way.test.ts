@@ -232,7 +232,7 @@ test.serial('the check of another release gives way, and that release is accepte
   t.is((await makeNext()).result, 'released');
 });
 
-test.serial('a load whose input cannot be read again says what to do, and stores nothing', async (t) => {
+test.serial('a load whose input cannot be read again names the remedy, and stores nothing', async (t) => {
   const { releaseNo, result } = await releaseMeanwhile(t, 'R.STREAM', 'data.amcs', () =>
     almanac(['ingest', 'amcs', '-'], { stdin: 'amc_id,name,source\na3,Third,Tests\n' }),
   );

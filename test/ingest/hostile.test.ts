@@ -200,7 +200,7 @@ test.serial('hostile files of sources are failures, each with its reason', async
 });
 
 test.serial(
-  'content of a source that has ended its reader is not read again until it changes or an operator asks for it',
+  'source content that has crashed its reader is not read again until it changes or an operator requests it',
   async (t) => {
     const content = new Map([['a.xlsx', tooMuch.content]]);
     const server = await startServer(t, content);

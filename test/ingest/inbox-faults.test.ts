@@ -42,7 +42,7 @@ test.serial('links, pipes and folders are neither followed nor moved', async (t)
   t.regex((await describeInbox(inbox.directory)).detail, /; 0 files wait; 4 are not taken, such as /);
 });
 
-test.serial('a file that becomes a link after it was seen is not followed', async (t) => {
+test.serial('a file that is replaced by a link after it was seen is not followed', async (t) => {
   const inbox = folder(monthlySeries('swapped', '*', 'SWAPPED'));
   const elsewhere = path.join(mkdtempSync(path.join(tmpdir(), 'almanac-test-')), 'secret.csv');
   writeFileSync(elsewhere, csv(1));
@@ -60,7 +60,7 @@ test.serial('a file that becomes a link after it was seen is not followed', asyn
   t.deepEqual(await values('SWAPPED'), ['2'], 'and the others are loaded');
 });
 
-test.serial('a folder whose done is a link elsewhere is not worked on', async (t) => {
+test.serial('a folder whose `done` is a link is not processed', async (t) => {
   const inbox = folder(monthlySeries('linked', '*', 'LINKED'));
   symlinkSync(tmpdir(), path.join(inbox.directory, 'done'));
   inbox.put('a.csv', csv(1));
@@ -85,7 +85,7 @@ test.serial('an edit of almanac.yml during a load is kept when an entry is added
 });
 
 test.serial(
-  'a file that is replaced while it is loaded is loaded as it was, and then as it is',
+  'a file that is replaced while it is loaded is loaded in its old form, and then in its new one',
   async (t) => {
     let isReplaced = false;
     const inbox: WatchedFolder = folder(monthlySeries('replaced', 'replaced.csv', 'REPLACED'), {
@@ -105,7 +105,7 @@ test.serial(
 );
 
 test.serial(
-  'while almanac.yml has a fault, or the folder is away, files stay; they are taken when it is mended',
+  'while almanac.yml is invalid, or the folder is unavailable, files stay; they are claimed once this is fixed',
   async (t) => {
     const inbox = folder('version: 1\nname: faulty\ntabels: []\n');
     inbox.put('a.csv', csv(1));
@@ -130,7 +130,7 @@ test.serial(
   },
 );
 
-test.serial('while the database is away a file stays, and nothing of it is lost', async (t) => {
+test.serial('while the database is unavailable a file stays, and nothing of it is lost', async (t) => {
   const away: Database = {
     ...publisher,
     transaction: () =>
@@ -185,7 +185,7 @@ test.serial('a fault within the program rejects the file, and delays no other', 
 });
 
 test.serial(
-  'a file that is written to while it is loaded is not stored, and is loaded as it stays',
+  'a file that is written to during its load is not stored, and is loaded in its final form',
   async (t) => {
     let isWritten = false;
     const writer = path.join(mkdtempSync(path.join(tmpdir(), 'almanac-test-')), 'held-open.csv');
@@ -206,7 +206,7 @@ test.serial(
   },
 );
 
-test.serial('a file that so many processes have begun and not ended is rejected', async (t) => {
+test.serial('a file that too many processes have begun but not finished is rejected', async (t) => {
   const inbox = folder(monthlySeries('killing', '*.csv', '{file}'));
   await inbox.look();
   const left = (name: string, attempts: number) => {
@@ -273,7 +273,7 @@ test.serial(
 );
 
 test.serial(
-  'a file whose load was committed, and which was not moved, is moved without another load',
+  'a file whose load was committed but that was not moved is moved without another load',
   async (t) => {
     const inbox = folder(monthlySeries('committed', '*.csv', 'COMMITTED'), {
       database: {

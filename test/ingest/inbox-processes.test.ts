@@ -60,7 +60,7 @@ const loads = async (name: string) =>
   (await database.query('select from data.loads where source_name = $1', [name])).length;
 
 test.serial(
-  'a publisher that is killed while it loads a file stores nothing of it, and others load it once',
+  'a publisher killed while loading a file stores nothing of it, and others load it once',
   async (t) => {
     const inbox = folderOf('KILLED');
     const mayGoOn = Promise.withResolvers<undefined>();
@@ -97,7 +97,7 @@ test.serial(
   },
 );
 
-test.serial('a publisher serves the figures of its folder, also while that is away', async (t) => {
+test.serial('a publisher serves the metrics of its folder, even while that is unavailable', async (t) => {
   const inbox = folderOf('FIGURES');
   const port = await freePort();
   const place = path.join(inbox, '.taken/2026-11-23T101500Z-0123abcd.0');

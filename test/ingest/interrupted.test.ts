@@ -107,7 +107,7 @@ test.serial(
 );
 
 test.serial(
-  'a load that is killed within a statement gives up its lock at once, not at the end of the statement',
+  'a load killed within a statement releases its lock at once, not at the end of the statement',
   async (t) => {
     const file = path.join(folder, 'stored.csv');
     writeFileSync(file, lines.join(''));
@@ -128,7 +128,7 @@ test.serial(
 );
 
 test.serial(
-  'a load that begins beside another says for which one it waits, and is made after it',
+  'a load that begins during another one names the load that it waits for, and runs after it',
   async (t) => {
     const pipe = path.join(folder, 'slow');
     execFileSync('mkfifo', [pipe]);

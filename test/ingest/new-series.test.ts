@@ -47,7 +47,7 @@ const rowsOfFile = fc.record({
   ),
 });
 
-test('new series of a file are left as those of a stream are: facts, vintages, events and the record of the load', async (t) => {
+test('new series from a file are stored like those from a stream: facts, vintages, events and the record of the load', async (t) => {
   let number = 0;
   await fc.assert(
     fc.asyncProperty(rowsOfFile, async ({ dims, full, series }) => {

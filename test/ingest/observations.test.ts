@@ -84,7 +84,7 @@ test.serial('a wide column whose title is no series id gets one, and its title a
   t.like(await seriesRow(database, 'TEA.WORLD'), { name: 'Tea' });
 });
 
-test.serial('--create takes the facts of a series from columns of the file too', async (t) => {
+test.serial('--create also reads the facts of a series from columns of the file', async (t) => {
   await loadCsv(
     database,
     'Series Key,Observation Date,Observation Value,Unit,Title\nSBP.X,31-Mar-2024,.3,Percent,Policy Rate',
@@ -105,7 +105,7 @@ test.serial('--create takes the facts of a series from columns of the file too',
   t.deepEqual(await published(database, 'SBP.X'), { '2024-03-31': '0.3' });
 });
 
-test.serial('other columns become dimensions, each combination a point of its own', async (t) => {
+test.serial('other columns become dimensions, and each combination is a separate point', async (t) => {
   const header = 'series_id,date,side,currency,value,comment';
   const rows = ['FX,2024-01-01,buy,USD,1,x', 'FX,2024-01-01,sell,USD,2,', 'FX,2024-01-01,buy,EUR,3,'];
   await loadCsv(database, [header, ...rows], { ...made, ignore: ['comment'] });

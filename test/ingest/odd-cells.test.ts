@@ -93,7 +93,7 @@ function oddRows({ columns, key, references = [] }: Dataset): { header: string[]
 const quoted = (row: readonly string[]) => row.map((cell) => `"${cell.replaceAll('"', '""')}"`).join(',');
 
 for (const dataset of datasets) {
-  test.serial(`odd cells of ${dataset.name} are refused or stored`, async (t) => {
+  test.serial(`unusual cells of ${dataset.name} are refused or stored`, async (t) => {
     const { header, rows } = oddRows(dataset);
     const create = dataset.kind === 'points' ? { create: true } : {}; // requires the facts of new series in every row
     const csv = [header.join(','), ...rows.map(quoted)];
