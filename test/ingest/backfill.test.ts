@@ -49,7 +49,7 @@ test.serial('an older vintage is valid until the next one that states the point'
   t.deepEqual(await at(20), { 1: 5, 2: 7 });
 });
 
-test.serial('a vintage between two others ends the first and is ended by the last', async (t) => {
+test.serial('a vintage between two others ends values of the first, and is ended by the last', async (t) => {
   const at = await loaded(
     { on: 10, states: { 1: 1 } },
     { on: 30, states: { 1: 3 } },
@@ -74,7 +74,7 @@ test.serial('a later vintage that has restated the old value brings it back', as
 });
 
 test.serial(
-  'a correction on a day in the past holds although that day had said the old value again',
+  'a correction on a past day is valid although that day had already restated the old value',
   async (t) => {
     const at = await loaded(
       { on: 10, states: { 1: 1, 2: 1 } },
@@ -105,7 +105,7 @@ test.serial('a later vintage without the point does not end the value of an olde
 });
 
 test.serial(
-  'a point that an older vintage brings is not ended by vintages that never spoke of it',
+  'a point that is added by an older vintage is not ended by vintages that never stated it',
   async (t) => {
     const at = await loaded(
       { on: 5, states: { 1: 1, 3: 1 } },

@@ -121,7 +121,7 @@ test.serial(
 );
 
 test.serial(
-  'loads that come while files are written lead to one more write, after a pause four times as long',
+  'loads that commit during a write lead to one more write, after a pause four times as long',
   async (t) => {
     const { look, writes, during, values } = await startLoop(t);
     await load('B', 1, '2026-02-01');
@@ -162,7 +162,7 @@ test.serial('a key that is pinned to a day gets files with the next check, witho
 });
 
 test.serial(
-  'what is under embargo is in no file before its instant, and is in the file after it',
+  'data that is under embargo is in no file before its instant, and in the file after it',
   async (t) => {
     const { look, writes, values } = await startLoop(t);
     await releasing.accept(['series_id,date,value', 'C,2026-01-03,777'], '2026-06-15T13:00:00Z');

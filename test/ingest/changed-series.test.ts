@@ -31,7 +31,7 @@ async function changedBy(work: () => Promise<unknown>): Promise<string[]> {
 }
 
 test.serial(
-  'a label that is new or changed changes its series, and one that stays changes none',
+  'a new or changed label changes its series, and a label that is unchanged changes none',
   async (t) => {
     const label = (...rows: string[]) =>
       changedBy(() =>

@@ -115,7 +115,7 @@ test.serial(
 );
 
 test.serial(
-  '--create makes the items and cities of a file, with the facts that are in its rows',
+  '--create creates the items and cities of a file, with the facts that are in its rows',
   async (t) => {
     const csv = [
       'date,admin,market,latitude,longitude,category,commodity,unit,currency,price',

@@ -152,7 +152,7 @@ test.serial('a cancelled load is never made, even if cancelled just before its i
 });
 
 test.serial(
-  'a release that is cancelled after its instant was reached, and before the commit, is not made',
+  'a release that is cancelled after its instant but before its commit is never made at all',
   async (t) => {
     const instant = nextInstant();
     const { releaseNo } = await accept(['series_id,date,value', 'LAST,2026-06-01,1'], instant);

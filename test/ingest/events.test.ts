@@ -248,7 +248,7 @@ test.serial('rows that a complete file omits are reported as deleted', async (t)
 });
 
 test.serial(
-  'funds whose fiscal year turns out to be another one are reported, though no file has them',
+  'funds whose fiscal year changes are reported as updated, although no file contains them',
   async (t) => {
     await loadCsv(database, ['fund_id,name,currency,source', 'turned,T,USD,Register'], { dataset: 'funds' });
     const rows = ['fund,date,nav', 'turned,2024-01-01,1'];

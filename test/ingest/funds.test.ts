@@ -187,7 +187,7 @@ test.serial('figures follow every load that touches them: NAVs, payouts, expense
 });
 
 test.serial(
-  'a fund that becomes stale by a NAV of another one counts as updated, and no other does',
+  'a fund that becomes stale by a NAV of another one counts as updated, and no other fund does',
   async (t) => {
     const ids = ['201', '202', '203'];
     await load('funds', [
@@ -311,7 +311,7 @@ test.serial('figures from the NAVs that they need equal those from the whole his
   }
 });
 
-test.serial('a portfolio is stated whole: what the next file of its day leaves out goes', async (t) => {
+test.serial('a portfolio is complete: holdings that the day’s next file omits are deleted', async (t) => {
   const header = 'fund,as_of,section,rank,name,pct_net_assets';
   const lines = [
     '101,2024-06-30,holding,1,Bill,60',
@@ -373,7 +373,7 @@ test.serial(
 );
 
 test.serial(
-  'what a wide file of NAVs has wrong is refused by line and column, and all else is not',
+  'faults of a wide file of NAVs are refused by line and column, and everything else is not',
   async (t) => {
     const wide = (lines: readonly string[], more: Partial<LoadOptions> = {}) =>
       loadCsv(database, lines, { dataset: 'nav', wide: true, ...more });

@@ -254,7 +254,7 @@ test.serial('a file stays while another publisher works', async (t) => {
 });
 
 test.serial(
-  'a publisher that stops gives up what it has not stored, and the next one loads it',
+  'a publisher that is stopping abandons uncommitted work, and the next one loads the file',
   async (t) => {
     const stopping = new AbortController();
     const inbox = folder(monthlySeries('stopped', '*.csv', '{file}'), {
@@ -297,7 +297,7 @@ test.serial(
 );
 
 test.serial(
-  'a file that is written to after it was complete, while others are loaded, is not taken yet',
+  'a complete file that is written to while other files are loaded is not claimed too early',
   async (t) => {
     const inbox: WatchedFolder = folder(monthlySeries('later', '*.csv', '{file}'), {
       database: onStatement(/insert into data\.published_files/, ([, file]) => {

@@ -38,7 +38,7 @@ test.serial(
   },
 );
 
-test.serial('a file that grows is taken only when it has stopped, however long that lasts', async (t) => {
+test.serial('a growing file is claimed only once it stops growing, however long that takes', async (t) => {
   const inbox = folder(monthlySeries('growing', 'growing.csv', 'GROWING'));
   inbox.put('growing.csv', 'Date,Value\n2024-01,1');
   for (let month = 2; month <= 6; month += 1) {
@@ -52,7 +52,7 @@ test.serial('a file that grows is taken only when it has stopped, however long t
 });
 
 test.serial(
-  'hidden files, those that programs have not finished, and almanac.yml are left alone',
+  'hidden files, files that programs have not finished yet, and almanac.yml are not touched',
   async (t) => {
     const inbox = folder(monthlySeries('unfinished', '*', 'UNFINISHED'));
     const names = [

@@ -91,7 +91,7 @@ async function loadAgain(t: ExecutionContext, id: string): Promise<void> {
 }
 
 test.serial(
-  'a load that is killed while it reads its file leaves nothing behind, and can be repeated',
+  'a load that is killed while reading its file leaves nothing behind, and can be repeated',
   async (t) => {
     const pipe = path.join(folder, 'pipe');
     execFileSync('mkfifo', [pipe]);

@@ -40,7 +40,7 @@ test.serial('quarters and years end with their last day, fiscal years with their
   t.deepEqual(Object.keys(await published(database, 'FISCAL')), ['2023-06-30', '2024-06-30', '2025-06-30']);
 });
 
-test.serial('an empty value of a long file is published as missing, an empty row is no row', async (t) => {
+test.serial('an empty value of a long file is published as missing; an empty row is ignored', async (t) => {
   const summary = await loadCsv(
     database,
     ['series_id,date,value', 'HOLE,2024-01-01,', 'HOLE,2024-01-02,NA', ',,', '', 'HOLE,2024-01-03,7'],

@@ -211,7 +211,7 @@ test.serial('all unusable columns are named together, with the options to add', 
   t.deepEqual(wide.fix, ['--ignore', '???', '--ignore', '!']);
 });
 
-test.serial('a --skip-where or --map-value that no row has is said to change nothing', async (t) => {
+test.serial('a --skip-where or --map-value without a matching row is reported as unused', async (t) => {
   const lines = [
     'series_id,date,value',
     'CHOSEN,2024-01-01,1',

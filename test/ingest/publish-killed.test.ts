@@ -201,7 +201,7 @@ async function killAt(
   }
 }
 
-test('a run that is killed at any statement or commit has loaded whole files; the next runs end where an undisturbed one does', async (t) => {
+test('a run that is killed at any statement or commit has loaded only complete files; later runs reach the state of an undisturbed one', async (t) => {
   const undisturbed = await stage(t);
   await countSteps(undisturbed.database);
   t.regex(await finish(t, undisturbed.start()), /^20 tables loaded, 0 unchanged$/m);
@@ -233,7 +233,7 @@ test('a run that is killed at any statement or commit has loaded whole files; th
   );
 });
 
-test('a run that is killed in its commit has loaded the file if PostgreSQL has committed it, and the next run knows that', async (t) => {
+test('a run killed during its commit has loaded the file if PostgreSQL has committed it, and the next run detects that', async (t) => {
   const killed = await stage(t);
   await countSteps(killed.database, 'commits');
   t.true(await killAt(7, killed), 'the commit of the seventh file');
@@ -242,7 +242,7 @@ test('a run that is killed in its commit has loaded the file if PostgreSQL has c
   t.regex(await finish(t, killed.start()), /^13 tables loaded, 7 unchanged$/m);
 });
 
-test('a run that is killed when almanac.yml appears has left it whole or not at all', async (t) => {
+test('a run killed when almanac.yml appears has written it completely or not at all', async (t) => {
   const killed = await stage(t);
   const child = killed.start();
   await until('something is written', () => readdirSync(killed.folder).length > files);

@@ -64,7 +64,7 @@ async function loadsOf(releaseNo: number): Promise<unknown> {
 }
 
 test.serial(
-  'a publisher that is killed while it waits leaves nothing, and the next one makes the release once',
+  'a publisher killed while it waits leaves nothing behind, and the next one makes the release once',
   async (t) => {
     const first = await startPublisher();
     const releaseNo = await accept('KILLED.WAITING', 60_000);
@@ -100,7 +100,7 @@ test.serial(
 );
 
 test.serial(
-  'a publisher that is killed while it loads leaves nothing, and the next one makes the release once',
+  'a publisher killed while it loads leaves nothing behind, and the next one makes the release once',
   async (t) => {
     const blocking = Promise.withResolvers<undefined>();
     const isBlocked = Promise.withResolvers<undefined>();
@@ -130,7 +130,7 @@ test.serial(
 );
 
 test.serial(
-  'a publisher says whether it is ready on the port of its metrics, and that it is at work in the database',
+  'a publisher reports its readiness on the port of its metrics, and its heartbeat in the database',
   async (t) => {
     await database.query('delete from embargo.publishers');
     const port = await freePort();

@@ -395,7 +395,7 @@ for (const [what, { csv, options, rejects = [], code = 'invalid_rows', message =
 }
 
 test.serial(
-  'a series without points may take another fiscal year, and one with points its own again',
+  'a series without points can get another fiscal year, and one with points only its present one',
   async (t) => {
     const facts = 'series_id,frequency,fiscal_year_end,name,unit,source';
     const load = (rows: string[]) => loadCsv(database, [facts, ...rows], { dataset: 'series' });
@@ -414,7 +414,7 @@ test.serial(
   },
 );
 
-test.serial('dimension values that hold the sign between them never become one combination', async (t) => {
+test.serial('dimension values that contain the separator never become one combination', async (t) => {
   const rows = ['TWO,2024-01-02,1,a\u001fb,c', 'TWO,2024-01-02,2,a,b\u001fc'];
   const failure = await failureOf(loadCsv(database, [`${long},one,two`, ...rows], made));
   t.deepEqual(

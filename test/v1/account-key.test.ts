@@ -252,7 +252,7 @@ test.serial('a payment by a slow method is awaited, but not for ever', async (t)
 });
 
 test.serial(
-  'nothing in the database or in a log gives the token away, and its key is not stored',
+  'neither the database nor any log reveals the token of a purchase, and its key is not stored',
   async (t) => {
     const bought = await begin();
     await pay(bought);

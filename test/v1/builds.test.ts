@@ -142,7 +142,7 @@ test.serial(
 );
 
 test.serial(
-  'instances of the same build and settings agree in every ETag, wherever its files lie',
+  'instances of the same build and settings have the same ETags, wherever their files are',
   async (t) => {
     const old = await dataApiOf(t, projectRoot);
     await compare(t, ofData, { old, other: await dataApiOf(t, copyTree()) }, true);

@@ -225,7 +225,7 @@ test.serial('the screener compares figures; an unknown figure passes no bound', 
 });
 
 test.serial(
-  'every figure that the screener prints is taken as a bound, and its fund is within',
+  'every figure that the screener prints is accepted as a bound, and its fund is within',
   async (t) => {
     await service.load('expenses', [
       'fund,period_end,period_type,ter_pct',
@@ -284,7 +284,7 @@ async function recordOf<Data = Record<string, unknown>>(path: string): Promise<D
   return ((await service.call(path)).json as { data: Data }).data;
 }
 
-test.serial('funds of one category are compared on one basis, whatever each of them quotes', async (t) => {
+test.serial('funds of one category are compared on the same basis, whatever each one quotes', async (t) => {
   // 1.35 % in 31 days is 15.9 % a year by the simple method, by which a money-market fund quotes it; 3.36 % is more.
   await service.load('funds', [
     'fund_id,name,category,asset_class,currency,source',

@@ -106,7 +106,7 @@ test.serial(
   },
 );
 
-test.serial('ten keys an hour are those of one account, and of the hour to the millisecond', async (t) => {
+test.serial('ten keys per hour are counted per account, and the hour to the millisecond', async (t) => {
   const [client, other] = [await service.newClient(), await service.newClient()];
   const make = async (by: Client) => {
     const answer = await service.as(by, '/v1/keys', { body: { name: 'k' } });

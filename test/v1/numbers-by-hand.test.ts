@@ -104,7 +104,7 @@ test.serial('a sum of trade has a quantity only if all its rows have one in the 
   );
 });
 
-test.serial('a code of its own, then an ISIN, wins over a code that another security had', async (t) => {
+test.serial('a current code, then an ISIN, wins over a former code of another security', async (t) => {
   const columns = 'code,isin,name,type,currency,source';
   await service.load('securities', [
     columns,
@@ -246,7 +246,7 @@ test.serial('a cut-off changes from the last one before it, of three or more', a
 });
 
 test.serial(
-  'what is published of a price or a trade comes before what follows from other figures',
+  'published figures of a price or a trade take precedence over figures that are derived',
   async (t) => {
     await service.load('securities', ['code,name,type,currency,source', 'C-1,Certificate,tfc,PKR,Exchange']);
     await service.load('security-prices', [

@@ -113,7 +113,7 @@ const revised = [
   'RATES,2026-01-03,12345678901234567890.5,,buy,x,c',
 ];
 
-test.serial('every value of the files is that of /v1, newest and as of each vintage', async (t) => {
+test.serial('every value of the files equals that of /v1, newest and as of each vintage', async (t) => {
   await loaded(first, '2026-02-01', 'Bank');
   await loaded(revised, '2026-02-02', 'Bank', true);
   await loaded(

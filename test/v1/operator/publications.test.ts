@@ -145,7 +145,7 @@ test.serial(
 );
 
 test.serial(
-  'rows that are not valid are reported by the check, and stop the publication whole',
+  'rows that are invalid are reported by the check, and they prevent the whole publication',
   async (t) => {
     const { id } = await newUpload('faulty.csv', daily.replace(',3\n', ',x3x\n'));
     const before = await loads();
@@ -270,7 +270,7 @@ test.serial(
 );
 
 test.serial(
-  'an entry that is wrong is refused by line and key, and one that is edited is used',
+  'an entry that is invalid is refused by its line and key, and an edited entry is used',
   async (t) => {
     const { id, tables } = await newUpload('edited-2024.csv', rows('1', '2'));
     const entry = tables[0]?.entry ?? '';
@@ -360,7 +360,7 @@ test.serial(
   },
 );
 
-test.serial('the preview of an upload names what it leaves out and what the load will refuse', async (t) => {
+test.serial('the preview of an upload names omitted parts and cells that will be refused', async (t) => {
   const { tables } = dataOf<WithChoices>(
     await operator.upload(
       'left.csv',

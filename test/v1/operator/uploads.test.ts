@@ -180,7 +180,7 @@ test.serial('a deleted upload and one that has expired are gone, with their file
     t.is(codeOf(await operator.get(`/uploads/${id}`)), 'not_found', id);
 });
 
-test.serial('an account may have ten uploads at a time, and is informed', async (t) => {
+test.serial('an account can have ten uploads, and the next is refused with the reason', async (t) => {
   await services.database.query(
     `insert into embargo.uploads (upload_id, account_id, name, publication, created_at, expires_at)
      select gen_random_uuid(), $1, 'a.csv', 'uploads', now(), now() + interval '1 hour' from generate_series(1, 9)`,

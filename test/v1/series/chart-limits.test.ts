@@ -49,7 +49,7 @@ test.serial(
   },
 );
 
-test.serial('a PNG that the client has is confirmed without being drawn, even the largest', async (t) => {
+test.serial('a PNG that the client already has is confirmed without drawing, even a large one', async (t) => {
   const path = '/v1/series/RATE/chart.png?width=1600&height=1200';
   const drawn = await call(path);
   t.is(drawn.status, 200);

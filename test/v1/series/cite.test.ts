@@ -169,7 +169,7 @@ test.serial('BibTeX and CSL are files of their own, by format or by Accept', asy
   t.is((await service.call('/v1/series/CPI/cite?format=csv')).status, 400);
 });
 
-test.serial('a citation is of the day: it changes at midnight in UTC, and with each load', async (t) => {
+test.serial('a citation is dated by day: it changes at midnight UTC, and with each load', async (t) => {
   const path = '/v1/series/CPI/cite';
   const first = await service.call(path);
   const etag = first.headers.get('etag') ?? '';

@@ -51,7 +51,7 @@ test.before(async () => {
   });
 });
 
-test.serial('the old series says where it goes on, and the new one what it continues', async (t) => {
+test.serial('the old series names its continuation, and the new one names the old series', async (t) => {
   for (const path of ['', '/latest', '?vintage=2024-06-30']) {
     t.like(await metaOf(`/v1/series/CPI.M${path}`), {
       frequency: 'monthly',
