@@ -59,7 +59,7 @@ test.before(async () => {
   for (const day of days) await retracted(await loaded('OTHER', ['2024-01-01 5'], { vintage: day }), day);
 });
 
-test.serial('a backfill folds nothing again for retractions of other series', async (t) => {
+test.serial('a backfill folds nothing for retractions of other series', async (t) => {
   await loaded('ALONE', ones, { vintage: '2024-05-01' });
   t.is(await backfilled('ALONE', '2024-04-01'), 0);
 });
@@ -115,7 +115,7 @@ for (const [what, retractedDates] of [
   ['one of its points', longDates.slice(-1)],
 ] as const)
   test.serial(
-    `a backfill never joins its points with all loads that were retracted since: of ${what}`,
+    `a backfill never joins its points with all loads that were retracted since then: ${what}`,
     async (t) => {
       const id = what.replaceAll(' ', '-').toUpperCase();
       const all = (value: number) => [
@@ -138,7 +138,7 @@ for (const [what, retractedDates] of [
     },
   );
 
-test.serial('a file of vintages never joins its series with the retracted loads of others', async (t) => {
+test.serial('a file of vintages never joins its series with retracted loads of others', async (t) => {
   const ids = Array.from({ length: 200 }, (_, i) => `MANY.${i}`);
   const all = (vintage: string) =>
     ids.flatMap((id) => [`${id},2024-01-01,1,${vintage}`, `${id},2024-01-02,1,${vintage}`]);

@@ -47,7 +47,7 @@ const howLong: fc.Parameters<unknown> = {
 };
 
 test.serial(
-  'after any loads, embargoes, retractions, renames, merges, breaks and deletions, every day shows of every series what a fold of the loads active on it shows',
+  'after any loads, embargoes, retractions, renames, merges, breaks and deletions, every series on every day equals the fold of the loads active on it',
   async (t) => {
     await fc.assert(fc.asyncProperty(anySteps, agree), howLong);
     t.pass();

@@ -70,7 +70,7 @@ const waiting = async () =>
   ).length > 0;
 
 test.serial(
-  'a publisher that is killed while it checks or publishes has done nothing, and the next one does it once',
+  'a publisher killed during a check or a publication has changed nothing, and the next one does it once',
   async (t) => {
     let publisher = await startPublisher();
     const sent = await ask(
@@ -102,7 +102,7 @@ test.serial(
   },
 );
 
-test.serial('an upload that does not arrive whole is not kept', async (t) => {
+test.serial('an incomplete upload is not stored', async (t) => {
   const target = '/v1/operator/uploads?name=cut.csv';
   const leaving = new AbortController();
   async function* cut() {
@@ -121,7 +121,7 @@ test.serial('an upload that does not arrive whole is not kept', async (t) => {
   t.pass();
 });
 
-test.serial('the publisher deletes uploads that have expired, also those that never arrived', async (t) => {
+test.serial('the publisher deletes expired uploads, including incomplete ones', async (t) => {
   await database.query(
     `insert into embargo.uploads (upload_id, account_id, name, publication, created_at, expires_at)
      values (gen_random_uuid(), 'acct_a', 'a.csv', 'uploads', now(), now())`,

@@ -189,7 +189,7 @@ function checkModel(t: ExecutionContext, histories: Histories): void {
 }
 
 test.serial(
-  'any loads at any vintages in any order leave every row, of every field, as if each had been kept whole',
+  'any loads of any vintages in any order result in the rows of the model, in every field',
   async (t) => {
     const property = fc.asyncProperty(
       fc.array(anyLoad, { minLength: 1, maxLength: 8, size: 'max' }),
@@ -218,7 +218,7 @@ test.serial(
 );
 
 test.serial(
-  'loading everything again in the order of the vintages changes nothing where no vintage was corrected',
+  'loading everything again in the order of the vintages changes nothing if no vintage was corrected',
   async (t) => {
     const distinctVintages = fc.uniqueArray(anyLoad, {
       minLength: 2,
@@ -270,7 +270,7 @@ async function storedRows(prefix: string): Promise<unknown> {
 }
 
 test.serial(
-  'a file of many vintages leaves every row, confirmations included, that its vintages leave one by one',
+  'a file of many vintages results in the same rows, including confirmations, as its vintages one by one',
   async (t) => {
     const file = fc.record({
       full: fc.boolean(),
@@ -299,7 +299,7 @@ test.serial(
   },
 );
 
-test.serial('a vintage is known whole only if every point that it states again is on record', async (t) => {
+test.serial('a vintage counts as recorded only if every restated point is on record', async (t) => {
   const rows = (id: string, ...said: string[]) => [
     'series_id,date,value,vintage',
     ...said.map((each) => `${id},${each}`),
