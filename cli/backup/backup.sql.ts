@@ -161,7 +161,8 @@ export async function emptyJobs(on: Queryable): Promise<void> {
 
 /**
  * Makes numbers from before the restore useless to anyone who still has them: the newest load and the last change of an account get numbers
- * that no earlier one has reached, the milliseconds since 1970 (a load takes more than one). No gateway's registration is kept: each registers anew.
+ * that no earlier one has reached, the milliseconds since 1970 (a load takes more than one). The registrations of gateways are deleted: each
+ * registers again.
  * @returns the number of the newest load.
  */
 export async function beginNewNumbers(on: Queryable): Promise<number> {

@@ -11,7 +11,7 @@ interface Measured {
 
 /**
  * Makes the service serve its metrics.
- * @param metrics where; undefined: nowhere. @throws Error if the port is taken; the service is closed then.
+ * @param metrics where; undefined: nowhere. @throws Error if the port is in use; the service is closed then.
  */
 export async function withMetrics<Service extends Measured>(
   service: Service,

@@ -46,7 +46,7 @@ const operatorPlaces = [
   { name: 'All plans', path: '/dashboard/operator/plans' },
 ] as const;
 
-/** A page of the account: `Page` within the frame, once there is a session and the account is loaded. Other path parameters begin it anew. */
+/** A page of the account: `Page` within the frame, once there is a session and the account is loaded. It is recreated for other path parameters. */
 export function accountPage(Page: ComponentType<OfAccount & PageProps>): ComponentType<PageProps> {
   return function AccountPage({ params }: PageProps) {
     const token = session.value?.token;
