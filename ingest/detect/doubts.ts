@@ -69,7 +69,7 @@ function doubtDimensions(draft: Draft, { layout: { dates, titles }, columns, row
   );
 }
 
-/** Whether the column states if the dates of its rows are months, quarters or years. */
+/** Whether the column states the length of each row's period: month, quarter or year. */
 function isLengthOfPeriod(
   column: number,
   dates: Extract<Layout['dates'], { kind: 'column' }>,

@@ -52,7 +52,7 @@ export function comparisonOf({ mode, base: asked, years }: CompareState, all: re
       .sort(byCoarseness)
       .at(-1) ?? 'monthly';
   const finest = all.map(({ meta }) => meta.frequency).sort(byCoarseness)[0] ?? 'monthly';
-  // Ends where all have values, so that a discontinued series is compared over its last years.
+  // The last date at which all have values: a discontinued series is compared over its last years.
   const [until = ''] = all.flatMap(({ points }) => points.at(-1)?.date ?? []).sort();
   const from =
     years === null ? '' : `${String(Number(until.slice(0, 4)) - years).padStart(4, '0')}${until.slice(4)}`;

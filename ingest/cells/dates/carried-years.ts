@@ -34,7 +34,7 @@ export class CarriedYears {
   #last = '';
   #step = 0;
 
-  /** @param read if given, a text that is not later than the previous one gets no year, as its year is unknown. */
+  /** @param read if given, a text that breaks the order of the previous ones gets no year, as its year is unknown. */
   constructor(read: ReadDateText | null) {
     this.#read = read;
   }

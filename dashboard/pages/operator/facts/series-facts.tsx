@@ -88,7 +88,7 @@ function useEdits(): Edits {
   const [draft, setKept] = useState(keptDraft);
   const [faults, setFaults] = useState<readonly Fault[]>([]);
   useEffect(() => keepDraft(draft), [draft]);
-  /** Removes the faults of facts that have been typed again. */
+  /** Also removes the faults of series that were edited, as these may be outdated. */
   function setDraft(next: Draft): void {
     setKept(next);
     setFaults(faults.filter(({ id }) => next[id] !== undefined && next[id] === draft[id]));
