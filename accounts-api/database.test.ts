@@ -1,4 +1,4 @@
-// Connections of Sequelize that break at the worst moment. The server is a socket that sends PostgreSQL's first messages.
+// Sequelize connections that break at the worst moment. The server is a socket that sends PostgreSQL's first messages.
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import test from 'ava';
@@ -13,12 +13,12 @@ function message(type: string, body: Buffer): Buffer {
   return Buffer.concat([Buffer.from(type), length, body]);
 }
 
-test('a server that ends in the moment in which it accepts a connection fails the statement and not the process', async (t) => {
+test('a server that stops just as it accepts a connection fails the statement, not the process', async (t) => {
   const ending = 'SFATAL\0VFATAL\0C57P01\0Mterminating connection due to unexpected postmaster exit\0\0';
   const server = createServer((socket) => {
-    socket.on('error', () => undefined); // the client hangs up
+    socket.on('error', () => undefined); // the client closes the connection
     socket.once('data', () => {
-      // In one piece, as they arrive at a process that was stalled meanwhile.
+      // In one write, as a process that was stalled meanwhile receives them.
       socket.end(
         Buffer.concat([
           message('R', Buffer.alloc(4)), // authenticated
@@ -35,19 +35,19 @@ test('a server that ends in the moment in which it accepts a connection fails th
   await t.throwsAsync(db.sequelize.query('select 1'), { message: /not queryable|terminating connection/ });
 });
 
-/** A metric of the pool, by the state it is labelled with. */
+/** A metric of the pool with the given state label. */
 function figure(db: AccountsDatabase, name: string, state?: string): number | undefined {
   const metric = db.metrics.find((each) => each.name === `almanac_database_${name}`);
   return metric?.read().find(({ labels }) => state === undefined || labels?.['state'] === state)?.value;
 }
 
-/** How many statements were timed. */
+/** The number of timed statements. */
 function timed(db: AccountsDatabase): number | undefined {
   const metric = db.metrics.find(({ name }) => name === 'almanac_database_statement_duration_seconds');
   return metric?.read().find(({ suffix }) => suffix === '_count')?.value;
 }
 
-test('the figures of the pool name the connections that are busy and idle, and the statements that wait for one', async (t) => {
+test('the pool metrics report busy connections, idle connections, and statements that wait for one', async (t) => {
   const database = await createTestDatabase();
   t.teardown(() => database.drop());
   const db = connect(database.url);

@@ -1,4 +1,4 @@
-// Events of accounts: written with the change that they report or not at all.
+// Events of accounts are written in the transaction of the change that they report, or not at all.
 import test from 'ava';
 import { startAccountsService, type AccountsService } from '../test/services/accounts-service.ts';
 import { eventsIn, type WrittenEvent } from '../test/services/outbox.ts';
@@ -19,14 +19,14 @@ async function eventsOf(accountId: string): Promise<WrittenEvent[]> {
 
 const shown = (events: readonly WrittenEvent[]) => events.map(({ type, data }) => [type, data['key']]);
 
-test('every way to make or revoke a key writes its event, with what may be shown of the key', async (t) => {
+test('every creation or revocation of a key writes its event, with only the public fields of the key', async (t) => {
   const client = await service.newClient();
   const expires_at = '2027-01-31T00:00:00Z';
   const ask = { method: 'POST', body: { name: 'Production', expires_at } };
   const { body } = await service.as(client, '/v1/keys', ask);
   const made = (body as { data: { id: string; masked: string; key: string } }).data;
   await service.as(client, `/v1/keys/${made.id}`, { method: 'DELETE' });
-  await service.as(client, `/v1/keys/${made.id}`, { method: 'DELETE' }); // has ended: nothing changes
+  await service.as(client, `/v1/keys/${made.id}`, { method: 'DELETE' }); // already revoked: nothing changes
   const second = await createKey(service.deps, client.accountId, 'second');
   await revokeKey(service.deps, second.id);
 
@@ -45,7 +45,7 @@ test('every way to make or revoke a key writes its event, with what may be shown
   t.false(JSON.stringify(events).includes(made.key), 'the value of the key is nowhere');
 });
 
-test('a retry with its Idempotency-Key makes no second event', async (t) => {
+test('a retry with the same Idempotency-Key writes no second event', async (t) => {
   const client = await service.newClient();
   const ask = { method: 'POST', body: { name: 'once' }, headers: { 'idempotency-key': 'events-once' } };
   for (const replayed of [null, 'true']) {
@@ -55,7 +55,7 @@ test('a retry with its Idempotency-Key makes no second event', async (t) => {
   t.is((await eventsOf(client.accountId)).length, 2);
 });
 
-test('a key that is not made or not revoked in the end was never reported', async (t) => {
+test('a key whose creation or revocation is rolled back is not reported', async (t) => {
   const client = await service.newClient();
   const undone = service.deps.db.inTransaction(async (transaction) => {
     const requester = {
@@ -69,7 +69,7 @@ test('a key that is not made or not revoked in the end was never reported', asyn
   t.deepEqual(shown(await eventsOf(client.accountId)), [['key.created', client.keyId]]);
 });
 
-test('a key whose event cannot be written is neither made nor revoked', async (t) => {
+test('a key whose event cannot be written is neither created nor revoked', async (t) => {
   const client = await service.newClient();
   const { sequelize } = service.deps.db;
   await sequelize.query(
@@ -85,14 +85,14 @@ test('a key whose event cannot be written is neither made nor revoked', async (t
   );
 });
 
-test('the events of an account go with it', async (t) => {
+test('the events of an account are deleted with it', async (t) => {
   const client = await service.newClient();
   t.is((await eventsOf(client.accountId)).length, 1);
   await service.deps.db.accounts.destroy({ where: { id: client.accountId } });
   t.deepEqual(await eventsOf(client.accountId), []);
 });
 
-test('events of several types and accounts are written at once, in their order, and none of none', async (t) => {
+test('events of several types and accounts are written together in their order; an empty list writes none', async (t) => {
   const [one, two] = [await service.newClient(), await service.newClient()];
   const test = { type: 'webhook.test', accountId: one.accountId, data: { webhook: 'wh_a' } } as const;
   const data = { month: '2026-11-01', percent: 80, limit: 1000 };

@@ -1,4 +1,4 @@
-// What nobody can ask for any more is thrown away at that instant and not before, and nothing else is.
+// Rows that can no longer be used are deleted at that instant and not before; all others stay.
 import test from 'ava';
 import { QueryTypes } from 'sequelize';
 import { dataOf, startAccountsService } from '../test/services/accounts-service.ts';
@@ -11,7 +11,7 @@ import { prune } from './housekeeping.sql.ts';
 const minuteMs = 60_000;
 const dayMs = 24 * 60 * minuteMs;
 
-test('rows go at the instant at which they end, table by table', async (t) => {
+test('rows are deleted at the instant at which they expire, table by table', async (t) => {
   const issuer = await startOddIssuer();
   t.teardown(() => issuer.close());
   const service = await startAccountsService(undefined, undefined, { signIn: { google: issuer.settings } });
@@ -19,8 +19,8 @@ test('rows go at the instant at which they end, table by table', async (t) => {
   const { password, newHolder, newSession, newSignUp, mailLink } = await holdersOf(service);
   const { db } = service.deps;
 
-  const holder = await newHolder(); // with a session that nobody uses
-  const { sessionId } = await newSession(holder.accountId); // and one that is always in use
+  const holder = await newHolder(); // with an unused session
+  const { sessionId } = await newSession(holder.accountId); // and one in constant use
   await db.sequelize.query(
     `update accounts.sessions set idle_expires_at = idle_expires_at + interval '30 days' where id = $1`,
     { bind: [sessionId] },
@@ -29,7 +29,7 @@ test('rows go at the instant at which they end, table by table', async (t) => {
   await mailLink(holder, 'reset_password');
   await mailLink(holder, 'verify_email');
   t.is((await service.anonymously('/auth/google/start')).status, 302);
-  const enrolled = await newHolder(); // with another session that nobody uses
+  const enrolled = await newHolder(); // with another unused session
   await enrolHolder(service, enrolled, { password });
   const first = { email: enrolled.email, password };
   t.is((await service.anonymously('/auth/login', { body: first })).status, 202);

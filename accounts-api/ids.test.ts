@@ -15,7 +15,7 @@ test('ids cannot be guessed: each character is one of 32 at random, and none rev
       const counts = new Map<string, number>();
       for (const id of ids) counts.set(id[place] ?? '', (counts.get(id[place] ?? '') ?? 0) + 1);
       t.is(counts.size, 32);
-      // 125 of each are expected, with a deviation of 11: seven deviations either way happen once in 10^9 runs.
+      // 125 of each are expected, with a standard deviation of 11; seven deviations either way occur once in 10^9 runs.
       for (const [character, count] of counts)
         t.true(count > 48 && count < 202, `${character} at ${place}: ${count}`);
     }

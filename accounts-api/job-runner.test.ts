@@ -3,7 +3,7 @@ import type { PgBoss } from 'pg-boss';
 import { silentLog } from '../test/services/harness.ts';
 import { runJobs } from './job-runner.ts';
 
-test('a job that is being recorded as done while the runner closes is not handed back', async (t) => {
+test('a job that is being recorded as done while the runner closes is not returned to the queue', async (t) => {
   const [begun, over, recording, recorded] = Array.from({ length: 4 }, () => Promise.withResolvers<void>());
   if (!begun || !over || !recording || !recorded) throw new Error('four are made');
   const handedBack: unknown[] = [];
@@ -25,7 +25,7 @@ test('a job that is being recorded as done while the runner closes is not handed
   const closed = runner.close();
   over.resolve();
   await recording.promise;
-  await new Promise((resolve) => setImmediate(resolve)); // lets `close` go on as far as it does
+  await new Promise((resolve) => setImmediate(resolve)); // lets `close` proceed as far as it can
   recorded.resolve();
   await closed;
   t.deepEqual(handedBack, []);

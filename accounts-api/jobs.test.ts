@@ -6,7 +6,7 @@ import { untilThere, within } from '../test/run/until.ts';
 import { connect } from './database.ts';
 import { openJobs, startWork, type MailJob, type Work } from './jobs.ts';
 
-/** Jobs of a database of their own, whose work a test does itself. */
+/** Jobs in a database of their own; the test performs their work. */
 async function openQueue(t: ExecutionContext) {
   const database = await createTestDatabase();
   t.teardown(() => database.drop());
@@ -39,7 +39,7 @@ const requests = (count: number) =>
 const signUps = (count: number) =>
   Array.from({ length: count }, (_, i): MailJob => ({ mail: 'sign_up', signupId: `sup_${i}` }));
 
-test('a job exists if and only if its transaction commits, and one that fails is done again', async (t) => {
+test('a job exists if and only if its transaction commits, and a failed job is run again', async (t) => {
   const { db, jobs, work } = await openQueue(t);
   const aborted = db.inTransaction(async (transaction) => {
     await jobs.enqueue(transaction, { mail: 'reset_password', email: 'rolled-back@example.org' });
@@ -71,7 +71,7 @@ test('a job exists if and only if its transaction commits, and one that fails is
   t.deepEqual(emails.sort(), ['one@example.org', 'two@example.org']);
 });
 
-test('requests for unknown e-mail addresses delay no mail, and a thousand are looked up at once', async (t) => {
+test('requests for unknown e-mail addresses delay no mail, and a thousand are looked up together', async (t) => {
   const { enqueue, work, url } = await openQueue(t);
   await enqueue(...requests(2500));
   await enqueue(...signUps(30));
@@ -99,7 +99,7 @@ test('requests for unknown e-mail addresses delay no mail, and a thousand are lo
   t.is(sent.length, 30);
 });
 
-test('notices go first, then the mails of account holders, then those that anyone can cause', async (t) => {
+test('notices are sent first, then the mails of account holders, then those that anyone can cause', async (t) => {
   const { enqueue, work } = await openQueue(t);
   const at = '2026-11-20T10:00:00.000Z';
   const each = <Job>(make: (i: number) => Job) => Array.from({ length: 20 }, (_, i) => make(i));
@@ -142,7 +142,7 @@ test('a mail that takes hours keeps its lease and is not sent again, and delays 
   await enqueue(...signUps(60));
   await within('the others are sent', all.promise);
 
-  // As if it had begun yesterday, with half of its lease left: it is renewed every 3 s. The lease of another job, whose worker is dead, lapses meanwhile.
+  // As if it had begun yesterday, with half of its lease left; the lease is renewed every 3 s. Meanwhile the lease of a dead worker's job expires.
   await rows(
     `update jobs.job set started_on = now() - interval '23 hours', heartbeat_on = now() - interval '5 seconds' where id = $1`,
     slow,
@@ -152,7 +152,7 @@ test('a mail that takes hours keeps its lease and is not sent again, and delays 
      values ('mail', '{"mail":"sign_up"}', 'active', now() - interval '1 minute', 10, now(), 'standard')`,
   );
   await untilThere('the lease of the dead worker has lapsed', async () => {
-    // To be sent again, or sent already.
+    // Either due to be sent again, or already sent.
     return (await mailJobs(url)).find(
       ({ data, state }) => data.mail === 'sign_up' && !Object.hasOwn(data, 'signupId') && state !== 'active',
     );
@@ -168,7 +168,7 @@ test('a mail that takes hours keeps its lease and is not sent again, and delays 
   t.is((await mailJobs(url)).find(({ id }) => id === slow[0])?.state, 'completed');
 });
 
-test('without a database nothing is written and the next attempt starts afresh', async (t) => {
+test('without a database nothing is written, and the next attempt starts over', async (t) => {
   const { db } = await openQueue(t);
   const nowhere = openJobs(db.sequelize, 'postgres://nobody@127.0.0.1:1/nothing', silentLog);
   const attempt = () =>

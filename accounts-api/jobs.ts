@@ -36,7 +36,7 @@ export type MailJob =
       failingSince: string;
       nextFetchAt: string;
     }
-  /** What changed of what an account follows: after each follow's place, up to and with the update `until`. Places are cursors of updates. */
+  /** Changes of the data that an account follows: after each follow's place, up to and including the update `until`. Both are cursors of updates. */
   | { mail: 'changes'; accountId: string; until: string; follows: readonly { id: string; place: string }[] }
   /** A notice of an event, to the e-mail address it concerns. */
   | { mail: 'notice'; notice: Notice; email: string; at: string };

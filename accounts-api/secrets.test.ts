@@ -47,7 +47,7 @@ test('while two secrets overlap, either verifies', (t) => {
   }
 });
 
-test('a secret stays readable while its key is known as a previous one, and is renewed to the present one', (t) => {
+test('a secret can be decrypted while its key is set as the previous one, and is re-encrypted with the current one', (t) => {
   const before = createSecrets([old]).mint('wh_a');
   const both = createSecrets([next, old]);
   const opened = both.open('wh_a', before.sealed);

@@ -1,4 +1,4 @@
-// A mail is made when it is sent: what it was about may be gone by then, or belong to somebody else.
+// A mail is composed when it is sent; by then its subject may no longer exist, or may belong to another account.
 import test, { type ExecutionContext } from 'ava';
 import { QueryTypes } from 'sequelize';
 import { dataOf, startAccountsService, type AccountsService } from '../test/services/accounts-service.ts';
@@ -13,7 +13,7 @@ import { openJobs, type MailJob } from './jobs.ts';
 import { setRole, setStatus } from './operator/operator-access.ts';
 import { startWorker } from './worker.ts';
 
-/** A worker beside a service. */
+/** A worker next to a service. */
 async function workerOf(
   t: ExecutionContext,
   service: AccountsService,
@@ -29,12 +29,12 @@ async function workerOf(
   t.teardown(() => worker.close());
 }
 
-/** Resolves once every mail is sent, or will not be. */
+/** Resolves once every mail has been sent or dropped. */
 function untilNoneIsLeft(service: AccountsService): Promise<void> {
   return until('no job is left', async () => (await mailJobsLeft(service.databaseUrl)).length === 0);
 }
 
-test('no mail is sent about something that no longer holds, and no link to the e-mail address of another account', async (t) => {
+test('no mail is sent if its reason no longer applies, and no link to the e-mail address of another account', async (t) => {
   const mailbox = await startMailbox();
   t.teardown(() => mailbox.close());
   const service = await startAccountsService();
@@ -124,7 +124,7 @@ test('no mail is sent about something that no longer holds, and no link to the e
   );
 });
 
-test('a mail that is refused for good is not sent again, its account is marked, and the next mail that is taken unmarks it', async (t) => {
+test('a permanently refused mail is not sent again; its account is marked until a mail is accepted', async (t) => {
   let isRefused = true;
   const smtp = await startScriptedSmtp((stage) =>
     isRefused && stage === 'RCPT' ? '550 5.1.1 no such mailbox' : undefined,
@@ -172,7 +172,7 @@ test('a mail that is refused for good is not sent again, its account is marked, 
   await send(notice);
   t.is(await refusedAt(holder), null);
 
-  // The mark is of the e-mail address, not of its holder.
+  // The mark belongs to the e-mail address, not to its holder.
   await service.deps.db.accounts.update({ mailRefusedAt: new Date() }, { where: { id: other.accountId } });
   const body = { token: await mailLink(other, 'change_email', newEmail()) };
   dataOf(t, await service.signedIn(other, '/auth/verify-email', { body }));

@@ -53,7 +53,7 @@ export interface WorkerOptions {
   mail: MailSettings;
   /** Undefined: the worker sends no webhooks. */
   webhooks?: (WebhookSettings & DeliveryTiming) | undefined;
-  /** What the links that end follows are signed with: the first signs. Undefined: changes of what accounts follow are not mailed. */
+  /** The secrets that sign unsubscribe links; the first one signs. Undefined: no mails about followed data are sent. */
   unsubscribeSecrets?: readonly string[] | undefined;
   /** Undefined: no plan can be bought. */
   stripe?: StripeSettings | undefined;

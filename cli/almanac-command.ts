@@ -10,7 +10,7 @@ export function pathOf(command: CommandUnknownOpts): string {
 export class AlmanacCommand extends Command {
   constructor(name?: string) {
     super(name);
-    this.helpCommand(false); // `almanac help keys` is that of main.ts
+    this.helpCommand(false); // main.ts handles `almanac help keys`
   }
 
   /** Subcommands have the same rules. */

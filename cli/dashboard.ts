@@ -86,7 +86,7 @@ async function digestOf(names: readonly string[]): Promise<string> {
   return hash('sha256', digests.join('\n')).slice(0, 16);
 }
 
-const picturesOfDocs = path.join('docs', 'images'); // no guide has them
+const picturesOfDocs = path.join('docs', 'images'); // not part of any guide
 
 /** The file itself, or all files of the directory but builds, as paths from the project's root. */
 async function filesBelow(name: string): Promise<string[]> {
@@ -120,7 +120,7 @@ async function takeName(unfinished: string, directory: string): Promise<void> {
   try {
     await rename(unfinished, directory);
   } catch (error) {
-    if (!existsSync(directory)) throw error; // else another process was first, with the same files
+    if (!existsSync(directory)) throw error; // otherwise another process has built the same files first
   }
 }
 

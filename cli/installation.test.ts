@@ -10,21 +10,21 @@ import { silentLog } from '../test/services/harness.ts';
 import { openInstallation, type Installation } from './installation.ts';
 
 const directory = mkdtempSync(path.join(tmpdir(), 'almanac-roles-'));
-chmodSync(directory, 0o755); // where root runs this, PostgreSQL's own user must get in
+chmodSync(directory, 0o755); // if root runs this, PostgreSQL's own user needs access
 const settings = readSettings({ DATA_DIR: path.join(directory, 'data') });
 let installation: Installation;
 let waits = 0;
 const meanwhile = () => void (waits += 1);
 test.before(async () => {
   installation = await openInstallation(settings, { create: true, meanwhile });
-  await makeJob(installation.accountsDatabaseUrl); // pg-boss makes its tables with the first
+  await makeJob(installation.accountsDatabaseUrl); // pg-boss creates its tables with the first job
 });
 test.after.always(async () => {
   await installation.stop();
   rmSync(directory, { recursive: true });
 });
 
-test('what can be done while PostgreSQL is made and started is begun once, and not if it runs', async (t) => {
+test('work that can run while PostgreSQL is created and started is begun once, and not if PostgreSQL already runs', async (t) => {
   t.is(waits, 1);
   await openInstallation(settings, { meanwhile });
   t.is(waits, 1);
@@ -46,9 +46,9 @@ async function attempt(url: string, ...statements: string[]): Promise<Record<str
 }
 
 const forbidden = '42501';
-const writing = 'set default_transaction_read_only = off'; // a default keeps nobody from writing
+const writing = 'set default_transaction_read_only = off'; // any connection can change the read-only default
 
-/** What a connection may do with the tables of each schema, tried on every one: `{ data: ['read'], accounts: [] }`. */
+/** The rights of a connection on the tables of each schema, tried on every table: `{ data: ['read'], accounts: [] }`. */
 async function rightsOf(url: string): Promise<Record<string, string[]>> {
   const tables = (await attempt(
     installation.databaseUrl,
@@ -61,7 +61,7 @@ async function rightsOf(url: string): Promise<Record<string, string[]>> {
   const may = (statement: string) =>
     client.query(statement).then(
       () => true,
-      // Whatever else stops it, such as a trigger of an append-only table, comes after the right was found.
+      // Other errors, such as from a trigger of an append-only table, occur only if the role has the right.
       (error: unknown) => (error as pg.DatabaseError).code !== forbidden,
     );
   const rights: Record<string, Set<string>> = {};
@@ -96,7 +96,7 @@ const forbiddenToAll = [
 test.serial('the embedded data-api reads schema data, writes nothing, and reaches no account', async (t) => {
   const url = installation.dataApiDatabaseUrl;
   t.deepEqual(await rightsOf(url), {
-    data: ['', 'read'], // all but what was published by whom
+    data: ['', 'read'], // everything except who published what
     accounts: [''],
     events: [''],
     jobs: [''],
@@ -160,7 +160,7 @@ test.serial(
   },
 );
 
-test.serial('what a later migration makes belongs to the service of its schema alone', async (t) => {
+test.serial('objects of a later migration are accessible only to the service of their schema', async (t) => {
   const { databaseUrl, dataApiDatabaseUrl, accountsDatabaseUrl } = installation;
   await attempt(databaseUrl, 'create table data.later ()', 'create table accounts.later ()');
   t.deepEqual(await attempt(dataApiDatabaseUrl, 'select from data.later'), []);
@@ -208,7 +208,7 @@ test.serial(
   },
 );
 
-test.serial('a role that was given another password gets its own back', async (t) => {
+test.serial('a role with a changed password gets its own password back', async (t) => {
   const { databaseUrl, dataApiDatabaseUrl } = installation;
   await attempt(databaseUrl, "alter role almanac_data_api password 'of somebody else'");
   t.is(await attempt(dataApiDatabaseUrl, 'select'), '28P01');

@@ -25,11 +25,11 @@ export interface Installation {
   settings: Settings;
   /** For the operator: migrations, loads. */
   databaseUrl: string;
-  /** Of data-api: in the embedded database a role that reads schema data and nothing else. */
+  /** For data-api: in the embedded database a role that reads schema data and nothing else. */
   dataApiDatabaseUrl: string;
-  /** Of accounts-api, its worker and the commands for accounts: in the embedded database a role for schema accounts. */
+  /** For accounts-api, its worker and the commands for accounts: in the embedded database a role for schema accounts. */
   accountsDatabaseUrl: string;
-  /** Of the publisher: in the embedded database a role that writes schema data. */
+  /** For the publisher: in the embedded database a role that writes schema data. */
   publisherDatabaseUrl: string;
   /** The migrations that were run when opening it. */
   migrated: readonly string[];

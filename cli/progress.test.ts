@@ -11,7 +11,7 @@ function terminal(isTTY: boolean, columns?: number) {
   };
 }
 
-test('a terminal shows the share of the file that is read, and the rows', (t) => {
+test('a terminal shows the share of the file that has been read, and the rows', (t) => {
   const out = terminal(true);
   const progress = createProgress(2_000, out);
   progress.show(1_234, 500);
@@ -22,7 +22,7 @@ test('a terminal shows the share of the file that is read, and the rows', (t) =>
   t.is(out.written[2], '\r\x1b[K');
 });
 
-test('standard input has no end to see, so its rows alone are shown', (t) => {
+test('for standard input, whose size is unknown, only the rows are shown', (t) => {
   const out = terminal(true);
   createProgress(undefined, out).show(1_234, 500);
   t.is(out.written[0], '\r\x1b[K1,234 rows');

@@ -15,7 +15,7 @@ import { projectRoot } from '../kernel/project.ts';
 import { plansFileOf, readSettings, type Settings } from '../kernel/settings/settings.ts';
 import { settingNames } from '../kernel/settings/variables.ts';
 
-/** The variables that each property of the settings is made of. */
+/** The variables from which each property of the settings is derived. */
 const variablesOf: Record<keyof Settings, readonly string[]> = {
   host: ['HOST'],
   port: ['PORT'],
@@ -82,7 +82,7 @@ const variablesOf: Record<keyof Settings, readonly string[]> = {
   logLevel: ['LOG_LEVEL'],
 };
 
-/** The variables behind all settings that work reads; every start of a service reads the plans as well. */
+/** The variables of all settings that the work reads; every start of a service also reads the plans. */
 function readWithin(work: (settings: Settings) => void): string[] {
   const read = new Set<keyof Settings>(['plansFile']);
   const real = readSettings({ DASHBOARD: 'off', IDENTITY_SECRET: 'i'.repeat(32) });
@@ -121,7 +121,7 @@ function installationOf(settings: Settings): Installation {
   };
 }
 
-test('each service reads the settings that the table says, and no other', (t) => {
+test('each service reads exactly the settings in the table', (t) => {
   const signal = new AbortController().signal;
   const starts: Partial<Record<ProcessName, (settings: Settings) => void>> = {
     gateway: (settings) => void ownGatewayOptions(settings, plans, signal),
@@ -145,7 +145,7 @@ test('each setting is read by a process', (t) => {
   for (const [name, processes] of Object.entries(readBy)) t.true(processes.length > 0, name);
 });
 
-test('docs/operations.md says which process reads which setting', (t) => {
+test('docs/operations.md states which process reads which setting', (t) => {
   const text = readFileSync(path.join(projectRoot, 'docs/operations.md'), 'utf8');
   const rows = [...text.matchAll(/^\| `([A-Z][A-Z0-9_]+)` \|((?: [x ]? ?\|){7})$/gm)];
   const documented = rows.map(([, name = '', cells = '']) => {

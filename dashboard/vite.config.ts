@@ -1,4 +1,4 @@
-// How the dashboard is built, and served while it is worked on: npx vite dashboard, beside npm start.
+// How the dashboard is built, and served during development: `npx vite dashboard`, next to `npm start`.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { defineConfig } from 'vite';

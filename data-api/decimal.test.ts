@@ -48,7 +48,7 @@ test('a base that is not positive has no ratio', (t) => {
   }
 });
 
-/** Pairs of any numbers, and pairs whose quotient ends in a half. */
+/** Pairs of arbitrary numbers, and pairs whose quotient ends in a half. */
 const pairs = fc.oneof(
   fc.tuple(digits, digits),
   fc
@@ -79,7 +79,7 @@ function alignedUnits(...texts: [string, string]): [bigint, bigint] {
   return [a ?? 0n, b ?? 0n];
 }
 
-/** Whether no other number of ten digits is nearer to above / below than the text. */
+/** Whether the text is the ten-digit number nearest to above / below. */
 function isNearest(text: string | null, above: bigint, below: bigint): boolean {
   if (text === null) return false;
   if (above < 0n) return text.startsWith('-') && isNearest(text.slice(1), -above, below);
@@ -98,7 +98,7 @@ function isNearest(text: string | null, above: bigint, below: bigint): boolean {
   return distance(found) <= distance(before) && distance(found) < distance(found + step);
 }
 
-test('a computed number is plain digits that JSON takes', (t) => {
+test('a computed number is plain digits that are valid in JSON', (t) => {
   fc.assert(
     fc.property(digits, digits, digits, (x, y, z) => {
       for (const text of [percentOf(decimal(x), decimal(y)) ?? '0', mean([x, y, z].map(decimal), 10)]) {

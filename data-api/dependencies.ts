@@ -25,7 +25,7 @@ export interface Dependencies {
   chartPlaces: Places;
   /** As of a day that is over, it shows the last instant of that day. */
   clock: Clock;
-  /** Those of the present, if these are as of a day. */
+  /** The dependencies of the present state, if these are as of a day. */
   present: Dependencies | null;
   /** The day, `YYYY-MM-DD`, that all reads are as of; null: now. */
   asOf: string | null;
@@ -42,5 +42,5 @@ export interface Dependencies {
   log: Log;
 }
 
-/** The dependencies of the present, also as of a day. */
+/** The dependencies of the present state, also for those as of a day. */
 export const presentOf = (dependencies: Dependencies): Dependencies => dependencies.present ?? dependencies;

@@ -124,7 +124,7 @@ export function endpoint<Shape extends z.ZodRawShape>(declared: EndpointOf<Shape
   };
 }
 
-/** Loads of after a day change answers as of it, too: by erasures, and by what is as it is now. Versions as of the day do not show them. */
+/** Later loads also change answers as of a day: by erasures, and by facts without a history. Versions as of the day do not reflect them. */
 async function editionFor({ edition, present }: Dependencies): Promise<string> {
   return present === null ? edition : `${edition} at ${await readNewestLoad(present.database)}`;
 }

@@ -227,7 +227,7 @@ export async function countRows(database: Queryable, { from }: List, where: Cond
 
 const valuesRowsMax = 20_000;
 
-/** The values of a column, if the filter's value is not among them; null if it is. Of a long list, the values of some rows only. */
+/** The values of a column, if the filter's value is not among them; null if it is. For a long list, only the values of some rows. */
 export async function findOtherValues(
   database: Queryable,
   { from }: List,

@@ -2,7 +2,7 @@ import test from 'ava';
 import { decimal } from './decimal.ts';
 import { compoundChange, logChange, naturalLog, noMoments, standardScore, withValue } from './logarithms.ts';
 
-test('a logarithm has ten correct digits, also of values that are nearly equal or very large', (t) => {
+test('a logarithm has ten correct digits, even for values that are nearly equal or very large', (t) => {
   t.is(naturalLog(decimal('2.50')), '0.9162907319');
   t.is(naturalLog(decimal('1')), '0');
   t.is(naturalLog(decimal('0.000001')), '-13.81551056');
@@ -19,7 +19,7 @@ test('a change at an annual rate is compounded, and is null beyond any number', 
   t.is(compoundChange(decimal('1000'), decimal('1'), 260), null);
 });
 
-test('what has no logarithm has no value', (t) => {
+test('values without a logarithm have no result', (t) => {
   for (const text of ['0', '-1']) {
     t.is(naturalLog(decimal(text)), null);
     t.is(logChange(decimal(text), decimal('1'), 1), null);
@@ -34,7 +34,7 @@ test('a standard score is by the deviation of a sample, of numbers of any size',
   const five = of(['2', '4', '4', '5', '10']);
   t.is(standardScore(decimal('10'), five), '1.666666667');
   t.is(standardScore(decimal('5'), five), '0');
-  // The same with 40 digits before them: in floating point all are equal.
+  // The same with 40 leading digits: in floating point all are equal.
   const far = '1'.padEnd(40, '0');
   const texts = ['02', '04', '04', '05', '10'].map((end) => far.slice(0, -2) + end);
   t.is(standardScore(decimal(texts[4] ?? ''), of(texts)), '1.666666667');

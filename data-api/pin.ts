@@ -1,4 +1,4 @@
-// Which days a key that is pinned to a day may ask for.
+// The days that a pinned key may request.
 import { dateIn } from '../kernel/clock.ts';
 import { refuseParam } from '../kernel/errors.ts';
 import type { Dependencies } from './dependencies.ts';
@@ -10,8 +10,8 @@ export function requireByPin(asOf: string | null, day: string | null | undefined
 }
 
 /**
- * A key is never pinned to a day that has not begun; a tool of /mcp may ask for one.
- * @throws Failure `invalid_parameter` for such a day: what it will have is not known.
+ * A key is never pinned to a day that has not begun, but a tool of /mcp may request one.
+ * @throws Failure `invalid_parameter` for such a day, as its data is not known yet.
  */
 export function requireBegun(
   asOf: string,

@@ -1,4 +1,4 @@
-// The text of a filter by dimension values: writing and reading it gives the same filter.
+// The text of a filter by dimension values: parsing the written text yields the same filter.
 import test from 'ava';
 import fc from 'fast-check';
 import { readDims, writeDims } from './dims-text.ts';
@@ -9,7 +9,7 @@ const word = fc.string({
   maxLength: 6,
 });
 
-test('what is written is read as the same, whatever characters a value has', (t) => {
+test('a written filter is parsed as the same filter, whatever characters a value has', (t) => {
   fc.assert(
     fc.property(
       fc.dictionary(word, fc.array(word, { minLength: 1, maxLength: 3 }), { minKeys: 1, maxKeys: 3 }),
@@ -21,7 +21,7 @@ test('what is written is read as the same, whatever characters a value has', (t)
   );
 });
 
-test('a part without a name or a value is read as such', (t) => {
+test('a part without a name or a value is parsed as such', (t) => {
   t.deepEqual(readDims('buy,:x,side:'), [
     { name: '', values: ['buy'] },
     { name: '', values: ['x'] },

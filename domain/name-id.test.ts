@@ -2,7 +2,7 @@ import test from 'ava';
 import fc from 'fast-check';
 import { nameId, numberOfNameId } from './name-id.ts';
 
-test('an id shows the words of its name, and distinguishes names of the same words', (t) => {
+test('an id contains the words of its name, and distinguishes names with the same words', (t) => {
   t.regex(nameId('Statistics Office (Île-de-France)'), /^statistics-office-ile-de-france-[0-9a-f]{8}$/);
   t.regex(nameId('統計局'), /^[0-9a-f]{8}$/);
   t.not(nameId('Statistics Office'), nameId('STATISTICS OFFICE'));

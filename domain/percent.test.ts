@@ -16,11 +16,11 @@ test('halves are rounded away from zero', (t) => {
   t.is(percent(-1073741824.5), -1073741825);
 });
 
-test('a percentage that is no number, or rounds to none, is null', (t) => {
+test('a percentage that is not a finite number, or rounds to none, is null', (t) => {
   for (const value of [NaN, Infinity, -Infinity, Number.MAX_VALUE]) t.is(percent(value), null);
 });
 
-test('what is rounded is within half a unit of the tenth digit, and stays when it is rounded again', (t) => {
+test('a rounded value is within half a unit of the tenth digit, and rounding it again does not change it', (t) => {
   fc.assert(
     fc.property(fc.double({ noNaN: true, min: -1e300, max: 1e300 }), (value) => {
       const rounded = percent(value) ?? NaN;

@@ -16,7 +16,7 @@ test('periods are dated to their last day', (t) => {
   t.is(periodEnd('2024-07-03', 'weekly'), '2024-07-03');
 });
 
-test('the end of a period is its own end, never before the date, and in the same period', (t) => {
+test('the end of a period is unchanged by the rule, never before the date, and in the same period', (t) => {
   fc.assert(
     fc.property(days, frequency, (date, f) => {
       const end = periodEnd(date, f);
@@ -42,7 +42,7 @@ test('every quarter, half-year and year begins and ends where its months do', (t
   }
 });
 
-test('daily, weekly and irregular dates stay as they were published', (t) => {
+test('daily, weekly and irregular dates stay as published', (t) => {
   for (const each of ['daily', 'weekly', 'irregular'] as const)
     t.is(periodEnd('2024-02-15', each), '2024-02-15');
 });

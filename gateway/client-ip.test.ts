@@ -1,7 +1,7 @@
 import test from 'ava';
 import { createClients } from './client-ip.ts';
 
-/** A gateway's clients behind so many trusted proxies, and what was logged about them. */
+/** Resolves clients behind this many trusted proxies, and collects the warnings that are logged. */
 function behind(hops: number) {
   const warnings: string[] = [];
   const warn = (_entry: object, message: string) => void warnings.push(message);

@@ -10,7 +10,7 @@ import type { BuildPolicy } from './policy.ts';
 const text = readFileSync(new URL('../config/gateway.config.yml', import.meta.url), 'utf8');
 const { policies: names } = parse(text) as { policies: string[] };
 
-/** The project's own routes over policies that note that they ran, and pass. */
+/** The project's own routes, with policies that record that they ran and call the next one. */
 function compiled(overrides: Record<string, BuildPolicy> = {}) {
   const ran: string[] = [];
   const answered: unknown[] = [];
@@ -83,13 +83,13 @@ test('paths that only read run compiled, for GET, HEAD and OPTIONS; all others a
   }
 });
 
-test('a policy that does not pass ends the pipeline', async (t) => {
+test('a policy that does not call the next one ends the pipeline', async (t) => {
   const { ran, call } = compiled({ plan: () => () => undefined });
   await call('GET', '/v1/series/A');
   t.is(ran.at(-1), 'usage');
 });
 
-test('what a policy throws, at once or later, is answered, and the pipeline ends', async (t) => {
+test('a failure thrown by a policy, at once or later, is answered, and the pipeline ends', async (t) => {
   const failure = new Failure('forbidden', 'no');
   for (const plan of [() => () => Promise.reject(failure), () => () => void failing(failure)]) {
     const { ran, answered, call } = compiled({ plan });

@@ -1,4 +1,4 @@
-// The heads of answers as they are on the wire: our headers beside those that Node writes.
+// The heads of answers as sent: our headers and those that Node adds.
 import { createServer, type RequestListener, type ServerResponse } from 'node:http';
 import test from 'ava';
 import express from 'express';
@@ -19,7 +19,7 @@ const openCall = requestId({
 
 type Answer = (response: ServerResponse) => void;
 
-/** Each is one way in which a policy answers. */
+/** The ways in which a policy can answer. */
 const answers: Record<string, Answer> = {
   '/object': (response) =>
     response.writeHead(200, { 'content-type': 'text/plain', 'content-length': '2' }).end('ok'),
@@ -109,7 +109,7 @@ test.serial(
   },
 );
 
-test.serial('an answer of a gateway that is stopping closes its connection', async (t) => {
+test.serial('an answer of a stopping gateway closes its connection', async (t) => {
   isDraining = true;
   const [answer, ...more] = await exchange(url, lines('GET /list HTTP/1.1', 'Host: a'));
   isDraining = false;
@@ -117,7 +117,7 @@ test.serial('an answer of a gateway that is stopping closes its connection', asy
   t.regex(answer?.headers ?? '', /\r\nconnection: close(\r\n|$)/);
 });
 
-/** A server of our class, and one of an Express app, which has its own. */
+/** A server with our response class, and one of an Express app, which has its own class. */
 const ofClasses = {
   ours: (answer: RequestListener) => createServer({ ServerResponse: GatewayResponse }, answer),
   express(answer: RequestListener) {
@@ -147,7 +147,7 @@ test('an answer of an Express app has the same head as one of ours', async (t) =
   t.true(heads[0]?.includes('x-request-id'));
 });
 
-test('an answer whose calls may have been granted to others meanwhile is cut, whichever class its response is of', async (t) => {
+test('an answer whose calls may have been granted to others meanwhile is cut, whatever the class of its response', async (t) => {
   for (const serverOf of Object.values(ofClasses)) {
     for (const isValid of [true, false]) {
       const own = serverOf(
@@ -167,7 +167,7 @@ test('an answer whose calls may have been granted to others meanwhile is cut, wh
   }
 });
 
-test('no header that a policy adds holds more than one', async (t) => {
+test('no header value added by a policy can add a second header', async (t) => {
   for (const [name, value] of [
     ['x-a', 'b\r\nx-c: d'],
     ['x-a', 'b\nc'],

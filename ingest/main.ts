@@ -26,7 +26,7 @@ import {
 } from './publisher/sources/fetch-due-sources.ts';
 
 export interface PublisherOptions {
-  /** Of the role almanac_publisher, or of the owner. */
+  /** The URL with the role almanac_publisher, or with that of the owner. */
   databaseUrl: string;
   /** The migrations that the database must have for this to be ready. Undefined: a reachable database is enough. */
   schema?: readonly Migration[] | undefined;

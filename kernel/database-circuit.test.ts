@@ -1,4 +1,4 @@
-// Connections to PostgreSQL that are broken at once, on plain TCP and under TLS. The server sends its first message, and is silent then.
+// Connections to PostgreSQL that are cut at once, on plain TCP and over TLS. The server sends its first message and is then silent.
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
@@ -14,7 +14,7 @@ for (const isTls of [false, true]) {
     const certificate = authority.issue();
     const heard = Promise.withResolvers<Socket>();
     const server = createServer((socket) => {
-      socket.on('error', () => undefined); // the client is cut
+      socket.on('error', () => undefined); // the client's connection is cut
       if (!isTls) return socket.once('data', () => heard.resolve(socket));
       return socket.once('data', () => {
         socket.write('S'); // TLS is supported

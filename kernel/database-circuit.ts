@@ -150,7 +150,7 @@ export function createDatabaseCircuit(
   };
 }
 
-/** Whether the server answers a new connection, even by refusing it. What waits for a dead server fails without the circuit. */
+/** Whether the server answers a new connection, even by refusing it. Statements that wait for a dead server fail without the circuit. */
 async function answers(url: string): Promise<boolean> {
   const client = new SteadyClient({ connectionString: url, application_name: 'almanac probe' });
   const asking = { isAnswered: false };

@@ -87,8 +87,8 @@ export function openDatabase(url: string, log: Log, options: DatabaseOptions): D
     max: connectionsMax,
     connectionTimeoutMillis: 10_000,
     statement_timeout: timeoutMs,
-    // The planner overestimates lookups in many vintages and would JIT-compile them: 100 ms for a call of 2 ms. And a scan that
-    // ends at a limit begins at the first row, not where another scan is: the same search finds the same entries.
+    // The planner overestimates lookups in many vintages and would JIT-compile them: 100 ms for a call of 2 ms. Without synchronized scans, a scan
+    // with a limit begins at the first row, so the same search finds the same entries.
     options: '-c jit=off -c synchronize_seqscans=off',
     types,
   });

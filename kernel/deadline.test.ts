@@ -1,13 +1,13 @@
 import test from 'ava';
 import { createDeadline, TooLate } from './deadline.ts';
 
-test('an answer in time is the answer, and a failure in time the failure', async (t) => {
+test('an answer or a failure before the deadline is passed on', async (t) => {
   const deadline = createDeadline(10_000);
   t.is(await deadline.wait(Promise.resolve('yes')), 'yes');
   await t.throwsAsync(deadline.wait(Promise.reject(new TypeError('no'))), { instanceOf: TypeError });
 });
 
-test('callers fail at the deadline, and a failure after it is no unhandled rejection', async (t) => {
+test('callers fail at the deadline, and a later failure causes no unhandled rejection', async (t) => {
   const deadline = createDeadline(1);
   const work = Promise.withResolvers<string>();
   await t.throwsAsync(deadline.wait(work.promise), {
@@ -18,7 +18,7 @@ test('callers fail at the deadline, and a failure after it is no unhandled rejec
   await new Promise((resolve) => setImmediate(resolve));
 });
 
-test.serial('an answer, or a failure, in time leaves no timer behind', async (t) => {
+test.serial('an answer or a failure before the deadline leaves no timer', async (t) => {
   const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
   const deadline = createDeadline(30_000);
   const before = timers();

@@ -1,7 +1,7 @@
 import test from 'ava';
 import { entryAt, entryOf, memberOf } from './entries.ts';
 
-test('what is there is read, also where it is empty, zero or null', (t) => {
+test('existing entries are read, even if they are empty, zero or null', (t) => {
   t.deepEqual([entryAt(['', 'a'], 0), entryAt([1, 0], 1), entryAt([null], 0)], ['', 0, null]);
   t.is(entryOf(new Map([['a', 0]]), 'a'), 0);
   t.is(memberOf({ a: '' }, 'a'), '');

@@ -22,7 +22,7 @@ function assertUnavailable(t: ExecutionContext, thrown: unknown, what: string): 
   t.is(failure.detail, thrown, what); // for the log
 }
 
-test('every way in which a database is not reached is unavailable, to be tried again', (t) => {
+test('every way of not reaching the database is `unavailable`, which can be retried', (t) => {
   const codes = [
     ...['08000', '08001', '08003', '08004', '08006', '08P01'], // connection exceptions
     ...['57P01', '57P02', '57P03'], // the server shuts down, has crashed, starts
@@ -56,8 +56,8 @@ test('every way in which a database is not reached is unavailable, to be tried a
   }
 });
 
-test('what the database says of a statement is a fault of ours, and no connection fault', (t) => {
-  // Among them the neighbours of the codes above.
+test('an error of the database about a statement is an internal error, not a connection error', (t) => {
+  // These include the neighbours of the codes above.
   const codes = ['23505', '40001', '40P01', '42P01', '53200', '53400', '57014', '57000', '22008', '208001'];
   for (const code of [...codes, 'ENOENT', 'EACCES', 'XECONNREFUSED', 'ECONNREFUSEDX']) {
     t.is(toFailure(withCode(code)).code, 'internal', code);
@@ -72,7 +72,7 @@ test('what the database says of a statement is a fault of ours, and no connectio
   t.is(toFailure(parent).code, 'internal');
 });
 
-test('a failure stays what it is, and its detail never reaches the envelope', (t) => {
+test('a failure is unchanged, and its detail is never in the envelope', (t) => {
   const failure = t.throws(() => fail('conflict', 'Not now.', { param: 'name', detail: withCode('53300') }), {
     instanceOf: Failure,
   });
@@ -97,7 +97,7 @@ test('a failure stays what it is, and its detail never reaches the envelope', (t
   });
 });
 
-/** What a statement throws, by each of the two drivers. */
+/** The error that a statement throws, with each of the two drivers. */
 async function thrownBy(t: ExecutionContext, at: string, statement: string): Promise<unknown[]> {
   const database = openDatabase(at, silentLog, { applicationName: 'test' });
   const sequelize = new Sequelize(at, { dialect: 'postgres', logging: false });

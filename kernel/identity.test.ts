@@ -26,7 +26,7 @@ const opens = (open: Open, header: string | undefined) => open(header, 'GET', ta
 const seals = (seal: Seal, who = identity) => seal(who, 'GET', target);
 const tokenIn = (header: string) => header.split('~')[0];
 
-/** Binds a token to the call of these tests, as a gateway does. */
+/** Binds a token to the call used in these tests, as a gateway does. */
 function bound(token: string | undefined): string | undefined {
   if (token === undefined) return undefined;
   const key = Buffer.from(hkdfSync('sha256', secret, '', 'almanac calls to data-api', 32));
@@ -71,13 +71,13 @@ test('what is sealed for one call is refused for every other method, path and qu
     t.is(open(forged, 'GET', target), null, what);
 });
 
-test('one credential is signed once in half a minute', (t) => {
+test('a credential is signed only once in half a minute', (t) => {
   const seal = createSealer(secret, 'data-api');
   t.is(tokenIn(seals(seal)), tokenIn(seals(seal)));
   t.not(tokenIn(seals(seal)), tokenIn(seals(seal, { ...identity, plan: 'free' })));
 });
 
-test('a token is refused from the instant of its expiry, opened for the first time or before', (t) => {
+test('a token is refused from the instant of its expiry, even if it was opened before', (t) => {
   const clock = fakeClock('2026-11-20T10:00:00.000Z');
   const token = seals(createSealer(secret, 'data-api', clock));
   const cached = createOpener(secret, 'data-api', undefined, clock);
@@ -105,7 +105,7 @@ test('a token of a gateway whose clock is ahead is accepted up to half a minute,
   }
 });
 
-test('a gateway whose clock is set back seals with that time at once', (t) => {
+test('a gateway whose clock is set back seals with the new time at once', (t) => {
   const clock = fakeClock('2026-11-24T10:00:00.000Z');
   const seal = createSealer(secret, 'data-api', clock);
   const early = tokenIn(seals(seal));
@@ -115,7 +115,7 @@ test('a gateway whose clock is set back seals with that time at once', (t) => {
   t.deepEqual(opens(createOpener(secret, 'data-api', undefined, clock), header), identity);
 });
 
-test('a refusal names the clock and by how much it is off, and the secret where that is wrong', (t) => {
+test('a refusal names the clock and its difference, or the secret if that is wrong', (t) => {
   const clock = fakeClock('2026-11-20T10:00:00.000Z');
   const open = createOpener(secret, 'data-api', undefined, clock);
   const whyAt = (aheadMs: number) => {
@@ -136,7 +136,7 @@ test('a refusal names the clock and by how much it is off, and the secret where 
   );
 });
 
-test('a token is handed out while it has at least half a minute left, and then replaced', (t) => {
+test('a token is reused while it is valid for at least another half minute, and then replaced', (t) => {
   const clock = fakeClock('2026-11-20T10:00:00.000Z');
   const seal = createSealer(secret, 'data-api', clock);
   const first = tokenIn(seals(seal));

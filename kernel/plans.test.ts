@@ -32,7 +32,7 @@ test('two plans with one id are refused', (t) => {
   t.throws(() => loadPlans(fileOf(free, twice, twice)), { message: /two plans share an id/ });
 });
 
-test('plans without a free one are refused', (t) => {
+test('plans without a free plan are refused', (t) => {
   t.throws(() => loadPlans(fileOf({ ...free, id: 'pro' })), { message: /a plan with id "free" is needed/ });
   t.throws(() => loadPlans(fileOf()));
 });
@@ -83,7 +83,7 @@ const { price_usd_month: _free, ...unpriced } = { ...free, id: 'pro', name: 'Pro
 const monthly = { interval: 'month', amount: 9_900, currency: 'usd' };
 const yearly = { interval: 'year', amount: 79_000, currency: 'eur', stripe: 'price_1abc' };
 
-test('a plan is sold by the month and by the year, each price in its own currency, named at Stripe by the plan or as stated', (t) => {
+test('a plan is sold monthly and yearly, each price in its own currency, with the plan or the stated name at Stripe', (t) => {
   const [, pro, starter] = loadPlans(
     fileOf(free, { ...unpriced, prices: [monthly, yearly] }, { ...free, id: 'starter', price_usd_month: 29 }),
   ).all;
@@ -96,7 +96,7 @@ test('a plan is sold by the month and by the year, each price in its own currenc
   t.is(euros?.price_usd_month, null);
 });
 
-test('prices that contradict each other, or cannot be charged, are refused', (t) => {
+test('contradictory prices, and prices that cannot be charged, are refused', (t) => {
   const refused: [object, RegExp][] = [
     [unpriced, /needs prices, or price_usd_month/],
     [{ ...unpriced, prices: [monthly, { ...monthly, amount: 1 }] }, /two prices for one interval/],
@@ -132,7 +132,7 @@ test('the lowest plan with a feature is the first of the file that has it', (t) 
   t.is(plans.get('gold'), undefined);
 });
 
-test('an account whose plan is gone has the free one', (t) => {
+test('an account whose plan was removed has the free plan', (t) => {
   const plans = loadPlans(fileOf(free, { ...free, id: 'pro' }));
   t.is(planOf(plans, 'pro').id, 'pro');
   t.is(planOf(plans, 'gold').id, 'free');

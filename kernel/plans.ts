@@ -123,7 +123,7 @@ export function planOf(plans: Plans, id: string): Plan {
   return plan;
 }
 
-/** Says which plan is needed for a feature that the present one lacks. @param present the name of that plan. */
+/** Names the plan that is required for a feature. @param present the name of the current plan, which lacks it. */
 export function missingFeatureText(plans: Plans, feature: Feature, present: string): string {
   const named = feature.replace('_', ' ');
   const lowest = plans.lowestWith(feature);

@@ -1,4 +1,4 @@
-// The build: what changes it, and what does not.
+// Which changes of the files result in another build.
 import { cpSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -24,7 +24,7 @@ function tree(files: Readonly<Record<string, string>>): string {
   return root;
 }
 
-test('a change of any source or package is another build', (t) => {
+test('a change of any source file or package results in another build', (t) => {
   const changes = Object.keys(sources).map((file) => ({ ...sources, [file]: 'changed' }));
   const { 'domain/periods.ts': moved, ...others } = sources;
   const builds = [sources, ...changes, others, { ...others, 'domain/renamed.ts': moved }]
@@ -33,7 +33,7 @@ test('a change of any source or package is another build', (t) => {
   t.is(new Set(builds).size, builds.length);
 });
 
-test('a copy is the same build, and so is a tree with other tests or documents', (t) => {
+test('a copy is the same build, as is a tree with other tests or documents', (t) => {
   const root = tree(sources);
   const copy = mkdtempSync(path.join(tmpdir(), 'almanac-copy-'));
   cpSync(root, copy, { recursive: true });

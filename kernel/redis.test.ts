@@ -16,7 +16,7 @@ import {
 import { createLog, type Log } from './log/log.ts';
 import { projectRoot } from './project.ts';
 
-test('one server, a cluster and sentinels are distinguished by their URL', (t) => {
+test('a single server, a cluster and sentinels are distinguished by the URL', (t) => {
   t.deepEqual(parseRedisUrl('rediss://u:p@a:1/2'), { kind: 'single', url: 'rediss://u:p@a:1/2' });
   t.deepEqual(parseRedisUrl('redis+cluster://u:p@a:1,b:2'), {
     kind: 'cluster',
@@ -35,7 +35,7 @@ test('one server, a cluster and sentinels are distinguished by their URL', (t) =
   });
 });
 
-test('a URL that is not one of Redis is refused', (t) => {
+test('a URL that is not for Redis is refused', (t) => {
   for (const text of [
     'http://a',
     'redis',
@@ -75,7 +75,7 @@ test('concurrent runs of a script each have their own keys, arguments and answer
   );
 });
 
-test('arguments arrive as they are, empty or in any script', async (t) => {
+test('arguments arrive unchanged, empty or in any script', async (t) => {
   const redis = await openPatiently(t);
   for (const args of [
     ['', ''],
@@ -86,7 +86,7 @@ test('arguments arrive as they are, empty or in any script', async (t) => {
     t.deepEqual(await redis.run(echo, ['k'], args), ['k', 2, ...args]);
 });
 
-test('a run that fails fails alone', async (t) => {
+test('a failed run affects no other run', async (t) => {
   const redis = await openPatiently(t);
   const [before, failing, after] = ['1', 'fault', '2'].map((word) => redis.run(echo, ['a'], [word]));
   await t.throwsAsync(failing as Promise<unknown>, { instanceOf: RedisUnavailable });
@@ -114,14 +114,14 @@ for (const [how, words] of [
   });
 }
 
-test('a call to a stalled Redis fails well within a second, and the next does not wait at all', async (t) => {
+test('a call to a stalled Redis fails in well under a second, and the next one does not wait at all', async (t) => {
   const server = await startRedis();
   t.teardown(() => server.stop());
   const redis = openRedis(server.url, silentLog);
   t.teardown(() => redis.close());
   await untilUsable(redis);
   server.stall();
-  // Timers fire in the order of their ends, however late: which of the two was first does not depend on the machine.
+  // Timers fire in the order of their deadlines, however late, so the order of the two does not depend on the machine's load.
   const second = new Promise((resolve) => setTimeout(resolve, 1_000, 'a second has passed'));
   const givenUp = redis.run(echo, ['a'], ['1']).catch((error: unknown) => error);
   t.true((await Promise.race([givenUp, second])) instanceof RedisUnavailable);
@@ -138,7 +138,7 @@ test('the deadline of Redis is the one that docs/operations.md names', (t) => {
   t.is(Number(documented?.[1]), redisDeadlineMs);
 });
 
-/** A link that waits longer than a busy machine takes: for tests that are not about the deadline. */
+/** A link with a long deadline, also sufficient on a busy machine: for tests that are not about the deadline. */
 async function openPatiently(t: ExecutionContext): Promise<RedisLink> {
   const redis = openRedis(testRedisUrl(), silentLog, { deadlineMs: 30_000 });
   t.teardown(() => redis.close());
@@ -157,7 +157,7 @@ function listening(): { log: Log; warnings: { msg: string; err: { message: strin
   return { log, warnings };
 }
 
-test('a Redis that is not there at the start is logged at once, and again while it stays away', async (t) => {
+test('a Redis that is unavailable at the start is logged at once, and again while it stays unavailable', async (t) => {
   const { log, warnings } = listening();
   const redis = openRedis('redis://127.0.0.1:1', log, { warnEveryMs: 1 });
   t.teardown(() => redis.close());
@@ -182,7 +182,7 @@ test('a Redis that refuses the password is logged once a minute, with the reason
   t.false(JSON.stringify(warnings).includes('the-wrong-one'));
 });
 
-test('a Redis that asks for a password that was not given is logged at once', async (t) => {
+test('a Redis that requires a password that is not set is logged at once', async (t) => {
   const server = await startRedis('--requirepass', 'the right one');
   t.teardown(() => server.stop());
   const { log, warnings } = listening();

@@ -211,7 +211,7 @@ export function openRedis(
 
   let isOpen = true;
 
-  /** Fails all unanswered commands and connects anew; a half-open connection would never report itself while it is written to. */
+  /** Fails all unanswered commands and reconnects; a half-open connection would never report itself while it is written to. */
   async function connectAnew(): Promise<void> {
     log.warn(`Redis has not answered for ${silentMs} ms: its connections are replaced`);
     for (;;) {

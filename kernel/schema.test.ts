@@ -8,7 +8,7 @@ const [a, b, c] = ['a', 'b', 'c'].map((name) => ({ name, checksum: `sum of ${nam
 ];
 const changedB = { ...b, checksum: 'another' };
 
-test('a database lacks what this version brings, is newer by what it does not know, and changed by its text', (t) => {
+test('migrations of this version can be missing, unknown ones are newer, and other texts are changed', (t) => {
   const fit = { missing: [], changed: [], newer: [] };
   t.deepEqual(schemaDifferences([a, b], [a, b]), fit);
   t.deepEqual(schemaDifferences([a, b], []), { ...fit, missing: ['a', 'b'] });

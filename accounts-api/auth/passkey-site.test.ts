@@ -1,8 +1,8 @@
-// Where browsers offer passkeys, by the public URL.
+// The passkey site of a public URL.
 import test from 'ava';
 import { passkeySiteOf } from './passkey-site.ts';
 
-test('passkeys are of the host of the public URL, on HTTPS or on this machine', (t) => {
+test('passkeys are bound to the host of the public URL, on HTTPS or on this machine', (t) => {
   for (const [publicUrl, rpId, origin] of [
     ['https://almanac.example', 'almanac.example', 'https://almanac.example'],
     ['https://Data.Example:8443/a', 'data.example', 'https://data.example:8443'],

@@ -1,17 +1,17 @@
-// Where passkeys work here: they are bound to the host of PUBLIC_URL, and browsers offer them on HTTPS and on this machine alone.
+// Derives the site of passkeys from PUBLIC_URL: they are bound to its host, and browsers offer them only over HTTPS or on this machine.
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
 export interface PasskeySite {
-  /** The host that passkeys are made for. */
+  /** The host that passkeys are bound to. */
   rpId: string;
   /** The origin of the pages that may use them. */
   origin: string;
 }
 
 /**
- * The site of a public URL. Browsers take no IP address; one of this machine is therefore taken as `localhost`, by which its pages must be opened.
- * @returns null if browsers offer no passkeys there: another IP address, or plain HTTP on another host.
+ * The site of a public URL. Browsers accept no IP address as a site, so an address of this machine becomes `localhost`; the pages must then be opened
+ * by that name. @returns null if browsers offer no passkeys there: any other IP address, or plain HTTP on another host.
  */
 export function passkeySiteOf(publicUrl: string): PasskeySite | null {
   const url = new URL(publicUrl);

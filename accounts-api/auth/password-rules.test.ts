@@ -5,7 +5,7 @@ import { isCommon, requireGoodPassword } from './password-rules.ts';
 const check = (password: string, context: (string | null)[] = []) =>
   requireGoodPassword(password, { field: 'password', lengthMin: 8, context });
 
-test('passwords that are tried first are refused, however they are dressed up', (t) => {
+test('passwords that attackers try first are refused, in any disguise', (t) => {
   for (const password of [
     ...[
       'password',
@@ -96,20 +96,20 @@ const bounds: [rule: string, common: string, good: string][] = [
   ['two letters at a keyboard run are a part of it, three are not', 'xk98765432', 'xkp98765432'],
 ];
 for (const [rule, common, good] of bounds) {
-  test(`a password is easy up to a bound: ${rule}`, (t) => {
+  test(`a password is too easy up to a bound: ${rule}`, (t) => {
     t.true(isCommon(common), common);
     t.false(isCommon(good), good);
   });
 }
 
-test('four characters beside the own name are too few, five are enough; a single letter is no name', (t) => {
+test('four characters besides the own name are too few, five are enough; a single letter does not count as a name', (t) => {
   t.throws(() => check('vandersluyskvzq', ['Vandersluys']), { message: /your name/ });
   t.notThrows(() => check('vandersluyskvzqp', ['Vandersluys']));
   t.throws(() => check('yoyoyokvzq', ['Yo']), { message: /your name/ });
   t.notThrows(() => check('yyyyyykvzq', ['Y']));
 });
 
-test('good passwords are taken as they are: long, with blanks, in any script, with any character', (t) => {
+test('good passwords are accepted unchanged: long, with blanks, in any script, with any character', (t) => {
   for (const password of [
     'correct horse battery staple',
     ' leading blank',
@@ -121,7 +121,7 @@ test('good passwords are taken as they are: long, with blanks, in any script, wi
   }
 });
 
-test('length is counted in characters, from the least that is set to 256', (t) => {
+test('length is counted in characters, from the configured minimum to 256', (t) => {
   t.throws(() => check('kX9#mQ2'), { message: /at least 8/ });
   t.notThrows(() => check('🦊🐙🌵🎻🚲🧭🪁🍋'));
   const long = (length: number) => 'four unrelated words stand in a row '.repeat(10).slice(0, length);
@@ -129,7 +129,7 @@ test('length is counted in characters, from the least that is set to 256', (t) =
   t.throws(() => check(long(257)), { message: /at most 256/ });
 });
 
-test('half a character is no password', (t) => {
+test('half a character is refused as a password', (t) => {
   t.throws(() => check('correct horse \ud800'), { message: /Unicode/ });
 });
 

@@ -10,7 +10,7 @@ import { createThrottle, waitSeconds } from './throttle.ts';
 const right = () => Promise.resolve(true);
 const wrong = () => Promise.resolve(false);
 const someone = () => `throttle-${randomBytes(6).toString('hex')}@example.org`;
-/** An account whose devices no other test has. */
+/** An account whose devices no other test uses. */
 const holder = (credentialVersion = 1) => ({
   id: `acct_${randomBytes(6).toString('hex')}`,
   credentialVersion,
@@ -22,7 +22,7 @@ const somewhere = () => {
   const [high, low] = [Math.floor(hosts / 250), hosts % 250];
   return `10.${randomBytes(1)[0]}.${high}.${low}`;
 };
-/** A throttle that counts in Redis where it is given one, from the first try on, also on a busy machine unless there is a deadline. */
+/** A throttle. With Redis it counts there from the first attempt, also on a busy machine unless a deadline is set. */
 async function throttleOf(t: ExecutionContext, redisUrl: string | undefined, deadlineMs = 30_000) {
   const redis = redisUrl === undefined ? undefined : openRedis(redisUrl, silentLog, { deadlineMs });
   t.teardown(() => redis?.close());
@@ -107,7 +107,7 @@ for (const [where, redisUrl] of stores) {
   );
 
   test.serial(
-    `${where}: sessions and links are counted apart from strangers, each as an account is`,
+    `${where}: attempts with sessions and links are counted separately from those of strangers, with the same limits`,
     async (t) => {
       const throttle = await throttleOf(t, redisUrl());
       const [email, of] = [someone(), holder()];
@@ -126,7 +126,7 @@ for (const [where, redisUrl] of stores) {
     },
   );
 
-  test.serial(`${where}: a right password, or a reset, forgets the tries before it`, async (t) => {
+  test.serial(`${where}: a correct password, or a reset, clears the earlier attempts`, async (t) => {
     const throttle = await throttleOf(t, redisUrl());
     const email = someone();
     for (let i = 0; i < 5; i += 1) await throttle.signIn({ email, ip: somewhere() }, wrong);
@@ -188,7 +188,7 @@ for (const [where, redisUrl] of stores) {
   });
 
   test.serial(
-    `${where}: an e-mail address gets three mails of a kind an hour, and a client IP may request ten of all`,
+    `${where}: an e-mail address gets three mails of each kind per hour, and a client IP may request ten in total`,
     async (t) => {
       const throttle = await throttleOf(t, redisUrl());
       const [email, ip] = [someone(), somewhere()];
@@ -208,7 +208,7 @@ for (const [where, redisUrl] of stores) {
   );
 
   test.serial(
-    `${where}: a mailbox that has had its mails of the hour gets none for a sign-up, which is not refused`,
+    `${where}: a mailbox that has reached its hourly limit gets no mail for a sign-up, but the sign-up is not refused`,
     async (t) => {
       const throttle = await throttleOf(t, redisUrl());
       const email = someone();
@@ -227,7 +227,7 @@ for (const [where, redisUrl] of stores) {
 }
 
 test.serial(
-  'tries that are compared count for a quarter of an hour from the first of them, and refused ones never',
+  'attempts that are compared count for a quarter of an hour from the first one; refused attempts never count',
   async (t) => {
     const throttle = await throttleOf(t, testRedisUrl());
     const client = createClient({ url: testRedisUrl() });

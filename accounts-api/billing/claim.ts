@@ -1,4 +1,4 @@
-// What a payer without an account receives: the state of the purchase, and the first key of the created account, shown once. The token is only on the
+// A payer without an account receives the state of the purchase, and the first key of the created account, shown once. The token is only on the
 // return page: its holder has begun the purchase or paid for it.
 import { z } from 'zod';
 import type { Request } from 'express';

@@ -1,5 +1,5 @@
-// Fetches customers from Stripe and applies their subscriptions. An event says only that something changed: the state is fetched, so late, repeated
-// and reordered events do no harm. One process fetches a customer at a time, under a lease; Stripe is never called within a transaction.
+// Fetches customers from Stripe and applies their subscriptions. An event only reports that something changed: the state is fetched, so late,
+// repeated and reordered events do no harm. One process fetches a customer at a time, under a lease; Stripe is never called within a transaction.
 import type { Log } from '../../kernel/log/log.ts';
 import { isMissing, type Billing } from './connection.ts';
 import {

@@ -1,4 +1,4 @@
-// The mail of what changed of what an account follows.
+// Writes the mail about changes of the data that an account follows.
 import { counted } from '../../kernel/text/counted.ts';
 import type { Deps } from '../database.ts';
 import type { MailJob } from '../jobs.ts';
@@ -9,15 +9,15 @@ import type { Follow } from '../models/follow.ts';
 import { selectChanges, type ChangedSeries } from './changes.sql.ts';
 import type { UnsubscribeTokens } from './unsubscribe-tokens.ts';
 
-/** Series, and follows, that a mail lists. */
+/** The most series, and the most follows, listed in a mail. */
 const listedMax = 50;
 const followsListedMax = 10;
-/** The name in a subject is cut after so many characters. */
+/** The longest name in a subject, in characters; longer names are cut. */
 const nameLengthMax = 120;
 
 type MailDeps = Deps & { publicUrl: string; unsubscribeTokens: UnsubscribeTokens };
 
-/** The mail of a job; null if nothing of it is followed any more, or its account is not sent mails of changes. */
+/** The mail of a job; null if its follows no longer exist, or the account is not sent mails about changes. */
 export async function mailOfChanges(
   deps: MailDeps,
   job: MailJob & { mail: 'changes' },
@@ -39,7 +39,7 @@ export async function mailOfChanges(
   return changed.length === 0 ? null : changesMail(deps, account, { changed, follows });
 }
 
-/** Only to who has shown to own the mailbox, and unless its server refuses mails. */
+/** Mails go only to a proved mailbox whose server has not refused mail. */
 function isMailed(account: Account): boolean {
   const { status, emailSignsIn, emailVerifiedAt, mailRefusedAt } = account;
   return status === 'active' && emailSignsIn && emailVerifiedAt !== null && mailRefusedAt === null;
@@ -120,7 +120,7 @@ function periodOf(date: string, frequency: string): string {
   return frequency === 'annual' ? year : date;
 }
 
-/** On one line: a publisher's text makes no lines of its own in a mail. */
+/** Joins a text into one line, so that a publisher's text cannot add lines to a mail. */
 const plain = (text: string) => text.replaceAll(/[\s\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ').trim();
 const cut = (text: string) => (text.length > nameLengthMax ? `${text.slice(0, nameLengthMax - 1)}…` : text);
 

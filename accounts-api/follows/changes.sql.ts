@@ -1,10 +1,10 @@
-// The statements that find what has changed of what accounts follow. The ids of the updates never leave PostgreSQL, so memory does not grow
-// with a load.
+// The statements that find changes of the data that accounts follow. The ids of the updates never leave PostgreSQL, so memory use does not grow with
+// the size of a load.
 import type { Transaction } from 'sequelize';
 import type { AccountsDatabase } from '../database.ts';
 import type { FollowMode } from '../models/follow.ts';
 
-/** The updates that are mailed. */
+/** The types of updates that are mailed. */
 const mailedTypes = [
   ...(['series.updated', 'series.revised', 'series.deleted', 'series.restored', 'series.renamed'] as const),
 ];
@@ -17,7 +17,7 @@ const changedSql = `select position, type, data, at, named.id, series.series_no,
   where position > $1::bigint and position <= $2::bigint and type = any($3::text[])`;
 
 /**
- * SQL: what of `changed` is of each of the follows in `follow`, by kind, so that each kind is one join. An entry of a series has its words.
+ * SQL: the rows of `changed` that match each follow in `follow`, with one join per kind. The words of a series are in `events.series_words`.
  * @param columns of `changed` and `follow`.
  */
 const matchedSql = (
@@ -30,7 +30,7 @@ const matchedSql = (
     from (select *, events.search_query(subject) as query from follow where kind = 'search' offset 0) follow join changed on position > place
     join events.series_words as entry on entry.series_no = changed.series_no and entry.words @@ query`;
 
-/** The place of the reader, locked; null while another worker has it. */
+/** The position of the reader, locked; null while another worker has locked it. */
 export async function lockReader(db: AccountsDatabase, transaction: Transaction): Promise<string | null> {
   const rows = await db.read<{ place: string }>(
     'select place::text from accounts.follow_reader for update skip locked',
@@ -39,7 +39,7 @@ export async function lockReader(db: AccountsDatabase, transaction: Transaction)
   return rows[0]?.place ?? null;
 }
 
-/** The last of the next updates, so many at most, and how many they are; null after the newest. */
+/** The last of the next updates, at most `limit`, and their number; null if there are no newer updates. */
 export async function selectNext(
   db: AccountsDatabase,
   transaction: Transaction,
@@ -55,7 +55,7 @@ export async function selectNext(
   return row?.until == null ? null : { until: row.until, count: row.count };
 }
 
-/** Marks the follows of what changed in some updates, from the first of the changes on, and puts the reader behind the updates. */
+/** Marks the follows that some updates concern, each from its first change on, and moves the reader past the updates. */
 export async function noteFound(
   db: AccountsDatabase,
   transaction: Transaction,
@@ -84,18 +84,18 @@ export interface DueFollow {
   mode: FollowMode;
   /** The last update that was mailed. */
   place: string;
-  /** Whether its account is sent mails. */
+  /** Whether its account may be sent mails. */
   is_reached: boolean;
 }
 
-/** SQL: whether an account is sent mails of changes. */
+/** SQL: whether an account is sent mails about changes. */
 const isReached = `account.status = 'active' and account.email_signs_in and account.email_verified_at is not null
   and account.mail_refused_at is null`;
 
 /**
- * Takes the follows whose changes are due, and puts them behind `until`. Those of an account and a mode are taken together.
- * @param due.changed of `at_once`: the first change was made by then. @param due.mailed and nothing was mailed since.
- * @param due.digest of `daily`: the first change was made before.
+ * Claims the follows whose changes are due, and moves them past `until`. All due follows of an account and a mode are claimed together.
+ * @param due.changed `at_once` follows are due if their first change was made by then, and @param due.mailed nothing was mailed since.
+ * @param due.digest `daily` follows are due if their first change was made before.
  */
 export async function takeDue(
   db: AccountsDatabase,
@@ -134,22 +134,22 @@ export interface ChangedSeries {
   lastDate: string | null;
   isDeleted: boolean;
   types: MailedType[];
-  /** Its id before, if it has another one now. */
+  /** Its previous id, if it was renamed. */
   was: string | null;
-  /** Points that it did not have · that it had with another value · that it had and has lost. */
+  /** Points that are new · that had another value · that no longer exist. */
   added: number;
   revised: number;
   removed: number;
-  /** How many series changed in all. */
+  /** The number of all changed series. */
   total: number;
 }
 
-/** How many updates before a follow are looked at to find the last load before it: those of one file, at most. */
+/** How many updates before a follow's position are searched for the last load before it: at most those of one file. */
 const updatesOfFile = 1000;
 
 /**
- * What changed of some follows of an account after their places, by name.
- * @param of.series the ids, if they are all of series: then nothing else is looked at. @param of.until the last update. @param of.limit how many series.
+ * The series that changed for some follows of an account after their positions, sorted by name.
+ * @param of.series the ids, if all follows are of series: then only these are searched. @param of.until the last update. @param of.limit of series.
  */
 export function selectChanges(
   db: AccountsDatabase,

@@ -1,6 +1,6 @@
-// Mails accounts the changes of what they follow. A worker reads the updates from a kept place on, and marks the follows that they concern. A
-// mail is a job that is written in the transaction that puts its follows behind its updates: each change is in one mail, whichever worker
-// reads it, and whenever one ends.
+// Mails accounts about changes of the data that they follow. A worker reads the updates from a stored position on, and marks the follows that they
+// concern. A mail is a job, written in the transaction that moves its follows past its updates. So each change is in exactly one mail, whichever
+// worker reads it, and even if a worker dies.
 import type { Transaction } from 'sequelize';
 import type { Deps } from '../database.ts';
 import type { Jobs } from '../jobs.ts';
@@ -8,20 +8,20 @@ import { lockReader, noteFound, selectNext, takeDue, type DueFollow } from './ch
 
 const minute = 60_000;
 const day = 24 * 60 * minute;
-/** How long changes are gathered before a mail, as the files of a publisher come one after another; and from one mail to the next. */
+/** How long changes are gathered before a mail, as a publisher's files arrive one after another; and the least time between two mails. */
 const gatheredMs = minute;
 const betweenMailsMs = 5 * minute;
 /** When the daily mails are due, after midnight UTC. */
 const dailyAtMs = 6 * 60 * minute;
 
-/** Updates of a step, each with up to 250 series. */
+/** The most updates of a step, each with up to 250 series. */
 const updatesMax = 50;
-/** Mails of a step. */
+/** The most mails of a step. */
 const mailsMax = 200;
 
 type ChangesDeps = Deps & { jobs: Jobs };
 
-/** Reads all updates that are there, and writes the mails that are due. @returns how many mails. */
+/** Reads all unread updates, and writes the mails that are due. @returns the number of mails. */
 export async function mailChanges(deps: ChangesDeps): Promise<number> {
   let mails = 0;
   for (;;) {
@@ -31,7 +31,7 @@ export async function mailChanges(deps: ChangesDeps): Promise<number> {
   }
 }
 
-/** Reads some updates, or, after the newest, writes some mails. */
+/** Reads some updates, or writes some mails once all updates are read. */
 async function takeStep(
   { db, clock, jobs }: ChangesDeps,
   transaction: Transaction,

@@ -4,19 +4,19 @@ import { entryAt } from '../../kernel/entries.ts';
 import type { AccountsDatabase } from '../database.ts';
 import type { FollowKind, FollowMode } from '../models/follow.ts';
 
-/** A follow as it is listed. */
+/** A follow as listed. */
 export interface ListedFollow {
   id: string;
   kind: FollowKind;
   subject: string;
-  /** Of the series; null: it is of another kind, or the series does not exist any more. */
+  /** The name of the series; null: the follow is of another kind, or the series no longer exists. */
   name: string | null;
   mode: FollowMode;
   createdAt: Date;
   mailedAt: Date | null;
 }
 
-/** Follows of an account, the oldest first. @param id only this one. */
+/** The follows of an account, oldest first. @param id selects one follow. */
 export function selectFollows(
   db: AccountsDatabase,
   accountId: string,

@@ -1,4 +1,4 @@
-// What an account is mailed about when it changes: a series, the series of a source, or those that a search finds.
+// The follows of an account: it is mailed when a series, any series of a source, or any result of a search changes.
 import type { Transaction } from 'sequelize';
 import { z } from 'zod';
 import { instantText } from '../../kernel/clock.ts';
@@ -22,9 +22,9 @@ import {
   type ListedFollow,
 } from './follows.sql.ts';
 
-/** How many follows an account may have. */
+/** The most follows of an account. */
 const followsMax = 200;
-/** The words of a search, as those of `/v1/catalog`. */
+/** The words of a search, as in `/v1/catalog`. */
 const wordsLengthMax = 200;
 
 const kindRule = `must be one of ${followKinds.join(', ')}`;
@@ -110,7 +110,7 @@ export const createFollow = endpoint({
     ),
 });
 
-/** The lock on the account's row serialises the making of its follows. */
+/** The lock on the account's row serializes the creation of its follows. */
 async function makeFollow(
   deps: Deps,
   transaction: Transaction,
@@ -142,7 +142,7 @@ async function makeFollow(
   return { id, isNew: true };
 }
 
-/** @throws Failure `not_found` that names what does not exist; `invalid_body` for a search without words. */
+/** @throws Failure `not_found`, which names the missing subject; `invalid_body` for a search without words. */
 async function requireSubject(
   { db }: Deps,
   transaction: Transaction,
@@ -220,7 +220,7 @@ export async function endFollow(
   await auditDeleted(deps, transaction, { ...follow.get(), actor });
 }
 
-/** Ends all follows of an account. @returns how many. */
+/** Ends all follows of an account. @returns their number. */
 export async function endFollowsOf(
   deps: Deps,
   transaction: Transaction,

@@ -1,20 +1,20 @@
-// The tokens of the links in mails that end follows: of one follow, or of all of an account. Each names what it ends, and is good for nothing
-// else and as long as the installation keeps its secret. Hides that they are signed, so that none is stored.
+// The tokens of the unsubscribe links in mails: each ends one follow, or all follows of an account, and allows nothing else. A token is valid as long
+// as the installation keeps its secret. Tokens are signed, so none is stored.
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 import { entryAt } from '../../kernel/entries.ts';
 
-/** What a token ends: the follow, or all follows of the account, with this id. */
+/** The follow that a token ends, or the account whose follows it ends. */
 export type Ended = `flw_${string}` | `acct_${string}`;
 
 export interface UnsubscribeTokens {
   of(ended: Ended): string;
-  /** What a token ends; null if this installation has not signed it. */
+  /** Opens a token; null if this installation has not signed it. */
   read(token: string): Ended | null;
 }
 
 const form = /^((?:flw|acct)_[a-z2-7]{20})\.([A-Za-z0-9_-]{43})$/;
 
-/** @param secrets what the keys are derived from: the first signs, all are accepted. At least one. */
+/** @param secrets the keys are derived from these: the first signs, all are accepted. At least one. */
 export function createUnsubscribeTokens(secrets: readonly string[]): UnsubscribeTokens {
   const keys = secrets.map((secret) =>
     Buffer.from(hkdfSync('sha256', secret, '', 'almanac unsubscribe', 32)),

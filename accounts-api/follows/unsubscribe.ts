@@ -1,5 +1,5 @@
-// The links of mails that end follows (RFC 8058): a POST ends them, without a sign-in, and a GET leads to the page with the button, as scanners
-// of mail open links.
+// The unsubscribe links in mails (RFC 8058). A POST ends the follows without a sign-in. A GET redirects to a page with a button, as mail scanners
+// open links.
 import { z } from 'zod';
 import { fail } from '../../kernel/errors.ts';
 import { one } from '../../kernel/http/service-endpoint.ts';
@@ -14,7 +14,7 @@ const ended = z.object({
   ended: z.int().describe('How many follows ended now: 0 if they had ended before.'),
 });
 
-/** Whoever has the mail has the link. */
+/** Anyone with the mail may use the link. */
 const actor: Actor = { actorKind: 'visitor', actorId: null };
 
 export const unsubscribe = endpoint({

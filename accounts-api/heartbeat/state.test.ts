@@ -15,7 +15,7 @@ const months = fc
     return { block, month: { used: drawn.used + drawn.spent, out: drawn.others + drawn.granted } };
   });
 
-test('a grant never exceeds the rest, covers what lacks as far as it can, and once granted is not granted again', (t) => {
+test('a grant never exceeds the rest, covers the missing calls as far as possible, and is never made twice', (t) => {
   fc.assert(
     fc.property(
       months,
@@ -48,7 +48,7 @@ test('a grant never exceeds the rest, covers what lacks as far as it can, and on
   t.pass();
 });
 
-test('whatever is reported, a month counts every call as used, and gives back at most what is out', (t) => {
+test('whatever is reported, a month counts every reported call as used, and frees at most the unused granted calls', (t) => {
   fc.assert(
     fc.property(months, calls, calls, (state, served, returned) => {
       const { month, block } = takeSpent(state.month, state.block, { calls: served, returned });
@@ -66,7 +66,7 @@ test('whatever is reported, a month counts every call as used, and gives back at
   t.pass();
 });
 
-test('a change is active when every lease of a gateway that has not seen it is over', (t) => {
+test('a change is active when the leases of all gateways that have not seen it have ended', (t) => {
   const gateways = [
     { seen: 5, leasedUntilMs: 1_000 },
     { seen: 4, leasedUntilMs: 500 },
@@ -81,7 +81,7 @@ test('a change is active when every lease of a gateway that has not seen it is o
   );
 });
 
-test('a life is closed when its lease has been over for two minutes, and stays closed', (t) => {
+test('a life is closed two minutes after the end of its lease, and stays closed', (t) => {
   const at = (nowMs: number) => mayClose({ leasedUntilMs: 1_000 }, nowMs);
   t.deepEqual([at(1_000 + closeAfterMs), at(1_001 + closeAfterMs)], [false, true]);
   t.true(mayClose({ leasedUntilMs: -Infinity }, 0));

@@ -1,4 +1,4 @@
-// The decisions of the heartbeat, as pure functions: what a block is granted, what a report changes, when a change is active, when a life is closed.
+// The decisions of the heartbeat, as pure functions: the size of a grant, the effect of a report, when a change is active, when a life is closed.
 // Tests explore all orders of messages. Other files lock and write the rows.
 import { closeAfterMs } from '../../kernel/heartbeat/times.ts';
 
@@ -15,7 +15,7 @@ export interface Block {
   readonly returned: number;
 }
 
-/** What a life requests from a month. */
+/** The calls that a life requests from a month. */
 export interface Want {
   /** The total granted, as far as the gateway knows. */
   readonly has: number;
@@ -40,8 +40,8 @@ export function outOf({ granted, spent, returned }: Block): number {
 }
 
 /**
- * What is added to a block: what it lacks, or more if that is a small part of the rest, which the gateways share. A repeated request adds nothing, as
- * the block already has what it asks for. @param limit null: unlimited.
+ * The calls added to a block: those it lacks, or more if that is a small part of the rest, which the gateways share. A repeated request adds nothing,
+ * as the block already has what it asks for. @param limit null: unlimited.
  */
 export function grantOf(
   month: Month,

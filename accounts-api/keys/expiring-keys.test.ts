@@ -23,7 +23,7 @@ test.after.always(async () => {
   await mailbox.close();
 });
 
-test('a key that expires in a week is announced by mail, once, unless it has ended or never lasted longer', async (t) => {
+test('a key that expires in a week is announced by mail once, unless it has ended or its lifetime is shorter', async (t) => {
   const { email, password, session } = await newPerson();
   const make = async (name: string, days: number) => {
     const expires_at = new Date(clock.now().getTime() + days * day).toISOString();
@@ -41,7 +41,7 @@ test('a key that expires in a week is announced by mail, once, unless it has end
     204,
   );
 
-  // Two workers start at once: each looks, one finds it.
+  // Two workers check at the same time, and one finds the key.
   const worker = () =>
     startWorker({
       databaseUrl: services.databaseUrl,
@@ -67,7 +67,7 @@ test('a key that expires in a week is announced by mail, once, unless it has end
   t.true(mail.raw.includes('&lt;b&gt;'), 'a name is text in HTML, too');
   t.is(await notifyOfExpiringKeys(deps), 0, 'notified once');
 
-  // Whoever wants no such mails gets none: the job of the second key is done without one.
+  // A holder who has turned these mails off gets none: the job of the second key ends without a mail.
   const quiet = await newPerson();
   const expires_at = new Date(clock.now().getTime() + 8 * day).toISOString();
   await ask('POST', '/v1/keys', { body: { name: 'quiet', expires_at }, session: quiet.session });
@@ -82,7 +82,7 @@ test('a key that expires in a week is announced by mail, once, unless it has end
   t.is(mailbox.received.filter(({ subject }) => subject.includes('expires soon')).length, 1);
 });
 
-test('the week and the day before the end of a key count to the millisecond, and no mail is sent about a key that has ended', async (t) => {
+test('the week and the day before the end of a key are exact to the millisecond, and no mail is sent about an ended key', async (t) => {
   const own = await startAccountsService();
   t.teardown(() => own.close());
   const ownJobs = openJobs(own.deps.db.sequelize, own.databaseUrl, silentLog);

@@ -1,4 +1,4 @@
-// Idempotency-Key where a process dies or takes too long: work is done once, whoever ends first.
+// Idempotency-Key when a process dies or takes too long: the work is done once, whichever request ends first.
 import test from 'ava';
 import {
   startAccountsService,
@@ -9,7 +9,7 @@ import { idempotently, type Remember } from './idempotency.ts';
 
 let service: AccountsService;
 
-// One service a test: each moves the clock.
+// One service per test, as each test moves the clock.
 test.beforeEach(async () => {
   service = await startAccountsService();
 });
@@ -22,7 +22,7 @@ const asked = (client: Client, body: object = { name: 'x' }) => ({
   body,
 });
 
-/** Work that leaves a trace in the database: it renames the account. */
+/** Work with a visible effect in the database: it renames the account. */
 const rename = (client: Client, name: string) => (remember: Remember) =>
   service.deps.db.inTransaction(async (transaction) => {
     await service.deps.db.accounts.update({ name }, { where: { id: client.accountId }, transaction });
@@ -69,7 +69,7 @@ test.serial(
   },
 );
 
-test.serial('a key is free again after a day, for any request', async (t) => {
+test.serial('an Idempotency-Key is free again after a day, for any request', async (t) => {
   const client = await service.newClient();
   await idempotently(service.deps, asked(client), rename(client, 'first'));
   const next = () => idempotently(service.deps, asked(client, { name: 'y' }), rename(client, 'second'));
@@ -80,7 +80,7 @@ test.serial('a key is free again after a day, for any request', async (t) => {
 });
 
 test.serial(
-  'what others do under the same key, or this account elsewhere, neither answers nor frees it',
+  'requests of other accounts, or of this one on other routes, neither answer nor free the same key',
   async (t) => {
     const [client, stranger] = [await service.newClient(), await service.newClient()];
     const beside = async (n: number) => [
@@ -91,7 +91,7 @@ test.serial(
     const done = { status: 201, data: { name: 'other' } };
     const earlier = await beside(1);
     for (const other of earlier) await idempotently(service.deps, other, rename(stranger, 'other'));
-    await die(client); // holds its key without an answer, from the same instant as all the others
+    await die(client); // claims its key without an answer, at the same instant as the others
     const held = () => idempotently(service.deps, asked(client), rename(client, 'held'));
     await t.throwsAsync(held(), { code: 'idempotency_in_progress' });
     for (const other of await beside(2)) {
@@ -110,7 +110,7 @@ test.serial(
   },
 );
 
-test.serial('a failure after the work was committed keeps its answer for the retry', async (t) => {
+test.serial('after a failure that follows the commit, a retry still gets the answer', async (t) => {
   const client = await service.newClient();
   const failing = idempotently(service.deps, asked(client), async (remember) => {
     await rename(client, 'done')(remember);
@@ -121,7 +121,7 @@ test.serial('a failure after the work was committed keeps its answer for the ret
   t.deepEqual(retry, { status: 201, data: { name: 'done' }, replayed: true });
 });
 
-test.serial('work whose retry is still running in its place is rolled back', async (t) => {
+test.serial('work is rolled back if its retry is running in its place', async (t) => {
   const client = await service.newClient();
   const slow = idempotently(service.deps, asked(client), async (remember) => {
     service.clock.advance(60_001);
@@ -132,7 +132,7 @@ test.serial('work whose retry is still running in its place is rolled back', asy
   t.is((await service.deps.db.accounts.findByPk(client.accountId))?.name, null);
 });
 
-test.serial('a failure whose retry has taken its place leaves the key with the retry', async (t) => {
+test.serial('a failure does not release the key if a retry has taken over its claim', async (t) => {
   const client = await service.newClient();
   const slow = idempotently(service.deps, asked(client), async () => {
     service.clock.advance(60_001);

@@ -46,7 +46,7 @@ export const accessFields = {
     .describe('Addresses, and ranges in CIDR notation, from which the key works; null: from every address.'),
 };
 
-/** The only access of a key that is pinned to a day: one that may manage the account could make itself a key without the day. */
+/** The only access of a key that is pinned to a day: with `manage`, it could create a key that is not pinned. */
 const pinnedScopes: readonly KeyScope[] = ['data'];
 
 export type AccessWish = { readonly [Field in keyof KeyAccess]?: KeyAccess[Field] | undefined };

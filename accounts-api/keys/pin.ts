@@ -1,4 +1,4 @@
-// The day that a key is pinned to: its field in a body, and who may have such a key.
+// The day that a key is pinned to: its body field, and which accounts may have pinned keys.
 import { utcDate } from '../../kernel/clock.ts';
 import { fail, refuseField } from '../../kernel/errors.ts';
 import { dateParam } from '../../kernel/http/params.ts';
@@ -17,7 +17,7 @@ export const pinField = dateParam
     'Pins the key to a day, for good: every answer is as if nothing was published after it. Such a key has the scope `data` only. Needs a plan with `pinned_keys`. Null or absent: answers are of now.',
   );
 
-/** @throws Failure `invalid_body` for a day in the future, by the clock in UTC; `plan_required` if the plan of the account has no pinned keys. */
+/** @throws Failure `invalid_body` for a future day (UTC); `plan_required` if the account's plan has no pinned keys. */
 export function requirePin({ plans, clock }: Deps, account: Account, asOf: string): void {
   const today = utcDate(clock.now());
   if (asOf > today) refuseField('as_of', `"as_of" must not be in the future; today is ${today} (UTC).`);

@@ -1,4 +1,4 @@
-// The conversation with the SMTP server: how long its answers are waited for, and which refusals are final.
+// The SMTP dialogue: how long answers are awaited, and which refusals are permanent.
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { Socket } from 'node:net';
 import test, { type ExecutionContext } from 'ava';
@@ -43,7 +43,7 @@ for (const [stage, reply, lasts] of refusals) {
   });
 }
 
-test.serial('the answer to a mail is waited for ten minutes', async (t) => {
+test.serial('the server has ten minutes to answer a mail', async (t) => {
   let connection: Socket | undefined;
   const onSocket = (message: unknown) => void ({ socket: connection } = message as { socket: Socket });
   subscribe('net.client.socket', onSocket);

@@ -21,9 +21,9 @@ export class Follow extends Model<InferAttributes<Follow>, InferCreationAttribut
   declare subject: string;
   declare mode: FollowMode;
   declare createdAt: Date;
-  /** The cursor of the last update that was mailed, or that came before the follow. */
+  /** The cursor of the last mailed update, or of the last one before the follow was created. */
   declare place: string;
-  /** When the first update after it was published, once it was read. */
+  /** When the first update after `place` was published; set when that update is read. */
   declare changedAt: CreationOptional<Date | null>;
   declare mailedAt: CreationOptional<Date | null>;
 }

@@ -5,12 +5,12 @@ import { openJobs } from '../jobs.ts';
 import { createTestDatabase, silentLog } from '../../test/services/harness.ts';
 import { createQueueFigures, readMax } from './queue-figures.ts';
 
-test('jobs that are due, to be run later, under way and failed for good are counted, and how late the oldest is', async (t) => {
+test('due, delayed, running and permanently failed jobs are counted, and the delay of the oldest is reported', async (t) => {
   const database = await createTestDatabase();
   t.teardown(() => database.drop());
   const db = connect(database.url);
   t.teardown(() => db.close());
-  const jobs = openJobs(db.sequelize, database.url, silentLog); // which makes the tables
+  const jobs = openJobs(db.sequelize, database.url, silentLog); // creates the tables
   t.teardown(() => jobs.close());
   await db.inTransaction((transaction) => jobs.enqueue(transaction, { mail: 'sign_up', signupId: 'sup_1' }));
   const boss = new PgBoss({ connectionString: database.url, schema: 'jobs', createSchema: false });
@@ -30,14 +30,14 @@ test('jobs that are due, to be run later, under way and failed for good are coun
   await boss.send('elsewhere', {}, at(-100));
   await boss.send('elsewhere', {}, at(-50));
   await boss.send('elsewhere', {}, at(3_600));
-  await boss.supervise('elsewhere'); // counts now
+  await boss.supervise('elsewhere'); // counts immediately
   const [figures] = await read();
   const { overdueSeconds = Number.NaN, ...counts } = figures ?? {};
   t.true(overdueSeconds >= 100 && overdueSeconds < 500, String(overdueSeconds));
   t.deepEqual(counts, { queue: 'elsewhere', due: 2, later: 1, active: 1, failed: 1 });
 });
 
-test('a queue too long to be read is late since the last look, until nothing of it is due', async (t) => {
+test('a queue too long to be read counts as late since the last reading, until none of its jobs is due', async (t) => {
   let now = 1_000_000;
   const stats = { readyCount: 1, deferredCount: 0, queuedCount: 1, activeCount: 0, failedCount: 0 };
   const boss = {

@@ -28,7 +28,7 @@ const rowSchema = accountSchema
     limit: z.int().nullable().describe('Calls per month; null: unlimited.'),
   });
 
-/** What an operator sees of an account: everything that its holder sees. */
+/** An account for operators: everything that its holder sees. */
 const operatedSchema = accountSchema.extend({ usage: monthSchema });
 
 export const accountIdParam = z.string().describe('An id of `/v1/operator/accounts`.');

@@ -1,4 +1,4 @@
-// What the operator does with the ways into an account, beside a running service that sends mail.
+// The operator's commands for access to an account, next to a running service that sends mail.
 import test from 'ava';
 import { silentLog } from '../../test/services/harness.ts';
 import { startServices } from '../../test/services/services.ts';
@@ -69,7 +69,7 @@ test('a disabled account is closed on the next request: its keys, its sessions, 
   t.deepEqual(await actionsOf(email), ['account.disabled', 'account.enabled']);
 });
 
-test('a sign-in that races the end of its account makes no session', async (t) => {
+test('a sign-in that races the disabling of its account opens no session', async (t) => {
   const { email, password } = await newPerson();
   const [answer] = await Promise.all([
     post('/auth/login', { email, password }),
@@ -80,7 +80,7 @@ test('a sign-in that races the end of its account makes no session', async (t) =
   t.false(await isIn(token));
 });
 
-test('a key that an operator rotates without overlap stops with the answer, and its new value has its id and name', async (t) => {
+test('the old value of a key rotated by an operator without overlap stops with the answer; the key keeps its id and name', async (t) => {
   const { email } = await createAccount(deps, { email: 'rotates@example.org', plan: 'free' });
   const keys = await Promise.all(['one', 'two', 'three'].map((name) => createKey(deps, email, name)));
   const { id, key } = keys[1] ?? { id: '', key: '' };

@@ -110,7 +110,7 @@ export async function setRole(deps: Deps, accountRef: string, role: Account['rol
     if (before === role) return;
     if (!account.emailSignsIn)
       fail('conflict', 'The account was created by a payment, and nobody has proved its e-mail address yet.');
-    // What was begun with fewer checks than an operator needs, such as a link to another e-mail address, ends here.
+    // Processes begun with fewer checks than an operator needs, such as a link to another e-mail address, end here.
     await account.update({ role, credentialVersion: account.credentialVersion + 1 }, { transaction });
     const detail = { before, role };
     await audit(deps, transaction, { accountId, actor: operator, action: 'account.role_changed', detail });

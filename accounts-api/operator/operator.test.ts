@@ -1,4 +1,4 @@
-// What the operator does beside a running service: the same rules, applied to the service's next call, written to the audit.
+// The operator's commands next to a running service: the same rules apply, they affect the service's next call, and they are audited.
 import { createHash } from 'node:crypto';
 import test from 'ava';
 import { isWellFormedApiKey } from '../../kernel/credentials/api-key.ts';
@@ -22,7 +22,7 @@ async function works(key: string): Promise<boolean> {
   return (await service.heartbeats.lookUp(hash))[0] !== null;
 }
 
-test('one account is made per e-mail address, whatever its letter case, and is found by id or e-mail address', async (t) => {
+test('one account is created per e-mail address, whatever its letter case, and is found by id or e-mail address', async (t) => {
   const made = await createAccount(service.deps, { email: 'Ada@Example.org', name: 'Ada', plan: 'starter' });
   t.like(made, { email: 'Ada@Example.org', name: 'Ada', plan: 'starter', status: 'active', active_keys: 0 });
   const again = { email: 'ada@example.ORG', plan: 'free' };
@@ -31,7 +31,7 @@ test('one account is made per e-mail address, whatever its letter case, and is f
   t.like(await usage(service.deps, 'ADA@example.org'), { plan: 'starter' });
 });
 
-test('of 20 accounts made at once for one e-mail address, one is made', async (t) => {
+test('of 20 concurrent creations of an account for one e-mail address, one succeeds', async (t) => {
   const made = await Promise.allSettled(
     Array.from({ length: 20 }, (_, i) =>
       createAccount(service.deps, {
@@ -53,7 +53,7 @@ test('a plan is changed with its audit row, or not at all', async (t) => {
   t.like(await usage(service.deps, id), { plan: 'free' });
 });
 
-test('what is wrong with an account, a plan or a reference is said in words', async (t) => {
+test('faults in an account, a plan or a reference are described in words', async (t) => {
   const email = 'wrong@example.org';
   await t.throwsAsync(createAccount(service.deps, { email: 'nobody', plan: 'free' }), {
     message: '"email" must be an e-mail address.',
@@ -69,7 +69,7 @@ test('what is wrong with an account, a plan or a reference is said in words', as
   await t.throwsAsync(createKey(service.deps, 'acct_unknown', 'x'), { code: 'not_found' });
 });
 
-test('all accounts are listed with how many keys work', async (t) => {
+test('all accounts are listed with the number of their active keys', async (t) => {
   const { accountId } = await service.newClient('pro');
   await createKey(service.deps, accountId, 'second');
   const bare = await createAccount(service.deps, { email: 'bare@example.org', plan: 'free' });
@@ -102,7 +102,7 @@ test("a key made by the operator works at once, and holds one of the account's t
   t.false(JSON.stringify(keys).includes(made.key));
 });
 
-test('a key can be revoked by its id, its mask or its value, and is unknown on the next lookup', async (t) => {
+test('a key can be revoked by its id, its mask or its value, and the next lookup does not find it', async (t) => {
   const client = await service.newClient();
   for (const name of ['id', 'masked', 'key'] as const) {
     const made = await createKey(service.deps, client.accountId, name);
@@ -115,14 +115,14 @@ test('a key can be revoked by its id, its mask or its value, and is unknown on t
   t.deepEqual(statuses, ['active', 'revoked', 'revoked', 'revoked']);
 });
 
-test('the operator makes as many keys an hour as it takes', async (t) => {
+test('the hourly limit of new keys does not apply to the operator', async (t) => {
   const client = await service.newClient();
   for (let n = 2; n <= 12; n += 1)
     await revokeKey(service.deps, (await createKey(service.deps, client.accountId, 'k')).id);
   t.is((await listKeys(service.deps, client.accountId)).length, 12);
 });
 
-test('a mask that fits several keys revokes none of them, and an unknown value is not repeated', async (t) => {
+test('a mask of several keys revokes none of them, and an unknown value is not repeated', async (t) => {
   const client = await service.newClient();
   const [one, two] = [
     await createKey(service.deps, client.accountId, 'one'),
@@ -137,7 +137,7 @@ test('a mask that fits several keys revokes none of them, and an unknown value i
   t.false(missing.message.includes(unknown.slice(0, 20)));
 });
 
-test('a plan set by the operator shows in the account at once, and every change is in the audit', async (t) => {
+test('a plan set by the operator is visible in the account at once, and every change is audited', async (t) => {
   const client = await service.newClient('free');
   await setPlan(service.deps, client.accountId, 'pro');
   t.like(dataOf(t, await service.as(client, '/v1/account')), { plan: 'pro' });

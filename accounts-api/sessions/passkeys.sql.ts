@@ -5,9 +5,9 @@ import type { AccountsDatabase } from '../database.ts';
 export interface Passkey {
   id: string;
   account_id: string;
-  /** Of the authenticator, in base64url. */
+  /** The authenticator's id of the credential, in base64url. */
   credential_id: string;
-  /** COSE. */
+  /** In COSE format. */
   public_key: Buffer;
   sign_count: number;
   name: string;
@@ -50,7 +50,7 @@ export async function hasPasskey(
   return (await countPasskeys(db, transaction, accountId)) > 0;
 }
 
-/** The passkey with a credential id, of whatever account. */
+/** The passkey with a credential id, of any account. */
 export async function findPasskey(db: AccountsDatabase, credentialId: string): Promise<Passkey | null> {
   const rows = await db.read<Passkey>(`select ${columns} from accounts.passkeys where credential_id = $1`, {
     bind: [credentialId],
@@ -58,7 +58,7 @@ export async function findPasskey(db: AccountsDatabase, credentialId: string): P
   return rows[0] ?? null;
 }
 
-/** Stores a passkey. @returns false if its credential is stored already, for whatever account. */
+/** Stores a passkey. @returns false if its credential is already stored, for any account. */
 export async function insertPasskey(
   db: AccountsDatabase,
   transaction: Transaction,
@@ -90,7 +90,7 @@ export async function renamePasskey(
   return rows[0] ?? null;
 }
 
-/** Deletes a passkey of an account, or all. @returns those that were. */
+/** Deletes one passkey of an account, or all. @returns the deleted ones. */
 export function deletePasskeys(
   db: AccountsDatabase,
   transaction: Transaction,
@@ -103,8 +103,8 @@ export function deletePasskeys(
 }
 
 /**
- * Notes a use of a passkey. @param signCount that it has signed. @returns false if the passkey is gone, or its count has not risen: a copy of it may
- * have signed. An authenticator that does not count always signs 0.
+ * Records a use of a passkey. @param signCount the signed counter. @returns false if the passkey no longer exists, or its counter has not risen: a
+ * copy of it may have signed. An authenticator without a counter always signs 0.
  */
 export async function noteUse(
   db: AccountsDatabase,
@@ -119,7 +119,7 @@ export async function noteUse(
   return rows.length === 1;
 }
 
-/** Who adds a passkey by a challenge. */
+/** The session and account that a challenge adds a passkey to. */
 export interface Adder {
   accountId: string;
   sessionId: string;
@@ -139,7 +139,7 @@ export async function insertChallenge(
   );
 }
 
-/** Uses a challenge up. @param adder as it was made for. @returns false if it is unknown, used, expired, or of somebody else. */
+/** Consumes a challenge. @param adder as when it was created. @returns false if it is unknown, used, expired, or another user's. */
 export async function takeChallenge(
   db: AccountsDatabase,
   { hash, adder, now }: { hash: string; adder: Adder | null; now: Date },

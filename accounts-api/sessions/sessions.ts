@@ -42,7 +42,7 @@ export type SignedInAnswer = z.output<typeof signedInAnswer>;
 /**
  * Signs an account in, within a transaction. @param how for the audit log. @param factor the second factor.
  * @param authTime when all factors of the account were last proved: now, unless a session is replaced after fewer factors were proved.
- * @param twoFactors whether two were proved, by a passkey or a second factor; a session that is replaced keeps its own.
+ * @param twoFactors whether two were proved, by a passkey or a second factor; a replaced session passes its own value on.
  */
 export async function openSession(
   deps: Deps,
@@ -100,8 +100,8 @@ export async function endPresented(
 }
 
 /**
- * The proof of identity of a session that replaces the caller's after a password or a mailed link alone. For an account with a second factor, and
- * for a session that a passkey opened, it stays that of the old session: otherwise a stolen session and a password would make a fresh session.
+ * The proof of identity of a session that replaces the caller's after a password or a mailed link alone. For an account with a second factor, and for
+ * a session opened by a passkey, it stays that of the old session; otherwise a stolen session and a password would yield a fresh session.
  * @returns options for `openSession`; empty if the password is the only factor.
  */
 export async function proofOf(
@@ -115,7 +115,7 @@ export async function proofOf(
   return { authTime: session?.authTime ?? new Date(0), twoFactors };
 }
 
-/** Notes that the holder of a session has proved a second factor by it, besides what opened it. It becomes no fresher. */
+/** Records that a second factor was proved in a session, besides the factor that opened it. The session becomes no fresher. */
 export async function noteTwoFactors(
   { db }: Deps,
   transaction: Transaction,

@@ -10,7 +10,7 @@ import {
 import type { Queryable, Transaction } from '../../kernel/database.ts';
 import { selectMigrations, type Migration } from '../../kernel/schema.sql.ts';
 
-// Schema jobs is left out: it belongs to pg-boss and has only queued mails.
+// Schema jobs is omitted: it belongs to pg-boss and has only queued mails.
 const schemas = ['data', 'accounts', 'events', 'embargo'];
 
 /** A table, and the columns that can be written. */
@@ -36,7 +36,7 @@ export async function cancelStatement(on: Queryable, backend: number): Promise<v
   await on.query('select pg_cancel_backend($1)', [backend]);
 }
 
-/** Of values, in both directions. */
+/** The maximum number of values, in both directions. */
 async function plainTexts(on: Transaction): Promise<void> {
   await on.query(
     `select set_config('datestyle', 'ISO, YMD', true), set_config('intervalstyle', 'postgres', true),
@@ -161,7 +161,8 @@ export async function emptyJobs(on: Queryable): Promise<void> {
 
 /**
  * Makes numbers from before the restore useless to anyone who still has them: the newest load and the last change of an account get numbers
- * that no earlier one has reached, the milliseconds since 1970 (a load takes more than one). No gateway's registration is kept: each registers anew.
+ * that no earlier one has reached, the milliseconds since 1970 (a load takes more than one). The registrations of gateways are deleted: each
+ * registers again.
  * @returns the number of the newest load.
  */
 export async function beginNewNumbers(on: Queryable): Promise<number> {

@@ -79,7 +79,7 @@ export class BackupReader {
         if (rows.length > 0) yield rows;
         return;
       }
-      // What may be the beginning of the mark is kept until more has come.
+      // Bytes that may be the beginning of the mark are kept until more have arrived.
       const sure = isStart && this.#rest.length < endMark.length ? 0 : this.#rest.length - endMark.length;
       if (sure > 0) {
         isStart = false;

@@ -4,7 +4,7 @@ import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { keepBackups, type ScheduledBackups } from './scheduled.ts';
 
-/** A folder, and a run on it whose clock jumps to each instant that is waited for, until that is the end. */
+/** A folder, and a run on it whose clock jumps to each awaited instant, up to the end. */
 function scheduled(t: ExecutionContext, from: string) {
   const folder = mkdtempSync(path.join(tmpdir(), 'almanac-test-'));
   t.teardown(() => rmSync(folder, { recursive: true }));
@@ -35,7 +35,7 @@ function scheduled(t: ExecutionContext, from: string) {
   };
 }
 
-test('the first backup is made at once, the next ones at the times of the schedule, and the newest are kept', async (t) => {
+test('the first backup is made at once, later ones at the scheduled times, and the newest are kept', async (t) => {
   const { run, files } = scheduled(t, '2026-11-20T10:00:00Z');
   t.deepEqual(await run('2026-11-24T10:00:00Z'), [
     ...['almanac-2026-11-20T100000Z.gz', 'almanac-2026-11-21T030000Z.gz', 'almanac-2026-11-22T030000Z.gz'],
@@ -47,7 +47,7 @@ test('the first backup is made at once, the next ones at the times of the schedu
   );
 });
 
-test('one that was due while nothing ran is made once, at the start; one that is not due is not', async (t) => {
+test('a backup that was due while nothing ran is made once at the start; one that is not due is not made', async (t) => {
   const { run, setNow } = scheduled(t, '2026-11-20T10:00:00Z');
   await run('2026-11-21T02:00:00Z');
   t.deepEqual(await run('2026-11-21T02:30:00Z'), []);
@@ -55,7 +55,7 @@ test('one that was due while nothing ran is made once, at the start; one that is
   t.deepEqual(await run('2026-11-26T00:00:00Z'), ['almanac-2026-11-25T120000Z.gz']);
 });
 
-test('files of other names are left alone; what a killed run has left is removed', async (t) => {
+test('files with other names are not touched; the remains of a killed run are removed', async (t) => {
   const { folder, run, files } = scheduled(t, '2026-11-20T10:00:00Z');
   const others = ['.almanac-mine.unfinished', 'almanac-before-upgrade.gz', 'notes.txt'];
   for (const name of [...others, '.almanac-2026-11-19T030000Z.gz.unfinished'])
@@ -69,7 +69,7 @@ test('files of other names are left alone; what a killed run has left is removed
   ]);
 });
 
-test('a backup that fails ends the run, deletes none, and is still due', async (t) => {
+test('a failed backup ends the run, deletes no other backup, and is still due', async (t) => {
   const { run, files } = scheduled(t, '2026-11-20T10:00:00Z');
   await run('2026-11-22T12:00:00Z');
   const before = files();

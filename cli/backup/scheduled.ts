@@ -7,7 +7,7 @@ import type { Clock } from '../../kernel/clock.ts';
 
 export interface ScheduledBackups {
   folder: string;
-  /** As of sources: `daily 03:00`. */
+  /** In the syntax of source schedules: `daily 03:00`. */
   schedule: string;
   /** An IANA name. */
   timeZone: string;

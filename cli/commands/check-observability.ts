@@ -40,7 +40,7 @@ function figuresOf(url: string): Promise<DatedFigures> {
 }
 
 /**
- * Metrics are read if they are served now; a port without a listener is for the next start. @throws Error if another program has the port.
+ * Metrics are read if they are served now; a port without a listener is left for the next start. @throws Error if another program uses the port.
  */
 export async function describeMetrics({ host, port }: NonNullable<Settings['metrics']>): Promise<string> {
   const local = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;

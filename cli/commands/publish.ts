@@ -216,7 +216,7 @@ const inspectedMax = 40;
 /** Facts that change no row. */
 const saysNothingOfRows = /^(?:series\.(?:unit|source|name)|columns\..+\.unit)$/s;
 
-/** The tables whose rows are read again: new tables, edited ones, and those whose guesses were not confirmed in an earlier run. */
+/** The tables whose rows are read again: new and edited tables, and those whose guesses were not confirmed in an earlier run. */
 async function inspectAll(
   { tables, today }: Run,
   plan: Plan,

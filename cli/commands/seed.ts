@@ -32,7 +32,7 @@ export async function loadDemoData(
   const connection = { command: 'seed', statementTimeoutMs: 0 };
   return withDatabase(databaseUrl, connection, async (database) => {
     if (await hasAccounts(database)) return false;
-    // Imported here: a start finds the demo loaded, but for the first.
+    // Imported here, as only the first start loads the demo.
     const { loadDemo } = await import('../../ingest/demo/load-demo.ts');
     const { seriesTimeZone, fiscalYearFirstMonth } = settings;
     await loadDemo(database, { seriesTimeZone, fiscalYearFirstMonth, clock: systemClock, onFile });

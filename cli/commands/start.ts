@@ -93,7 +93,7 @@ async function serveEverything({ env, stdout, started }: Terminal, signals: Serv
   let removeNote: () => void = nothing;
   const stopping = new AbortController();
   const greeted = Promise.withResolvers<void>();
-  // PostgreSQL has most of the work of it, so the services start meanwhile.
+  // PostgreSQL does most of the work, so the services start meanwhile.
   const demo =
     databaseDirectory === undefined
       ? Promise.resolve(false)
@@ -371,7 +371,7 @@ export function ownGatewayOptions(settings: Installation['settings'], plans: Pla
   };
 }
 
-/** @param stopping ends a build of the dashboard. @param beforeBuild what a build of the dashboard waits for. */
+/** @param stopping ends a build of the dashboard. @param beforeBuild a build of the dashboard begins after it resolves. */
 function gatewayOptions(
   settings: Installation['settings'],
   plans: Plans,

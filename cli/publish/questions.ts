@@ -15,7 +15,7 @@ export interface Asking {
 }
 
 export function askingAt({ stdin, stderr }: Terminal): Asking {
-  // One for the whole run: another one might miss lines that this one has read ahead.
+  // One reader for the whole run: a second one might miss lines that the first has already read.
   let lines: Interface | undefined;
   let read: AsyncIterator<string> | undefined;
   return {
@@ -99,7 +99,7 @@ function questionsOf(tables: readonly { entry: TableDescription; choices: readon
       const { key, options, text, question } = choice;
       const sets = options.slice(1).map(({ set }) => set);
       const isFact = isMissing(entry, choice);
-      // Columns of one title are of different units in different tables; the publisher is mostly the same.
+      // Columns with the same title have different units in different tables; the publisher is usually the same.
       const own = isFact && key !== 'series.source' ? nameOf(entry) : '';
       const same = JSON.stringify([key, text, sets, options.length === 0 ? question : '', own]);
       const known = questions.get(same);

@@ -1,17 +1,17 @@
-// /metrics of a service that runs alone, while it runs. In one process the gateway serves those of all services.
+// Serves /metrics of a service that runs alone. If all services run in one process, the gateway serves their metrics.
 import type { Metric } from '../../kernel/metrics/text.ts';
 import type { Settings } from '../../kernel/settings/settings.ts';
 
 interface Measured {
   metrics: readonly Metric[];
-  /** Of a service without a port of its own; see serveMetrics. */
+  /** For a service without a port of its own; see serveMetrics. */
   ready?: () => Promise<void>;
   close(): Promise<void>;
 }
 
 /**
- * The service, which serves its metrics.
- * @param metrics where; undefined: nowhere. @throws Error if the port is taken; the service is closed then.
+ * Makes the service serve its metrics.
+ * @param metrics where; undefined: nowhere. @throws Error if the port is in use; the service is closed then.
  */
 export async function withMetrics<Service extends Measured>(
   service: Service,

@@ -5,7 +5,7 @@ import { spawnSync } from 'node:child_process';
 import test from 'ava';
 import { noteServing, servingOf } from './serving.ts';
 
-test('the note of a process is read while the process lives, and is removed by it', (t) => {
+test('the record of a process is read while the process runs, and is removed by it', (t) => {
   const directory = mkdtempSync(path.join(tmpdir(), 'almanac-test-'));
   t.teardown(() => rmSync(directory, { recursive: true }));
   t.is(servingOf(directory), undefined);

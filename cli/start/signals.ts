@@ -20,7 +20,7 @@ export interface ServiceSignals {
   reloadOnHangUp(parts: readonly PrepareReload[], log: Log): void;
 }
 
-/** Handles signals from now on until the service has stopped, or has failed to start: then the process has the listeners that it had before. */
+/** Handles signals until the service has stopped or failed to start; then the previous listeners are restored. */
 export async function withSignals(serve: (signals: ServiceSignals) => Promise<void>): Promise<void> {
   const listeners: (readonly [signal: NodeJS.Signals, listener: () => void])[] = [];
   const listen = (signal: NodeJS.Signals, listener: () => void) => {

@@ -1,5 +1,4 @@
-// The API key with which a visitor sees more than previews. It is stored only in memory: it ends with the page, and no URL or storage has
-// it.
+// The API key with which a visitor sees more than previews. It exists only in memory until the page is left; no URL or storage contains it.
 import { computed, signal } from '@preact/signals';
 import { createClient } from '../../clients/typescript/client.ts';
 

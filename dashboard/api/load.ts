@@ -1,4 +1,4 @@
-// Loads the content of a component: the phases of waiting, abort when the component is left, and another try.
+// Loads the content of a component: the phases of waiting, abort on unmount, and retry.
 import { useCallback, useEffect, useState } from 'preact/hooks';
 import { AlmanacError } from '../../clients/typescript/errors.ts';
 import { asAlmanacError } from './clients.ts';

@@ -1,4 +1,4 @@
-// The browser's passkeys: made and used. Hides @simplewebauthn/browser, and puts what browsers say into words for people.
+// Creates and uses the browser's passkeys. Wraps @simplewebauthn/browser, and turns browser errors into readable messages.
 import {
   browserSupportsWebAuthn,
   startAuthentication,
@@ -12,7 +12,7 @@ type Methods = AnswerOf<'get', '/auth/methods'>['data'];
 type CreationOptions = AnswerOf<'post', '/auth/passkeys/options'>['data']['options'];
 type RequestOptions = AnswerOf<'post', '/auth/login/passkey/options'>['data']['options'];
 
-/** Where passkeys work, if not on this page; undefined: they work here, or nowhere. */
+/** The address where passkeys work, if not on this page; undefined: they work here, or nowhere. */
 export function originOfPasskeys({ passkeys }: Methods): string | undefined {
   return passkeys === null || passkeys.origin === location.origin ? undefined : passkeys.origin;
 }
@@ -22,7 +22,7 @@ export function canUsePasskeys(methods: Methods): boolean {
   return methods.passkeys?.origin === location.origin && browserSupportsWebAuthn();
 }
 
-/** Has the browser make a passkey. @throws AlmanacError if none was made. */
+/** Lets the browser create a passkey. @throws AlmanacError if none was created. */
 export async function createPasskey(options: CreationOptions) {
   try {
     const { id, rawId, type, response } = await startRegistration({ optionsJSON: options });
@@ -33,7 +33,7 @@ export async function createPasskey(options: CreationOptions) {
   }
 }
 
-/** Has the browser sign by a passkey that its user picks. @throws AlmanacError if none was used. */
+/** Lets the browser sign with a passkey that the user picks. @throws AlmanacError if none was used. */
 export async function signByPasskey(options: RequestOptions) {
   try {
     const { id, rawId, type, response } = await startAuthentication({ optionsJSON: options });

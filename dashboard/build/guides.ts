@@ -7,7 +7,7 @@ import type { Plugin } from 'vite';
 
 const docsDirectory = path.join(import.meta.dirname, '../../docs');
 
-/** In the order of the list, each with what it is about. */
+/** The guides in the order of the list, each with its subject. */
 const groups: { title: string; guides: Record<string, string> }[] = [
   {
     title: 'Using the API',
@@ -64,12 +64,12 @@ export interface RenderedGuide {
   sections: { id: string; title: string }[];
 }
 
-/** A part of a guide that the search finds: the text from a heading to the next one. */
+/** A searchable part of a guide: the text from a heading to the next one. */
 export interface GuideText {
   /** The address of the page, with the anchor of the heading. */
   href: string;
   guide: string;
-  /** Of the section; that of the guide before its first heading. */
+  /** The title of the section; before the first heading, that of the guide. */
   title: string;
   text: string;
 }
@@ -125,7 +125,7 @@ export function rendered(text: string): RenderedGuide {
   const marked = new Marked({
     renderer: {
       heading({ tokens, depth, text: source }: Tokens.Heading) {
-        if (depth === 1) return ''; // the page has it
+        if (depth === 1) return ''; // the page shows the title itself
         const id = slugOf(source);
         const inner = this.parser.parseInline(tokens);
         if (depth === 2) sections.push({ id, title: source.replaceAll('`', '') });
@@ -133,7 +133,7 @@ export function rendered(text: string): RenderedGuide {
       },
       link({ href, text: source, tokens }: Tokens.Link) {
         const target = targetOf(href);
-        // A link that is called after its file gets the title of the guide.
+        // A link whose text is the file name gets the title of the guide.
         const isNamedAsFile = target !== undefined && /^[a-z-]+\.md$/.test(source);
         const inner = isNamedAsFile
           ? escaped(titleIn(textOf(source.slice(0, -3))))
@@ -141,7 +141,7 @@ export function rendered(text: string): RenderedGuide {
         return target === undefined ? inner : `<a href="${escaped(target)}">${inner}</a>`;
       },
       code: ({ text: code }: Tokens.Code) => `<pre tabindex="0"><code>${escaped(code)}</code></pre>\n`,
-      // In the narrow columns of a phone, names break between their words.
+      // In the narrow columns of a phone, names may break between their words.
       codespan: ({ text: code }: Tokens.Codespan) =>
         `<code>${escaped(code).replaceAll(/[_/](?=\w)/g, '$&<wbr>')}</code>`,
       table(token: Tokens.Table) {
@@ -152,7 +152,7 @@ export function rendered(text: string): RenderedGuide {
         const head = isNamed ? `<thead><tr>${cells(token.header, 'th')}</tr></thead>` : '';
         return `<div class="scrollx" tabindex="0" role="group" aria-label="Table"><table>${head}<tbody>${body}</tbody></table></div>\n`;
       },
-      // Drawings of the project's own, in the page itself: it loads nothing from elsewhere.
+      // The project's own drawings are inlined, as the page loads nothing from other sites.
       image: ({ href, text: alt }: Tokens.Image) =>
         `<div class="drawing scrollx" role="group" tabindex="0" aria-label="${escaped(alt)}">${readFileSync(path.join(docsDirectory, href), 'utf8')}</div>`,
       html: () => '',
@@ -171,7 +171,7 @@ export function textsOf(guide: string, { title, html }: RenderedGuide): GuideTex
   return [{ href: `/docs/${guide}`, guide: title, title, text: plain(before) }, ...sections];
 }
 
-/** The text of HTML that `rendered` made. */
+/** The text of HTML produced by `rendered`. */
 function plain(html: string): string {
   const text = html.replaceAll('<wbr>', '').replaceAll(/<[^>]+>/g, ' ');
   const characters: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'" };
@@ -181,14 +181,14 @@ function plain(html: string): string {
     .trim();
 }
 
-/** Where a link of a guide leads here; undefined: to a file that is not a page. */
+/** The page that a link of a guide leads to; undefined if its file is not a page. */
 function targetOf(href: string): string | undefined {
   if (/^(?:https?:|#)/.test(href)) return href;
   const [, guide = '', section = ''] = /^(?:\.\/)?([a-z-]+)\.md(#.*)?$/.exec(href) ?? [];
   return all.includes(guide) ? `/docs/${guide}${section}` : undefined;
 }
 
-/** As on GitHub, where the same files are read. */
+/** The anchor of a heading, as on GitHub, which shows the same files. */
 export function slugOf(heading: string): string {
   return heading
     .toLowerCase()

@@ -1,5 +1,5 @@
-// The colours of charts as custom properties, written into styles/tokens.css when the dashboard is built: domain/chart has them once, for files
-// and for pages.
+// The colours of charts as custom properties, written into styles/tokens.css when the dashboard is built. domain/chart defines them once, for files
+// and pages.
 import type { Plugin } from 'vite';
 import { palettes, type Palette } from '../../domain/chart/palette.ts';
 

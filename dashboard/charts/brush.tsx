@@ -1,5 +1,5 @@
-// The window of a chart, chosen on a small chart of all points: drag a handle or the window, or move a handle by keys. The window is a pair
-// of positions in the list of dates.
+// The window of a chart, chosen on a small chart of all points: drag a handle or the window, or move a handle with the keyboard. The window is a
+// pair of positions in the list of dates.
 import { useMemo, useRef } from 'preact/hooks';
 import { overviewOf } from '../../domain/chart/overview.ts';
 import { placeOf, type ChartPoint } from '../../domain/chart/line-points.ts';
@@ -19,7 +19,7 @@ interface BrushProps {
   left: number;
   right: number;
   window: Window;
-  /** While it moves, and once more with `isDone` when it is let go. */
+  /** Called while it moves, and once more with `isDone` when it is released. */
   onChange: (window: Window, isDone: boolean) => void;
 }
 

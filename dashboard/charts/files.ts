@@ -4,7 +4,7 @@ import type { Chart } from '../../domain/chart/layout.ts';
 
 const [width, height, scale] = [824, 480, 2];
 
-/** Saves a chart in its own size and in light colours, whatever the page has. */
+/** Saves a chart in its own size and in light colours, whatever the theme of the page. */
 export async function saveChart(
   chart: Omit<Chart, 'width' | 'height' | 'theme'>,
   caption: string,

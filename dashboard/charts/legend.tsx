@@ -25,7 +25,7 @@ interface LegendTogglesProps {
   onToggle: (position: number) => void;
 }
 
-/** One line stays. */
+/** One line always stays visible. */
 export function LegendToggles({ entries, onToggle }: LegendTogglesProps) {
   const isOneShown = entries.filter(({ isShown }) => isShown).length === 1;
   return (
@@ -52,7 +52,7 @@ export function LegendToggles({ entries, onToggle }: LegendTogglesProps) {
   );
 }
 
-/** @param dashNo of a line, see `lineStyle`: a dashed one is shown as a piece of it. */
+/** @param dashNo of a line, see `lineStyle`: the swatch of a dashed line is dashed. */
 export function Swatch({ colour, dashNo = 0 }: { colour: string; dashNo?: number }) {
   const dash = dashes[dashNo] ?? null;
   if (dash === null) return <i class="swatch" style={{ background: colour }} />;

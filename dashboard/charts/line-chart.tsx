@@ -1,10 +1,10 @@
-// A line chart of domain/chart for the width at hand, drawn again when that changes.
+// A line chart of domain/chart at the available width; redrawn when the width changes.
 import { chartSvg } from '../../domain/chart/chart.ts';
 import type { Chart } from '../../domain/chart/layout.ts';
 import { useWidth } from './use-width.ts';
 
 type LineChartProps = Omit<Chart, 'width' | 'theme' | 'isLog' | 'base'> & {
-  /** On a phone; by default as on a desk. */
+  /** On a phone; by default as on a desktop. */
   narrowHeight?: number;
 };
 

@@ -1,4 +1,4 @@
-// The SVG of a chart that a page draws itself: the axes of domain/chart, the unit above them, and on them the marks of the page.
+// The SVG of a chart that a page draws itself: the axes of domain/chart, the unit above them, and the page's own marks.
 import type { ComponentChildren } from 'preact';
 import { useMemo } from 'preact/hooks';
 import { axesSvg, type Axes } from '../../domain/chart/axes.ts';
@@ -6,7 +6,7 @@ import { palettes } from '../../domain/chart/palette.ts';
 
 interface PictureProps {
   height: number;
-  /** Where they are the same object, they are not drawn again. */
+  /** The same object is not drawn again. */
   axes: Axes;
   /** The unit of the values, shown above them. */
   unit?: string;

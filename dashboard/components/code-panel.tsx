@@ -9,7 +9,7 @@ type CodePanelProps = Pick<Sample, 'code' | 'copies'>;
 export function CodePanel({ code, copies = code }: CodePanelProps) {
   return (
     <div class="code">
-      {/* The keyboard scrolls it sideways. */}
+      {/* Focusable, so that the keyboard can scroll it sideways. */}
       <pre tabIndex={0}>
         <code>{coloured(code)}</code>
       </pre>

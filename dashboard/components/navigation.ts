@@ -11,7 +11,7 @@ export function takeNavigation(): boolean {
   return taken;
 }
 
-/** Notes each change of the path; a change of the query alone is a change within a page. Back and forward keep their scroll position. */
+/** Records each change of the path; a change of only the query is a change within a page. Back and forward keep their scroll position. */
 export function useNavigations(): void {
   const [path] = useLocation();
   const before = useRef(path);

@@ -5,7 +5,7 @@ import { takeNavigation } from './navigation.ts';
 
 interface PageHeadProps {
   title: string;
-  /** Of the window; by default that of the page. */
+  /** The title of the window; by default that of the page. */
   windowTitle?: string;
   lede?: ComponentChildren;
   /** Links above the title. */

@@ -1,7 +1,7 @@
 // The links between the pages of a list.
 
 interface PagesProps {
-  /** How many rows a page has. */
+  /** The number of rows of a page. */
   size: number;
   isFirst: boolean;
   /** The cursor of the next page; null for the last. */

@@ -72,7 +72,7 @@ export function SeriesTable({ caption, rows, previews }: SeriesTableProps) {
   return <DataTable caption={caption} columns={columns} rows={rows} keyOf={({ id }) => id} />;
 }
 
-/** All points of a series get as many digits as the longest has, so that a change has those of its two values. */
+/** All points of a series are shown with the digits of the longest, so that a change has the same digits as its two values. */
 function digitsIn(points: readonly PreviewPoint[]): number {
   return decimalsOf(points.slice(-6).map(({ value }) => value));
 }

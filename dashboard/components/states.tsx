@@ -5,7 +5,7 @@ import type { Loaded } from '../api/load.ts';
 
 interface WaitingProps<T> {
   for: Loaded<T>;
-  /** Of the final size, so that nothing moves; by default three grey lines. */
+  /** Has the final size, so that nothing moves; by default three grey lines. */
   skeleton?: ComponentChild;
   /** The failure as a heading: "The series could not be loaded". */
   failure?: string;
@@ -36,7 +36,7 @@ export function Waiting<T>({ for: loaded, skeleton, failure, children }: Waiting
   }
   return (
     <div aria-busy="true">
-      {/* Invisible at first, but already of its size. */}
+      {/* Invisible at first, but already at its final size. */}
       <div class={loaded.phase === 'begun' ? 'sk-later' : undefined}>{skeleton ?? <SkeletonLines />}</div>
       <p class="slow" role="status">
         {loaded.phase === 'slow' ? 'This takes longer than usual.' : ''}
@@ -75,7 +75,7 @@ interface FailedProps {
   title?: string;
 }
 
-/** The error in the API's own words, with the details that support needs. What does not exist is not tried again. */
+/** The error in the API's own words, with the details that support needs. A missing object is not retried. */
 export function Failed({ error, retry, title = 'This could not be loaded' }: FailedProps) {
   const isAbsent = error.status === 404;
   return (

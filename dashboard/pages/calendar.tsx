@@ -1,4 +1,4 @@
-// The calendar of releases: a month as a grid of days, or as a list. The URL has the month, the form and the filters.
+// The calendar of releases: a month as a grid of days, or as a list. The URL has the month, the layout and the filters.
 import { Link, useSearchParams } from 'wouter-preact';
 import type { AnswerOf } from '../../clients/typescript/client.ts';
 import { api } from '../api/clients.ts';

@@ -30,7 +30,7 @@ const orders = [
   { value: '-last_updated', label: 'Newest first' },
 ] as const;
 type Order = (typeof orders)[number]['value'];
-/** Without words, all match alike. */
+/** Without words, all series match equally, so there is no order by relevance. */
 const ordersOf = (params: URLSearchParams) =>
   hasWords(params) ? orders : orders.filter(({ value }) => value !== 'relevance');
 const usualOrder = (params: URLSearchParams): Order => (hasWords(params) ? 'relevance' : 'id');
@@ -134,7 +134,7 @@ export function Catalogue() {
   );
 }
 
-/** The words go into the URL when typing pauses. */
+/** Writes the words to the URL when typing pauses. */
 function WordsFilter({ words, onChange }: { words: string; onChange: (words: string) => void }) {
   const [text, setText] = useState(words);
   useEffect(() => setText(words), [words]);
@@ -274,7 +274,7 @@ function Count({ catalog, params }: { catalog: Catalog; params: URLSearchParams 
   );
 }
 
-/** What the filters say, if a follow can: a source, or words, and nothing else. */
+/** The subject of a follow with the same filters: a source or words, and no other filter; otherwise undefined. */
 function followedBy(
   params: URLSearchParams,
 ): { kind: 'source' | 'search'; of: string; named: string } | undefined {

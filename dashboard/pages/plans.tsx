@@ -1,4 +1,4 @@
-// The plans, as /v1/plans has them, paid monthly or yearly.
+// The plans from /v1/plans, with monthly or yearly prices.
 import { Link, useSearchParams } from 'wouter-preact';
 import { api } from '../api/clients.ts';
 import { useLoad } from '../api/load.ts';

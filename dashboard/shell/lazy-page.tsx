@@ -9,7 +9,7 @@ export interface PageProps {
   params: Readonly<Record<string, string | undefined>>;
 }
 
-/** @param load imports the page. Its code is kept; one that could not be loaded is asked for again. */
+/** @param load imports the page. Its code is cached; a failed import is retried. */
 export function lazyPage(load: () => Promise<ComponentType<PageProps>>): ComponentType<PageProps> {
   let Page: ComponentType<PageProps> | undefined;
   return function LazyPage(props: PageProps) {

@@ -60,7 +60,7 @@ export function Search({
     } else if ((event.key === 'ArrowDown' || event.key === 'ArrowUp') && hits.length > 0) {
       const step = event.key === 'ArrowDown' ? 1 : -1;
       setIsOpen(true);
-      setActive((at) => (at + step + hits.length + 1) % (hits.length + 1)); // one place is the text itself
+      setActive((at) => (at + step + hits.length + 1) % (hits.length + 1)); // one position is the typed text itself
     } else return;
     event.preventDefault();
   }
@@ -116,7 +116,7 @@ export function Search({
                 id={`${id}-${i}`}
                 role="option"
                 aria-selected={i === active}
-                // Before the box loses the focus, which closes the list.
+                // Runs before the box loses the focus, which closes the list.
                 onMouseDown={(event) => {
                   event.preventDefault();
                   choose(hit);
@@ -146,7 +146,7 @@ export function Search({
   );
 }
 
-/** `/` focuses the large search where it is on the screen, else that of the bar. */
+/** `/` focuses the large search if it is on the screen, otherwise the one in the bar. */
 export function useSearchKey(): void {
   useEffect(() => {
     function onKeyDown(event: KeyboardEvent) {
@@ -169,7 +169,7 @@ function isOnScreen(element: Element): boolean {
   return bottom > 0 && top < innerHeight;
 }
 
-/** The newest answer; that of the text before stays until the next has come. */
+/** The newest answer; the previous one stays until the next has arrived. */
 function useHits(query: string, type?: 'series'): Found | undefined {
   const [found, setFound] = useState<Found>();
   useEffect(() => {

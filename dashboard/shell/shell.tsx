@@ -101,7 +101,7 @@ function Account() {
   );
 }
 
-/** The navigation on a phone. Closes when a link was followed, by Esc and by a click elsewhere. */
+/** The navigation on a phone. Following a link, Esc, or a click elsewhere closes it. */
 function Menu({ path }: { path: string }) {
   const [isOpen, setIsOpen] = useState(false);
   const menu = useRef<HTMLDivElement>(null);

@@ -12,7 +12,7 @@ export function shareText(part: number): string {
   return `${(part * 100).toLocaleString('en-GB', { maximumFractionDigits: 1 })} %`;
 }
 
-/** `4 minutes ago`; what is older than a month is a day. */
+/** `4 minutes ago`; an instant more than a month ago is shown as its day. */
 export function agoText(instant: string, now: number): string {
   const passedMs = Math.max(0, now - Date.parse(instant));
   if (passedMs < minuteMs) return 'less than a minute ago';

@@ -1,4 +1,4 @@
-// Commands as they are typed into a shell, for pages that say which command does the same.
+// Commands as typed into a shell, for pages that show the equivalent command.
 
 const plainWord = /^[A-Za-z0-9_@%+=:,./-]+$/;
 

@@ -1,4 +1,4 @@
-// CSV that the browser writes, in the form of the API's: RFC 4180, formulas defused.
+// CSV written by the browser, in the format of the API's CSV: RFC 4180, formulas defused.
 import { harmless } from '../../kernel/formula.ts';
 
 /** Numbers are unchanged, text is escaped so that no spreadsheet runs it, and null is an empty cell. */

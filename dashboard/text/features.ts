@@ -1,4 +1,4 @@
-// The names of what plans have beside their calls.
+// The names of the features of plans.
 
 const texts: Readonly<Record<string, string>> = {
   vintages: 'Vintages and revisions',
@@ -7,7 +7,7 @@ const texts: Readonly<Record<string, string>> = {
   pinned_keys: 'Keys pinned to a day',
 };
 
-/** An operator's other features are shown by their id. */
+/** Features that an operator has added are shown by their id. */
 export function featureText(feature: string): string {
   return texts[feature] ?? feature;
 }

@@ -17,7 +17,7 @@ export function changeText(value: number, digits?: number): string {
   return value > 0 && /[1-9]/.test(text) ? `+${text}` : text;
 }
 
-/** `1 series`, `1,128 series`. @param many the plural, where it is not `one` with an s. */
+/** `1 series`, `1,128 series`. @param many the plural, if it is not `one` with an s. */
 export function countText(count: number, one: string, many?: string): string {
   return `${numberText(count)} ${nounOf(count, one, many)}`;
 }

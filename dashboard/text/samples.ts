@@ -1,4 +1,4 @@
-// The code that reads a series in programs and tools, with the address of this installation. The key is the user's own, and not in it.
+// The code that reads a series in programs and tools, with the address of this installation. It does not contain the user's key.
 import type { Aggregate } from '../../domain/aggregates.ts';
 import { monthsPerPeriod, type Frequency } from '../../domain/periods.ts';
 import { fredUnits } from '../../domain/transforms.ts';
@@ -12,24 +12,24 @@ export interface Sample {
 }
 
 export interface SampleCall {
-  /** Of the API: `https://api.example.org`. */
+  /** The origin of the API: `https://api.example.org`. */
   origin: string;
   id: string;
   /** Parameters but `format`. */
   query: Readonly<Record<string, string>>;
-  /** How many points it has: more than a page of JSON need a limit. By default a page. */
+  /** The number of points; more than one page of JSON require a limit. Default: one page. */
   pointCount?: number;
 }
 
-/** A view of a series, as tools need it that do not call `/v1/series/{id}`. */
+/** A view of a series, for tools that do not call `/v1/series/{id}`. */
 export interface ViewCall extends SampleCall {
-  /** Of the points of the view. */
+  /** The frequency of the points of the view. */
   frequency: Frequency;
   /** The first and the last stored date, where `query` has them. */
   window: { from?: string; to?: string };
   /** The dimension values of each line, in the order of the dimensions. */
   lines: readonly (readonly string[])[];
-  /** The dimensions some of whose values are selected, and these. */
+  /** The dimensions with only some values selected, and these values. */
   selected: Readonly<Record<string, readonly string[]>>;
   /** Whether the plan of the reader has the feature `bulk`. */
   hasBulk: boolean;
@@ -111,11 +111,11 @@ interface FredCall {
   end: string | undefined;
   /** The other parameters. */
   params: [name: string, value: string][];
-  /** The parameters of the view that FRED's form does not have: `transform=zscore`. */
+  /** The parameters of the view that FRED's API does not have, such as `transform=zscore`. */
   missing: string[];
 }
 
-/** The view in the parameters of FRED's API. An aggregate that it does not have leaves out the frequency too, as other values would follow. */
+/** The view in the parameters of FRED's API. Without its aggregate, the frequency is omitted too, as it would give different values. */
 function fredCallOf({ id, query, frequency, window, lines }: ViewCall): FredCall {
   const { transform, aggregate, base, vintage } = query;
   const [units] = Object.entries(fredUnits).find(([, name]) => name === transform) ?? [];
@@ -230,7 +230,7 @@ in
   Typed`;
 }
 
-/** Whether the bulk files have the view: they have values as published, and their vintages. */
+/** Whether the bulk files contain the view: they have values as published, with their vintages. */
 function isInFiles({ hasBulk, query }: ViewCall): boolean {
   return hasBulk && query['frequency'] === undefined && query['transform'] === undefined;
 }

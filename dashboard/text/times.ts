@@ -25,7 +25,7 @@ export const monthText = (month: string): string =>
 /** The day of today, `2020-12-15`. */
 export const today = (): string => new Date().toISOString().slice(0, 10);
 
-/** The period that an observation of this date is of: `Nov 2020`, `Q3 2020`, `2020`, `15 Dec 2020`. */
+/** The period of an observation with this date: `Nov 2020`, `Q3 2020`, `2020`, `15 Dec 2020`. */
 export function periodText(date: string, frequency: string): string {
   const year = date.slice(0, 4);
   const monthNumber = Number(date.slice(5, 7));
@@ -35,7 +35,7 @@ export function periodText(date: string, frequency: string): string {
   return frequency === 'annual' ? year : dayText(date);
 }
 
-/** The period that a release is about: `2020-11` is `Nov 2020`, `2020-Q3` is `Q3 2020`; other texts stay as they are. */
+/** The period of a release: `2020-11` is `Nov 2020`, `2020-Q3` is `Q3 2020`; other texts are unchanged. */
 export function referencePeriodText(period: string): string {
   if (/^\d{4}-(?:0[1-9]|1[0-2])$/.test(period)) return periodText(period, 'monthly');
   const [, year, part] = /^(\d{4})-([QH]\d)$/.exec(period) ?? [];

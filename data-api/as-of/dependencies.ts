@@ -1,14 +1,14 @@
-// The dependencies of handlers that answer as of a day: they read the database as it was then, and no cache of what it is now.
+// The dependencies of handlers that answer as of a day: they read the database as it was then, and use no cache of the present state.
 import { LRUCache } from 'lru-cache';
 import type { Dependencies } from '../dependencies.ts';
 import { findSeries } from '../series/stored/series.sql.ts';
 import { endOf } from '../../domain/as-of/end-of-day.ts';
 import { databaseAsOf, queryAsOf } from '../../domain/as-of/statements.ts';
 
-/** A key is pinned to one day, and most keys of an installation to few. */
+/** A key is pinned to one day, and the keys of an installation usually share few days. */
 const daysMax = 100;
 
-/** Makes a value of each day once. */
+/** Creates the value of each day once. */
 export function keptByDay<Value extends object>(make: (day: string) => Value): (day: string) => Value {
   const kept = new LRUCache<string, Value>({ max: daysMax });
   return (day) => {

@@ -66,7 +66,7 @@ interface Served {
   retired: KeptFile[];
 }
 
-/** The files of the manifest for keys as this one: those of its day, or of now. */
+/** The files of the manifest for the key: those of the day that it is pinned to, or the current ones. */
 function served({ asOf }: Asking, manifest: Manifest | undefined): Served {
   const isOfKey = (file: KeptFile) => file.as_of === asOf;
   return {
@@ -75,18 +75,18 @@ function served({ asOf }: Asking, manifest: Manifest | undefined): Served {
   };
 }
 
-/** Whether the files of the manifest have no data that were withdrawn since. */
+/** Whether no data in the files of the manifest has been retracted since. */
 async function isCurrent(asking: Asking, manifest: Manifest | undefined): Promise<boolean> {
   return manifest === undefined || (await readNewestWithdrawal(nowOf(asking))) <= manifest.load;
 }
 
-/** The database of now, also for a key that is pinned to a day. */
+/** The current database, also for a key that is pinned to a day. */
 const nowOf = ({ present, database }: Asking): Queryable => present?.database ?? database;
 
 async function filesOf(asking: Asking, manifest: Manifest | undefined): Promise<Served> {
   if (!(await isCurrent(asking, manifest))) failWithdrawn();
   const found = served(asking, manifest);
-  // A day that has files has those of all series, even if there were none.
+  // A day that has files has a file of all series, even if there were no series.
   if (asking.asOf !== null && found.files.length === 0)
     await failWithout(nowOf(asking), asking.asOf, manifest);
   return found;

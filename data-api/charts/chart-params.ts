@@ -15,7 +15,7 @@ export const lookParams = {
   ),
 };
 
-/** How a chart looks. */
+/** The look of a chart, as parsed. */
 export interface Look {
   width: number;
   height: number;

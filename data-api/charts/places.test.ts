@@ -1,7 +1,7 @@
 import test from 'ava';
 import { createPlaces, placesMax } from './places.ts';
 
-/** An image that is drawn until it is released. */
+/** An image whose drawing ends when the test releases it. */
 function held() {
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
   return { draw: () => promise, resolve: () => resolve(Buffer.from('image')), reject };
@@ -11,7 +11,7 @@ const refused = { code: 'rate_limited', message: /Try again in a second/ };
 const never = () => Promise.reject(new Error('it is not drawn'));
 const drawOne = () => Promise.resolve(Buffer.from('one'));
 
-test('an account has one image drawn at a time; another account has its own place', async (t) => {
+test('one image per account is drawn at a time; another account has its own slot', async (t) => {
   const { drawn } = createPlaces();
   const first = held();
   const one = drawn({ accountId: 'a', name: '1' }, first.draw);
@@ -22,7 +22,7 @@ test('an account has one image drawn at a time; another account has its own plac
   t.is(String(await drawn({ accountId: 'a', name: '2' }, drawOne)), 'one');
 });
 
-test('the same image is drawn once for all who ask for it meanwhile', async (t) => {
+test('concurrent requests for the same image share one drawing', async (t) => {
   const { drawn } = createPlaces();
   const first = held();
   const all = ['a', 'a', 'b'].map((accountId, i) =>
@@ -32,7 +32,7 @@ test('the same image is drawn once for all who ask for it meanwhile', async (t) 
   t.deepEqual((await Promise.all(all)).map(String), ['image', 'image', 'image']);
 });
 
-test('the places of all accounts are bounded, and one that failed is free again', async (t) => {
+test('the slots of all accounts are bounded, and a failed drawing frees its slot', async (t) => {
   const { drawn } = createPlaces();
   const images = Array.from({ length: placesMax }, held);
   const all = images.map(({ draw }, i) => drawn({ accountId: `${i}`, name: `${i}` }, draw));

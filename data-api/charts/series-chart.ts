@@ -78,7 +78,7 @@ export const getSeriesChartPng = endpoint({
 
 type ChartAsked = Asked<z.output<z.ZodObject<typeof chartedParams & typeof lookParams>>>;
 
-/** What the chart shows. @throws Failure as for a read of the series; `invalid_parameter` for too many lines. */
+/** The content of the chart. @throws Failure as for a read of the series; `invalid_parameter` for too many lines. */
 async function chartQuery(
   dependencies: Dependencies,
   { query, params, call }: ChartAsked,

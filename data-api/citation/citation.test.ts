@@ -14,7 +14,7 @@ const cited: Cited = {
   sha256: 'ab'.repeat(32),
 };
 
-test('a citation is a sentence with the publisher, the year, the title, the state and where it stays', (t) => {
+test('a citation is a sentence with the publisher, the year, the title, the state and the permanent URL', (t) => {
   t.is(
     citationText(cited),
     'Office of Statistics & Census (2026). Consumer prices, all items [CPI.M]. Vintage of 2026-11-20, version 412. ' +
@@ -28,7 +28,7 @@ test('a citation is a sentence with the publisher, the year, the title, the stat
   );
 });
 
-test('BibTeX has every fact, with the capitals of the title and the publisher as one name', (t) => {
+test('BibTeX has every fact, preserves the capitals of the title, and has the publisher as one name', (t) => {
   t.is(
     bibtex(cited),
     `@misc{CPI.M-2026-11-20-v412,
@@ -45,7 +45,7 @@ test('BibTeX has every fact, with the capitals of the title and the publisher as
   );
 });
 
-/** What TeX shows for the commands that the escapes use. */
+/** The characters that TeX shows for the commands used in escapes. */
 const shownBy: Readonly<Record<string, string>> = {
   textbraceleft: '{',
   textbraceright: '}',
@@ -58,7 +58,7 @@ const shownBy: Readonly<Record<string, string>> = {
   textquotedbl: '"',
 };
 
-/** The field's text as TeX shows it; it throws where a character still means something to TeX. */
+/** The field's text as TeX shows it. @throws if a character still has a special meaning in TeX. */
 function shown(field: string): string {
   const plain = field.replaceAll(
     /\{\\(text[a-z]+)\}|\\([$&#%_])|([{}\\~^$&#%_<>|"])/g,
@@ -70,7 +70,7 @@ function shown(field: string): string {
   return plain;
 }
 
-test('whatever a name has, BibTeX reads its braces in pairs, and TeX shows the name', (t) => {
+test('for any name, BibTeX finds balanced braces, and TeX shows the name', (t) => {
   const names = fc.string({
     unit: fc.constantFrom(...Array.from('{}\\~^<>|"$&#%_ aé\n')),
     minLength: 1,

@@ -180,7 +180,7 @@ async function readStatusOfSources({ database, clock, asOf }: Dependencies): Pro
   const sources = await listSources(database, clock.now(), totals);
   return {
     sources: sources.map(({ licences: _licences, changes_at: _at, ...source }) => source),
-    fetched: asOf === null ? await listFetchedSources(database) : [], // no past is kept of fetches
+    fetched: asOf === null ? await listFetchedSources(database) : [], // fetches have no history
   };
 }
 

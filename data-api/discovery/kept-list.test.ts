@@ -31,7 +31,7 @@ test('a list is computed once, until a load changes it', async (t) => {
   t.is((await read()).value, 2);
 });
 
-test('calls that come while it is computed share the computation', async (t) => {
+test('calls during the computation share it', async (t) => {
   const { state, read } = counted();
   const answers = await Promise.all([read(), read(), read()]);
   t.deepEqual(
@@ -41,7 +41,7 @@ test('calls that come while it is computed share the computation', async (t) => 
   t.is(state.computed, 1);
 });
 
-test('a list is computed again from the millisecond on at which the clock changes it, and when the clock is set back', async (t) => {
+test('a list is recomputed from the millisecond at which the clock changes it, and when the clock is set back', async (t) => {
   const { state, read } = counted((nowMs) => nowMs + 500);
   t.is((await read()).value, 1);
   state.nowMs = 1_499;
@@ -60,7 +60,7 @@ test('a failure is not kept', async (t) => {
   t.is((await read()).value, 2);
 });
 
-test('two servers do not share what they keep', async (t) => {
+test('two servers do not share their cached lists', async (t) => {
   const { read, readOther } = counted();
   t.is((await read()).value, 1);
   t.is((await readOther()).value, 2);

@@ -34,7 +34,7 @@ export type Kept<Value> = Computed<Value> & {
 /**
  * Returns the cached result of `compute` for the present state of the datasets. It is recomputed after a load into one of them, and when
  * the clock has changed it: the next call sees either. All endpoints that read from the same server share it. As of a day nothing is cached:
- * what changes a past is no load of its datasets.
+ * a change of the past is not a load of its datasets.
  */
 export function keptUntilChanged<Value>(
   datasets: readonly string[],

@@ -31,7 +31,7 @@ const linesOf = ({ combinations }: Series): number[] => combinations.map(({ line
 
 interface LineState {
   lineNo: number;
-  /** Of the newest point with a value; '' without one. */
+  /** The date of the newest point with a value; '' without one. */
   newest: string;
   points: number;
 }

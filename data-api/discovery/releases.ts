@@ -1,4 +1,4 @@
-// GET /v1/releases and /v1/releases/{id}: what publishers release again and again, with its series and dates.
+// GET /v1/releases and /v1/releases/{id}: the recurring releases of publishers, with their series and dates.
 import { z } from 'zod';
 import { nameId } from '../../domain/name-id.ts';
 import { frequencies } from '../../domain/periods.ts';

@@ -53,7 +53,7 @@ const frequencyNames = {
 const aggregations = { avg: 'avg', sum: 'sum', eop: 'last' } as const;
 const outputTypes = ['1', '2', '3', '4'] as const;
 
-/** What FRED's answers show if no `observation_start` was sent. It bounds nothing: a series may begin earlier. */
+/** The value in FRED's answers if no `observation_start` was sent. It is not a bound: a series may begin earlier. */
 const noStart = '1600-01-01';
 
 const daysRule = 'must be days that exist, YYYY-MM-DD, separated by commas';

@@ -21,7 +21,7 @@ function loaded(text: string) {
   return loadFrontPage(file);
 }
 
-test.serial('the file of the project, and an empty one, leave the page as it is', (t) => {
+test.serial('the file of the project and an empty file leave the page unchanged', (t) => {
   for (const page of [loadFrontPage(), loaded(''), loaded('# nothing\n')]) {
     const { edition, ...others } = page;
     t.true(edition.length > 0);
@@ -32,7 +32,7 @@ test.serial('the file of the project, and an empty one, leave the page as it is'
   }
 });
 
-test.serial('a file says the title, the text, the logo beside it, the series and the blocks', (t) => {
+test.serial('a file sets the title, the text, the logo, the series and the blocks', (t) => {
   const { edition: _edition, ...page } = loaded(`
 title: Statistics of Ruritania
 text: |

@@ -12,7 +12,7 @@ test('words, lists, code and links to the web become HTML', (t) => {
   t.is(htmlOf('`a<b`'), '<p><code>a&lt;b</code></p>');
 });
 
-test('a heading is a strong line, since the page has its own', (t) => {
+test('a heading becomes a bold line, as the page has its own headings', (t) => {
   t.is(htmlOf('# Title\n## Part'), '<p><strong>Title</strong></p>\n<p><strong>Part</strong></p>');
 });
 

@@ -18,7 +18,7 @@ const vocabulary = createVocabulary(
 const concepts = (query: string) =>
   conceptsOf(query, { ...vocabulary, text: '' }).map(({ text, synonyms }) => [text, synonyms.toSorted()]);
 
-test('a word that is a term may be replaced by every term of its groups, and another word by nothing', (t) => {
+test('a word that is a term can be replaced by every term of its groups; other words cannot be replaced', (t) => {
   t.deepEqual(concepts('Youth jobs'), [
     ['youth', []],
     ['jobs', ['employment', 'jobs']],
@@ -26,7 +26,7 @@ test('a word that is a term may be replaced by every term of its groups, and ano
   t.deepEqual(concepts('yield'), [['yield', ['harvest', 'interest', 'interest rate', 'yield']]]);
 });
 
-test('the longest term counts, in any order of its words: words that are a term together are one', (t) => {
+test('the longest term counts, with its words in any order: words that form a term together are one concept', (t) => {
   const texts = (query: string) => concepts(query).map(([text]) => text);
   t.deepEqual(texts('interest rate euro'), ['interest rate', 'euro']);
   t.deepEqual(texts('us treasury 10-year'), ['us', 'treasury 10 year']);
@@ -37,12 +37,12 @@ test('letter case, accents, punctuation and the plural make no difference', (t) 
     t.deepEqual(concepts(query)[0]?.[1], ['employment', 'jobs'], query);
 });
 
-test('a term of another language means the English one and its synonyms', (t) => {
+test('a term of another language represents the English one and its synonyms', (t) => {
   for (const query of ['beschaftigung', 'Beschäftigung', 'le taux de l’emploi'])
     t.deepEqual(concepts(query).at(0)?.[1], ['employment', 'jobs'], query);
 });
 
-test('words that say nothing are left out, unless there are no others', (t) => {
+test('stop words are omitted, unless there are no others', (t) => {
   t.deepEqual(
     concepts('price of the flour').map(([text]) => text),
     ['price', 'flour'],
@@ -53,7 +53,7 @@ test('words that say nothing are left out, unless there are no others', (t) => {
   );
 });
 
-test('no content word of a query is lost, and all stay in their order', (t) => {
+test('no content word of a query is lost, and all keep their order', (t) => {
   const word = fc.constantFrom('jobs', 'Job', 'interest', 'rate', 'yield', 'youth', 'treasury', 'ÉTÉ');
   fc.assert(
     fc.property(fc.array(word), (words) => {
@@ -70,7 +70,7 @@ test('a word that differs by one letter from one of a term is near it', (t) => {
   for (const typed of ['emp', 'emplmnt', 'employment']) t.deepEqual(vocabulary.near(typed), [], typed);
 });
 
-test('the operator’s own synonyms are added; a file that is wrong is refused by its name and its faults', (t) => {
+test('the operator’s own synonyms are added; an invalid file is refused with its name and its faults', (t) => {
   const directory = mkdtempSync(path.join(tmpdir(), 'almanac-synonyms-'));
   t.teardown(() => rmSync(directory, { recursive: true }));
   const file = path.join(directory, 'synonyms.yml');

@@ -5,12 +5,12 @@ import { digits } from '../../kernel/digits.ts';
 import { listCsv } from '../../kernel/http/list.ts';
 import { seriesCsv } from './series-envelope.ts';
 
-/** Splits lines as a reader that accepts any line end. */
+/** Splits text into lines at any kind of line end. */
 const cells = (csv: string): string[][] => parse(csv, { record_delimiter: ['\r\n', '\n', '\r'] });
 
 /** The characters with which a formula begins in a spreadsheet. */
 const formulaSigns = ['=', '+', '-', '@', '\t', '\r', '\n'];
-/** Blanks and invisible signs, which a spreadsheet may drop. */
+/** Blanks and invisible characters, which a spreadsheet may drop. */
 const blanks = [
   ' ',
   '\u00a0',
@@ -25,7 +25,7 @@ const blanks = [
   '\ufe0f',
 ];
 
-/** By Unicode's own mapping of full-width, small and raised forms to the plain sign. */
+/** By Unicode's own mapping of full-width, small and superscript forms to the plain sign. */
 function defused(text: string): string {
   if (/^[\t\r\n]/.test(text)) return `'${text}`;
   const visible = /[^\s\p{Cc}\p{Default_Ignorable_Code_Point}]/u.exec(text)?.[0] ?? '';
@@ -46,7 +46,7 @@ const anyText = fc.oneof(
     .map(([sign, rest]) => sign + rest),
 );
 
-test('a line break within a text begins no new line, for any reader of CSV', (t) => {
+test('a line break within a text begins no new line for any CSV reader', (t) => {
   for (const end of ['\n', '\r', '\r\n']) {
     const text = `a${end}=1+1`;
     t.deepEqual(cells(listCsv([{ [text]: text, b: text }], [text, 'b'])), [
@@ -56,7 +56,7 @@ test('a line break within a text begins no new line, for any reader of CSV', (t)
   }
 });
 
-test('each sign that begins a formula is defused in every text of a list, and no other text is changed', (t) => {
+test('each character that begins a formula is defused in every text of a list, and no other text is changed', (t) => {
   for (const sign of [...formulaSigns, '＝', '＋', '－', '＠', '﹦', '﹢', '﹣', '﹫', '−', '⁼', '₊']) {
     t.true(variants.includes(sign), sign);
   }
@@ -73,7 +73,7 @@ test('each sign that begins a formula is defused in every text of a list, and no
   );
 });
 
-test('a number goes through as it was published, whatever its sign', (t) => {
+test('a number is passed on as published, whatever its sign', (t) => {
   const published = fc
     .tuple(
       fc.constantFrom('', '-'),

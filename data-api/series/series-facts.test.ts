@@ -25,7 +25,7 @@ function heldDatabase() {
   const names = () => statements.map(({ name }) => name);
   // A query is sent at the end of a turn of the event loop; two turns guarantee it.
   const settle = () => new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
-  /** Answers the waiting queries, and all that follow from them. */
+  /** Answers the waiting queries, and all queries that follow from them. */
   async function run(): Promise<void> {
     await settle();
     for (let next = statements.shift(); next !== undefined; next = statements.shift()) {
@@ -36,7 +36,7 @@ function heldDatabase() {
   return { database, state, statements, names, settle, run };
 }
 
-test('a series that is known costs one small statement, shared by all who ask at once', async (t) => {
+test('a cached series costs one small statement, shared by concurrent calls', async (t) => {
   const held = heldDatabase();
   const facts = createSeriesFacts(held.database);
   const first = facts.find('A', null);
@@ -49,7 +49,7 @@ test('a series that is known costs one small statement, shared by all who ask at
   for (const call of calls) t.is(await call, series);
 });
 
-test('a call is answered by a statement that began after it came', async (t) => {
+test('a call is answered by a statement that began after the call arrived', async (t) => {
   const held = heldDatabase();
   const facts = createSeriesFacts(held.database);
   const first = facts.find('A', null);
@@ -69,7 +69,7 @@ test('a call is answered by a statement that began after it came', async (t) => 
   t.is((await late)?.rowVersion, '2');
 });
 
-test('a failure reaches the waiting calls, and not the next ones', async (t) => {
+test('a failure reaches the waiting calls, but not later ones', async (t) => {
   const held = heldDatabase();
   const facts = createSeriesFacts(held.database);
   const first = facts.find('A', null);
@@ -84,7 +84,7 @@ test('a failure reaches the waiting calls, and not the next ones', async (t) => 
   t.is((await next)?.rowVersion, '1');
 });
 
-test('each vintage has facts of its own, and missing series are not cached', async (t) => {
+test('each vintage has its own facts, and missing series are not cached', async (t) => {
   const held = heldDatabase();
   const facts = createSeriesFacts(held.database);
   for (const [id, vintage, statement] of [

@@ -27,13 +27,13 @@ function loads(...versions: readonly string[]): Dependencies {
 
 const seen = ({ rowVersion, pointNotes }: Series) => [rowVersion, pointNotes?.get('2024-01-31')?.[0]?.text];
 
-test('notes and facts are of one state, however many loads come between their statements', async (t) => {
+test('notes and facts are of one state, however many loads commit between their statements', async (t) => {
   t.deepEqual(seen(await withPointNotes(loads('1'), call, facts('1'), request)), ['1', '1']);
   t.deepEqual(seen(await withPointNotes(loads('2'), call, facts('1'), request)), ['2', '2']);
   t.deepEqual(seen(await withPointNotes(loads('2', '4', '5'), call, facts('1'), request)), ['5', '5']);
 });
 
-test('notes that are not asked for are not read', async (t) => {
+test('notes are read only if requested', async (t) => {
   const series = facts('1');
   t.is(await withPointNotes(loads('9'), call, series, { ...request, fields: ['date'] }), series);
 });

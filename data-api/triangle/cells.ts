@@ -10,7 +10,7 @@ import { readRevisions, type RevisionsRow } from './revisions.sql.ts';
 export interface Triangle {
   series: Series;
   lineNos: readonly number[];
-  /** Of the dates; inclusive. */
+  /** The first date; inclusive, like `to`. */
   from: string;
   to: string;
   /** The days of the vintages shown, ascending. */

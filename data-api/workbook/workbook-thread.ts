@@ -6,7 +6,7 @@ import type { Cell, Sheet } from './workbook.ts';
 
 /** Excel's number of 1970-01-01. */
 const epoch = 25_569;
-/** 1900-03-01: Excel has a day before it that never was, and no day before 1900. */
+/** 1900-03-01: Excel has a 29 February 1900, which never existed, and no day before 1900. */
 const firstDay = 61;
 const textLengthMax = 32_767;
 const decimalsMax = 30;
@@ -41,7 +41,7 @@ function cellOf(cell: NonNullable<Cell>): CellObject {
   }
   const number = Number(cell.digits);
   if (!Number.isFinite(number)) return textCell(cell.digits);
-  // The published decimals are shown, also where the last are 0.
+  // The published decimals are shown, including zeros at the end.
   const decimals = /^-?\d+\.(\d+)$/.exec(cell.digits)?.[1]?.length ?? 0;
   return decimals === 0 || decimals > decimalsMax
     ? { t: 'n', v: number }

@@ -16,7 +16,7 @@ export interface Sheet {
   widths: readonly number[];
 }
 
-/** What a sheet of Excel can have. */
+/** The limits of an Excel sheet. */
 export const columnsMax = 16_384;
 
 /** Enough for 100,000 cells (measured 2026-11-28). */

@@ -1,4 +1,4 @@
-// When a day ends in a time zone.
+// The end of a day in a time zone.
 
 /** The last instant of a day. @param day `YYYY-MM-DD`. @param timeZone an IANA name. */
 export function endOf(day: string, timeZone: string): Date {

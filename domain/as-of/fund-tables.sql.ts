@@ -1,4 +1,5 @@
-// The tables of funds as of a day: rows are those that loads kept, figures those that were replaced later, and the rest is computed from them.
+// The tables of funds as of a day. Rows are those that loads have kept, figures are those that were replaced later, and the rest is computed from
+// both.
 import { memberOf } from '../../kernel/entries.ts';
 import { keptRows } from './kept-rows.sql.ts';
 import { dayMark, lastRows, type AsOfTable } from './tables.sql.ts';
@@ -9,7 +10,7 @@ const columnsOf = (row: string, names: readonly string[]): string =>
 const typed = (type: string, names: string): Record<string, string> =>
   Object.fromEntries(words(names).map((name) => [name, type]));
 
-/** A table of which no load deletes rows, with the day of the load that made each row so. */
+/** A table from which no load deletes rows, with the day of the load that last changed each row. */
 const withDays = (table: string, columns: string): AsOfTable => ({
   needs: ['loads'],
   sql: `
@@ -99,11 +100,11 @@ const figureColumns = [
   ...words('volatility_1y_pct sharpe_1y max_drawdown_1y_pct updated_on is_stale fytd_from'),
 ];
 
-/** The day on which the figures of then were replaced; null if they are those of now. @param fundNo SQL for the fund. */
+/** The day on which the figures as of the day were replaced; null if they are still current. @param fundNo SQL for the fund. */
 const replacedOn = (fundNo: string): string =>
   `(select min(r.replaced_on) from data.former_fund_figures r where r.fund_no = ${fundNo} and r.replaced_on > ${dayMark})`;
 
-/** The rows of a table of figures, for the funds of then. */
+/** The rows of a table of figures, for the funds as of the day. */
 const figuresThen = (table: string, columns: readonly string[]): AsOfTable => ({
   needs: ['funds'],
   sql: `
@@ -132,7 +133,7 @@ const amcFigures: AsOfTable = {
     window same_day as (partition by currency, aum_date)`,
 };
 
-/** The history of a company's assets looks for a NAV of each fund in each month. */
+/** Computed once, as the history of a company's assets looks up a NAV of each fund in each month. */
 const formerNavs: AsOfTable = { ...memberOf(navs, 'former_navs'), isOnce: true };
 
 export const fundTables: Readonly<Record<string, AsOfTable>> = {

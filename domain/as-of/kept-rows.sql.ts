@@ -2,7 +2,7 @@
 // count from the day on which they were made, so the row of a day is the one that the last load up to that day wrote.
 import { dayMark, type AsOfTable } from './tables.sql.ts';
 
-/** A table whose loads keep what they replace. */
+/** A table whose loads keep the rows that they replace. */
 interface KeptTable {
   /** Without its schema. */
   name: string;
@@ -11,11 +11,11 @@ interface KeptTable {
   columns: Readonly<Record<string, string>>;
 }
 
-/** The condition that a row is as a load of the dataset left it on the day. A row without a load is of the day that it names. */
+/** The condition that no load of the dataset has changed the row after the day; null for a row without a load, which is dated by its own column. */
 export const isOfThen = (row: string, dataset: string): string =>
   `${row}.load_no not in (select l.load_no from data.loads l where l.dataset = '${dataset}' and l.vintage > ${dayMark})`;
 
-/** The table, and what it held then but does not hold any longer, as `former_` and its name. */
+/** The table as of the day; and, as `former_` and its name, the rows that it had then and no longer has. */
 export function keptRows({ name, dataset, columns }: KeptTable): Readonly<Record<string, AsOfTable>> {
   const names = Object.keys(columns);
   const cells = Object.entries(columns).map(

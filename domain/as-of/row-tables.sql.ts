@@ -1,4 +1,4 @@
-// The tables whose loads keep the rows that they replace, as of a day, and what is computed from them.
+// The tables whose loads keep the rows that they replace, as of a day, and the tables computed from them.
 import { dayMark, lastRows, type AsOfTable } from './tables.sql.ts';
 import { isOfThen, keptRows } from './kept-rows.sql.ts';
 
@@ -44,7 +44,7 @@ const tradeNames = keptRows({
 const tradeGroup = ['reporter', 'flow', 'classification', 'basis', 'currency', 'period'];
 const groupOf = (row: string) => tradeGroup.map((column) => `${row}.${column}`).join(', ');
 
-/** A total that no later load changed is as it was; the others are computed as in migrations/000004_trade.sql. */
+/** A total that no later load has changed is still valid; the others are computed as in migrations/000004_trade.sql. */
 const tradeTotals: AsOfTable = {
   needs: ['trade'],
   sql: `
@@ -129,7 +129,7 @@ const ofPrice = (row: string): string =>
 const hasPrice = (row: string): string =>
   `(${row}.price is not null or ${row}.dirty_price is not null or ${row}.yield_pct is not null)`;
 
-/** As data.keep_last_prices finds them; the rows that later loads replaced are read once for all securities. */
+/** By the rule of data.keep_last_prices; the rows that later loads have replaced are read once for all securities. */
 const newestPrices: AsOfTable = {
   needs: ['former_security_prices'],
   sql: `
@@ -150,7 +150,7 @@ const securityFacts = `
   .trim()
   .split(/\s+/);
 
-/** It was last updated by the load that made it so, or by one that changed its newest price. */
+/** A security was last updated by the load that last changed its row, or by one that changed its newest price. */
 const securities: AsOfTable = {
   needs: ['loads', 'newest_prices'],
   sql: `

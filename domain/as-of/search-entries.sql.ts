@@ -1,7 +1,7 @@
-// What search found at the end of a past day, from the facts of then, as the functions of migrations/000006_discovery.sql make it from those of now.
+// The search entries as of the end of a past day, from the facts as of that day, by the rules of the functions in migrations/000006_discovery.sql.
 import { dayMark, lastRows, type AsOfTable } from './tables.sql.ts';
 
-/** As data.searched_dimensions, from what the series had then. */
+/** As data.searched_dimensions, from the dimension values and labels as of the day. */
 const searchedDimensions = `
   (select left(string_agg(word, ' '), 8000) from (
     select word from (
@@ -23,7 +23,7 @@ const seriesDocuments = `
       s.description, s.series_no, s.geography
     from as_of_commodity_items i join as_of_series s using (series_no) where s.deleted_on is null`;
 
-/** Their facts alone: their figures and prices of then would be computed, and search does not need them. */
+/** Only facts: figures and prices as of the day would have to be computed, and search does not need them. */
 const otherDocuments = `
     select 'security', s.code, s.name, s.currency, null, s.source, s.type,
       concat_ws(' ', s.source_code, s.isin, s.issuer, array_to_string(s.former_names, ' '), array_to_string(s.former_codes, ' ')),
@@ -37,8 +37,8 @@ const otherDocuments = `
     from (${lastRows('amcs')}) a where a.load_no is not null`;
 
 /**
- * The words of an entry that has not changed since are the stored ones. Entries of series are in the order of the series, as a rename stores an
- * entry anew; the others come after them, in the order in which they were made.
+ * An entry that has not changed since uses its stored words. Entries of series are in the order of the series, as a rename stores its entry again;
+ * the other entries follow in the order of their creation.
  */
 const searchEntries = `
   select coalesce(d.series_no, 1000000000 + e.entry_no) as entry_no, d.type, d.id, d.name, d.unit, d.frequency, d.source, d.category, d.geography,
@@ -57,7 +57,7 @@ export const searchTables: Readonly<Record<string, AsOfTable>> = {
     isCostly: true,
     sql: searchEntries,
   },
-  // The words of what search can find then; those of what was gone by then are not kept.
+  // The words of the entries as of the day. The words of entries deleted before it are not stored.
   search_terms: {
     needs: ['search_entries'],
     isCostly: true,

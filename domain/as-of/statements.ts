@@ -1,5 +1,5 @@
-// Reads the database as it was at the end of a past day: each statement reads, in place of a table, what the table held then. A statement
-// about a table without a past is refused, so that a new one cannot show what was published later.
+// Reads the database as it was at the end of a past day: in each statement, tables are replaced by their content as of that day. A statement that
+// names a table without a history is refused, so that a new table cannot expose data that was published later.
 import type { Database, Queryable } from '../../kernel/database.ts';
 import { fundTables } from './fund-tables.sql.ts';
 import { rowTables } from './row-tables.sql.ts';
@@ -7,7 +7,7 @@ import { searchTables } from './search-entries.sql.ts';
 import { asOfTables, dayMark, type AsOfTable } from './tables.sql.ts';
 
 const named = /\bdata\.([a-z_]+)/g;
-/** What statements name besides tables: functions of their arguments alone, and a configuration of text search. */
+/** Names in statements that are not tables: functions that depend only on their arguments, and a text search configuration. */
 const noTables: ReadonlySet<string> = new Set([
   'search_text',
   'near_spellings',
@@ -15,14 +15,14 @@ const noTables: ReadonlySet<string> = new Set([
   'percent_of',
   'rating_rank',
 ]);
-/** A sample of the rows can only be read from a table. */
+/** The clause is removed, as only a table can be sampled. */
 const sample = /\btablesample system \([\d.]+\) repeatable \(\d+\)/g;
-/** Costly rows that are read more often than this are computed once, without indexes. */
+/** Costly rows that a statement reads more often than this are computed once, without indexes. */
 const readsMax = 3;
-/** This function reads the entries of now. */
+/** This function reads the current entries, so it is replaced. */
 const hasWord = /\bdata\.has_search_word\((\w+)\)/g;
 const hasWordOfThen = 'exists (select from data.search_entries where words @@ quote_literal($1)::tsquery)';
-/** Statistics are of the tables of now. */
+/** Statistics describe the current tables, so they are replaced by none. */
 const statistics = /\bfrom pg_stats\b/g;
 const noStatistics =
   'from (select null as schemaname, null as tablename, null as attname, null as most_common_elems) pg_stats';
@@ -37,7 +37,7 @@ const begin = /^\s*with\s+(recursive\s+)?/i;
 /**
  * The statement that reads as of a day.
  * @param day an expression of type date. @param timeZone an IANA name.
- * @throws Error if it names a table that keeps no past.
+ * @throws Error if it names a table without a history.
  */
 export function asOfStatement(text: string, day: string, timeZone: string): string {
   const reads = new Map<string, number>();
@@ -64,7 +64,7 @@ export function asOfStatement(text: string, day: string, timeZone: string): stri
   return `with ${own[1] ?? ''}${expressions},\n${rewritten.slice(own[0].length)}`;
 }
 
-/** The tables with those that they need, before them. */
+/** The tables, each preceded by those that it needs. */
 function withNeeded(names: readonly string[]): string[] {
   const all = new Set<string>();
   for (const name of names) {
@@ -80,7 +80,7 @@ function formOf(name: string) {
   return form;
 }
 
-/** The texts by statement: services have a few hundred, and lists as many as filters are combined. */
+/** The most cached texts: services have a few hundred statements, and lists one for each combination of filters. */
 const textsMax = 2_000;
 
 /** Statements of a pool as of a day. They are planned for that day, so none is prepared. */

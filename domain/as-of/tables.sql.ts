@@ -1,15 +1,15 @@
-// What the tables of schema data held at the end of a past day, as common table expressions: rows of the same columns, without all that was
-// published later. A table that is not here keeps no past. The storage model is in migrations/000001_series.sql.
+// The tables of schema data as of the end of a past day, as common table expressions: rows with the same columns, without anything published later. A
+// table that is not here has no history. The storage model is in migrations/000001_series.sql.
 
 /** The day, in the expressions. */
 export const dayMark = 'AS_OF_DAY';
 
 export interface AsOfTable {
-  /** The tables among these that it reads as of the day too. */
+  /** The other tables here that it reads, also as of the day. */
   needs?: readonly string[];
-  /** Its rows take time: a statement that reads it often computes them once. */
+  /** Its rows are costly to compute: a statement that reads it often computes them once. */
   isCostly?: true;
-  /** Any statement computes its rows once: it is read for each of many rows. */
+  /** Every statement computes its rows once, as it is read for each of many rows. */
   isOnce?: true;
   sql: string;
 }
@@ -17,11 +17,11 @@ export interface AsOfTable {
 const ofObservation = 'o.line_no, o.date, o.published_on';
 const isLater = (column: string): string =>
   `o.${column} in (select l.load_no from data.loads l where l.vintage > ${dayMark})`;
-/** A load of a later day began a row of before only where it changed the past itself, which is then so for every version. */
+/** A later load began an earlier row only if it changed the past itself; the row is then valid in every version, so its load is 0. */
 const begunBy = `case when ${isLater('load_no')} then 0 else o.load_no end as load_no`;
 /**
- * A load of a later day also left its mark on the end of a row of before if a vintage of before, loaded after it, moved the end to its own day:
- * as of the day, that one ended the row.
+ * A row that ended before the day may name a later load as the one that ended it: an older vintage, loaded afterwards, has moved the end to its own
+ * day. As of the day, that vintage ended the row.
  */
 const endedBy = `case when not ${isLater('superseded_load_no')} then o.superseded_load_no else coalesce((
         select min(v.load_no) from data.series_dims d join data.vintages v using (series_no)
@@ -30,11 +30,11 @@ const newerVintages = `(select from data.vintages v where v.series_no = s.series
 const isChange = 'v.points_new + v.points_revised + v.points_deleted > 0';
 /**
  * A load that restated a whole series has a vintage without counts; of several loads of a day, only the newest has counts. An erasure, which changes
- * the past alone, takes back all of it.
+ * only the past, reverts all of it.
  */
 const hasChanged = `(${isChange} or v.takes_back is not null or exists (
       select from data.vintages w where w.series_no = v.series_no and w.published_on = v.published_on and w.load_no <> v.load_no))`;
-/** A column that the loads keep is right if nothing was published later; otherwise it is computed. */
+/** The stored value of a column that loads maintain is valid if nothing was published later; otherwise the column is computed. */
 const orComputed = (column: string, computed: string): string =>
   `case when exists ${newerVintages} then ${computed} else s.${column} end as ${column}`;
 /** `offset 0`: PostgreSQL reads each line through an index, and does not join the lines with all observations. */
@@ -42,14 +42,14 @@ const livePoints = (aggregate: string): string =>
   `(select ${aggregate} from as_of_series_dims d cross join lateral (
       select o.date, o.value from as_of_observations o where o.line_no = d.line_no and o.superseded_on = 'infinity' offset 0) o
     where d.series_no = s.series_no)`;
-/** The facts of the kind that the series had at the end of the day and that were changed since. @param f the row of data.former_facts. */
+/** The facts of the kind that the series had at the end of the day and that have changed since. */
 const keptOf = (kind: string, seriesNo: string): string =>
   `select from data.former_facts f where f.kind = '${kind}' and f.series_no = ${seriesNo} and f.replaced_on > ${dayMark}`;
 const former = (kind: string): string => `
   f.kind = '${kind}' and f.replaced_on > ${dayMark} and not exists (select from data.former_facts e
     where e.kind = f.kind and e.series_no = f.series_no and e.replaced_on > ${dayMark} and e.replaced_on < f.replaced_on)`;
 
-/** The rows of a table of facts: those of now where they are still so, and otherwise those of then. */
+/** The rows of a table of facts as of the day: the current ones if they have not changed since, otherwise the former ones. */
 const rowsThen = (table: string, kind: string, columns: string): string => `
   select t.series_no, ${columns} from data.${table} t where not exists (${keptOf(kind, 't.series_no')})
   union all
@@ -57,8 +57,8 @@ const rowsThen = (table: string, kind: string, columns: string): string => `
   where ${former(kind)}`;
 
 /**
- * A table of which no load deletes rows. A row is as the last load until the day left it: its present state, or the one that the first load
- * after the day replaced. It is there whenever no load has made it.
+ * A table from which no load deletes rows. The row as of the day is the present one, or the one that the first load after the day replaced. A row
+ * that no load has made is always included.
  */
 export const lastRows = (table: string): string => `
   select k.* from data.${table} k where k.load_no is null or k.load_no in (select l.load_no from as_of_loads l)
@@ -72,7 +72,7 @@ export const lastRows = (table: string): string => `
     null::data.${table}, r.content || jsonb_build_object('row_no', r.row_no, 'load_no', r.load_no)) former
   where r.load_no is null or r.load_no in (select l.load_no from as_of_loads l)`;
 
-/** What the loads keep up, and what a series says of itself. */
+/** The columns that loads maintain, and those that state facts of the series. */
 const loadColumns =
   'series_no dimensions first_date last_date observation_count last_updated data_version row_version created_at updated_at'.split(
     ' ',
@@ -91,7 +91,7 @@ const factsThen = `
   select ${columnsOf('t', loadColumns)}, f.content ->> 'series_id', ${columnsOf('n', factColumns)}
   from data.former_facts f join data.series t using (series_no) cross join lateral jsonb_populate_record(t, f.content) n
   where ${former('series')}`;
-/** The ids that series with these ids had then. */
+/** The ids, as of the day, of the series with these ids. */
 const idsThen = (ids: string): string => `array(
   select coalesce((select f.content ->> 'series_id' from data.series t join data.former_facts f using (series_no)
     where t.series_id = every.id and ${former('series')}), every.id)
@@ -128,7 +128,7 @@ const series = `
 export const asOfTables: Readonly<Record<string, AsOfTable>> = {
   loads: { sql: `select * from data.loads where vintage <= ${dayMark}` },
   vintages: { sql: `select * from data.vintages where published_on <= ${dayMark}` },
-  // Three parts, each of which one of the partial indexes has.
+  // Three parts, each covered by one of the partial indexes.
   observations: {
     sql: `
       select ${ofObservation}, 'infinity'::date as superseded_on, ${begunBy}, null::bigint as superseded_load_no, o.value, o.status
@@ -142,7 +142,7 @@ export const asOfTables: Readonly<Record<string, AsOfTable>> = {
       from data.observations o
       where o.superseded_on <> 'infinity' and o.superseded_on <= ${dayMark} and o.published_on <= ${dayMark}`,
   },
-  // Looked up line by line: PostgreSQL would answer `exists` for all lines at once, from all observations.
+  // Looked up line by line: PostgreSQL would evaluate `exists` for all lines at once, by reading all observations.
   series_dims: {
     sql: `
       select d.* from data.series_dims d
@@ -179,7 +179,7 @@ export const asOfTables: Readonly<Record<string, AsOfTable>> = {
     sql: rowsThen('dimension_labels', 'labels', columnsOf('t', ['dimension', 'value', 'label'])),
   },
   footnotes: { sql: rowsThen('footnotes', 'notes', columnsOf('t', ['date', 'dims', 'mark', 'text'])) },
-  // Loads of prices make cities without a load of their own.
+  // Loads of prices create cities without a load number.
   commodity_cities: {
     needs: ['loads', 'commodity_items', 'series_dims'],
     sql: `
@@ -198,7 +198,7 @@ export const asOfTables: Readonly<Record<string, AsOfTable>> = {
     sql: `
       select dated.* from (${lastRows('releases')}) k cross join lateral jsonb_populate_record(row(k.*)::data.releases, jsonb_build_object('series_ids', ${idsThen('k.series_ids')})) dated`,
   },
-  // They are dated by the instant at which they were loaded, as readers of then received them.
+  // Dated by the instant of their load, which is when readers received them.
   updates: {
     sql: `select * from data.updates where at < (${dayMark} + 1)::timestamp at time zone TIME_ZONE`,
   },

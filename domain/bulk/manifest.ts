@@ -11,7 +11,7 @@ export const bulkTypes = ['VARCHAR', 'DATE', 'DOUBLE', 'BIGINT'] as const;
 const named = String.raw`[a-z0-9-]{1,80}\.(?:current|vintages)\.\d{1,15}(?:-\d{1,6})?\.parquet`;
 /** The name of a file: its scope, its kind, and the load as of which it was written. Names are never reused. */
 export const bulkName = new RegExp(`^${named}$`);
-/** What `storedName` makes. */
+/** The result of `storedName`. */
 export const bulkStoredName = new RegExp(String.raw`^(?:\d{4}-\d{2}-\d{2}\.)?${named}$`);
 
 /** A file in the API's form. */
@@ -37,20 +37,20 @@ export type BulkFile = z.output<typeof bulkFileSchema>;
 const keptFileSchema = bulkFileSchema.extend({
   /** The state of the series from which it was written: it is rewritten only if that state has changed. */
   state: z.string(),
-  /** The day for whose keys it is, as if nothing had been published after it; null: for all other keys. */
+  /** The day of the pinned keys that get it, without anything published later; null: for all other keys. */
   as_of: z.iso.date().nullable().default(null),
 });
 export type KeptFile = z.output<typeof keptFileSchema>;
 
-/** The name of a file in the store: of different days, files may have one name. */
+/** The name of a file in the store, which includes the day: files of different days may have the same name. */
 export const storedName = ({ name, as_of: day }: Pick<KeptFile, 'name' | 'as_of'>): string =>
   day === null ? name : `${day}.${name}`;
 
 const manifestSchema = z.object({
-  /** All files are as of this load: none of their series has changed since the load that each is named by. */
+  /** The files are current as of this load: none of their series has changed since the load in the file's name. */
   load: z.int(),
   created_at: z.iso.datetime(),
-  /** The most days that have files of their own. */
+  /** The most days with files of their own. */
   days_max: z.int().default(0),
   files: z.array(keptFileSchema),
   /** Replaced by newer ones: they are served until they are removed. */

@@ -23,7 +23,7 @@ test('a linear axis has three to six ticks at 1, 2, 2.5 or 5 times a power of te
   );
 });
 
-test('a log axis has one to six ticks, none at or below zero', (t) => {
+test('a logarithmic axis has one to six ticks, none at or below zero', (t) => {
   fc.assert(
     fc.property(anyChart, (chart) => {
       const { valueTicks, lines } = layOut({ ...chart, isLog: true });
@@ -48,7 +48,7 @@ test('labels of the date axis do not overlap', (t) => {
   }
 });
 
-test('the first label of the date axis has no year where the next one would touch it', (t) => {
+test('the first label of the date axis has no year if the next one would touch it', (t) => {
   const day = (text: string): number => Date.parse(text) / 86_400_000;
   const labels = (pixels: number) =>
     dateTicks({ low: day('2024-10-01'), high: day('2026-09-30') }, pixels).map(({ label }) => label);
@@ -56,7 +56,7 @@ test('the first label of the date axis has no year where the next one would touc
   t.is(labels(700)[0], 'Oct 2024');
 });
 
-test('a level fills the frame, a rate near zero shows its zero', (t) => {
+test('a level fills the frame, and a rate near zero includes zero', (t) => {
   const of = (...values: number[]) => values.map((value, i) => ({ date: `2024-0${i + 1}-28`, value }));
   const least = (points: ChartPoint[]) => layOut(chartOf([{ name: 'A', points }])).valueTicks[0]?.value;
   t.is(least(of(100, 110)), 100);
@@ -64,7 +64,7 @@ test('a level fills the frame, a rate near zero shows its zero', (t) => {
   t.true((least(of(-3, 4)) ?? 0) < 0);
 });
 
-test('the base of an index is an axis, even where it is no tick', (t) => {
+test('the base of an index is drawn as an axis, even if it is not a tick', (t) => {
   const points = [137, 220].map((value, i) => ({ date: `2024-0${i + 1}-28`, value }));
   const axes = (base: number | null) =>
     chartSvg(chartOf([{ name: 'A', points }], { base })).match(/class="chart-axis" d="M[^"]*H/g)?.length;
@@ -73,7 +73,7 @@ test('the base of an index is an axis, even where it is no tick', (t) => {
   t.is(axes(99), 2);
 });
 
-test('large numbers at an axis are in billions, or have an exponent where the unit names a power of ten or there is no word', (t) => {
+test('large numbers at an axis are in billions, or have an exponent if the unit names a power of ten or there is no word', (t) => {
   const labelsOf = (unit: string, values: number[], isLog = false) =>
     layOut({
       ...chartOf(
@@ -105,7 +105,7 @@ test('large numbers at an axis are in billions, or have an exponent where the un
   t.deepEqual(labelsOf('Persons', [1e8, 6e8]), ['0', '200,000,000', '400,000,000', '600,000,000']);
 });
 
-test('the ticks of an overview are days that it shows, also where it shows a single one', (t) => {
+test('the ticks of an overview are days within it, even if it shows a single day', (t) => {
   const place = { left: 0, right: 600, width: 600, height: 40 };
   for (const dates of [['2024-05-31'], ['2024-05-31', '2024-06-01'], ['2020-01-31', '2024-05-31']]) {
     const line = dates.map((date): ChartPoint => ({ date, value: 1 }));

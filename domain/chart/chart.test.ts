@@ -37,7 +37,7 @@ test('every point that a chart draws, its ticks and its dots are inside the fram
   t.pass();
 });
 
-test('every value that a linear chart is given is drawn, and on a log scale every one above zero', (t) => {
+test('a linear chart draws every value, and one with a logarithmic scale every value above zero', (t) => {
   fc.assert(
     fc.property(anyChart, (chart) => {
       const wide = { ...chart, width: 1600 }; // wide enough for every column of pixels to hold its points
@@ -52,7 +52,7 @@ test('every value that a linear chart is given is drawn, and on a log scale ever
   );
 });
 
-test('names at the ends of lines are never closer than 16 pixels, and stay beside the frame', (t) => {
+test('names at the ends of lines are at least 16 pixels apart, and stay beside the frame', (t) => {
   fc.assert(
     fc.property(anyChart, (chart) => {
       const { labels, frame } = layOut(chart);
@@ -83,7 +83,7 @@ const linesIn = (svg: string): string[] =>
     d.split(/(?=M)/).filter((part) => part !== ''),
   );
 
-test('no line crosses a break, which is marked where the other unit begins', (t) => {
+test('no line crosses a break, which is marked where the new unit begins', (t) => {
   const points = months(5).map((date, i) => ({ date, value: i < 2 ? 100 + i : i }));
   const shown = (breaks: string[], some = points) =>
     chartSvg(chartOf([{ name: 'A', points: some, breaks }, { name: 'B', points: some, breaks }])); // prettier-ignore
@@ -133,14 +133,14 @@ test('the finding names breaks, compares no values across one, and the unit is t
   t.deepEqual(unitAt({ ...meta, transform: 'yoy' }, '2024-03-31'), now, 'a percentage is one of both');
 });
 
-test('neighbours of each frequency are connected, and those further apart are not', (t) => {
+test('neighbouring points of each frequency are connected, points further apart are not', (t) => {
   for (const frequency of frequencies) {
     const points = [0, 1, 2, 14, 15].map((i) => ({ date: dateOf(frequency, '2023-01-02', i), value: 1 }));
     t.is(runsOf(points, frequency, () => true).length, frequency === 'irregular' ? 1 : 2, frequency);
   }
 });
 
-test('a point between two gaps is a dot', (t) => {
+test('a point between two gaps is drawn as a dot', (t) => {
   const points = ['2023-01-31', '2024-01-31', '2024-02-29'].map((date) => ({ date, value: 1 }));
   t.is(chartSvg(chartOf([{ name: 'A', points }])).match(/class="chart-point/g)?.length, 1);
 });
@@ -191,7 +191,7 @@ test('a chart is well-formed XML without style attributes, whatever its names', 
   t.is(escapeXml('a < b'), 'a &#60; b');
 });
 
-test('the same chart always gives the same text, and its own layout the same', (t) => {
+test('the same chart always gives the same text, also from its layout', (t) => {
   fc.assert(
     fc.property(anyChart, (chart) => {
       const svg = chartSvg(chart);
@@ -202,7 +202,7 @@ test('the same chart always gives the same text, and its own layout the same', (
   );
 });
 
-test('a file has a background, a title and a caption; a page has none of them twice', (t) => {
+test('a file has a background, a title and a caption; the chart of a page has none of them', (t) => {
   const line = { name: 'A', points: [{ date: '2024-01-31', value: 1 }] };
   const file = chartSvg(
     chartOf([line], { title: 'CPI', theme: 'dark', standalone: { caption: 'Source: Bureau' } }),
@@ -222,7 +222,7 @@ test('a narrow file names its lines above the frame, a wide one at their ends', 
   t.deepEqual([narrow.labels.length, narrow.legend.length], [0, 2]);
 });
 
-test('each of sixteen lines has a style of its own: from the ninth on the colours come again, dashed', (t) => {
+test('each of sixteen lines has its own style: from the ninth on the colours repeat, dashed', (t) => {
   const lines = Array.from({ length: linesMax }, (_, i) => ({
     name: `L${i}`,
     points: [1, 2].map((value, month) => ({ date: entryAt(months(2), month), value: value + i })),
@@ -247,7 +247,7 @@ test('each of sixteen lines has a style of its own: from the ninth on the colour
   t.true((swatches?.length ?? 0) > 8);
 });
 
-test('a line that is left out gives its style to no other', (t) => {
+test('omitting a line does not change the styles of the others', (t) => {
   const points = [{ date: '2024-01-31', value: 1 }];
   const { lines } = layOut(chartOf([9, 3].map((styleNo) => ({ name: `L${styleNo}`, points, styleNo }))));
   t.deepEqual(
@@ -259,7 +259,7 @@ test('a line that is left out gives its style to no other', (t) => {
   );
 });
 
-test('a log scale says how many values it cannot show', (t) => {
+test('a chart with a logarithmic scale states how many values it cannot show', (t) => {
   const points = [1, 0, -2, 8].map((value, i) => ({ date: `2024-0${i + 1}-28`, value }));
   const svg = chartSvg(chartOf([{ name: 'A', points }], { isLog: true }));
   t.regex(svg, /A log scale has no place for 2 values at or below zero\./);
@@ -277,7 +277,7 @@ test('a chart without values shows a note, no ticks of values, and the days of i
   t.true(ticks.length > 2);
 });
 
-test('names that would be cut to the same label keep their ends', (t) => {
+test('names that would be cut to the same label are cut at their beginnings', (t) => {
   const points = [{ date: '2024-01-31', value: 1 }];
   const labelsOf = (...names: string[]) =>
     layOut(
@@ -296,7 +296,7 @@ test('names that would be cut to the same label keep their ends', (t) => {
   t.regex(labelsOf(`${long}North`, 'Prices')[0] ?? '', /^Unemployment.*…$/);
 });
 
-test('the finding says the span, the latest value and how it moved, the highest and the lowest', (t) => {
+test('the finding states the span, the latest value and its change, the highest and the lowest', (t) => {
   const points = [3.5, 14.8, 6.7].map((value, i) => ({ date: entryAt(['2020-02-29', '2020-04-30', '2020-11-30'], i), value })); // prettier-ignore
   t.is(
     findingOf(chartOf([{ name: 'A', points }])),

@@ -4,7 +4,7 @@ import { monthsPerPeriod, type Frequency } from '../periods.ts';
 import { placeOf, segmentNo, type ChartPoint } from './line-points.ts';
 
 /**
- * The value of the period that contains the day; of days and weeks the last on or before it. Null if there is none.
+ * The value of the period that contains the day; for days and weeks, the last on or before it. Null if there is none.
  * The transform `index` of the API finds its base by the same rule.
  */
 export function valueAt(points: readonly ChartPoint[], day: string, frequency: Frequency): number | null {

@@ -61,7 +61,7 @@ export const palettes: Readonly<Record<Theme | 'page', Palette>> = {
 /** The dashes of lines, as `stroke-dasharray`; null: solid. When the colours are used up they start again, with the next dash. */
 export const dashes: readonly (string | null)[] = [null, '7 6'];
 const coloursCount = palettes.page.series.length;
-/** The most lines that have different styles. */
+/** The most lines with different styles. */
 export const stylesCount = coloursCount * dashes.length;
 
 export interface LineStyle {
@@ -71,7 +71,7 @@ export interface LineStyle {
   dashNo: number;
 }
 
-/** The style at a position among all, which begin again behind the last. */
+/** The style at a position; after the last one, the styles begin again. */
 export function lineStyle(styleNo: number): LineStyle {
   const no = styleNo % stylesCount;
   return { colourNo: no % coloursCount, dashNo: Math.floor(no / coloursCount) };

@@ -71,7 +71,7 @@ test('a split changes the units and not the value, and a payout of its day is pa
     near(t.true, adjustNavs(points, both)[1]?.adjusted, 120);
 });
 
-test('a payout before or on the day of the first NAV, without an amount, or after the last NAV changes nothing', (t) => {
+test('a payout on or before the day of the first NAV, without an amount, or after the last NAV has no effect', (t) => {
   const navs = adjustNavs(
     [
       { date: '2024-01-05', nav: '10' },
@@ -170,7 +170,7 @@ test('reinvesting: an investor who buys units with each payout owns exactly the 
   );
 });
 
-test('a NAV is looked for at most seven days away', (t) => {
+test('a NAV is searched for at most seven days away', (t) => {
   const navs = adjustNavs([{ date: '2024-01-10', nav: '10' }], []);
   t.is(navOnOrBefore(navs, '2024-01-10'), navs[0] ?? null);
   t.is(navOnOrBefore(navs, '2024-01-17'), navs[0] ?? null);

@@ -15,7 +15,7 @@ export interface Payout {
   payout_per_unit: string | null;
   /** The NAV after the payout; if missing, the first NAV on or after the ex-date is used. */
   ex_nav?: string | null;
-  /** Of a split: the new units for an old one. */
+  /** For a split: the number of new units per old unit. */
   split_ratio?: string | null;
 }
 
@@ -33,7 +33,7 @@ export const navSlackDays = 7;
 /**
  * The total-return index of a fund, ascending by date, one entry per NAV. At each ex-date after the first NAV the
  * units grow by 1 + payout / ex-NAV; payouts of one ex-date are added up, as all are paid on the units held
- * before. Of a split the 1 is its ratio. Without payouts the adjusted NAV is the NAV. The order of points and payouts does not matter.
+ * before. For a split, its ratio replaces the 1. Without payouts the adjusted NAV is the NAV. The order of points and payouts does not matter.
  * @throws RangeError if two NAVs have the same date.
  */
 export function adjustNavs(points: readonly NavPoint[], payouts: readonly Payout[]): AdjustedNav[] {

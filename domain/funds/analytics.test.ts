@@ -138,7 +138,7 @@ test('fewer than 24 returns give no figure: 12 months, a month of days', (t) => 
   isEmpty(t.is, fundAnalytics(navs.slice(1), { ...daily, window: 'si' }));
 });
 
-test('weekly NAVs are not taken for daily ones, and a month without NAV breaks monthly figures', (t) => {
+test('weekly NAVs are not mistaken for daily ones, and a month without a NAV prevents monthly figures', (t) => {
   const days = dailyFund('2020-01-01', '2024-06-30');
   const weekly = days.filter((nav) => dayNumber(nav.date) % 7 === 0);
   isEmpty(t.is, fundAnalytics(weekly, { ...daily, window: '3y' }));
@@ -154,13 +154,13 @@ test('a fund that stopped publishing has no figures up to today', (t) => {
   isEmpty(t.is, fundAnalytics(navs, { ...daily, asOf: '2024-06-28' }));
 });
 
-test('a payout beyond the range of numbers leaves no figure, and no false drawdown', (t) => {
+test('a payout beyond the range of numbers gives no figure, and no false drawdown', (t) => {
   const navs = dailyFund('2023-06-01', '2024-06-28');
   const broken = navs.map((nav, i) => (i === 100 ? { ...nav, adjusted: Infinity } : nav));
   isEmpty(t.is, fundAnalytics(broken, daily));
 });
 
-test('NAVs of Saturday and Sunday are part of the next return, where a fund publishes every day', (t) => {
+test('if a fund publishes every day, its NAVs of Saturday and Sunday are part of the next return', (t) => {
   const everyDay = adjustNavs(
     Array.from({ length: 800 }, (_, i) => ({
       date: addDays('2022-04-21', i),
@@ -205,7 +205,7 @@ test('a fund against itself has beta 1, alpha 0 and no tracking error, at every 
   }
 });
 
-test('a benchmark is compared on the dates that both have, and not at all where it misses the window', (t) => {
+test('a benchmark is compared on shared dates, and not at all if it does not cover the window', (t) => {
   const navs = dailyFund('2023-06-28', '2024-06-28');
   const holed = navs.filter((_, i) => i % 7 !== 3);
   const figures = fundAnalytics(navs, { ...daily, benchmark: holed });
@@ -225,7 +225,7 @@ test('a benchmark is compared on the dates that both have, and not at all where 
   }
 });
 
-test('daily figures ignore a benchmark with a value a week, and monthly ones a benchmark that lacks a month', (t) => {
+test('daily figures ignore a weekly benchmark, and monthly ones a benchmark that lacks a month', (t) => {
   const navs = dailyFund('2020-01-01', '2024-06-30');
   const weekly = navs.filter((nav) => dayNumber(nav.date) % 7 === 0);
   const suspended = navs.filter((nav) => nav.date < '2023-02-10' || nav.date > '2023-03-05');
@@ -236,7 +236,7 @@ test('daily figures ignore a benchmark with a value a week, and monthly ones a b
   t.like(fundAnalytics(navs, { ...monthly, benchmark: suspended }), { benchmark_n_obs: 0, beta: null });
 });
 
-test('monthly returns take the rate of the month end, though the last NAV of the month is of a day before', (t) => {
+test('monthly returns use the rate of the month end, even if the last NAV of the month is earlier', (t) => {
   // The month ends of 2022-05 to 2024-06 on working days: half of them are some days before the end.
   const monthEnds = Array.from({ length: 37 }, (_, i) => addDays(addMonths('2021-07-01', i), -1));
   const onWorkingDay = (date: string): string => (isWeekend(date) ? onWorkingDay(addDays(date, -1)) : date);
@@ -293,7 +293,7 @@ test('figures do not change when every NAV is multiplied by a constant, and draw
   );
 });
 
-test('no NAVs, however wild, give NaN or Infinity', (t) => {
+test('no NAVs, however extreme, give NaN or Infinity', (t) => {
   const wildNav = fc.oneof(
     fc.double({ min: 0, noNaN: true }).map(String),
     fc.double({ min: 1, max: 2, noNaN: true }).map(String),

@@ -86,7 +86,7 @@ test('a money-market fund is annualised simply below a year: 1 % in 31 days is 1
   t.like(records.get('1y'), { value_pct: null, basis: 'annualized_compound' });
 });
 
-test('a payout counts as return: NAV 100, payout 10, NAV 90 is no loss', (t) => {
+test('a payout counts as return: NAV 100, payout 10, NAV 90 is not a loss', (t) => {
   const payout = { ex_date: '2024-07-30', payout_per_unit: '10' };
   const records = returnsOf({ '2024-07-29': '100', '2024-07-30': '90', '2024-07-31': '99' }, [payout]);
   t.like(records.get('1d'), { nav_from: '90', nav_to: '99' });
@@ -94,7 +94,7 @@ test('a payout counts as return: NAV 100, payout 10, NAV 90 is no loss', (t) => 
   near(t.true, records.get('since_inception')?.value_pct, 10);
 });
 
-test('a start that is more than seven days before its target is no start', (t) => {
+test('a NAV more than seven days before the target day is not used as the start', (t) => {
   t.is(returnsOf({ '2024-06-24': '1', '2024-07-31': '2' }, []).get('1m')?.from, '2024-06-24');
   const late = returnsOf({ '2024-06-22': '1', '2024-07-31': '2' }, []).get('1m');
   t.like(late, { from: null, nav_from: null, to: '2024-07-31', nav_to: '2', days: null, value_pct: null });
@@ -113,7 +113,7 @@ test('returns end at the last NAV on or before as_of, and a fund without one for
   t.is(stale.size, returnPeriods.length);
 });
 
-test('since inception is null where the history begins later than the fund, and where it has one day', (t) => {
+test('the return since inception is null if the history begins later than the fund, or has one day', (t) => {
   const navs = { '2024-07-01': '1', '2024-07-31': '2' };
   t.is(returnsOf(navs, [], { inception: '2024-06-26' }).get('since_inception')?.value_pct, 100);
   t.like(returnsOf(navs, [], { inception: '2020-01-01' }).get('since_inception'), {
@@ -139,7 +139,7 @@ test('the fiscal year begins where it is set to, and its first day belongs to it
   }
 });
 
-test('every record states its basis, and a requested basis applies to every period', (t) => {
+test('every record names its basis, and a requested basis applies to every period', (t) => {
   for (const basis of returnBases) {
     for (const record of returnsOf({ '2024-07-01': '1', '2024-07-31': '2' }, [], { basis }).values()) {
       t.is(record.basis, basis);
@@ -181,7 +181,7 @@ test('returns do not change when every NAV and payout is multiplied by a constan
   );
 });
 
-test('no NAVs and payouts, however wild, give NaN or Infinity', (t) => {
+test('no NAVs and payouts, however extreme, give NaN or Infinity', (t) => {
   const basis = fc.constantFrom('auto' as const, ...returnBases);
   fc.assert(
     fc.property(anyPoints, anyPayouts, anyDate, basis, (points, payouts, asOf, basis) => {
@@ -218,7 +218,7 @@ test('one instalment earns the compound annual growth of the fund, payouts inclu
   near(t.true, sip.value_pct, returnPct(1.21 * (1 + 2 / 11), 881, 'annualized_compound') ?? NaN);
 });
 
-test('an instalment without a NAV within seven days, or after the end, or none at all, leaves no return', (t) => {
+test('there is no return if an instalment has no NAV within seven days, is after the end, or if there are none', (t) => {
   const navs = adjustNavs(points({ '2021-01-04': '10', '2022-01-04': '11', '2022-03-04': '12' }), []);
   for (const instalmentDates of [['2021-01-04', '2021-06-01'], ['2021-01-04', '2022-03-04'], []]) {
     const sip = sipReturn(navs, { instalmentDates, instalment: 100, asOf: '2022-01-04' });

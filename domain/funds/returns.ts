@@ -30,7 +30,7 @@ export type ReturnBasis = (typeof returnBases)[number];
 export const statedBases = ['by_length', ...returnBases] as const;
 export type StatedBasis = (typeof statedBases)[number];
 
-/** The first month of the fiscal year of funds where nothing else is known. */
+/** The first month of the fiscal year of funds that state none. */
 export const usualFirstMonth = 7;
 
 export interface ReturnOptions {

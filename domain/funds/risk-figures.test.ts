@@ -110,7 +110,7 @@ test('a fund against itself has beta 1, alpha 0, correlation 1, captures 1 and n
   );
 });
 
-test('constant returns have no ratio, not even one of rounding errors', (t) => {
+test('constant returns have no ratio, not even one from rounding errors', (t) => {
   const growing = Array.from({ length: 30 }, (_, i) => 100 * 1.0001 ** i);
   const constant = growing.slice(1).map((value, i) => value / (growing[i] ?? NaN) - 1);
   t.true(new Set(constant).size > 1, 'the returns differ by rounding');
@@ -125,7 +125,7 @@ test('constant returns have no ratio, not even one of rounding errors', (t) => {
   near(t.true, calmar(0.1, -0.2), 0.5);
 });
 
-test('no returns, however wild, give NaN or Infinity', (t) => {
+test('no returns, however extreme, give NaN or Infinity', (t) => {
   fc.assert(
     fc.property(wildReturns, wildReturns, (a, b) => {
       const pair = [a.slice(0, b.length), b.slice(0, a.length)] as const;

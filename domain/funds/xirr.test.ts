@@ -46,7 +46,7 @@ test('flows with two rates have none: −100, +230, −132 is solved by 10 % and
   t.is(flows(['2021-01-01', -100], ['2022-01-01', 230], ['2023-01-01', -132]), null);
 });
 
-test('flows with three rates have none, and with several changes of sign but one rate have that', (t) => {
+test('flows with three rates have none; flows with several changes of sign but only one rate have that rate', (t) => {
   // (x − 1.1)(x − 1.2)(x − 1.3) = x³ − 3.6x² + 4.31x − 1.716
   t.is(flows(['2021-01-01', -1000], ['2022-01-01', 3600], ['2023-01-01', -4310], ['2024-01-01', 1716]), null);
   // (x − 1.1)(x² − x + 1) = x³ − 2.1x² + 2.1x − 1.1
@@ -86,7 +86,7 @@ test('the rate found makes the net present value zero, whatever the order, size 
   );
 });
 
-test('no flows, however wild, give NaN or Infinity', (t) => {
+test('no flows, however extreme, give NaN or Infinity', (t) => {
   const anyFlow = fc.record({
     date: fc.integer({ min: -200_000, max: 200_000 }).map((days) => addDays('1970-01-01', days)),
     amount: fc.double(),

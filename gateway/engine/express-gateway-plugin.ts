@@ -4,7 +4,7 @@ import type { EventEmitter } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { BuildPolicy, Policy } from '../policy.ts';
 
-/** What the engine runs. */
+/** The input of a run of the engine. */
 export interface Prepared {
   policies: Readonly<Record<string, BuildPolicy>>;
   /** The routes in the engine's format. The engine does not listen; server.ts does. */

@@ -1,7 +1,7 @@
 import test from 'ava';
 import { batched } from './batched.ts';
 
-/** A send that answers each batch when asked. */
+/** A `send` whose batches the test answers one by one. */
 function heldSend() {
   const batches: {
     items: readonly number[];
@@ -15,7 +15,7 @@ function heldSend() {
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-test('while one call is under way, what arrives waits and goes together, and each gets its own result', async (t) => {
+test('items that arrive while a call is running wait and are sent together, and each gets its own result', async (t) => {
   const { batches, send } = heldSend();
   const ask = batched(500, send);
   const first = ask(1);
@@ -33,7 +33,7 @@ test('while one call is under way, what arrives waits and goes together, and eac
   t.deepEqual(await Promise.all([first, ...rest]), ['one', 'two', 'three', 'four']);
 });
 
-test('what arrives in one turn goes together', async (t) => {
+test('items that arrive in one turn are sent together', async (t) => {
   const { batches, send } = heldSend();
   const ask = batched(500, send);
   void Promise.all([1, 2].map((item) => ask(item)));
@@ -44,7 +44,7 @@ test('what arrives in one turn goes together', async (t) => {
   );
 });
 
-test('no batch is larger than the most', async (t) => {
+test('no batch is larger than the maximum', async (t) => {
   const { batches, send } = heldSend();
   const ask = batched(2, send);
   const asked = [1, 2, 3, 4, 5].map((item) => ask(item));
@@ -73,7 +73,7 @@ test('a failed call fails its own items only', async (t) => {
   t.is(await second, 'two');
 });
 
-test('a wrong number of results is given to nobody', async (t) => {
+test('no item gets a result if the number of results is wrong', async (t) => {
   const ask = batched(500, async () => ['one', 'more']);
   await t.throwsAsync(ask(1));
 });

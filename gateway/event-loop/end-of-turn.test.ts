@@ -5,7 +5,7 @@ import test from 'ava';
 import { closeServer, listen } from '../../kernel/http/server.ts';
 import { atEndOfTurn, endAtEndOfTurn } from './end-of-turn.ts';
 
-test('what is handed in within a turn runs at its end, in order; what that hands in, a turn later', async (t) => {
+test('work submitted within a turn runs at its end, in order; work submitted by that work runs a turn later', async (t) => {
   const ran: string[] = [];
   atEndOfTurn(() => {
     ran.push('a');
@@ -19,11 +19,11 @@ test('what is handed in within a turn runs at its end, in order; what that hands
   t.deepEqual(ran, ['a', 'b', 'c']);
 });
 
-/** Bytes that show whose they are, all along. */
+/** A body that repeats its name, so that misdirected bytes are detected. */
 const bodyOf = (name: string) => Buffer.from(`${name} `.repeat(40_000 / (name.length + 1)));
 
-test('clients that read late, and answers that wait for earlier ones, get their own bytes', async (t) => {
-  const scratch = Buffer.alloc(50_000); // as a connection reads: into the same memory again and again
+test('slow readers, and answers that wait for earlier ones, get their own bytes', async (t) => {
+  const scratch = Buffer.alloc(50_000); // reused, like the read buffer of a connection
   const server = createServer((request, response) => {
     const body = bodyOf(request.url ?? '');
     body.copy(scratch);
@@ -31,7 +31,7 @@ test('clients that read late, and answers that wait for earlier ones, get their 
     endAtEndOfTurn(response, scratch.subarray(0, body.length));
   });
   const url = new URL(await listen(server, '127.0.0.1', 0));
-  // More than the kernel keeps for a client that does not read, each turn some bytes of each.
+  // More bytes than the kernel buffers for a client that does not read; each turn writes some to each client.
   const names = (client: number) => Array.from({ length: 300 }, (_, i) => `/${client}-${i}`);
   const clients = [0, 1, 2].map((client) => ({
     client,
@@ -60,7 +60,7 @@ test('clients that read late, and answers that wait for earlier ones, get their 
   await closeServer(server);
 });
 
-test('an answer to a client that has left in the same turn is harmless', async (t) => {
+test('an answer to a client that left in the same turn does no harm', async (t) => {
   let ended = false;
   const server = createServer((_request, response) => {
     endAtEndOfTurn(response, Buffer.from('x'));

@@ -45,7 +45,7 @@ export function createCredentials(
         if (found === undefined) throw new Error('A heartbeat was answered with too few credentials.');
         if (found === null) return null;
         const credential = credentialOf(found);
-        // However late the answer arrives, the entry expires when accounts-api says.
+        // However late the answer arrives, the entry expires at the instant stated by accounts-api.
         entries.set(hash, { credential, expiresAtMs: askedAtMs + (found.expires_in_ms ?? Infinity) });
         if (found.block !== null) blocks.onGrant(credential.accountId, found.block, place);
         return credential;

@@ -1,4 +1,4 @@
-// Ranges of a file that begin at once: they share one reserved call.
+// Concurrent ranges of a file share one reserved call.
 import test from 'ava';
 import { calendarMonth } from './calendar-month.ts';
 import { createFileCharges, type Range } from './file-charges.ts';
@@ -7,7 +7,7 @@ import type { Take } from './month-quota.ts';
 const reader = { accountId: 'a', keyId: 'k', day: '2026-11-29', file: '/v1/bulk/prices.parquet' };
 const month = calendarMonth('2026-11-01');
 
-/** A month that has calls; it records how each ended. */
+/** A month with calls left; it records how each call ended. */
 function start() {
   const ended: boolean[] = [];
   let taken = 0;
@@ -25,7 +25,7 @@ function start() {
   return { begin, ended, taken: () => taken };
 }
 
-test('ranges that begin before the call is there share it, and the first that is served pays', async (t) => {
+test('ranges that begin before the call is reserved share it, and the first served one pays', async (t) => {
   const { begin, ended, taken } = start();
   const ranges = await Promise.all([begin(), begin(), begin()]);
   t.is(taken(), 1);
@@ -38,7 +38,7 @@ test('ranges that begin before the call is there share it, and the first that is
   t.is(taken(), 1);
 });
 
-test('a range that waited for the call still has it when the first ends at once, unserved', async (t) => {
+test('a range that waited for the call still has it if the first range ends at once, unserved', async (t) => {
   const { begin, ended, taken } = start();
   const first = begin().then((range) => range.end(false));
   const second = begin();

@@ -34,7 +34,7 @@ const call: UsageRow = {
 const directories = mkdtempSync(path.join(tmpdir(), 'almanac-journal-'));
 const processes: Journal[] = [];
 test.after.always(async () => {
-  for (const journal of processes) await journal.close(); // the timers of those that were killed
+  for (const journal of processes) await journal.close(); // stops the timers of the "killed" ones
   rmSync(directories, { recursive: true });
 });
 const newDirectory = () => mkdtempSync(path.join(directories, 'of-'));
@@ -56,26 +56,26 @@ function startJournal(directory: string, send: (batch: Batch) => Promise<void>, 
 
 const never = () => Promise.reject(new Error('accounts-api is away'));
 
-/** What the next process in the directory hands over. */
+/** The batches that the next process in the directory sends. */
 async function handedOverBy(directory: string): Promise<Batch[]> {
   const sent: Batch[] = [];
   await startJournal(directory, async (batch) => void sent.push(batch)).close();
   return sent;
 }
 
-test('what a killed gateway had not handed over, calls of the moment before included, it hands over when it comes back', async (t) => {
+test('a restarted gateway sends everything that it had not sent before it was killed, including calls just before the kill', async (t) => {
   const directory = newDirectory();
   const killed = startJournal(directory, never);
   for (let i = 0; i < 3; i += 1) killed.record(call);
   killed.spent('a', '2026-11-01', lives[0], 3, 2);
-  await Promise.resolve(); // the event loop has not gone on
+  await Promise.resolve(); // still in the same turn of the event loop
   const [batch, ...others] = await handedOverBy(directory);
   t.like(batch?.usage, [{ account_id: 'a', calls: 3, billed: 3 }]);
   t.like(batch?.spent, [{ life: lives[0], calls: 3, returned: 2 }]);
   t.deepEqual(others, []);
 });
 
-test('what a killed gateway left is handed over at once, though nobody calls', async (t) => {
+test('the journal of a killed gateway is sent at once, even without new calls', async (t) => {
   const directory = newDirectory();
   startJournal(directory, never).record(call);
   await turnOfTheLoop();
@@ -86,7 +86,7 @@ test('what a killed gateway left is handed over at once, though nobody calls', a
   t.like(batch.usage, [{ account_id: 'a', calls: 1, billed: 1 }]);
 });
 
-test('what was sent but not acknowledged before a kill is sent again under its old id', async (t) => {
+test('a batch that was sent but not acknowledged before a kill is sent again under its old id', async (t) => {
   const directory = newDirectory();
   const tried: Batch[] = [];
   const killed = startJournal(directory, async (batch) => {
@@ -99,7 +99,7 @@ test('what was sent but not acknowledged before a kill is sent again under its o
   t.deepEqual(again, tried[0]);
 });
 
-test('calls of one turn that count as one are one line, written when the turn ends, whatever came before', async (t) => {
+test('mergeable calls of one turn are one line, written when the turn ends, whatever came before', async (t) => {
   const directory = newDirectory();
   const journal = startJournal(directory, never);
   const written = () =>
@@ -122,7 +122,7 @@ test('calls of one turn that count as one are one line, written when the turn en
   t.is(readdirSync(directory).length, 1);
 });
 
-test('calls of one turn from several lives are each handed over under their own', async (t) => {
+test('calls of one turn from several lives are each sent under their own life', async (t) => {
   const directory = newDirectory();
   const killed = startJournal(directory, never);
   const [p, q] = lives;
@@ -138,7 +138,7 @@ test('calls of one turn from several lives are each handed over under their own'
   );
 });
 
-test('what was handed over leaves nothing behind', async (t) => {
+test('sent batches leave no file', async (t) => {
   const directory = newDirectory();
   const journal = startJournal(directory, async () => undefined);
   journal.record(call);
@@ -149,7 +149,7 @@ test('what was handed over leaves nothing behind', async (t) => {
   t.deepEqual(await handedOverBy(directory), []);
 });
 
-test('a last line that a kill has cut short is left out, and all before it counts', async (t) => {
+test('a last line that a kill has truncated is ignored, and all lines before it count', async (t) => {
   const directory = newDirectory();
   const killed = startJournal(directory, never);
   killed.record(call);
@@ -158,7 +158,7 @@ test('a last line that a kill has cut short is left out, and all before it count
   t.like(await handedOverBy(directory), [{ usage: [{ calls: 1 }] }]);
 });
 
-test('a line that a full disk cut short does not spoil those that are written when there is room again', (t) => {
+test('a line truncated by a full disk does not damage lines written once there is space again', (t) => {
   const directory = newDirectory();
   const room = { isFull: true };
   const journal = openJournalFile(directory, silentLog, (file, text) =>
@@ -175,7 +175,7 @@ test('a line that a full disk cut short does not spoil those that are written wh
   journal.close();
 });
 
-test('where files cannot be written, that is logged, and calls are recorded and handed over all the same', async (t) => {
+test('if files cannot be written, that is logged, and calls are still recorded and sent', async (t) => {
   const directory = newDirectory();
   const errors: string[] = [];
   const sent: Batch[] = [];
@@ -199,7 +199,7 @@ test('where files cannot be written, that is logged, and calls are recorded and 
   t.like(sent, [{ usage: [{ calls: 2 }] }]);
 });
 
-test('what a flush sends is in the files before it is sent', async (t) => {
+test('entries are in the files before a flush sends them', async (t) => {
   const directory = newDirectory();
   let written = '';
   const journal = startJournal(directory, async ({ batch_id }) => {
@@ -210,7 +210,7 @@ test('what a flush sends is in the files before it is sent', async (t) => {
   t.like(JSON.parse(written), { list: 'usage', row: { calls: 1 } });
 });
 
-test('a file that no journal wrote is refused by name and line, and stays', (t) => {
+test('a file that no journal wrote is refused with its name and line, and is not deleted', (t) => {
   const directory = newDirectory();
   const file = path.join(directory, 'f1b9b1a6-5d1f-4b44-a53b-2b8f0a5d6c11.jsonl');
   writeFileSync(file, '{"list":"rumour"}\n');
@@ -220,7 +220,7 @@ test('a file that no journal wrote is refused by name and line, and stays', (t) 
   t.deepEqual(readdirSync(directory), [path.basename(file)]);
 });
 
-test('over any number of processes and failures, each call is handed over once', async (t) => {
+test('over any number of processes and failures, each call is reported once', async (t) => {
   const step = fc.oneof(
     fc.record({ act: fc.constant('record'), calls: fc.integer({ min: 1, max: 5 }) }),
     fc.record({ act: fc.constantFrom('kill', 'stop', 'stop while away'), calls: fc.constant(0) }),

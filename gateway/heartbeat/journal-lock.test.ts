@@ -19,7 +19,7 @@ const batchesIn = (directory: string) =>
     .filter((name) => name.endsWith('.jsonl'))
     .toSorted();
 
-test('running gateways have a directory each, and later ones use those again', (t) => {
+test('each running gateway has its own directory, and later gateways reuse the directories', (t) => {
   const root = newRoot();
   const claims = [claim(root), claim(root), claim(root)];
   t.deepEqual(
@@ -89,7 +89,7 @@ test('a process keeps its directory until it ends, however it ends', async (t) =
   successor.release();
 });
 
-test('a directory that cannot be locked is refused by name', (t) => {
+test('a directory that cannot be locked is refused with its name', (t) => {
   const root = newRoot();
   writeFileSync(path.join(root, 'file'), '');
   t.throws(() => claim(path.join(root, 'file')), { code: 'EEXIST' });

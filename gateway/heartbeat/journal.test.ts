@@ -46,7 +46,7 @@ test('entries of one key, day, endpoint and status class are summed, and closing
   t.deepEqual(sent[0]?.charges, [{ account_id: 'a', month: '2026-11-01', calls: 3 }]);
 });
 
-test('whatever is recorded is reported once, summed only with what is of the same account, key, day, endpoint and class', async (t) => {
+test('every entry is reported once, summed only with entries of the same account, key, day, endpoint and class', async (t) => {
   const entry = fc.record({
     account_id: fc.constantFrom('a', 'b'),
     key_id: fc.constantFrom('k', 'l'),
@@ -80,7 +80,7 @@ test('whatever is recorded is reported once, summed only with what is of the sam
   );
 });
 
-test('what was served of an life, and returned of it, is reported as sums by life', async (t) => {
+test('the calls of a life that were served or returned are reported as sums per life', async (t) => {
   const sent: Batch[] = [];
   const { journal } = journalTo(async (batch) => void sent.push(batch));
   for (const [life, calls, returned] of [
@@ -98,7 +98,7 @@ test('what was served of an life, and returned of it, is reported as sums by lif
   ]);
 });
 
-test('a flush sends what was recorded before it, even while another batch is under way', async (t) => {
+test('a flush sends everything recorded before it, even while another batch is in flight', async (t) => {
   const sent: Batch[] = [];
   const answers: (() => void)[] = [];
   const { journal } = journalTo((batch) => {
@@ -120,7 +120,7 @@ test('a flush sends what was recorded before it, even while another batch is und
   await journal.close();
 });
 
-test('a batch that failed is sent again though nothing more is recorded', async (t) => {
+test('a failed batch is sent again even if nothing more is recorded', async (t) => {
   let sends = 0;
   const journal = createJournal({
     async send() {
@@ -140,7 +140,7 @@ test('a batch that failed is sent again though nothing more is recorded', async 
   t.is(journal.backlog().batches, 0);
 });
 
-test('a batch that failed is sent again unchanged, under the same id, before what came later', async (t) => {
+test('a failed batch is sent again unchanged, under the same id, before later entries', async (t) => {
   const sent: Batch[] = [];
   const { journal } = journalTo(async (batch) => {
     sent.push(structuredClone(batch));
@@ -157,7 +157,7 @@ test('a batch that failed is sent again unchanged, under the same id, before wha
   t.like(sent[2]?.usage, [{ status_class: 5 }]);
 });
 
-test('however much there is, no batch outgrows what a service takes', async (t) => {
+test('no batch exceeds the body limit of a service', async (t) => {
   const sent: Batch[] = [];
   const { journal } = journalTo(async (batch) => void sent.push(batch));
   const id = () => crypto.randomUUID().padEnd(64, '0');
@@ -171,7 +171,7 @@ test('however much there is, no batch outgrows what a service takes', async (t) 
   for (const batch of sent) t.true(JSON.stringify(batch).length < 64 * 1024);
 });
 
-test('a batch that can never be taken does not hold up the next', async (t) => {
+test('a batch that can never be accepted does not delay the next', async (t) => {
   const sent: Batch[] = [];
   const { journal } = journalTo(async (batch) => {
     sent.push(batch);
@@ -185,7 +185,7 @@ test('a batch that can never be taken does not hold up the next', async (t) => {
   t.like(sent[1]?.usage, [{ status_class: 5 }]);
 });
 
-test('what is recorded while a batch is under way is sent after it, also where its time has come meanwhile', async (t) => {
+test('entries recorded while a batch is in flight are sent after it, even if they became due meanwhile', async (t) => {
   const firstAnswer = Promise.withResolvers<void>();
   const secondSent = Promise.withResolvers<void>();
   let sends = 0;
@@ -209,7 +209,7 @@ test('what is recorded while a batch is under way is sent after it, also where i
   t.is(sends, 2);
 });
 
-test('what is journalled while a closing journal hands over is handed over too', async (t) => {
+test('entries recorded while a closing journal sends its rest are also sent', async (t) => {
   const sent: Batch[] = [];
   const { journal } = journalTo(async (batch) => {
     if (sent.push(batch) < 3) journal.charge('a', '2026-11-01', sent.length);
@@ -240,7 +240,7 @@ test('the use of a key is reported at most once a minute', async (t) => {
   t.deepEqual(sent[1]?.last_used, [{ key_id: 'k', at: '2026-11-20T12:01:00.000Z' }]);
 });
 
-test('what accounts-api never takes is given up on closing, and the log says what', async (t) => {
+test('entries that accounts-api never accepts are dropped on closing, and logged', async (t) => {
   const errors: unknown[] = [];
   const journal = createJournal({
     send: async () => Promise.reject(new Error('away')),
@@ -258,7 +258,7 @@ test('what accounts-api never takes is given up on closing, and the log says wha
   t.regex(JSON.stringify(errors[0]), /"calls":1/);
 });
 
-test.serial('what comes after closing is logged as lost, and keeps no process alive', async (t) => {
+test.serial('entries recorded after closing are logged as lost, and keep no process alive', async (t) => {
   let logged = '';
   const log = createLog('gateway', 'info', { write: (line) => void (logged += line) });
   const journal = createJournal({
@@ -278,7 +278,7 @@ test.serial('what comes after closing is logged as lost, and keeps no process al
   t.regex(logged, /"returned":7/);
 });
 
-test('a closing journal ends its life only if all is taken, also what came while it gave up', async (t) => {
+test('a closing journal ends its life only if every entry was accepted, including late ones', async (t) => {
   const ended: (readonly string[])[] = [];
   const journal = createJournal({
     send: async () => journal.spent('a', '2026-11-01', 'p', 1, 0), // one more during each

@@ -1,6 +1,6 @@
 -- Exchanges between gateways how many calls of each client they have allowed in a second.
 -- KEYS: hashes, one a client: gateway → its calls; the name includes the second. ARGV: the gateway, and its calls so far of each client.
--- Returns the calls of all others, of each client. A gateway sends its totals, so a message may be repeated.
+-- Returns the calls of all other gateways, for each client. A gateway sends its totals, so a message may be repeated.
 local of_others = {}
 for i, key in ipairs(KEYS) do
   redis.call('hset', key, ARGV[1], ARGV[i + 1])

@@ -1,4 +1,4 @@
-// Calls per second of one client at several gateways: over a Redis of the test, whose answers come when the test lets them, and over a real one.
+// Limits the calls per second of one client at several gateways: with a fake Redis whose answers the test times, and with a real Redis.
 import test, { type ExecutionContext } from 'ava';
 import fc from 'fast-check';
 import { openRedis, RedisUnavailable, type RedisLink } from '../../kernel/redis.ts';
@@ -11,7 +11,7 @@ const limit = 10;
 const onRequest = 2 ** 30; // exchanges only when the test asks
 const client = 'account:a';
 
-/** What calls-per-second.lua does. */
+/** A model of calls-per-second.lua. */
 class Counts {
   readonly #calls = new Map<string, Map<string, number>>();
 
@@ -29,7 +29,7 @@ interface Run {
   readonly args: readonly string[];
 }
 
-/** A gateway's connection to the counts: a request is run, and then answered or lost, when the test lets it. */
+/** A gateway's connection to the counts. The test decides when a request runs, and whether it is then answered or lost. */
 class Link implements Pick<RedisLink, 'isUsable' | 'isCluster' | 'clockOffsetMs' | 'run'> {
   isUsable = true;
   readonly isCluster = false;
@@ -52,7 +52,7 @@ class Link implements Pick<RedisLink, 'isUsable' | 'isCluster' | 'clockOffsetMs'
     return this.#settled.promise;
   }
 
-  /** Redis takes what was asked. */
+  /** Redis runs the pending request. */
   take(): void {
     this.#answers = this.#counts.run(this.#asked);
   }
@@ -70,7 +70,7 @@ class Link implements Pick<RedisLink, 'isUsable' | 'isCluster' | 'clockOffsetMs'
 interface Gateway {
   link: Link;
   seconds: Seconds;
-  /** Takes calls at once. @returns how many were allowed. */
+  /** Makes calls in one turn. @returns how many were allowed. */
   burst(calls: number): number;
   exchange(): Promise<void>;
 }
@@ -107,7 +107,7 @@ function allowedOf(seconds: Seconds, key: string, calls: number): number {
 
 const two = (world = new World(2)) => [...world.gateways, world] as unknown as [Gateway, Gateway, World];
 
-test('a gateway by itself allows the limit, and says what remains and for how long', (t) => {
+test('a single gateway allows the limit, and reports the remaining calls and the time until the reset', (t) => {
   let nowMs = 7_250;
   const seconds = new Seconds({ redis: undefined, gateways: () => 1, log: silentLog, nowMs: () => nowMs });
   t.deepEqual(seconds.take(client, 2), { allowed: true, remaining: 1, resetMs: 750 });
@@ -133,7 +133,7 @@ test('gateways that exchange between calls allow the limit together', async (t) 
   t.is(one.burst(limit), 0);
 });
 
-test('while an exchange is under way, calls are answered at once', async (t) => {
+test('while an exchange is running, calls are answered at once', async (t) => {
   const [one, other] = two();
   one.burst(6);
   await one.exchange();
@@ -146,7 +146,7 @@ test('while an exchange is under way, calls are answered at once', async (t) => 
   t.is(other.burst(limit), 1);
 });
 
-test('while Redis does not answer, a gateway allows its part of the limit, and the whole when Redis is back', async (t) => {
+test('while Redis does not answer, a gateway allows its share of the limit; once Redis recovers, it allows all of it', async (t) => {
   const world = new World(3);
   const [one, other] = two(world);
   t.is(other.burst(4), 4);
@@ -166,7 +166,7 @@ test('while Redis does not answer, a gateway allows its part of the limit, and t
   t.is(one.burst(limit), 3, 'what was sent twice counts once');
 });
 
-test('what the others had counted before Redis failed counts on', async (t) => {
+test('the counts of the others from before a failure of Redis still count', async (t) => {
   const [one, other] = two();
   one.burst(8);
   await one.exchange();
@@ -176,7 +176,7 @@ test('what the others had counted before Redis failed counts on', async (t) => {
   t.is(other.burst(limit), 1);
 });
 
-test('the counters of a second that has ended are forgotten, and are not sent', async (t) => {
+test('the counters of a past second are deleted and not sent', async (t) => {
   const [one, other, world] = two();
   t.is(one.burst(limit), limit);
   await one.exchange();
@@ -205,7 +205,7 @@ test('an answer that arrives after its second has ended does not count in the ne
   t.is(other.burst(limit), limit - 1);
 });
 
-test('a second does not begin again when the clock is set back by a little; a clock that is set back further limits nobody for longer', (t) => {
+test('a second does not restart when the clock is set back slightly; a clock that is set back further limits nobody for longer', (t) => {
   const [one, , world] = two();
   world.nowMs += 500;
   t.is(one.burst(limit), limit);
@@ -215,7 +215,7 @@ test('a second does not begin again when the clock is set back by a little; a cl
   t.is(one.burst(limit), limit);
 });
 
-test('gateways whose clocks differ count in the second of Redis', async (t) => {
+test('gateways with different clocks count in the seconds of Redis', async (t) => {
   const [one, other, world] = two();
   one.burst(limit);
   await one.exchange();
@@ -226,7 +226,7 @@ test('gateways whose clocks differ count in the second of Redis', async (t) => {
   t.is(other.burst(limit), 0);
 });
 
-/** A gateway that exchanges by itself, all the time. */
+/** A gateway that exchanges continuously on its own timer. */
 function exchangingGateway(
   t: ExecutionContext,
   gateways: () => number,
@@ -247,7 +247,7 @@ function exchangingGateway(
   return { seconds, sent };
 }
 
-test('a gateway that runs alone exchanges nothing until another one runs, and then what it had counted before', async (t) => {
+test('a gateway that runs alone exchanges nothing until another one runs; it then also sends its earlier counts', async (t) => {
   let running = 1;
   const { seconds, sent } = exchangingGateway(t, () => running);
   const other = exchangingGateway(t, () => 2);
@@ -261,7 +261,7 @@ test('a gateway that runs alone exchanges nothing until another one runs, and th
   t.deepEqual(new Set(sent.flat()), new Set([client, 'account:b']));
 });
 
-test('the count of a client near its limit takes part in each exchange, that of another in each fourth', async (t) => {
+test('the counts of clients near their limit are in each exchange, all others in every fourth', async (t) => {
   const { seconds, sent } = exchangingGateway(t, () => 3, takeBoth);
   function takeBoth(): void {
     if (sent.length > 7) return;
@@ -277,7 +277,7 @@ test('the count of a client near its limit takes part in each exchange, that of 
 
 const steps = ['take', 'send', 'run', 'answer', 'lose'] as const;
 
-test('however takes and exchanges of three gateways interleave, a second allows the limit and what arrives between exchanges', async (t) => {
+test('however calls and exchanges of three gateways interleave, a second allows the limit plus the calls between two exchanges', async (t) => {
   const step = fc.record({
     at: fc.integer({ min: 0, max: 2 }),
     what: fc.constantFrom('take', 'take', 'take', ...steps),
@@ -300,12 +300,12 @@ test('however takes and exchanges of three gateways interleave, a second allows 
   );
 });
 
-/** What the property needs to know of a gateway. */
+/** The state of a gateway that the property refers to. */
 class GatewayState {
   allowed = 0;
-  /** Redis has answered it, and not failed it. */
+  /** Whether its last exchange was answered. */
   isExact = true;
-  /** What it had allowed, when it last did, that its last answered exchange did not include. */
+  /** The number of allowed calls that no answered exchange included, when the last call was allowed. */
   unsentAtLastTake = 0;
   #included = 0;
   #underWay: { exchanged: Promise<void>; includes: number; hasRun: boolean } | undefined;
@@ -365,7 +365,7 @@ async function sharing(t: ExecutionContext, url: string): Promise<[Seconds, Seco
   return [one, other];
 }
 
-/** Resolves once a gateway counts calls of another. Each try is a client of its own, as Redis may be slow on a busy machine. */
+/** Resolves once a gateway counts calls of another. Each attempt uses a new client, as Redis may be slow on a busy machine. */
 async function untilShared(one: Seconds, other: Seconds): Promise<void> {
   await until('a gateway counts calls of another', async () => {
     const key = crypto.randomUUID();
@@ -377,7 +377,7 @@ async function untilShared(one: Seconds, other: Seconds): Promise<void> {
   });
 }
 
-test('gateways exchange by themselves, through Redis, which keeps no counter for long', async (t) => {
+test('gateways exchange on their own through Redis, which stores no counter for long', async (t) => {
   const redis = await startRedis();
   t.teardown(() => redis.stop());
   const [one, other] = await sharing(t, redis.url);
@@ -410,7 +410,7 @@ test('a Redis that was never reachable locks nobody out', async (t) => {
   t.is(allowedOf(seconds, client, 2 * limit), limit / 2);
 });
 
-test('many clients are exchanged at once', async (t) => {
+test('the counts of many clients are exchanged together', async (t) => {
   const [one, other] = await sharing(t, testRedisUrl());
   const clients = Array.from({ length: 250 }, () => crypto.randomUUID());
   for (const each of clients) t.true(one.take(each, limit).allowed);

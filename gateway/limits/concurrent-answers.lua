@@ -1,6 +1,6 @@
--- Exchanges between gateways which accounts have long answers under way, and how many.
+-- Exchanges between gateways how many long-running answers each account has.
 -- KEYS: a hash, gateway → the time of its last exchange and its counts. ARGV: the gateway, its counts as JSON or '' for none, and for how
--- many ms the counts of a gateway are valid. Returns the valid counts of all other gateways; deletes the others, of gateways that are gone.
+-- many ms the counts of a gateway are valid. Returns the valid counts of all other gateways, and deletes those that are no longer valid.
 local time = redis.call('time')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 if ARGV[2] == '' then

@@ -1,4 +1,4 @@
-// The answers of an account that are under way at once, at one gateway and at several.
+// Concurrent answers of an account, at one gateway and at several.
 import test from 'ava';
 import { openRedis } from '../../kernel/redis.ts';
 import { until } from '../../test/run/until.ts';
@@ -8,7 +8,7 @@ import { Answers, type Answer } from './concurrent-answers.ts';
 
 const neverLate = () => undefined;
 
-test('a call that waits begins when a place becomes free, those that came first before it', async (t) => {
+test('a waiting call begins when a slot becomes free, after those that arrived earlier', async (t) => {
   const answers = new Answers({ redis: undefined, withinMs: 60_000, log: silentLog });
   t.teardown(() => answers.close());
   const [first, second] = [answers.begin('a', 2, neverLate), answers.begin('a', 2, neverLate)] as Answer[];
@@ -20,7 +20,7 @@ test('a call that waits begins when a place becomes free, those that came first 
     (answer) => (order.push('fourth'), answer),
   );
   first?.end();
-  first?.end(); // frees one place, not two
+  first?.end(); // frees one slot, not two
   t.not(await third, null);
   t.deepEqual(order, ['third']);
   t.is(await fourth, null, 'no second place became free');
@@ -29,7 +29,7 @@ test('a call that waits begins when a place becomes free, those that came first 
   t.false(answers.begin('a', 1, neverLate) instanceof Promise);
 });
 
-test('long answers count at all gateways, and those of a gateway that is gone no longer than two seconds', async (t) => {
+test('long answers count at all gateways; those of a gateway that is gone count for at most two seconds', async (t) => {
   const server = await startRedis();
   t.teardown(() => server.stop());
   const [here, there] = await Promise.all(
@@ -69,7 +69,7 @@ test('long answers count at all gateways, and those of a gateway that is gone no
   t.false(await isFull());
 });
 
-test('an answer that exceeds its deadline is announced once, and keeps its place until it has ended', async (t) => {
+test('an answer that exceeds its deadline is reported once, and occupies its slot until it has ended', async (t) => {
   const answers = new Answers({ redis: undefined, withinMs: 1, log: silentLog });
   t.teardown(() => answers.close());
   const late: string[] = [];

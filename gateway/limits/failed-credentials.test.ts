@@ -1,4 +1,4 @@
-// Failing credentials of one IP address: what is refused, for how long, and what goes on.
+// Failed credentials of one IP address: which calls are refused, for how long, and which still pass.
 import test from 'ava';
 import { Failure } from '../../kernel/errors.ts';
 import { silentLog } from '../../test/services/harness.ts';
@@ -17,7 +17,7 @@ function start() {
   return { time, failures: createCredentialFailures({ seconds, perSecond, clock }) };
 }
 
-test('beyond the limit of a second an IP address is refused before a lookup, until the second ends', (t) => {
+test('an IP address over the limit is refused without a lookup until the second ends', (t) => {
   const { time, failures } = start();
   for (let i = 0; i < perSecond; i += 1) t.is(failures.failed(address, `key ${i}`, refusal), refusal);
   t.notThrows(() => failures.admit(address, 'a key'));
@@ -32,7 +32,7 @@ test('beyond the limit of a second an IP address is refused before a lookup, unt
   t.is(failures.failed(address, 'a key', refusal), refusal);
 });
 
-test('a credential that was accepted before goes on from a refused address, until it fails itself', (t) => {
+test('a credential that was accepted before still passes from a refused address, until it fails itself', (t) => {
   const { failures } = start();
   failures.accepted('good');
   for (let i = 0; i <= perSecond; i += 1) failures.failed(address, undefined, refusal);

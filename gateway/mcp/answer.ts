@@ -8,7 +8,7 @@ type Json = Record<string, unknown>;
 /** The call of a tool, and the answers of its reads, one for each part. */
 export interface Asked {
   tool: Tool;
-  /** The day as of which the answer holds. */
+  /** The date that the answer is as of. */
   asOf: string | undefined;
   targets: readonly string[];
   answers: readonly InnerAnswer[];
@@ -66,7 +66,7 @@ export function resultOf(asked: Asked): CallToolResult {
   return { content: [text, ...links], structuredContent: content };
 }
 
-/** An error of the route's `vintage`, by the name that the tool has for it. */
+/** Renames the route's parameter `vintage` in an error to the tool's parameter. */
 function byName(error: Json, param: string): Json {
   return { ...error, param, message: String(error['message']).replace('"vintage"', `"${param}"`) };
 }

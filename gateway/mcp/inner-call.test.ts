@@ -11,7 +11,7 @@ import type { RunCompiled } from '../policy.ts';
 import { readInside } from './inner-call.ts';
 
 /**
- * A call with one read inside it, which is answered whole. @param hasLeft the client leaves between the answer of the read and that of the call.
+ * Runs a call with one inner read, fully answered. @param hasLeft whether the client leaves after the read and before the call's answer.
  * @returns whether the read counts as served once the call has closed.
  */
 async function isReadServed({ hasLeft, isAnswered }: { hasLeft: boolean; isAnswered: boolean }) {
@@ -52,7 +52,7 @@ async function isReadServed({ hasLeft, isAnswered }: { hasLeft: boolean; isAnswe
   }
 }
 
-test('a read inside a call is served if the client got the answer of the call, and not if it left before or was refused', async (t) => {
+test('a read inside a call counts as served if the client got the answer of the call, and not if it left or was refused', async (t) => {
   t.true(await isReadServed({ hasLeft: false, isAnswered: true }));
   t.false(await isReadServed({ hasLeft: true, isAnswered: true }));
   t.false(await isReadServed({ hasLeft: false, isAnswered: false }));

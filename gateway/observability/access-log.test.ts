@@ -10,7 +10,7 @@ import type { GatewayRoutes } from '../routes.ts';
 import { createAccessLog } from './access-log.ts';
 import type { Metrics } from './metrics.ts';
 
-test('a client that left before its answer began is 499 in log and metrics, though the answer begins right after', async (t) => {
+test('a client that left before its answer began is 499 in the log and the metrics, even if the answer begins right after', async (t) => {
   const lines: string[] = [];
   const ended: unknown[] = [];
   const accessLog = createAccessLog({

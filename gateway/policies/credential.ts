@@ -101,7 +101,7 @@ export function credential(options: CredentialOptions, action: z.output<typeof c
   }
 }
 
-/** Has the answer name the day that its key is pinned to, whatever becomes of the call. */
+/** Adds the header that names the day the key is pinned to, whatever the outcome of the call. */
 export function addPinHeader(call: Call, { asOf }: Credential): void {
   if (asOf !== null) call.head.push('x-as-of', asOf);
 }

@@ -1,6 +1,6 @@
-// Where no key is needed: a key that is pinned to a day pins the answer all the same, by the rules of where keys are needed. A call with any
-// other key, or an unknown one, is nobody's there. While accounts-api cannot say which it is, a call with a key is refused: an answer of now
-// would be wrong for a pinned one.
+// On routes that need no key: a key that is pinned to a day still pins the answer, by the same rules as elsewhere. A call with any other key, or with
+// an unknown one, counts as anonymous. While accounts-api cannot look the key up, a call with a key is refused, as a pinned key must not get today's
+// data.
 import type { IncomingMessage } from 'node:http';
 import { hashApiKey, isWellFormedApiKey } from '../../kernel/credentials/api-key.ts';
 import { fail, Failure } from '../../kernel/errors.ts';
@@ -25,12 +25,12 @@ export function pin(options: Omit<CredentialOptions, 'accounts'>): Policy {
     finish(request, hash, found, next);
   };
 
-  /** @throws Failure as `acceptCaller` does, if the key is pinned; `rate_limited` if too many unknown ones come from the IP address. */
+  /** @throws Failure as `acceptCaller` does, if the key is pinned; `rate_limited` if the IP address sends too many unknown keys. */
   function finish(request: IncomingMessage, hash: string, found: Credential | null, next: () => void): void {
     const call = callOf(request);
     if (found === null) {
       const refusal = failures.failed(call.clientIp, hash, unknown);
-      if (refusal !== unknown) throw refusal; // each may cost a lookup
+      if (refusal !== unknown) throw refusal; // each unknown key may cost a lookup
       return next();
     }
     failures.accepted(hash);
@@ -42,7 +42,7 @@ export function pin(options: Omit<CredentialOptions, 'accounts'>): Policy {
   }
 }
 
-/** The key of the call; undefined without one that has the form of a key. @throws Failure `invalid_request` for several: one may be pinned. */
+/** The key of the call; undefined without a well-formed key. @throws Failure `invalid_request` for several keys, as one may be pinned. */
 function keyOf({ presented }: Call): string | undefined {
   const { keyHeaders, authorizations, keyParameters } = presented;
   if (keyHeaders.length + authorizations.length + keyParameters.length === 0) return undefined;

@@ -1,4 +1,4 @@
-// What answers report the month, as accounts of several limits call and a month ends.
+// The month that answers report, for accounts with different limits and at the end of a month.
 import { createServer } from 'node:http';
 import test from 'ava';
 import { systemClock } from '../../kernel/clock.ts';
@@ -48,7 +48,7 @@ const november = calendarMonth('2126-11-01');
 const december = calendarMonth('2126-12-01');
 const charge = { calls: 1, month: '2126-11-01', isValid: true, end: () => undefined };
 
-test('an answer reports the limit and the end of its own month, whatever the one before reported', async (t) => {
+test('an answer reports the limit and the end of its own month, whatever the previous answer reported', async (t) => {
   for (const month of [november, december, november]) {
     for (const limit of [10, 20, null, 10]) {
       const used = limit === null ? null : 3;

@@ -16,7 +16,7 @@ exempt();
 
 const state = { edition: 'first', load: 1 };
 
-/** The policy on a server: how many calls it has got, and which of them it let through to data-api. */
+/** Runs the policy on a server; counts the calls that arrive, and collects those that it forwards to data-api. */
 async function startCache() {
   const seen = { calls: 0, asking: [] as { request: IncomingMessage; response: ServerResponse }[] };
   const open = requestId({
@@ -45,7 +45,7 @@ async function startCache() {
   };
 }
 
-test('if the client of the call to data-api leaves, one of the waiting calls asks again, not all', async (t) => {
+test('if the client whose call went to data-api leaves, only one of the waiting calls asks again', async (t) => {
   const { url, seen, close } = await startCache();
   t.teardown(close);
   const waiters = 20;
@@ -55,7 +55,7 @@ test('if the client of the call to data-api leaves, one of the waiting calls ask
       statuses.push(response.statusCode ?? 0);
       response.resume();
     });
-    sent.on('error', () => undefined); // it left
+    sent.on('error', () => undefined); // the client has left
     return sent;
   };
   const first = call();
@@ -65,7 +65,7 @@ test('if the client of the call to data-api leaves, one of the waiting calls ask
   first.destroy();
   await until('another one asks', () => seen.asking.length > 1);
   t.is(seen.asking.length, 2);
-  // The client of that call leaves, too.
+  // The client of that call also leaves.
   seen.asking[1]?.request.socket.destroy();
   await until('a third one asks', () => seen.asking.length > 2);
   t.is(seen.asking.length, 3);
@@ -87,7 +87,7 @@ test('if the client of the call to data-api leaves, one of the waiting calls ask
   t.is(seen.asking.length, 3);
 });
 
-test('if the answer cannot be kept, all waiting calls ask at once', async (t) => {
+test('if the answer cannot be cached, all waiting calls ask data-api at once', async (t) => {
   const { url, seen, close } = await startCache();
   t.teardown(close);
   for (let i = 0; i < 5; i += 1) get(`${url}/v1/series/A`, (response) => response.resume());

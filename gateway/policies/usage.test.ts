@@ -1,4 +1,4 @@
-// In which month a call is billed that was under way when the month turned.
+// The month in which a call is billed that was in flight when the month ended.
 import { createServer } from 'node:http';
 import test from 'ava';
 import { closeServer, listen } from '../../kernel/http/server.ts';
@@ -59,7 +59,7 @@ test.after.always(() => closeServer(server));
 
 const [november, december] = ['2026-11-01', '2026-12-01'];
 
-test('a call is billed in the month that it was taken from, though the month turned before it was noted, or between the two', async (t) => {
+test('a call is billed in the month that it was reserved from, even if the month ended before it was recorded, or in between', async (t) => {
   const days: string[] = [];
   for (const [at, month, isChargedFirst] of [
     ['2026-11-30T23:59:59.000Z', november, true],

@@ -6,7 +6,7 @@ import { includes, type DataState, type Validity } from '../../kernel/http/valid
 /** A cached answer. */
 export interface KeptAnswer {
   etag: string;
-  /** The headers of its 200: alternating names and values, without the length and the headers that every answer sets anew. */
+  /** The headers of its 200: alternating names and values, without the length and the headers that are set for every answer. */
   head: readonly string[];
   /** The headers of its 304, likewise. */
   validators: readonly string[];

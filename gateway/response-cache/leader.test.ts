@@ -1,4 +1,4 @@
-// Which answers are kept, and who waits for them: the tables by name, whose size is fixed.
+// Which answers are cached, and which calls wait for them: the two tables of fixed size.
 import test from 'ava';
 import { validityText } from '../../kernel/http/validity.ts';
 import { fakeClock } from '../../test/services/harness.ts';
@@ -7,7 +7,7 @@ import { createKeptAnswers } from './answer-store.ts';
 
 const needed = { edition: 'e', load: 1 };
 
-/** Captures; `ask` lets a call ask for an answer that data-api gives at once. @returns whether it was kept. */
+/** Creates captures. `ask` requests an answer that data-api gives at once, and returns whether it was cached. */
 function start() {
   const keptAnswers = createKeptAnswers(1_000_000);
   const captures = createCaptures(keptAnswers, fakeClock('2026-11-20T12:00:00Z'));
@@ -21,7 +21,7 @@ function start() {
   return { captures, begin, ask, join: (name: string) => captures.join({ name, needed }) };
 }
 
-test('an answer is kept from the second time on that it is asked for, and hardly any other with it', (t) => {
+test('an answer is cached from its second request on, and hardly any other answer is', (t) => {
   const { ask } = start();
   const names = Array.from({ length: 1_000 }, (_, i) => `identity  /v1/series/S${i} */*`);
   t.deepEqual(
@@ -32,14 +32,14 @@ test('an answer is kept from the second time on that it is asked for, and hardly
   t.true(again > 950, `${again} of 1000 are kept`);
 });
 
-test('an answer that was not asked for since many others is as good as new', (t) => {
+test('an answer that was last requested long ago counts as new', (t) => {
   const { ask } = start();
   t.false(ask('first'));
   for (let i = 0; i < 300_000; i += 1) ask(`other ${i}`);
   t.false(ask('first'));
 });
 
-test('an answer under way is joined by its name until it ends, and by no other name', async (t) => {
+test('calls with the same cache key join an answer in flight until it ends, and no others do', async (t) => {
   const { begin, join } = start();
   const own = begin('name');
   const joined = join('name');
@@ -50,7 +50,7 @@ test('an answer under way is joined by its name until it ends, and by no other n
   t.is(await joined, 'left');
 });
 
-test('nobody joins an answer that is known not to be kept, or that may not include a newer load', (t) => {
+test('no call joins an answer that will not be cached, or that may not include a newer load', (t) => {
   const { captures, begin, join } = start();
   const capture = begin('name');
   t.is(captures.join({ name: 'name', needed: { ...needed, load: 2 } }), undefined);
@@ -60,7 +60,7 @@ test('nobody joins an answer that is known not to be kept, or that may not inclu
   t.is(join('name'), undefined);
 });
 
-test('a later answer of the same name takes the place of the earlier, whose end does not remove it', async (t) => {
+test('a later answer with the same key replaces the earlier one, whose end does not remove it', async (t) => {
   const { begin, join } = start();
   const [earlier, later] = [begin('name'), begin('name')];
   earlier.end();

@@ -1,4 +1,4 @@
-// The lease on the state of the data, before instances of data-api that answer, fail and come back.
+// The lease on the state of the data, with instances of data-api that answer, fail and recover.
 import { createServer } from 'node:http';
 import test from 'ava';
 import { silentLog, testIdentitySecret } from '../../test/services/harness.ts';
@@ -13,7 +13,7 @@ const leaseFrom = (url: string) => {
   return { upstreams, lease: createDataLease(leaseSource(upstreams, testIdentitySecret), silentLog) };
 };
 
-test('an instance that answers the question for the lease takes calls again at once', async (t) => {
+test('an instance that answers the request for the lease gets calls again at once', async (t) => {
   const server = createServer((_request, response) => void response.end(JSON.stringify(state)));
   const url = await listen(server, '127.0.0.1', 0);
   const { upstreams, lease } = leaseFrom(url);
@@ -25,7 +25,7 @@ test('an instance that answers the question for the lease takes calls again at o
   await closeServer(server);
 });
 
-test('an instance that refuses the connection, as it does at its end, is avoided by calls', async (t) => {
+test('an instance that refuses the connection, as when it stops, gets no calls', async (t) => {
   const server = createServer();
   const url = await listen(server, '127.0.0.1', 0);
   await closeServer(server);
@@ -36,7 +36,7 @@ test('an instance that refuses the connection, as it does at its end, is avoided
   lease.close();
 });
 
-test('an instance that knows of an earlier load than another one did grants no lease', async (t) => {
+test('an instance that knows only an older load than another instance did grants no lease', async (t) => {
   const due: (() => void)[] = [];
   const time = { now: 0 };
   const answers = [state, { ...state, load: 6 }, { edition: 'two', load: 1 }];

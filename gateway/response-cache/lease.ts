@@ -9,7 +9,7 @@ import type { Upstreams } from '../upstream/upstreams.ts';
 
 export type DataLease = ReturnType<typeof createDataLease>;
 
-/** What grants, times and renews a lease. */
+/** Grants, times and renews a lease. */
 export interface LeaseSource {
   /** Asks for the current state of the data. */
   ask(): Promise<DataState>;

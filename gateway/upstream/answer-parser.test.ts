@@ -5,7 +5,7 @@ import test from 'ava';
 import fc from 'fast-check';
 import { AnswerParser, BadAnswer } from './answer-parser.ts';
 
-/** What a parser reported of its answer, and what it made of what came beyond. */
+/** What the parser reported about an answer, and about the bytes after it. */
 interface Reported {
   status: number | undefined;
   head: string[];
@@ -15,7 +15,7 @@ interface Reported {
   error: unknown;
 }
 
-/** Reads bytes that come in pieces, cut at the given places. */
+/** Parses bytes that arrive in pieces, split at the given positions. */
 function read(bytes: Buffer, cuts: readonly number[] = [], method = 'GET'): Reported {
   const reported: Reported = {
     status: undefined,
@@ -73,7 +73,7 @@ interface Given {
   status: number;
   head: [name: string, value: string][];
   body: Uint8Array;
-  /** Where it is cut into writes. */
+  /** The positions at which it is split into writes. */
   pieces: number[];
   isChunked: boolean;
   method: string;
@@ -88,7 +88,7 @@ const given: fc.Arbitrary<Given> = fc.record({
   method: fc.constantFrom('GET', 'HEAD'),
 });
 
-/** As Node's own server sends it: what our services are. */
+/** The bytes as sent by Node's own server, which our services use. */
 async function sentByNode(what: Given): Promise<{ bytes: Buffer; body: string }> {
   const hasBody = what.method !== 'HEAD' && what.status !== 204 && what.status !== 304;
   const body = Buffer.from(what.body);
@@ -135,7 +135,7 @@ test('whatever Node’s server sends is parsed correctly, however the bytes are 
   );
 });
 
-test('however an answer is cut off, it never passes for whole', (t) => {
+test('a truncated answer is never accepted as complete, wherever it is cut', (t) => {
   for (const bytes of [
     answer('HTTP/1.1 200 OK', 'content-length: 5', '', 'whole'),
     answer('HTTP/1.1 200 OK', 'transfer-encoding: chunked', '', '3', 'abc', '2', 'de', '0', '', ''),
@@ -161,7 +161,7 @@ test('trailers are dropped, however the bytes are split', (t) => {
   }
 });
 
-test('the longest head and the longest trailers are accepted, and no longer ones, however the bytes are split', (t) => {
+test('the longest head and the longest trailers are accepted, longer ones are not, however the bytes are split', (t) => {
   const lengthMax = 64 * 1024;
   const padded = (text: string, length: number) => text + 'a'.repeat(length - text.length);
   const ofLength = (length: number) => [

@@ -84,8 +84,8 @@ export class UpstreamConnections {
     const at = this.#idle.indexOf(connection);
     if (at >= 0) this.#idle.splice(at, 1);
     if (!isBroken) return;
-    // What broke a connection in use, such as a restart of the service, also broke the idle ones; if one is half-open, the others are too. The next
-    // call opens a new one.
+    // An event that breaks a connection in use, such as a restart of the service, also breaks idle ones; if one is half-open, so are the others. The
+    // next call opens a new one.
     for (const idle of this.#idle.splice(0))
       idle.destroy(new Error('Another connection to the service broke.'));
   }

@@ -34,7 +34,7 @@ test('a retry never goes to the instance that failed while there is another, wha
   t.is(upstreams.pick(a), a, 'there is no other');
 });
 
-test('an instance that failed is tried by one call, and is in turn again as soon as it answers', (t) => {
+test('a failed instance is tried by one call, and used in turn again as soon as it answers', (t) => {
   const { upstreams, clock } = at([a, b]);
   upstreams.failed(a);
   t.deepEqual(pickMany(upstreams.pick), [b]);
@@ -47,11 +47,11 @@ test('an instance that failed is tried by one call, and is in turn again as soon
   t.deepEqual(pickMany(upstreams.pick), [a, b]);
 });
 
-test('a call that tried a failed instance and came to nothing does not keep it out for ever', (t) => {
+test('a call that tried a failed instance without a result does not exclude it for ever', (t) => {
   const { upstreams, clock } = at([a, b]);
   upstreams.failed(a);
   clock.nowMs = 200;
-  t.true(pickMany(upstreams.pick).includes(a)); // its client left: neither failed nor answered
+  t.true(pickMany(upstreams.pick).includes(a)); // the client left, so the call neither failed nor was answered
   t.false(pickMany(upstreams.pick).includes(a));
   clock.nowMs = 2_700;
   t.true(pickMany(upstreams.pick).includes(a));

@@ -25,20 +25,20 @@ export async function readNewestLoad(on: Queryable): Promise<number> {
   return row?.load ?? 0;
 }
 
-/** What is read: the series and values of now, or as if nothing had been published after a day. */
+/** The state that is read: the current series and values, or those as of a day. */
 export interface Moment {
   on: Transaction;
-  /** The day; null: now. */
+  /** The day; null: the current state. */
   asOf: string | null;
   /** The publisher's time zone: vintages are days in it. */
   timeZone: string;
 }
 
-/** The statement that reads as of the moment. */
+/** The statement, changed to read as of the moment. */
 const at = ({ asOf, timeZone }: Moment, text: string): string =>
   asOf === null ? text : asOfStatement(text, `date '${asOf}'`, timeZone);
 
-/** The days that keys are pinned to and that get files, at most so many. */
+/** The days that keys are pinned to and that get files, limited in number. */
 export async function listPinnedDays(on: Queryable, daysMax: number): Promise<string[]> {
   const rows = await on.query<{ day: string }>('select day::text from data.pinned_days where place <= $1', [
     daysMax,

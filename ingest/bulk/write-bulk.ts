@@ -24,7 +24,7 @@ export interface BulkSettings {
   place: BulkPlace;
   /** The number of days for which a replaced file is kept. */
   keepDays: number;
-  /** The most days that keys are pinned to and that have files of their own. */
+  /** The most days of pinned keys that have files of their own. */
   daysMax: number;
   /** The publisher's time zone, an IANA name: vintages are days in it. */
   seriesTimeZone: string;
@@ -63,11 +63,11 @@ export async function writeBulk(
         ...{ load, created_at: instantOf(now), days_max: settings.daysMax },
         ...{ files: files.toSorted(byScope), retired },
       });
-    // At once: retracted data are removed before the new files are written.
+    // Retracted data is removed at once, before the new files are written.
     if (withdrawn > (before?.load ?? 0) && replaced.length > 0) await replaceBy(unchanged);
     const files = [...unchanged];
     let written = 0;
-    // The files of now never wait for those of a past day.
+    // The current files come first and never wait for those of a past day.
     for (const edition of toWrite) {
       const added = await writeAll({ store, workshop, before }, edition);
       files.push(...added);
@@ -84,21 +84,21 @@ function byScope(a: KeptFile, b: KeptFile): number {
   return a.kind < b.kind ? -1 : 1;
 }
 
-/** Files to write that are of one moment. */
+/** Files to write as of one moment. */
 interface Edition {
   moment: Moment;
-  /** The newest load of the moment. */
+  /** The newest load as of the moment. */
   load: number;
   createdAt: Date;
   scopes: readonly Scope[];
 }
 
 interface Plan {
-  /** Files that stay. */
+  /** Files that remain current. */
   unchanged: KeptFile[];
-  /** Files whose series have changed, or that have no series or no key any longer. */
+  /** Files whose series have changed, or that no longer have a series or a key. */
   replaced: KeptFile[];
-  /** That of now is the first, even if it has nothing to write. */
+  /** The current edition is the first, even if it has nothing to write. */
   toWrite: Edition[];
 }
 

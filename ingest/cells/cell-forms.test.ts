@@ -6,7 +6,7 @@ import { numberForms, orderForms, readPlain } from './dates/date-forms.ts';
 import { languages, monthNamed } from './dates/month-names.ts';
 import { numberReader } from './numbers/number-formats.ts';
 
-test('each month is known by its full name, alone and beside a day, in every language', (t) => {
+test('each month is recognised by its full name, alone and next to a day, in every language', (t) => {
   for (const language of languages)
     for (let month = 1; month <= 12; month++)
       for (const style of [{ month: 'long' }, { month: 'long', day: 'numeric' }] as const) {
@@ -22,7 +22,7 @@ test('each month is known by its full name, alone and beside a day, in every lan
       }
 });
 
-test('usual short spellings of months are known, and beginnings that two months share are not', (t) => {
+test('usual abbreviations of months are recognised, and prefixes shared by two months are not', (t) => {
   const known: Record<string, readonly [string, number]> = {
     Sept: ['en', 9], 'Sept.': ['en', 9], June: ['en', 6], Mrz: ['de', 3], 'Jän.': ['de', 1], 'févr.': ['fr', 2], AOUT: ['fr', 8], Set: ['pt', 9],
     ene: ['es', 1], mrt: ['nl', 3], Agt: ['id', 8], Ağu: ['tr', 8], maja: ['pl', 5], října: ['cs', 10], мая: ['ru', 5], 'сент.': ['ru', 9], Μαΐου: ['el', 5],
@@ -35,7 +35,7 @@ test('usual short spellings of months are known, and beginnings that two months 
   t.deepEqual(naming.toSorted(), ['cs', 'hr', 'pl'], 'October in one, November in two');
 });
 
-test('texts of dates mean what they say, and texts of other kinds are not dates', (t) => {
+test('texts of dates have their stated meaning, and other texts are not dates', (t) => {
   for (const [text, kind, to] of [
     ['T1 2023', 'quarter', '2023-03-31'],
     ['2023K1', 'quarter', '2023-03-31'],
@@ -96,7 +96,7 @@ test('texts of dates mean what they say, and texts of other kinds are not dates'
     t.is(readPlain(text, 'en'), null, text);
 });
 
-test('numbers alone are dates only by a named form, and each form has its documented meaning', (t) => {
+test('plain numbers are dates only by a named form, and each form has its documented meaning', (t) => {
   const meanings = (text: string) =>
     Object.fromEntries([...orderForms, ...numberForms].flatMap(({ format, read }) => {
       const found = read(text);
@@ -118,7 +118,7 @@ test('KW is a week in German and a quarter in Dutch', (t) => {
   t.like(readPlain('2001KW03', 'nl'), { kind: 'quarter', to: '2001-09-30' });
 });
 
-test('a mark behind a date becomes a status, and the loader accepts the text of every period', (t) => {
+test('a mark after a date becomes a status, and the loader accepts the text of every period', (t) => {
   const read = dateTextReader({ marks: { p: 'p', '(est.)': 'e', '*': null } });
   t.like(read('2023p'), { to: '2023-12-31', status: 'p' });
   t.like(read('2023 (est.)'), { to: '2023-12-31', status: 'e' });
@@ -148,7 +148,7 @@ const written = fc.record({
   sign: fc.constantFrom('', '$', '€', '%', 'p', '[r]'),
 });
 
-test('a number keeps its value, with any marks, groups, signs and minus', (t) => {
+test('a number keeps its value, with any marks, group separators, signs and minus', (t) => {
   fc.assert(
     fc.property(written, ({ whole, decimals, isNegative, decimal, group, blank, below, sign }) => {
       if (group === decimal) return;
@@ -177,7 +177,7 @@ test('a number keeps its value, with any marks, groups, signs and minus', (t) =>
   );
 });
 
-test('a minus around or behind the signs of a number is its minus', (t) => {
+test('a minus before or after the signs of a number belongs to the number', (t) => {
   const read = numberReader({
     ...{ decimal: ',', negative: ['parentheses', 'trailing'], flags: { '%': null, p: 'p' } },
   });
@@ -209,7 +209,7 @@ test('groups as in India, bounds, marks and multiples are recognised, and other 
   for (const text of ['[low]', '(D)', 'N/E', 'k.A.', '..', 'no data']) t.is(cellOf(text).kind, 'mark', text);
 });
 
-test('a date of numbers has one sign between them: a fraction behind a year is no month and day', (t) => {
+test('a numeric date has one separator throughout: a fraction after a year is not a month and day', (t) => {
   const days = orderForms.filter(({ format }) => format.includes('D'));
   const readings = (text: string) => days.flatMap(({ read }) => read(text)?.from ?? []);
   t.deepEqual(readings('2023 2/4'), []);

@@ -192,7 +192,7 @@ const cells: Record<ColumnType, Cells> = {
 };
 
 for (const [type, { column: own = {}, taken, refused }] of Object.entries(cells)) {
-  test(`a cell of type ${type} accepts what its description says and refuses the rest, up to its bounds`, (t) => {
+  test(`a cell of type ${type} accepts exactly the values of its description, up to its bounds`, (t) => {
     const column: Column = { name: 'x', type: type as ColumnType, required: false, meaning: '', ...own };
     for (const each of taken) {
       const [text, stored] = typeof each === 'string' ? [each, each] : each;
@@ -204,7 +204,7 @@ for (const [type, { column: own = {}, taken, refused }] of Object.entries(cells)
   });
 }
 
-test('what is expected names the bounds: the length of a text, the range of a number, the words, what is no city', (t) => {
+test('the expectation names the bounds: the length of a text, the range of a number, the words, and names that are not cities', (t) => {
   const column = { name: 'x', required: false, meaning: '' };
   for (const [own, expected] of [
     [{ type: 'text', lengthMax: 5 }, 'text of at most 5 characters'],
@@ -218,7 +218,7 @@ test('what is expected names the bounds: the length of a text, the range of a nu
   t.regex(plainCells.expected({ ...column, type: 'city' }), /one city; an average over cities is not a city/);
 });
 
-test('where zero means missing, zero and less are empty, and more is itself', (t) => {
+test('if zero means missing, zero and negative numbers are empty, and positive ones are unchanged', (t) => {
   const column: Column = { name: 'x', type: 'number', required: false, meaning: '', zeroIsMissing: true };
   t.deepEqual(
     ['0', '-1', '0.00', '0.01', 'x'].map((text) => plainCells.read(column, text)),
@@ -226,7 +226,7 @@ test('where zero means missing, zero and less are empty, and more is itself', (t
   );
 });
 
-test('line breaks and tabs are text; every other control character is not', (t) => {
+test('line breaks and tabs are allowed in text; other control characters are not', (t) => {
   for (let code = 0; code < 0x80; code++) {
     const isControl = code < 0x20 || code === 0x7f;
     const isText = !isControl || [0x09, 0x0a, 0x0d].includes(code);
@@ -234,7 +234,7 @@ test('line breaks and tabs are text; every other control character is not', (t) 
   }
 });
 
-test('every column of dates or numbers is read as the options say', (t) => {
+test('every column of dates or numbers is read by the options', (t) => {
   const options = {
     dateFormat: 'DD/MM/YYYY',
     decimal: ',',

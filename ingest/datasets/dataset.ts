@@ -26,7 +26,7 @@ export interface Dataset {
   statedBy?: string;
   /** A table whose loads can be retracted: its rows have numbers, no other rows refer to them, and the statements of loads are recorded. */
   retractable?: true;
-  /** What a load replaces is kept, so that the table can be read as of a past day. A retractable table keeps it too. */
+  /** Loads keep the rows that they replace, so that the table can be read as of a past day. Those of a retractable table always do. */
   keepsFormerRows?: true;
   /** The figures of funds depend on its rows. */
   ofFundFigures?: true;

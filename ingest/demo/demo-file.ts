@@ -11,7 +11,7 @@ export interface DemoFile {
 
 export const source = 'Almanac demo generator (synthetic)';
 
-/** CSV lines of rows by their columns, the header first; what a row does not name is an empty cell. */
+/** CSV lines of rows by their columns, the header first; a column that a row omits is an empty cell. */
 export function* csvLines(
   header: string,
   rows: Iterable<Readonly<Record<string, string | number | undefined>>>,

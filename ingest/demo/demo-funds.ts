@@ -67,7 +67,7 @@ interface Character {
   drift?: number;
   noise: number;
   ter: number;
-  /** Of the NAV, paid on the first working day of each July. */
+  /** The payout in percent of the NAV, on the first working day of each July. */
   payoutPct?: number;
   shariah?: boolean;
   /** It merged into old-mill-islamic-equity the day after. */

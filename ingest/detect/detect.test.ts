@@ -19,7 +19,7 @@ function sampleOf(rows: string[][]): Sample {
   return { rows, lines: rows.map((_, at) => at + 1), isWhole: true, continued: new Set(), delimiter: ',' };
 }
 
-test('a sign alone among numbers is a guess, as it may mean something else; two points are not', (t) => {
+test('a lone sign among numbers is a guess, as it may mean something else; two points are not', (t) => {
   for (const sign of ['@', '^', '#', '*']) {
     const { missing } = detectNumbers(['1.5', sign, '2', sign], ',');
     t.deepEqual([missing?.value, missing?.isSure], [[sign], false]);
@@ -30,7 +30,7 @@ test('a sign alone among numbers is a guess, as it may mean something else; two 
   t.true(detectNumbers(['1.5', '..', 'n/a'], ',').missing?.isSure);
 });
 
-test('years under a title that is not known are dates, and that is a guess; dates across may be few', (t) => {
+test('years under an unknown title are dates, which is a guess; dates across the columns may be few', (t) => {
   const years = ['1995', '1996', '1997', '1998', '1999'];
   const unknown = propose(sampleOf([['Region', 'Xyz', 'Price'], ...years.map((year, at) => ['Riga', year, `${at}.5`])]), about); // prettier-ignore
   t.like(unknown.entry, { date: { column: 'Xyz' } });
@@ -63,7 +63,7 @@ test('a column with the title of the table in every row becomes the description 
   t.deepEqual(propose(rows('LSM_1516'), about).entry.ignore, ['Dataset']);
 });
 
-test('a date in a title or a name is read where it has one meaning', (t) => {
+test('a date in a title or a name is read if it has only one meaning', (t) => {
   t.is(dateInText('as on 31-JULY-2014 (All figures in Rs. Crore)')?.date, '2014-07-31');
   t.is(dateInText('Portfolio as on Jun 30,2025')?.date, '2025-06-30');
   t.is(dateInText('2020-05.csv')?.date, '2020-05');
@@ -73,7 +73,7 @@ test('a date in a title or a name is read where it has one meaning', (t) => {
   t.deepEqual(namesIn('2012-09-20__f607da1__gdp.csv.gz'), { stem: 'gdp', dateInName: '2012-09-20' });
 });
 
-test('a few days in a row are days, also within the first or the last week of one month', (t) => {
+test('a few consecutive days are daily, even within the first or the last week of a month', (t) => {
   for (const first of [1, 2, 3, 28]) {
     const days = [0, 1, 2, 3].map((more) => `2024-01-${String(first + more).padStart(2, '0')}`);
     const { entry } = propose(
@@ -85,7 +85,7 @@ test('a few days in a row are days, also within the first or the last week of on
   }
 });
 
-test('months may be written 01.2024, 1-2024; numbers that look alike are no dates beside a column of dates', (t) => {
+test('months can be written 01.2024 or 1-2024; similar numbers next to a column of dates are not dates', (t) => {
   for (const [format, texts] of [
     ['M/YYYY', ['01.2024', '02.2024', '03.2024', '12.2024']],
     ['M/YYYY', ['1-2024', '2-2024', '3-2024', '12-2024']],
@@ -117,7 +117,7 @@ const formsOfMonth: Readonly<Record<string, (month: string) => string>> = {
   YYYYMM: (month) => month.replace('-', ''),
 };
 
-/** A known table, in one of the layouts that files have. */
+/** A known table, in one of the usual layouts of files. */
 const rendered = fc.record({
   layout: fc.constantFrom('long', 'wide', 'across'),
   form: fc.constantFrom(...Object.keys(formsOfMonth)),
@@ -129,7 +129,7 @@ const rendered = fc.record({
   }),
 });
 
-test('a known table is found in every layout: where it begins, its dates, its values and what distinguishes its rows', (t) => {
+test('a known table is detected in every layout: its beginning, its dates, its values and the columns that distinguish its rows', (t) => {
   fc.assert(
     fc.property(rendered, ({ layout, form, decimal, titles, countries }) => {
       const write = formsOfMonth[form] ?? String;
@@ -204,7 +204,7 @@ test('a few rows that repeat a point are a guess, and many are refused', (t) => 
   );
 });
 
-test('SDMX-CSV is read by the names of its columns, without a guess', (t) => {
+test('SDMX-CSV is read by its column names, without a guess', (t) => {
   const header = ['DATAFLOW', 'FREQ', 'CURRENCY', 'TIME_PERIOD', 'OBS_VALUE', 'OBS_STATUS', 'UNIT_MEASURE'];
   const row = (currency: string, period: string) => [
     'ECB:EXR(1.0)',
@@ -229,7 +229,7 @@ test('SDMX-CSV is read by the names of its columns, without a guess', (t) => {
   t.is(entry.guessed, undefined);
 });
 
-test('a row above the others whose date has another form is one of the table, and not left out with the titles', (t) => {
+test('a first row whose date has another form belongs to the table, and is not omitted with the titles', (t) => {
   const quarters = ['2023 Q1', '2023 Q2', '2023 Q3', '2023 Q4', '2024 Q1'].map((quarter) => [quarter, '3']);
   const { entry } = propose(
     sampleOf([['Period', 'Value'], ['2022', '10'], ['2023', '12'], ...quarters]),
@@ -269,7 +269,7 @@ test('a table of few rows is found between its titles and its notes', (t) => {
   t.like(entry, { header: 3, first: 4, date: { column: 'Year' }, values: 'Exports' });
 });
 
-test('what may be a multiple, a unit or a share is a guess, as are points that group or are decimal', (t) => {
+test('possible multiples, units and shares are guesses, as are points that may group or be decimal', (t) => {
   const flagsOf = (...texts: string[]) => detectNumbers(texts, ',').flags;
   const multiplesOf = (...texts: string[]) => detectNumbers(texts, ',').multiples;
   t.deepEqual([flagsOf('1.5 p', '2bp', '3 (r)', '4*', '5 A')?.isSure, flagsOf('1.5%')?.isSure], [true, true]);
@@ -318,7 +318,7 @@ test('what may be a multiple, a unit or a share is a guess, as are points that g
   t.not(rates('1.5', '#N/A', '3').guessed?.includes('missing'), true);
 });
 
-test('a year of two digits that is read as one far ahead is a guess, and so is what becomes of a second column of dates', (t) => {
+test('a two-digit year read as one far in the future is a guess, and so is the use of a second column of dates', (t) => {
   const table = (...dates: string[]) =>
     propose(sampleOf([['Month', 'Rate'], ...dates.map((date, at) => [date, `${at}.5`])]), about);
   const early = table('Nov-68', 'Dec-68', 'Jan-69');
@@ -343,7 +343,7 @@ test('a year of two digits that is read as one far ahead is a guess, and so is w
   t.true(twice.entry.guessed?.includes('dimensions'), 'where the dates go with several of the others');
 });
 
-test('a column that says the dates again is left out, and that is a guess; names that happen to have one date each are kept', (t) => {
+test('omitting a column that repeats the dates is a guess; names that happen to have one date each are kept', (t) => {
   const rows = (label: (month: string, at: number) => string) =>
     propose(
       sampleOf([

@@ -1,4 +1,4 @@
-// Tables that could be read in a second way: each is asked about, or refused with what is wrong.
+// Ambiguous tables: each makes a question, or is refused with the reason.
 import test from 'ava';
 import type { Sample } from '../read/table-rows.ts';
 import { propose } from './propose.ts';
@@ -22,7 +22,7 @@ function proposed(rows: string[][]) {
 
 const years = Array.from({ length: 8 }, (_, at) => String(2015 + at));
 
-test('a column that distinguishes no two points of one date is a dimension only if the user says so', (t) => {
+test('a column that distinguishes no two points of one date is a dimension only if the user confirms it', (t) => {
   const rows = years.map((year, at) => [year, at < 5 ? 'survey' : 'census', `${at}.5`]);
   const { entry, evidence } = proposed([['Year', 'Method', 'Value'], ...rows]);
   t.true(entry.guessed?.includes('dimensions'));
@@ -64,7 +64,7 @@ test('days and months in both orders are refused', (t) => {
   t.like(proposed([['Date', 'Rate'], ...sorted]).entry, { date: { column: 'Date', format: 'D/M/YYYY' } });
 });
 
-test('numbers under a title of weeks are weeks, or asked about', (t) => {
+test('numbers under a title for weeks are weeks, or need confirmation', (t) => {
   const of = (write: (week: string) => string) =>
     proposed([['Week', 'Deaths'], ...Array.from({ length: 10 }, (_, at) => [write(String(at + 1).padStart(2, '0')), `${900 + at}`])]).entry; // prettier-ignore
   t.like(
@@ -74,7 +74,7 @@ test('numbers under a title of weeks are weeks, or asked about', (t) => {
   t.true(of((week) => `${week}/2023`).guessed?.includes('date'));
 });
 
-test('a heading among the rows is asked about; repeated titles are not, and titles in another order are refused', (t) => {
+test('a heading among the rows needs confirmation; repeated titles do not, and titles in another order are refused', (t) => {
   const titles = ['Year', 'Exports', 'Imports'];
   const rows = years.map((year, at) => [year, `${100 + at}`, `${200 + at}`]);
   const withLine = (line: string[]) => proposed([titles, ...rows.slice(0, 5), line, ...rows.slice(5)]).entry;
@@ -84,7 +84,7 @@ test('a heading among the rows is asked about; repeated titles are not, and titl
   t.regex(withLine(['Year', 'Imports', 'Exports']).skip ?? '', /"Imports" is in another place than above/);
 });
 
-test('a line that numbers the columns does not name them', (t) => {
+test('a line with the numbers of the columns is not a line of names', (t) => {
   const rows = years.map((year, at) => [year, `${at}.5`, `${at}.1`, `${at}.2`]);
   for (const numbers of [
     ['1', '2', '3', '4'],
@@ -113,7 +113,7 @@ test('a column without a title beside those of the periods is asked about, even 
   t.deepEqual(entry.ignore, ['column 3', 'column 5']);
 });
 
-test('years near the dates, and numbers of weeks, are no values', (t) => {
+test('years close to the dates, and week numbers, are not values', (t) => {
   const spans = years.map((year, at) => [year, String(Number(year) + 5), `${at}.5`]);
   const { entry } = proposed([['From', 'To', 'Growth'], ...spans]);
   t.like(entry, { values: 'Growth', ignore: ['To'] });

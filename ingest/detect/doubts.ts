@@ -1,4 +1,4 @@
-// What a table may mean besides its first reading: each doubt makes a finding a guess, with its reason, or refuses the table.
+// Other possible readings of a table: each doubt turns a finding into a guess, with its reason, or refuses the table.
 import { entryAt } from '../../kernel/entries.ts';
 import { isNumberText } from '../cells/cell-forms.ts';
 import type { DatedText } from '../cells/dates/date-forms.ts';
@@ -69,7 +69,7 @@ function doubtDimensions(draft: Draft, { layout: { dates, titles }, columns, row
   );
 }
 
-/** Whether the column says whether the dates of its rows are months, quarters or years. */
+/** Whether the column states the length of each row's period: month, quarter or year. */
 function isLengthOfPeriod(
   column: number,
   dates: Extract<Layout['dates'], { kind: 'column' }>,
@@ -84,7 +84,7 @@ function isLengthOfPeriod(
 
 const ambiguous = /^(\d{1,2})(\D)(\d{1,2})\2(\d{4}|\d{2})(?!\d)/;
 
-/** Dates of both orders of day and month in one column, as where a program took those that it could for the other order. */
+/** Dates in both orders of day and month in one column, as written by a program that has misread some of them. */
 function mixedOrder({ dates, titles }: Layout, rows: readonly string[][]): string | null {
   if (dates.kind !== 'column' || dates.columns.length > 1) return null;
   const { format } = dates.found.style;
@@ -103,13 +103,13 @@ function mixedOrder({ dates, titles }: Layout, rows: readonly string[][]): strin
   return `${entryAt(titles, entryAt(dates.columns, 0))} has days and months in both orders: "${fixed}" has one, and by its place among the other dates "${example}" has the other one. Write all dates as YYYY-MM-DD`;
 }
 
-/** How often the days change their direction. */
+/** How often the order of the days changes between ascending and descending. */
 function turns(days: readonly string[]): number {
   const steps = days.slice(1).map((day, at) => Math.sign(day.localeCompare(days[at] ?? '')));
   return steps.slice(1).filter((step, at) => step !== steps[at]).length;
 }
 
-/** Rows of words in the midst of the data: other names for the columns refuse the table; a heading may change what the rows below it are. */
+/** Rows of words within the data. Other column names refuse the table; a heading may change the meaning of the rows below it. */
 function doubtHeadings(draft: Draft, { layout: { dates, titles }, columns, rows }: Seen): string | null {
   if (dates.kind !== 'column') return null;
   const isDated = (row: readonly string[]) => dates.found.read(dateText(row, dates)) !== null;
@@ -167,7 +167,7 @@ function doubtParts(
   }
 }
 
-/** How many years ahead tables of figures go. */
+/** How many years into the future tables usually extend. */
 const yearsAhead = 10;
 
 /** Years of two digits are of one century, whose limit the dates may cross. */
@@ -191,7 +191,7 @@ function doubtYears(
   if (!guessed.includes('date')) guessed.push('date');
 }
 
-/** A second column of dates may belong to the values beside it, as where two tables are side by side. */
+/** A second column of dates may belong to the values next to it, as in two tables side by side. */
 function doubtDates(
   { evidence, guessed }: Draft,
   { dates, titles }: Layout,

@@ -96,7 +96,7 @@ export function propose(sample: Sample, about: About): Proposal {
 const firstLine = ({ rows, lines }: Sample, { firstRow }: Layout): string =>
   `line ${entryAt(lines, firstRow)} has ${cellsShown(entryAt(rows, firstRow))}`;
 
-/** Why months or quarters are no dates, and the line above them that may have their year. */
+/** Why months or quarters are not dates, with the line above them that may have their year. */
 function partsWithoutYear({ rows, lines }: Sample, { titles, firstRow }: Layout): string | null {
   const first = rows.slice(firstRow).map((row) => (row[0] ?? '').trim());
   const parts = [titles, first].map((texts) => texts.filter((text) => isPart(text)));

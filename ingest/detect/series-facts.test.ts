@@ -14,7 +14,7 @@ function proposed(head: string[][]) {
   );
 }
 
-test('the last line of a title may have its unit and scale', (t) => {
+test('the last line of a title can state its unit and scale', (t) => {
   const { entry } = proposed([['Year', 'Sales\n(Mio. EUR)', 'Jobs\nin thousands']]);
   t.deepEqual(entry.columns, {
     'Sales (Mio. EUR)': { unit: 'Mio. EUR', unit_multiplier: '6' },
@@ -24,7 +24,7 @@ test('the last line of a title may have its unit and scale', (t) => {
   t.is(proposed([['Year', 'Gross\nproduct', 'Net\nproduct']]).entry.columns, undefined);
 });
 
-test('a scale in a line of units is that of its column', (t) => {
+test('a scale in the line of units applies to its column', (t) => {
   const { entry } = proposed([
     ['Year', 'Sales', 'Jobs'],
     ['', 'USD', 'thousands'],
@@ -33,7 +33,7 @@ test('a scale in a line of units is that of its column', (t) => {
   t.is(entry.series?.unit, '{line 2}');
 });
 
-test('a distance in a title asks whether it is a scale', (t) => {
+test('a distance in a title is confirmed before it counts as a scale', (t) => {
   const { entry } = proposed([['Year', 'Roads in miles', 'Roads in km']]);
   t.true(entry.guessed?.includes('columns'));
 });

@@ -1,4 +1,4 @@
-// Series of a lower frequency than their table: a column of quarters in a table of months has a value in every third row.
+// Detects series with a lower frequency than their table: a quarterly column in a monthly table has a value in every third row.
 import { entryAt } from '../../kernel/entries.ts';
 import { nounOf } from '../../kernel/text/counted.ts';
 import { isNumberText } from '../cells/cell-forms.ts';
@@ -9,8 +9,8 @@ import { lowerFrequency, periodOf } from './table/frequency.ts';
 import { dateText, periodsAcross, type Layout } from './table/layout.ts';
 
 /**
- * Gives columns of values, or all periods across the columns, the lower frequency of their values, as a guess. Where only some series have one, or an
- * empty cell would be a missing value, the frequency of the table becomes a guess as it is.
+ * Sets the lower frequency for columns of values, or for all periods across the columns, as a guess. If only some series have a lower frequency, or
+ * an empty cell would be a missing value, the frequency of the table stays and becomes a guess.
  * @param isSeveral whether each column of values is a series of its own.
  */
 export function addLowerFrequencies(draft: Draft, seen: Seen, isSeveral: boolean): void {
@@ -58,9 +58,9 @@ function add({ evidence, guessed }: Pick<Draft, 'evidence' | 'guessed'>, key: st
   if (!guessed.includes(key)) guessed.push(key);
 }
 
-/** Stands for all columns of values of a table whose periods are across its columns. */
+/** Represents all columns of values of a table whose periods are across its columns. */
 const across = -1;
-/** Enough series of a column to see their frequency. */
+/** The most series of a column that are examined. */
 const seriesMax = 1_000;
 
 /** By column of values and series: the dates at which it has a number. */

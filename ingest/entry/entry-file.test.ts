@@ -25,7 +25,7 @@ function faultOf(text: string): string {
   throw new Error('the description should have been refused');
 }
 
-test('a wrong key is reported with its line, with the nearest one and all that are allowed there', (t) => {
+test('a wrong key is reported with its line, the nearest key and all allowed keys', (t) => {
   const fault = faultOf(entry.replace('values:', 'valuse:'));
   t.regex(
     fault,
@@ -41,7 +41,7 @@ test('a wrong key is reported with its line, with the nearest one and all that a
   );
 });
 
-test('a wrong value is reported with its line, and so is what is no YAML', (t) => {
+test('a wrong value is reported with its line, and so is invalid YAML', (t) => {
   t.regex(
     faultOf(entry.replace('first: 2', 'first: two')),
     /line 6, tables\[0\]\.first: must be a whole number$/,
@@ -60,7 +60,7 @@ test('a wrong value is reported with its line, and so is what is no YAML', (t) =
   );
 });
 
-test('entries are added with their evidence, and what is there keeps its comments', (t) => {
+test('entries are added with their evidence, and existing text keeps its comments', (t) => {
   const file = parseDescription(entry, 'almanac.yml');
   addEntries(file, [
     {
@@ -82,7 +82,7 @@ test('entries are added with their evidence, and what is there keeps its comment
   );
 });
 
-test('the JSON Schema that editors use is that of the program', (t) => {
+test('the JSON Schema for editors matches the program', (t) => {
   const file = new URL('./almanac.schema.json', import.meta.url);
   t.deepEqual(JSON.parse(readFileSync(file, 'utf8')), JSON.parse(JSON.stringify(jsonSchema())));
 });

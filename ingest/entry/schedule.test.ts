@@ -50,7 +50,7 @@ const cases = fc
 const localOf = (at: number, zone: string) =>
   Temporal.Instant.fromEpochMilliseconds(at).toZonedDateTimeISO(zone);
 
-test('the next instant is later, is one that the schedule names, and none is left out before it', (t) => {
+test('the next instant is later, matches the schedule, and no earlier match is skipped', (t) => {
   fc.assert(
     fc.property(cases, ([zone, schedule, after]) => {
       const next = nextInstant(schedule, zone, after).getTime();
@@ -82,7 +82,7 @@ test('the next instant is later, is one that the schedule names, and none is lef
   );
 });
 
-test('days on which clocks change have the time once', (t) => {
+test('on days on which clocks change, the time occurs once', (t) => {
   const next = (schedule: string, zone: string, after: string) =>
     nextInstant(schedule, zone, new Date(after)).toISOString();
   const berlin = 'Europe/Berlin';
@@ -104,7 +104,7 @@ test('days on which clocks change have the time once', (t) => {
     t.is(next('weekly fri 20:43', 'Pacific/Apia', after), '2011-12-31T06:43:00.000Z');
 });
 
-test('what is no schedule is refused, with all that are', (t) => {
+test('an invalid schedule is refused, with all valid forms', (t) => {
   for (const text of [
     ...[
       '',

@@ -21,7 +21,7 @@ const entryNow = (): TableDescription => ({
 });
 const other: EntryChange = { 'date.format': 'D/M/YYYY', 'series.frequency': 'monthly', thousands: ',' };
 
-test('a change is the same in the entry, in almanac.yml and in the text of one entry; what it does not name stays', (t) => {
+test('a change is the same in the entry, in almanac.yml and in the text of one entry; other keys are unchanged', (t) => {
   const description = emptyDescription('folder');
   const entry = entryNow();
   addEntries(description, [{ entry, evidence: { values: 'it has numbers' }, title: 'a table' }]);
@@ -39,13 +39,13 @@ test('a change is the same in the entry, in almanac.yml and in the text of one e
   t.regex(settledText(alone, [other]), /a\.csv # ours/);
 });
 
-test('what the entry had at the keys of a change takes the change back', (t) => {
+test('the previous values at the keys of a change revert it', (t) => {
   const now = valuesAt(entryNow(), [other]);
   t.deepEqual(now, { 'date.format': 'M/D/YYYY', 'series.frequency': 'daily', thousands: null });
   t.deepEqual(changed(changed(entryNow(), other), now), entryNow());
 });
 
-test('an option is picked by its number, a text only where one is taken; nothing else is a pick', (t) => {
+test('an option is picked by its number, and a text is accepted only where one is allowed', (t) => {
   const choice: Choice = {
     key: 'date',
     question: '',
@@ -72,7 +72,7 @@ test('the lines of a change are those of almanac.yml', (t) => {
   t.is(linesOf(entryNow(), { 'series.fiscal_year_end': null }), 'no fiscal_year_end under series');
 });
 
-test('by another encoding titles, texts of cells, parts in braces, units in brackets and names made of titles change', (t) => {
+test('another encoding changes titles, texts of cells, parts in braces, units in brackets and names made of titles', (t) => {
   const sample = (rows: string[][]): Sample => ({
     ...{ rows, lines: rows.map((_, at) => at + 1), isWhole: true, continued: new Set<number>() },
   });

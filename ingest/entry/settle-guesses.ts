@@ -3,7 +3,7 @@
 import { isMap, parseDocument, stringify, type Document, type Pair, type Scalar, type YAMLMap } from 'yaml';
 import type { TableDescription } from './entry-schema.ts';
 
-/** What a key of an entry may hold, as JSON has it. */
+/** The value of a key of an entry, as JSON. */
 export type EntryValue = string | number | boolean | null | EntryValue[] | { [key: string]: EntryValue };
 
 /**

@@ -108,8 +108,7 @@ export async function planPublishing(on: Queryable, options: PlanOptions): Promi
 }
 
 /**
- * The plan of one file of a folder: it is loaded as if it were there, and may be elsewhere. This process, which exists for that, reads the
- * file.
+ * The plan of one file, which is loaded as if it were in the folder but may be elsewhere. This process, whose purpose that is, reads the file.
  */
 export function planMovedFile(
   on: Queryable,
@@ -222,7 +221,7 @@ const orderOf = ({ path: name, entry }: PlannedTable): string => {
   return `${rank}\n${date ?? ''}\n${name}\n${entry.sheet ?? ''}`;
 };
 
-/** But those that are left out on purpose. */
+/** All tables except those left out on purpose. */
 const urlsIn = ({ description }: DescriptionFile): string[] =>
   description.tables
     .filter(({ skip, guessed = [] }) => skip === undefined || guessed.length > 0)
@@ -237,8 +236,8 @@ const namedIn = ({ description }: DescriptionFile, folder: string): string[] =>
     .filter((name) => existsSync(path.join(folder, name)));
 
 /**
- * The name of the folder; with a number behind it if the database has loads of another folder by that name. The folder is the same one,
- * without its almanac.yml, if a file that was loaded lies there as it was.
+ * The name of the folder, followed by a number if the database has loads of another folder with that name. If a file that was loaded is unchanged in
+ * the folder, it counts as the same folder even without its almanac.yml.
  */
 async function publicationName(
   on: Queryable,
@@ -301,8 +300,8 @@ function uniqueIds(entries: NewEntry[]): NewEntry[] {
 }
 
 /**
- * An id that a series has already may be meant for another one: two folders may each have a gdp.csv. So it is a guess, unless the file was
- * loaded before. Ids with parts of rows are not known yet.
+ * An existing id may be meant for another series, as two folders may each have a gdp.csv. So it is a guess, unless the file was loaded before. Ids
+ * with parts from rows are not known yet.
  */
 async function doubtTakenIds(
   on: Queryable,
@@ -329,7 +328,7 @@ async function doubtTakenIds(
   });
 }
 
-/** The ids of the series, if they depend on the titles of columns alone. */
+/** The ids of the series, if they depend only on the titles of columns. */
 function knownIds({ entry: { series }, columns = [] }: NewEntry): string[] {
   if (series === undefined || /\{(?!column\})/.test(series.id)) return [];
   if (!series.id.includes('{column}')) return [series.id];

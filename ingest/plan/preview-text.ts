@@ -10,7 +10,7 @@ import { linesOf, type Choice } from '../entry/settle-guesses.ts';
 import { counted, nounOf } from '../../kernel/text/counted.ts';
 
 const tablesShown = 40;
-/** Of more tables, three rows of each are shown. */
+/** With more tables than this, three rows of each are shown. */
 const tablesWithAllRows = 5;
 
 interface Shown {

@@ -116,7 +116,7 @@ function textChoice(key: string, { series }: TableDescription): Choice | null {
   return { key, question: `${question}, now "${now}":`, options: [], text: key };
 }
 
-/** Columns of values whose frequency is not that of the table. */
+/** Columns of values whose frequency differs from that of the table. */
 function columnsChoice({ entry }: Guessed): Choice | null {
   const own = Object.entries(entry.columns ?? {}).filter(([, { frequency }]) => frequency !== undefined);
   if (own.length === 0) return null;

@@ -1,17 +1,17 @@
-// The priority of the process that reads files.
+// The priority of the child process that reads files.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { getPriority } from 'node:os';
 import path from 'node:path';
 import test from 'ava';
 
-test('a process that was started with a lower priority than its task needs keeps it: only root could raise it', async (t) => {
+test('a process that was started with a lower priority than its task has keeps it, as only root could raise it', async (t) => {
   const program = path.join(import.meta.dirname, 'child-process-main.ts');
   const child = spawn('nice', ['-n', '15', process.execPath, program], {
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     serialization: 'advanced',
   });
-  t.teardown(() => child.kill('SIGKILL')); // it leaves the other signals to its parent
+  t.teardown(() => child.kill('SIGKILL')); // it ignores the other signals, which its parent handles
   const task = {
     task: 'none',
     given: {},

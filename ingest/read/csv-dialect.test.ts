@@ -1,7 +1,7 @@
 import test from 'ava';
 import { detectDialect } from './csv-dialect.ts';
 
-test('the sign around cells, blanks before it and a line that names the delimiter are found', (t) => {
+test('the quote character, blanks before it and a line that names the delimiter are detected', (t) => {
   t.deepEqual(detectDialect("'Date','Rate'\n'2023-01','100.5'\n"), {
     delimiter: ',',
     quote: "'",
@@ -13,7 +13,7 @@ test('the sign around cells, blanks before it and a line that names the delimite
   t.is(detectDialect('sep=|\na|b,c\n1|2\n').delimiter, '|');
 });
 
-test('the delimiter divides the lines alike, whatever is in titles and within numbers', (t) => {
+test('the delimiter is the one that splits the lines alike, whatever titles and numbers contain', (t) => {
   t.is(detectDialect('Report, made today\n\na;b\n2024;1,5\n2025;2,5\n').delimiter, ';');
   t.is(detectDialect('a,b\n1,"x;y;z"\n2,"p;q;r"\n').delimiter, ',');
   t.is(detectDialect('a\tb\n1\t2\n').delimiter, '\t');

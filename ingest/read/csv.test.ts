@@ -22,7 +22,7 @@ async function read(bytes: Buffer | string, options: CsvOptions = {}, pieceBytes
 
 const cell = fc.string({ unit: fc.constantFrom('a', 'ß', '€', '😀', '"', ',', '\n', '\r\n', ' ', '1') });
 
-test('whatever is written as CSV is read back, with its line numbers, in chunks of any size, gzipped or not', async (t) => {
+test('any written CSV is read back with its line numbers, in chunks of any size, gzipped or not', async (t) => {
   const rows = fc
     .integer({ min: 1, max: 4 })
     .chain((width) =>
@@ -50,7 +50,7 @@ test('whatever is written as CSV is read back, with its line numbers, in chunks 
   );
 });
 
-test('cells without quotes are read as a parser reads them, also where quotes begin only later', async (t) => {
+test('unquoted cells are read like by a parser, even if quotes begin only later', async (t) => {
   const text = fc.string({
     unit: fc.constantFrom('a', '€', ',', ' ', '\n', '\r\n', '\r', ',\n'),
     maxLength: 40,
@@ -58,12 +58,12 @@ test('cells without quotes are read as a parser reads them, also where quotes be
   const quoted = fc.constantFrom('', '\n"b,\nc",d\n', '\r\n"b""\n",d');
   await fc.assert(
     fc.asyncProperty(text, quoted, fc.integer({ min: 1, max: 3 }), async (plain, quoted, headerLine) => {
-      // The first 64 KB are looked at together: what is quoted comes in a piece behind them.
+      // The first 64 KB are examined together; the quoted cells are in a later piece.
       const start = `x,y\n${`1,${'2'.repeat(70)}\n`.repeat(1_000)}${plain}`;
       const whole = Buffer.from(start + quoted);
       const found = await read(whole, { delimiter: ',', headerLine }, Buffer.byteLength(start));
       t.deepEqual(found.rows, parse(whole, { relax_column_count: true, from_line: headerLine }));
-      // Only the last row can be of two lines. A \r that ends no line of this file is one to the parser alone.
+      // Only the last row can have two lines. A \r that is not this file's line end is a line end only to the parser.
       if (!(plain + quoted).includes('\r'))
         t.deepEqual(
           found.lines,
@@ -85,7 +85,7 @@ test('cells without quotes are read as a parser reads them, also where quotes be
   );
 });
 
-test('a byte order mark is no part of the first column, in UTF-8 and in UTF-16', async (t) => {
+test('a byte order mark is not part of the first column, in UTF-8 and in UTF-16', async (t) => {
   const text = 'date,wert\n2024-01,ä€\n';
   const expected = [
     ['date', 'wert'],
@@ -101,7 +101,7 @@ test('a byte order mark is no part of the first column, in UTF-8 and in UTF-16',
     for (const pieceBytes of [1, 7, 1000]) t.deepEqual((await read(bytes, {}, pieceBytes)).rows, expected);
 });
 
-test('bytes that are no UTF-8 are read as windows-1252, found late they are refused', async (t) => {
+test('bytes that are not UTF-8 are read as windows-1252; if they occur late, the file is refused', async (t) => {
   t.deepEqual((await read(Buffer.from('ort,wert\nKöln,1\n', 'latin1'))).rows[1], ['Köln', '1']);
   const late = Buffer.concat([
     Buffer.from(`ort,wert\n${'Bonn,1\n'.repeat(20_000)}`),
@@ -115,14 +115,14 @@ test('bytes that are no UTF-8 are read as windows-1252, found late they are refu
   await t.throwsAsync(read('a,b', { encoding: 'klingon' }), { instanceOf: IngestFailure });
 });
 
-test('the delimiter is the one that the header holds most often, outside quotes', async (t) => {
+test('the delimiter is the most frequent candidate in the header, outside quotes', async (t) => {
   t.deepEqual((await read('a;b\n1,5;2\n')).rows[1], ['1,5', '2']);
   t.deepEqual((await read('a\tb\n1,5\t2\n')).rows[1], ['1,5', '2']);
   t.deepEqual((await read('"a;b;c",d\n1,2\n')).rows[1], ['1', '2']);
   t.deepEqual((await read('a,b;c;d\n1,2\n', { delimiter: ',' })).rows[1], ['1', '2']);
 });
 
-test('lines above the header are left out, and lines are still counted from the top of the file', async (t) => {
+test('lines above the header are skipped, and lines are still counted from the top of the file', async (t) => {
   const found = await read('# TYPE x\nTitle; of it\na,b\n1,2\n', { headerLine: 3 });
   t.deepEqual(found, {
     rows: [
@@ -135,8 +135,8 @@ test('lines above the header are left out, and lines are still counted from the 
 
 const rowBytesMax = 4 * 1024 * 1024;
 
-test('a row without quotes may have 4 MB and no byte more', async (t) => {
-  // The end of the row comes in a piece of its own: the row is judged while it is open.
+test('a row without quotes may have 4 MB and not a byte more', async (t) => {
+  // The end of the row arrives in a piece of its own, so its length is checked before the row is complete.
   const lengthOf = async (bytes: number) => {
     const input = Readable.from([Buffer.from(`a\n${'x'.repeat(bytes)}`), Buffer.from('\n')]);
     let length = 0;
@@ -150,7 +150,7 @@ test('a row without quotes may have 4 MB and no byte more', async (t) => {
   });
 });
 
-test('a row that never ends is refused once it has 4 MB, and is not read on', async (t) => {
+test('a row that never ends is refused at 4 MB and not read further', async (t) => {
   for (const start of ['a,b\n1,', 'a,b\n1,"', '']) {
     let taken = 0;
     const unending = function* () {

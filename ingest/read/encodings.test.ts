@@ -2,7 +2,7 @@ import test from 'ava';
 import iconv from 'iconv-lite';
 import { declaredEncoding, decoderOf, detectEncoding } from './encodings.ts';
 
-/** Names of places and words of headers, by the encoding that their files have. */
+/** Place names and header words, by the encoding of their files. */
 const samples: Readonly<Record<string, readonly string[]>> = {
   'windows-1252': ['Mois Région Île-de-France Rhône', 'Jahr Köln München Düsseldorf', 'Año España Cataluña'],
   'windows-1250': ['Miesiąc Łódź Śląsk', 'Rok Říjen Plzeň'],
@@ -22,7 +22,7 @@ const samples: Readonly<Record<string, readonly string[]>> = {
   'euc-kr': ['연도 지역 서울 부산'],
 };
 
-test('text of each encoding is read as it was written', (t) => {
+test('text in each encoding is read as written', (t) => {
   for (const [encoding, texts] of Object.entries(samples))
     for (const words of texts) {
       const text = words.split(' ').map((word, at) => `2023-0${at + 1},${word},${at}\n`).join('').repeat(6); // prettier-ignore
@@ -33,7 +33,7 @@ test('text of each encoding is read as it was written', (t) => {
     }
 });
 
-test('blanks between digits, dashes before them and currencies beside them are no letters', (t) => {
+test('blanks between digits, dashes before them and currencies next to them do not count as letters', (t) => {
   for (const [text, encoding] of [
     ['Wert\nKöln;2\u00a0824,4\n'.repeat(5), 'windows-1252'],
     ['Anno;Valore\n2020;–5.539,0\n'.repeat(5), 'windows-1252'],
@@ -60,13 +60,13 @@ test('UTF-8 and UTF-16 are found with and without a byte order mark', (t) => {
     t.like(detectEncoding(iconv.encode(text, encoding, options)), { name, isSure: true });
 });
 
-test('where two encodings give words, the finding is unsure and shows both', (t) => {
+test('if two encodings give words, the finding is uncertain and shows both', (t) => {
   const { isSure, evidence } = detectEncoding(iconv.encode('Ay;Muğla\n2023-01;İstanbul\n', 'windows-1254'));
   t.false(isSure);
   t.regex(evidence, /Muğla.* in windows-1254, or ".*Muðla/s);
 });
 
-test('a web page is read by the encoding that it names, if its bytes are text of it', (t) => {
+test('a web page is read in its declared encoding, if its bytes are valid in it', (t) => {
   const page = (charset: string, text: string) =>
     Buffer.concat([Buffer.from(`<html><meta charset="${charset}">`), iconv.encode(text, 'windows-1250')]);
   t.like(declaredEncoding(page('windows-1250', 'Győr')), { name: 'windows-1250', isSure: true });
@@ -75,7 +75,7 @@ test('a web page is read by the encoding that it names, if its bytes are text of
   t.is(declaredEncoding(Buffer.from('charset=windows-1250\nGyor')), null);
 });
 
-test('capitals that make the names of months are evidence, and letters of two scripts in a word are against it', (t) => {
+test('capitals in month names are evidence for an encoding, and two scripts in one word are evidence against it', (t) => {
   for (const [text, encoding] of [
     ['Год;Месяц;Значение\n1996;Январь;1\n1996;февраль;2\n1996;апрель;3\n', 'x-mac-cyrillic'],
     ['Regione;Valore\nValle d’Aosta;5\n', 'macintosh'],
@@ -85,7 +85,7 @@ test('capitals that make the names of months are evidence, and letters of two sc
   }
 });
 
-test('an encoding that is not known is refused, with those that are', (t) => {
+test('an unknown encoding is refused, with the list of known ones', (t) => {
   t.throws(() => decoderOf('klingon'), {
     message: /The encoding klingon is not known\. Allowed are utf-8, .*cp850/,
   });

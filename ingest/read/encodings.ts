@@ -10,9 +10,9 @@ export interface EncodingFound {
   /** For `encoding` of almanac.yml. */
   name: string;
   isSure: boolean;
-  /** What the text is by this encoding, and by the next likely. */
+  /** The text in this encoding, and in the next likely one. */
   evidence: string;
-  /** If uncertain: the encodings in which the text reads differently, the likeliest first, each with words of the text. */
+  /** If uncertain: the encodings that read the text differently, the likeliest first, each with words of the text. */
   candidates: EncodingCandidate[];
 }
 
@@ -75,7 +75,7 @@ const lettersOf: Readonly<Record<string, string>> = {
 // oxlint-disable-next-line no-control-regex -- all of ASCII
 const commonSigns = /[\s\u0000-\u007f\u00a0€£¥§°±²³¹·«»“”„‘’‚–—…•©®™µ½¼¾×%ºª]/u;
 
-/** Encodings of several bytes a letter: the letters of their language, those that tables of statistics have most, and words for the docs. */
+/** Encodings with several bytes per letter: the letters of their language, those most common in statistical tables, and words for the docs. */
 const multiByte: readonly [
   name: string,
   script: RegExp,
@@ -99,7 +99,7 @@ export const detectedByLetters: readonly { name: string; languages: readonly str
 ];
 
 /**
- * The encoding of a text, by its byte order mark, its nulls, whether it is UTF-8, and else by the letters that each encoding makes of its bytes.
+ * The encoding of a text, by its byte order mark, its nulls, whether it is UTF-8, and otherwise by the letters that each encoding makes of its bytes.
  * @param start its first bytes; those of UTF-8 may end within a character.
  */
 export function detectEncoding(start: Buffer): EncodingFound {
@@ -143,7 +143,7 @@ function utf16Of(start: Buffer): string | null {
   return odd > even ? 'utf-16le' : 'utf-16be';
 }
 
-/** How much less likely than the best a candidate may be, and how many there are. */
+/** How much less likely than the best a candidate may be, and the most candidates. */
 const [candidatesWithin, candidatesMax] = [0.6, 5];
 
 interface Reading {
@@ -203,13 +203,13 @@ function nonAsciiLines(start: Buffer): Buffer {
   return Buffer.concat(lines);
 }
 
-/** Beside numbers they are in files of every language of their encoding. */
+/** Signs that appear next to numbers in files of every language of their encoding. */
 const currencyWords = /(?<!\p{L})(?:zł|Kč|руб|лв)(?!\p{L})/gu;
 
 /** In Italian only the last letter of a word has an accent. */
 const accentWithin = /[àèéìíòóù](?=\p{L})/giu;
 
-/** How well a language explains the text: by its letters, words of a single script each, and capitals only at the beginning of words. */
+/** How well a language explains the text: by its letters, by words in a single script, and by capitals only at the beginning of words. */
 function singleByteReading(
   bytes: Buffer,
   [name, spoken, rarity]: (typeof singleByte)[number],
@@ -329,7 +329,7 @@ function isKnown(name: string): boolean {
   }
 }
 
-/** What an entry may name, for messages and docs; and every other label of the Encoding Standard. */
+/** The encodings that an entry may name, for messages and docs. Every other label of the Encoding Standard is also accepted. */
 export const encodingsNamed: readonly string[] = [
   'utf-8', 'utf-16le', 'utf-16be', 'windows-1250 to 1258', 'iso-8859-1 to 16', 'koi8-r', 'macintosh', 'ibm866', 'shift_jis', 'euc-jp', 'euc-kr', 'gb18030', 'big5',
   ...byLibrary,

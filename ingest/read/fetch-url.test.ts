@@ -1,4 +1,4 @@
-// Fetching with a guard: which addresses are connected to, at each hop; limits of size and time; and the texts of errors.
+// Fetching with a guard: the addresses that are connected to at each hop, the limits of size and time, and the texts of errors.
 import { existsSync, readFileSync } from 'node:fs';
 import test from 'ava';
 import { createAddressGuard, type Resolve } from '../../kernel/outbound/address-guard.ts';
@@ -9,7 +9,7 @@ import { fetchFile } from './fetch-url.ts';
 
 const local = createAddressGuard({ allowCidrs: ['127.0.0.0/8'], allowHttp: true });
 
-test('a file is fetched to an address that is allowed, with its hash, and removed', async (t) => {
+test('a file is fetched from an allowed address, with its hash, and removed afterwards', async (t) => {
   const server = await startFileServer(t);
   server.serve('date,value\n2026,1\n');
   const fetched = await fetchFile(`${server.url}/a.csv`, { guard: local });
@@ -65,7 +65,7 @@ test('a name goes to the address that was checked, and is resolved once for each
   t.is(server.requests[0]?.headers.host, new URL(server.url).host.replace('127.0.0.1', 'files.example'));
 });
 
-test('redirects are followed, five at most', async (t) => {
+test('at most five redirects are followed', async (t) => {
   const server = await startFileServer(t);
   const redirectTo = (count: number) =>
     server.answer((request, response) => {
@@ -113,7 +113,7 @@ test('a file that is too large or too slow is abandoned with an error that names
   t.is(unreached.message, `${away} cannot be fetched: the server cannot be reached (ECONNREFUSED).`);
 });
 
-test('a fetch that is given up ends at once, and is no failure of the server', async (t) => {
+test('an aborted fetch ends at once, and does not count as a failure of the server', async (t) => {
   const server = await startFileServer(t);
   const giveUp = new AbortController();
   server.answer(() => giveUp.abort(new Error('given up')));

@@ -22,7 +22,7 @@ test('the content of a file decides its kind, not its name', (t) => {
   t.is(fileKind(written(Buffer.from('d0cf11e0a1b11ae10000', 'hex'))), 'workbook');
 });
 
-test('every ending that is read is one, and is split off the name with all others', (t) => {
+test('every supported ending is recognised and removed from the name, with all others', (t) => {
   for (const ending of tableEndings) {
     t.regex(`gold${ending.toUpperCase()}`, tableEnding);
     t.deepEqual(splitEndings(`gold.v2${ending}`), { stem: 'gold.v2', endings: ending });
@@ -32,7 +32,7 @@ test('every ending that is read is one, and is split off the name with all other
   t.notRegex('gold.pdf', tableEnding);
 });
 
-test('a format that is not read is refused by its name, with what to do', (t) => {
+test('an unsupported format is refused by name, with advice', (t) => {
   for (const format of otherFormats)
     t.throws(() => fileKind(written(format.example)), { message: refusalOf(format) });
   for (const [content, message] of [

@@ -1,10 +1,10 @@
-// Reads a web page that is saved as a spreadsheet, as many offices offer under the name .xls: the rows of its largest table, as text.
+// Reads a web page saved as a spreadsheet, which many offices offer with the ending .xls: the rows of its largest table, as text.
 import { Parser } from 'htmlparser2';
 import { IngestFailure } from '../failure.ts';
 
 const superscripts = '⁰¹²³⁴⁵⁶⁷⁸⁹';
 
-/** The number of a footnote, or a power, beside digits: as digits of the text around it, it would change a number. */
+/** A footnote number or a power next to digits: read as plain digits, it would change the number. */
 function superscript(text: string): string {
   if (!/^[\d\s(),;.-]*$/.test(text)) return text;
   return text

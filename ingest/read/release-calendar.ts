@@ -9,7 +9,7 @@ import { IngestFailure, misuse } from '../failure.ts';
 
 /** The columns of the rows, named as in the calendar dataset. */
 const header = ['release_id', 'title', 'release_at', 'time_zone', 'status', 'url'];
-/** Of the files that data-api writes. */
+/** The columns for files that data-api has written. */
 const ownHeader = ['release_id', 'title', 'url', ...Object.keys(icsProperties)];
 
 const batchEvents = 1_000;

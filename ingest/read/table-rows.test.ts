@@ -12,7 +12,7 @@ async function sampleOf(rows: number, columns: number) {
   return first?.sample;
 }
 
-test('a sample has the first rows, some between and the last, and fewer of a table with many columns', async (t) => {
+test('a sample has the first rows, some in between and the last; it is smaller for a table with many columns', async (t) => {
   const whole = await sampleOf(50_000, 2);
   t.is(whole?.rows.length, 50_000);
   t.true(whole?.isWhole);
@@ -24,7 +24,7 @@ test('a sample has the first rows, some between and the last, and fewer of a tab
   t.is(new Set(longer?.lines).size, longer?.lines.length ?? -1, 'no line twice');
   t.true((longer?.rows.length ?? 0) < 57_000);
   t.true(longer?.lines.some((line) => (line ?? 0) > 200_000 && (line ?? 0) < 300_000));
-  const wide = await sampleOf(6_000, 300); // 43 million characters with what each cell takes
+  const wide = await sampleOf(6_000, 300); // 43 million characters including the overhead of each cell
   t.false(wide?.isWhole);
   t.true((wide?.rows.length ?? 0) > 3_000 && (wide?.rows.length ?? 0) < 6_000, String(wide?.rows.length));
   t.is(wide?.lines.length, wide?.rows.length);

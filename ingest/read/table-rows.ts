@@ -19,7 +19,7 @@ import { columnsMax, readWorkbook, type Sheet, type SheetDoubts } from './workbo
 export interface TableFile {
   /** The path. */
   file: string;
-  /** Of a workbook; default: the first. */
+  /** The sheet of a workbook; default: the first. */
   sheet?: string | undefined;
   encoding?: string | undefined;
   delimiter?: string | undefined;
@@ -38,21 +38,21 @@ export interface Sample {
   isWhole: boolean;
   /** Lines that continue a cell merged over several lines. */
   continued: ReadonlySet<number>;
-  /** Of a CSV file. */
+  /** Only for a CSV file. */
   delimiter?: string;
-  /** Of a CSV file whose encoding has to be named. */
+  /** Only for a CSV file whose encoding has to be named. */
   encoding?: string;
-  /** What else its encoding may be. */
+  /** Another possible encoding. */
   encodingDoubt?: string;
-  /** What its encoding may be, if that is in doubt. */
+  /** The possible encodings, if there are several. */
   encodings?: readonly EncodingCandidate[];
-  /** Of a CSV file whose cells are not quoted by ". */
+  /** Only for a CSV file whose cells are not quoted by ". */
   quote?: "'";
   /** The first cell of each row contains several. */
   split?: ',';
   /** Why the values of the rows are unknown. */
   fault?: string;
-  /** Of a sheet: why its cells may mean something else than they show. */
+  /** For a sheet: why its cells may differ in meaning from what they show. */
   doubts?: SheetDoubts;
 }
 

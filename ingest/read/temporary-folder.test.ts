@@ -11,7 +11,7 @@ import { makeTemporaryFolder, removeLeftFolders } from './temporary-folder.ts';
 
 test.after.always(endChildren);
 
-/** A process that has a folder, with a file in it. */
+/** A process that owns a folder with a file in it. */
 async function holder(inside: string): Promise<{ child: ServingChild; folder: string }> {
   const module = JSON.stringify(path.join(projectRoot, 'ingest/read/temporary-folder.ts'));
   const script = `
@@ -28,7 +28,7 @@ async function holder(inside: string): Promise<{ child: ServingChild; folder: st
 
 const place = () => mkdtempSync(path.join(tmpdir(), 'tf-'));
 
-test('the folder of a killed process is deleted, and that of a process which lives or is stopped stays', async (t) => {
+test('the folder of a killed process is deleted, and that of a running or paused process stays', async (t) => {
   const inside = place();
   const [killed, lives, stopped] = await Promise.all([holder(inside), holder(inside), holder(inside)]);
   const own = await makeTemporaryFolder(inside);
@@ -43,7 +43,7 @@ test('the folder of a killed process is deleted, and that of a process which liv
   t.false(existsSync(own.path));
 });
 
-test('a folder of another machine, one that is being made, and what only has such a name stay', async (t) => {
+test('a folder of another machine, one that is being created, and other things with such a name stay', async (t) => {
   const inside = place();
   const { child, folder } = await holder(inside);
   await child.end('SIGKILL');
@@ -59,7 +59,7 @@ test('a folder of another machine, one that is being made, and what only has suc
   t.deepEqual(readdirSync(inside).toSorted(), others.toSorted());
 });
 
-test('a folder whose path is too long for a socket is made, and deleted by nobody else', async (t) => {
+test('a folder whose path is too long for a socket can be created, and only its owner deletes it', async (t) => {
   const inside = path.join(place(), 'long'.repeat(20));
   mkdirSync(inside);
   const folder = await makeTemporaryFolder(inside);
@@ -69,7 +69,7 @@ test('a folder whose path is too long for a socket is made, and deleted by nobod
   t.deepEqual(readdirSync(inside), []);
 });
 
-test('a fetch deletes what the fetch of a killed process has left', async (t) => {
+test('a fetch deletes the remains of a killed process’s fetch', async (t) => {
   const { child, folder } = await holder(tmpdir());
   await child.end('SIGKILL');
   const server = await startFileServer(t);

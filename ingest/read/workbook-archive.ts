@@ -1,5 +1,5 @@
-// The archive of a workbook: only sound ones are passed to the library that reads them, and of an OpenDocument (.ods) that library does not
-// say which sheets, rows and columns are hidden.
+// The archive of a workbook. Only sound archives are passed to the library that reads workbooks. Also finds the hidden sheets, rows and columns of an
+// OpenDocument (.ods), which that library does not report.
 import { inflateRawSync } from 'node:zlib';
 import { isAsStated, partsOf, unpackedSize } from './zip-parts.ts';
 
@@ -22,7 +22,7 @@ export function archiveFault(content: Buffer): string | null {
   return isAsStated(parts) ? null : 'its archive is damaged: a part is not as large as it states.';
 }
 
-/** Runs of rows or columns, as [first, behind the last], from 0. */
+/** Ranges of rows or columns, as [first, after the last], from 0. */
 type Runs = [number, number][];
 
 export interface HiddenIn {
@@ -37,7 +37,7 @@ const start = /<table:table(-row|-column)?((?:\s(?:"[^"]*"|'[^']*'|[^>"'])*)?)>/
 const hidingStyle =
   /<style:style\s[^>]*?style:name="([^"]+)"[^>]*>\s*<style:table-properties\s[^>]*?table:display="false"/g;
 
-/** What is hidden in each sheet in order: by hand, or rows by a filter. @param archive a sound .ods file. */
+/** The parts of each sheet, in order, that are hidden by hand, or, for rows, by a filter. @param archive a sound .ods file. */
 export function hiddenIn(archive: Buffer): HiddenIn[] {
   const content = contentOf(archive);
   const hidingStyles = new Set([...content.matchAll(hidingStyle)].map(([, name = '']) => name));

@@ -17,7 +17,7 @@ function written(name: string, content: Buffer): string {
   return file;
 }
 
-/** These are read, and no table is found in them. */
+/** Files that are read, but contain no table. */
 const harmless = /^(?:nested\.xlsx|laughs\.xlsx|page\.xls)$/;
 
 for (const { name, content, refused } of hostileFiles().filter((file) => !harmless.test(file.name)))
@@ -59,7 +59,7 @@ function openDocumentOf(sheets: readonly string[]): Buffer {
   return CFB.write(archive, { type: 'buffer', fileType: 'zip' }) as Buffer;
 }
 
-test('a percentage of an OpenDocument is what its cell shows, with a style and without', (t) => {
+test('a percentage in an OpenDocument is read as shown, with a style and without', (t) => {
   const book = utils.book_new();
   utils.book_append_sheet(
     book,
@@ -78,14 +78,14 @@ test('a percentage of an OpenDocument is what its cell shows, with a style and w
   t.deepEqual(readWorkbook(file)[0]?.rows[1], ['2024', '84.4%']);
 });
 
-test('a superscript in a cell is not a digit of its number', (t) => {
+test('a superscript in a cell is not read as a digit of its number', (t) => {
   const raised = '<r><rPr><vertAlign val="superscript"/></rPr><t>1)</t></r>';
   const cells = `<c r="A1" t="inlineStr"><is><r><t>2022</t></r>${raised}</is></c><c r="B1" t="inlineStr"><is><t>a &lt;sup&gt;1</t></is></c>`;
   const file = written('raised.xlsx', workbookOf(`<row r="1">${cells}</row>`));
   t.deepEqual(readWorkbook(file)[0]?.rows, [['2022¹', 'a <sup>1']]);
 });
 
-test('formats that show another number, a text or less of a date than the cell has', (t) => {
+test('formats that show another number, a text, or only a part of a date are reported', (t) => {
   const book = utils.book_new();
   const sheet = utils.aoa_to_sheet([['Month', 'A'], [45314, 1234000], [45315, 0]]); // prettier-ignore
   for (const [place, format] of [
@@ -160,13 +160,13 @@ test('rows and columns of an OpenDocument that are hidden by hand or by a filter
   t.regex(third?.doubts?.values ?? '', /^row 2 and column C of the sheet are hidden and were read/);
 });
 
-test('an archive that is cut short is refused', (t) => {
+test('a truncated archive is refused', (t) => {
   t.throws(() => readWorkbook(written('packed.xlsx', Buffer.from('PK\x03\x04'))), {
     message: /its archive is damaged/,
   });
 });
 
-test('the last cell that a sheet may have is read', (t) => {
+test('the last possible cell of a sheet is read', (t) => {
   const rows = '<row r="1048576"><c r="A1048576"><v>1</v></c></row>';
   t.is(readWorkbook(written('last.xlsx', workbookOf(rows)))[0]?.rows.length, 1_048_576);
 });

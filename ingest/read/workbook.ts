@@ -32,10 +32,10 @@ export interface Sheet {
 export type SheetDoubts = Partial<Record<'date' | 'values', string>>;
 
 const workbookBytesMax = 64 * 1024 * 1024;
-/** Of a sheet, as in Excel. */
+/** The limits of a sheet, as in Excel. */
 const rowsMax = 1_048_576;
 export const columnsMax = 16_384;
-/** Of a workbook, empty ones before the last of a row too. */
+/** The cells of a workbook, including empty ones before the last cell of a row. */
 const cellsMax = 5_000_000;
 const cellsMergedMax = 100_000;
 
@@ -111,7 +111,7 @@ function withStyles(content: Buffer): Buffer {
   return CFB.write(archive, { type: 'buffer', fileType: 'zip' }) as Buffer;
 }
 
-/** The library reads what is hidden in all other kinds of workbooks. */
+/** In all other kinds of workbooks, the library finds the hidden parts. */
 function addHidden(workbook: WorkBook, content: Buffer): void {
   const found = hiddenIn(content);
   workbook.Workbook = {
@@ -226,7 +226,7 @@ class Formulas {
   }
 }
 
-/** Notes the first hidden row or column with content: a reader of the sheet does not see it, and it is read all the same. */
+/** Records the first hidden row or column with content: it is read although a person who opens the sheet does not see it. */
 function noteHidden(doubts: SheetDoubts, sheet: WorkSheet, rows: readonly string[][]): void {
   // The lists are sparse, and a style may hide all columns behind the last.
   const hidden = (lines: readonly ({ hidden?: boolean } | undefined)[] = [], end: number) =>
@@ -248,10 +248,10 @@ function noteHidden(doubts: SheetDoubts, sheet: WorkSheet, rows: readonly string
 }
 
 const quoted = /"[^"]*"|\\.|_./g;
-/** Commas behind the last digit of a format, and no word: 1234000 is shown as 1,234. */
+/** Commas after the last digit of a format, without a word: 1234000 is shown as 1,234. */
 const scaling = /[0#?](,+)(?![\d#?,.])/;
 
-/** Notes formats that show another number, or less of a date, than the cell has. */
+/** Records formats that show another number, or less of a date, than the cell contains. */
 function noteFormat(doubts: SheetDoubts, { t: type, v: value, z: format }: CellObject, place: string): void {
   if (type !== 'n' || typeof value !== 'number' || typeof format !== 'string') return;
   const bare = format.replaceAll(quoted, '').replaceAll(/\[[^\]]*\]/g, '');
@@ -266,7 +266,7 @@ function noteFormat(doubts: SheetDoubts, { t: type, v: value, z: format }: CellO
   doubts.values ??= `the format of ${place} divides what the sheet shows by ${1000 ** commas}: the stored number ${value} is read; if the unit is that of the shown numbers, set multiply: ${factor}`;
 }
 
-/** The text that a format shows in place of a number, such as "c" for a confidential one. */
+/** The text that a format shows instead of a number, such as "c" for a confidential one. */
 function textInPlace(format: string, value: number): string | undefined {
   const sections = format.split(';');
   const own = value < 0 ? sections[1] : value === 0 ? sections[2] : undefined;
@@ -296,7 +296,7 @@ function textOf(cell: CellObject, from1904: boolean): string {
     if (typeof format === 'string' && SSF.is_date(format)) return dateOf(value, from1904) ?? String(value);
     const inPlace = typeof format === 'string' ? textInPlace(format, value) : undefined;
     if (inPlace !== undefined) return inPlace;
-    // A percentage is what a reader of the sheet sees; 15 digits are what a double holds.
+    // A percentage is stored as the sheet shows it; a double has 15 significant digits.
     if (typeof format === 'string' ? format.includes('%') : shown?.endsWith('%') === true)
       return `${Number((value * 100).toPrecision(15))}%`;
     // Excel keeps and shows 15 significant digits; those beyond are noise of its arithmetic, as in 0.30000000000000004.

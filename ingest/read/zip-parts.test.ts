@@ -14,7 +14,7 @@ const unpackedSize = (archive: Buffer): number | null => {
   return parts === null ? null : sizeOf(parts);
 };
 
-/** With the size of each part as stated in the directory and in its own header. */
+/** An archive whose parts state these sizes, in the directory and in their own headers. */
 function stating(archive: Buffer, size: number): Buffer {
   const changed = Buffer.from(archive);
   for (const [signature, offset] of [
@@ -30,17 +30,17 @@ function stating(archive: Buffer, size: number): Buffer {
   return changed;
 }
 
-test('a workbook of many rows is larger unpacked than packed, and grows with its rows', (t) => {
+test('the unpacked size of a workbook exceeds its packed size, and grows with its rows', (t) => {
   const [few, many] = [workbook(10), workbook(5_000)];
   t.true((unpackedSize(many) ?? 0) > 2 * many.length);
   t.true((unpackedSize(many) ?? 0) > (unpackedSize(few) ?? 0));
 });
 
-test('what an archive states of its parts is summed up, however large', (t) => {
+test('the stated sizes of the parts are added up, however large', (t) => {
   t.true((unpackedSize(stating(workbook(10), 0xffffffff)) ?? 0) > 4 * 1024 ** 3);
 });
 
-test('a part that states no size, a directory that is cut off and an archive without one are refused', (t) => {
+test('a part without a size, a truncated directory and an archive without a directory are refused', (t) => {
   const whole = workbook(10);
   t.is(unpackedSize(stating(whole, 0)), null);
   t.is(unpackedSize(whole.subarray(0, whole.length - 21)), null);
@@ -56,6 +56,6 @@ test('an archive whose parts are larger than stated is recognised', (t) => {
   t.false(isAsStated(partsOf(stating(whole, 100)) ?? []));
 });
 
-test('what is no archive is not packed', (t) => {
+test('a file that is not an archive has no parts', (t) => {
   t.is(unpackedSize(Buffer.from('date,value\n')), 0);
 });

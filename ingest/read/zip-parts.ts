@@ -6,7 +6,7 @@ const endSignature = Buffer.from('PK\x05\x06', 'latin1');
 const centralLength = 46;
 const localLength = 30;
 const [stored, deflated] = [0, 8];
-/** The sizes are behind the part and in the directory, not before the part. */
+/** The sizes are after the part and in the directory, not before the part. */
 const sizesFollow = 8;
 /** Of an empty part. */
 const emptyDeflatedLength = 2;

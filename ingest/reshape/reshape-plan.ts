@@ -66,7 +66,7 @@ export interface ReshapePlan {
   readVintage: (text: string) => ReadDate | null;
   /** Columns whose empty cells repeat the cell above. */
   filled: number[];
-  /** The column of the dates whose year is only at the first of its months or quarters, or -1. */
+  /** The column of dates that states the year only at the first month or quarter, or -1. */
   carried: number;
 }
 

@@ -3,7 +3,7 @@ import test from 'ava';
 import { Failure } from '../errors.ts';
 import { createByteBudget, type HeldBytes } from './byte-budget.ts';
 
-/** Bodies of one budget, and which were cut. */
+/** Bodies that share one budget, and the names of those that were cut. */
 function bodiesOf(bytesMax: number, ofHolderMax?: number) {
   const budget = createByteBudget(bytesMax, ofHolderMax);
   const cut: string[] = [];
@@ -26,7 +26,7 @@ const codeOf = (work: () => void): string => {
   }
 };
 
-test('the holder of the most unfinished bytes gives way, with its oldest body', (t) => {
+test('the oldest body of the sender with the most unfinished bytes is cut off', (t) => {
   const { begin, cut, budget } = bodiesOf(100, 100);
   begin('a1').grow(40);
   begin('a2').grow(40);
@@ -36,7 +36,7 @@ test('the holder of the most unfinished bytes gives way, with its oldest body', 
   t.is(budget.bytes, 70);
 });
 
-test('a sender has its own share only, and gives way to itself beyond', (t) => {
+test('a sender is limited to its own share, beyond which its own oldest body is cut off', (t) => {
   const { begin, cut } = bodiesOf(100);
   begin('a1').grow(30);
   const second = begin('a2');
@@ -50,7 +50,7 @@ test('a sender has its own share only, and gives way to itself beyond', (t) => {
   );
 });
 
-test('a body that has arrived never gives way: a newcomer without room is refused', (t) => {
+test('a complete body is never cut off: a new body without space is refused', (t) => {
   const { begin, cut } = bodiesOf(100, 100);
   const whole = begin('a1');
   whole.grow(90);
@@ -68,7 +68,7 @@ test('a body that has arrived never gives way: a newcomer without room is refuse
   t.deepEqual(cut, []);
 });
 
-test('held bytes never exceed the budget or the share, are the sum of the bodies, and are all given back', (t) => {
+test('reserved bytes never exceed the budget or the share, are the sum of the bodies, and are all returned', (t) => {
   const bytesMax = 50;
   const step = fc.record({
     do: fc.constantFrom('begin', 'grow', 'grow', 'arrived', 'release', 'shrink'),

@@ -8,7 +8,7 @@ import { anonymous, createOpener, createSealer, identityHeader } from '../identi
 
 const seal = createSealer(testIdentitySecret, 'data-api');
 
-test('a service holds at most as many bytes of bodies as its budget, and half of it for one client', async (t) => {
+test('a service buffers at most its budget of body bytes, and half of it per client', async (t) => {
   let waiting: (() => void)[] = [];
   const service = await startService({
     ...{ log: silentLog, host: '127.0.0.1', port: 0, bodiesBytesMax: 4_000, ready: () => Promise.resolve() },

@@ -9,10 +9,10 @@ export const bodyBytesMax = 64 * 1024;
 const internalBodyBytesMax = 4 * 1024 * 1024; // the gateway's batches
 /** The limit of all bodies being read or used, as in gateways. */
 const bodiesBytesMax = 64 * 1024 * 1024;
-// What a streamed upload uses: one chunk and the compressor.
+// The memory of a streamed upload: one chunk and the compressor.
 const streamBytes = 4 * 1024 * 1024;
 
-/** The bodies that a route takes. */
+/** The bodies that a route accepts. */
 export interface RouteBody {
   method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   /** `client`: forwarded by the gateway for a client. `internal`: the gateway's own call. */

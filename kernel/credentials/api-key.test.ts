@@ -2,7 +2,7 @@ import test from 'ava';
 import fc from 'fast-check';
 import { hashApiKey, isWellFormedApiKey, maskApiKey, mintApiKey } from './api-key.ts';
 
-test('every minted key is well-formed and differs from every other', (t) => {
+test('every new key is well-formed and unique', (t) => {
   const keys = Array.from({ length: 1000 }, mintApiKey);
   t.true(keys.every(isWellFormedApiKey));
   t.is(new Set(keys).size, keys.length);
@@ -22,13 +22,13 @@ test('a key with any one character changed is refused before any lookup', (t) =>
   );
 });
 
-test('the mask shows four characters at either end, and the hash none', (t) => {
+test('the mask shows four characters at either end; the hash shows none', (t) => {
   const key = mintApiKey();
   t.is(maskApiKey(key), `pk_live_${key.slice(8, 12)}…${key.slice(-4)}`);
   t.regex(hashApiKey(key), /^[0-9a-f]{64}$/);
 });
 
-// Worked out elsewhere: the CRC32 of thirty-six zeros is 604,254,626, in base 62 as six digits.
+// Computed independently: the CRC32 of thirty-six zeros is 604,254,626, which is six digits in base 62.
 const known = `pk_live_${'0'.repeat(36)}0etOEM`;
 
 test('a key of another version verifies in this one: the format and the checksum do not change', (t) => {
@@ -36,7 +36,7 @@ test('a key of another version verifies in this one: the format and the checksum
   t.is(hashApiKey('abc'), 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad');
 });
 
-test('what has not exactly the shape of a key is refused', (t) => {
+test('anything that does not have exactly the format of a key is refused', (t) => {
   for (const text of [
     '',
     known.slice(1),

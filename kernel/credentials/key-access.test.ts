@@ -1,7 +1,7 @@
 import test from 'ava';
 import { addressCheck, areWithin, isAddressRange } from './key-access.ts';
 
-test('an address, and a range of either version, are taken; all else is refused', (t) => {
+test('addresses and ranges of either version are accepted; everything else is refused', (t) => {
   for (const text of [
     '203.0.113.7',
     '203.0.113.0/24',
@@ -59,7 +59,7 @@ test('an address is in a range to the last bit, and never in one of the other ve
   t.false(addressCheck([])('203.0.113.7'));
 });
 
-test('ranges are within others if none reaches beyond', (t) => {
+test('ranges are within others if none extends beyond them', (t) => {
   t.true(areWithin(['203.0.113.0/24', '2001:db8::1'], ['203.0.0.0/16', '2001:db8::/32']));
   t.true(areWithin(['203.0.113.0/24'], ['203.0.113.0/24']));
   t.false(areWithin(['203.0.112.0/23'], ['203.0.113.0/24']));

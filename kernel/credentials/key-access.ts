@@ -1,4 +1,4 @@
-// What a key may do and from where: its scopes and address ranges.
+// The access of a key: its scopes and address ranges.
 import { BlockList, isIP } from 'node:net';
 import { entryAt } from '../entries.ts';
 

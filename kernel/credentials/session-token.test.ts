@@ -2,14 +2,14 @@ import { createHash } from 'node:crypto';
 import test from 'ava';
 import { mintSessionToken, parseSessionToken } from './session-token.ts';
 
-test('a minted token names its session and holds no part of the hash', (t) => {
+test('a new token names its session and contains no part of the hash', (t) => {
   const { token, id, secretHash } = mintSessionToken();
   t.deepEqual(parseSessionToken(token), { id, secretHash });
   t.false(token.includes(secretHash));
   t.is(new Set(Array.from({ length: 1000 }, () => mintSessionToken().token)).size, 1000);
 });
 
-test('anything not exactly of the form of a token names no session', (t) => {
+test('anything that does not have exactly the format of a token names no session', (t) => {
   const { token } = mintSessionToken();
   for (const text of [
     '',
@@ -24,7 +24,7 @@ test('anything not exactly of the form of a token names no session', (t) => {
   }
 });
 
-test('a token of another version is read in this one: of its secret half the SHA-256 is kept', (t) => {
+test('a token of another version can be read in this one: only the SHA-256 of its secret half is stored', (t) => {
   const id = `sess_${'a2'.repeat(8)}`;
   t.deepEqual(parseSessionToken(`${id}.${'A'.repeat(43)}`), {
     id,

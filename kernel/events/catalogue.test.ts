@@ -3,14 +3,14 @@ import { z } from 'zod';
 import { eventKinds, eventTypes, seriesEventTypes } from './catalogue.ts';
 
 for (const type of eventTypes) {
-  test(`the sample of ${type} is as its schema says, and has every field`, (t) => {
+  test(`the sample of ${type} matches its schema and has every field`, (t) => {
     const { data, sample } = eventKinds[type];
     t.deepEqual(z.strictObject(data.shape).parse(sample), sample);
     t.deepEqual(Object.keys(sample), Object.keys(data.shape));
   });
 }
 
-test('the events to filter by the ids of series are those that have ids', (t) => {
+test('the events that can be filtered by series ids are those with ids', (t) => {
   const withIds = eventTypes.filter((type) => Object.hasOwn(eventKinds[type].data.shape, 'series'));
   t.deepEqual(withIds.toSorted(), [...seriesEventTypes].toSorted());
   for (const type of withIds) t.is(eventKinds[type].of, 'everybody', type);

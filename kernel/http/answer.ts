@@ -84,7 +84,7 @@ function sendNotModified(request: Request, response: Response, headers: CachingH
   return true;
 }
 
-// The key, as one that is pinned to a day has answers of its own, also where none is needed.
+// The answer depends on the key even where none is required, as a pinned key gets answers of its day.
 const vary = 'Accept, Accept-Encoding, Authorization, X-API-Key';
 const uncached = { 'cache-control': cacheControls.none, vary };
 

@@ -1,4 +1,4 @@
-// What all lists share: parameters, envelope, and rows as CSV. Numbers keep their published digits and are never parsed here.
+// The common parts of all lists: parameters, envelope, and rows as CSV. Numbers keep their published digits and are never parsed here.
 import { stringify } from 'csv-stringify/sync';
 import { z } from 'zod';
 import { isDigits } from '../digits.ts';

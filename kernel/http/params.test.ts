@@ -26,7 +26,7 @@ const schema = z.object({
   flag: booleanParam.optional(),
 });
 
-test('a query becomes typed values, with defaults', (t) => {
+test('a query is parsed into typed values, with defaults', (t) => {
   t.deepEqual(parseQuery(schema, '/x?from=2024-Q1&dims=a:b&dims=c:d&flag=true'), {
     from: { from: '2024-01-01', to: '2024-03-31' },
     limit: 100,
@@ -70,7 +70,7 @@ test('every fault in a query is a 400 that names the parameter and what is allow
   }
 });
 
-test('a window is the days it means, open where an end is not given, and refused where its ends are in disorder', (t) => {
+test('a window is parsed into its days, is open without an end, and is refused if its ends are in the wrong order', (t) => {
   const asked = (query: string) => windowOf(parseQuery(z.object(windowParams), `/x?${query}`));
   t.deepEqual(asked('from=2024&to=2024-Q1'), { from: '2024-01-01', to: '2024-03-31' });
   t.deepEqual(asked('from=2024-03-31&to=2024-03-31'), { from: '2024-03-31', to: '2024-03-31' });
@@ -80,7 +80,7 @@ test('a window is the days it means, open where an end is not given, and refused
   t.is(failure.message, '"from" must not be after "to".');
 });
 
-test('words and ids are separated by commas: words in their own order, ids each different and none empty', (t) => {
+test('words and ids are separated by commas: words are returned in their own order, ids must be distinct and not empty', (t) => {
   const lists = z.object({
     fields: someOfParam(['date', 'value', 'dims']),
     ids: idsParam('city', 2).optional(),
@@ -100,12 +100,12 @@ test('words and ids are separated by commas: words in their own order, ids each 
     );
 });
 
-test('a required parameter that is not there is named', (t) => {
+test('a missing required parameter is named', (t) => {
   const failure = t.throws(() => parseQuery(z.object({ q: z.string() }), '/x'), { instanceOf: Failure });
   t.regex(failure?.message ?? '', /"q" is required/);
 });
 
-test('a body with a field too many, of the wrong type or that is no object is a 400 that names it', (t) => {
+test('a body with an unknown field, a field of the wrong type, or that is not an object is a 400 that names it', (t) => {
   const body = z.strictObject({ name: z.string().min(1) });
   t.deepEqual(parseBody(body, { name: 'a' }), { name: 'a' });
   for (const [value, param] of [
@@ -130,7 +130,7 @@ test('a value that is not UTF-8 is refused, and never read as other text', (t) =
   }
 });
 
-test('the nearest name is offered only where it is near', (t) => {
+test('the nearest name is suggested only if it is near', (t) => {
   t.is(nearestName('transfrom', ['transform', 'from']), 'transform');
   t.is(nearestName('zzz', ['transform', 'from']), undefined);
 });
@@ -205,7 +205,7 @@ test('only the text after the first question mark is the query', (t) => {
   t.regex(faultOf(t, () => parseQuery(z.object({}), '/x?q=1')).message, /None are allowed here/);
 });
 
-test('what a client wrote is shown to it short and without control characters', (t) => {
+test('client text is shown shortened and without control characters', (t) => {
   const name = `\u0000\u001f\u007f${'é'.repeat(100)}`;
   const shown = `???${'é'.repeat(61)}`;
   t.is(faultOf(t, () => parseQuery(z.object({}), `/x?${encodeURIComponent(name)}=1`)).param, shown);
@@ -218,7 +218,7 @@ test('a body that is not an object is refused, whatever the schema', (t) => {
   }
 });
 
-test('a fault of several fields together is of the body', (t) => {
+test('a fault of several fields together is a fault of the body', (t) => {
   const body = z.strictObject({}).refine(() => false, 'must have "name" or "plan"');
   const { message, param } = faultOf(t, () => parseBody(body, {}));
   t.is(message, 'The body must have "name" or "plan".');
@@ -236,7 +236,7 @@ test('a fault deep in a body is named by its path', (t) => {
   );
 });
 
-test('of near names the nearest is offered, in any letter case, and none that differs by more than a third', (t) => {
+test('the nearest name is suggested, in any letter case, unless it differs by more than a third', (t) => {
   t.is(nearestName('fro', ['form', 'from', 'fro1']), 'from');
   t.is(nearestName('transfor', ['transfrom', 'transform']), 'transform');
   t.is(nearestName('LIMIT', ['limit']), 'limit');

@@ -205,7 +205,7 @@ export function parseBody<Schema extends z.ZodType>(schema: Schema, body: unknow
   const name = issue?.code === 'unrecognized_keys' ? (issue.keys[0] ?? '') : (issue?.path.join('.') ?? '');
   const reason =
     issue?.code === 'unrecognized_keys' ? 'is not a known field' : (issue?.message ?? 'is not allowed');
-  // A rule on several fields together is of no field.
+  // A rule on several fields together has no path.
   if (name === '' && issue?.code !== 'unrecognized_keys') fail('invalid_body', `The body ${reason}.`);
   return refuseField(printable(name), faultText(printable(name), reason));
 }

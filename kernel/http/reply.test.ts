@@ -4,7 +4,7 @@ import type { Request, Response } from 'express';
 import test, { type ExecutionContext } from 'ava';
 import { encodingFor, sendStream, type Encoding } from './reply.ts';
 
-test('the encoding is the one the client weighs highest, brotli before gzip', (t) => {
+test('the encoding is the one with the highest weight, brotli before gzip', (t) => {
   const cases: [accepted: string | undefined, encoding: Encoding][] = [
     [undefined, 'identity'],
     ['', 'identity'],
@@ -69,7 +69,7 @@ for (const encoding of ['identity', 'gzip', 'br']) {
   });
 }
 
-test('what fails before the first part is a failure with no header sent; later it cuts the answer', async (t) => {
+test('a failure before the first part is answered, as no header was sent; a later one cuts the answer', async (t) => {
   async function* failing(parts: number): AsyncGenerator<string> {
     for (let i = 0; i < parts; i += 1) yield await Promise.resolve('part\n');
     throw new Error('the database is gone');
@@ -87,7 +87,7 @@ test('what fails before the first part is a failure with no header sent; later i
   t.like(await late.ended, { message: 'the database is gone' });
 });
 
-test('a client that leaves before the first part is no failure, and nothing more is produced', async (t) => {
+test('if a client leaves before the first part, that is not a failure, and nothing more is produced', async (t) => {
   for (const encoding of ['identity', 'gzip', 'br']) {
     const asked = Promise.withResolvers<void>();
     const left = Promise.withResolvers<void>();

@@ -20,7 +20,7 @@ function found(path: string): unknown {
       };
 }
 
-test('a path has the methods of all its routes, and the first route that fits it serves it', (t) => {
+test('a path has the methods of all its routes, and the first matching route serves it', (t) => {
   t.deepEqual(found('/v1/funds'), { path: '/v1/funds', methods: ['GET'], params: {} });
   t.deepEqual(found('/v1/funds/screener'), { path: '/v1/funds/screener', methods: ['GET'], params: {} });
   t.deepEqual(found('/v1/funds/a'), {
@@ -30,13 +30,13 @@ test('a path has the methods of all its routes, and the first route that fits it
   });
 });
 
-test('a parameter takes one whole segment as it was written, decoded', (t) => {
+test('a parameter matches one whole segment, which is decoded', (t) => {
   t.deepEqual(find('/v1/funds/A%2Fb/nav')?.params, { id: 'A/b' });
   t.throws(() => find('/v1/funds/%E0%A4%A/nav'), { instanceOf: URIError });
   t.is(find('/v1/funds//nav'), null);
 });
 
-test('another letter case, an extra slash or an extra segment makes another path', (t) => {
+test('a path in another letter case, with an extra slash or an extra segment is another path', (t) => {
   for (const path of [
     '/',
     '',
@@ -53,7 +53,7 @@ test('another letter case, an extra slash or an extra segment makes another path
   t.deepEqual(find('/v1/funds/Ab')?.params, { id: 'Ab' });
 });
 
-test('of routes of one length the first that fits serves, also where a parameter comes first', (t) => {
+test('of routes with the same length the first matching one serves, even if it has a parameter first', (t) => {
   const table = createRouteTable([
     { method: 'GET', path: '/v1/:kind/all' },
     { method: 'GET', path: '/v1/funds/:id' },
@@ -68,7 +68,7 @@ test('of routes of one length the first that fits serves, also where a parameter
   t.is(table('/v2/x'), null);
 });
 
-test('a path with no route of a method has none', (t) => {
+test('a path without a route for a method has no match', (t) => {
   t.deepEqual([...(find('/v1/funds')?.entries.keys() ?? [])], ['GET']);
   t.is(find('/v1/funds')?.entries.get('DELETE'), undefined);
 });

@@ -14,14 +14,14 @@ import { anonymous, createOpener, createSealer, identityHeader } from '../identi
 
 const busyMs = 5;
 
-/** Keeps the process busy, as a stage that takes its time would. */
+/** Keeps the process busy, like a slow stage. */
 function beBusy(): void {
   const until = performance.now() + busyMs;
   while (performance.now() < until);
 }
 
 const seal = createSealer(testIdentitySecret, 'data-api');
-/** Of the gateway, for a call of a client. */
+/** The gateway's identity header for a client's call. */
 const headersOf = (method: string, path: string) => ({
   ...{ [identityHeader]: seal(anonymous, method, path), 'x-request-id': 'req_1' },
 });
@@ -119,15 +119,15 @@ async function call(
   return { status: response.status, body: await response.text(), headers: response.headers };
 }
 
-test('a call that did not come through the gateway is refused, whatever its path', async (t) => {
+test('a call that bypasses the gateway is refused, whatever its path', async (t) => {
   for (const path of ['/things/1', '/internal/x', '/nowhere']) {
     t.is((await call('GET', path, { headers: {} })).status, 401, path);
-    // Who sends one is a gateway that is set up wrongly, or would pass for one: no client's credentials are at fault.
+    // The sender is a misconfigured gateway, or pretends to be a gateway; a client's credentials cannot be the cause.
     t.is((await call('GET', path, { headers: { [identityHeader]: 'forged' } })).status, 503, path);
   }
 });
 
-test('a service outlives a token that cannot even be read', async (t) => {
+test('a service survives a token that cannot even be parsed', async (t) => {
   const half = Buffer.from('{').toString('base64url');
   for (const token of ['.', 'a.b.c', `${half}.${half}.x`, `e30.${half}.`, 'x'.repeat(8_000)]) {
     const answer = await call('GET', '/things/1', { headers: { [identityHeader]: token } });
@@ -156,7 +156,7 @@ test('every failure has the envelope, and no detail of ours', async (t) => {
   t.like(JSON.parse((await call('GET', '/nowhere')).body), { success: false, error: { code: 'not_found' } });
 });
 
-test('an answer names its request, with a body or without: the gateway takes no other', async (t) => {
+test('an answer with or without a body names its request, as the gateway accepts no other', async (t) => {
   for (const path of ['/things/1', '/moved', '/nothing']) {
     const { headers } = await call('GET', path, { redirect: 'manual' });
     t.is(headers.get('x-request-id'), 'req_1', path);
@@ -165,7 +165,7 @@ test('an answer names its request, with a body or without: the gateway takes no 
   t.deepEqual([status, body, headers.get('location')], [302, '', '/things/1']);
 });
 
-test('a failure in mid-body cuts the connection, so that a truncated body never looks complete', async (t) => {
+test('a failure within the body cuts the connection, so that a truncated body never looks complete', async (t) => {
   const response = await fetch(`${service.url}/half`, { headers: headersOf('GET', '/half') });
   t.is(response.status, 200);
   const received: string[] = [];
@@ -182,12 +182,12 @@ test('a path answers an unsupported method with 405 and names those that it supp
   t.is(answer.headers.get('allow'), 'GET, HEAD, DELETE');
 });
 
-test('a path has one spelling: no other letter case, no trailing slash', async (t) => {
+test('a path has only one spelling: no other letter case, no trailing slash', async (t) => {
   t.is((await call('GET', '/things/1')).status, 200);
   for (const path of ['/Things/1', '/things/1/']) t.is((await call('GET', path)).status, 404, path);
 });
 
-test('a target that is no path has the envelope as well', async (t) => {
+test('a target that is not a path is also answered with the envelope', async (t) => {
   for (const line of [
     'OPTIONS *',
     'GET //',
@@ -209,7 +209,7 @@ test('HEAD works wherever GET does', async (t) => {
   t.is(answer.body, '');
 });
 
-test('a body that is too large, malformed or not JSON is refused by its own code', async (t) => {
+test('a body that is too large, malformed or not JSON is refused with its own code', async (t) => {
   const headers = headersOf('POST', '/things');
   const json = { ...headers, 'content-type': 'application/json' };
   t.is((await call('POST', '/things', { headers: json, body: '{"a":1}' })).status, 201);
@@ -235,7 +235,7 @@ const unreadable: [what: string, headers: Record<string, string>, body: string |
   ['whose gzip lacks its end', { 'content-encoding': 'gzip' }, gzipSync('{}').subarray(0, -4)],
 ];
 for (const [what, more, body] of unreadable) {
-  test(`a body ${what} is refused as invalid, and is no failure of ours`, async (t) => {
+  test(`a body ${what} is refused as invalid, not as an internal error`, async (t) => {
     const json = { ...headersOf('POST', '/things'), 'content-type': 'application/json', ...more };
     const answer = await call('POST', '/things', { headers: json, body });
     t.is(answer.status, 400);
@@ -245,7 +245,7 @@ for (const [what, more, body] of unreadable) {
   });
 }
 
-test('how long a body may be is said, and is counted after it is unpacked', async (t) => {
+test('the error states the maximum length of a body, which is counted after decompression', async (t) => {
   const packed = gzipSync(JSON.stringify({ a: 'x'.repeat(70_000) }));
   const gzip = {
     ...headersOf('POST', '/things'),
@@ -261,7 +261,7 @@ test('how long a body may be is said, and is counted after it is unpacked', asyn
   t.is(short.body, '{"a":1}');
 });
 
-test('a client that leaves in the midst of its body is no failure of ours, and is not logged as one', async (t) => {
+test('a client that leaves within its body is not logged as an internal error', async (t) => {
   const lines: string[] = [];
   const left = new AbortController();
   const brief = await startService({
@@ -287,7 +287,7 @@ test('a client that leaves in the midst of its body is no failure of ours, and i
   t.deepEqual(lines, []);
 });
 
-test('a service whose database is gone says unavailable, and when to try again', async (t) => {
+test('a service without its database answers `unavailable`, with the time to retry', async (t) => {
   const answer = await call('GET', '/database');
   t.is(answer.status, 503);
   t.like(JSON.parse(answer.body), { error: { code: 'unavailable' } });
@@ -302,7 +302,7 @@ test('the stages of a call are in its Server-Timing, in milliseconds', async (t)
   t.true(stageMs >= busyMs && stageMs <= wholeMs, `${timing} of ${wholeMs} ms`);
 });
 
-test('a server that closes ends, though somebody calls again and again on a connection that is kept', async (t) => {
+test('a closing server ends even if a client keeps calling on a keep-alive connection', async (t) => {
   let underWay: ServerResponse | undefined;
   let closed: Promise<void> | undefined;
   const server = createServer((_request, response) => {
@@ -326,7 +326,7 @@ test('a server that closes ends, though somebody calls again and again on a conn
   await closed;
 });
 
-test('when a server has closed, the response to a client that had left has said so', async (t) => {
+test('when a server has closed, the response to a client that had left has also closed', async (t) => {
   const said: string[] = [];
   const left = new AbortController();
   const server = createServer((_request, response) => {

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import test from 'ava';
 import { createLog, lineWriter } from './log.ts';
 
-test('a line by lineWriter is the line that pino writes of the same message and fields', (t) => {
+test('a line of lineWriter equals the line that pino writes for the same message and fields', (t) => {
   const lines: string[] = [];
   const log = createLog('gateway', 'info', { write: (line) => void lines.push(line) });
   lineWriter(log, 'call "one"')(',"status":200');
@@ -12,7 +12,7 @@ test('a line by lineWriter is the line that pino writes of the same message and 
   t.regex(own ?? '', /^\{"level":30,"time":"","service":"gateway",.*\}\n$/);
 });
 
-test('text from outside begins no line and changes no other field; the time is in UTC', (t) => {
+test('external text begins no new line and changes no other field; the time is in UTC', (t) => {
   const lines: string[] = [];
   const log = createLog('gateway', 'info', { write: (line) => void lines.push(line) });
   const path = '/a\n{"level":50,"msg":"forged"}\r","status":500,"x":"\u2028';
@@ -24,13 +24,13 @@ test('text from outside begins no line and changes no other field; the time is i
   t.regex(line.time, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z$/);
 });
 
-test('lines are written of a log of createLog only: of another the destination is not known', (t) => {
+test('lineWriter accepts only logs of createLog, as the destination of others is unknown', (t) => {
   t.throws(() => lineWriter(createLog('gateway', 'info').child({}), 'call'), {
     message: /not created by createLog/,
   });
 });
 
-test('standard output has all lines in order, short or long, in whatever letters, also of a process that exits at once', (t) => {
+test('standard output has all lines in order, short or long, in any script, also from a process that exits at once', (t) => {
   const lengths = [...Array.from({ length: 3_000 }, (_, i) => i % 97), 200_000, 3, 40_000, 30_000];
   const program = `
     const { createLog, standardOutput } = await import(${JSON.stringify(new URL('log.ts', import.meta.url))});

@@ -3,7 +3,7 @@ import { openSync } from 'node:fs';
 import test from 'ava';
 import { LogOutput, type Files } from './output.ts';
 
-/** A file that accepts as many bytes of each write as it is given, or fails with the code that it is given. */
+/** A file that accepts a given number of bytes per write, or fails with a given code. */
 function fakeFile() {
   let text = '';
   const file = { accepts: Infinity as number | string };
@@ -28,7 +28,7 @@ function fakeFile() {
   return { file, files, lines, answer: () => asked?.(), isAsked: () => asked !== undefined };
 }
 
-/** More than is gathered: it is handed to the file at once. */
+/** Longer than the buffer, so it is written at once. */
 const long = (letter: string) => `${letter.repeat(70_000)}\n`;
 const lost = (lines: number) => `{"level":50,"time":"","lines":${lines},"msg":"log lines were lost"}`;
 
@@ -47,7 +47,7 @@ test('a line that cannot be written is lost and counted, and the next ones are w
   t.deepEqual(lines(), ['c'.repeat(70_000), lost(2)]);
 });
 
-test('a line that was written only in part does not run into the next one', (t) => {
+test('a partly written line is not joined to the next one', (t) => {
   const { file, files, lines, answer } = fakeFile();
   const output = new LogOutput(1, files);
   output.write(long('a'));
@@ -62,7 +62,7 @@ test('a line that was written only in part does not run into the next one', (t) 
   t.deepEqual(lines(), ['aaa', 'b'.repeat(70_000), lost(1)]);
 });
 
-test('what waits for a stalled reader is bounded, and what is dropped is counted', (t) => {
+test('the lines that wait for a stalled reader are bounded, and dropped lines are counted', (t) => {
   const { files, lines, answer, isAsked } = fakeFile();
   const output = new LogOutput(1, files);
   for (let i = 0; i < 1_000; i += 1) output.write(long('a'));
@@ -72,7 +72,7 @@ test('what waits for a stalled reader is bounded, and what is dropped is counted
   t.is(written.at(-1), lost(1_001 - written.length));
 });
 
-test('nothing is written any more when the reader has gone', (t) => {
+test('nothing is written once the reader has gone', (t) => {
   const { file, files, isAsked, answer } = fakeFile();
   const output = new LogOutput(1, files);
   output.write(long('a'));
@@ -83,7 +83,7 @@ test('nothing is written any more when the reader has gone', (t) => {
   t.false(isAsked());
 });
 
-test('what waits is written at the end, but for what is on its way already', (t) => {
+test('waiting lines are written at the end, except those already being written', (t) => {
   const { files, lines, answer } = fakeFile();
   const output = new LogOutput(1, files);
   output.write(long('a'));
@@ -94,7 +94,7 @@ test('what waits is written at the end, but for what is on its way already', (t)
   t.deepEqual(lines(), ['b'.repeat(70_000), 'c', 'a'.repeat(70_000)]);
 });
 
-test('lines that are gathered when the process ends are written before it does', (t) => {
+test('gathered lines are written before the process ends', (t) => {
   const { files, lines, isAsked } = fakeFile();
   const output = new LogOutput(1, files);
   output.write('a\n');
@@ -104,7 +104,7 @@ test('lines that are gathered when the process ends are written before it does',
   t.deepEqual(lines(), ['a', 'b']);
 });
 
-test('a process whose log is on a full disk goes on, and ends', (t) => {
+test('a process whose log is on a full disk continues, and can end', (t) => {
   const program = `
     const { createLog, standardOutput } = await import(${JSON.stringify(new URL('log.ts', import.meta.url))});
     const log = createLog('test', 'info', standardOutput());

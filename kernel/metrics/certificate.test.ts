@@ -5,7 +5,7 @@ import test from 'ava';
 import { createLog } from '../log/log.ts';
 import { certificateEnd, certificateMetrics } from './certificate.ts';
 
-// Of nobody: for almanac.example, signed by itself, valid until `until`.
+// A self-signed certificate for almanac.example, valid until `until`.
 const key = `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgpTfx3U0hrwJ/0Ma5
 bocYnovE9ZcJDtdy7U70hYfbpQyhRANCAAQ4lbedmqxUycC6HJNTXxan5L0JfbAK
@@ -24,7 +24,7 @@ M2zeA+i21ml6kyHN
 -----END CERTIFICATE-----`;
 const until = 'Nov 18 13:15:57 2046 GMT';
 
-test('the end of a certificate is read as it is shown, though nobody trusts it', async (t) => {
+test('the expiry of a certificate is read even if the certificate is not trusted', async (t) => {
   const server = createServer({ key, cert });
   server.on('tlsClientError', () => undefined);
   server.listen(0, '127.0.0.1');
@@ -39,7 +39,7 @@ test('the end of a certificate is read as it is shown, though nobody trusts it',
   t.true(Math.abs((sample?.value ?? 0) - expected) < 600, String(sample?.value));
 });
 
-test('a URL that cannot be reached has no figure, and one without TLS no metric', async (t) => {
+test('a URL that cannot be reached has no value, and one without TLS has no metric', async (t) => {
   await t.throwsAsync(certificateEnd(new URL('https://127.0.0.1:1')));
   const [metric] = certificateMetrics('https://127.0.0.1:1', createLog('test', 'silent'));
   await metric?.refresh?.();

@@ -1,4 +1,4 @@
-// What a PostgreSQL server reports about itself to any role, for /metrics and `almanac check`.
+// The figures that a PostgreSQL server reports about itself to any role, for /metrics and `almanac check`.
 
 export interface ServerFigures {
   /** The server's clock, in seconds since 1970. */

@@ -4,7 +4,7 @@ import { shapeOf, watchStatements } from './statements.ts';
 import { inCall } from '../tracing/call-context.ts';
 import { createLog } from '../log/log.ts';
 
-test('the shape of a statement has no value in it, and keeps its parameters and names', (t) => {
+test('the shape of a statement contains no values, but its parameters and names', (t) => {
   t.is(
     shapeOf("select a1, \"k2\" from t9\n  where hash = 'ab''c' and n in (1, 2.5, 1e5) and id = $12"),
     'select a1, "k2" from t9 where hash = ? and n in (?, ?, ?) and id = $12',
@@ -17,7 +17,7 @@ test('the shape of a statement has no value in it, and keeps its parameters and 
   t.is(shapeOf(`select ${'a, '.repeat(1_000)}b`).length, 1_002);
 });
 
-test('whatever is quoted as PostgreSQL quotes it is not in the shape', (t) => {
+test('text in any of the quoted forms of PostgreSQL is not in the shape', (t) => {
   const secret = 'SECRET';
   fc.assert(
     fc.property(fc.array(fc.string()), fc.string(), (before, after) => {
@@ -35,7 +35,7 @@ function watchAt(slowMs: number) {
   return { lines, watch };
 }
 
-/** Takes longer than so many ms, by the clock that the watch reads. */
+/** Takes longer than this many ms, by the clock that the watch reads. */
 async function longerThan(ms: number): Promise<void> {
   const until = performance.now() + ms;
   while (performance.now() <= until) await new Promise((resolve) => setImmediate(resolve));
@@ -59,7 +59,7 @@ test('a statement that takes longer than the setting is logged with its call, al
   t.is(watch.slow, 2);
 });
 
-test('a statement that is not slow is counted and not logged, and with 0 none is', async (t) => {
+test('a statement that is not slow is counted but not logged; with 0, none is logged', async (t) => {
   const [quick, off] = [watchAt(600_000), watchAt(0)];
   for (const { lines, watch } of [quick, off]) {
     t.is(await watch.run('select', undefined, () => longerThan(1).then(() => 'rows')), 'rows');

@@ -1,4 +1,4 @@
-// Which URLs a webhook may have, and which addresses are connected to: security test 31, as a list.
+// Security test 31 as a list: which URLs a webhook may have, and which addresses may be connected to.
 import test from 'ava';
 import { createAddressGuard, UrlRefused, type AddressRules, type Resolve } from './address-guard.ts';
 

@@ -52,7 +52,7 @@ const validSecrets: Record<(typeof secretSettings)[number], string> = {
   STRIPE_WEBHOOK_SECRET: 'whsec_a',
 };
 
-test('every secret may be given as the path of a file, whose last line end is left out', (t) => {
+test('every secret can be given as the path of a file, without its last line end', (t) => {
   const others = { GOOGLE_CLIENT_ID: 'id', BULK_S3_BUCKET: 'statistics', AWS_ACCESS_KEY_ID: 'id' };
   const plain = readSettings({ ...validSecrets, ...others });
   for (const lineEnd of ['', '\n', '\r\n']) {
@@ -66,7 +66,7 @@ test('every secret may be given as the path of a file, whose last line end is le
   t.is(kept.identitySecret, `${'i'.repeat(32)} \n`, 'one line end, and nothing else');
 });
 
-test('a secret is not given twice, and a file of one that cannot be used is named by its setting alone', (t) => {
+test('a secret cannot be given twice, and an unusable file is reported only by its setting', (t) => {
   for (const name of secretSettings) {
     const env = { GOOGLE_CLIENT_ID: 'id', ...validSecrets };
     t.deepEqual(faultsOf({ ...env, [`${name}_FILE`]: fileWith(t, validSecrets[name]) }), [`${name}_FILE`]);
@@ -78,7 +78,7 @@ test('a secret is not given twice, and a file of one that cannot be used is name
   t.deepEqual(faultsOf({ IDENTITY_SECRET_FILE: fileWith(t, 'short') }), ['IDENTITY_SECRET']);
 });
 
-test('what a service needs may be in a file, and is named once if that cannot be read', (t) => {
+test('a required setting can be in a file, and is reported once if that cannot be read', (t) => {
   const needs = { service: 'data-api', settings: ['DATABASE_URL', 'IDENTITY_SECRET'] } as const;
   const given = { DATABASE_URL_FILE: fileWith(t, 'postgres://h/d\n') };
   const settings = readSettings({ ...given, IDENTITY_SECRET: 's'.repeat(32) }, needs);
@@ -87,7 +87,7 @@ test('what a service needs may be in a file, and is named once if that cannot be
   t.is(error?.message.split('\n').length, 2);
 });
 
-test('a password that is given apart from its URL arrives there as it is, whatever its characters', (t) => {
+test('a password given separately from its URL is inserted unchanged, whatever its characters', (t) => {
   const password = 'p@s/s:w?o#r%d é';
   const encoded = encodeURIComponent(password);
   const settings = readSettings({
@@ -110,7 +110,7 @@ test('a password that is given apart from its URL arrives there as it is, whatev
     t.is(readSettings({ REDIS_URL: given, REDIS_PASSWORD: password }).redisUrl, completed);
 });
 
-test('a password without its URL is refused, and a URL that has one already', (t) => {
+test('a password without a URL is refused, and so is one for a URL that already has a password', (t) => {
   t.deepEqual(faultsOf({ DATABASE_PASSWORD: 'p' }), ['DATABASE_PASSWORD']);
   t.deepEqual(faultsOf({ REDIS_PASSWORD: 'p' }), ['REDIS_PASSWORD']);
   t.deepEqual(faultsOf({ SMTP_PASSWORD: 'p' }), ['SMTP_PASSWORD']);

@@ -10,7 +10,7 @@ const authority = createAuthority();
 test.after.always(() => authority.remove());
 const { cert, key } = authority.issue();
 
-test('without any variable every setting has its default', (t) => {
+test('without variables, every setting has its default', (t) => {
   const settings = readSettings({ PATH: '/bin', PORT: '' });
   t.is(settings.port, 8080);
   t.is(settings.host, '127.0.0.1');
@@ -18,7 +18,7 @@ test('without any variable every setting has its default', (t) => {
   t.true(Object.isFrozen(settings));
 });
 
-test('every faulty setting is named at once, and no value is shown', (t) => {
+test('all invalid settings are reported together, and no value is shown', (t) => {
   const error = t.throws(() =>
     readSettings({
       PORT: '99999',
@@ -78,7 +78,7 @@ test('each number is accepted at both ends of its range and refused just outside
   }
 });
 
-test('a setting for words or URLs accepts those that it lists, and no others', (t) => {
+test('a setting for words or URLs accepts only the listed ones', (t) => {
   const cases: Record<string, { accepted: string[]; refused: string[] }> = {
     DATABASE_URL: {
       accepted: ['postgres://h/d', 'postgresql://h/d'],
@@ -211,7 +211,7 @@ test('unset settings have the defaults of .env.example, and paths are absolute',
   });
 });
 
-test('what is set reaches the setting of its name, and no other', (t) => {
+test('a variable sets the setting of its name, and no other', (t) => {
   const secret = (letter: string) => letter.repeat(32);
   const { dataDir, plansFile, synonymsFile, frontPageFile, ...others } = readSettings({
     ...{ HOST: '0.0.0.0', PORT: '1', DATA_API_PORT: '2', ACCOUNTS_API_PORT: '3', DATA_DIR: 'data' },
@@ -326,17 +326,17 @@ test('what is set reaches the setting of its name, and no other', (t) => {
   });
 });
 
-test('without a host of their own, metrics are served on loopback alone', (t) => {
+test('without a host setting, metrics are served only on loopback', (t) => {
   t.deepEqual(readSettings({ METRICS_PORT: '0' }).metrics, { host: '127.0.0.1', port: 0 });
 });
 
-test('half of what Google needs is refused, whichever half it is', (t) => {
+test('incomplete settings for Google are refused, whichever is missing', (t) => {
   for (const name of ['GOOGLE_CLIENT_ID', 'GOOGLE_CLIENT_SECRET']) {
     t.deepEqual(faultsOf({ [name]: 'given' }), ['GOOGLE_CLIENT_SECRET'], name);
   }
 });
 
-test('half of what Stripe needs is refused, and a key or a secret of another form', (t) => {
+test('incomplete settings for Stripe are refused, and so is a malformed key or secret', (t) => {
   const [key, signing] = ['STRIPE_SECRET_KEY', 'STRIPE_WEBHOOK_SECRET'];
   const [sk, whsec] = ['sk_live_a', 'whsec_a'];
   for (const half of [{ [key]: sk }, { [signing]: whsec }]) t.deepEqual(faultsOf(half), [key]);
@@ -351,7 +351,7 @@ test('half of what Stripe needs is refused, and a key or a secret of another for
   }
 });
 
-test('a bucket is read by its settings, and half of them, or a folder besides it, is refused', (t) => {
+test('a bucket is read from its settings; incomplete ones, or a folder in addition, are refused', (t) => {
   const keys = { AWS_ACCESS_KEY_ID: 'id', AWS_SECRET_ACCESS_KEY: 'secret' };
   const bucket = { BULK_S3_BUCKET: 'statistics', ...keys };
   const read = { bucket: 'statistics', accessKeyId: 'id', secretAccessKey: 'secret' };
@@ -375,7 +375,7 @@ test('a bucket is read by its settings, and half of them, or a folder besides it
     t.deepEqual(faultsOf({ ...bucket, BULK_S3_PREFIX: prefix }), ['BULK_S3_PREFIX'], prefix);
 });
 
-test('what a service needs is named with every other fault, at once', (t) => {
+test('missing required settings are reported together with all other faults', (t) => {
   const needs = { service: 'data-api', settings: ['DATABASE_URL', 'IDENTITY_SECRET'] } as const;
   const error = t.throws(() =>
     readSettings({ DATABASE_URL: '', PORT: 'x', METRICS_PORT: '-', GOOGLE_CLIENT_ID: 'id' }, needs),
@@ -391,7 +391,7 @@ test('what a service needs is named with every other fault, at once', (t) => {
   t.is(settings.databaseUrl, 'postgres://h/d');
 });
 
-test('a variable whose name is nearly that of a setting is reported with what is meant, and no variable of another program', (t) => {
+test('a variable with nearly the name of a setting is reported with that name; variables of other programs are not', (t) => {
   const misspelled = {
     REDIS_ULR: 'REDIS_URL',
     REDISURL: 'REDIS_URL',

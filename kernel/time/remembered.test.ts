@@ -16,7 +16,7 @@ function asking(ms: number) {
   return { ask, answers, clock };
 }
 
-test('callers share one question while it is open, and its answer for a while', async (t) => {
+test('callers share one request while it runs, and its answer for a while', async (t) => {
   const { ask, answers, clock } = asking(10);
   const both = [ask(), ask()];
   clock.now = 1_000;
@@ -32,7 +32,7 @@ test('callers share one question while it is open, and its answer for a while', 
   t.is(await next, 2);
 });
 
-test('a failure reaches all waiting callers, and is not remembered', async (t) => {
+test('a failure reaches all waiting callers, and is not cached', async (t) => {
   const { ask, answers } = asking(10);
   const both = [ask(), ask()];
   answers[0]?.reject(new Error('away'));

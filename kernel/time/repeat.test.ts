@@ -1,7 +1,7 @@
 import test from 'ava';
 import { repeat, type Repeated } from './repeat.ts';
 
-/** Runs often beside others, so that its count shows that time has passed. @returns resolves at so many turns. */
+/** Runs often next to others, so that its count measures time. @returns resolves after this many turns. */
 function turns(count: number): { passed: Promise<void>; ticking: Repeated } {
   const { promise, resolve } = Promise.withResolvers<void>();
   let left = count;
@@ -18,7 +18,7 @@ async function passTurns(count: number): Promise<void> {
   await ticking.close();
 }
 
-test('no run begins while the one before it is under way', async (t) => {
+test('no run begins while the previous one is running', async (t) => {
   const first = Promise.withResolvers<void>();
   const second = Promise.withResolvers<void>();
   let runs = 0;
@@ -39,7 +39,7 @@ test('no run begins while the one before it is under way', async (t) => {
   t.true(runs >= 2);
 });
 
-test('an error of a run is passed on, and the next run begins', async (t) => {
+test('an error of a run is passed on, and the next run still begins', async (t) => {
   const errors: unknown[] = [];
   const { promise, resolve } = Promise.withResolvers<void>();
   const repeated = repeat(
@@ -62,7 +62,7 @@ test('an error of a run is passed on, and the next run begins', async (t) => {
   );
 });
 
-test('close waits for the run under way, and none begins after it', async (t) => {
+test('close waits for the current run, and none begins after it', async (t) => {
   const running = Promise.withResolvers<void>();
   let [runs, ended] = [0, false];
   const repeated = repeat(

@@ -1,4 +1,4 @@
-// An authenticator app for tests, written apart from the library of the service, after RFC 6238; and account holders who set one up.
+// An authenticator app for tests, implemented by RFC 6238 without the service's library; and account holders who set one up.
 import { createHmac } from 'node:crypto';
 import type { AccountsService, SignedIn } from '../services/accounts-service.ts';
 import { noteSecret } from '../run/traces.ts';
@@ -22,7 +22,7 @@ function fromBase32(text: string): Buffer {
   return Buffer.from((bits.match(/.{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2)));
 }
 
-/** A code that an app shows neither now nor a step before or after. */
+/** A code that is invalid now, and one step before and after. */
 export function wrongCodeAt(secret: string, instant: Date): string {
   const near = [-1, 0, 1].map((steps) => codeAt(secret, new Date(instant.getTime() + steps * stepMs)));
   return ['000000', '111111', '222222', '333333'].find((code) => !near.includes(code)) ?? '';
@@ -32,11 +32,11 @@ export interface Enrolled {
   /** In base32. */
   secret: string;
   recoveryCodes: string[];
-  /** The code that the app shows now; the clock is first moved to the next one, as each is accepted once. */
+  /** The current code of the app. Moves the clock to the next code first, as each is accepted only once. */
   nextCode(): string;
 }
 
-/** Sets a second factor up. @throws Error if that fails. */
+/** Sets up a second factor. @throws Error if that fails. */
 export async function enrolHolder(
   service: AccountsService,
   holder: SignedIn,

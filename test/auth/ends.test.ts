@@ -1,4 +1,4 @@
-// Each way of ending access to an account ends all of it, and nothing of other accounts: sessions, keys, Google, the account.
+// Each way of ending access to an account ends all access to it, and none to other accounts: sessions, keys, Google, the account.
 import { createHash } from 'node:crypto';
 import test, { type ExecutionContext } from 'ava';
 import { QueryTypes } from 'sequelize';
@@ -62,7 +62,7 @@ async function linkGoogle(t: ExecutionContext, holder: Holder) {
   t.is(result.get('google_linked'), '1');
   return claims;
 }
-/** The account that somebody at Google signs in to. */
+/** The account that a Google user signs in to. */
 async function accountOfGoogle(claims: ReturnType<typeof googlePerson>): Promise<string | undefined> {
   const signedIn = await signInByGoogle(service, issuer, claims);
   return 'session' in signedIn ? signedIn.session.accountId : undefined;
@@ -163,7 +163,7 @@ test.serial('the same subject at another issuer is somebody else', async (t) => 
   t.not(await accountOfGoogle(claims), holder.accountId);
 });
 
-/** What ends sessions. `left`: whether the session that asks and the one beside it still are in; `opens`: a new one is given. */
+/** The calls that end sessions. `left`: whether the caller's session and another one remain valid; `opens`: whether a new one is opened. */
 const ends: Record<
   string,
   {
@@ -309,13 +309,13 @@ for (const state of ['active', 'inactive'] as const) {
   });
 }
 
-/** One column of an account that changes after somebody's proof was accepted and before it takes effect. */
+/** A column of an account that changes after a proof was accepted and before it takes effect. */
 const changes = {
   'another password or e-mail address': 'credential_version = credential_version + 1',
   'another status': `status = 'disabled'`,
   'a subscription': `subscription_state = 'active'`,
 };
-/** What is done with a proof. Each waits for the row of the account before it changes anything. */
+/** The changes made with a proof. Each waits for the row of the account before it changes anything. */
 const effects: Record<
   string,
   { ask: (holder: Holder) => Promise<[string, Ask]>; left: (holder: Holder) => Promise<boolean> }
@@ -362,7 +362,7 @@ async function sessionsOf(accountId: string): Promise<number> {
   return row?.n ?? 0;
 }
 
-/** Waits until a statement waits for a lock that a transaction holds; for ten seconds at most. */
+/** Waits, at most ten seconds, until a statement waits for a lock of a transaction. */
 async function awaitBlocked(): Promise<boolean> {
   for (const deadline = performance.now() + 10_000; performance.now() < deadline;) {
     const rows = await db.sequelize.query(
@@ -378,7 +378,7 @@ async function awaitBlocked(): Promise<boolean> {
 for (const [what, effect] of Object.entries(effects)) {
   for (const [change, assignment] of Object.entries(changes)) {
     test.serial(`${what} has no effect if ${change} happens in between`, async (t) => {
-      await newHolder(); // one that looks as this one did before
+      await newHolder(); // one that looks like this one before the change
       const holder = await newHolder();
       const [target, { headers, ...rest }] = await effect.ask(holder);
       let answering: Promise<Answer> | undefined;

@@ -1,4 +1,5 @@
-// What makes a session fresh again, or adds a way in, needs at least the freshness that it gives: a stolen session does not outlast its own.
+// Renewing the freshness of a session, or adding a sign-in method, requires at least the freshness that it grants: a stolen session cannot extend its
+// own.
 import test, { type ExecutionContext } from 'ava';
 import { setRole } from '../../accounts-api/operator/operator-access.ts';
 import {
@@ -22,7 +23,7 @@ const { deps, clock } = service;
 const minuteMs = 60_000;
 
 let thieves = 0;
-/** Somebody whose mailbox Google does not run, so that nothing is linked by itself. */
+/** A user whose mailbox is not operated by Google, so that nothing is linked automatically. */
 const thief = () => ({
   sub: `thief ${(thieves += 1)}`,
   email: `thief-${thieves}@elsewhere.example`,
@@ -48,7 +49,7 @@ async function operatorOf(name: string): Promise<unknown> {
 }
 const refused = (t: ExecutionContext, answer: Answer) => assertError(t, answer, 403, 'forbidden');
 
-/** Each way to add a way in by a session alone, and the account that it is tried on. */
+/** Each way of adding a sign-in method with only a session, and the account for the attempt. */
 const waysIn: Readonly<Record<string, { hasPassword: boolean; go: (by: SignedIn) => Promise<Answer> }>> = {
   'links a Google identity to an account with a password': { hasPassword: true, go: link },
   'links a Google identity to an account without one': { hasPassword: false, go: link },

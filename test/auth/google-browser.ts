@@ -4,7 +4,7 @@ import { from } from '../services/sign-in.ts';
 import type { Claims, OddIssuer } from './issuers.ts';
 import { peopleOf, sessionIn, type Answer } from './people.ts';
 
-/** A flow under way, as the browser that began it knows it. */
+/** A running flow, as known to the browser that began it. */
 export interface Flow {
   cookie: string;
   authorization: URL;
@@ -13,7 +13,7 @@ export interface Flow {
 }
 
 let made = 0;
-/** Claims of somebody new, whose e-mail address Google runs and vouches for. */
+/** Claims of a new user whose mailbox is operated and verified by Google. */
 export const person = () => {
   made += 1;
   return {
@@ -24,7 +24,7 @@ export const person = () => {
   };
 };
 
-/** The flow that an answer began. @param url where it sends the browser. */
+/** The flow begun by an answer. @param url that the browser is sent to. */
 function flowOf(answer: Answer, url: string): Flow {
   const cookie = /^([^;]+);/.exec(answer.headers.get('set-cookie') ?? '')?.[1] ?? '';
   const authorization = new URL(url);
@@ -32,11 +32,11 @@ function flowOf(answer: Answer, url: string): Flow {
   return { cookie, authorization, state: param('state'), nonce: param('nonce') };
 }
 
-/** What a browser does against services whose Google is an issuer of the tests. */
+/** The actions of a browser, with services whose Google is an issuer of the tests. */
 export function browserOf(services: Pick<Services, 'call'>, issuer: OddIssuer) {
   const { ask } = peopleOf(services);
 
-  /** Comes back from Google with a code. @returns the page where the browser ends up, and what is after its `#`. */
+  /** Returns from Google with a code. @returns the final page of the browser, and its fragment. */
   async function comeBack(
     flow: Pick<Flow, 'cookie' | 'state'>,
     query = `code=c&state=${flow.state}`,
@@ -60,7 +60,7 @@ export function browserOf(services: Pick<Services, 'call'>, issuer: OddIssuer) {
     return flowOf(answer, (answer.json as { data: { url: string } }).data.url);
   }
 
-  /** Makes Google answer a flow with these claims, and comes back. */
+  /** Makes Google answer a flow with these claims, and returns from Google. */
   async function comeBackAs(claims: Claims, flow: Flow): Promise<URLSearchParams> {
     issuer.idToken = (proper, sign) => sign({ ...proper, nonce: flow.nonce, ...claims });
     return (await comeBack(flow)).result;

@@ -1,4 +1,4 @@
-// Whatever ends access to an account also ends its Google flows: none of them restores the access.
+// Every end of access to an account also ends its Google flows, so that none of them restores the access.
 import { setTimeout } from 'node:timers/promises';
 import test from 'ava';
 import { openJobs } from '../../accounts-api/jobs.ts';
@@ -26,7 +26,7 @@ const operator = { ...services.accounts, jobs };
 const { ask } = peopleOf(services);
 const { begin, beginLink, comeBack, comeBackAs, exchange, signIn } = browserOf(services, issuer);
 
-/** Somebody with a password, signed in twice: the owner, and a thief who has a session of the account. */
+/** A user with a password and two sessions: the owner's, and one that was stolen. */
 interface Household {
   email: string;
   password: string;
@@ -42,7 +42,7 @@ async function newHousehold(): Promise<Household> {
   return { email, password, owner, thief };
 }
 
-/** Asks as the owner does, and insists on the status. */
+/** Makes a call of the owner, and asserts the status. */
 async function must(
   status: number,
   method: string,
@@ -63,7 +63,7 @@ async function resetByMail({ email }: Household): Promise<void> {
   await must(200, 'POST', '/auth/set-password', { body: { token, password: newPassword() } });
 }
 
-/** What ends access to an account as a whole. */
+/** The ways of ending all access to an account. */
 const ends: Record<string, (household: Household) => Promise<unknown>> = {
   'a password change': ({ owner, password }) =>
     must(200, 'POST', '/auth/change-password', {
@@ -88,7 +88,7 @@ const ends: Record<string, (household: Household) => Promise<unknown>> = {
   'closing the account': ({ owner }) => must(204, 'DELETE', '/v1/account', { session: owner }),
 };
 
-/** What ends the session that began a link, and with it the flow. */
+/** The ways of ending the session that began a link, and with it the flow. */
 const endsOfTheSession: typeof ends = {
   'signing out': ({ thief }) => must(204, 'POST', '/auth/logout', { session: thief }),
   'ending that one session': ({ owner, thief }) =>
@@ -227,7 +227,7 @@ test.serial('a session that is being opened by a code ends with all others', asy
   await comeBackAs(claims, await beginLink(household.owner));
   const flow = await begin();
   const code = (await comeBackAs(claims, flow)).get('google_code') ?? '';
-  // The exchange has used the code and stored the session, and waits to write its audit row.
+  // The exchange has consumed the code and stored the session, and waits to write its audit row.
   const held = 'lock table accounts.audit_events in share mode';
   const both = async () => {
     const exchanging = exchange(code, flow.cookie);
@@ -242,7 +242,7 @@ test.serial('a session that is being opened by a code ends with all others', asy
   t.is((await ask('GET', '/v1/account', { session: sessionIn(exchanged) })).status, 401);
 });
 
-/** Runs a call while a statement is done and not yet committed, and commits once the call waits for it or has ended. */
+/** Runs a call while a statement is executed but not committed, and commits once the call waits for it or has ended. */
 async function whileHeld<T>(
   values: unknown[],
   statement: string,
@@ -258,7 +258,7 @@ async function whileHeld<T>(
   return held.asked;
 }
 
-/** Resolves when so many statements in this database wait for a lock. */
+/** Resolves when this many statements in this database wait for a lock. */
 async function untilWaiting(count: number): Promise<void> {
   for (let tries = 0; tries < 1_000; tries += 1) {
     const waiting = await services.database.query(

@@ -395,7 +395,7 @@ test.serial('without Google’s settings its endpoints answer 404', async (t) =>
   }
 });
 
-// The last ones: the key that others name is replaced.
+// These run last, as they replace the key that other tests use.
 test.serial(
   'a new signing key is accepted at once, and the keys are not asked for at every sign-in',
   async (t) => {
@@ -424,7 +424,7 @@ test.serial(
 );
 
 test.serial('an answer of the issuer that does not end is cut off', async (t) => {
-  const enough = 32 * 1024 * 1024; // what the sockets between them may hold, with room
+  const enough = 32 * 1024 * 1024; // a generous limit of the bytes buffered by the sockets between them
   t.teardown(() => (odd.endless = null));
   const cutOff = async (path: string, call: () => Promise<unknown>) => {
     odd.endless = { path, bytes: 0 };
@@ -432,7 +432,7 @@ test.serial('an answer of the issuer that does not end is cut off', async (t) =>
     t.true(odd.endless.bytes < enough, `${path}: ${odd.endless.bytes} bytes were sent`);
     odd.endless = null;
   };
-  odd.replaceKey(); // so that the keys are asked for
+  odd.replaceKey(); // so that the keys are requested
   for (const path of ['/token', '/jwks']) {
     await cutOff(path, async () => t.is((await signIn(person())).error, 'failed'));
   }

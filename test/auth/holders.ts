@@ -1,5 +1,5 @@
-// Account holders for tests of accounts-api without gateway and worker: sessions are stored as sign-in
-// stores them, mailed links minted as the worker mints them. One password hash serves all holders of a file.
+// Account holders for tests of accounts-api without gateway and worker: sessions are stored like by a sign-in, and links are created like by the
+// worker. All holders of a file share one password hash.
 import { QueryTypes } from 'sequelize';
 import { createPasswords } from '../../accounts-api/auth/passwords.ts';
 import { mintMailToken } from '../../accounts-api/mail/mail-tokens.ts';
@@ -24,7 +24,7 @@ export async function holdersOf(service: AccountsService) {
   const passwordHash = await createPasswords(testPasswordCost).hash(password);
   const clientInfo = { ip: '192.0.2.1', userAgent: 'Tests' };
 
-  /** Signs an account in. @returns the session's id, and what the gateway asks accounts-api by. */
+  /** Signs in an account. @returns the session's id, and the identifier that the gateway sends to accounts-api. */
   async function newSession(accountId: string): Promise<{ sessionId: string; name: string; token: string }> {
     const { session_token: token } = await deps.db.inTransaction((transaction) =>
       openSession(deps, transaction, accountId, { clientInfo, how: 'password' }),
@@ -40,7 +40,7 @@ export async function holdersOf(service: AccountsService) {
     return account;
   }
 
-  /** The token of the link of a sign-up. */
+  /** The token of a sign-up's link. */
   async function signUpLink({ email, signupId }: { email: string; signupId: string }): Promise<string> {
     const about = { purpose: 'sign_up', signup_id: signupId, account_id: null, email } as const;
     return noteSecret(await mintMailToken(deps, { ...about, credentialVersion: null }));
@@ -84,7 +84,7 @@ export async function holdersOf(service: AccountsService) {
     },
     newSignUp,
     signUpLink,
-    /** Which of the sessions the gateway would let in now. */
+    /** Which of the sessions the gateway would accept now. */
     async areIn(...names: string[]): Promise<boolean[]> {
       const { body } = await service.internally('/internal/sessions', { sessions: names });
       return (body as { sessions: unknown[] }).sessions.map((each) => each !== null);
@@ -93,8 +93,8 @@ export async function holdersOf(service: AccountsService) {
 }
 
 /**
- * Goes to Google and back, with the claims of somebody there.
- * @param begun the answer that began it: of /auth/google/start, or of /auth/google/link. @returns what is after `#`.
+ * Goes to Google and back, with the claims of a Google user.
+ * @param begun the answer that began it: of /auth/google/start, or of /auth/google/link. @returns the fragment.
  */
 export async function comeBackFromGoogle(
   service: AccountsService,
@@ -114,7 +114,7 @@ export async function comeBackFromGoogle(
   return { result: new URLSearchParams(back.headers.get('location')?.split('#')[1] ?? ''), cookie };
 }
 
-/** Signs in with Google: the session, or why not. */
+/** Signs in with Google. @returns the session, or the error. */
 export async function signInByGoogle(
   service: AccountsService,
   issuer: OddIssuer,

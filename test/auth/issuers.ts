@@ -1,4 +1,4 @@
-// OpenID Connect issuers for tests: a real server, and one that answers whatever a test sets.
+// OpenID Connect issuers for tests: a real server, and one whose answers are set by the test.
 import { generateKeyPairSync, randomUUID } from 'node:crypto';
 import { createServer, type ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
@@ -19,7 +19,7 @@ export interface Issuer {
 
 /**
  * oidc-provider, whose accounts are made by naming them: `sub` is the login, the e-mail address `<sub>@gmail.com`.
- * @param callback where it sends browsers back to.
+ * @param callback the URL to which it returns browsers.
  */
 export async function startRealIssuer(
   callback = redirectUri,
@@ -29,7 +29,7 @@ export async function startRealIssuer(
   exempt(issuer);
   const provider = new Provider(issuer, {
     clients: [{ client_id: client.clientId, client_secret: client.clientSecret, redirect_uris: [callback] }],
-    conformIdTokenClaims: false, // as Google does, the e-mail address is in the ID token
+    conformIdTokenClaims: false, // like at Google, the e-mail address is in the ID token
     claims: { openid: ['sub'], email: ['email', 'email_verified'], profile: ['name'] },
     findAccount: (_context, sub) => ({
       accountId: sub,
@@ -50,7 +50,7 @@ export async function startRealIssuer(
   };
 }
 
-/** Goes through the server's pages as a browser does, up to the redirect to the callback. @returns its URL. */
+/** Follows the server's pages like a browser, up to the redirect to the callback. @returns its URL. */
 async function browse(start: string, login: string): Promise<string> {
   const cookies = new Map<string, string>();
   let [url, init]: [string, RequestInit] = [start, {}];
@@ -84,22 +84,22 @@ export interface Claims {
 }
 
 export interface OddIssuer extends Issuer {
-  /** What the next exchange of a code is answered with, given what a proper ID token would hold. */
+  /** The answer to the next exchange of a code, given the claims of a correct ID token. */
   idToken: (proper: Claims, sign: typeof signProperly) => string;
-  /** What was posted to the token endpoint. */
+  /** The requests to the token endpoint. */
   exchanged: URLSearchParams[];
-  /** How often its keys were asked for. */
+  /** How often its keys were requested. */
   keysAsked: number;
-  /** From now on signs by a new key, and publishes that one alone. */
+  /** From now on signs with a new key, and publishes only that one. */
   replaceKey(): void;
-  /** The path whose answers do not end, and how many bytes of them were sent. */
+  /** The path whose answers never end, and the number of bytes sent. */
   endless: { path: string; bytes: number } | null;
 }
 
 const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
 export const otherKey = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey;
 
-/** Signs as the issuer's published key says. */
+/** Signs with the issuer's published key. */
 function signProperly(claims: Claims): string {
   return jsonwebtoken.sign(claims, privateKey, { algorithm: 'RS256', keyid: 'one' });
 }
@@ -108,7 +108,7 @@ export function publicPem(): string {
   return publicKey.export({ type: 'spki', format: 'pem' });
 }
 
-/** An issuer whose ID tokens are what a test makes of them. */
+/** An issuer whose ID tokens are set by the test. */
 export async function startOddIssuer(): Promise<OddIssuer> {
   const server = createServer(async (request, response) => {
     response.setHeader('content-type', 'application/json');
@@ -160,7 +160,7 @@ export async function startOddIssuer(): Promise<OddIssuer> {
   return odd;
 }
 
-/** Sends the beginning of a JSON text and blanks, until the client goes. */
+/** Sends the beginning of a JSON text, then blanks until the client leaves. */
 async function answerWithoutEnd(response: ServerResponse, endless: { bytes: number }): Promise<void> {
   const blanks = Buffer.alloc(64 * 1024, ' ');
   function* text() {
@@ -170,5 +170,5 @@ async function answerWithoutEnd(response: ServerResponse, endless: { bytes: numb
       yield blanks;
     }
   }
-  await pipeline(text, response).catch(() => undefined); // the client has gone
+  await pipeline(text, response).catch(() => undefined); // the client has left
 }

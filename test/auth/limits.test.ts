@@ -1,4 +1,4 @@
-// Every throttle and every rule that needs a recent sign-in, over HTTP: at each endpoint it applies to, with its exact limit.
+// Every throttle, and every rule that requires a recent sign-in, over HTTP: at each endpoint where it applies, with its exact limit.
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
@@ -32,7 +32,7 @@ test.after.always(async () => {
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 
-/** Asserts that the call is refused until so many seconds after `since`, when the first of the counted calls was made. */
+/** Asserts that the call is refused until this many seconds after `since`, the instant of the first counted call. */
 function assertRefusedFor(t: ExecutionContext, answer: Answer, seconds: number, since: number): void {
   assertError(t, answer, 429, 'rate_limited');
   const elapsed = (performance.now() - since) / 1000;
@@ -40,7 +40,7 @@ function assertRefusedFor(t: ExecutionContext, answer: Answer, seconds: number, 
   t.true(wait <= seconds && wait >= Math.floor(seconds - elapsed), `${wait} of ${seconds} s`);
 }
 
-/** Makes so many calls one after the other that are not throttled, then one that is. */
+/** Makes this many calls in turn, which must not be throttled, then one that must be. */
 async function assertLimit(
   t: ExecutionContext,
   { points, seconds }: { points: number; seconds: number },
@@ -51,7 +51,7 @@ async function assertLimit(
   assertRefusedFor(t, await call(), seconds, since);
 }
 
-/** The numbers that are promised. A limit without a line here does not compile. */
+/** The documented limits. A limit without a line here does not compile. */
 const promised: Record<keyof typeof limits, { points: number; seconds: number }> = {
   failures: { points: 30, seconds: 15 * 60 },
   mailsOfIp: { points: 10, seconds: 60 * 60 },
@@ -156,15 +156,15 @@ const passwordSites: { at: string; what: string; prepare: () => Promise<(ip: str
 for (const { what, prepare } of passwordSites) {
   test.serial(`six wrong passwords or codes are compared, and the next ones wait: ${what}`, async (t) => {
     const call = await prepare();
-    // All at once, so that no wait is over before the last of them: tries are counted before their password is compared.
+    // All at once, so that no wait ends before the last of them: attempts are counted before their password is compared.
     const answers = await Promise.all(Array.from({ length: 9 }, () => call(newIp())));
     for (const answer of answers.filter(({ status }) => status !== 429)) {
       assertError(t, answer, 401, 'invalid_credentials');
     }
     const refused = answers.filter(({ status }) => status === 429);
     t.is(refused.length, 3);
-    // The sixth waits 1 s, and each further one twice as long. Of two that are counted at once by two services, the later may pass first. Each is
-    // refused for what remains of that wait, which is less where the password that comes before a code has taken time.
+    // The sixth waits 1 s, and each further one twice as long. If two services count two attempts at once, the later one may pass first. Each is
+    // refused for the rest of its wait, which is shorter if the password that precedes a code has taken time.
     const waits = refused.map(({ headers }) => headers.get('retry-after'));
     for (const wait of waits) t.regex(wait ?? '', /^[1-8]$/);
   });
@@ -224,7 +224,7 @@ test.serial('all devices of an account have one limit together', async (t) => {
   t.true(compared < 12, `${compared} of 14 are compared; each by itself would have all of them`);
 });
 
-/** What ends a known device; each gives the token of a new one, if there is one. */
+/** The ways of ending a known device; each returns the token of a new one, if there is one. */
 const deviceEnds: Record<string, (holder: Holder) => Promise<Answer | null>> = {
   'a password change': (holder) =>
     service.signedIn(holder, '/auth/change-password', {
@@ -256,7 +256,7 @@ for (const [what, end] of Object.entries(deviceEnds)) {
     const { body } = await logIn({ password });
     const { device_token } = (body as { data: { device_token: string } }).data;
     const ended = await end(holder);
-    // All at once, with the token and without it: a limit for each of the two would have twelve compared.
+    // All at once, with the token and without it: separate limits would compare twelve passwords.
     const guesses = Array.from({ length: 6 }, () => [
       logIn({ password: newPassword() }),
       logIn({ password: newPassword(), device_token }),
@@ -284,7 +284,7 @@ test.serial('at most thirty wrong passwords from one client IP, whatever the acc
   assertRefusedFor(t, await fail(), seconds, since);
 });
 
-/** The requests that mail an e-mail address which the caller names, or may have named. */
+/** The requests that send mail to an address that the caller names, or may have named. */
 const mailSites: { at: string; what: string; call: Call }[] = [
   {
     at: 'sign-up.ts mail',
@@ -376,7 +376,7 @@ test.serial('a use of a mailed link compares the passwords of at most ten sign-u
 });
 
 const noToken = 'A'.repeat(43);
-/** Where somebody may try a secret that came by mail or from Google. */
+/** The endpoints that accept a secret from a mail or from Google. */
 const tokenSites: { at: string; what: string; call: (ip: string) => Promise<Answer> }[] = [
   {
     at: 'password-change.ts token',
@@ -422,7 +422,7 @@ for (const { what, call } of tokenSites) {
   });
 }
 
-/** What takes a sign-in within the hour. `hasPassword`: whether the account that may do it has one. */
+/** The calls that require a sign-in within the hour. `hasPassword`: whether the account has a password. */
 const freshSites: {
   at: string;
   what: string;
@@ -520,7 +520,7 @@ test.serial(
       const calls = text.matchAll(/throttle\.(signIn|mail|signUpMail|token)\(|(requireFresh)\(deps,/g);
       return [...calls].map(([, throttle, fresh]) => `${path.basename(name)} ${throttle ?? fresh}`);
     });
-    // `requirePassword` of sign-up.ts compares the password of a sign-up and that of an account: two cases, one call.
+    // `requirePassword` in sign-up.ts compares the password of a sign-up or of an account: two cases of one call.
     const cases = [
       ...new Set(passwordSites.map(({ at }) => at)),
       ...[...mailSites, ...tokenSites, ...freshSites].map(({ at }) => at),

@@ -20,7 +20,7 @@ const redeem = (target: '/auth/verify-email' | '/auth/set-password', token: stri
     body: { token, password: proof },
     headers: { 'x-forwarded-for': newIp() },
   });
-/** The four purposes: a new link, where it is used, and how long it lasts. */
+/** The four purposes: a new link, the endpoint that uses it, and its lifetime. */
 const links: Record<
   Purpose,
   { make(): Promise<string>; target: '/auth/verify-email' | '/auth/set-password'; lastsMs: number }
@@ -71,7 +71,7 @@ for (const [purpose, { make, target, lastsMs }] of Object.entries(links)) {
     const token = await make();
     const first = await redeem(target, token, proofFor(target));
     t.is(first.status, 200, JSON.stringify(first.body));
-    // Its use alone ends it, whatever else has changed with it.
+    // Only its use ends it here, whatever else has changed with it.
     await db.sequelize.query(
       `update accounts.accounts set credential_version = token.credential_version
        from accounts.mail_tokens as token where token.account_id = accounts.id and token.used_at is not null`,

@@ -147,7 +147,7 @@ test.serial(
   'an account under attack says so to strangers alike, and its owner signs in from a known device',
   async (t) => {
     const holder = await newHolder();
-    // All at once, so that no wait is over before the last of them: tries are counted before their password is compared.
+    // All at once, so that no wait ends before the last of them: attempts are counted before their password is compared.
     const attack = (email: string) =>
       Promise.all(Array.from({ length: 9 }, () => logIn({ email, password: newPassword() })));
     const [refused, ofUnknown] = [await attack(holder.email), await attack(newEmail())].map((answers) => {

@@ -1,8 +1,8 @@
-// The jobs of a database, as pg-boss finds them: also those that are done, while they are kept.
+// The jobs of a database in pg-boss, including completed ones while these are stored.
 import { PgBoss, type JobWithMetadata } from 'pg-boss';
 import type { MailJob } from '../../accounts-api/jobs.ts';
 
-/** @param databaseUrl of a role that may read them; they are not made. @returns the oldest first. */
+/** @param databaseUrl of a role that may read them; no tables are created. @returns the oldest first. */
 export async function mailJobs(databaseUrl: string): Promise<JobWithMetadata<MailJob>[]> {
   const boss = new PgBoss({
     ...{ connectionString: databaseUrl, schema: 'jobs', max: 1 },
@@ -19,7 +19,7 @@ export async function mailJobs(databaseUrl: string): Promise<JobWithMetadata<Mai
   }
 }
 
-/** Those that are neither done nor given up. */
+/** The jobs that are neither completed nor failed. */
 export async function mailJobsLeft(databaseUrl: string): Promise<JobWithMetadata<MailJob>[]> {
   return (await mailJobs(databaseUrl)).filter(({ state }) => ['created', 'retry', 'active'].includes(state));
 }

@@ -1,5 +1,5 @@
-// A passkey for tests, written apart from the library of the service, after WebAuthn: what an authenticator and its browser answer, and what they
-// should not.
+// A passkey for tests, implemented by WebAuthn without the service's library: the correct answers of an authenticator and its browser, and wrong
+// ones.
 import { createHash, generateKeyPairSync, randomBytes, sign } from 'node:crypto';
 import type { AccountsService, Answer, SignedIn } from '../services/accounts-service.ts';
 import { from, testSignIn } from '../services/sign-in.ts';
@@ -11,12 +11,12 @@ interface Options {
   user?: { id: string };
 }
 
-/** How an answer differs from a right one. */
+/** The differences of an answer from a correct one. */
 export interface Wrong {
   origin?: string;
   rpId?: string;
   type?: string;
-  /** By default the holder is present and verified. */
+  /** By default the user is present and verified. */
   flags?: number;
   count?: number;
   userHandle?: string;
@@ -31,7 +31,7 @@ export const presentOnly = present;
 
 const sha256 = (data: Buffer | string) => createHash('sha256').update(data).digest();
 
-/** A passkey that signs with ECDSA on P-256, as most do. @param counts whether it counts its signatures. */
+/** A passkey that signs with ECDSA on P-256, like most. @param counts whether it counts its signatures. */
 export class Passkey {
   readonly id = randomBytes(32);
   readonly #keys = generateKeyPairSync('ec', { namedCurve: 'P-256' });
@@ -43,7 +43,7 @@ export class Passkey {
     this.#counts = counts;
   }
 
-  /** What `navigator.credentials.create` gives, as JSON. */
+  /** The result of `navigator.credentials.create`, as JSON. */
   create(options: Options, wrong: Wrong = {}) {
     this.#userHandle = options.user?.id ?? '';
     const length = Buffer.alloc(2);
@@ -64,7 +64,7 @@ export class Passkey {
     return { ...this.#members(), response };
   }
 
-  /** What `navigator.credentials.get` gives, as JSON. */
+  /** The result of `navigator.credentials.get`, as JSON. */
   get(options: Options, wrong: Wrong = {}) {
     if (this.#counts) this.#count += 1;
     const authenticatorData = this.#signed(options, wrong, 0);
@@ -100,7 +100,7 @@ export class Passkey {
     return Buffer.concat([sha256(rpId), Buffer.from([flags]), count]);
   }
 
-  /** In COSE: an EC2 key for ES256 on P-256. */
+  /** In COSE format: an EC2 key for ES256 on P-256. */
   #publicKey(): Buffer {
     const { x = '', y = '' } = this.#keys.publicKey.export({ format: 'jwk' });
     return cbor(
@@ -122,7 +122,7 @@ function clientData(type: string, { challenge }: Options, wrong: Wrong): Buffer 
 
 type Cbor = number | string | Buffer | Map<number | string, Cbor>;
 
-/** RFC 8949, as much of it as a passkey needs. */
+/** The part of RFC 8949 that a passkey needs. */
 function cbor(value: Cbor): Buffer {
   if (typeof value === 'number') return value < 0 ? head(1, -1 - value) : head(0, value);
   if (Buffer.isBuffer(value)) return Buffer.concat([head(2, value.length), value]);
@@ -141,7 +141,7 @@ function head(kind: number, argument: number): Buffer {
 
 type Proof = { password?: string; code?: string };
 
-/** What holders do with passkeys. */
+/** The actions of holders with passkeys. */
 export function passkeysOf(service: AccountsService) {
   const begin = (by: SignedIn, proof: Proof, headers = {}) =>
     service.signedIn(by, '/auth/passkeys/options', { body: proof, headers });
@@ -163,7 +163,7 @@ export function passkeysOf(service: AccountsService) {
       if (answer.status !== 201) throw new Error(`${answer.status} ${JSON.stringify(answer.body)}`);
       return { passkey, id: (answer.body as { data: { id: string } }).data.id };
     },
-    /** Signs in by a passkey, or tries to. */
+    /** Attempts to sign in with a passkey. */
     async signIn(passkey: Passkey, wrong: Wrong = {}, headers = from()): Promise<Answer> {
       return finishSignIn(passkey.get(optionsIn(await beginSignIn()), wrong), headers);
     },

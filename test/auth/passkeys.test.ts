@@ -1,4 +1,4 @@
-// Passkeys: what is refused of them, what it takes to add or remove one, and that a sign-in by one is worth two factors.
+// Passkeys: refused ones, the proof required to add or remove one, and that a sign-in with one counts as two factors.
 import test, { type ExecutionContext } from 'ava';
 import { QueryTypes } from 'sequelize';
 import { instantText } from '../../kernel/clock.ts';
@@ -26,7 +26,7 @@ const { begin, finish, beginSignIn, finishSignIn, optionsIn, add, signIn } = pas
 const { clock, deps } = service;
 const minuteMs = 60_000;
 
-/** Somebody with a passkey. */
+/** A user with a passkey. */
 async function newOwner(counts = false): Promise<Holder & { passkey: Passkey; id: string }> {
   const holder = await newHolder();
   return { ...holder, ...(await add(holder, { password }, { passkey: new Passkey({ counts }) })) };
@@ -41,7 +41,7 @@ function assertRefused(t: ExecutionContext, answer: Parameters<typeof assertErro
   t.regex(message, why);
   t.is(param, 'credential');
 }
-/** What the gateway learns about a session of an operator. */
+/** The `operator` state of a session as reported to the gateway. */
 async function operatorOf(of: typeof service, token: string): Promise<string | undefined> {
   const session = await of.deps.db.sessions.findByPk(token.split('.')[0] ?? '');
   const { body } = await of.internally('/internal/sessions', {

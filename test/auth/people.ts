@@ -11,7 +11,7 @@ export interface Person {
   session: string;
 }
 
-/** What tests of sign-in say again and again. @param mailbox where mail goes out. */
+/** Shared steps of the tests of sign-in. @param mailbox if the services send mail. */
 export function peopleOf(services: Pick<Services, 'call'>, mailbox?: Mailbox) {
   const ask = (
     method: string,
@@ -39,7 +39,7 @@ export function peopleOf(services: Pick<Services, 'call'>, mailbox?: Mailbox) {
     get: (target: string, session?: string) =>
       ask('GET', target, { ...(session === undefined ? {} : { session }) }),
     logIn,
-    /** Signs up, confirms by the mailed link where mail goes out, and is signed in. */
+    /** Signs up, confirms the mailed link if mail is sent, and is signed in. */
     async newPerson(): Promise<Person> {
       const [email, password] = [newEmail(), newPassword()];
       const answer = await ask('POST', '/auth/signup', { body: { email, password }, headers: from() });

@@ -36,7 +36,7 @@ const environment = {
 let output = '';
 let worker: Child | undefined;
 
-/** Starts a service as a process of its own and waits until it says that it runs. */
+/** Starts a service as a separate process and waits until it reports that it runs. */
 async function startService(service: string): Promise<Child> {
   const words = [path.join(projectRoot, 'almanac.ts'), 'start', service];
   return startServing(new RegExp(`${service} is running`), process.execPath, words, {
@@ -64,7 +64,7 @@ const people = peopleOf({
   },
 });
 
-/** The calls used of the month, once the first is in the ledger: with Redis the gateway settles four times a second. */
+/** The used calls of the month, once the first is in the ledger: with Redis the gateway settles four times a second. */
 async function usedOnceSettled(session: string): Promise<number> {
   return untilThere('the first call is in the ledger', async () => {
     const { used } = dataIn(await people.get('/v1/usage', session)) as { used: number };
@@ -122,7 +122,7 @@ test.serial('a mail whose worker is killed while sending it is sent by another',
   const email = newEmail();
   const taken = mailbox.hold();
   t.is((await people.post('/auth/signup', { email, password: newPassword() })).status, 202);
-  await taken; // the worker is in the middle of it
+  await taken; // the worker is sending it
   await worker?.end('SIGKILL');
   mailbox.letGo();
   await startService('worker');

@@ -1,4 +1,4 @@
-// Two-factor sign-in by an authenticator app: what the second step takes, what goes around it (nothing), and how it is set up and turned off.
+// Two-factor sign-in with an authenticator app: the second step, which nothing can bypass, and how the app is set up and turned off.
 import test, { type ExecutionContext } from 'ava';
 import { QueryTypes } from 'sequelize';
 import { setRole } from '../../accounts-api/operator/operator-access.ts';
@@ -24,7 +24,7 @@ const { clock, deps } = service;
 const minuteMs = 60_000;
 const stepMs = 30_000;
 
-/** Somebody with an app. */
+/** A user with an app. */
 async function newEnrolled(): Promise<Holder & { app: Enrolled }> {
   const holder = await newHolder();
   return { ...holder, app: await enrolHolder(service, holder, { password }) };
@@ -37,7 +37,7 @@ const turnOff = (by: SignedIn, body: object) =>
 const stateOf = async (t: ExecutionContext, by: SignedIn) =>
   dataOf(t, await service.signedIn(by, '/auth/second-factor')) as Record<string, unknown>;
 
-/** Does the first step. @returns the token of the second one. */
+/** Completes the first step. @returns the token of the second one. */
 async function firstStep(t: ExecutionContext, { email }: { email: string }): Promise<string> {
   const { sign_in_token: token } = dataOf(t, await logIn({ email, password }), 202) as Record<string, string>;
   return noteSecret(token ?? '');
@@ -241,7 +241,7 @@ test.serial(
   },
 );
 
-/** Turns the factor off by the session, and signs in. */
+/** Turns the factor off with the session, and signs in. */
 async function turnOffAndOn(t: ExecutionContext, { app, ...person }: Holder & { app: Enrolled }) {
   t.is((await turnOff(person, { password, code: app.nextCode() })).status, 204);
   return logIn({ email: person.email, password });

@@ -1,4 +1,4 @@
-// No secret is kept: after all kinds of requests, no table and no log line holds a secret that was issued or entered.
+// No secret is stored: after all kinds of requests, no table and no log line contains a secret that was issued or entered.
 import { createHash, createHmac } from 'node:crypto';
 import test from 'ava';
 import { createLog } from '../../kernel/log/log.ts';
@@ -52,7 +52,7 @@ test.serial(
     const session = keepSession('second session', sessionIn(loggedIn));
     keep('device token', String(dataIn(loggedIn)['device_token']));
 
-    // Keys: made, used in every place, mistyped, revoked.
+    // Keys: created, used in every place, mistyped, revoked.
     const made = await ask('POST', '/v1/keys', {
       session,
       body: { name: 'k' },
@@ -82,7 +82,7 @@ test.serial(
     await ask('PATCH', '/v1/account', { session: changed, body: next });
     keep('link of the new e-mail address', tokenIn(await mailbox.next(next.email)));
 
-    // Google: there, back, and the one-time code exchanged.
+    // Google: sent there, returned, and the one-time code exchanged.
     const begun = await services.call('/auth/google/start', { redirect: 'manual' });
     const cookie = /^([^=]+=([^;]+));/.exec(begun.headers.get('set-cookie') ?? '');
     keep('cookie of the way to Google', cookie?.[2] ?? '');

@@ -1,4 +1,4 @@
-// How long a session lasts, to the millisecond: in use, unused, and with nineteen other sessions of its account.
+// The lifetime of a session to the millisecond: in use, unused, and with nineteen other sessions of its account.
 import { instantText } from '../../kernel/clock.ts';
 import test from 'ava';
 import { startAccountsService } from '../services/accounts-service.ts';
@@ -156,7 +156,7 @@ test.serial(
 test.serial('a session that has just been opened is never the one that is ended, by any clock', async (t) => {
   const { accountId } = await newHolder();
   for (let n = 2; n <= 20; n += 1) await newSession(accountId);
-  service.clock.advance(-minuteMs); // an instance whose clock is behind
+  service.clock.advance(-minuteMs); // as an instance whose clock is behind
   const newest = await newSession(accountId);
   t.deepEqual(await areIn(newest.name), [true]);
   t.is((await list(accountId)).length, 20);

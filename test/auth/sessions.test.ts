@@ -1,4 +1,4 @@
-// Sessions: made at every sign-in, ended at once and everywhere, accepted in one header only.
+// Sessions: opened at every sign-in, ended at once and everywhere, accepted in only one header.
 import test from 'ava';
 import { fakeClock } from '../services/harness.ts';
 import { projectPlans, startServices } from '../services/services.ts';
@@ -7,7 +7,7 @@ import { codeOf, dataIn, peopleOf, sessionIn } from './people.ts';
 
 const clock = fakeClock('2026-11-20T10:00:00.000Z');
 const mailbox = await startMailbox();
-// Plans without a limit per second, which is not what these tests are about.
+// Plans without a limit per second, which is not tested here.
 const all = projectPlans().all.map((plan) => ({ ...plan, calls_second: 10_000 }));
 const plans = { ...projectPlans(), all, get: (id: string) => all.find((plan) => plan.id === id) };
 const services = await startServices({

@@ -1,4 +1,4 @@
-// /auth/signup and /auth/verify-email with mail: only the mailbox and the password together make the account.
+// /auth/signup and /auth/verify-email with mail: creating the account requires both the mailbox and the password.
 import test from 'ava';
 import { mailJobs } from './mail-jobs.ts';
 import { startServices } from '../services/services.ts';
@@ -68,7 +68,7 @@ test('a stranger’s sign-up for somebody else’s e-mail address never becomes 
   const second = tokenIn(await mailbox.next(email));
   const verify = (token: string, password: string) =>
     ask('POST', '/auth/verify-email', { body: { token, password }, headers });
-  // Whichever link the owner opens, the own password makes the own account.
+  // Whichever link the owner opens, the owner's password creates the owner's account.
   const made = await verify(first, owners);
   t.is(made.status, 200, made.text);
   t.is(codeOf(await verify(first, strangers)), 'gone');
@@ -96,7 +96,7 @@ test('strangers who sign up an e-mail address keep its owner neither from signin
   const [toKnown, toStranger] = [await signUp(known.email), await signUp(stranger, own)];
   t.is(toStranger.status, 202, toStranger.text);
   t.is(toKnown.text.replace(known.email, stranger), toStranger.text);
-  t.is(await mailed(known.email), 2); // and the one that made the account
+  t.is(await mailed(known.email), 2); // and the one that created the account
   t.is(await mailed(stranger), 3);
   const body = { token: tokenIn(await mailbox.next(stranger)), password: own };
   const made = await ask('POST', '/auth/verify-email', { body, headers: from() });
@@ -138,7 +138,7 @@ test('of 20 concurrent uses of a link, one succeeds', async (t) => {
   t.is((await accountsOf(email))[0]?.n, 1);
 });
 
-// Alone, as a queue for passwords that is full answers 503.
+// Serial, as a full password queue answers 503.
 test.serial(
   '50 concurrent sign-ups of one e-mail address, in any letter case, make exactly one account',
   async (t) => {
@@ -175,7 +175,7 @@ test('a link expires after a day, and links have the configured URL whatever Hos
   );
   const click = () =>
     ask('POST', '/auth/verify-email', { body: { token: tokenIn(mail), password }, headers: from() });
-  // A sign-up is mailed again without living longer: its link may outlive it.
+  // Mailing a sign-up again does not extend it, so its link may outlive it.
   const ends = (table: string, at: Date) =>
     services.database.query(`update accounts.${table} set expires_at = $1 where email = $2`, [at, email]);
   await ends('signups', clock.now());

@@ -1,4 +1,4 @@
-// What strangers who try passwords of an account cannot do: delay those who have a session of it or a link to its mailbox.
+// Strangers who try passwords of an account cannot delay callers with a session of it or a link to its mailbox.
 import test from 'ava';
 import { limits } from '../../accounts-api/auth/throttle.ts';
 import { assertError, startAccountsService, type Answer } from '../services/accounts-service.ts';
@@ -15,7 +15,7 @@ const logIn = (email: string, ip: string) =>
     headers: { 'x-forwarded-for': ip },
   });
 
-/** How many of nine wrong passwords are compared. */
+/** The number of nine wrong passwords that are compared. */
 async function compared(attempt: () => Promise<Answer>): Promise<number> {
   const answers = await Promise.all(Array.from({ length: 9 }, attempt));
   return answers.filter(({ status }) => status === 401).length;

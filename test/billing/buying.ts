@@ -11,13 +11,13 @@ export interface HolderOf {
   accountId: string;
   email: string;
   key: string;
-  /** Its own at Stripe. */
+  /** Its own customer at Stripe. */
   subscription: string | null;
 }
 export interface Bought {
   email: string;
   session: string;
-  /** Of the return page. */
+  /** The token of the return page. */
   token: string;
 }
 
@@ -101,7 +101,7 @@ export function buyingOf(paying: Paying) {
       const { json: body, status } = await services.call('/v1/checkout/state', json({ token }));
       return status === 200 ? (body as { data: { state: string } }).data.state : String(status);
     },
-    /** The account that a purchase has made. */
+    /** The account created by a purchase. */
     async accountOf({ session }: Bought): Promise<string> {
       const customer = fake.session(session).customer as string;
       const [row] = await paying.rows<{ id: string | null }>(
@@ -110,7 +110,7 @@ export function buyingOf(paying: Paying) {
       );
       return row?.id ?? '';
     },
-    /** The subscription at Stripe that a purchase has begun. */
+    /** The subscription at Stripe begun by a purchase. */
     subscriptionOf: ({ session }: Bought) => fake.session(session).subscription as string,
     /** The token of a new session of an account. */
     async sessionOf(accountId: string): Promise<string> {
@@ -121,7 +121,7 @@ export function buyingOf(paying: Paying) {
       noteSecret(token.split('.')[1] ?? '');
       return token;
     },
-    /** All that a payment could change of an account, here and at Stripe. */
+    /** Everything that a payment could change in an account, here and at Stripe. */
     async snapshot({ accountId, key, subscription }: HolderOf): Promise<object> {
       const [account] = await paying.rows<object>('select * from accounts.accounts where id = $1', accountId);
       const [counts] = await paying.rows<object>(
@@ -138,7 +138,7 @@ export function buyingOf(paying: Paying) {
   };
 }
 
-/** The `data` of an answer that succeeded. */
+/** The `data` of a successful answer. */
 export function dataOf(
   t: ExecutionContext,
   answer: { status: number; json: unknown; text: string },

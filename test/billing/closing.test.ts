@@ -1,4 +1,4 @@
-// DELETE /v1/account beside Stripe: nobody can pay for an account that is gone.
+// DELETE /v1/account with Stripe: nobody can pay for a deleted account.
 import test from 'ava';
 import { codeOf, peopleOf, sessionIn, type Answer, type Person } from '../auth/people.ts';
 import { from } from '../services/sign-in.ts';
@@ -17,7 +17,7 @@ const exists = async ({ email }: Person) =>
 const begin = ({ session }: Person, plan = 'pro') => people().post('/v1/checkout', { plan }, session);
 const codes = (answer: Answer) => `${answer.status} ${codeOf(answer) ?? ''}`;
 
-/** Somebody with an open page of Stripe. */
+/** A user with an open Stripe page. */
 async function buyer() {
   const person = await people().newPerson();
   const { url } = ((await begin(person)).json as { data: { url: string } }).data;
@@ -47,7 +47,7 @@ test.serial('an account that was paid for is not closed, also before any event s
   for (const isKnown of [false, true]) {
     t.is(codes(await close(person)), '409 conflict', `known: ${isKnown}`);
     t.true(await exists(person));
-    if (!isKnown) await paying.sync(); // no event has come: the customer is fetched because somebody asked
+    if (!isKnown) await paying.sync(); // without an event, the customer is fetched because of a request
   }
   t.regex((await close(person)).text, /has a subscription/);
 });

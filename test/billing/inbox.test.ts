@@ -1,4 +1,4 @@
-// The inbox of Stripe's events: what is let in, that nothing is lost, and that order and repetition do not matter.
+// The inbox of Stripe events: which events are accepted, that none is lost, and that order and repetition do not matter.
 import test from 'ava';
 import { billingFigures, describeBilling } from '../../accounts-api/billing/figures.ts';
 import { leaseDueCustomers } from '../../accounts-api/billing/customers.sql.ts';
@@ -25,9 +25,9 @@ const created = () => {
   if (found === undefined) throw new Error('There is no event.');
   return found;
 };
-/** As Stripe would send it now, but of another secret. */
+/** As Stripe would send it now, but signed with another secret. */
 const forged = () => `t=${Math.floor(paying.clock.now().getTime() / 1000)},v1=${'0'.repeat(64)}`;
-/** Makes an event another value, as far as an object can be one. */
+/** Makes an event serialize as another value. */
 function replaceBy(given: object, value: unknown): void {
   for (const name of Object.keys(given)) Reflect.deleteProperty(given, name);
   Object.assign(given, { toJSON: () => value });
@@ -147,7 +147,7 @@ test.serial('the replay of an old event after the end of the subscription change
   paying.fake.cancelNow(id);
   await paying.settle();
   const before = await paying.events(accountId);
-  // As it came then; and with an id of its own, as if the inbox had forgotten it.
+  // As it arrived then; and with a new id, as if the inbox had deleted it.
   await paying.fake.deliver(active);
   await paying.fake.deliver(active, { change: (event) => void (event.id = 'evt_another') });
   await paying.sync();
@@ -155,7 +155,7 @@ test.serial('the replay of an old event after the end of the subscription change
   t.deepEqual(await paying.events(accountId), before);
 });
 
-/** The tables that an event is brought into force in, in the order in which they are written. */
+/** The tables that are written to apply an event, in order. */
 const written = [
   'insert on accounts.stripe_events',
   'insert on accounts.billing_customers',
@@ -180,7 +180,7 @@ test.serial(
       const answers = await paying.fake.deliverHeld();
       const isOfInbox = answers.some(({ status }) => status >= 500);
       t.is(isOfInbox, /billing_customers$|insert on accounts.stripe_events$/.test(when), when);
-      await paying.sync().catch(() => undefined); // the failure itself cannot be noted at the customer
+      await paying.sync().catch(() => undefined); // the failure itself cannot be recorded at the customer
       t.is(await paying.entitlement(accountId), 'free none', when);
       t.deepEqual(await paying.events(accountId), [], when);
       await run(`drop trigger crash on ${when.split(' ').at(-1)}`);

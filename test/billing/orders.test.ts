@@ -40,7 +40,7 @@ test('all 120 orders of five events, each of them delivered twice, end in the sa
   five.push(...ofType('customer.subscription.updated').slice(-1));
   t.is(new Set(five.map(({ id: event }) => event)).size, 5);
 
-  /** All that an event may change, without the numbers of rows. */
+  /** Everything that an event can change, without row numbers. */
   async function end(): Promise<string> {
     const [state] = await paying.rows(
       `select plan, subscription_state,
@@ -59,7 +59,7 @@ test('all 120 orders of five events, each of them delivered twice, end in the sa
        update accounts.accounts set plan = 'free', subscription_state = 'none'`,
     );
   }
-  /** What the inbox does with events. */
+  /** The handling of events by the inbox. */
   function receive(events: readonly (typeof five)[number][]): Promise<void> {
     const receivedAt = deps.clock.now();
     return db.inLedgerTransaction(async (transaction) => {
@@ -75,7 +75,7 @@ test('all 120 orders of five events, each of them delivered twice, end in the sa
   let first: string | undefined;
   for (const order of ordersOf(five)) {
     await forget();
-    // The second of each comes behind the first of the next one. A worker comes by once on the way, each time elsewhere.
+    // The second delivery of each follows the first of the next one. A worker runs once in between, each time at another point.
     const twice = [...order.flatMap((event, i) => [event, order[i - 1] ?? event]), ...order.slice(-1)];
     for (const come of [twice.slice(0, orders % 11), twice.slice(orders % 11)]) {
       await receive(come);

@@ -63,14 +63,14 @@ export async function startPaying(options: PayingOptions = {}) {
     plans,
     sync,
     checkSessions: () => checkSessions(deps),
-    /** Delivers what Stripe has to report, and acts on it. */
+    /** Delivers the pending events of Stripe, and applies them. */
     async settle(): Promise<void> {
       for (const { status, body } of await fake.deliverHeld()) {
         if (status !== 200) throw new Error(`An event was answered ${status}: ${body}`);
       }
       await sync();
     },
-    /** A customer at Stripe that is made for the account. */
+    /** A customer at Stripe created for the account. */
     async customerOf(accountId: string): Promise<string> {
       const { id } = await stripe.customers.create({
         email: `${accountId}@example.org`,

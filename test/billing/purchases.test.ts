@@ -1,4 +1,4 @@
-// /v1/billing/purchases: only the account that has proved the payer's e-mail address can take the purchase.
+// /v1/billing/purchases: only the account that has proved the payer's e-mail address can claim the purchase.
 import test, { type ExecutionContext } from 'ava';
 import { startWorker } from '../../accounts-api/worker.ts';
 import { createAccount, setPlan } from '../../accounts-api/operator/operator.ts';
@@ -48,7 +48,7 @@ const take = (id: string, session: string) => post(`/v1/billing/purchases/${id}/
 const offeredTo = async (t: ExecutionContext, session: string) =>
   dataOf(t, await get('/v1/billing/purchases', session)) as { id: string; plan: string; served: boolean }[];
 
-/** A purchase that is paid and known here, and the key that its payer has taken. */
+/** A paid and recorded purchase, and the key that its payer has claimed. */
 async function buy(email: string, plan = 'starter'): Promise<Bought & { id: string; key: string }> {
   const bought = await buying.begin(email, plan);
   fake.completeCheckout(bought.session);
@@ -61,7 +61,7 @@ const reset = (token: string, password = newPassword()) => post('/auth/set-passw
 const accountIdOf = async (email: string) =>
   (await db.accounts.findOne({ where: { email, emailSignsIn: true } }))?.id;
 
-/** What a holder who is signed in gets of each state of the account. */
+/** The result for a signed-in holder, by the state of the account. */
 const outcomes: Record<State, 'taken' | 'own subscription' | 'not offered' | 'no session'> = {
   free: 'taken',
   'on a plan of the operator': 'taken',
@@ -101,7 +101,7 @@ for (const state of states) {
   });
 }
 
-/** Takes it, and then the subscription ends. */
+/** Claims it, and then the subscription ends. */
 async function taken(
   t: ExecutionContext,
   {
@@ -144,7 +144,7 @@ async function taken(
   t.is(await paying.entitlement(accountId), `${own} none`, 'the earlier plan is restored');
 }
 
-/** What a key of the account in each state gets when it begins a purchase. */
+/** The answer to a key that begins a purchase, by the state of its account. */
 const paidByKey = (state: State) => {
   if (state === 'disabled') return '401 unauthorized';
   const isOpen = !state.includes('subscription') || /ended|first payment/.test(state);
@@ -315,7 +315,7 @@ test.serial(
     const id = await accountIdOf(email);
     t.is(codeOf(await reset(other ?? '')), '409 email_taken');
     t.like(await offeredTo(t, session), [{ plan: 'starter' }]);
-    // The mails may have come in either order.
+    // The mails may arrive in either order.
     const [proved, offered] = id === bought.id ? [bought, unclaimed] : [unclaimed, bought];
     t.is(await buying.stateOf(proved.token), 'claimed');
     t.is(codeOf(await buying.claim(proved.token)), '410 gone', 'nobody else gets a key of a proved account');

@@ -1,4 +1,4 @@
-// What each status of a subscription at Stripe means for the account's next call, through a gateway.
+// The effect of each subscription status at Stripe on the account's next call, through a gateway.
 import test, { type ExecutionContext } from 'ava';
 import { billingFigures, describeBilling } from '../../accounts-api/billing/figures.ts';
 import { syncDue } from './sync-due.ts';
@@ -9,7 +9,7 @@ test.before(async () => {
   paying = await startPaying();
 });
 test.after.always(() => paying?.close());
-// Tests move the clock: a subscription that goes on would be billed in the next ones.
+// Tests move the clock, so a continuing subscription would be billed during later tests.
 test.afterEach.always(async () => {
   const { fake, services } = paying;
   fake.mend();
@@ -21,7 +21,7 @@ test.afterEach.always(async () => {
   await services.accounts.db.sequelize.query('delete from accounts.billing_customers');
 });
 
-/** An account with a key, on the free plan, and a subscription that Stripe says is active. */
+/** An account with a key, on the free plan, and a subscription that is active at Stripe. */
 async function subscriber(plan = 'pro') {
   const { accountId, key } = await paying.services.accountWithKey('free');
   const customer = await paying.customerOf(accountId);
@@ -109,13 +109,13 @@ test.serial(
     const first = afterDays(14);
     t.is(await graceEndsAt(), first);
     await paying.fake.advance(6 * dayMs);
-    paying.fake.changePlan(who.id, paying.price('pro', 'year')); // a second invoice, which fails, too
+    paying.fake.changePlan(who.id, paying.price('pro', 'year')); // a second invoice, which also fails
     await paying.settle();
     t.is(await graceEndsAt(), first);
     const latest = paying.fake.subscription(who.id).latest_invoice;
     t.not(latest, left.id);
     paying.fake.pay(latest as string);
-    paying.fake.setCard(who.customer, 'none'); // which would pay the older invoice, too
+    paying.fake.setCard(who.customer, 'none'); // otherwise it would also pay the older invoice
     await paying.settle();
     await assertEntitlement(t, who, 'pro active', 404);
 
@@ -243,7 +243,7 @@ test.serial('a subscription that is changed to a price of no plan is served as t
   paying.fake.changePlan(who.id, cheap);
   await paying.settle();
   await assertEntitlement(t, who, 'free active', 404);
-  // Also if it was changed before it was fetched for the first time.
+  // Even if it was changed before its first fetch.
   const { accountId, key } = await paying.services.accountWithKey('free');
   const customer = await paying.customerOf(accountId);
   paying.fake.subscribe({ customer, price: cheap, metadata: { checkout: `chk_${'a'.repeat(20)}` } });
@@ -314,7 +314,7 @@ test.serial('a plan that was turned into another product is no second subscripti
   t.is(paying.fake.subscription(who.id).status, 'active');
   t.is(paying.fake.subscription(id).status, 'active');
   await assertEntitlement(t, who, 'pro active', 404);
-  // Its own payments decide: the other is paid, and does not make a grace longer.
+  // Its own payments decide: the other one is paid and does not extend the grace.
   paying.fake.failPayment(id);
   await paying.settle();
   paying.clock.advance(14 * dayMs);
@@ -356,7 +356,7 @@ test.serial('an event is written for each change, and for each failed payment on
   const invoice = paying.fake.failPayment(who.id);
   await paying.settle();
   for (const event of paying.fake.events.slice(-3)) await paying.fake.deliver(event);
-  paying.fake.override(who.id, {}, 'customer.subscription.updated'); // fetched again, and nothing is new
+  paying.fake.override(who.id, {}, 'customer.subscription.updated'); // fetched again without a change
   await paying.settle();
   await paying.fake.advance(3 * dayMs);
   await paying.settle();

@@ -45,7 +45,7 @@ for (const state of states) {
   });
 }
 
-/** What becomes of a purchase for an e-mail address, however its events come; ids are left out. */
+/** The result of a purchase for an e-mail address, in any order of events, without ids. */
 async function outcomeOf(email: string, settle: (bought: { session: string }) => Promise<void>) {
   const bought = await buying.begin(email);
   fake.completeCheckout(bought.session);
@@ -156,7 +156,7 @@ test.serial(
   'answers to a payer and requests to Stripe are the same whether or not the e-mail address has an account',
   async (t) => {
     const holder = await buying.holder('with a subscription that is active');
-    /** All that a payer sees, without what differs between any two purchases. */
+    /** Everything that a payer sees, without the parts that differ between any two purchases. */
     async function seen(email: string) {
       const from = fake.requests.length;
       const begun = await paying.services.call('/v1/checkout', buying.json({ plan: 'pro', email }));

@@ -1,4 +1,4 @@
-// Billing as the operator sees it: a worker that acts by itself, the figures, what `almanac check` says, and what is thrown away.
+// Billing for the operator: a worker on its own, the metrics, the report of `almanac check`, and deleted rows.
 import test from 'ava';
 import { describeBilling, gaugesOfBilling, billingFigures } from '../../accounts-api/billing/figures.ts';
 import { comparePrices } from '../../accounts-api/billing/prices.ts';
@@ -205,7 +205,7 @@ test.serial(
       headers: { 'content-type': 'application/json' },
     });
     await paying.services.call('/v1/checkout', body('starter'));
-    await paying.services.call('/v1/checkout', body('pro')); // closes the first one
+    await paying.services.call('/v1/checkout', body('pro')); // closes the first checkout
     const left = async (ms: number) => {
       await prune(paying.services.accounts.db, new Date(paying.clock.now().getTime() + ms));
       const [row] = await paying.rows<{ handled: number; waiting: number; checkouts: number }>(

@@ -15,10 +15,10 @@ import { noon, startRecordingUpstream, startTestGateway } from './recording-upst
 
 const aborts = Number(process.env['TEST_ABORTS'] ?? 2_000);
 const atOnce = 50;
-// What may be left of all aborts together: one that leaked its socket would leave some 10 KB.
+// The memory that all aborts together may leave: one that leaked its socket would leave some 10 KB.
 const heapGrowthMax = 6 * 1024 * 1024;
 
-/** A service that begins its answers and ends none: `/v1/…/held` not even the head. Reports each call that begins and is cut. */
+/** A service that begins its answers but never ends them; for `/v1/…/held` it sends not even the head. Reports each call that begins and is cut. */
 async function startHoldingService() {
   let open = 0;
   let begun = () => undefined as void;
@@ -41,7 +41,7 @@ async function startHoldingService() {
     url,
     openCalls: () => open,
     connections: () => new Promise<number>((resolve) => server.getConnections((_error, n) => resolve(n))),
-    /** Resolves when so many more calls have begun. */
+    /** Resolves when this many more calls have begun. */
     async hasBegun(calls: number): Promise<void> {
       await new Promise<void>((resolve) => {
         let left = calls;
@@ -75,7 +75,7 @@ test.after.always(async () => {
 
 const get = (path: string) => lines(`GET ${path} HTTP/1.1`, 'Host: a', `X-API-Key: ${client.key}`);
 
-/** Opens connections, sends each its request, leaves when `until` says so. */
+/** Opens connections, sends a request on each, and closes them once `until` resolves. */
 async function leaveTogether(path: string, until: 'sent' | 'begun' | 'first byte'): Promise<void> {
   const begun = until === 'begun' ? service.hasBegun(atOnce) : undefined;
   const sockets = Array.from({ length: atOnce }, () => openSocket(gateway.url));
@@ -109,7 +109,7 @@ async function leaveInEachWay(times: number): Promise<void> {
   }
 }
 
-/** The connections of this process, without those of accounts-api to its database, which come and go with its load. */
+/** The connections of this process, without those of accounts-api to its database, whose number varies with its load. */
 async function openSockets(): Promise<number> {
   const rows = await accounts.deps.db.sequelize.query<{ n: number }>(
     'select count(*)::int as n from pg_stat_activity where datname = current_database()',
@@ -132,7 +132,7 @@ function heapUsed(): number {
 }
 
 test.serial(
-  'a client that leaves in the middle of its own request leaves nothing behind, and no service is called',
+  'a client that leaves within its own request leaves nothing behind, and no service is called',
   async (t) => {
     const { received } = accountsApi;
     const before = { received: received.length, sockets: await openSockets() };
@@ -148,7 +148,7 @@ test.serial(
 );
 
 test.serial(
-  `after ${aborts} clients have left, no call, no socket and no memory is kept for them, and nothing was billed`,
+  `after ${aborts} clients have left, no call, socket or memory remains for them, and nothing was billed`,
   async (t) => {
     t.timeout(120_000 + aborts * 20);
     await leaveInEachWay(500);
@@ -168,8 +168,8 @@ test.serial(
 
     const answer = await fetch(`${gateway.url}/v1/series/whole`, { headers: { 'x-api-key': client.key } });
     t.is(await answer.text(), 'whole');
-    await gateway.close(); // hands over what it has journalled
+    await gateway.close(); // sends its journal
     t.is(sumOf(await accounts.ledger(client)).billed, 1);
-    t.is(await accounts.used(client), 1); // what was taken for those who left came back
+    t.is(await accounts.used(client), 1); // the calls reserved for the clients that left were freed
   },
 );

@@ -1,11 +1,11 @@
-// What gateways serve while accounts-api is away.
+// The calls that gateways serve while accounts-api is unavailable.
 import test from 'ava';
 import { startAccountsService } from '../services/accounts-service.ts';
 import { startProxy } from '../services/proxy.ts';
 import { until } from '../run/until.ts';
 import { noon, startTestGateway } from './recording-upstream.ts';
 
-test('while accounts-api is away a gateway serves the keys that it holds, answers 503 to others, and serves these when it is back', async (t) => {
+test('while accounts-api is unavailable a gateway serves cached keys, answers 503 to others, and serves these once it is back', async (t) => {
   const accounts = await startAccountsService(noon);
   t.teardown(() => accounts.close());
   const way = await startProxy(Number(new URL(accounts.url).port));

@@ -1,11 +1,11 @@
-// Damage to HTTP/1.1 answers. Hides which damage has confused parsers.
+// Damages HTTP/1.1 answers in ways that have confused parsers.
 import type { Random } from '../chaos/random.ts';
 
 export const lineEnd = '\r\n';
-// After some of them a parser expects no body, or another protocol.
+// After some of these a parser expects no body, or another protocol.
 const statuses = ['99', '100', '101', '101', '103', '199', '200', '204', '205', '304', '600'];
 
-/** Text that two parsers may read in two ways where it does not belong. */
+/** Text that two parsers may read differently in a wrong place. */
 const fragments = [
   ...[
     '\n',
@@ -85,7 +85,7 @@ const fragments = [
   'HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n',
 ];
 
-/** Lines that change what follows, or are not header lines. */
+/** Lines that change the meaning of the rest, or are not header lines. */
 const hostileLines = [
   ...[
     'Transfer-Encoding: chunked',
@@ -132,7 +132,7 @@ const hostileLines = [
   ],
 ];
 
-/** @param characters to pick from. */
+/** @param characters to choose from. */
 export function textOf(random: Random, characters: string, lengthMin: number, lengthMax: number): string {
   let text = '';
   for (let left = random.between(lengthMin, lengthMax); left > 0; left -= 1) {
@@ -141,7 +141,7 @@ export function textOf(random: Random, characters: string, lengthMin: number, le
   return text;
 }
 
-/** The text of the parts, in which parts and then bytes are changed. @param whole names, values, line ends and the like, in order. */
+/** The text of the parts after changes of parts, then of bytes. @param whole names, values, line ends and so on, in order. */
 export function damaged(random: Random, whole: readonly string[], times: number): string {
   const parts = [...whole];
   let ofBytes = 0;
@@ -154,12 +154,12 @@ export function damaged(random: Random, whole: readonly string[], times: number)
   return text;
 }
 
-/** The name of the header that frames the body; its line continues with a colon, blanks, the value, blanks, the line end. */
+/** The name of the header that frames the body; after it come a colon, blanks, the value, blanks and the line end. */
 function framingAt(parts: readonly string[]): number {
   return parts.findIndex((part) => /^(?:content-length|transfer-encoding)$/i.test(part));
 }
 
-/** Anywhere, near the end, where chunks and trailers are, or in the line that frames the body. */
+/** A position anywhere, near the end (in chunks and trailers), or in the line that frames the body. */
 function placeOfDamage(random: Random, parts: readonly string[]): number {
   const where = random.below(3);
   const framing = framingAt(parts);
@@ -195,13 +195,13 @@ function damagePart(random: Random, parts: string[]): void {
       if (/^[1-5]\d\d$/.test(part)) parts[at] = random.pick(statuses);
       else parts[at] = /^[\da-f]+$/i.test(part) ? otherNumber(random, part) : part + random.pick(fragments);
       break;
-    case 7: // lines are doubled or moved as well
+    case 7: // lines can also be doubled or moved
       parts.splice(at, 0, ...parts.slice(other, other + random.between(1, 8)));
       break;
     case 8:
       parts.splice(at, random.between(1, 8));
       break;
-    case 9: // within any line: between lines, that is mostly a line of its own
+    case 9: // within any line; between two lines it would usually become a line of its own
       parts.splice(at, 0, random.pick(hostileLines) + lineEnd);
       break;
     case 10: {

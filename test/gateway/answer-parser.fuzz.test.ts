@@ -1,5 +1,5 @@
-// Our parser of answers against Node's own client, on random answers, whole and damaged: what ours accepts, Node's reads in the same way.
-// FUZZ_ANSWERS (default 8000) is the number of answers, FUZZ_SEED that of the first one: each has its own seed.
+// Compares our parser of answers with Node's client on random answers, valid and damaged: Node must read every answer that ours accepts in the same
+// way. FUZZ_ANSWERS (default 8000) is the number of answers. Each has its own seed; FUZZ_SEED is the first.
 import { request, type ClientRequest, type IncomingMessage } from 'node:http';
 import { Duplex } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
@@ -13,10 +13,10 @@ const firstSeed = Number(process.env['FUZZ_SEED'] ?? 1);
 const atOnce = 200;
 const faultsShownMax = 10;
 
-/** What a parser has read so far. */
+/** What a parser has read of an answer. */
 interface Reading extends WantedAnswer {
   hasEnded: boolean;
-  /** What it has refused it for. */
+  /** The reason why it has refused the answer. */
   error: string | undefined;
 }
 
@@ -70,10 +70,10 @@ class OurReader implements Reader {
   }
 }
 
-/** A connection whose other end is the test. */
+/** A connection to the test. */
 class Wire extends Duplex {
   override _read(): void {
-    // What arrives is pushed.
+    // The test pushes the arriving bytes.
   }
 
   override _write(_chunk: unknown, _encoding: string, done: () => void): void {
@@ -86,7 +86,7 @@ class Wire extends Duplex {
   }
 }
 
-/** Node's client. A turn after it was made it reads what it receives at once. */
+/** Node's client. One turn after its creation, it reads arriving bytes at once. */
 class NodeReader implements Reader {
   readonly #wire = new Wire();
   readonly #request: ClientRequest;
@@ -104,7 +104,7 @@ class NodeReader implements Reader {
     this.#request.on('upgrade', () => (this.#error ??= 'upgrade'));
     this.#request.on('response', (answer) => {
       this.#answer = answer;
-      answer.on('error', () => undefined); // ours, of the end of the test
+      answer.on('error', () => undefined); // caused by the end of the test
     });
     this.#request.end();
   }
@@ -154,7 +154,7 @@ function same(one: WantedAnswer, other: WantedAnswer): boolean {
   );
 }
 
-/** @returns what is wrong, if anything is, and what became of the answer. */
+/** @returns the difference, if any, and the outcome for the answer. */
 function tryAnswer({ answer, node }: Trial): { fault?: string; outcome: string } {
   const ours = new OurReader(answer.method);
   for (const piece of answer.pieces) {
@@ -193,7 +193,7 @@ function describe({ seed, answer, node }: Trial, fault: string): string {
   return `FUZZ_SEED=${seed} FUZZ_ANSWERS=1: our parser ${fault}: ${answer.method} ${pieces}\nours: ${we}\nNode: ${they}`;
 }
 
-test('an answer that our parser accepts, Node’s own parser reads in the same way, and ours accepts all valid ones', async (t) => {
+test('Node’s parser reads every answer that our parser accepts in the same way, and ours accepts all valid ones', async (t) => {
   t.timeout(60_000 + answers);
   const outcomes = new Map<string, number>();
   const faults: string[] = [];

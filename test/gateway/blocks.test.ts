@@ -1,5 +1,5 @@
-// The blocks of calls that gateways hold: together they serve exactly the limit, what one holds and does not need another soon has, and
-// what a gateway held that is gone comes back once.
+// The blocks of calls granted to gateways: together they serve exactly the limit; unused calls of one soon move to another that needs them; and the
+// calls of a gateway that is gone are freed once.
 import { setImmediate as turn } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import { QueryTypes } from 'sequelize';
@@ -37,7 +37,7 @@ async function start(t: ExecutionContext, options: LifeOptions = {}): Promise<Ga
   return life;
 }
 
-/** @returns undefined if it is refused, or cannot be decided. */
+/** @returns undefined if the call is refused, or cannot be decided. */
 const isServed = async (life: GatewayLife, { accountId }: Client, calls: number): Promise<boolean> =>
   (await life.take(accountId, calls)).charge !== null;
 
@@ -46,7 +46,7 @@ interface MonthRow {
   out: number;
 }
 
-/** As PostgreSQL has it. */
+/** The stored block. */
 async function monthOf({ accountId }: Client, month = '2026-11-01'): Promise<MonthRow> {
   const [row] = await service.deps.db.sequelize.query<MonthRow>(
     'select used::float8 as used, out::float8 as out from accounts.quota_months where account_id = $1 and month = $2',
@@ -71,7 +71,7 @@ for (let round = 1; round <= 3; round += 1) {
       });
       await Promise.all(callers);
       t.true(served <= limit);
-      // On a busy machine some was not given back in time.
+      // On a busy machine, some calls are not returned in time.
       await until('all is served', async () => {
         for (const gateway of gateways) while (await isServed(gateway, client, 1)) served += 1;
         return served >= limit;
@@ -86,19 +86,19 @@ for (let round = 1; round <= 3; round += 1) {
 }
 
 test.serial(
-  'calls that an idle gateway holds are recalled for another one that needs all that is left',
+  'calls granted to an idle gateway are recalled for another one that needs all remaining calls',
   async (t) => {
     const client = await service.newClient('free');
     const [idle, other] = [await start(t), await start(t)];
     t.true(await isServed(idle, client, 1));
     t.true((await monthOf(client)).out > 1, 'it holds more');
-    // One call waits for them; on a busy machine it is refused before they have come, and tries again.
+    // A call waits for them; on a busy machine it is refused before they have arrived, and is retried.
     await until('the other is granted all', () => isServed(other, client, limit - 1));
     t.false(await isServed(idle, client, 1));
   },
 );
 
-test.serial('calls that are under way are not recalled', async (t) => {
+test.serial('calls in flight are not recalled', async (t) => {
   const client = await service.newClient('free');
   const [busy, other] = [await start(t), await start(t)];
   const { charge } = await busy.begin(client.accountId, 600);
@@ -109,13 +109,13 @@ test.serial('calls that are under way are not recalled', async (t) => {
   t.deepEqual(await monthOf(client), { used: limit, out: 0 });
 });
 
-test.serial('a successor with the journal gives back at once what a killed gateway held', async (t) => {
+test.serial('a successor with the journal frees the calls of a killed gateway at once', async (t) => {
   const client = await service.newClient('free');
   const killed = await start(t, { journalDirectory: newDirectory() });
   const other = await start(t);
   t.true(await isServed(killed, client, 5));
   t.truthy((await killed.begin(client.accountId, 300)).charge, 'it is cut');
-  await turn(); // what is served is on the disk
+  await turn(); // the served calls are on the disk
   const journalDirectory = killed.crash();
   t.false(await isServed(other, client, limit - 5));
   const successor = await start(t, { journalDirectory });
@@ -125,7 +125,7 @@ test.serial('a successor with the journal gives back at once what a killed gatew
 });
 
 test.serial(
-  'what a killed gateway had under way is spendable when it has been gone for two minutes, once; the usage never counts it',
+  'calls that were in flight at a killed gateway are freed once, after two minutes, and never counted as usage',
   async (t) => {
     const client = await service.newClient('free');
     const [killed, other] = [await start(t), await start(t)];
@@ -148,7 +148,7 @@ test.serial(
   },
 );
 
-test.serial('a gateway that stops gives back what it holds', async (t) => {
+test.serial('a stopping gateway returns its granted calls', async (t) => {
   const client = await service.newClient('free');
   const life = await startLife(service);
   t.true(await isServed(life, client, 3));
@@ -179,7 +179,7 @@ for (const [outage, more] of [
   ['open', 1200],
 ] as const) {
   test.serial(
-    `while accounts-api is away a lease serves ${more} calls beyond those held with QUOTA_OUTAGE=${outage}, which are charged afterwards, and again in the next outage`,
+    `while accounts-api is unavailable a lease serves ${more} calls beyond the granted ones with QUOTA_OUTAGE=${outage}; they are charged afterwards, and the next outage allows them again`,
     async (t) => {
       const client = await service.newClient('free');
       const way = createWay();
@@ -207,7 +207,7 @@ for (const [outage, more] of [
 }
 
 test.serial(
-  'in an outage nobody is served beyond what was left, nor an account that is not known',
+  'in an outage no account is served beyond its remaining calls, and no unknown account is served',
   async (t) => {
     const [client, unknown] = [await service.newClient('free'), await service.newClient('free')];
     const way = createWay();
@@ -223,7 +223,7 @@ test.serial(
   },
 );
 
-test.serial('a want that is refused as malformed counts as an outage, handled by QUOTA_OUTAGE', async (t) => {
+test.serial('a request for calls refused as malformed counts as an outage, as by QUOTA_OUTAGE', async (t) => {
   const client = await service.newClient('free');
   let isRefused = false;
   const life = await start(t, {
@@ -239,7 +239,7 @@ test.serial('a want that is refused as malformed counts as an outage, handled by
 });
 
 test.serial(
-  'a call under way when the lease ends may be served until the life may be closed, and not after',
+  'a call in flight when the lease ends may be served until the life may be closed, and not after',
   async (t) => {
     const client = await service.newClient('free');
     const way = createWay();
@@ -267,7 +267,7 @@ test.serial(
 );
 
 test.serial(
-  'what a life had served before it was closed is charged when it is reported, beyond the limit',
+  'calls that a life had served before it was closed are charged when reported, even beyond the limit',
   async (t) => {
     const client = await service.newClient('free');
     const way = createWay();
@@ -299,7 +299,7 @@ test.serial('a month that is used up is refused without asking again, until the 
   t.is(await service.used(client), limit + 1);
 });
 
-test.serial('a lower plan applies at once at gateways that hold calls of the higher one', async (t) => {
+test.serial('a lower plan applies at once at gateways with calls granted under the higher one', async (t) => {
   const client = await service.newClient('starter');
   const gateways = [await start(t), await start(t)];
   for (const life of gateways) t.true(await isServed(life, client, 400));
@@ -314,7 +314,7 @@ test.serial('a lower plan applies at once at gateways that hold calls of the hig
 });
 
 test.serial(
-  'a failed call is spendable at once at its gateway, and at another one that needs it',
+  'a failed call is available again at once at its gateway, and at another one that needs it',
   async (t) => {
     const client = await service.newClient('free');
     const [one, other] = [await start(t), await start(t)];
@@ -329,7 +329,7 @@ test.serial(
 );
 
 test.serial(
-  'when the month turns, what is held of the old one goes back, and the new one has all calls',
+  'when a month ends, its granted calls are returned, and the new month has all its calls',
   async (t) => {
     t.teardown(() => service.clock.set(november));
     const client = await service.newClient('free');

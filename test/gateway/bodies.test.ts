@@ -1,4 +1,4 @@
-// The memory of request bodies: bounded for the whole process, however many come and never end, and however they are cut into chunks.
+// The memory of request bodies: bounded for the whole process, however many bodies never end, and however they are split into chunks.
 import type { Socket } from 'node:net';
 import test from 'ava';
 import { until } from '../run/until.ts';
@@ -9,7 +9,7 @@ import { exchange, lines, openSocket, parseAnswers } from './raw.ts';
 const accountsApi = await startRecordingUpstream('accounts-api');
 accountsApi.answerOurselves = (_request, response) => void response.end('{"is_on":true}');
 const kb = 1024;
-/** A megabyte for all bodies, half of it for one address. */
+/** One megabyte for all bodies, half of it per address. */
 const gateway = await startTestGateway({
   accountsApiUrls: [accountsApi.url],
   bodiesMb: 1,
@@ -27,14 +27,14 @@ const head = (path: string, from: string, ...framing: string[]) =>
     ...[`Stripe-Signature: ${signature}`, ...framing],
   );
 
-/** Connections with a body whose last byte never comes, and how many were refused with which status. */
+/** Opens connections with bodies whose last byte never arrives. @returns how many were refused, by status. */
 async function sendUnfinished(count: number, path: string, bytes: number, from: (i: number) => string) {
   const refused: number[] = [];
   const sockets: Socket[] = [];
   for (let i = 0; i < count; i += 1) {
     const socket = openSocket(gateway.url);
     sockets.push(socket);
-    socket.on('error', () => socket.destroy()); // refused while it still sends
+    socket.on('error', () => socket.destroy()); // refused while it is still sending
     socket.on('data', (chunk: Buffer) => {
       for (const { status } of parseAnswers(chunk.toString('latin1'))) refused.push(status);
     });
@@ -85,7 +85,7 @@ test.serial('a refusal has Retry-After and closes the connection', async (t) => 
   t.regex(answer?.body ?? '', /"code":"rate_limited","message":"Too many concurrent request bodies/);
 });
 
-test.serial('a body in chunks of one byte arrives as it was sent', async (t) => {
+test.serial('a body in chunks of one byte arrives unchanged', async (t) => {
   accountsApi.received.length = 0;
   const text = JSON.stringify({ email: 'a'.repeat(10_000) });
   const chunks = text.replaceAll(/./g, '1\r\n$&\r\n');

@@ -1,4 +1,4 @@
-// Calls of one account at several gateways at once, and what the gateways allow it in a second.
+// Concurrent calls of one account at several gateways, and the number that the gateways allow in a second.
 import { until } from '../run/until.ts';
 import type { TestGateway } from './recording-upstream.ts';
 
@@ -6,7 +6,7 @@ type Gateways = readonly Pick<TestGateway, 'url'>[];
 
 const ask = (url: string, key: string) => fetch(`${url}/v1/series/A`, { headers: { 'x-api-key': key } });
 
-/** Calls all at once, at one gateway after the other. @returns the statuses. */
+/** Makes all calls at once, distributed over the gateways. @returns the statuses. */
 export function callAll(gateways: Gateways, key: string, calls: number): Promise<number[]> {
   return Promise.all(
     Array.from({ length: calls }, async (_, i) => {
@@ -35,8 +35,8 @@ export async function serveTheRest(gateways: Gateways, key: string): Promise<num
 }
 
 /**
- * How many calls each gateway allows an account in a second. @param key of an account that has not called in this second, whose calls at
- * one gateway are not known to the next yet.
+ * The number of calls that each gateway allows an account in a second. @param key of an account without calls in this second, so that no gateway
+ * knows of calls at another one yet.
  */
 export async function allowancesAt(gateways: Gateways, key: string): Promise<number[]> {
   const answers = await Promise.all(gateways.map(({ url }) => ask(url, key)));
@@ -49,13 +49,13 @@ export async function allowancesAt(gateways: Gateways, key: string): Promise<num
   );
 }
 
-/** So few calls of its own do not look like those that the first gateway has served. */
+/** So few calls that they cannot be mistaken for those served by the first gateway. */
 const callsAtFirst = 50;
 const roundsMost = 40;
 
 /**
- * Resolves once the other gateways count what the first one has served. @param newKey makes an account without a monthly limit, whose calls
- * per second are `perSecond`.
+ * Resolves once the other gateways count the calls served by the first one. @param newKey creates an account without a monthly limit and with
+ * `perSecond` calls per second.
  */
 export async function countTogether(
   [first, ...others]: Gateways,

@@ -1,4 +1,4 @@
-// How many answers of an account are under way at once, and how long one may take as a whole.
+// The limit of concurrent answers per account, and the total deadline of an answer.
 import type { ServerResponse } from 'node:http';
 import test, { type ExecutionContext } from 'ava';
 import { until, within } from '../run/until.ts';
@@ -14,7 +14,7 @@ const most = 3;
 const all = unhurried(projectPlans()).all.map((plan) => ({ ...plan, concurrency: most }));
 const plans = { ...projectPlans(), all, get: (id: string) => all.find((plan) => plan.id === id) };
 
-/** Answers begin at the path /v1/series/HELD, and end when the test ends them; other paths are answered at once. */
+/** Answers to /v1/series/HELD begin at once and end when the test ends them; other paths are answered at once. */
 function holdAnswers({ dataApi }: TestGateway): ServerResponse[] {
   const held: ServerResponse[] = [];
   const answerOthers = dataApi.answer;
@@ -27,10 +27,10 @@ function holdAnswers({ dataApi }: TestGateway): ServerResponse[] {
   return held;
 }
 
-// An answer that nothing refers to is collected some time, and its connection closed: so they are kept.
+// References keep the answers from being garbage-collected, which would close their connections.
 const begunAnswers: Promise<Response>[] = [];
 
-/** Calls for an answer that is held. `head` resolves when its head has arrived. */
+/** Requests a held answer. `head` resolves when its head has arrived. */
 function begin(gateway: TestGateway, key: string) {
   const client = new AbortController();
   const head = fetch(`${gateway.url}/v1/series/HELD`, {
@@ -92,7 +92,7 @@ for (const [name, redisUrl] of [
   });
 }
 
-test('an answer that exceeds its deadline is 504, or cut off if it has begun, and its call is not billed', async (t) => {
+test('an answer that exceeds its deadline is 504, or cut off if it has begun, and the call is not billed', async (t) => {
   const gateway = await startTestGateway({ accounts, plans, answerWithinMs: 1_500 });
   t.teardown(() => gateway.close());
   const client = await accounts.newClient('free');

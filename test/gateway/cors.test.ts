@@ -66,11 +66,11 @@ test.serial("the dashboard's pages may call account and sign-in endpoints, witho
   t.is(refused.headers.get('access-control-allow-origin'), dashboard, 'a page can read why it was refused');
 });
 
-/** What a browser shows to every page, and what is for the browser itself and for caches. */
+/** Headers that browsers always expose to pages, and headers for the browser itself and for caches. */
 const notForPages =
   /^(access-control-.*|cache-control|clear-site-data|content-security-policy|last-modified|location|referrer-policy|set-cookie|vary|www-authenticate)$/i;
 
-test.serial('a page can read every header of the OpenAPI document that means something to it', async (t) => {
+test.serial('a page can read every relevant header in the OpenAPI document', async (t) => {
   const { components } = publishedDocument() as { components: { headers: object } };
   const meant = Object.keys(components.headers).filter((name) => !notForPages.test(name));
   t.true(meant.length >= 10);
@@ -143,7 +143,7 @@ test.serial('if no origin is configured, no foreign page may call an account end
   }
 });
 
-test.serial('a preflight is answered by the gateway: it reaches no service and costs nothing', async (t) => {
+test.serial('a preflight is answered by the gateway, reaches no service and costs nothing', async (t) => {
   const services = () => gateway.dataApi.received.length + accountsApi.received.length;
   const before = services();
   await preflight('/v1/series/A', dashboard);

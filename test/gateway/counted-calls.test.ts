@@ -1,4 +1,4 @@
-// Calls counted against the second, in Redis, and the month: what is refused costs nothing, and what is served costs as much as it is.
+// Calls counted per second, in Redis, and per month: refused calls cost nothing, and served ones are charged exactly.
 import test from 'ava';
 import { createKey, revokeKey } from '../../accounts-api/operator/operator.ts';
 import { until } from '../run/until.ts';
@@ -12,7 +12,7 @@ const freeLimit = 1_000;
 test.before(async () => {
   redis = await startRedis();
   const plans = unhurried(projectPlans());
-  // A plan that nobody else is on, slow enough to be met.
+  // A plan that no other test uses, with a rate limit that the test can reach.
   const slow = { ...plans.all[0], id: 'slow', name: 'Slow', calls_second: 30, features: [] };
   const all = [...plans.all, slow as (typeof plans.all)[number]];
   services = await startServices({
@@ -28,17 +28,17 @@ test.after.always(async () => {
 
 const get = (key: string, query = '') => services.call(`/v1/series/A${query}`, { key });
 
-/** @returns how many calls it serves. */
+/** @returns the number of served calls. */
 async function warmUp(key: string): Promise<number> {
   await get(key);
   return 1;
 }
 
-/** Resolves when the account's month was charged with so many calls. */
+/** Resolves when this many calls have been charged to the account's month. */
 async function untilUsed(key: string, wanted: number): Promise<void> {
   await until(`${wanted} calls are used`, async () => {
     const { json } = await services.call('/v1/usage', { key });
-    return (json as { data?: { used: number } }).data?.used === wanted; // else it met the limit of the second
+    return (json as { data?: { used: number } }).data?.used === wanted; // otherwise the rate limit was reached
   });
 }
 
@@ -60,13 +60,13 @@ test.serial('of 200 calls at once with 100 left, exactly 100 are served', async 
     { bind: [accountId, freeLimit - 100 - calls] },
   );
   await services.setPlan(accountId, 'starter');
-  await services.setPlan(accountId, 'free'); // the gateway asks again what is used
+  await services.setPlan(accountId, 'free'); // the gateway requests the usage again
   const answers = await Promise.all(Array.from({ length: 200 }, () => get(key)));
   t.is(answers.filter(({ status }) => status === 200).length, 100);
   t.is(answers.filter(({ status }) => status === 402).length, 100);
 });
 
-test.serial('a call that its plan refuses costs nothing, though it was charged at first', async (t) => {
+test.serial('a call refused by the plan costs nothing, although it was charged at first', async (t) => {
   const { key } = await services.accountWithKey('free');
   const calls = await warmUp(key);
   for (let i = 0; i < 10; i += 1) t.is((await get(key, '?vintage=2024-01-31')).status, 403);
@@ -81,7 +81,7 @@ test.serial(
     const calls = await warmUp(key);
     const beganAtMs = performance.now();
     const answers = await Promise.all(Array.from({ length: 100 }, () => get(key)));
-    const seconds = Math.ceil((performance.now() - beganAtMs) / 1000) + 1; // that the calls may have fallen into
+    const seconds = Math.ceil((performance.now() - beganAtMs) / 1000) + 1; // the number of seconds that the calls may span
     const served = answers.filter(({ status }) => status === 200).length;
     const refused = answers.filter(({ status }) => status === 429).length;
     t.is(served + refused, 100);

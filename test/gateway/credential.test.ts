@@ -82,7 +82,7 @@ for (const [name, pipeline] of Object.entries(routeFile.pipelines)) {
 }
 
 test.serial(
-  'data and account endpoints take the key from X-API-Key, from a bearer token or from the parameter',
+  'data and account endpoints accept the key in X-API-Key, as a bearer token or as the parameter',
   async (t) => {
     for (const at of ['/v1/series/A', '/v1/usage']) {
       t.is((await fetch(gateway.url + at, { headers: { 'x-api-key': key } })).status, 200);
@@ -105,7 +105,7 @@ test.serial(
   },
 );
 
-test.serial('Basic authentication takes the key as user name or as password', async (t) => {
+test.serial('Basic authentication accepts the key as user name or as password', async (t) => {
   const ask = (authorization: string, at = '/v1/series/A') =>
     fetch(gateway.url + at, { headers: { authorization } });
   for (const at of ['/v1/series/A', '/v1/usage']) {
@@ -120,7 +120,7 @@ test.serial('Basic authentication takes the key as user name or as password', as
   });
 });
 
-test.serial('a client is asked for Basic authentication, the script of a page is not', async (t) => {
+test.serial('a client gets a challenge for Basic authentication, a script of a page does not', async (t) => {
   const challenge = async (headers: Record<string, string> = {}, at = '/v1/series/A') =>
     /^www-authenticate: (.*)$/im.exec(await rawHeaders(`GET ${at} HTTP/1.1`, headers))?.[1]?.trim();
   const both = 'ApiKey, Basic realm="Almanac", charset="UTF-8"';
@@ -206,7 +206,7 @@ test.serial('a credential given twice is refused, even if both are the same', as
 });
 
 test.serial(
-  'a key and a session in one request are refused: they may belong to different accounts',
+  'a key and a session in one request are refused, as they may belong to different accounts',
   async (t) => {
     const before = reached();
     const response = await fetch(`${gateway.url}/v1/usage`, {
@@ -238,7 +238,7 @@ test.serial('a session gives no access to a data endpoint', async (t) => {
   t.is(response.status, 401);
 });
 
-test.serial('a key that was revoked is refused on the next request', async (t) => {
+test.serial('a revoked key is refused on the next request', async (t) => {
   const revoked = await accounts.newClient('enterprise');
   const call = () => fetch(`${gateway.url}/v1/series/A`, { headers: { 'x-api-key': revoked.key } });
   t.is((await call()).status, 200);
@@ -277,7 +277,7 @@ test.serial('a key never reaches a URL or a header of a service, nor the log', a
 });
 
 test.serial('if accounts-api is unavailable, a call is 503, never 401', async (t) => {
-  const alone = await startTestGateway(); // nobody is in accounts-api's place
+  const alone = await startTestGateway(); // without an accounts-api
   t.teardown(() => alone.close());
   const response = await fetch(`${alone.url}/v1/series/A`, { headers: { 'x-api-key': key } });
   t.like(await errorOf(response), { status: 503, code: 'unavailable' });

@@ -63,7 +63,7 @@ async function ask(
   });
 }
 
-test('every URL of the app is answered with its page, which browsers ask for again each time', async (t) => {
+test('every URL of the app is answered with its page, which browsers revalidate each time', async (t) => {
   const url = shared.url;
   for (const at of dashboardPaths) {
     const answer = await ask(url + at);
@@ -74,7 +74,7 @@ test('every URL of the app is answered with its page, which browsers ask for aga
   }
 });
 
-test('the page may run and load files of the gateway alone, and nothing inline', async (t) => {
+test('the page may run and load only files of the gateway, and nothing inline', async (t) => {
   const url = shared.url;
   const { headers } = await ask(url);
   const policy = String(headers['content-security-policy']);
@@ -85,7 +85,7 @@ test('the page may run and load files of the gateway alone, and nothing inline',
   t.is(headers['referrer-policy'], 'same-origin');
 });
 
-test('a file of the app may be kept for ever, and is sent in the encoding that the browser takes', async (t) => {
+test('a file of the app can be cached for ever, and is sent in an encoding that the browser accepts', async (t) => {
   const url = `${shared.url}/assets/app-1.js`;
   const decoders = { br: zlib.brotliDecompressSync, gzip: zlib.gunzipSync };
   for (const [name, decode] of Object.entries(decoders)) {
@@ -104,7 +104,7 @@ test('a file of the app may be kept for ever, and is sent in the encoding that t
   t.is(both.headers['content-encoding'], 'br');
 });
 
-test('a page that the browser has already is not sent again', async (t) => {
+test('a page that the browser already has is not sent again', async (t) => {
   const url = shared.url;
   for (const encoding of ['identity', 'gzip', 'br']) {
     const headers = { 'accept-encoding': encoding };
@@ -127,7 +127,7 @@ test('HEAD is answered like GET, without the body', async (t) => {
   }
 });
 
-test('what an error code means is a page of the dashboard for browsers, and plain HTML for programs', async (t) => {
+test('the explanation of an error code is a page of the dashboard for browsers, and plain HTML for programs', async (t) => {
   const [withDashboard, without] = [shared.url, await gatewayWith(t)];
   const asBrowser = { headers: { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' } };
   const page = await ask(`${withDashboard}/docs/errors`, asBrowser);
@@ -140,7 +140,7 @@ test('what an error code means is a page of the dashboard for browsers, and plai
   }
 });
 
-test('files that are not there, and what lies beside the app, are 404 in the envelope', async (t) => {
+test('missing files, and files next to the app, are answered 404 with the envelope', async (t) => {
   const url = shared.url;
   const missing = [
     '/assets/app-2.js',

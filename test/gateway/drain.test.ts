@@ -15,7 +15,7 @@ import {
 const accounts = await startAccountsService(noon);
 test.after.always(() => accounts.close());
 
-/** One call over a connection that is kept. */
+/** One call over a keep-alive connection. */
 function get(url: string, agent: Agent, key: string): Promise<{ status: number; closes: boolean }> {
   return new Promise((resolve, reject) => {
     request(url, { agent, headers: { 'x-api-key': key } }, (response) => {
@@ -30,7 +30,7 @@ function get(url: string, agent: Agent, key: string): Promise<{ status: number; 
   });
 }
 
-test('closing under load loses no call: readiness ends first, then connections, then the calls under way', async (t) => {
+test('closing under load loses no call: readiness ends first, then connections, then the calls in flight', async (t) => {
   const gateway = await startTestGateway({ accounts, drainDelayMs: 300 });
   t.teardown(() => gateway.close());
   const client = await accounts.newClient('enterprise');
@@ -38,7 +38,7 @@ test('closing under load loses no call: readiness ends first, then connections, 
   t.teardown(() => agent.destroy());
   const answers: { status: number; closes: boolean }[] = [];
   const balancer = { ready: true };
-  // Each client goes on until the balancer in front of it would have stopped sending.
+  // Each client continues until the balancer in front of the gateway would have stopped sending calls.
   const clients = Array.from({ length: 8 }, async () => {
     while (balancer.ready) answers.push(await get(`${gateway.url}/v1/series/A`, agent, client.key));
   });
@@ -59,7 +59,7 @@ test('closing under load loses no call: readiness ends first, then connections, 
   t.is(await accounts.used(client), served);
 });
 
-test('a call under way when closing begins is answered completely, and is in the usage', async (t) => {
+test('a call in flight when closing begins is answered completely and counted in the usage', async (t) => {
   const gateway = await startTestGateway({ accounts });
   t.teardown(() => gateway.close());
   const client = await accounts.newClient('enterprise');
@@ -103,7 +103,7 @@ test('a service that is stopped under load ends, and no call is lost if another 
   t.deepEqual([...seen], [200]);
 });
 
-test('a gateway that stops reports its usage, whatever other gateways have left in Redis', async (t) => {
+test('a stopping gateway reports its usage, whatever other gateways have left in Redis', async (t) => {
   const redis = await startRedis();
   t.teardown(() => redis.stop());
   const gateway = await startTestGateway({ accounts, redisUrl: redis.url, settleEveryMs: 60_000 });
@@ -111,15 +111,15 @@ test('a gateway that stops reports its usage, whatever other gateways have left 
   const client = await accounts.newClient('free');
   const headers = { 'x-api-key': client.key };
   t.is((await fetch(`${gateway.url}/v1/series/A`, { headers })).status, 200);
-  const farAhead = Date.now() + 3_600_000; // or it would expire
+  const farAhead = Date.now() + 3_600_000; // otherwise it would expire
   await redis.command('hset', 'almanac:answers', 'another', `${farAhead} {"of":"another version"}`);
   await gateway.close();
   t.deepEqual(sumOf(await accounts.ledger(client)), { calls: 1, billed: 1 });
 });
 
-test('a gateway that cannot keep its journal does not start, and leaves its port', async (t) => {
+test('a gateway that cannot store its journal does not start, and frees its port', async (t) => {
   const port = await freePort();
-  const journalDirectory = `${import.meta.filename}/journal`; // no directory can be made within a file
+  const journalDirectory = `${import.meta.filename}/journal`; // no directory can be created below a file
   await t.throwsAsync(startTestGateway({ port, journalDirectory }), { code: 'ENOTDIR' });
   const next = await startTestGateway({ port });
   await next.close();

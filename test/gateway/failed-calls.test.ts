@@ -1,5 +1,5 @@
-// Calls that hold a part of the month without being served: what a failed one held is spendable at once, one that is under way is
-// waited for. What a gateway held that is gone comes back once: see blocks.test.ts.
+// Calls that reserve a part of the month without being served: a failed call frees its reservation at once, and calls wait for one in flight. For the
+// reservations of a gateway that is gone, see blocks.test.ts.
 import test, { type ExecutionContext } from 'ava';
 import { closeLives } from '../../accounts-api/heartbeat/blocks.ts';
 import { noon, startTestGateway, type Answer, type TestGateway } from './recording-upstream.ts';
@@ -26,7 +26,7 @@ async function clientWithLeft(left: number): Promise<Caller> {
   return client;
 }
 
-/** 404 to what is asked for as `GONE`, nothing to `HANG` before it is let go, 200 to the rest. */
+/** Answers 404 to `GONE`, answers `HANG` only once it is released, and answers 200 to all others. */
 function answering(): { answer: Answer; hanging: () => number; letGo(status: number): void } {
   const waiting: ((status: number) => void)[] = [];
   return {
@@ -85,7 +85,7 @@ test.serial(`what failed calls held is spendable at another gateway, which waits
 });
 
 test.serial(
-  `a list of more series than calls are left is refused whole, and all that is left is served next, at any gateway`,
+  `a list with more series than remaining calls is refused as a whole; all remaining calls can then be served at any gateway`,
   async (t) => {
     const [one, other] = [await start(t), await start(t)];
     const client = await clientWithLeft(10);
@@ -99,7 +99,7 @@ test.serial(
 );
 
 test.serial(
-  `while the last calls of a month are under way the next are refused, and when they fail they are served`,
+  `while the last calls of a month are in flight the next are refused; once those fail, the next are served`,
   async (t) => {
     const [one, other] = [await start(t), await start(t)];
     const { answer, hanging, letGo } = answering();
@@ -117,7 +117,7 @@ test.serial(
 );
 
 test.serial(
-  `a call that was under way when its gateway was paused for more than two minutes is cut off, and its quota is spent by the next`,
+  `a call in flight at a gateway that is paused for more than two minutes is cut off, and the next call uses its quota`,
   async (t) => {
     const gateway = await start(t);
     const { answer, hanging, letGo } = answering();
@@ -129,7 +129,7 @@ test.serial(
     t.teardown(() => accounts.clock.set(noon));
     letGo(200);
     await t.throwsAsync(paused);
-    // The same by PostgreSQL's clock, if no message has prolonged the lease since.
+    // The same by PostgreSQL's clock, unless a message has extended the lease since.
     await accounts.deps.db.sequelize.query(
       "update accounts.gateways set leased_until = leased_until - interval '3 minutes'",
     );

@@ -1,4 +1,4 @@
-// Bulk files are charged by the file: one call for all ranges that a key reads of it on a day, over all gateways.
+// Bulk files are charged per file: one call for all ranges that a key reads on a day, at all gateways together.
 import test from 'ava';
 import { createKey } from '../../accounts-api/operator/operator.ts';
 import { startAccountsService, sumOf } from '../services/accounts-service.ts';
@@ -37,7 +37,7 @@ async function read(url: string, key: string, name = file, method = 'GET'): Prom
   return response.status;
 }
 
-/** Resolves when so many calls of the account are in the ledger and so many are charged, there and in its month. */
+/** Resolves when the ledger has this many calls of the account, and this many are billed, in the ledger and in the month. */
 async function untilCounted(
   client: { accountId: string; keyId: string },
   calls: number,
@@ -61,7 +61,7 @@ test.serial('200 ranges of one file cost one call, and each reaches data-api wit
   await untilCounted(client, 201, 1);
 });
 
-test.serial('ranges that begin at once over two gateways cost one call together', async (t) => {
+test.serial('concurrent ranges at two gateways cost one call together', async (t) => {
   const client = await accounts.newClient('pro');
   const urls = [one.url, other.url, one.url, other.url, one.url, other.url];
   t.deepEqual(new Set(await Promise.all(urls.map((url) => read(url, client.key)))), new Set([206]));
@@ -70,7 +70,7 @@ test.serial('ranges that begin at once over two gateways cost one call together'
   await untilCounted(client, 7, 1);
 });
 
-test.serial('another file, another key and another day are another call each', async (t) => {
+test.serial('another file, another key and another day each cost another call', async (t) => {
   const client = await accounts.newClient('pro');
   const second = await createKey(accounts.deps, client.accountId, 'second');
   await read(one.url, client.key);
@@ -82,7 +82,7 @@ test.serial('another file, another key and another day are another call each', a
   t.pass();
 });
 
-test.serial('a range that is refused costs nothing, and the next one that is served pays', async (t) => {
+test.serial('a refused range costs nothing, and the next served one is charged', async (t) => {
   const client = await accounts.newClient('pro');
   one.dataApi.answer = refuseRange;
   t.is(await read(one.url, client.key), 416);
@@ -94,7 +94,7 @@ test.serial('a range that is refused costs nothing, and the next one that is ser
 });
 
 test.serial(
-  'with the last call of the month a file is read to its end, and no other one is begun',
+  'with the last call of the month a file can be read to its end, and no other file can be begun',
   async (t) => {
     const client = await accounts.newClient('pro');
     await read(one.url, client.key);

@@ -32,10 +32,10 @@ async function lastIsCut(): Promise<void> {
   await within('the call to data-api is cut', last.cut);
 }
 
-/** Nobody listens there. A port that was just closed may be another server's a moment later. */
+/** A port without a listener. A port that was just closed may soon be used by another server. */
 const nobody = 'http://127.0.0.1:1';
 
-/** A server that cuts every connection after the first bytes, `times` times, then answers; those of heartbeats always, and does not count them. */
+/** A server that cuts the first `times` connections after the first bytes, then answers. It always cuts heartbeats, without counting them. */
 async function resettingServer(times: number) {
   let connections = 0;
   const server = createTcpServer((socket) => {
@@ -58,7 +58,7 @@ async function resettingServer(times: number) {
   };
 }
 
-/** A server whose answers keep the connection, saying for how long or not; reports when the gateway closes the one it has. */
+/** A server with keep-alive answers, with or without a hint of the timeout; reports when the gateway closes its connection. */
 async function idleServer(keepAlive: string) {
   const closed = Promise.withResolvers<string>();
   const server = createTcpServer((socket) => {
@@ -80,7 +80,7 @@ test.serial(
   async (t) => {
     const hint = 'keep-alive: timeout=1\r\n';
     const ends: Promise<string>[] = [];
-    // The one without a hint is idle first, so that it would be closed first if hints were not heeded.
+    // The one without a hint becomes idle first, so it would be closed first if hints were ignored.
     for (const keepAlive of ['', hint]) {
       const server = await idleServer(keepAlive);
       t.teardown(server.close);
@@ -93,7 +93,7 @@ test.serial(
   },
 );
 
-test.serial('a service that is down is answered 502 with an envelope that contains no URL', async (t) => {
+test.serial('a call to an unreachable service is 502, with an envelope that contains no URL', async (t) => {
   const alone = await startTestGateway({ dataApiUrls: [nobody] });
   t.teardown(() => alone.close());
   const response = await fetch(`${alone.url}/v1/catalog`);
@@ -137,7 +137,7 @@ test.serial(
     await until('five calls are held', () => held.length === 5);
     for (const answer of held) answer();
     for (const response of await Promise.all(first)) await response.text();
-    // As after the service was replaced: what was open before is dead, though the gateway was not notified.
+    // As after a replacement of the service: the old connections are dead, but the gateway does not know.
     const dead = service.connections();
     t.is(dead, 5);
     service.answer = (socket, request) => {
@@ -161,7 +161,7 @@ test.serial('a read is sent at most twice', async (t) => {
   t.is(server.connections(), 2);
 });
 
-test.serial('a read that one instance cut and the other refused is sent to the first again', async (t) => {
+test.serial('a read cut by one instance and refused by the other is sent to the first again', async (t) => {
   const server = await resettingServer(1);
   t.teardown(() => server.close());
   const alone = await startTestGateway({ dataApiUrls: [nobody, server.url] });
@@ -205,7 +205,7 @@ for (const [kind, method, path, failed] of [
       metrics: { host: '127.0.0.1', port: 0 },
     });
     t.teardown(() => alone.close());
-    /** Of data-api and of accounts-api. */
+    /** One of data-api, and one of accounts-api. */
     const states = async (): Promise<readonly string[]> => {
       const text = await (await fetch(`${alone.gateway.metricsUrl}/metrics`)).text();
       return [...(text.match(/(?<=^almanac_gateway_upstream_up.* )\d$/gm) ?? [])];
@@ -241,7 +241,7 @@ test.serial('when the client leaves, the request to the service is aborted', asy
 });
 
 test.serial(
-  'when the client leaves in the middle of an answer, the call to the service is aborted',
+  'when the client leaves during the answer, the gateway aborts its own call to the service',
   async (t) => {
     dataApi.answer = (_request, response) => void response.writeHead(200).write('first');
     const socket = openSocket(gateway.url);
@@ -262,7 +262,7 @@ test.serial('an answer that a service cuts off is cut off for the client too, no
 });
 
 test.serial(
-  'when a service fails in mid-body, the client sees a cut connection, not a short answer',
+  'when a service fails within a body, the client sees a cut connection, not a short answer',
   async (t) => {
     const service = await startService({
       log: silentLog,
@@ -304,7 +304,7 @@ test.serial('connection headers of a service are not passed on to the client', a
   t.is(response.headers.get('connection'), 'keep-alive');
   t.is(response.headers.get('keep-alive'), 'timeout=65');
   t.is(response.headers.get('etag'), '"a"');
-  // The service's stages, then the gateway's.
+  // The stages of the service, then those of the gateway.
   t.regex(
     response.headers.get('server-timing') ?? '',
     /^db;dur=1\.00, credential;dur=[\d.]+, rate;dur=[\d.]+, quota;dur=[\d.]+, upstream;dur=[\d.]+, gateway;dur=[\d.]+$/,
@@ -331,7 +331,7 @@ test.serial('connection headers of accounts-api to a write are not passed on eit
 });
 
 test.serial(
-  'what a service says in an x-almanac header never reaches a client, of a read or a write',
+  'the x-almanac headers of a service never reach a client, whether it reads or writes data',
   async (t) => {
     const accountsApi = await startRecordingUpstream('accounts-api');
     t.teardown(() => accountsApi.close());
@@ -360,7 +360,7 @@ test.serial(
   },
 );
 
-test.serial('of a client’s headers, only those that the services read are passed on', async (t) => {
+test.serial('only the client headers that services read are passed on', async (t) => {
   const read = {
     accept: 'text/csv',
     'accept-encoding': 'gzip',

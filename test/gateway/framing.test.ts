@@ -4,7 +4,7 @@ import { within } from '../run/until.ts';
 import { exchange, lines, openSocket, parseAnswers, type RawAnswer } from './raw.ts';
 import { startRecordingUpstream, startTestGateway } from './recording-upstream.ts';
 
-// No call here gets so far that accounts-api would be asked about its key.
+// No call here gets as far as the lookup of its key at accounts-api.
 const accountsApi = await startRecordingUpstream('accounts-api');
 const gateway = await startTestGateway({ accountsApiUrls: [accountsApi.url] });
 const key = mintApiKey();
@@ -167,7 +167,7 @@ for (const [name, headers] of Object.entries({
   }
 }
 
-/** Sends bytes, and more of them while the first request is with a service, which answers once they have arrived. */
+/** Sends bytes, and more bytes while a service handles the first request; the service answers once these have arrived. */
 async function exchangeLate(first: string, later: string): Promise<RawAnswer[]> {
   const socket = openSocket(gateway.url);
   const chunks: Buffer[] = [];
@@ -186,7 +186,7 @@ async function exchangeLate(first: string, later: string): Promise<RawAnswer[]> 
     socket.write(first, 'latin1');
     const answer = await within('a service is reached', reached);
     socket.write(later, 'latin1');
-    // Another connection's call ends after the gateway has read what came before on this one.
+    // When a later call on another connection ends, the gateway has read the earlier bytes of this one.
     await exchange(gateway.url, lines('GET /healthz HTTP/1.1', 'Host: a', 'Connection: close'));
     answer();
     await within('the server closes the connection', closed);
@@ -296,7 +296,7 @@ test.serial('a request without Host is refused', async (t) => {
   t.regex(answer?.body ?? '', /Host header/);
 });
 
-test.serial('a valid chunked body reaches the service whole, with its length', async (t) => {
+test.serial('a valid chunked body reaches the service completely, with its length', async (t) => {
   const body = '4\r\n{"a"\r\n3\r\n:1}\r\n0\r\n\r\n';
   const head = lines(
     'POST /auth/login HTTP/1.1',
@@ -356,7 +356,7 @@ test.serial('a URL above the limit is answered 414 with an envelope, one below i
 });
 
 test.serial(
-  'no answer to HEAD has a body, also if the request is refused before its URL is known',
+  'no answer to HEAD has a body, even if the request is refused before its URL is known',
   async (t) => {
     for (const [request, status] of [
       [lines(`HEAD /${'a'.repeat(20_000)} HTTP/1.1`, 'Host: a'), 414],
@@ -379,7 +379,7 @@ test.serial('junk in place of a request is answered 400 as an envelope', async (
   t.regex(answer?.body ?? '', /"code":"invalid_request"/);
 });
 
-/** The header and the envelope bear the same id, by which the log can be searched. */
+/** The header and the envelope have the same id, which can be searched for in the log. */
 function bearsItsId(t: ExecutionContext, answer: RawAnswer | undefined): void {
   const id = /^x-request-id: (\S+)/im.exec(answer?.headers ?? '')?.[1] ?? '';
   t.regex(id, /^[0-9a-f-]{36}$/);

@@ -11,13 +11,13 @@ import { keepLogLines } from '../run/traces.ts';
 export interface GatewayProcess {
   url: string;
   process: ChildProcess;
-  /** Everything it printed. */
+  /** Its whole output. */
   output(): string;
-  /** Sends the signal and waits. @returns the exit code, or null where the signal ended it. */
+  /** Sends the signal and waits. @returns the exit code, or null if the signal ended it. */
   stop(signal?: NodeJS.Signals): Promise<number | null>;
 }
 
-/** @param env its settings: DATA_API_URL and ACCOUNTS_API_URL at least. @throws Error with what it printed where it ends. */
+/** @param env its settings: at least DATA_API_URL and ACCOUNTS_API_URL. @throws Error with its output if it ends. */
 export async function startGatewayProcess(env: Record<string, string>): Promise<GatewayProcess> {
   const words = [path.join(projectRoot, 'almanac.js'), 'start', 'gateway'];
   const gateway = await startServing(/gateway is running: (\S+)/, process.execPath, words, {

@@ -1,5 +1,5 @@
-// Keys that gateways hold under their lease: a key is looked up once, and nothing held is used without a lease, nor after a change. Answers
-// that are late, lost or doubled change nothing.
+// Keys that gateways cache under their lease: a key is looked up once, and nothing cached is used without a lease or after a change. Late, lost or
+// duplicated answers change nothing.
 import test, { type ExecutionContext } from 'ava';
 import { setPlan } from '../../accounts-api/operator/operator.ts';
 import { Failure } from '../../kernel/errors.ts';
@@ -64,7 +64,7 @@ test.serial('an invalid key is looked up each time, as it may be created at any 
 });
 
 test.serial(
-  'keys that are held are found while accounts-api is away, until the lease ends, and no others',
+  'while accounts-api is unavailable, only cached keys are found, until the lease ends',
   async (t) => {
     const way = createWay();
     const life = await start(t, { through: way.through, clockGoesOn: false });
@@ -82,7 +82,7 @@ test.serial(
 );
 
 test.serial(
-  'what was held before a lease ended is not used with the next one if it has changed meanwhile',
+  'state cached under an ended lease is not used under the next one if it has changed meanwhile',
   async (t) => {
     const way = createWay();
     const life = await start(t, { through: way.through });
@@ -97,7 +97,7 @@ test.serial(
   },
 );
 
-test.serial('a lease counts from the question, however late the answer comes', async (t) => {
+test.serial('a lease counts from the request, however late the answer arrives', async (t) => {
   const late = Promise.withResolvers<void>();
   let isBroken = false;
   const life = await start(t, {
@@ -121,7 +121,7 @@ test.serial('a lease counts from the question, however late the answer comes', a
   t.false(await life.opensFor(victim.hash));
 });
 
-test.serial('a lookup that a change overtakes is asked again, and its answer is never used', async (t) => {
+test.serial('a lookup that is overtaken by a change is repeated, and its answer is never used', async (t) => {
   const victim = await makeVictim();
   const late = Promise.withResolvers<void>();
   let isLate = true;
@@ -137,7 +137,7 @@ test.serial('a lookup that a change overtakes is asked again, and its answer is 
   });
   const looks = life.opensFor(victim.hash);
   await until('accounts-api has answered', () => !isLate);
-  await revoke(service, victim); // the gateway acknowledges the change while the answer is on its way
+  await revoke(service, victim); // the gateway acknowledges the change while the answer is in transit
   late.resolve();
   t.false(await looks);
   t.is(life.keysAsked(), 2);
@@ -145,7 +145,7 @@ test.serial('a lookup that a change overtakes is asked again, and its answer is 
 });
 
 test.serial(
-  'answers that are doubled or lost change nothing: each key is found, each call granted and charged once',
+  'duplicated or lost answers change nothing: each key is found, each call granted and charged once',
   async (t) => {
     const client = await service.newClient('free');
     const victim = await makeVictim();
@@ -183,7 +183,7 @@ test.serial('accounts-api decides when a key expires, whatever the clock of a ga
   }
 });
 
-test.serial('a key that is held is refused from the instant at which it expires', async (t) => {
+test.serial('a cached key is refused from the instant at which it expires', async (t) => {
   t.teardown(() => service.clock.set(noon));
   const life = await start(t, { clockGoesOn: false });
   const victim = await makeVictim();
@@ -196,7 +196,7 @@ test.serial('a key that is held is refused from the instant at which it expires'
   t.false(await life.opensFor(victim.hash));
 });
 
-test.serial('a life that was closed begins anew, and holds nothing of the one before', async (t) => {
+test.serial('after the end of a life a new one begins, with nothing cached from the old one', async (t) => {
   const way = createWay();
   const life = await start(t, { through: way.through });
   const [victim, client] = [await makeVictim(), await service.newClient('free')];

@@ -23,7 +23,7 @@ type Outcome = { status: number; body: string } | 'cut';
 const targetOf = (kind: 'read' | 'write', name: string) =>
   kind === 'read' ? `/v1/catalog/${name}` : `/auth/login?${name}`;
 
-/** One call to its end. A read goes by undici, a write by the proxy. */
+/** Makes one call to its end. Reads and writes are forwarded by different code. */
 function call(kind: 'read' | 'write', name: string): Promise<Outcome> {
   const path = targetOf(kind, name);
   return new Promise((resolve, reject) => {
@@ -49,7 +49,7 @@ type Answer = (socket: Socket, request: RawRequest) => void;
 const half = (request: RawRequest) => `${head(request, '200 OK', 'content-length: 100')}half`;
 const chunked = (request: RawRequest) => head(request, '200 OK', 'transfer-encoding: chunked');
 
-/** What the service does → what the client sees: the status, `cut`, or `whole` for its own answer. */
+/** The behaviour of the service → the result for the client: the status, `cut`, or `whole` for its own answer. */
 const faults: Record<string, { answer: Answer; sees: 'whole' | 'cut' | number }> = {
   'adds a second answer': { answer: (socket, of) => void socket.write(plain(of) + stolen), sees: 'whole' },
   'adds a second answer a moment later': {
@@ -151,7 +151,7 @@ for (const [what, beyond] of Object.entries({
     const used: Socket[] = [];
     dataService.answer = (socket, request) => {
       used.push(socket);
-      socket.write(plain(request) + beyond(request)); // one write: it is read together
+      socket.write(plain(request) + beyond(request)); // one write, so that it is read at once
     };
     for (let i = 0; i < 4; i += 1) {
       t.deepEqual(await call('read', `beyond-${i}`), { status: 200, body: `/v1/catalog/beyond-${i}` });
@@ -160,7 +160,7 @@ for (const [what, beyond] of Object.entries({
   });
 }
 
-test.serial('an answer to another request, about another key, admits nobody', async (t) => {
+test.serial('an answer to another request, about another key, authenticates no call', async (t) => {
   const body = JSON.stringify({
     credentials: [{ account_id: 'acct_other', key_id: 'key_other', plan: 'pro', active: true }],
   });
@@ -182,7 +182,7 @@ test.serial(
     for (const service of [dataService, accountsService]) {
       service.answer = (socket, request) => {
         turn += 1;
-        // Two honest answers between any two faults, so that connections are kept and shared.
+        // Two correct answers between any two faults, so that connections are kept alive and shared.
         if (turn % 3 === 0) answers[(turn / 3) % answers.length]?.answer(socket, request);
         else socket.write(plain(request));
       };

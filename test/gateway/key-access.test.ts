@@ -1,4 +1,4 @@
-// The scopes and the allowed addresses of a key, as every endpoint with a key is held to them. What is refused costs nothing.
+// Every endpoint with a key enforces the key's scopes and allowed addresses. Refused calls cost nothing.
 import test from 'ava';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -74,7 +74,7 @@ for (const [name, { apiEndpoints, policies }] of Object.entries(file.pipelines))
   });
 }
 
-test.serial('a key with one scope makes the calls of it', async (t) => {
+test.serial('a key with one scope can make the calls of that scope', async (t) => {
   const status = async (access: Parameters<typeof createKey>[3], at: string, method = 'GET') =>
     (await fetch(gateway.url + at, { method, headers: { 'x-api-key': (await keyWith(access)).key } })).status;
   t.is(await status({ scopes: ['data'] }, '/v1/series/A'), 200);
@@ -120,7 +120,7 @@ test.serial(
   },
 );
 
-test.serial('what was changed holds for the next call at every gateway', async (t) => {
+test.serial('a change of a key applies to the next call at every gateway', async (t) => {
   const other = await startTestGateway({ accounts });
   t.teardown(() => other.close());
   const client = await keyWith({});

@@ -27,7 +27,7 @@ test.serial('a keyed call reaches data-api with the sealed identity of its accou
   t.is(received?.headers['x-request-id'], response.headers.get('x-request-id') ?? undefined);
 });
 
-test.serial('a keyed call notes when its key was last used', async (t) => {
+test.serial('a keyed call records the last use of its key', async (t) => {
   const { keyId, key } = await accounts.newClient('pro');
   const usedAt = async () => (await accounts.deps.db.keys.findByPk(keyId))?.lastUsedAt?.toISOString();
   t.is(await usedAt(), undefined);

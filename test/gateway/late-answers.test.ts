@@ -1,5 +1,5 @@
-// Answers that arrive after their caller has stopped waiting: what they took from a month is charged only if it is served, and a gateway
-// that shuts down waits for them.
+// Answers that arrive after their caller has stopped waiting: the reserved calls are charged only if served, and a gateway that shuts down waits for
+// them.
 import test from 'ava';
 import { QueryTypes } from 'sequelize';
 import { start, type RunningGateway } from '../../gateway/main.ts';
@@ -39,7 +39,7 @@ type Caller = Client & { key: string };
 const call = (gateway: RunningGateway, { key }: Caller, init: RequestInit = {}) =>
   fetch(`${gateway.url}/v1/series/A`, { ...init, headers: { 'x-api-key': key } });
 
-/** What the month was charged, and what gateways hold of it. */
+/** The calls charged to the month, and those granted to gateways. */
 async function monthOf({ accountId }: Client): Promise<{ used: number; out: number }> {
   const [row] = await service.deps.db.sequelize.query<{ used: number; out: number }>(
     'select used::float8 as used, out::float8 as out from accounts.quota_months where account_id = $1',
@@ -69,7 +69,7 @@ test.serial('an answer of accounts-api in time charges nothing if the client has
   t.is(dataApi.received.length, forwarded);
 });
 
-test.serial('a gateway that closes waits for the calls of a client that has left', async (t) => {
+test.serial('a closing gateway waits for the calls of a client that has left', async (t) => {
   const client = await service.newClient('free');
   let logged = '';
   const log = createLog('gateway', 'info', { write: (line) => void (logged += line) });
@@ -129,7 +129,7 @@ test.serial(
   },
 );
 
-/** Resolves when accounts-api waits for a month that is locked. */
+/** Resolves when accounts-api waits for a locked month. */
 function untilMonthIsWaitedFor(): Promise<void> {
   return until('accounts-api waits for the month', async () => {
     const waiting = await service.deps.db.sequelize.query(
@@ -140,7 +140,7 @@ function untilMonthIsWaitedFor(): Promise<void> {
   });
 }
 
-/** Does work while the row of the client's month is locked, so that accounts-api cannot answer for it. */
+/** Does work while the row of the client's month is locked, so that accounts-api cannot answer about it. */
 function whileMonthIsLocked({ accountId }: Client, work: () => Promise<void>): Promise<void> {
   const { sequelize } = service.deps.db;
   return sequelize.transaction(async (transaction) => {

@@ -1,4 +1,4 @@
-// Grants of accounts-api whose answers come late, or never.
+// Grants of accounts-api whose answers arrive late or never.
 import test from 'ava';
 import { hashApiKey } from '../../kernel/credentials/api-key.ts';
 import { Failure } from '../../kernel/errors.ts';
@@ -9,7 +9,7 @@ import { startLife } from './lives.ts';
 const service = await startAccountsService();
 test.after.always(() => service.close());
 
-test('calls that share an answer which comes late are served if their month has enough, however many they are', async (t) => {
+test('calls that share a late answer are served if their month has enough, however many they are', async (t) => {
   const { accountId } = await service.newClient('free');
   const answered = Promise.withResolvers<void>();
   let asked = 0;
@@ -28,7 +28,7 @@ test('calls that share an answer which comes late are served if their month has 
   for (const { charge } of await Promise.all([first, ...others])) t.not(charge, null);
 });
 
-test('calls granted by an answer that was lost are given back once: they are served at one gateway only', async (t) => {
+test('calls granted by a lost answer are returned once, and served at only one gateway', async (t) => {
   const { accountId, key } = await service.newClient('free'); // 1000 calls
   let isLost = true;
   const life = await startLife(service, {
@@ -45,7 +45,7 @@ test('calls granted by an answer that was lost are given back once: they are ser
   const isServed = async (gateway: typeof life, calls: number) =>
     gateway.take(accountId, calls).then(
       ({ charge }) => charge !== null,
-      () => false, // a busy machine may take too long to ask for calls back
+      () => false, // a busy machine may take too long to recall calls
     );
   await until('what the first one was granted is asked back', () => isServed(other, 996));
   await other.settle();

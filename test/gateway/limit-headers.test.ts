@@ -1,5 +1,5 @@
-// The rate limit and quota headers, in the syntax of draft-ietf-httpapi-ratelimit-headers-11 (structured fields), and against whose
-// limit a public call counts.
+// The rate limit and quota headers, in the syntax of draft-ietf-httpapi-ratelimit-headers-11 (structured fields), and the client whose limit a public
+// call counts against.
 import test, { type ExecutionContext } from 'ava';
 import { startAccountsService } from '../services/accounts-service.ts';
 import { limitedBySecond, projectPlans, unhurried } from '../services/services.ts';
@@ -64,10 +64,10 @@ test.serial('an account without a monthly limit gets only the headers of the rat
 });
 
 test.serial(
-  "Retry-After is the next month for 402, at most a second for 429, and never earlier than the limit's t",
+  "Retry-After is the next month for 402, at most one second for 429, and never earlier than the limit's t",
   async (t) => {
     const plans = limitedBySecond(projectPlans());
-    // One call a second: on the slowest machine two of the calls below come within one.
+    // One call per second: even on the slowest machine, two of the calls below fall within one second.
     const all = plans.all.map((plan) => ({ ...plan, calls_second: 1 }));
     const planOf = (id: string) => all.find((plan) => plan.id === id);
     const gateway = await startTestGateway({ accounts, plans: { ...plans, all, get: planOf } });
@@ -88,7 +88,7 @@ test.serial(
 
 const perSecond = 10_000;
 
-/** What is left for the client of such headers after this call. */
+/** The remaining calls of the client with these headers, after this call. */
 async function remaining(t: ExecutionContext, url: string, headers: Record<string, string>): Promise<number> {
   const response = await fetch(`${url}/v1/catalog`, { headers });
   t.is(response.status, 200);
@@ -96,7 +96,7 @@ async function remaining(t: ExecutionContext, url: string, headers: Record<strin
   return parseList(t, response.headers.get('ratelimit')).get('second')?.['r'] ?? Number.NaN;
 }
 
-/** Whether two clients count against one limit. A window may end between two calls, so it is tried some times. */
+/** Whether two clients share one limit. Repeated, as a window may end between two calls. */
 async function sharesLimit(
   t: ExecutionContext,
   url: string,
@@ -110,7 +110,7 @@ async function sharesLimit(
   return false;
 }
 
-/** Whether a client that was never here has its whole limit before it, after another has called. */
+/** Whether a new client has its whole limit after another client has called. */
 async function countsAlone(
   t: ExecutionContext,
   url: string,
@@ -130,7 +130,7 @@ test.serial('without trusted proxies, the IP address that a client claims is ign
 });
 
 test.serial(
-  'behind two trusted proxies the second IP address from the right counts, and none that the client wrote',
+  'behind two trusted proxies the second IP address from the right counts, and none written by the client',
   async (t) => {
     const gateway = await startTestGateway({ publicCallsPerSecond: perSecond, trustedProxyHops: 2 });
     t.teardown(() => gateway.close());

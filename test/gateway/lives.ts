@@ -1,5 +1,5 @@
-// Gateways reduced to their heartbeat: the real modules over the real accounts-api and PostgreSQL, with the clock of the test and journals
-// that are sent on request.
+// Gateways reduced to their heartbeat: the real modules with the real accounts-api and PostgreSQL, the clock of the test, and journals that are sent
+// on request.
 import { cpSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -21,16 +21,16 @@ import { until } from '../run/until.ts';
 
 export interface LifeOptions {
   outage?: QuotaOutage;
-  /** Where its journal is kept. */
+  /** The directory of its journal. */
   journalDirectory?: string;
-  /** How a message reaches accounts-api; by default as it is. */
+  /** How a message reaches accounts-api; by default unchanged. */
   through?: (
     message: HeartbeatMessage,
     send: (message: HeartbeatMessage) => Promise<HeartbeatAnswer>,
   ) => Promise<HeartbeatAnswer>;
-  /** The clock of its leases goes on by itself; by default it does. */
+  /** Whether the clock of its leases advances by itself; by default it does. */
   clockGoesOn?: boolean;
-  /** How often the journal is sent by itself; by default only on request. */
+  /** How often the journal is sent automatically; by default only on request. */
   flushEveryMs?: number;
 }
 
@@ -38,23 +38,23 @@ export interface LifeOptions {
 export interface GatewayLife {
   readonly heartbeat: Heartbeat;
   readonly journal: Journal;
-  /** How many keys it has asked accounts-api for. */
+  /** The number of keys that it has requested from accounts-api. */
   readonly keysAsked: () => number;
-  /** How often it has asked accounts-api for calls. */
+  /** How often it has requested calls from accounts-api. */
   readonly wantsAsked: () => number;
-  /** Whether a call with the key is let in; one that is answered 503 is not. */
+  /** Whether a call with the key is accepted; 503 counts as refused. */
   opensFor(keyHash: string): Promise<boolean>;
-  /** Takes calls that are under way until their charge ends. */
+  /** Reserves calls, which are in flight until their charge ends. */
   begin(accountId: string, calls: number): Promise<Take>;
-  /** Takes calls that are served at once. */
+  /** Reserves calls and serves them at once. */
   take(accountId: string, calls: number): Promise<Take>;
-  /** Sends all that is journalled. */
+  /** Sends the whole journal. */
   settle(): Promise<void>;
-  /** Has so much time pass on the clock of its leases. */
+  /** Advances the clock of its leases. */
   pass(ms: number): void;
-  /** As a kill does: it sends nothing any more. @returns a directory with its journal as the disk has it. */
+  /** Simulates a kill: it sends nothing more. @returns a directory with its journal as stored on the disk. */
   crash(): string;
-  /** Stops it as a gateway is stopped. */
+  /** Stops it like a gateway. */
   close(): Promise<void>;
 }
 
@@ -71,7 +71,7 @@ export async function startLife(
   const upstreams = createUpstreams('accounts-api', [service.url]);
   const accounts = createAccounts(upstreams, testIdentitySecret);
   const { clock } = service;
-  // As the clock of the test has it, and it goes on meanwhile.
+  // Begins at the clock of the test, and advances meanwhile.
   const startMs = clock.now().getTime();
   const nowMs = () => (clockGoesOn ? performance.now() : 0) + clock.now().getTime() - startMs + passedMs;
   let hasCrashed = false;
@@ -144,19 +144,19 @@ export function isValid(charge: Charge | null): boolean {
 /** An empty directory. */
 export const newDirectory = () => mkdtempSync(path.join(tmpdir(), 'almanac-life-'));
 
-/** The way from a gateway to accounts-api. */
+/** The connection from a gateway to accounts-api. */
 export interface Way {
   readonly through: NonNullable<LifeOptions['through']>;
-  /** Breaks what is under way, and all that is sent from now on. */
+  /** Fails the messages in flight, and all later ones. */
   cut(): void;
-  /** Loses the answers: what was asked is done, and nobody hears of it. */
+  /** Loses the answers: requests are executed, but their answers are dropped. */
   deafen(): void;
-  /** Keeps answers back until it is mended; then they arrive. */
+  /** Delays answers until `mend`. */
   keepBack(): void;
-  /** Sends every message twice; the second answer arrives. */
+  /** Sends every message twice; only the second answer arrives. */
   double(): void;
   mend(): void;
-  /** How many messages have been answered by accounts-api. */
+  /** The number of messages that accounts-api has answered. */
   answered(): number;
 }
 
@@ -165,7 +165,7 @@ export function createWay(): Way {
   let broken = Promise.withResolvers<never>();
   let mended = Promise.withResolvers<void>();
   let answered = 0;
-  broken.promise.catch(() => undefined); // whoever sends hears of it
+  broken.promise.catch(() => undefined); // the sender receives the error
   const unavailable = () => new Failure('unavailable', 'The way is broken.');
   const become = (next: typeof how) => () => {
     if (next === 'well') mended.resolve();
@@ -198,7 +198,7 @@ export function createWay(): Way {
 
 type Silent = Pick<GatewayLife, 'pass' | 'heartbeat'>;
 
-/** Has so much time pass for lives that say nothing meanwhile: for them, and for PostgreSQL. */
+/** Advances the clocks of silent lives, and of PostgreSQL for their leases. */
 export async function passSilently(
   { deps }: Pick<AccountsService, 'deps'>,
   lives: readonly Silent[],
@@ -222,18 +222,18 @@ async function passLeases(
   );
 }
 
-/** Longer than a lease, and than a life that says nothing stays open. */
+/** Longer than a lease plus the time after which a silent life is closed. */
 const longSilenceMs = leaseMs + closeAfterMs + 1_000;
 
-/** Has lives say nothing for so long that they are closed. */
+/** Keeps lives silent until they are closed. */
 export async function closeSilent(
   service: Pick<AccountsService, 'deps'>,
   lives: readonly Silent[],
 ): Promise<void> {
-  const ids = idsOf(lives); // a gateway whose lease has lapsed begins another life meanwhile
+  const ids = idsOf(lives); // a gateway without a lease begins another life meanwhile
   for (const life of lives) life.pass(longSilenceMs);
   await until('they are closed', async () => {
-    // Again, as a message from before the silence may be answered only now, and gives a lease that nobody learns about.
+    // Repeated, as an earlier message may be answered only now, and grant a lease whose answer is lost.
     await passLeases(service.deps, ids, longSilenceMs);
     await closeLives(service.deps);
     const [rows] = await service.deps.db.sequelize.query(

@@ -12,7 +12,7 @@ test.after.always(() => accounts.close());
 
 const metrics = { host: '127.0.0.1', port: 0 };
 
-/** Every sample by its name and labels, as they are in the text. */
+/** Every sample by its name and labels as text. */
 async function scrape(t: ExecutionContext, url: string | undefined): Promise<Map<string, number>> {
   const response = await fetch(`${url}/metrics`);
   t.is(response.headers.get('content-type'), 'text/plain; version=0.0.4; charset=utf-8');
@@ -40,7 +40,7 @@ async function scrape(t: ExecutionContext, url: string | undefined): Promise<Map
   return samples;
 }
 
-/** Resolves once the calls have ended for the gateway too, which is after their answers have reached the client. */
+/** Resolves once the calls have also ended at the gateway, which is after their answers have reached the client. */
 async function allEnded(t: ExecutionContext, url: string | undefined): Promise<Map<string, number>> {
   let samples = new Map<string, number>();
   await until('all calls have ended', async () => {
@@ -90,7 +90,7 @@ test.serial(
 
     const series = 'almanac_gateway_request_duration_seconds_bucket{group="trade",le="';
     const buckets = [...samples].filter(([name]) => name.startsWith(series));
-    // A dashboard that was built upon these bounds breaks where one is another.
+    // Dashboards that use these bounds break if one changes.
     t.is(
       buckets.map(([name]) => name.slice(series.length, -2)).join(' '),
       '0.001 0.0025 0.005 0.01 0.025 0.05 0.1 0.25 0.5 1 2.5 5 10 30 +Inf',
@@ -138,7 +138,7 @@ test.serial('an unreachable service and an unreachable Redis are visible', async
 });
 
 test.serial(
-  'a silent service still gets calls in turn; an unreachable one gets none until it answers again',
+  'a silent service still gets its turn of calls; an unreachable one gets none until it answers again',
   async (t) => {
     const toAccounts = await startProxy(Number(new URL(accounts.url).port));
     t.teardown(() => toAccounts.close());
@@ -159,7 +159,7 @@ test.serial(
       );
     const { dataApi } = gateway;
     dataApi.answer = () => undefined;
-    t.is((await fetch(`${gateway.url}/v1/catalog`)).status, 504); // without the key, which is then not known yet
+    t.is((await fetch(`${gateway.url}/v1/catalog`)).status, 504); // without the key, which is not cached yet
     t.is(await isUp('data-api', dataApi.url), 1, 'it is overloaded, and so may be those beside it');
     dataApi.answer = answerPlainly;
     toAccounts.cut();
@@ -172,7 +172,7 @@ test.serial(
 );
 
 test.serial(
-  'an instance that answers with an error, or with what cannot be forwarded, still gets calls in turn',
+  'an instance that answers with an error, or with an invalid answer, still gets its turn of calls',
   async (t) => {
     const [dataApi, accountsApi] = [await startRawUpstream(), await startRawUpstream()];
     t.teardown(() => Promise.all([dataApi.close(), accountsApi.close()]));

@@ -1,5 +1,5 @@
-// The month's quota against a model: whatever gateways do and whatever fails, nobody is served above the limit but for what a closed life
-// reports late, and in the end exactly the limit is served, and charged once. MODEL_RUNS (default 12) is the number of histories.
+// The month's quota against a model: whatever gateways do and whatever fails, nobody is served above the limit, except for calls that a closed life
+// reports late; in the end exactly the limit is served, and charged once. MODEL_RUNS (default 12) is the number of histories.
 import { setImmediate as turn } from 'node:timers/promises';
 import test from 'ava';
 import fc from 'fast-check';
@@ -66,14 +66,14 @@ const stepOf: fc.Arbitrary<Step> = fc.oneof(
   { weight: 2, arbitrary: fc.record({ step: of('plan'), plan: of('free', 'starter') }) },
 );
 
-/** A gateway, and what the model knows of it. */
+/** A gateway and its state in the model. */
 interface Place {
   life: GatewayLife;
   way: Way;
   underWay: Charge[];
-  /** Calls that were served and perhaps not reported. */
+  /** Served calls that may not be reported yet. */
   unreported: number;
-  /** The same, of lives that were closed meanwhile. */
+  /** The same for lives that were closed meanwhile. */
   late: number;
 }
 
@@ -83,15 +83,15 @@ async function startPlace(directory = newDirectory()): Promise<Place> {
   return { life, way, underWay: [], unreported: 0, late: 0 };
 }
 
-/** What clients saw, against what the limit allows. */
+/** The results for clients, compared with the limit. */
 class History {
   plan: Plan = 'free';
   served = 0;
-  /** Calls that were served and not reported when their life was closed: they may be served once more. */
+  /** Calls that were served but not reported when their life was closed: they may be served a second time. */
   late = 0;
-  /** How many of these nobody will report. */
+  /** The number of these that will never be reported. */
   lost = 0;
-  /** What was served and under way when the plan was last lowered: what was under way then may be served. */
+  /** The calls served and in flight when the plan was last lowered: those in flight may still be served. */
   takenBefore = 0;
   readonly #client: Client;
   readonly #places: Place[];
@@ -114,7 +114,7 @@ class History {
     return this.limit - this.late;
   }
 
-  /** @returns how many requests were refused. */
+  /** @returns the number of refused requests. */
   async burst(requests: number, calls: number, failEvery: number, hangEvery: number): Promise<number> {
     const refused = await Promise.all(
       Array.from({ length: requests }, async (_, i) => {
@@ -134,7 +134,7 @@ class History {
     for (const charge of place.underWay.splice(0)) this.#end(place, charge, asServed);
   }
 
-  /** Ends a call, as a gateway does: it completes no answer to one whose calls others may have been granted. */
+  /** Ends a call like a gateway, which completes no answer if its calls may have been granted to others. */
   #end(place: Place, charge: Charge, asServed: boolean): void {
     const isServed = asServed && isValid(charge);
     charge.end(isServed);
@@ -148,12 +148,12 @@ class History {
     Object.assign(this.#at(at), { unreported: 0, late: 0 });
   }
 
-  /** What was under way is cut; what was not reported is lost, unless a successor has the journal. */
+  /** Calls in flight are cut; unreported ones are lost, unless a successor has the journal. */
   async crash(at: number, hasSuccessor: boolean): Promise<void> {
     const { life, unreported, late } = this.#at(at);
-    await turn(); // what was served in an earlier turn is on the disk
+    await turn(); // calls served in an earlier turn are on the disk
     const journal = life.crash();
-    await passSilently(service, [life], 15_100); // as nobody uses its lease
+    await passSilently(service, [life], 15_100); // so that its lease is not used
     if (!hasSuccessor) {
       this.late += unreported;
       this.lost += unreported + late;
@@ -167,7 +167,7 @@ class History {
     await closeSilent(service, this.#crashed.splice(0));
   }
 
-  /** Says nothing for two minutes, and is closed; what it had under way ends before that or after. */
+  /** Is silent for two minutes and then closed; its calls in flight end before or after that. */
   async beAway(at: number, endsBefore: boolean): Promise<void> {
     const place = this.#at(at);
     place.way.cut();
@@ -198,7 +198,7 @@ class History {
     Object.assign(this, { served: 0, late: 0, lost: 0, takenBefore: 0 });
   }
 
-  /** Serves all that comes back in the end. */
+  /** Serves all calls that are freed in the end. */
   async serveTheRest(): Promise<void> {
     for (const at of this.#places.keys()) this.endAll(at, true);
     await until('the whole limit is served', async () => {

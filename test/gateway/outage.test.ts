@@ -1,4 +1,4 @@
-// QUOTA_OUTAGE: what a gateway serves beyond the calls that it holds while accounts-api is away, and that all of it is charged later.
+// QUOTA_OUTAGE: the calls that a gateway serves beyond its blocks while accounts-api is unavailable; all of them are charged later.
 import test from 'ava';
 import { selectUsed } from '../../accounts-api/usage/usage.sql.ts';
 import { Failure } from '../../kernel/errors.ts';
@@ -8,8 +8,8 @@ import { startLife, type GatewayLife, type LifeOptions } from './lives.ts';
 const limit = 1_000;
 const november = '2026-11-01';
 const december = '2026-12-01';
-const justBeforeDecember = '2026-11-30T23:59:55.000Z'; // a lease that was given then is valid when the month turns
-/** For so long it is known that a month is used up. */
+const justBeforeDecember = '2026-11-30T23:59:55.000Z'; // a lease granted then is still valid when the next month begins
+/** How long an exhausted month is cached. */
 const knownForMs = 1_000;
 
 let service: AccountsService;
@@ -19,7 +19,7 @@ test.before(async () => {
 test.after.always(() => service?.close());
 test.beforeEach(() => service.clock.set(justBeforeDecember));
 
-/** A gateway whose way to accounts-api can be cut. */
+/** A gateway whose connection to accounts-api can be cut. */
 async function startCuttable(outage: LifeOptions['outage']) {
   let isAway = false;
   const life = await startLife(service, {
@@ -42,7 +42,7 @@ async function startCuttable(outage: LifeOptions['outage']) {
   };
 }
 
-/** Asks for so many calls, one by one and all at once. @returns how many were served; the others were refused, as the remaining calls cannot be known. */
+/** Requests this many calls concurrently, one each. @returns the number served; the others were refused, as the remaining quota is unknown. */
 async function serve(life: GatewayLife, accountId: string, calls: number): Promise<number> {
   const outcomes = await Promise.allSettled(Array.from({ length: calls }, () => life.take(accountId, 1)));
   for (const outcome of outcomes) {
@@ -54,7 +54,7 @@ async function serve(life: GatewayLife, accountId: string, calls: number): Promi
   return outcomes.filter(({ status }) => status === 'fulfilled').length;
 }
 
-// The first call brings 8 more calls, which the gateway holds; a question for most of a month brings only what it asks for.
+// The first call is granted with 8 more calls in advance; a request for most of a month is granted without any in advance.
 for (const [outage, before, most] of [
   ['closed', 1, 8],
   ['bounded', 1, 8 + 100],
@@ -70,7 +70,7 @@ for (const [outage, before, most] of [
       t.teardown(() => life.close());
       t.not((await life.take(accountId, before)).charge, null);
       cut();
-      // In two rounds: what the first one was served counts against the second.
+      // In two rounds: the calls served in the first count against the second.
       t.is((await serve(life, accountId, 200)) + (await serve(life, accountId, 200)), most);
       await mend();
       t.is(await selectUsed(service.deps.db, accountId, november), before + most);
@@ -79,7 +79,7 @@ for (const [outage, before, most] of [
 }
 
 test.serial(
-  'while accounts-api is away, a new month has its own outage quota, and is charged apart',
+  'while accounts-api is unavailable, a new month has its own outage quota, and is charged separately',
   async (t) => {
     const { accountId } = await service.newClient('free');
     const { life, cut, mend } = await startCuttable('bounded');
@@ -95,7 +95,7 @@ test.serial(
   },
 );
 
-test.serial('once accounts-api has answered for an account, the next outage has its own quota', async (t) => {
+test.serial('once accounts-api has answered for an account, the next outage has a new quota', async (t) => {
   const { accountId } = await service.newClient('starter'); // 25000 calls: 500 in an outage
   const { life, cut, mend } = await startCuttable('bounded');
   t.teardown(() => life.close());
@@ -109,7 +109,7 @@ test.serial('once accounts-api has answered for an account, the next outage has 
 });
 
 test.serial(
-  'while accounts-api is away, an account that the gateway has not seen before is served nothing',
+  'while accounts-api is unavailable, an account that the gateway has not seen before is served nothing',
   async (t) => {
     const { accountId } = await service.newClient('free');
     const { life, cut, mend } = await startCuttable('bounded');

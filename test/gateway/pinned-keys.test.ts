@@ -1,5 +1,4 @@
-// Keys that are pinned to a day: whoever calls with one gets only answers that were made for that day, from memory too, and each answer
-// names the day.
+// Keys that are pinned to a day: calls with such a key get only answers for that day, also from the response cache, and each answer names the day.
 import test from 'ava';
 import { createKey, revokeKey, setPlan } from '../../accounts-api/operator/operator.ts';
 import { mintApiKey } from '../../kernel/credentials/api-key.ts';
@@ -22,7 +21,7 @@ const gateway = await startTestGateway({
 });
 const { dataApi } = gateway;
 const state = { edition: 'e', load: 1 };
-/** In place of data-api: an answer for the day of its call, which may be kept. It names a day itself, as data-api does. */
+/** Replaces data-api: its answers are for the day of the call, can be cached, and name a day themselves, like those of data-api. */
 const answerAsOf: Answer = ({ identity }, response) => {
   const day = identity?.asOf ?? 'now';
   response.setHeader('content-type', 'application/json');
@@ -71,7 +70,7 @@ const callers: Record<string, Who[]> = {
 };
 for (const [path, whos] of Object.entries(callers))
   for (const [order, first] of whos.entries())
-    test.serial(`${path}: an answer for ${first} is kept for ${first} alone`, async (t) => {
+    test.serial(`${path}: an answer for ${first} is cached only for ${first}`, async (t) => {
       const own = `${path}${path.includes('?') ? '&' : '?'}limit=${order + 1}`;
       const isRight = async (who: Who) => {
         const answer = await call(own, who);
@@ -89,7 +88,7 @@ for (const [path, whos] of Object.entries(callers))
       for (const who of whos) await isRight(who);
     });
 
-test.serial('calls for the same that come at once share an answer only within their day', async (t) => {
+test.serial('concurrent calls for the same answer share it only within their day', async (t) => {
   for (const path of ['/v1/series/AT.ONCE', '/v1/catalog/AT.ONCE']) {
     const whos: Who[] = [early, 'now', late];
     const held: (() => void)[] = [];
@@ -107,7 +106,7 @@ test.serial('calls for the same that come at once share an answer only within th
   }
 });
 
-test.serial('a confirmed ETag of another day is no 304', async (t) => {
+test.serial('an ETag that was confirmed for another day results in no 304', async (t) => {
   for (const path of ['/v1/series/TAG', '/v1/catalog/TAG']) {
     for (const who of [early, 'now'] as const)
       await until('it is kept', async () => (await call(path, who)).isHit);
@@ -119,7 +118,7 @@ test.serial('a confirmed ETag of another day is no 304', async (t) => {
 });
 
 test.serial(
-  'the day goes to data-api in the sealed identity, however the key is sent, also where none is needed',
+  'data-api gets the day in the sealed identity, however the key is sent, also on routes that need no key',
   async (t) => {
     const basic = (text: string) => `Basic ${Buffer.from(text).toString('base64')}`;
     const key = String(keys[early]);
@@ -153,7 +152,7 @@ test.serial(
   },
 );
 
-test.serial('where no key is needed, any other key changes nothing', async (t) => {
+test.serial('on routes that need no key, any other key changes nothing', async (t) => {
   for (const [i, key] of [plain, 'pk_live_nonsense', 'x', mintApiKey()].entries()) {
     const answer = await call(`/v1/search?q=other${i}`, 'nobody', { 'x-api-key': key });
     t.deepEqual([answer.status, answer.text, answer.asOf], [200, bodyFor('now'), null]);
@@ -164,7 +163,7 @@ test.serial('where no key is needed, any other key changes nothing', async (t) =
   t.regex(both.text, /different API keys/);
 });
 
-test.serial('each refusal names the day, too, once the key is known', async (t) => {
+test.serial('each refusal also names the day, once the key is identified', async (t) => {
   const codeOf = (text: string) => (JSON.parse(text) as { error: { code: string } }).error.code;
   const refused = async (
     path: string,
@@ -232,7 +231,7 @@ test.serial('each refusal names the day, too, once the key is known', async (t) 
   t.is((await call('/v1/series/A', 'nobody', { 'x-api-key': key })).status, 200);
 });
 
-test.serial('too many calls are refused with the day, too', async (t) => {
+test.serial('a rate limit refusal also names the day', async (t) => {
   const slow = await startTestGateway({ accounts, publicCallsPerSecond: 1 });
   t.teardown(() => slow.close());
   const first = projectPlans().all.find(({ id }) => id === 'pro');
@@ -251,7 +250,7 @@ test.serial('too many calls are refused with the day, too', async (t) => {
   }
 });
 
-test.serial('pages may read the day', async (t) => {
+test.serial('pages may read the header with the day', async (t) => {
   const answer = await fetch(`${gateway.url}/v1/series/A`, {
     headers: { origin: 'https://example.org', 'x-api-key': String(keys[early]) },
   });
@@ -259,7 +258,7 @@ test.serial('pages may read the day', async (t) => {
 });
 
 test.serial(
-  'while nobody can say whether a key is pinned, a call with it is refused where none is needed, and one without is not',
+  'while a key cannot be looked up, routes that need no key refuse calls with it, and serve calls without a key',
   async (t) => {
     const key = await pinned(late, (await accounts.newClient('pro')).accountId);
     way.cut();
@@ -274,7 +273,7 @@ test.serial(
   },
 );
 
-test.serial('a key that is revoked pins no answer any longer, and data are refused', async (t) => {
+test.serial('a revoked key no longer pins an answer, and data calls with it are refused', async (t) => {
   const other = await accounts.newClient('pro');
   const { id, key } = await createKey(accounts.deps, other.accountId, 'ends', { as_of: early });
   const at = (path: string) => call(path, 'nobody', { 'x-api-key': key });

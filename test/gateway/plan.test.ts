@@ -47,7 +47,7 @@ test.serial('the Pro plan reads vintages', async (t) => {
   }
 });
 
-test.serial('an inactive subscription is 402 on data and may still see its account and pay', async (t) => {
+test.serial('with an inactive subscription data is 402, but the account and payment work', async (t) => {
   const client = await accounts.newClient('pro');
   const { accountId, key } = client;
   await accounts.deps.db.accounts.update({ subscriptionState: 'inactive' }, { where: { id: accountId } });
@@ -82,7 +82,7 @@ test.serial('the end or renewal of a subscription applies to the next call', asy
   }
 });
 
-test.serial('exactly what a changed plan allows applies to the next call', async (t) => {
+test.serial('the exact limits of a changed plan apply to the next call', async (t) => {
   const { accountId, key } = await accounts.newClient('free');
   for (const [plan, status] of [
     ['free', 403],

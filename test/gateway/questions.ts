@@ -1,15 +1,15 @@
-// Counts the requests that gateways send to a Redis of their own.
+// Counts the requests that gateways send to a private Redis.
 import type { PrivateRedis } from '../services/redis.ts';
 
-/** How many scripts Redis has run. */
+/** The number of scripts that Redis has run. */
 export async function scriptsRun(redis: PrivateRedis): Promise<number> {
   const stats = String(await redis.command('info', 'commandstats'));
   return Number(/cmdstat_evalsha:calls=(\d+)/.exec(stats)?.[1]);
 }
 
 /**
- * Calls until one is let in by one question: until then its key, or the lease on the cache, had to be found. The next goes
- * the same way. @returns how many calls that took.
+ * Calls until one call needs only one request to Redis: earlier ones also had to look up the key, or get the lease of the cache. Later calls need one
+ * too. @returns the number of calls made.
  */
 export async function untilOneQuestion(redis: PrivateRedis, call: () => Promise<unknown>): Promise<number> {
   for (let calls = 1; calls < 200; calls += 1) {

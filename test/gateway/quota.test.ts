@@ -18,17 +18,17 @@ test.after.always(async () => {
 const get = (path: string, key: string, init: RequestInit = {}) =>
   fetch(gateway.url + path, { ...init, headers: { 'x-api-key': key } });
 
-/** The free plan's calls a month. */
+/** The monthly calls of the free plan. */
 const limit = 1000;
 
-/** A client of the free plan with so many calls left this month. */
+/** A client of the free plan with this many calls left this month. */
 async function clientWithLeft(left: number): Promise<Client & { key: string }> {
   const client = await accounts.newClient('free');
   if (left < limit) await accounts.take(client, limit - left);
   return client;
 }
 
-/** Resolves when so many calls of the client are settled; refunds are in the same batch. */
+/** Resolves when this many calls of the client are settled; refunds are in the same batch. */
 async function settled(client: Client, calls: number): Promise<void> {
   await until(`${calls} calls are settled`, async () => sumOf(await accounts.ledger(client)).calls >= calls);
 }
@@ -56,7 +56,7 @@ test.serial('of 200 calls at once with 100 left, exactly 100 are served', async 
   t.deepEqual(sumOf(await accounts.ledger(client)), { calls: 200, billed: 100 });
 });
 
-test.serial('a call beyond the quota is 402, and says when it resets and how to get more', async (t) => {
+test.serial('a call beyond the quota is 402, and names the reset and how to get more calls', async (t) => {
   const { key } = await clientWithLeft(0);
   const response = await get('/v1/series/A', key);
   t.is(response.status, 402);
@@ -68,7 +68,7 @@ test.serial('a call beyond the quota is 402, and says when it resets and how to 
   t.is(response.headers.get('x-quota-remaining'), '0');
 });
 
-test.serial('a served call says what remains of the rate limit and of the month', async (t) => {
+test.serial('a served call states the remaining calls of the rate limit and of the month', async (t) => {
   const { key } = await clientWithLeft(990);
   const { headers } = await get('/v1/series/A', key);
   t.is(headers.get('x-quota-limit'), '1000');
@@ -193,7 +193,7 @@ test.serial('a query counts as one call per series that its body names, all of t
 });
 
 test.serial(
-  'a body that a service could read otherwise than the gateway is refused, and costs nothing',
+  'a body that a service could read differently from the gateway is refused, and costs nothing',
   async (t) => {
     const own = await startTestGateway({ accounts, plans: unhurried(projectPlans()) });
     t.teardown(() => own.close());

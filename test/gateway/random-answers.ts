@@ -1,10 +1,10 @@
-// Random HTTP/1.1 answers as our services send them, and damaged ones. Hides the grammar.
+// Generates random HTTP/1.1 answers like those of our services, and damaged ones.
 import type { Random } from '../chaos/random.ts';
 import { damaged, lineEnd, textOf } from './answer-damage.ts';
 
 export interface RandomAnswer {
   method: 'GET' | 'HEAD';
-  /** As it arrives: at least one byte each. */
+  /** The pieces in which it arrives, of at least one byte each. */
   pieces: readonly Buffer[];
   /** Undefined: the answer is damaged. */
   wanted: WantedAnswer | undefined;
@@ -14,11 +14,11 @@ export interface WantedAnswer {
   status: number;
   /** Lower-case names and values, alternating. */
   head: readonly string[];
-  /** As latin1. */
+  /** In latin1. */
   body: string;
 }
 
-/** An answer in parts, in order: damage is often done to a whole part, such as a name or a line end. */
+/** An answer in parts, in order: damage often concerns a whole part, such as a name or a line end. */
 interface Parts extends WantedAnswer {
   parts: string[];
 }
@@ -28,7 +28,7 @@ const valueCharacters = '\t !"(),/:;<=>?@[\\]{}~09AZaz\x80\xa0\xff';
 const bodyCharacters = '\0\t\n\r\r\n\n 09:;HTafxz\x7f\xff';
 const statuses = [200, 200, 200, 200, 201, 206, 299, 204, 301, 304, 304, 400, 404, 429, 500, 503, 599];
 
-/** @param random determines all. */
+/** @param random determines the result. */
 export function randomAnswer(random: Random): RandomAnswer {
   const method = random.below(8) === 0 ? 'HEAD' : 'GET';
   const { parts, ...wanted } = wholeAnswer(random, method);
@@ -53,7 +53,7 @@ function line(random: Random, name: string, value: string, after = blanks(random
   return [name, ':', random.pick(['', ' ', ' ', ' ', blanks(random, 4)]), value, after, lineEnd];
 }
 
-/** A header that says nothing of the length or the connection. */
+/** A header that affects neither the length nor the connection. */
 function randomHeader(random: Random): [name: string, value: string] {
   const value = textOf(random, valueCharacters, 0, random.pick([0, 3, 20])).replace(/^[\t ]+|[\t ]+$/g, '');
   return [`${random.pick(['x', 'x-', 'Link', '', '~'])}y${textOf(random, nameCharacters, 0, 5)}`, value];
@@ -99,7 +99,7 @@ function wholeAnswer(random: Random, method: RandomAnswer['method']): Parts {
   if (random.below(8) === 0) add('Keep-Alive', 'timeout=5');
   if (random.below(8) === 0) add('Trailer', 'x');
   for (const [name, value] of headers) {
-    // A tab after the encoding is valid, but Node's parser reads another encoding then.
+    // A tab after the encoding is valid, but Node's parser then reads another encoding.
     const isFraming = /^transfer-encoding$/i.test(name);
     parts.push(...line(random, name, value, isFraming ? random.pick(['', '', ' ', '  ']) : blanks(random)));
   }

@@ -22,7 +22,7 @@ async function newSession(url: string): Promise<string> {
   return ((await answer.json()) as { data: { session_token: string } }).data.session_token;
 }
 
-// One after the other: without Redis, a gateway allows its part of the limits, which is all only while no other one runs.
+// Run one after the other: without Redis, a gateway allows only its share of the limits, which is all of them only while no other gateway runs.
 const places = [
   ['in one process', undefined],
   ['through Redis', testRedisUrl()],
@@ -67,7 +67,7 @@ for (const [name, redisUrl] of places) {
   );
 
   test.serial(
-    `a key that uses up its management limit takes nothing from other keys and can be revoked with itself, ${name}`,
+    `a key that exhausts its management limit does not affect other keys, and can revoke itself, ${name}`,
     async (t) => {
       const gateway = await startTestGateway({ accounts, redisUrl, managementCallsPerSecond: 3 });
       t.teardown(() => gateway.close());
@@ -94,7 +94,7 @@ for (const [name, redisUrl] of places) {
   );
 
   test.serial(
-    `/readyz is limited by client IP apart from public endpoints, and /healthz is not limited, ${name}`,
+    `/readyz has a limit per client IP separate from public endpoints, and /healthz has none, ${name}`,
     async (t) => {
       const gateway = await startTestGateway({
         accounts,
@@ -113,7 +113,7 @@ for (const [name, redisUrl] of places) {
         statusesOf('/readyz', 40),
         statusesOf('/healthz', 40),
       ]);
-      t.true(readiness.has(429)); // those within the limit are 503 where the machine is too busy for a probe
+      t.true(readiness.has(429)); // those within the limit are 503 if the machine is too busy for a probe
       t.deepEqual([...liveness], [200]);
       const ofPublic = await fetch(`${gateway.url}/v1/catalog`, { headers: { 'x-forwarded-for': address } });
       t.is(ofPublic.headers.get('ratelimit'), '"second";r=2;t=1');
@@ -136,7 +136,7 @@ for (const [name, redisUrl] of places) {
       ...Array.from({ length: 20 }, (_, i) => get('/v1/catalog', (i + 1).toString(16))),
       ...Array.from({ length: 20 }, (_, i) => get('/auth/login', (i + 1).toString(16), 'POST')),
     ]);
-    // On a busy machine a burst may last some windows of a second.
+    // On a busy machine a burst may span several seconds.
     const windows = Math.floor((performance.now() - beganAtMs) / 1000) + 2;
     const allowed = responses.filter(({ status }) => status !== 429).length;
     t.true(allowed >= 3 && allowed <= 3 * windows, `${allowed} in ${windows} windows`);
@@ -147,10 +147,10 @@ for (const [name, redisUrl] of places) {
   });
 }
 
-// The last ones: their gateways cannot take their leave of accounts-api, and count as running for a while.
+// These come last: their gateways cannot report their end to accounts-api, and count as running for a while.
 for (const [name, redisUrl] of places) {
   test.serial(
-    `an IP address whose credentials fail is refused without a lookup; keys known here and other addresses go on, ${name}`,
+    `an IP address with failing credentials is refused without a lookup; known keys and other addresses are not, ${name}`,
     async (t) => {
       const accountsApi = closedOnce(await startRecordingUpstream('accounts-api', accounts.url));
       t.teardown(() => accountsApi.close());
@@ -160,7 +160,7 @@ for (const [name, redisUrl] of places) {
         redisUrl,
         publicCallsPerSecond: 3,
         trustedProxyHops: 1,
-        closeWithinMs: 0, // its accounts-api is gone by then
+        closeWithinMs: 0, // its accounts-api has stopped by then
       });
       t.teardown(() => gateway.close());
       const [{ key }, revoked] = [await accounts.newClient('pro'), await accounts.newClient('pro')];

@@ -1,8 +1,8 @@
-// A service that sends raw bytes: for answers that no HTTP server would send.
+// A service that sends raw bytes, for answers that no HTTP server would send.
 import { exempt } from '../openapi/hold.ts';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 
-/** One request as it came in. */
+/** One request as received. */
 export interface RawRequest {
   path: string;
   id: string;
@@ -50,17 +50,17 @@ export async function startRawUpstream(): Promise<RawUpstream> {
   return service;
 }
 
-/** An honest answer: the path that was asked for. */
+/** A correct answer: the requested path. */
 export function plain(request: RawRequest): string {
   return head(request, '200 OK', `content-length: ${Buffer.byteLength(request.path)}`) + request.path;
 }
 
-/** The head of an answer, which says to which request it is. */
+/** The head of an answer, which names its request. */
 export function head({ id }: RawRequest, status: string, ...headers: string[]): string {
   return [`HTTP/1.1 ${status}`, `x-request-id: ${id}`, ...headers, '', ''].join('\r\n');
 }
 
-/** Where the first request of the text ends, its body included. */
+/** The end of the first request in the text, including its body. */
 function requestEnd(text: string): number | undefined {
   const head = text.indexOf('\r\n\r\n');
   if (head < 0) return undefined;

@@ -14,7 +14,7 @@ export function openSocket(url: string): Socket {
   return connect(Number(port), hostname);
 }
 
-/** Sends the bytes, waits until the server closes, and gives every answer that came, in order. */
+/** Sends the bytes and waits until the server closes. @returns every answer, in order. */
 export async function exchange(url: string, bytes: string): Promise<RawAnswer[]> {
   const socket = openSocket(url);
   const chunks: Buffer[] = [];
@@ -22,13 +22,13 @@ export async function exchange(url: string, bytes: string): Promise<RawAnswer[]>
   const closed = new Promise<void>((resolve, reject) => {
     socket.once('error', reject);
     socket.once('close', resolve);
-    socket.write(bytes, 'latin1'); // not ended: Node gives up calls of a client that has closed its half
+    socket.write(bytes, 'latin1'); // not ended, as Node abandons calls of a client that has closed its half
   });
   await within('the server closes the connection', closed);
   return parseAnswers(Buffer.concat(chunks).toString('latin1'));
 }
 
-/** A request from its lines, closed by an empty one. */
+/** A request made of its lines, followed by an empty line. */
 export function lines(...text: string[]): string {
   return `${text.join('\r\n')}\r\n\r\n`;
 }

@@ -1,5 +1,5 @@
-// /readyz: what the gateway can serve. It must not take every gateway out of service because one service is away, nor leave one in
-// that every service refuses.
+// /readyz reports what the gateway can serve. It must not take all gateways out of service because one service is unavailable, nor keep a gateway in
+// service that every service refuses.
 import { isDeepStrictEqual } from 'node:util';
 import test from 'ava';
 import { start as startAccounts } from '../../accounts-api/main.ts';
@@ -38,7 +38,7 @@ async function readiness(
   return { status: response.status, body: (await response.json()) as { data?: unknown } };
 }
 
-/** On a busy machine a service may answer a probe too late, as if it were away. */
+/** On a busy machine a service may answer a probe too late and appear unavailable. */
 async function untilReadiness(url: string, expected: object): Promise<void> {
   await until(`readiness is ${JSON.stringify(expected)}`, async () =>
     isDeepStrictEqual(await readiness(url), expected),
@@ -50,7 +50,7 @@ for (const [what, dataApiUrl, accountsApiUrl, states] of [
   ['accounts-api is away', () => dataApi.url, () => nobody, ['ready', 'unavailable']],
   ['data-api is away', () => nobody, () => accounts.url, ['unavailable', 'ready']],
 ] as const) {
-  test(`while ${what}, a gateway is ready and says what it can serve`, async (t) => {
+  test(`while ${what}, a gateway is ready and reports which services it can serve`, async (t) => {
     const gateway = await startTestGateway({
       ...{ dataApiUrls: [dataApiUrl()], accountsApiUrls: [accountsApiUrl()] },
     });
@@ -64,7 +64,7 @@ for (const [what, dataApiUrl, accountsApiUrl, states] of [
   });
 }
 
-test('a service that does not answer counts as away: readiness does not wait for it', async (t) => {
+test('a service that does not answer counts as unavailable: readiness does not wait for it', async (t) => {
   const silent = await startRawUpstream();
   t.teardown(() => silent.close());
   silent.answer = () => undefined;
@@ -197,7 +197,7 @@ test('a gateway with another IDENTITY_SECRET than a service is not ready, and gi
   }
 });
 
-test('anyone may ask a service whether it is ready, but not with an identity that it refuses', async (t) => {
+test('anyone may probe a service, but not with an identity that it refuses', async (t) => {
   for (const { url } of [dataApi, accounts]) {
     await until('it is ready', async () => (await readiness(url)).status === 200);
     t.is((await fetch(`${url}/readyz`, { headers: { 'x-almanac-identity': 'forged' } })).status, 401);
@@ -207,7 +207,7 @@ test('anyone may ask a service whether it is ready, but not with an identity tha
   await until('it is ready for gateways', async () => (await ours()).status === 200);
 });
 
-test('a service that is asked to stop serves for DRAIN_DELAY_MS, says that it is not ready, and closes each connection', async (t) => {
+test('a stopping service serves for DRAIN_DELAY_MS, reports that it is not ready, and closes each connection', async (t) => {
   const shared = {
     identitySecret: testIdentitySecret,
     host: '127.0.0.1',

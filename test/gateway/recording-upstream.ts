@@ -1,5 +1,5 @@
-// The gateway under test, and a small HTTP server that records the requests that reach it: in place of data-api, if a test checks what
-// the gateway forwards or needs an answer that data-api would not give; or in front of accounts-api, to record what reaches it.
+// The gateway under test, and a small HTTP server that records requests. The server replaces data-api, if a test checks what the gateway forwards or
+// needs an answer that data-api would not give; or it is in front of accounts-api, to record the requests that reach it.
 // Keys, plans, quota and usage are always those of accounts-api (`startAccountsService`).
 import { exempt } from '../openapi/hold.ts';
 import { createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -10,7 +10,7 @@ import type { AccountsService } from '../services/accounts-service.ts';
 import { fakeClock, silentLog, testIdentitySecret } from '../services/harness.ts';
 import { projectPlans } from '../services/services.ts';
 
-/** What the clocks of these tests show. */
+/** The time of the clocks in these tests. */
 export const noon = '2026-11-20T12:00:00.000Z';
 
 export interface Received {
@@ -31,20 +31,20 @@ export interface Upstream {
   received: Received[];
   /** How client calls are answered. */
   answer: Answer;
-  /** Given: how the gateway's own calls are answered. */
+  /** If given, how the gateway's own calls are answered. */
   answerOurselves?: Answer | undefined;
   close(): Promise<void>;
 }
 
-/** 200 with a small body. */
+/** Answers 200 with a small body. */
 export const answerPlainly: Answer = (_request, response) => {
   response.setHeader('content-type', 'application/json');
   response.end('{"success":true}');
 };
 
 /**
- * Records every client call that reaches it, and answers it plainly. @param service whose identities it opens.
- * @param before the service that answers instead, as it does the gateway's own calls, which are not recorded.
+ * Records every client call, and gives it a simple answer. @param service whose identities it opens.
+ * @param before the service that answers instead; it also answers the gateway's own calls, which are not recorded.
  */
 export async function startRecordingUpstream(service: Service, before?: string): Promise<Upstream> {
   exempt();
@@ -90,7 +90,7 @@ function describe(
   return { method, url, headers, headerNames, body, identity, cut };
 }
 
-/** Answers as the service does. */
+/** Answers like the service. */
 export function passOn(to: string, { method, url, headers, body }: Received, response: ServerResponse): void {
   const onward = httpRequest(to + url, { method, headers }, (answer) => {
     response.writeHead(answer.statusCode ?? 0, answer.headers);
@@ -100,7 +100,7 @@ export function passOn(to: string, { method, url, headers, body }: Received, res
   onward.end(body);
 }
 
-/** Of a gateway that is tested for something else: on a free port, alone, without Redis. */
+/** Default options of a gateway: a free port, no other gateway, no Redis. */
 export const plainOptions = {
   identitySecret: testIdentitySecret,
   redisUrl: undefined,
@@ -116,15 +116,15 @@ export const plainOptions = {
 export interface TestGateway {
   url: string;
   gateway: RunningGateway;
-  /** In data-api's place. */
+  /** The replacement of data-api. */
   dataApi: Upstream;
-  /** Ends both, once. */
+  /** Closes both; a second call has no effect. */
   close(): Promise<void>;
 }
 
 /**
- * The real gateway with a recording upstream in data-api's place. @param accounts the real accounts-api; without one, as for tests
- * of public paths, nobody is there.
+ * The real gateway with a recording upstream in place of data-api. @param accounts the real accounts-api; omitted in tests of public paths, where no
+ * service is needed.
  */
 export async function startTestGateway({
   accounts,
@@ -140,8 +140,8 @@ export async function startTestGateway({
     plans: projectPlans(),
     clock: accounts?.clock ?? fakeClock(noon),
     settleEveryMs: 20,
-    ...(accounts === undefined && { closeWithinMs: 0 }), // nobody takes the last usage
-    responseCacheMb: 0, // tests of what reaches data-api count it
+    ...(accounts === undefined && { closeWithinMs: 0 }), // there is no service to receive the last usage
+    responseCacheMb: 0, // tests count the requests that reach data-api
     ...overrides,
   });
   const gateway = closedOnce(
@@ -161,7 +161,7 @@ export async function startTestGateway({
   });
 }
 
-/** The same, where a second `close` waits for the first: a test may close what its teardown closes. */
+/** The same, but a second `close` waits for the first, as both a test and its teardown may close it. */
 export function closedOnce<T extends { close(): Promise<void> }>(running: T): T {
   let closed: Promise<void> | undefined;
   return { ...running, close: () => (closed ??= running.close()) };

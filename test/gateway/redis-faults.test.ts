@@ -1,5 +1,5 @@
-// A Redis that is dead, stalled, slow, cut off, loading, read-only or without its scripts: no call fails, the month is served to its exact
-// limit, and of the calls per second each gateway allows its part until Redis is back.
+// A Redis that is dead, stalled, slow, cut off, loading, read-only or without its scripts: no call fails, the month is served to its exact limit, and
+// each gateway allows its share of the calls per second until Redis recovers.
 import test from 'ava';
 import { startAccountsService, type AccountsService, type Client } from '../services/accounts-service.ts';
 import { startProxy, type Proxy } from '../services/proxy.ts';
@@ -10,7 +10,7 @@ import { allowancesAt, callAll, countTogether, serveTheRest } from './bursts.ts'
 import { noon, startTestGateway, type TestGateway } from './recording-upstream.ts';
 
 let redis: PrivateRedis;
-let way: Proxy; // from the gateways to Redis
+let way: Proxy; // between the gateways and Redis
 let accounts: AccountsService;
 let gateways: TestGateway[] = [];
 const plans = unhurried(projectPlans());
@@ -36,7 +36,7 @@ const newUnlimitedKey = async () => (await accounts.newClient('enterprise')).key
 interface Fault {
   begin(): unknown;
   end(): unknown;
-  /** Redis goes on counting. */
+  /** Redis counts again. */
   isMild?: true;
 }
 
@@ -66,14 +66,14 @@ const faults: Record<string, Fault> = {
   'is emptied': { begin: () => redis.command('flushall'), end: () => undefined, isMild: true },
 };
 
-/** Serves so many calls of the client at both gateways at once. @returns the statuses that are not 200. */
+/** Makes this many concurrent calls of the client at both gateways. @returns the statuses other than 200. */
 async function failures(client: Client & { key: string }, calls: number): Promise<number[]> {
   return (await callAll(gateways, client.key, calls)).filter((status) => status !== 200);
 }
 
 for (const [what, fault] of Object.entries(faults)) {
   test.serial(
-    `while Redis ${what}, no call fails, each gateway allows its part of a second, and the month is served to its exact limit`,
+    `while Redis ${what}, no call fails, each gateway allows its share of a second, and the month is served to its exact limit`,
     async (t) => {
       const client = await newClient();
       t.deepEqual(await failures(client, 200), []);
@@ -120,7 +120,7 @@ test.serial('while Redis loads its data, no call fails', async (t) => {
 });
 
 test.serial(
-  'a gateway that starts while Redis is away serves, and counts with the others once it is back',
+  'a gateway that starts while Redis is unavailable serves calls, and counts with the others once Redis is back',
   async (t) => {
     await redis.kill();
     const redisUrl = `redis://127.0.0.1:${way.port}`;

@@ -1,5 +1,5 @@
-// With a cluster of three masters, and with a master watched by sentinels: gateways count the calls of a second together as with one server, and
-// while a server is lost and replaced no call fails, and the month is served to its exact limit.
+// A cluster of three masters, and a master watched by sentinels: gateways count the calls of a second together as with one server. While a server is
+// lost and replaced, no call fails, and the month is served to its exact limit.
 import test, { type ExecutionContext } from 'ava';
 import { startAccountsService, type AccountsService, type Client } from '../services/accounts-service.ts';
 import type { PrivateRedis } from '../services/redis.ts';
@@ -55,7 +55,7 @@ test.after.always(async () => {
 
 type KeyOwner = Client & { key: string };
 
-/** Of accounts whose counters are on all servers of a set, most likely. */
+/** The number of accounts, so that their counters are very likely on all servers of a set. */
 const newClients = ({ accounts }: Set) =>
   Promise.all(Array.from({ length: 6 }, () => accounts.newClient('free')));
 
@@ -64,7 +64,7 @@ async function allServed(t: ExecutionContext, set: Set, clients: readonly KeyOwn
     t.deepEqual(new Set(await callAll(set.gateways, key, calls)), new Set([200]));
 }
 
-/** @param before how many calls were served. */
+/** @param before the number of calls served so far. */
 async function restIsServed(t: ExecutionContext, set: Set, clients: readonly KeyOwner[], before: number) {
   for (const client of clients) {
     t.is(before + (await serveTheRest(set.gateways, client.key)), limit);
@@ -73,7 +73,7 @@ async function restIsServed(t: ExecutionContext, set: Set, clients: readonly Key
   }
 }
 
-/** The gateways count the calls of some accounts together, whose counters are on all servers of a set, most likely. */
+/** Checks that the gateways count the calls of several accounts together, whose counters are very likely on all servers of a set. */
 async function allCountTogether({ gateways, accounts }: Set): Promise<void> {
   const newKey = async () => (await accounts.newClient('enterprise')).key;
   for (let account = 0; account < 6; account += 1) await countTogether(gateways, perSecond, newKey);
@@ -106,10 +106,10 @@ test.serial(
 );
 
 test.serial(
-  'when the masters that are left make a replica one, no call fails, and the calls of a second are counted together again',
+  'when the remaining masters promote a replica, no call fails, and the calls of a second are counted together again',
   async (t) => {
     const [former] = cluster.masters as [PrivateRedis];
-    const present = cluster.replica; // it has taken the slots over
+    const present = cluster.replica; // it has taken over the slots
     await former.restart();
     await until('the former master follows the present one', () => follows(former));
     const clients = await newClients(inCluster);
@@ -124,7 +124,7 @@ test.serial(
   },
 );
 
-test.serial('while a master of a cluster is lost that has no replica, no call fails', async (t) => {
+test.serial('while a master without a replica is lost, no call fails', async (t) => {
   const [, , lost] = cluster.masters as [PrivateRedis, PrivateRedis, PrivateRedis];
   const clients = await newClients(inCluster);
   await allServed(t, inCluster, clients, 50);
@@ -136,7 +136,7 @@ test.serial('while a master of a cluster is lost that has no replica, no call fa
 });
 
 test.serial(
-  'when the sentinels make a replica the master, no call fails, and the calls of a second are counted together again',
+  'when the sentinels promote a replica, no call fails, and the calls of a second are counted together again',
   async (t) => {
     const clients = await newClients(underWatch);
     await allServed(t, underWatch, clients, 50);

@@ -13,7 +13,7 @@ import { projectPlans, unhurried } from '../services/services.ts';
 import { answerPlainly, noon, startRecordingUpstream, startTestGateway } from './recording-upstream.ts';
 
 const accounts = await startAccountsService(noon);
-// It answers clients itself: what they ask of an account is not what is looked at here.
+// It answers clients itself, as calls about accounts are not tested here.
 const accountsApi = await startRecordingUpstream('accounts-api', accounts.url);
 accountsApi.answer = answerPlainly;
 const accountsApiUrls = [accountsApi.url];
@@ -96,7 +96,7 @@ test.serial(
 );
 
 test.serial(
-  'a call under way finishes under its old configuration, even if its path is removed meanwhile',
+  'a call in flight finishes under its old configuration, even if its path is removed meanwhile',
   async (t) => {
     const gateway = await startTestGateway({ accounts, accountsApiUrls, configDirectory: directory });
     t.teardown(() => gateway.close());
@@ -114,7 +114,7 @@ test.serial(
 );
 
 test.serial(
-  'plans are reloaded on request: limits on the next call; an invalid file changes nothing',
+  'plans are reloaded on request: limits apply on the next call; an invalid file has no effect',
   async (t) => {
     const plans = openPlans(plansFile);
     const gateway = await startTestGateway({ accounts, accountsApiUrls, configDirectory: directory, plans });
@@ -156,7 +156,7 @@ test.serial('sixty reloads under load fail no call and leave nothing behind', as
   t.teardown(() => gateway.close());
   const { key } = await accounts.newClient('enterprise');
   gateway.dataApi.answer = (_request, response) => {
-    gateway.dataApi.received.length = 0; // what it keeps for the tests would look like a leak
+    gateway.dataApi.received.length = 0; // the recorded requests would look like a leak
     response.end('{}');
   };
   const statuses = new Map<number, number>();
@@ -172,7 +172,7 @@ test.serial('sixty reloads under load fail no call and leave nothing behind', as
     for (let i = 0; i < times; i += 1) {
       writeFileSync(routesFile, i % 2 === 0 ? goodRoutes : goodRoutes.replace('/v1/amcs\n', '/v1/houses\n'));
       (await gateway.gateway.prepareReload())();
-      await new Promise((resolve) => setImmediate(resolve)); // calls go on between two reloads
+      await new Promise((resolve) => setImmediate(resolve)); // lets calls proceed between two reloads
     }
     collectGarbage();
     collectGarbage();
@@ -186,6 +186,6 @@ test.serial('sixty reloads under load fail no call and leave nothing behind', as
   t.log(
     `60 reloads, ${statuses.get(200)} calls, heap ${((after - before) / 1024).toFixed(0)} KB more after the last 40`,
   );
-  // One set of routes with its engine app takes about 300 KB: kept, 40 of them would be 12 MB.
+  // One set of routes with its engine app takes about 300 KB, so 40 leaked sets would be 12 MB.
   t.true(after - before < 6 * 1024 * 1024, `the heap grew by ${after - before} bytes`);
 });

@@ -1,5 +1,5 @@
-// The response cache against a model, in virtual time: whatever is late, lost or stalled, nobody gets what is older than a load that was
-// reported as done before the call began. MODEL_RUNS (default 150) is the number of histories.
+// The response cache against a model, in virtual time: whatever is late, lost or stalled, no answer is older than a load that was reported as done
+// before the call began. MODEL_RUNS (default 150) is the number of histories.
 import test from 'ava';
 import fc from 'fast-check';
 import { happen, type History, type Series } from './response-cache-world.ts';
@@ -38,7 +38,7 @@ const history: fc.Arbitrary<History> = fc.record({
   stallPermille: fc.constantFrom(0, 0, 5, 30),
 });
 
-test('no call that begins after a load was reported as done is answered from before, whatever is late, lost, stalled or moved', async (t) => {
+test('no call that begins after a load was reported as done gets an older answer, whatever is late, lost, stalled or moved', async (t) => {
   let [judged, hits, late] = [0, 0, 0];
   await fc.assert(
     fc.asyncProperty(history, async (each) => {
@@ -48,14 +48,14 @@ test('no call that begins after a load was reported as done is answered from bef
       late += outcome.judged.filter(({ needed }) => needed > 0).length;
       if (outcome.wrong.length > 0) throw new Error(outcome.wrong.join('\n'));
     }),
-    { numRuns: runs, endOnFailure: true }, // a shorter history would take minutes, and explain only the first wrong call
+    { numRuns: runs, endOnFailure: true }, // shrinking would take minutes, and explain only the first wrong call
   );
   t.log(`${judged} answers, ${hits} from memory, ${late} after a load was reported`);
   t.true(hits > judged / 20, 'some were from memory');
   t.true(late > judged / 4, 'some had something to miss');
 });
 
-test('where nothing happens, most answers are from memory', async (t) => {
+test('without disturbances, most answers are from the cache', async (t) => {
   const calls = fc.array(
     fc.record({
       atMs: fc.integer({ min: 100, max: 5_000 }),
@@ -68,7 +68,7 @@ test('where nothing happens, most answers are from memory', async (t) => {
   const calm = { loads: [], stalls: [], clocks: [], restarts: [], lossPercent: 0, stallPermille: 0 };
   await fc.assert(
     fc.asyncProperty(fc.nat(), calls, async (seed, drawn) => {
-      // The first calls ask for a lease. An instance that was never asked says nothing of its answers, and none is kept.
+      // The first calls request a lease. An instance that was never asked does not state the validity of its answers, so none is cached.
       const first = [0, 20, 40].map((atMs) => ({
         atMs,
         forMs: 0,

@@ -1,5 +1,5 @@
-// The response cache of a gateway in virtual time: the real lease, policy, captures and kept answers, among a model of data-api, of
-// whoever loads, and of the network. Hides how a gateway is stalled: between any two events, and wherever it reads a clock.
+// The response cache of a gateway in virtual time: the real lease, policy, captures and cached answers, with a model of data-api, of the loader and
+// of the network. The gateway can stall between any two events, and wherever it reads a clock.
 import { EventEmitter } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { openCall, type Call } from '../../gateway/call.ts';
@@ -12,22 +12,22 @@ import { answerLeaseMs, inForceAfterMs, validityText, type DataState } from '../
 import { createRandom } from '../chaos/random.ts';
 import { silentLog } from '../services/harness.ts';
 
-/** What happens, and when. All else is drawn from the seed: latencies, losses, and stalls where a clock is read. */
+/** The events and their times. Everything else comes from the seed: latencies, losses, and stalls at reads of a clock. */
 export interface History {
   seed: number;
-  /** Which series it changes. It is visible at `atMs`; the loader hears of that later, and reports it `inForceAfterMs` after that. */
+  /** `of`: the changed series. A load is visible at `atMs`; the loader learns of its commit later, and reports it `inForceAfterMs` after that. */
   loads: readonly { atMs: number; heardAfterMs: number; of: readonly Series[] }[];
   calls: readonly PlannedCall[];
-  /** The gateway is stopped. */
+  /** Times at which the gateway is paused. */
   stalls: readonly { atMs: number; forMs: number }[];
-  /** The clock of the gateway is moved. */
+  /** Changes of the gateway's clock. */
   clocks: readonly { atMs: number; byMs: number }[];
-  /** An instance of data-api begins anew: it knows of no load, and may be of another version. */
+  /** Restarts of an instance of data-api: it then knows of no load, and may have another version. */
   restarts: readonly { atMs: number; instance: number; edition: string }[];
-  /** Of each way and each read of the database. */
+  /** The maximum latency of each transmission and each read of the database. */
   latencyMaxMs: number;
   lossPercent: number;
-  /** How often a read of a clock stalls the gateway. */
+  /** The probability that a read of a clock stalls the gateway. */
   stallPermille: number;
 }
 
@@ -35,10 +35,10 @@ export type Series = 'A' | 'B';
 
 interface PlannedCall {
   atMs: number;
-  /** On its way to the gateway. */
+  /** The time until it reaches the gateway. */
   forMs: number;
   series: Series;
-  /** Sends the ETag of the answer before; leaves before its answer may be there. */
+  /** `with an ETag`: sends the ETag of the previous answer. `leaves`: the client may leave before the answer arrives. */
   how: 'plain' | 'with an ETag' | 'HEAD' | 'leaves';
 }
 
@@ -46,7 +46,7 @@ interface PlannedCall {
 interface Judged {
   series: Series;
   beganAtMs: number;
-  /** The load that its answer must include, and the one that it is of. */
+  /** The load that its answer must include, and the load that the answer is from. */
   needed: number;
   given: number;
   isHit: boolean;
@@ -54,7 +54,7 @@ interface Judged {
 
 export interface Outcome {
   judged: readonly Judged[];
-  /** Those that got the answer of before, or a body that does not belong to its ETag, in words. */
+  /** Descriptions of the calls that got an outdated answer, or a body that does not match its ETag. */
   wrong: readonly string[];
 }
 
@@ -66,7 +66,7 @@ interface Instance {
 interface Happening {
   atMs: number;
   run: () => void;
-  /** Waits while the gateway is stalled. */
+  /** Whether it is delayed while the gateway is stalled. */
   ofGateway: boolean;
 }
 
@@ -74,7 +74,7 @@ const lastsMs = 6_000;
 const epochMs = Date.UTC(2026, 10, 20);
 const urls: Record<Series, string> = { A: '/v1/series/A', B: '/v1/series/B' };
 
-/** Lets a history happen. */
+/** Runs a history. */
 export async function happen(history: History): Promise<Outcome> {
   return new World(history).run();
 }
@@ -129,7 +129,7 @@ class World {
     return { judged: this.#judged, wrong: this.#wrong };
   }
 
-  /** @returns calls it off. */
+  /** @returns cancels it. */
   #at(atMs: number, run: () => void, ofGateway = false): () => void {
     const happening = { atMs, run, ofGateway };
     const place = this.#queue.findLastIndex((other) => other.atMs <= atMs) + 1;
@@ -140,7 +140,7 @@ class World {
     };
   }
 
-  /** Takes what happens next, until then; what is the gateway's only if it is awake. */
+  /** Removes and returns the next event up to a time; events of the gateway only while it is not stalled. */
   #next(untilMs: number): Happening | undefined {
     for (;;) {
       const [next] = this.#queue;
@@ -155,7 +155,7 @@ class World {
     }
   }
 
-  /** A read of a clock by the gateway, before or after which it may be stalled: the world goes on without it. */
+  /** A read of a clock by the gateway. Before or after it the gateway may stall, while everything else continues. */
   #read<Result>(clock: () => Result): Result {
     if (this.#random.below(1_000) >= this.#history.stallPermille) return clock();
     const before = clock();
@@ -163,7 +163,7 @@ class World {
     for (let next = this.#next(this.#awakeAtMs); next !== undefined; next = this.#next(this.#awakeAtMs)) {
       if (next.ofGateway) {
         this.#at(this.#awakeAtMs, next.run, true);
-        break; // what else is due then is due then
+        break; // the remaining events are due later
       }
       next.run();
     }
@@ -186,12 +186,12 @@ class World {
     const { heardAfterMs = 0, of = [] } = this.#history.loads[load - 1] ?? {};
     this.#at(this.#nowMs + heardAfterMs + inForceAfterMs, () => {
       this.#reported = Math.max(this.#reported, load);
-      // A receiver of the event calls at once.
+      // A receiver of the event makes a call at once.
       for (const series of of) this.#begin({ atMs: this.#nowMs, forMs: 0, series, how: 'plain' });
     });
   }
 
-  /** The newest of these loads that has changed the series. */
+  /** The newest of these loads that changed the series. */
   #changeOf(series: Series, newest: number): number {
     return this.#history.loads.slice(0, newest).findLastIndex(({ of }) => of.includes(series)) + 1;
   }
@@ -200,7 +200,7 @@ class World {
     return this.#instances[this.#random.below(this.#instances.length)] as Instance;
   }
 
-  /** As data-api answers its gateways: the database is asked while the call is under way. */
+  /** Answers like data-api: it queries the database during the call. */
   #askNewest(): Promise<DataState> {
     return new Promise((resolve, reject) => {
       const instance = this.#instance();
@@ -241,7 +241,7 @@ class World {
     });
     const arrives = () => {
       openCall(request as unknown as IncomingMessage, call);
-      response.once('close', () => call.closing.forEach((work) => work())); // as request-id does
+      response.once('close', () => call.closing.forEach((work) => work())); // like request-id
       const forward = () => this.#forward(request as unknown as IncomingMessage, response, call, series);
       void this.#policy(
         request as unknown as IncomingMessage,
@@ -264,7 +264,7 @@ class World {
     if (etag !== null && body !== etag) this.#wrong.push(`the body ${body} was sent under the ETag ${etag}`);
   }
 
-  /** As `forward` does: a read that was lost on its way is repeated once. */
+  /** Like `forward`: a read that was lost in transit is repeated once. */
   #forward(request: IncomingMessage, response: Answered, call: Call, series: Series, attempt = 1): void {
     const instance = this.#instance();
     const asked = request.headers['if-none-match'] ?? '';
@@ -287,7 +287,7 @@ class World {
     });
   }
 
-  /** As the reader forwards an answer: its head, its body later, and perhaps not to its end. */
+  /** Forwards an answer like the reader: the head, later the body, possibly not to its end. */
   #relay(
     isHead: boolean,
     response: Answered,
@@ -311,7 +311,7 @@ class World {
   }
 }
 
-/** What the gateway writes to one client. */
+/** The output of the gateway to one client. */
 class Answered extends EventEmitter {
   readonly #judge: (status: number, head: readonly string[], body: string | undefined) => void;
   #status = 0;
@@ -334,7 +334,7 @@ class Answered extends EventEmitter {
     this.leave();
   }
 
-  /** The connection is closed, by either side. */
+  /** Either side has closed the connection. */
   leave(): void {
     if (this.destroyed) return;
     this.destroyed = true;
@@ -342,7 +342,7 @@ class Answered extends EventEmitter {
   }
 }
 
-/** Until the gateway has done all that it can do without another event: an answer may be sent at the end of the next turn. */
+/** Resolves once the gateway has done everything possible without another event: an answer may be sent at the end of the next turn. */
 async function turns(): Promise<void> {
   for (let i = 0; i < 3; i += 1) await new Promise((resolve) => setImmediate(resolve));
 }

@@ -1,4 +1,4 @@
-// The response cache of the gateway, before the real data-api and accounts-api. What reaches data-api is recorded.
+// The response cache of the gateway in front of the real data-api and accounts-api. The requests that reach data-api are recorded.
 import { setTimeout as pause } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import { until } from '../run/until.ts';
@@ -37,7 +37,7 @@ const call = async (path: string, headers: Record<string, string> = {}, init: Re
   return { status: response.status, headers: response.headers, text, isHit };
 };
 
-/** Asks until the answer is from memory: the first call asks for a lease, which a busy machine may lose again. */
+/** Repeats the call until the answer is from the cache: the first call requests a lease, which may expire again on a busy machine. */
 async function hit(path: string, headers: Record<string, string> = {}, init: RequestInit = {}) {
   let answer = await call(path, headers, init);
   await until(
@@ -47,7 +47,7 @@ async function hit(path: string, headers: Record<string, string> = {}, init: Req
   return answer;
 }
 
-/** The headers of an answer that are not its own alone. */
+/** The headers that are the same in repeated answers. */
 function shared(headers: Headers): Record<string, string> {
   const own = [
     'connection',
@@ -65,7 +65,7 @@ function shared(headers: Headers): Record<string, string> {
 const askedOf = (path: string) => recorder.received.filter(({ url }) => url === path).length;
 
 test.serial(
-  'an answer from memory is the one of data-api, as 200, 304 and HEAD, with the same headers',
+  'a cached answer equals that of data-api, as 200, 304 and HEAD, with the same headers',
   async (t) => {
     const path = '/v1/series/CPI?fields=date,value';
     const direct = await call(path, { accept: 'text/x, */*' });
@@ -94,7 +94,7 @@ test.serial(
   },
 );
 
-test.serial('an answer that says it is from memory did not reach data-api, and any other did', async (t) => {
+test.serial('calls marked as a cache hit did not reach data-api, and all others did', async (t) => {
   const path = '/v1/series/CPI?limit=11';
   let [misses, hits] = [0, 0];
   while (hits < 10) {
@@ -105,7 +105,7 @@ test.serial('an answer that says it is from memory did not reach data-api, and a
 });
 
 test.serial(
-  'a call with an ETag that data-api confirms is answered 304 from memory, and one without gets the body',
+  'a call with an ETag confirmed by data-api is answered 304 from the cache, and one without gets the body',
   async (t) => {
     const path = '/v1/series/PPI?limit=7';
     const etag =
@@ -122,7 +122,7 @@ test.serial(
   },
 );
 
-test.serial('what an answer depends on besides the data keeps answers apart', async (t) => {
+test.serial('answers that depend on more than the data are cached separately', async (t) => {
   const path = '/v1/series/CPI?limit=5';
   await hit(path);
   for (const [other, headers] of [
@@ -136,7 +136,7 @@ test.serial('what an answer depends on besides the data keeps answers apart', as
   await hit(`${path}&api_key=${key}`); // the key is no part of the URL
 });
 
-test.serial('an answer that one plan may have is not given to another: 403 as ever', async (t) => {
+test.serial('an answer for one plan is not given to another, which still gets 403', async (t) => {
   const path = '/v1/series/CPI?vintage=2024-06-30';
   const pro = await call(path);
   t.is(pro.status, 200, pro.text);
@@ -150,7 +150,7 @@ test.serial('an answer that one plan may have is not given to another: 403 as ev
 });
 
 test.serial(
-  'every check and charge is made for an answer from memory: quota, usage, a revoked key',
+  'every check and charge also applies to a cached answer: quota, usage, a revoked key',
   async (t) => {
     const path = '/v1/series/CPI?limit=4';
     await hit(path);
@@ -160,7 +160,7 @@ test.serial(
     const remaining = (answer: { headers: Headers }) => Number(answer.headers.get('x-quota-remaining'));
     const first = remaining(await call(path, headers));
     t.is(remaining(await call(path, headers)), first - 1);
-    const calls = 1_000 - first + 1; // of the month of the plan
+    const calls = 1_000 - first + 1; // of the plan's month
     await until('the usage is settled', async () => sumOf(await accounts.ledger(client)).billed === calls);
     t.is(await accounts.used(client), calls);
     await accounts.as(client, `/v1/keys/${client.keyId}`, { method: 'DELETE' });
@@ -169,7 +169,7 @@ test.serial(
   },
 );
 
-test.serial('once a load is reported as done, no call is answered from before, at any gateway', async (t) => {
+test.serial('once a load is reported as done, no gateway gives an older answer', async (t) => {
   const second = await start({
     ...plainOptions,
     plans,
@@ -191,7 +191,7 @@ test.serial('once a load is reported as done, no call is answered from before, a
   for (let value = 10; value < 16; value += 1) {
     const loading = { goesOn: true };
     const asking = (async () => {
-      while (loading.goesOn) await values(); // keeps the leases, and what is kept
+      while (loading.goesOn) await values(); // keeps the leases and the cached answers in use
     })();
     await data.load('observations', rows(value), { noGateway: false });
     const seen = await values();
@@ -202,7 +202,7 @@ test.serial('once a load is reported as done, no call is answered from before, a
   await hit('/v1/series/CPI');
 });
 
-test.serial('an answer that names the next release is not kept beyond it', async (t) => {
+test.serial('an answer that names the next release is not cached beyond it', async (t) => {
   const release = 'release_id,source,title,release_at,time_zone,series_ids';
   await data.load('calendar', [release, 'ppi-6,Test,Prices,2024-07-01T13:00:00,UTC,PPI'], {
     noGateway: false,
@@ -222,9 +222,9 @@ test.serial('an answer that names the next release is not kept beyond it', async
     t.regex((await call(path)).text, /"next_release":"2024|"status":"scheduled"/, path);
 });
 
-test.serial('calls for one answer that is not there yet share one request to data-api', async (t) => {
+test.serial('calls for an answer that is not cached yet share one request to data-api', async (t) => {
   let limit = 100;
-  // They do if there is a lease, which a busy machine may lose.
+  // They share it only with a lease, which may expire on a busy machine.
   await until('twenty calls share one', async () => {
     await hit('/v1/series/CPI');
     const path = `/v1/series/CPI?limit=${(limit += 1)}`;
@@ -257,7 +257,7 @@ test.serial('a client that leaves does not fail the calls that wait for the same
   held.resolve();
 });
 
-test.serial('errors, long answers and the state of the service are not kept', async (t) => {
+test.serial('errors, long answers and the state of the service are not cached', async (t) => {
   const days = Array.from({ length: 20_000 }, (_, i) => {
     const day = new Date(Date.UTC(1960, 0, 1 + i)).toISOString().slice(0, 10);
     return `LONG,${day},${i}.25`;
@@ -300,7 +300,7 @@ test.serial('without a lease every call is forwarded', async (t) => {
   await until('there is a lease again', isHit);
 });
 
-test.serial('the metrics count where the answers are from, and RESPONSE_CACHE_MB=0 keeps none', async (t) => {
+test.serial('the metrics count the sources of answers, and RESPONSE_CACHE_MB=0 caches none', async (t) => {
   await checkUncached(t);
 });
 

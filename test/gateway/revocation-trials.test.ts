@@ -1,6 +1,6 @@
-// Revocation is strict, tried often: gateways as far as they look keys up, over the real accounts-api and PostgreSQL, busy and idle. Whatever
-// is wrong on the way between them, no lookup that begins after a revocation was answered finds the key. REVOCATION_TRIALS (default 100)
-// says how many keys are revoked.
+// Strict revocation, in many trials: the parts of gateways that look up keys, with the real accounts-api and PostgreSQL, busy and idle. Whatever
+// fails between them, no lookup that begins after a revocation was answered finds the key. REVOCATION_TRIALS (default 100) is the number of revoked
+// keys.
 import test from 'ava';
 import { selectAcknowledged } from '../../accounts-api/heartbeat/changes.sql.ts';
 import { leaseMs } from '../../kernel/heartbeat/times.ts';
@@ -29,7 +29,7 @@ const busyWay = () => ways[0] as Way;
 const idleWay = () => ways[2] as Way;
 const mend = at(() => ways.forEach((way) => way.mend()));
 
-/** With each, a quarter of the trials; in half of them a change waits for the end of two leases. */
+/** Each fault gets a quarter of the trials; in half of these, a change waits for the end of two leases. */
 const troubles: Record<string, Trouble> = {
   'while all is well': { begin: at(() => undefined), end: mend },
   'while messages are doubled': { begin: at(() => ways.forEach((way) => way.double())), end: mend },
@@ -59,7 +59,7 @@ for (const [i, name] of names.entries()) {
 }
 
 test.serial(
-  'a revocation is answered when the lease of a stopped gateway has ended, not before, and the gateway refuses the key when it goes on',
+  'a revocation is answered once the lease of a paused gateway has ended, and the gateway refuses the key when it resumes',
   async (t) => {
     const way = createWay();
     const stopped = await startLife(service, { through: way.through, clockGoesOn: false });
@@ -84,7 +84,7 @@ test.serial(
   },
 );
 
-test.serial('600 keys revoked by one statement are all refused when that is answered', async (t) => {
+test.serial('600 keys revoked by one statement are all refused once that is answered', async (t) => {
   const victims = await makeVictims(service, 600);
   for (const life of lives)
     for (const opens of await Promise.all(victims.map(({ hash }) => life.opensFor(hash)))) t.true(opens);

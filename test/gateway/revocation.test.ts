@@ -1,5 +1,5 @@
-// Strict revocation: with gateways in processes of their own and traffic, no call that begins after the answer is accepted, whatever becomes
-// of Redis. A few trials of whole calls over HTTP; revocation-trials.test.ts does many of the lookup alone.
+// Strict revocation with gateways in separate processes and under traffic: whatever happens to Redis, no call that begins after the answer is
+// accepted. A few trials of complete HTTP calls; revocation-trials.test.ts has many trials of only the lookup.
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -48,7 +48,7 @@ async function call(url: string, key: string): Promise<number> {
   return response.status;
 }
 
-/** Calls every gateway again and again until asked to stop. @returns the calls that were accepted, by when they began. */
+/** Calls every gateway repeatedly until stopped. @returns the accepted calls, by the time when they began. */
 function traffic(key: string) {
   const client = { stopped: false };
   const acceptedAtMs: number[] = [];
@@ -94,7 +94,7 @@ const ways: Record<string, (keyId: string, manager: string) => Promise<void>> = 
 };
 
 test.serial(
-  'a plan that is changed in mid-month applies from the next call on, at every gateway',
+  'a plan that is changed within a month applies from the next call on, at every gateway',
   async (t) => {
     const { accountId, key } = await services.accountWithKey('free');
     const limits = () =>
@@ -107,7 +107,7 @@ test.serial(
       );
     const every = (status: number, limit: string) => urls().map(() => [status, limit]);
     t.deepEqual(await limits(), every(200, '1000'));
-    // The lower plan is used up. The higher one allows more calls; after the change back, calls are refused again.
+    // The lower plan is exhausted. The higher one allows more calls; after the change back, calls are refused again.
     await services.accounts.db.sequelize.query(
       'update accounts.quota_months set used = used + 1000 where account_id = $1',
       {
@@ -115,7 +115,7 @@ test.serial(
       },
     );
     await services.setPlan(accountId, 'pro');
-    await services.setPlan(accountId, 'free'); // the gateways ask again what is used
+    await services.setPlan(accountId, 'free'); // the gateways request the usage again
     t.deepEqual(await limits(), every(402, '1000'));
     await services.setPlan(accountId, 'starter');
     t.deepEqual(await limits(), every(200, '25000'));

@@ -1,4 +1,4 @@
-// Keys that are revoked while they are in use, many at once, and the lookups that begin after the revocation was answered.
+// Revokes many keys at once while they are in use, and looks them up after the revocation was answered.
 import { setTimeout as pause } from 'node:timers/promises';
 import { newId } from '../../accounts-api/ids.ts';
 import { hashApiKey, maskApiKey, mintApiKey } from '../../kernel/credentials/api-key.ts';
@@ -6,7 +6,7 @@ import type { AccountsService } from '../services/accounts-service.ts';
 import { until } from '../run/until.ts';
 import type { GatewayLife } from './lives.ts';
 
-/** What goes wrong while the keys are revoked. */
+/** The fault while the keys are revoked. */
 export interface Trouble {
   begin(): Promise<unknown>;
   end(): Promise<unknown>;
@@ -18,7 +18,7 @@ export interface Victim {
   hash: string;
 }
 
-/** Accounts with a key each, by two statements: to make them one by one takes longer than to revoke them. */
+/** Creates accounts with one key each by two statements, as creating them one by one takes longer than revoking them. */
 export async function makeVictims(service: AccountsService, count: number): Promise<Victim[]> {
   const victims = Array.from({ length: count }, () => {
     const key = mintApiKey();
@@ -39,7 +39,7 @@ export async function makeVictims(service: AccountsService, count: number): Prom
   return victims;
 }
 
-/** By `DELETE /v1/keys/{id}`, as often as it takes. */
+/** Revokes by `DELETE /v1/keys/{id}`, with retries. */
 export async function revoke(service: AccountsService, { accountId, keyId }: Victim): Promise<void> {
   await until('the key is revoked', async () => {
     const answer = await service.as({ accountId, keyId }, `/v1/keys/${keyId}`, { method: 'DELETE' });
@@ -50,13 +50,13 @@ export async function revoke(service: AccountsService, { accountId, keyId }: Vic
   });
 }
 
-/** The gateways that are called all the time, and those that hold the keys and are called again only when a revocation is answered. */
+/** The gateways that are called continuously, and those that have cached the keys and are called again only after a revocation is answered. */
 export interface Users {
   busy: readonly GatewayLife[];
   idle: readonly GatewayLife[];
 }
 
-/** Revokes keys that gateways hold. @returns how many lookups began afterwards, and how many of them found the key. */
+/** Revokes keys that gateways have cached. @returns how many lookups began afterwards, and how many of them found the key. */
 export async function tryOut(
   { service, busy, idle }: Users & { service: AccountsService },
   victims: readonly Victim[],
@@ -84,7 +84,7 @@ export async function tryOut(
     for (let round = i * 7; use.goesOn; round += 5) {
       const some = Array.from({ length: 5 }, (_, j) => victims[(round + j) % victims.length] as Victim);
       await Promise.all(some.map((victim) => look(life, victim)));
-      await pause(10); // the machine has other work to do, that of revoking included
+      await pause(10); // leaves the machine time for other work, including the revocations
     }
   });
   await until('the keys are in use', () => tally.before >= victims.length * 4);

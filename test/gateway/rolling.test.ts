@@ -1,4 +1,4 @@
-// Gateways as processes in a cluster: replaced one by one under load, and asked by SIGHUP to reload their plans.
+// Gateways as processes in a cluster: replaced one by one under load, and reloading their plans on SIGHUP.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { Agent, request } from 'node:http';
 import { tmpdir } from 'node:os';
@@ -43,7 +43,7 @@ interface Backend {
   ready: boolean;
 }
 
-/** Keeps asking an instance whether it is ready, as the balancer before it does, until it learns that it is not. */
+/** Probes an instance like the balancer in front of it, until it is not ready. */
 async function watch(backend: Backend): Promise<void> {
   while (backend.ready) {
     const response = await fetch(`${backend.gateway.url}/readyz`).catch(() => undefined);
@@ -52,7 +52,7 @@ async function watch(backend: Backend): Promise<void> {
   }
 }
 
-/** One call over a connection that is kept. */
+/** One call over a keep-alive connection. */
 function call(url: string, agent: Agent, key: string): Promise<{ status: number; body: string }> {
   return new Promise((resolve, reject) => {
     const sent = request(`${url}/v1/series/A`, { agent, headers: { 'x-api-key': key } }, (response) => {
@@ -112,7 +112,7 @@ test.serial('two gateways replaced one by one under load lose no call, and bill 
   );
   t.deepEqual(codes, [0, 0]);
   await Promise.all(watches);
-  // Each handed its usage over before it ended.
+  // Each sent its usage before it ended.
   t.is(sumOf(await accounts.ledger(client)).billed, served);
   for (const { gateway } of backends) t.false(gateway.output().includes(client.key));
 });
@@ -126,7 +126,7 @@ test.serial('SIGHUP applies new plans; an invalid file is logged and changes not
     const response = await fetch(`${gateway.url}/v1/series/A`, { headers: { 'x-api-key': key } });
     return response.headers.get('ratelimit-policy')?.split(', ', 1)[0];
   };
-  /** Sends the signal and waits until the log reports how it went. */
+  /** Sends the signal and waits until the log reports the outcome. */
   const reload = async (says: string) => {
     const before = gateway.output().split(says).length;
     gateway.process.kill('SIGHUP');

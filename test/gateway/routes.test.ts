@@ -76,7 +76,7 @@ test.serial('two gateways of one process serve side by side', async (t) => {
   await two.close();
 });
 
-test.serial('a port that is taken gives a readable message', async (t) => {
+test.serial('a port that is in use gives a readable message', async (t) => {
   const one = await startTestGateway();
   const port = Number(new URL(one.url).port);
   await t.throwsAsync(startTestGateway({ port }), { message: /is in use by another program/ });
@@ -114,7 +114,7 @@ test('every pipeline first opens the call, then checks its framing and its path,
   }
 });
 
-test('on a keyed call everything is decided before it is forwarded', (t) => {
+test('all checks of a keyed call precede its forwarding', (t) => {
   const { pipelines } = parseRoutes(text, registered).forEngine;
   t.deepEqual(pipelines['data']?.policies.slice(3).flatMap(Object.keys), [
     'cors',

@@ -1,5 +1,5 @@
-// Services behind the gateway that are replaced one after the other under load: no call is lost, whether the gateway knows each
-// instance or a balancer is before them.
+// Services behind the gateway are replaced one after the other under load: no call is lost, whether the gateway knows each instance or a balancer is
+// in front of them.
 import { setTimeout as pause } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import { sendJson } from '../../kernel/http/reply.ts';
@@ -40,7 +40,7 @@ async function startInstance(port: number, drainDelayMs = 0): Promise<RunningSer
   return { ...service, served: () => served };
 }
 
-/** Eight clients that call on and on. */
+/** Eight clients that call continuously. */
 function load(url: string, key: string) {
   const client = { goesOn: true };
   let answered = 0;
@@ -55,7 +55,7 @@ function load(url: string, key: string) {
   });
   return {
     answered: () => answered,
-    /** @returns the answers that were not 200. */
+    /** @returns the answers other than 200. */
     async stop(): Promise<string[]> {
       client.goesOn = false;
       await Promise.all(loops);
@@ -72,7 +72,7 @@ async function startUnhurried(t: ExecutionContext, dataApiUrls: readonly string[
   return load(gateway.url, key);
 }
 
-test('two instances that are replaced one right after the other lose no call, and each is used again once it is back', async (t) => {
+test('two instances replaced in quick succession lose no call, and each is used again once it is back', async (t) => {
   const ports = [await freePort(), await freePort()];
   const instances = await Promise.all(ports.map((port) => startInstance(port)));
   t.teardown(() => Promise.all(instances.map((instance) => instance.close().catch(() => undefined))));
@@ -86,14 +86,14 @@ test('two instances that are replaced one right after the other lose no call, an
       await instances[i]?.close();
       await until('calls go on', () => calls.answered() > before + 10);
       const again = await startInstance(port);
-      instances[i] = again; // the other one is replaced at once, while this one has just been missed
+      instances[i] = again; // the other one is replaced at once, just after this one was unavailable
     }
   }
   await until('both are used', () => instances.every((instance) => instance.served() > 10));
   t.deepEqual(await calls.stop(), []);
 });
 
-test('behind a balancer that leaves an instance out late, replacing all instances loses no call', async (t) => {
+test('behind a balancer that removes an instance late, replacing all instances loses no call', async (t) => {
   const balancer = await startBalancer();
   t.teardown(() => balancer.close());
   const instances: RunningService[] = [];

@@ -1,4 +1,4 @@
-// TLS between the gateway and the services, all as processes of their own, as on a cluster.
+// TLS between the gateway and the services, each a separate process, as in a cluster.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -45,7 +45,7 @@ function startService(name: string): Promise<ServingChild> {
 function fingerprintOf(url: string): Promise<string> {
   const { hostname: host, port } = new URL(url);
   return new Promise((resolve, reject) => {
-    // Whether it is trusted is for the gateway to find out.
+    // The gateway checks whether it is trusted.
     const socket = connect({ host, port: Number(port), rejectUnauthorized: false }, () => {
       resolve(socket.getPeerX509Certificate()?.fingerprint256 ?? '');
       socket.destroy();
@@ -63,7 +63,7 @@ test.before(async () => {
 });
 
 test.serial(
-  'reads and writes reach services that serve TLS, and a renewed certificate is taken without a restart',
+  'reads and writes reach services with TLS, and a renewed certificate is used without a restart',
   async (t) => {
     t.regex(Object.values(urls).join(' '), /^https:\S+ https:\S+$/);
     const gateway = await startGatewayProcess({ ...urls, NODE_EXTRA_CA_CERTS: authority.caFile });
@@ -116,7 +116,7 @@ test.serial(
 );
 
 test.serial(
-  'a gateway that does not know the authority sends no call, and a service that serves TLS takes no plain call',
+  'a gateway that does not trust the authority sends no call, and a service with TLS accepts no plain call',
   async (t) => {
     const gateway = await startGatewayProcess(urls);
     const ready = await fetch(`${gateway.url}/readyz`);

@@ -1,4 +1,4 @@
-// Several gateways with one JOURNAL_DIR and the same port, as containers on one volume or hosts of one machine have: each keeps its own usage.
+// Several gateways with one JOURNAL_DIR and the same port, like containers that share a volume, or hosts on one machine: each stores its own usage.
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -28,7 +28,7 @@ async function freePort(): Promise<string> {
   return port;
 }
 
-/** The calls that are in files. */
+/** The number of calls in files. */
 function kept(): number {
   const files = readdirSync(journals, { recursive: true, encoding: 'utf8' }).filter((name) =>
     name.endsWith('.jsonl'),
@@ -41,7 +41,7 @@ function kept(): number {
     .reduce((sum, { list, row }) => sum + (list === 'usage' ? row.calls : 0), 0);
 }
 
-test('gateways with one JOURNAL_DIR and one port lose and repeat no usage, and the successor of a killed one sends its usage', async (t) => {
+test('gateways with the same JOURNAL_DIR and port neither lose nor repeat usage, and a successor sends that of a killed one', async (t) => {
   const { key, ...client } = await accounts.newClient('enterprise');
   const port = await freePort();
   const start = (host: string) =>
@@ -56,7 +56,7 @@ test('gateways with one JOURNAL_DIR and one port lose and repeat no usage, and t
       if (status === 200) served += 1;
     }
   };
-  // Usage is not taken, so it is in the files only.
+  // Usage is not accepted, so it is only in the files.
   const away = Promise.withResolvers<void>();
   accountsApi.answerOurselves = (request, response) => {
     const hasUsage = request.url === '/internal/heartbeat' && !request.body.includes('"batch":null');
@@ -69,7 +69,7 @@ test('gateways with one JOURNAL_DIR and one port lose and repeat no usage, and t
   await call(killed, 3);
   await call(other, 2);
   await until('all is in files', () => kept() === 5);
-  await call(other, 1); // into the batch after the one that is being sent
+  await call(other, 1); // goes into the batch after the one being sent
   await killed.stop('SIGKILL');
   const successor = await start('127.0.0.1');
   t.teardown(() => successor.stop('SIGKILL'));

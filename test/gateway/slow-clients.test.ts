@@ -23,12 +23,12 @@ test.after.always(async () => {
   await accounts.close();
 });
 
-/** Sends the bytes one by one, as slowly as can be, until the server has had enough. */
+/** Sends the bytes one by one, as slowly as possible, until the server closes the connection. */
 async function drip(url: string, bytes: string): Promise<RawAnswer[]> {
   const socket = openSocket(url);
   const chunks: Buffer[] = [];
   socket.on('data', (chunk: Buffer) => chunks.push(chunk));
-  socket.on('error', () => socket.destroy()); // it may close while the next byte is on its way
+  socket.on('error', () => socket.destroy()); // it may close while the next byte is in transit
   let sent = 0;
   const timer = setInterval(() => {
     if (sent < bytes.length) socket.write(bytes.slice(sent, (sent += 1)));
@@ -104,7 +104,7 @@ test.serial(
     const gateway = await startTestGateway({ upstreamTimeoutMs: 1_000 });
     t.teardown(() => gateway.close());
     const chunk = 'x'.repeat(64 * 1024);
-    const chunks = 400; // more than the sockets between them hold
+    const chunks = 400; // more than the sockets between them buffer
     let isHeld = false;
     gateway.dataApi.answer = ({ url }, response) => {
       if (url === '/v1/catalog/silent') return;
@@ -127,7 +127,7 @@ test.serial(
     socket.pause();
     socket.write(lines('GET /v1/catalog HTTP/1.1', 'Host: a', 'Connection: close'));
     await until('the service cannot write on', () => isHeld);
-    // A call that begins now is given up for the silence of the service: as long as that may be has then gone by.
+    // A call that begins now is abandoned once the service has been silent for too long, so that time has then passed.
     t.is((await fetch(`${gateway.url}/v1/catalog/silent`)).status, 504);
     let bytes = 0;
     socket.on('data', (part: Buffer) => (bytes += part.length));

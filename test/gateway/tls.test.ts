@@ -15,7 +15,7 @@ const requests: Record<string, string> = {
   CONNECT: lines('CONNECT a:443 HTTP/1.1', ...close),
 };
 
-test('if PUBLIC_URL is https every answer says that only HTTPS is to be used, whatever the proxy says', async (t) => {
+test('if PUBLIC_URL is https every answer requires HTTPS, whatever the proxy states', async (t) => {
   const gateway = await startTestGateway({ publicUrl: 'https://almanac.example' });
   t.teardown(() => gateway.close());
   for (const [what, request] of Object.entries(requests)) {
@@ -25,7 +25,7 @@ test('if PUBLIC_URL is https every answer says that only HTTPS is to be used, wh
   t.is(gateway.dataApi.received[0]?.headers['x-forwarded-proto'], 'https');
 });
 
-test('if PUBLIC_URL is http no answer says so, unless a trusted proxy has terminated TLS', async (t) => {
+test('if PUBLIC_URL is http no answer requires HTTPS, unless a trusted proxy has terminated TLS', async (t) => {
   for (const [trustedProxyHops, expected] of [
     [0, false],
     [1, true],

@@ -1,4 +1,4 @@
-// Files on their way through the gateway: as they come, to a limit of their own, and in a time of their own.
+// Uploads through the gateway: streamed, with their own size limit and their own time limit.
 import { createServer, request as httpRequest, type ClientRequest, type IncomingMessage } from 'node:http';
 import test from 'ava';
 import { setRole } from '../../accounts-api/operator/operator-access.ts';
@@ -13,7 +13,7 @@ import { exchange, lines } from './raw.ts';
 exempt(); // the service is not real
 const accounts = await startAccountsService();
 
-/** In the publisher's place: counts what it has received, and answers at the end of it. */
+/** Replaces the publisher: counts the received bytes, and answers at the end of the upload. */
 const arriving = { bytes: 0, calls: 0, isCut: false };
 const publisher = createServer(async (request, response) => {
   Object.assign(arriving, { bytes: 0, isCut: false });
@@ -34,7 +34,7 @@ const gateway = await startTestGateway({
   uploadMb: 1,
   requestWithinMs: 600,
 });
-/** Its files may take minutes, all else 600 ms as well. */
+/** Its uploads may take minutes; all other requests also have 600 ms. */
 const roomy = await startTestGateway({
   accounts,
   publisherUrls: [publisherUrl],
@@ -62,7 +62,7 @@ test.after.always(async () => {
 const target = '/v1/operator/uploads?name=a.csv';
 const mb = Buffer.alloc(1024 * 1024, 'x');
 
-/** An upload whose body the test writes, and its answer. */
+/** An upload whose body is written by the test, and its answer. */
 function upload(
   headers: Record<string, string> = {},
   url = gateway.url,

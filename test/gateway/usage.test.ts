@@ -1,5 +1,5 @@
-// /v1/usage and its history against what clients saw, call by call: whatever is served, refused, cut off or
-// aborted, over two gateways, with Redis and without. MODEL_RUNS (default 6) is the number of histories of each.
+// Compares /v1/usage and its history with the results that clients saw, call by call: served, refused, cut off or aborted, at two gateways, with
+// Redis and without. MODEL_RUNS (default 6) is the number of histories of each.
 import { EventEmitter, once } from 'node:events';
 import test, { type ExecutionContext } from 'ava';
 import fc from 'fast-check';
@@ -46,7 +46,7 @@ test.after.always(async () => {
 interface Wish {
   what: 'serve' | 'fresh' | 'missing' | 'broken' | 'cut' | 'leave';
   endpoint: 'series' | 'funds';
-  /** Of a list of series, which counts as so many calls. */
+  /** The length of a list of series, which counts as this many calls. */
   series: number;
   key: 0 | 1;
   gateway: 0 | 1;
@@ -61,7 +61,7 @@ const wish: fc.Arbitrary<Wish> = fc.record({
 });
 const bursts = fc.array(fc.array(wish, { minLength: 1, maxLength: 30 }), { minLength: 1, maxLength: 4 });
 
-/** What a client saw of its call: the class of the status, and how many calls it was served. */
+/** The result for the client: the class of the status, and the number of served calls. */
 interface Seen {
   keyNo: 0 | 1;
   endpoint: string;
@@ -71,7 +71,7 @@ interface Seen {
 }
 
 let calls = 0;
-/** A machine so busy that a service did not answer in time: who called is then not known, and nothing can be counted. */
+/** Thrown if the machine is so busy that a service did not answer in time: the caller is then unknown, and nothing can be counted. */
 let overloaded = false;
 async function call(urls: readonly string[], keys: readonly string[], wished: Wish): Promise<Seen> {
   const { what, endpoint, key: keyNo } = wished;

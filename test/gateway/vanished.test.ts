@@ -1,4 +1,4 @@
-// Services whose host has vanished: nothing was sent to it, so a write goes to another instance, as a read does.
+// Services whose host has vanished: nothing was sent to it, so not only reads but also writes go to another instance.
 import type { Socket } from 'node:net';
 import { Worker } from 'node:worker_threads';
 import test from 'ava';
@@ -6,7 +6,7 @@ import { openSocket } from './raw.ts';
 import { startRecordingUpstream, startTestGateway } from './recording-upstream.ts';
 import { until } from '../run/until.ts';
 
-/** A port that is listened at, and takes no connection any more: its process has stopped, and its queue is full. */
+/** A port with a listener that accepts no further connection: its process is paused, and its queue is full. */
 async function startDeafServer(): Promise<{ url: string; close(): Promise<void> }> {
   const worker = new Worker(
     `const { parentPort } = require('node:worker_threads');

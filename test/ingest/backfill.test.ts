@@ -6,7 +6,7 @@ const database = await openIngestDatabase(test);
 /** Days of January → value. */
 type Points = Record<number, number | null>;
 interface Step {
-  /** The day of March on which it was published. */
+  /** Its day of publication in March. */
   on: number;
   states: Points;
   full?: boolean;
@@ -14,7 +14,7 @@ interface Step {
 
 let made = 0;
 
-/** Loads the steps in their order. @returns what is at the end of a day of March. */
+/** Loads the steps in order. @returns a function that reads the values at the end of a day of March. */
 async function loaded(...steps: Step[]): Promise<(day: number) => Promise<Points>> {
   const seriesId = `BACKFILL.${++made}`;
   for (const { on, states, full = false } of steps) {
@@ -41,7 +41,7 @@ function march(day: number): string {
   return `2024-03-${String(day).padStart(2, '0')}`;
 }
 
-test.serial('an older vintage holds until the next one that states the point', async (t) => {
+test.serial('an older vintage is valid until the next one that states the point', async (t) => {
   const at = await loaded({ on: 20, states: { 1: 5 } }, { on: 10, states: { 1: 3, 2: 7 } });
   t.deepEqual(await at(9), {});
   t.deepEqual(await at(10), { 1: 3, 2: 7 });
@@ -49,7 +49,7 @@ test.serial('an older vintage holds until the next one that states the point', a
   t.deepEqual(await at(20), { 1: 5, 2: 7 });
 });
 
-test.serial('a vintage between two others ends the first and is ended by the last', async (t) => {
+test.serial('a vintage between two others ends values of the first, and is ended by the last', async (t) => {
   const at = await loaded(
     { on: 10, states: { 1: 1 } },
     { on: 30, states: { 1: 3 } },
@@ -61,7 +61,7 @@ test.serial('a vintage between two others ends the first and is ended by the las
   );
 });
 
-test.serial('a later vintage that had said the old value again brings it back', async (t) => {
+test.serial('a later vintage that has restated the old value brings it back', async (t) => {
   const at = await loaded(
     { on: 10, states: { 1: 1 } },
     { on: 30, states: { 1: 1 } },
@@ -74,7 +74,7 @@ test.serial('a later vintage that had said the old value again brings it back', 
 });
 
 test.serial(
-  'a correction on a day in the past holds although that day had said the old value again',
+  'a correction on a past day is valid although that day had already restated the old value',
   async (t) => {
     const at = await loaded(
       { on: 10, states: { 1: 1, 2: 1 } },
@@ -94,7 +94,7 @@ test.serial(
   },
 );
 
-test.serial('a later vintage that had left the point out does not end what an older one says', async (t) => {
+test.serial('a later vintage without the point does not end the value of an older one', async (t) => {
   const at = await loaded(
     { on: 10, states: { 1: 1, 2: 1, 3: 1 } },
     { on: 30, states: { 1: 1, 3: 1 } },
@@ -105,7 +105,7 @@ test.serial('a later vintage that had left the point out does not end what an ol
 });
 
 test.serial(
-  'a point that an older vintage brings is not ended by vintages that never spoke of it',
+  'a point that is added by an older vintage is not ended by vintages that never stated it',
   async (t) => {
     const at = await loaded(
       { on: 5, states: { 1: 1, 3: 1 } },
@@ -118,7 +118,7 @@ test.serial(
 );
 
 test.serial(
-  'a vintage whose values an older one had too still states those points, and no other between them',
+  'a vintage with the same values as an older one still states those points, and no other point between them',
   async (t) => {
     const at = await loaded(
       { on: 30, states: { 1: 5, 3: 5 } },
@@ -150,7 +150,7 @@ test.serial('a later complete vintage that changed nothing brings the old value 
 });
 
 test.serial(
-  'points that an older complete vintage leaves out are absent until they are stated again',
+  'points that an older complete vintage omits are absent until they are stated again',
   async (t) => {
     const at = await loaded(
       { on: 10, states: { 1: 1, 2: 2, 3: 3 } },
@@ -163,7 +163,7 @@ test.serial(
   },
 );
 
-test.serial('an older vintage before a deletion holds until the deletion', async (t) => {
+test.serial('an older vintage before a deletion is valid until the deletion', async (t) => {
   const at = await loaded(
     { on: 10, states: { 1: 1, 2: 2 } },
     { on: 30, states: { 1: 1 }, full: true },
@@ -172,7 +172,7 @@ test.serial('an older vintage before a deletion holds until the deletion', async
   t.deepEqual([(await at(19))[2], (await at(20))[2], (await at(30))[2]], [2, 9, undefined]);
 });
 
-test.serial('the last load of a day is what the day shows, also of a day in the past', async (t) => {
+test.serial('a day shows its last load, even a day in the past', async (t) => {
   const at = await loaded(
     { on: 10, states: { 1: 1 } },
     { on: 20, states: { 1: 2 } },
@@ -183,7 +183,7 @@ test.serial('the last load of a day is what the day shows, also of a day in the 
 });
 
 test.serial(
-  'a backfill leaves the newest values, their number and the day of the last update alone',
+  'a backfill does not change the newest values, their number or the day of the last update',
   async (t) => {
     await loaded({ on: 20, states: { 1: 1, 2: 2 } }, { on: 10, states: { 1: 9 } });
     const [series] = await database.query<object>(
@@ -199,7 +199,7 @@ test.serial(
   },
 );
 
-test.serial('a revision of the status alone is a revision, live and in a backfill', async (t) => {
+test.serial('a change of only the status is a revision, live and in a backfill', async (t) => {
   const load = (day: number, status: string) =>
     loadCsv(database, ['series_id,date,value,status', `STATUS,2024-01-01,1,${status}`], {
       create: true,

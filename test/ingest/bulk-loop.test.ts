@@ -1,4 +1,4 @@
-// The loop of the publisher that keeps the bulk files up with the data. Time is the test's, and the writes are those of the publisher.
+// The publisher's loop that keeps the bulk files up to date. The test sets the time; the writes are real.
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -29,7 +29,7 @@ const load = (series: string, value: number, vintage: string) =>
     ...{ create: true, set: daily, vintage, clock: writeClock },
   });
 
-/** A loop whose looks and time are the test's. Each write takes ten seconds of that time. */
+/** A loop whose checks and time the test controls. Each write takes ten seconds of that time. */
 async function startLoop(t: ExecutionContext, log = silentLog) {
   const settings: BulkSettings = {
     place: { directory: mkdtempSync(path.join(tmpdir(), 'almanac-bulk-')) },
@@ -66,11 +66,11 @@ async function startLoop(t: ExecutionContext, log = silentLog) {
     bulk,
     writes,
     settings,
-    /** What happens while the next writes are under way. */
+    /** The actions during the next writes. */
     during(work: () => Promise<unknown>) {
       meanwhile = work;
     },
-    /** One look, so many seconds later; ends with the write that it may lead to. */
+    /** One check, this many seconds later; resolves after the write that it may start. */
     async look(seconds: number) {
       nowMs += seconds * 1_000;
       idle = Promise.withResolvers();
@@ -79,7 +79,7 @@ async function startLoop(t: ExecutionContext, log = silentLog) {
       waiting.resolve();
       await within('the look ends', idle.promise);
     },
-    /** The values of all series in the file of newest values. */
+    /** The values of all series in the file with the newest values. */
     async values() {
       const manifest = await bulk.store.readManifest();
       const file = manifest?.files.find(({ source, kind }) => source === null && kind === 'current');
@@ -121,7 +121,7 @@ test.serial(
 );
 
 test.serial(
-  'loads that come while files are written lead to one more write, after a pause four times as long',
+  'loads that commit during a write lead to one more write, after a pause four times as long',
   async (t) => {
     const { look, writes, during, values } = await startLoop(t);
     await load('B', 1, '2026-02-01');
@@ -145,7 +145,7 @@ test.serial(
   },
 );
 
-test.serial('a key that is pinned to a day has files with the next look, without a load', async (t) => {
+test.serial('a key that is pinned to a day gets files with the next check, without a load', async (t) => {
   const { bulk, look, writes } = await startLoop(t);
   await look(0);
   await look(5);
@@ -162,7 +162,7 @@ test.serial('a key that is pinned to a day has files with the next look, without
 });
 
 test.serial(
-  'what is under embargo is in no file before its instant, and is in the file after it',
+  'data that is under embargo is in no file before its instant, and in the file after it',
   async (t) => {
     const { look, writes, values } = await startLoop(t);
     await releasing.accept(['series_id,date,value', 'C,2026-01-03,777'], '2026-06-15T13:00:00Z');
@@ -182,7 +182,7 @@ test.serial(
 );
 
 test.serial(
-  'a write that fails is logged and counted, is tried again after a minute, and leaves the files of before',
+  'a failed write is logged and counted, is retried after a minute, and leaves the previous files',
   async (t) => {
     const lines: string[] = [];
     const log = createLog('publisher', 'warn', { write: (line: string) => void lines.push(line) });

@@ -15,7 +15,7 @@ async function releaseAt(id: string): Promise<string | undefined> {
 }
 
 test.serial(
-  'a local time is an instant by the zone of its row, summer and winter; an offset of its own wins',
+  'a local time is an instant in the zone of its row, in summer and winter; an explicit offset takes precedence',
   async (t) => {
     const csv = [
       header,
@@ -35,7 +35,7 @@ test.serial(
   },
 );
 
-test.serial('a release that moves keeps its id', async (t) => {
+test.serial('a moved release keeps its id', async (t) => {
   const csv = [header, 'winter,Employment,BLS,2024-01-12 08:30,America/New_York'];
   t.is((await loadCsv(database, csv, calendar)).pointsRevised, 1);
   t.is(await releaseAt('winter'), '2024-01-12T13:30:00.000Z');
@@ -83,7 +83,7 @@ const ics = (...events: string[][]) =>
     .join('\r\n');
 
 test.serial(
-  'an iCalendar file loads as one release an event: folded lines, escapes, days, zones, cancellations',
+  'an iCalendar file loads one release per event: folded lines, escapes, days, zones, cancellations',
   async (t) => {
     const text = ics(
       ['UID:one', 'SUMMARY:Prices\\, wages and ', ' output', 'DTSTART;TZID="Asia/Karachi":20240301T160000'],
@@ -128,7 +128,7 @@ test.serial(
 );
 
 test.serial(
-  'an event without a zone that is known is refused on the line where it begins; --set gives one',
+  'an event without a known zone is refused on the line where it begins; --set can give one',
   async (t) => {
     const text = ics(['UID:local', 'SUMMARY:GDP', 'DTSTART;TZID=US-Eastern:20240105T083000']);
     const set = { source: 'Office' };

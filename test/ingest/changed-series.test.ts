@@ -1,4 +1,4 @@
-// A series has changed when something has that its readers are shown with it: labels, notes, and the series that it goes on as.
+// A series counts as changed if anything changes that is served with it: labels, notes, and the series that continues it.
 import test from 'ava';
 import { declareContinuation } from '../../ingest/history/series/continuation.ts';
 import { deleteSeries, restoreSeries } from '../../ingest/history/series/delete.ts';
@@ -20,7 +20,7 @@ test.before(async () => {
   await declareContinuation(database, { ...later, id: 'Q', continuedBy: 'Y', frequency: 'annual' });
 });
 
-/** The series that have changed by the work. */
+/** The series that the work has changed. */
 async function changedBy(work: () => Promise<unknown>): Promise<string[]> {
   await database.query(`update data.series set updated_at = '2000-01-01'`);
   await work();
@@ -31,7 +31,7 @@ async function changedBy(work: () => Promise<unknown>): Promise<string[]> {
 }
 
 test.serial(
-  'a label that is new or changed changes its series, and one that stays changes none',
+  'a new or changed label changes its series, and a label that is unchanged changes none',
   async (t) => {
     const label = (...rows: string[]) =>
       changedBy(() =>
@@ -44,7 +44,7 @@ test.serial(
 );
 
 test.serial(
-  'a note that is new, changed or left out changes its series, and one that stays changes none',
+  'a new, changed or omitted note changes its series, and an unchanged one changes none',
   async (t) => {
     const note = (...rows: string[]) =>
       changedBy(() => loadCsv(database, ['series_id,date,mark,text', ...rows], { dataset: 'footnotes' }));
@@ -56,7 +56,7 @@ test.serial(
 );
 
 test.serial(
-  'a series changes with the id and the frequency of the series before and after it, and no other fact of theirs',
+  'a series changes with the id and the frequency of the series that it continues or that continues it, and with no other fact of theirs',
   async (t) => {
     const set = (facts: Readonly<Record<string, string>>) =>
       changedBy(() => setFacts(database, { ...how, id: 'Q', facts }));
@@ -73,7 +73,7 @@ test.serial(
   },
 );
 
-test.serial('a series changes when the one before or after it is deleted or restored', async (t) => {
+test.serial('a series changes when its predecessor or continuation is deleted or restored', async (t) => {
   t.deepEqual(await changedBy(() => deleteSeries(database, { ...how, id: 'Q' })), ['M', 'Q', 'YEARS']);
   t.deepEqual(await changedBy(() => restoreSeries(database, { ...how, id: 'Q' })), ['M', 'Q', 'YEARS']);
 });

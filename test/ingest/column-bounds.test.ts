@@ -1,5 +1,5 @@
-// Ingest and the schema have the same bounds for the length of texts and the size of numbers: whatever ingest accepts the table
-// accepts, and whatever the table would accept is not refused for its size.
+// Ingest and the schema have the same bounds for the length of texts and the size of numbers: the table accepts everything that ingest accepts, and
+// ingest refuses nothing for its size that the table would accept.
 import test from 'ava';
 import pg from 'pg';
 import { datasets } from '../../ingest/datasets/datasets.ts';
@@ -17,7 +17,7 @@ test.after.always(async () => {
   await database?.drop();
 });
 
-/** The checks of the tables of schema `data`, as PostgreSQL writes them. */
+/** The check constraints of the tables of schema `data`, as PostgreSQL prints them. */
 async function checksOfSchema(): Promise<{ table_name: string; check: string }[]> {
   const { rows } = await client.query<{ table_name: string; check: string }>(
     `select conrelid::regclass::text as table_name, pg_get_constraintdef(oid) as check
@@ -26,7 +26,7 @@ async function checksOfSchema(): Promise<{ table_name: string; check: string }[]
   return rows;
 }
 
-/** Per table and column, how long a text its checks let it be. */
+/** By table and column: the maximum length of a text according to its checks. */
 async function lengthsOfSchema(): Promise<Map<string, number>> {
   const rows = await checksOfSchema();
   const bounds = rows.flatMap(({ table_name, check }) =>
@@ -37,7 +37,7 @@ async function lengthsOfSchema(): Promise<Map<string, number>> {
   return new Map(bounds);
 }
 
-test('a text may be as long for ingest as for the table that it goes to', async (t) => {
+test('the maximum length of a text is the same for ingest and for its table', async (t) => {
   const schema = await lengthsOfSchema();
   const compared = datasets.flatMap(({ target, columns }) =>
     columns.flatMap((column) => {
@@ -53,7 +53,7 @@ test('a text may be as long for ingest as for the table that it goes to', async 
   t.true(compared.length > 40, `${compared.length} columns`);
 });
 
-/** Per table and column, the least and the most that a check of that column alone lets a number be; both belong to it. */
+/** By table and column: the minimum and maximum of a number, inclusive, according to checks of only that column. */
 async function rangesOfSchema(): Promise<Map<string, { least?: number; most?: number }>> {
   const ranges = new Map<string, { least?: number; most?: number }>();
   for (const { table_name, check } of await checksOfSchema()) {
@@ -65,10 +65,10 @@ async function rangesOfSchema(): Promise<Map<string, { least?: number; most?: nu
   return ranges;
 }
 
-// The tables let a yield be as low as -1,000 %; the files of no publisher mean one below -100.
+// The tables allow a yield down to -1,000 %, but no publisher's file has a real yield below -100.
 const narrower = /^data\.auctions\.(?:\w+_yield_pct|coupon_pct) least$/;
 
-test('a number may be as small and as large for ingest as for the table that it goes to', async (t) => {
+test('the minimum and maximum of a number are the same for ingest and for its table', async (t) => {
   const schema = await rangesOfSchema();
   const compared = datasets.flatMap(({ target, columns }) =>
     columns.flatMap((column) => {

@@ -9,7 +9,7 @@ const prices = { dataset: 'commodity-prices' };
 const itemHeader = 'item_id,name,unit,currency,frequency,source';
 
 test.serial(
-  'items and cities are made and changed by id, and an item makes the series of its prices',
+  'items and cities are created and changed by id, and an item creates the series of its prices',
   async (t) => {
     const csv = [
       `${itemHeader},coicop,unit_quantity`,
@@ -91,7 +91,7 @@ test.serial(
 );
 
 test.serial(
-  'a price of an unknown item or city, for another unit, or that is no number is refused by line',
+  'a price of an unknown item or city, in another unit, or that is not a number is refused by line',
   async (t) => {
     const csv = [
       'product,town,date,amount,per',
@@ -115,7 +115,7 @@ test.serial(
 );
 
 test.serial(
-  '--create makes the items and cities of a file, with the facts that are in its rows',
+  '--create creates the items and cities of a file, with the facts that are in its rows',
   async (t) => {
     const csv = [
       'date,admin,market,latitude,longitude,category,commodity,unit,currency,price',
@@ -172,7 +172,7 @@ const ofMarkets = { ...prices, create: true, map: { city: 'market' } };
 const facts = { unit: '190 g pack', currency: 'PKR', frequency: 'weekly', source: 'Price Office' };
 
 test.serial(
-  'a row of a national average is no city: it is refused until a flag says what it is',
+  'a row of a national average is not a city: it is refused until an option states its meaning',
   async (t) => {
     const options = { ...ofMarkets, set: facts };
     for (const name of [
@@ -203,7 +203,7 @@ test.serial(
   },
 );
 
-test.serial('--skip-where leaves out the rows with a value, and counts them', async (t) => {
+test.serial('--skip-where skips the rows with a value, and counts them', async (t) => {
   const skipWhere = [{ column: 'market', value: 'National Average' }];
   const summary = await loadCsv(database, national, { ...ofMarkets, set: facts, skipWhere });
   t.like(summary, { rowsRead: 2, pointsNew: 2, rowsRejected: 0, rowsSkipped: 1 });
@@ -218,7 +218,7 @@ test.serial('--skip-where leaves out the rows with a value, and counts them', as
 });
 
 test.serial(
-  '--skip-where and --map-value hold for every kind of dataset, and keep the lines of refused rows',
+  '--skip-where and --map-value apply to every kind of dataset, and preserve the lines of refused rows',
   async (t) => {
     const csv = ['city_id,name,latitude', 'a,Total,', 'b, n/k ,', 'c,C,91'];
     const choices = {
@@ -243,7 +243,7 @@ test.serial(
   },
 );
 
-test.serial('--map-value says which city a value is', async (t) => {
+test.serial('--map-value maps a value to a city', async (t) => {
   const mapValue = [{ column: 'market', value: 'National Average', to: 'Islamabad' }];
   t.is((await loadCsv(database, national, { ...ofMarkets, set: facts, mapValue })).pointsNew, 1);
   t.is((await published(database, 'commodity.tea'))['2024-03-07 islamabad retail avg'], '999');

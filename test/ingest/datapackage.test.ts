@@ -51,7 +51,7 @@ const years = {
   },
 };
 
-test.serial('a resource is loaded as its description says, and the flags say the rest', async (t) => {
+test.serial('a resource is loaded by its description, and the options give the rest', async (t) => {
   const summary = await loadCsv(database, '', {
     input: writePackage([prices, years]),
     resource: 'prices',
@@ -84,7 +84,7 @@ test.serial('the only resource needs no name, and the columns are found by their
 });
 
 test.serial(
-  'a column of whole numbers is a value too; with two number columns neither is; no group separator is assumed',
+  'a column of whole numbers can be the value; of two number columns neither is; no group separator is assumed',
   async (t) => {
     const field = (type: string) => ({
       ...years,
@@ -106,7 +106,7 @@ test.serial(
   },
 );
 
-test.serial('in a wide file the title of the package is not that of its series', async (t) => {
+test.serial('in a wide file the title of the package is not the name of its series', async (t) => {
   await loadCsv(database, '', {
     input: writePackage([{ ...years, title: 'Rates of the world' }]),
     create: true,
@@ -119,7 +119,7 @@ test.serial('in a wide file the title of the package is not that of its series',
   t.deepEqual(series, { name: 'Rate', source: 'The Office' });
 });
 
-test.serial('what a flag says wins over what the package says of the same', async (t) => {
+test.serial('options override the package', async (t) => {
   const wrong = {
     ...prices,
     encoding: 'utf-16le',
@@ -155,7 +155,7 @@ test.serial('what a flag says wins over what the package says of the same', asyn
     ['FLAGS'],
   );
   t.deepEqual(series, { name: 'Prices by place', source: 'Another office', licence: 'MIT' });
-  // Each of them alone left out, the package is believed, and the file cannot be read so.
+  // If any one of them is omitted, the package decides, and the file cannot be read.
   for (const name of Object.keys(flags))
     await t.throwsAsync(load({ ...flags, [name]: undefined }), undefined, name);
 });
@@ -175,7 +175,7 @@ test.serial('a package of several resources asks which, and follows no path out 
   });
 });
 
-test.serial('a list of ignored columns is left out when the value is looked for by its type', async (t) => {
+test.serial('ignored columns are excluded when the value column is searched for by its type', async (t) => {
   const named = ['Date', 'Rank', 'Weight', 'Price'];
   const fields = named.map((name, at) => ({ name, type: at === 0 ? 'date' : 'number' }));
   writeFileSync(path.join(folder, 'listed.csv'), `${named.join()}\n2024-01-02,1,2,75.89`);

@@ -10,7 +10,7 @@ import { loadDemo } from '../../ingest/demo/load-demo.ts';
 import { createTestDatabase, fakeClock, silentLog } from '../services/harness.ts';
 import { writtenEvents } from '../services/outbox.ts';
 
-test('the demo loads without a refused row, loading it again changes nothing, and every file says it is synthetic', async (t) => {
+test('the demo loads without a refused row, loading it again changes nothing, and every file states that it is synthetic', async (t) => {
   const testDatabase = await createTestDatabase();
   const database = openDatabase(testDatabase.url, silentLog, {
     applicationName: 'test',
@@ -41,14 +41,14 @@ test('the demo loads without a refused row, loading it again changes nothing, an
   await testDatabase.drop();
 });
 
-/** A dataset's values, what distinguishes their series, and how far one may be from the one before. */
+/** The values of a dataset, the columns that distinguish their series, and the largest step between two values. */
 interface Walk {
   dataset: string;
   column: string;
   keys: readonly string[];
   least: number;
   most: number;
-  /** Of a step: in percent of the value before, or in points. */
+  /** The unit of a step: percent of the previous value, or points. */
   fall: number;
   rise: number;
   isInPoints?: boolean;
@@ -87,7 +87,7 @@ const walks: (Walk & { id?: string })[] = [
 type Row = Readonly<Record<string, string>>;
 const rowsOf = (file: DemoFile) => parse([...file.lines()].join('\n'), { columns: true }) as Row[];
 
-/** What of a file is not plausible, and how many values were looked at. */
+/** The implausible values of a file, and the number of checked values. */
 function oddities(walk: Walk & { id?: string }, rows: readonly Row[]): { odd: string[]; values: number } {
   const before = new Map<string, number>();
   const odd: string[] = [];
@@ -106,7 +106,7 @@ function oddities(walk: Walk & { id?: string }, rows: readonly Row[]): { odd: st
   return { odd, values };
 }
 
-test('every demo series moves as its kind does: no level and no step is absurd, now or in years', (t) => {
+test('every demo series moves like real ones of its kind: no level and no step is absurd, now or in years', (t) => {
   const files = demoFiles('2032-12-31').map((file) => ({ ...file, rows: rowsOf(file) }));
   for (const walk of walks) {
     const found = files
@@ -125,7 +125,7 @@ test('every demo series moves as its kind does: no level and no step is absurd, 
   }
 });
 
-test('on any day the newest month is a first estimate, off by a fifth of a percent at most; nothing before it is revised', (t) => {
+test('on any day the newest month is a first estimate, off by at most a fifth of a percent; no earlier month is revised', (t) => {
   let revisions = 0;
   fc.assert(
     fc.property(fc.integer({ min: 0, max: 3_000 }), (days) => {
@@ -148,7 +148,7 @@ test('on any day the newest month is a first estimate, off by a fifth of a perce
   t.true(revisions > 0);
 });
 
-test('the revised demo series has two years of vintages, first prints that were revised up more often than down, and settles', (t) => {
+test('the revised demo series has two years of vintages, more upward than downward revisions of first prints, and converges', (t) => {
   const rows = demoFiles('2026-03-31').flatMap((file) =>
     rowsOf(file).filter((row) => row['series_id'] === 'DEMO.PAYROLLS' && row['vintage'] !== undefined),
   );

@@ -1,4 +1,4 @@
-// Loads under embargo: invisible until their instant, whole after it, made exactly once, and what changes their plan. The clock is the test's.
+// Loads under embargo: invisible until their instant, complete after it, made exactly once, and rescheduled. The test sets the clock.
 import test, { type ExecutionContext } from 'ava';
 import { selectReleases } from '../../ingest/publisher/releases/embargo.sql.ts';
 import { makeNextReleases } from '../../ingest/publisher/releases/make-releases.ts';
@@ -19,7 +19,7 @@ test.after.always(() => testDatabase.drop());
 const never = new AbortController().signal;
 let hour = Date.parse(start);
 
-/** An hour after that of the test before: the instant of a release; the clock is at the full hour before. */
+/** The instant of a release, an hour after that of the previous test. Sets the clock to one hour before it. */
 function nextInstant(): string {
   clock.set(new Date(hour).toISOString());
   hour += 3_600_000;
@@ -35,7 +35,7 @@ async function stateOf(releaseNo: number): Promise<string> {
   return held === null ? state : `held: ${held}`;
 }
 
-/** Puts an entry into the calendar. */
+/** Adds an entry to the calendar. */
 async function announce(id: string, at: string, more: Readonly<Record<string, string>> = {}): Promise<void> {
   const row = {
     release_id: id,
@@ -49,7 +49,7 @@ async function announce(id: string, at: string, more: Readonly<Record<string, st
   await loadCsv(database, lines, { dataset: 'calendar' });
 }
 
-/** Holds that a prepared release is made at its instant and that its loads take the next numbers. */
+/** Asserts that prepared releases are made at their instant, and which ones. */
 async function isMadeAt(t: ExecutionContext, instant: string, ...numbers: number[]): Promise<void> {
   clock.set(new Date(Date.parse(instant) - 1_000).toISOString());
   const { made } = await prepared();
@@ -64,7 +64,7 @@ async function isMadeAt(t: ExecutionContext, instant: string, ...numbers: number
 }
 
 test.serial(
-  'a release changes nothing before its instant, and at it all that its check has said',
+  'a release changes nothing before its instant, and then makes exactly the changes of its check',
   async (t) => {
     const instant = nextInstant();
     await loadCsv(database, ['series_id,date,value', 'A,2026-06-01,1'], { create: true, set: daily });
@@ -132,7 +132,7 @@ test.serial(
   },
 );
 
-test.serial('a load that is cancelled is never made, also in the moment before its instant', async (t) => {
+test.serial('a cancelled load is never made, even if cancelled just before its instant', async (t) => {
   const instant = nextInstant();
   const load = await newestLoad();
   const { releaseNo } = await accept(['series_id,date,value', 'CANCELLED,2026-06-01,1'], instant);
@@ -152,7 +152,7 @@ test.serial('a load that is cancelled is never made, also in the moment before i
 });
 
 test.serial(
-  'a release that is cancelled after its instant was reached, and before the commit, is not made',
+  'a release that is cancelled after its instant but before its commit is never made at all',
   async (t) => {
     const instant = nextInstant();
     const { releaseNo } = await accept(['series_id,date,value', 'LAST,2026-06-01,1'], instant);
@@ -162,7 +162,7 @@ test.serial(
       ...clock,
       async now() {
         asked += 1;
-        // Asked when it is chosen, twice; when it is loaded; when it has waited; and last before it is ended.
+        // Read twice when it is chosen, once when it is loaded, once after the wait, and last before it is ended.
         if (asked === 5) await cancelRelease(database, releaseNo, clock);
         return clock.now(database);
       },
@@ -214,7 +214,7 @@ test.serial(
 );
 
 test.serial(
-  'the entry of the calendar that a release brings is reported, with all loads of its instant',
+  'the calendar entry that a release completes is reported, with all loads of its instant',
   async (t) => {
     const instant = nextInstant();
     await loadCsv(database, ['series_id,date,value', 'P,2026-05-01,1', 'Q,2026-05-01,1'], {
@@ -234,7 +234,7 @@ test.serial(
 );
 
 test.serial(
-  'a release that cannot be loaded any more fails at once, stores nothing, and can be tried again',
+  'a release that can no longer be loaded fails at once, stores nothing, and can be retried',
   async (t) => {
     const instant = nextInstant();
     const sets = { create: false, set: {} };
@@ -263,7 +263,7 @@ test.serial(
   },
 );
 
-test.serial('a release that is late is made at once, as of the day on which it was due', async (t) => {
+test.serial('an overdue release is made at once, as of the day on which it was due', async (t) => {
   const instant = nextInstant();
   const { releaseNo } = await accept(['series_id,date,value', 'LATE,2026-06-01,1'], instant);
   const comes = new Date(Date.parse(instant) + 2 * 86_400_000).toISOString();
@@ -303,7 +303,7 @@ test.serial('"now" makes a release at once, before those that another process is
 });
 
 test.serial(
-  'a publisher that stops gives up what is not due yet, and another one makes it, once',
+  'a stopping publisher abandons releases that are not due yet, and another one makes them, once',
   async (t) => {
     const instant = nextInstant();
     const { releaseNo } = await accept(['series_id,date,value', 'STOPPED,2026-06-01,1'], instant);
@@ -361,7 +361,7 @@ test.serial('another load waits for a release that is being prepared, and is inf
   ).waits;
 });
 
-test.serial('what is wrong is refused before anything is stored', async (t) => {
+test.serial('invalid input is refused before anything is stored', async (t) => {
   const instant = nextInstant();
   const count = async () => (await selectReleases(database)).length;
   const before = await count();
@@ -387,7 +387,7 @@ test.serial('what is wrong is refused before anything is stored', async (t) => {
   await cancelRelease(database, offset.releaseNo, clock);
 });
 
-test.serial('the instant may pass while the file is checked: then nothing is stored', async (t) => {
+test.serial('if the instant passes while the file is checked, nothing is stored', async (t) => {
   const instant = nextInstant();
   const before = (await selectReleases(database)).length;
   const csv = ['series_id,date,value', 'PASSED,2026-06-01,1'];

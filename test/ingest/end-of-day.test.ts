@@ -1,4 +1,4 @@
-// Loads that are under way at midnight: the answers for a day do not change after its end.
+// Loads that run at midnight: the answers for a day do not change after its end.
 import test from 'ava';
 import type { LoadOptions } from '../../ingest/load/store/load-options.ts';
 import { declareBreak } from '../../ingest/history/series/break.ts';
@@ -27,7 +27,7 @@ interface Answer {
   data: { value: number }[];
 }
 
-/** What data-api answers after midnight: the values, and how many breaks there are. */
+/** The answer of data-api after midnight: the values, and the number of breaks. */
 async function shown(id: string, vintage: string): Promise<unknown> {
   const { status, json } = await service.call(`/v1/series/${id}?vintage=${vintage}`);
   if (status !== 200) return status;
@@ -35,7 +35,7 @@ async function shown(id: string, vintage: string): Promise<unknown> {
   return { values: data.map(({ value }) => value), breaks: meta.breaks.length };
 }
 
-/** A database whose loads are just begun when the clock moves to the instants, one each time; at the last one yesterday is asked for. */
+/** A database in which each load has just begun when the clock moves to the next of the instants; at the last one, yesterday is queried. */
 function lateDatabase(id: string, instants = [midnight]) {
   const clock = fakeClock('2024-06-29T23:59:00Z');
   const answers: unknown[] = [];
@@ -48,7 +48,7 @@ function lateDatabase(id: string, instants = [midnight]) {
           client: on.client,
           async query(text, values, name) {
             const rows = await on.query(text, values, name);
-            // The load has its number, and so its day.
+            // The load has its number and therefore its day.
             const next = /insert into data\.loads/.test(text) ? left.shift() : undefined;
             if (next !== undefined) clock.set(next);
             if (next !== undefined && left.length === 0) answers.push(await shown(id, yesterday));
@@ -105,7 +105,7 @@ for (const [name, work] of Object.entries(cases))
       t.deepEqual(last, { vintage: '2024-06-30' });
     });
 
-test.serial('a load whose day is given keeps it, whenever it ends', async (t) => {
+test.serial('a load with a given day keeps it, whenever it ends', async (t) => {
   await loadCsv(database, csv('GIVEN', 1), before);
   const { late, clock } = lateDatabase('GIVEN');
   await loadCsv(late, '', { input: fileOf(csv('GIVEN', 2)), vintage: yesterday, clock });
@@ -116,7 +116,7 @@ test.serial('a load whose day is given keeps it, whenever it ends', async (t) =>
   t.deepEqual(await shown('GIVEN', yesterday), { values: [3], breaks: 0 });
 });
 
-test.serial('a load of standard input that the end of the day interrupts is refused', async (t) => {
+test.serial('a load of standard input that runs at the end of the day is refused', async (t) => {
   await loadCsv(database, csv('STREAM', 1), before);
   const { late, clock, answers } = lateDatabase('STREAM');
   const { code, message } = await failureOf(loadCsv(late, csv('STREAM', 2), { clock }));

@@ -1,4 +1,4 @@
-// What a load reports of itself: events of series, datasets and releases, written with its changes or not at all.
+// The events of a load, about series, datasets and releases, are written together with its changes or not at all.
 import test from 'ava';
 import type { EventType } from '../../kernel/events/catalogue.ts';
 import { writtenEvents } from '../services/outbox.ts';
@@ -12,7 +12,7 @@ interface Reported {
   [field: string]: unknown;
 }
 
-/** The events that work writes: their types and data, without the number and the instant of the load. */
+/** The events written by the work: their types and data, without the number and the instant of the load. */
 async function eventsOf(work: () => Promise<unknown>): Promise<Reported[]> {
   await database.query('delete from events.outbox');
   await work();
@@ -85,7 +85,7 @@ test.serial(
       }),
       both(['FULL.A'], '2024-03-01'),
     );
-    // Within its day a load may restore what was before: the vintage then changes nothing, but what readers see does.
+    // Within its day a load may restore the earlier value: the vintage then has no change, but the value that readers see has.
     t.deepEqual(
       await load(['series_id,date,value', 'FULL.B,2024-01-01,7'], { vintage: '2024-03-02' }),
       both(['FULL.B'], '2024-03-02'),
@@ -110,7 +110,7 @@ test.serial(
   },
 );
 
-test.serial('a vintage that is loaded after a newer one is reported with its own day', async (t) => {
+test.serial('a vintage loaded after a newer one is reported with its own day', async (t) => {
   await stored('BACK.A', 'BACK.B');
   t.deepEqual(
     await load(['series_id,date,value', 'BACK.A,2023-12-31,9', 'BACK.B,2024-01-01,8'], {
@@ -138,7 +138,7 @@ test.serial(
       { type: 'series.revised', vintage: '2024-02-20', series: ['MANY.A'] },
     ]);
     t.deepEqual(await load(rows), [], 'the same file again');
-    // Vintages among the stored ones take another way, and so do those after them: one file may need both.
+    // Vintages between stored ones are stored in another way than those after them; one file may need both.
     t.deepEqual(
       await load([
         'series_id,date,value,vintage',
@@ -212,7 +212,7 @@ test.serial('a load whose events cannot be written stores nothing', async (t) =>
 });
 
 test.serial(
-  'a load into a table reports how many rows it changed, and nothing if it changed none',
+  'a load into a table reports the number of changed rows, and nothing if it changed none',
   async (t) => {
     const header = 'series_id,name,unit,frequency,source';
     const first = [header, 'META.A,A,Index,daily,Test', 'META.B,B,Index,daily,Test'];
@@ -248,7 +248,7 @@ test.serial('rows that a complete file omits are reported as deleted', async (t)
 });
 
 test.serial(
-  'funds whose fiscal year turns out to be another one are reported, though no file has them',
+  'funds whose fiscal year changes are reported as updated, although no file contains them',
   async (t) => {
     await loadCsv(database, ['fund_id,name,currency,source', 'turned,T,USD,Register'], { dataset: 'funds' });
     const rows = ['fund,date,nav', 'turned,2024-01-01,1'];

@@ -1,4 +1,4 @@
-// Shared by the tests of sources that are fetched by schedule: a server, a folder with its almanac.yml, and a publisher by its own role and a clock.
+// Shared by the tests of scheduled sources: a server, a folder with its almanac.yml, a publisher with its own role, and a clock.
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -17,13 +17,13 @@ import { createTestDatabase, silentLog } from '../services/harness.ts';
 import { startFileServer, type FileServer } from './file-server.ts';
 import { fakeReleaseClock, type FakeReleaseClock } from './releasing.ts';
 
-/** When each test begins. */
+/** The instant at which each test begins. */
 export const start = '2026-11-23T08:00:00Z';
-/** Servers of tests are on this machine, and have no certificate. */
+/** Test servers are on this machine and have no certificate. */
 export const local = { allowCidrs: ['127.0.0.0/8'], allowHttp: true };
 export const never = new AbortController().signal;
 
-/** An entry of almanac.yml. @param more lines of it, each but the first indented by four spaces. */
+/** An entry of almanac.yml. @param more further lines, each except the first indented by four spaces. */
 export const table = (id: string, file: string, more = '') => `
   - file: ${file}
     header: 1
@@ -37,7 +37,7 @@ const csv = (...points: [string, number][]) =>
   ['date,value', ...points.map(([date, value]) => `${date},${value}`)].join('\n');
 export const january = csv(['2026-01', 1]);
 export const february = csv(['2026-01', 1], ['2026-02', 2]);
-/** Another value of the month of `january`. */
+/** Another value for the month of `january`. */
 export const revised = csv(['2026-01', 5]);
 
 /** A server and a folder of one test. */
@@ -50,19 +50,19 @@ export interface Here {
   url(query?: string): string;
   /** Writes almanac.yml and publishes its folder. */
   publishes(tables: string, change?: { dryRun?: boolean }): Promise<Published>;
-  /** Fetches what is due as a publisher does. @returns what came of each, by name. */
+  /** Fetches the due sources like a publisher. @returns the outcome of each, by name. */
   due(): Promise<Record<string, string>>;
 }
 
 export interface SourceTests {
-  /** As the owner. */
+  /** Connected as the owner. */
   database: Database;
-  /** Of a publisher. */
+  /** Connected as a publisher. */
   byRole: Database;
   startHere(t: ExecutionContext): Promise<Here>;
 }
 
-/** A database of the test file's own; the sources of each test are gone after it. */
+/** The database of this test file; the sources of each test are removed after it. */
 export async function openSourceTests(test: TestFn): Promise<SourceTests> {
   const testDatabase = await createTestDatabase();
   const options = { applicationName: 'test', statementTimeoutMs: 0 };

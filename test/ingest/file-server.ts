@@ -1,4 +1,4 @@
-// A statistics office's server for tests: serves one file under every path, with an ETag, and answers or fails as a test wants.
+// The server of a statistics office, for tests: serves one file under every path, with an ETag, and answers or fails as the test requires.
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -9,14 +9,14 @@ import { exempt } from '../openapi/hold.ts';
 type Answer = (request: IncomingMessage, response: ServerResponse) => void;
 
 export interface FileServer {
-  /** No slash at the end. */
+  /** Without a final slash. */
   url: string;
   requests: { path: string; headers: IncomingHttpHeaders }[];
   /** The statuses that were sent. */
   answers: number[];
   serve(content: string): void;
   fail(status: number): void;
-  /** Takes requests and never answers. */
+  /** Accepts requests but never answers. */
   stall(): void;
   answer(answer: Answer): void;
   /** Of the content. */

@@ -27,7 +27,7 @@ const stored = (id: string) =>
     [id],
   );
 
-test.serial('a note is on the series, or on the point whose day or period it names', async (t) => {
+test.serial('a note applies to the series, or to the point whose day or period it names', async (t) => {
   const csv = [
     header,
     'M,,,1,On the series',
@@ -55,7 +55,7 @@ test.serial('a note is on the series, or on the point whose day or period it nam
   });
 });
 
-test.serial('a file states all notes of its series, and leaves those of others alone', async (t) => {
+test.serial('a file states all notes of its series, and does not affect those of others', async (t) => {
   await loadCsv(database, [header, 'M,,,1,Old', 'M,2024-01,,,Older', 'Q,,,1,Kept'], footnotes);
   const summary = await loadCsv(database, [header, 'M,,,1,New', 'M,2024-02,,,Newer'], footnotes);
   t.like(summary, { pointsNew: 1, pointsRevised: 1, pointsDeleted: 1 });
@@ -82,7 +82,7 @@ test.serial('a row without text states that the series has no notes', async (t) 
   t.like(await loadCsv(database, none, footnotes), { pointsNew: 0, pointsUnchanged: 0, pointsDeleted: 0 });
 });
 
-test.serial('dates are read as the options say', async (t) => {
+test.serial('dates are read by the options', async (t) => {
   const csv = ['Series,Month,text', 'M,02/2024,Noted'];
   const map = { series_id: 'Series', date: 'Month' };
   await loadCsv(database, csv, { ...footnotes, map, dateFormat: 'MM/YYYY' });
@@ -93,7 +93,7 @@ test.serial('dates are read as the options say', async (t) => {
 });
 
 test.serial(
-  'what is on no point of its series is refused, line by line, and nothing is stored',
+  'notes that apply to no point of their series are refused, line by line, and nothing is stored',
   async (t) => {
     const csv = [
       header,
@@ -135,7 +135,7 @@ test.serial(
   },
 );
 
-test.serial('a note may be on the points of some dimension values', async (t) => {
+test.serial('a note can apply to the points with some dimension values', async (t) => {
   const csv = [header, 'TRADES,2024-01-02,side:buy,,a', 'TRADES,,"side:sell,city:Karachi",,b'];
   t.like(await loadCsv(database, csv, footnotes), { pointsNew: 2 });
   t.deepEqual(

@@ -60,7 +60,7 @@ test.serial('a NAV finds its fund by id, by either ISIN and by its source code',
   t.like(await load('nav', lines), { pointsNew: 0, pointsRevised: 0, pointsUnchanged: 4 });
 });
 
-test.serial('a fund that does not exist, and a code that two funds have, are refused by line', async (t) => {
+test.serial('an unknown fund, and a code of two funds, are refused by line', async (t) => {
   const lines = ['fund,date,nav', '999,2024-01-01,1', 'F-TWICE,2024-01-01,1', '102,2024-01-01,1'];
   t.deepEqual(await rejectsOf(load('nav', lines)), [
     [2, 'fund', '999'],
@@ -70,12 +70,12 @@ test.serial('a fund that does not exist, and a code that two funds have, are ref
   t.like(await load('nav', lines, true), { pointsNew: 1, rowsRejected: 2 });
 });
 
-test.serial('one fund and day twice in a file is refused, also under two names of the fund', async (t) => {
+test.serial('a duplicate fund and day in a file is refused, even under two names of the fund', async (t) => {
   const lines = ['fund,date,nav', '102,2024-02-01,1', 'F-102,2024-02-01,2'];
   t.deepEqual(await rejectsOf(load('nav', lines)), [[3, 'fund, date', '102, 2024-02-01']]);
 });
 
-test.serial('a zero, negative or missing NAV is no NAV, and takes back one that was there', async (t) => {
+test.serial('a zero, negative or missing NAV counts as no NAV, and removes an existing one', async (t) => {
   await load('nav', [
     'fund,date,nav',
     '103,2024-01-01,5',
@@ -187,7 +187,7 @@ test.serial('figures follow every load that touches them: NAVs, payouts, expense
 });
 
 test.serial(
-  'a fund that becomes stale by a NAV of another one counts as updated, and no other does',
+  'a fund that becomes stale by a NAV of another one counts as updated, and no other fund does',
   async (t) => {
     const ids = ['201', '202', '203'];
     await load('funds', [
@@ -212,7 +212,7 @@ test.serial(
 );
 
 test.serial(
-  'two payouts of one type on one ex-date are two, by their kind, and both are in the total return',
+  'two payouts of one type and ex-date are distinguished by their kind, and both are in the total return',
   async (t) => {
     await load('funds', [fundHeader, '105,Two payouts,105,,,,USD,Register']);
     await load('nav', ['fund,date,nav', '105,2024-01-31,100', '105,2024-02-15,80', '105,2024-02-29,88']);
@@ -237,7 +237,7 @@ test.serial(
         'value'
       ];
     t.is(await totalReturn(), 10); // 88 · (1 + (4 + 16) / 80) / 100 − 1
-    // In files of their own, in any order: the second adds, and does not replace.
+    // In separate files, in any order: the second adds to the first and does not replace it.
     await load('payouts', ['fund,ex_date,type,kind,payout_per_unit', '105,2024-02-15,cash,special,4']);
     t.is(await totalReturn(), 14.4);
     await load('payouts', ['fund,ex_date,type,payout_per_unit', '105,2024-02-15,cash,8']);
@@ -311,7 +311,7 @@ test.serial('figures from the NAVs that they need equal those from the whole his
   }
 });
 
-test.serial('a portfolio is stated whole: what the next file of its day leaves out goes', async (t) => {
+test.serial('a portfolio is complete: holdings that the day’s next file omits are deleted', async (t) => {
   const header = 'fund,as_of,section,rank,name,pct_net_assets';
   const lines = [
     '101,2024-06-30,holding,1,Bill,60',
@@ -332,7 +332,7 @@ test.serial('a portfolio is stated whole: what the next file of its day leaves o
 });
 
 test.serial(
-  'a wide file of NAVs is its long file: one column a fund by any of its names, and an empty cell states nothing',
+  'a wide file of NAVs equals its long file: one column per fund by any of its names; an empty cell states nothing',
   async (t) => {
     const wide = (lines: readonly string[], more: Partial<LoadOptions> = {}) =>
       loadCsv(database, lines, { dataset: 'nav', wide: true, ...more });
@@ -373,7 +373,7 @@ test.serial(
 );
 
 test.serial(
-  'what a wide file of NAVs has wrong is refused by line and column, and all else is not',
+  'faults of a wide file of NAVs are refused by line and column, and everything else is not',
   async (t) => {
     const wide = (lines: readonly string[], more: Partial<LoadOptions> = {}) =>
       loadCsv(database, lines, { dataset: 'nav', wide: true, ...more });

@@ -18,7 +18,7 @@ test.before(async () => {
   await load('commodity-cities', ['city_id,name', 'lahore,Lahore']);
 });
 
-/** The row with the day in its place, the column of the day, and the last day that is accepted, with what lies behind it. */
+/** The row with the day inserted, the column of the day, the last accepted day, and the next one. */
 const facts: [
   dataset: string,
   column: string,
@@ -77,7 +77,7 @@ for (const [dataset, column, row, last, future] of facts)
     },
   );
 
-test.serial('what is announced may lie in the future: auctions, payouts, releases, forecasts', async (t) => {
+test.serial('announcements can have future dates: auctions, payouts, releases, forecasts', async (t) => {
   const auctions = [
     'auction_id,instrument,tenor,auction_date,status,currency,source',
     'A,mtb,3M,2024-07-10,announced,USD,Office',

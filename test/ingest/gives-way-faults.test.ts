@@ -1,4 +1,4 @@
-// Loads that give way to a release while others wait, the publisher is killed, or their own process or connection is stopped or ended.
+// Loads that give way to a release while others wait, the publisher is killed, or their own process or connection is paused or ended.
 import path from 'node:path';
 import test from 'ava';
 import { InterruptedByRelease, interruptible } from '../../ingest/load/lock/give-way-to-release.ts';
@@ -27,7 +27,7 @@ const loadingOf = (name: string) => (onWaiting?: () => void) =>
   });
 
 test.serial(
-  'a load that waits for the one that is interrupted does not get the lock before the release',
+  'a load that waits for an interrupted load does not get the lock before the release',
   async (t) => {
     const second = loadingOf('A5');
     const { result } = await releaseMeanwhile(t, 'R.QUEUE', 'data.amcs', async () => {
@@ -46,7 +46,7 @@ test.serial(
   },
 );
 
-test.serial('releases in a row interrupt a load once each, and it is done when there is room', async (t) => {
+test.serial('consecutive releases interrupt a load once each, and it ends when there is time', async (t) => {
   const first = await accept(['series_id,date,value', 'ROW1,2024-01-01,1'], '2026-11-23T09:00:00Z');
   const second = await accept(['series_id,date,value', 'ROW2,2024-01-01,1'], '2026-11-23T10:00:00Z');
   const result = await whileStuck('data.amcs', loadingOf('A6'), async () => {
@@ -64,7 +64,7 @@ test.serial('releases in a row interrupt a load once each, and it is done when t
 });
 
 test.serial(
-  'if the publisher is killed between, the load starts again at once, and the release is made later',
+  'if the publisher is killed in between, the load restarts at once, and the release is made later',
   async (t) => {
     const { releaseNo, at, leadMs } = await accept(
       ['series_id,date,value', 'KILLED,2024-01-01,1'],
@@ -78,7 +78,7 @@ test.serial(
         `select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory' and objid = 4115221 and granted and ${here}`,
       );
       await until('PostgreSQL has ended the release', async () => !(await isReleaseBeingPrepared(database)));
-      clock.set(at.toISOString()); // so that it notices
+      clock.set(at.toISOString()); // so that it notices the due release
       await broken;
       await until('the load has started again', async () => (await waiting('data.amcs')) > 0);
       t.deepEqual(await published(database, 'KILLED'), {});
@@ -111,7 +111,7 @@ test.serial('a release that is due while the process of a load is stopped is on 
   t.is((await database.query(`select from data.amcs where name = 'Stopped'`)).length, 1);
 });
 
-test.serial('a load that somebody else ends does not start again', async (t) => {
+test.serial('a load ended by someone else does not restart', async (t) => {
   const error = await whileStuck(
     'data.amcs',
     async () => t.throwsAsync(loadingOf('A8')()),
@@ -125,7 +125,7 @@ test.serial('a load that somebody else ends does not start again', async (t) => 
   t.is((await database.query(`select from data.amcs where name = 'A8'`)).length, 0);
 });
 
-test.serial('work whose commit was done, and not answered, is not done again', async (t) => {
+test.serial('work whose commit succeeded without an answer is not repeated', async (t) => {
   const { releaseNo } = await accept(['series_id,date,value', 'LOST,2024-01-01,1'], '2026-11-23T09:00:00Z');
   const broken = (isLost: boolean) =>
     interruptible(

@@ -1,5 +1,5 @@
-// Whoever holds the load lock when a release under embargo is due gives way to it: the release is made at its instant, and the work starts again
-// afterwards, is done once, and reports it. Each test has work wait for a table while it holds the lock: it could not end before the release.
+// Work that has the load lock gives way to a due release under embargo: the release is made at its instant; the work restarts afterwards, is done
+// once, and reports the interruption. In each test, the work waits for a table while it has the lock, so it could not end before the release.
 import { mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
 import { randomUUID } from 'node:crypto';
 import { tmpdir } from 'node:os';
@@ -232,7 +232,7 @@ test.serial('the check of another release gives way, and that release is accepte
   t.is((await makeNext()).result, 'released');
 });
 
-test.serial('a load whose input cannot be read again says what to do, and stores nothing', async (t) => {
+test.serial('a load whose input cannot be read again names the remedy, and stores nothing', async (t) => {
   const { releaseNo, result } = await releaseMeanwhile(t, 'R.STREAM', 'data.amcs', () =>
     almanac(['ingest', 'amcs', '-'], { stdin: 'amc_id,name,source\na3,Third,Tests\n' }),
   );

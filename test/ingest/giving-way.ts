@@ -1,4 +1,4 @@
-// Shared by the tests of loads that give way to releases: has work wait for a table while it holds the load lock, and a release be due.
+// Shared by the tests of loads that give way to releases: makes work wait for a table while it has the load lock, and a release become due.
 import type { ExecutionContext, TestFn } from 'ava';
 import { createChildRunner } from '../../ingest/publisher/child-process/run-in-child.ts';
 import type { Tasks } from '../../ingest/publisher/child-process-tasks.ts';
@@ -10,10 +10,10 @@ import { createTestDatabase, silentLog } from '../services/harness.ts';
 import { published } from './loading.ts';
 import { startReleasing } from './releasing.ts';
 
-/** Tables that work under the load lock writes, and a release of observations does not. */
+/** Tables that are written by work under the load lock, but not by a release of observations. */
 type Blocked = 'data.published_files' | 'data.audit_events' | 'data.amcs';
 
-/** A database of its own with releases under embargo, and work that holds the load lock while one is due. */
+/** A separate database with releases under embargo, and work that has the load lock while one is due. */
 export async function openGivingWay(test: TestFn) {
   const testDatabase = await createTestDatabase();
   const { database, clock, deps, accept, makeNext, prepared } = startReleasing(
@@ -47,7 +47,7 @@ export async function openGivingWay(test: TestFn) {
       ])
     ).length;
 
-  /** Has work begin and wait for the table, with the load lock; calls `meanwhile`, and lets the work go on. @returns what the work comes to. */
+  /** Starts work that waits for the table with the load lock, calls `meanwhile`, then lets the work continue. @returns the result of the work. */
   async function whileStuck<T>(
     table: Blocked,
     begin: () => Promise<T>,
@@ -69,7 +69,7 @@ export async function openGivingWay(test: TestFn) {
     return begun.work;
   }
 
-  /** A release that is due while the work is stuck is made at its instant. @returns its number, and what the work comes to. */
+  /** Asserts that a release due while the work is blocked is made at its instant. @returns its number, and the result of the work. */
   async function releaseMeanwhile<T>(
     t: ExecutionContext,
     id: string,

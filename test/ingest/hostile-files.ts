@@ -1,4 +1,4 @@
-// Files that are made to harm their reader: small ones that need much memory or time, false ones, and endless ones. Made anew for each run.
+// Hostile files: small ones that need much memory or time, false ones, and endless ones. Created for each run.
 import { crc32, deflateRawSync, gzipSync } from 'node:zlib';
 import { utils, write } from '@e965/xlsx';
 
@@ -12,7 +12,7 @@ export interface HostileFile {
 interface PartOfZip {
   name: string;
   content: Buffer | string;
-  /** As the archive states it; default: its own. */
+  /** The size stated by the archive; default: the actual one. */
   size?: number;
 }
 
@@ -51,7 +51,7 @@ const main = 'http://schemas.openxmlformats.org/spreadsheetml/2006/main';
 const office = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships';
 const packages = 'http://schemas.openxmlformats.org/package/2006';
 
-/** A workbook of one sheet. @param rows its XML. @param change of the sheet's part, and what is put before and behind the rows. */
+/** A workbook with one sheet. @param rows their XML. @param change of the sheet's part, and the texts before and after the rows. */
 export function workbookOf(
   rows: string,
   { size, before = '', behind = '' }: { size?: number; before?: string; behind?: string } = {},
@@ -89,7 +89,7 @@ const row = (number: number, cells: string) => `<row r="${number}">${cells}</row
 const text = (content: string) => Buffer.from(content, 'latin1');
 const mb = 1024 * 1024;
 
-/** A compound file whose table of sectors leads in a circle. */
+/** A compound file whose sector table is circular. */
 function loopingCompoundFile(): Buffer {
   const book = utils.book_new();
   utils.book_append_sheet(book, utils.aoa_to_sheet([['Date', 'Value']]), 'Sheet1');
@@ -102,7 +102,7 @@ function loopingCompoundFile(): Buffer {
   return file;
 }
 
-/** More than any process that reads it may take: rows of cells that all differ. @param rows of twenty cells. */
+/** Exceeds the memory limit of the process that reads it: rows of distinct cells. @param rows of twenty cells. */
 export function largeWorkbook(rows: number): Buffer {
   const cells = Array.from({ length: rows }, (_, at) =>
     Array.from({ length: 20 }, (__, column) => `${at} ${column}`),
@@ -112,7 +112,7 @@ export function largeWorkbook(rows: number): Buffer {
   return write(book, { type: 'buffer', bookType: 'xlsx', compression: true }) as Buffer;
 }
 
-/** Twenty, all small: what is in them, and what they ask for, is large. */
+/** Twenty files, all small but with large content or large claims. */
 export function hostileFiles(): HostileFile[] {
   const far = row(1, cell('A1') + cell('B1')) + row(999_999_999, cell('A999999999'));
   const laughs = `<!DOCTYPE x [<!ENTITY a "ha">${Array.from({ length: 9 }, (_, at) => `<!ENTITY b${at} "${(at === 0 ? '&a;' : `&b${at - 1};`).repeat(10)}">`).join('')}]>`;

@@ -58,7 +58,7 @@ test.after.always(async () => {
   await testDatabase.drop();
 });
 
-/** A heap with room for all but this workbook. */
+/** A heap limit that suffices for everything except this workbook. */
 const limits = { FILE_MEMORY_MB: '96' };
 const tooMuch: HostileFile = {
   name: 'large.xlsx',
@@ -124,7 +124,7 @@ test.serial(
         ...{ SOURCE_ALLOW_CIDRS: '127.0.0.0/8', SOURCE_ALLOW_HTTP: 'true' },
       },
     });
-    // The publisher makes `.taken` at its first look, and tries a source that failed again after a minute.
+    // The publisher creates `.taken` at its first scan, and retries a failed source after a minute.
     const taken = path.join(inbox, '.taken');
     const left = () => [...readdirSync(inbox), ...(existsSync(taken) ? readdirSync(taken) : [])];
     const hasFailed = async () => ((await selectSources(database))[0]?.failures ?? 0) > 0;
@@ -148,13 +148,13 @@ test.serial(
   },
 );
 
-/** Of a release, before its file. */
+/** The command of a release, before its file. */
 const embargoed = {
   ...{ dataset: 'observations', create: true, seriesTimeZone: 'UTC' },
   set: { name: 'Released', frequency: 'monthly', unit: 'USD', source: 'Tests' },
 };
 
-/** The entry of a source: of a table with a line of names. */
+/** The entry of a source whose table has a line of column names. */
 const entryFor = (url: string) => ({
   ...{ file: url, schedule: 'hourly', header: 1, first: 2, date: { column: 'Date' }, values: 'Value' },
   series: { id: 'S', unit: 'USD', frequency: 'monthly', source: 'Tests' },
@@ -197,14 +197,14 @@ test.serial('hostile files of sources are failures, each with its reason', async
   const byUrl = new Map((await selectSources(database)).map((source) => [source.url, source]));
   for (const { name, refused } of oneOfEachKind) {
     const message = String(byUrl.get(`${server.url}/${name}`)?.outcome?.['message']);
-    // A file without a table has no line of names.
+    // A file without a table has no line of column names.
     t.regex(message, /no table/.test(refused.source) ? /no column "Date"|ends before line 2/ : refused, name);
   }
   t.deepEqual(await published(database, 'S'), { '2024-01-31': '3' });
 });
 
 test.serial(
-  'content of a source that has ended its reader is not read again until it changes or an operator asks for it',
+  'source content that has crashed its reader is not read again until it changes or an operator requests it',
   async (t) => {
     const content = new Map([['a.xlsx', tooMuch.content]]);
     const server = await startServer(t, content);

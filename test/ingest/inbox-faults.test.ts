@@ -1,5 +1,4 @@
-// The watched folder when something goes wrong: links, faults of the disk, of the database and of the program, edits and writers in the middle
-// of a load, several publishers.
+// Faults of the watched folder: links; faults of the disk, the database and the program; edits and writes during a load; several publishers.
 import { execFileSync } from 'node:child_process';
 import {
   appendFileSync,
@@ -43,13 +42,13 @@ test.serial('links, pipes and folders are neither followed nor moved', async (t)
   t.regex((await describeInbox(inbox.directory)).detail, /; 0 files wait; 4 are not taken, such as /);
 });
 
-test.serial('a file that becomes a link after it was seen is not followed', async (t) => {
+test.serial('a file that is replaced by a link after it was seen is not followed', async (t) => {
   const inbox = folder(monthlySeries('swapped', '*', 'SWAPPED'));
   const elsewhere = path.join(mkdtempSync(path.join(tmpdir(), 'almanac-test-')), 'secret.csv');
   writeFileSync(elsewhere, csv(1));
   inbox.put('swapped.csv', csv(2));
   await inbox.look();
-  // As if it were exchanged in the moment in which it is taken.
+  // As if it were replaced at the moment of being claimed.
   mkdirSync(path.join(inbox.directory, '.taken/2026-11-23T101500Z-00000000.0'));
   symlinkSync(
     elsewhere,
@@ -61,7 +60,7 @@ test.serial('a file that becomes a link after it was seen is not followed', asyn
   t.deepEqual(await values('SWAPPED'), ['2'], 'and the others are loaded');
 });
 
-test.serial('a folder whose done is a link elsewhere is not worked on', async (t) => {
+test.serial('a folder whose `done` is a link is not processed', async (t) => {
   const inbox = folder(monthlySeries('linked', '*', 'LINKED'));
   symlinkSync(tmpdir(), path.join(inbox.directory, 'done'));
   inbox.put('a.csv', csv(1));
@@ -86,7 +85,7 @@ test.serial('an edit of almanac.yml during a load is kept when an entry is added
 });
 
 test.serial(
-  'a file that is replaced while it is loaded is loaded as it was, and then as it is',
+  'a file that is replaced while it is loaded is loaded in its old form, and then in its new one',
   async (t) => {
     let isReplaced = false;
     const inbox: WatchedFolder = folder(monthlySeries('replaced', 'replaced.csv', 'REPLACED'), {
@@ -106,7 +105,7 @@ test.serial(
 );
 
 test.serial(
-  'while almanac.yml has a fault, or the folder is away, files stay; they are taken when it is mended',
+  'while almanac.yml is invalid, or the folder is unavailable, files stay; they are claimed once this is fixed',
   async (t) => {
     const inbox = folder('version: 1\nname: faulty\ntabels: []\n');
     inbox.put('a.csv', csv(1));
@@ -131,7 +130,7 @@ test.serial(
   },
 );
 
-test.serial('while the database is away a file stays, and nothing of it is lost', async (t) => {
+test.serial('while the database is unavailable a file stays, and nothing of it is lost', async (t) => {
   const away: Database = {
     ...publisher,
     transaction: () =>
@@ -186,7 +185,7 @@ test.serial('a fault within the program rejects the file, and delays no other', 
 });
 
 test.serial(
-  'a file that is written to while it is loaded is not stored, and is loaded as it stays',
+  'a file that is written to during its load is not stored, and is loaded in its final form',
   async (t) => {
     let isWritten = false;
     const writer = path.join(mkdtempSync(path.join(tmpdir(), 'almanac-test-')), 'held-open.csv');
@@ -197,7 +196,7 @@ test.serial(
       }),
     });
     inbox.put('written.csv', csv(1));
-    linkSync(path.join(inbox.directory, 'written.csv'), writer); // as a program that has it open
+    linkSync(path.join(inbox.directory, 'written.csv'), writer); // like a program that has it open
     await inbox.settle();
     t.true(isWritten);
     t.is(await seriesRow(database, 'WRITTEN'), undefined);
@@ -207,7 +206,7 @@ test.serial(
   },
 );
 
-test.serial('a file that so many processes have begun and not ended is rejected', async (t) => {
+test.serial('a file that too many processes have begun but not finished is rejected', async (t) => {
   const inbox = folder(monthlySeries('killing', '*.csv', '{file}'));
   await inbox.look();
   const left = (name: string, attempts: number) => {
@@ -255,7 +254,7 @@ test.serial('a file stays while another publisher works', async (t) => {
 });
 
 test.serial(
-  'a publisher that stops gives up what it has not stored, and the next one loads it',
+  'a publisher that is stopping abandons uncommitted work, and the next one loads the file',
   async (t) => {
     const stopping = new AbortController();
     const inbox = folder(monthlySeries('stopped', '*.csv', '{file}'), {
@@ -274,7 +273,7 @@ test.serial(
 );
 
 test.serial(
-  'a file whose load was committed, and which was not moved, is moved without another load',
+  'a file whose load was committed but that was not moved is moved without another load',
   async (t) => {
     const inbox = folder(monthlySeries('committed', '*.csv', 'COMMITTED'), {
       database: {
@@ -298,7 +297,7 @@ test.serial(
 );
 
 test.serial(
-  'a file that is written to after it was complete, while others are loaded, is not taken yet',
+  'a complete file that is written to while other files are loaded is not claimed too early',
   async (t) => {
     const inbox: WatchedFolder = folder(monthlySeries('later', '*.csv', '{file}'), {
       database: onStatement(/insert into data\.published_files/, ([, file]) => {

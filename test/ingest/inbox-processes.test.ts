@@ -1,4 +1,4 @@
-// Publishers as processes of their own that watch a folder: killed in the middle of a load, two at once, stopped, and their metrics.
+// Publishers as separate processes that watch a folder: killed during a load, two at once, stopped; and their metrics.
 import { mkdirSync, mkdtempSync, readdirSync, renameSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -41,7 +41,7 @@ function folderOf(name: string): string {
   return inbox;
 }
 
-/** As another program puts it there: written under another name, then renamed. */
+/** Adds a file like another program: written under another name, then renamed. */
 function put(inbox: string, name: string, text: string): void {
   writeFileSync(path.join(inbox, `.${name}`), text);
   renameSync(path.join(inbox, `.${name}`), path.join(inbox, name));
@@ -51,7 +51,7 @@ const namesIn = (inbox: string, folder: string) => {
   try {
     return readdirSync(path.join(inbox, folder));
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []; // not made yet
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []; // not created yet
     throw error;
   }
 };
@@ -60,7 +60,7 @@ const loads = async (name: string) =>
   (await database.query('select from data.loads where source_name = $1', [name])).length;
 
 test.serial(
-  'a publisher that is killed while it loads a file stores nothing of it, and others load it once',
+  'a publisher killed while loading a file stores nothing of it, and others load it once',
   async (t) => {
     const inbox = folderOf('KILLED');
     const mayGoOn = Promise.withResolvers<undefined>();
@@ -97,7 +97,7 @@ test.serial(
   },
 );
 
-test.serial('a publisher serves the figures of its folder, also while that is away', async (t) => {
+test.serial('a publisher serves the metrics of its folder, even while that is unavailable', async (t) => {
   const inbox = folderOf('FIGURES');
   const port = await freePort();
   const place = path.join(inbox, '.taken/2026-11-23T101500Z-0123abcd.0');

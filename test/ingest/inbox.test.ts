@@ -1,4 +1,4 @@
-// The watched folder: what is taken and when, where it goes, what its reports say, and that nothing is loaded twice.
+// The watched folder: which files are claimed and when, where they are moved, their reports, and that nothing is loaded twice.
 import { appendFileSync, renameSync, utimesSync } from 'node:fs';
 import path from 'node:path';
 import { utils, write } from '@e965/xlsx';
@@ -38,7 +38,7 @@ test.serial(
   },
 );
 
-test.serial('a file that grows is taken only when it has stopped, however long that lasts', async (t) => {
+test.serial('a growing file is claimed only once it stops growing, however long that takes', async (t) => {
   const inbox = folder(monthlySeries('growing', 'growing.csv', 'GROWING'));
   inbox.put('growing.csv', 'Date,Value\n2024-01,1');
   for (let month = 2; month <= 6; month += 1) {
@@ -52,7 +52,7 @@ test.serial('a file that grows is taken only when it has stopped, however long t
 });
 
 test.serial(
-  'hidden files, those that programs have not finished, and almanac.yml are left alone',
+  'hidden files, files that programs have not finished yet, and almanac.yml are not touched',
   async (t) => {
     const inbox = folder(monthlySeries('unfinished', '*', 'UNFINISHED'));
     const names = [
@@ -105,7 +105,7 @@ test.serial(
 );
 
 test.serial(
-  'a corrected file that is put in again is loaded, and a second rejected file of a name overwrites none',
+  'a corrected file that is put back is loaded, and a second rejected file with the same name overwrites none',
   async (t) => {
     const inbox = folder(monthlySeries('again', 'again.csv', 'AGAIN'));
     for (const text of [csv('x'), csv('y')]) {
@@ -138,7 +138,7 @@ for (const [what, [name, content, reason]] of Object.entries<[string, string | B
   ],
   'whose gzip is cut short': ['cut.csv.gz', Buffer.from('1f8b0800', 'hex'), /damaged or cut short/],
 }))
-  test.serial(`a file ${what} is rejected, and its report says what is allowed`, async (t) => {
+  test.serial(`a file ${what} is rejected, and its report names the allowed values`, async (t) => {
     const inbox = folder(undefined, { bytesMax: 4096 });
     inbox.put(name, content);
     await inbox.settle();
@@ -149,7 +149,7 @@ for (const [what, [name, content, reason]] of Object.entries<[string, string | B
   });
 
 test.serial(
-  'a file without an entry, but with nothing doubtful, is loaded, and its entry is added to almanac.yml',
+  'an unambiguous file without an entry is loaded, and its entry is added to almanac.yml',
   async (t) => {
     const inbox = folder();
     inbox.put('exchange.csv', sure('EXA', 1.09));
@@ -175,7 +175,7 @@ test.serial(
   },
 );
 
-test.serial('what others have written into almanac.yml stays as it is when an entry is added', async (t) => {
+test.serial('adding an entry does not change the text of others in almanac.yml', async (t) => {
   const inbox = folder(`# ours\n${monthlySeries('mine', 'mine.csv', 'MINE')}`);
   inbox.put('exchange.csv', sure('EXB', 1.09));
   await inbox.settle();
@@ -188,7 +188,7 @@ test.serial('what others have written into almanac.yml stays as it is when an en
 });
 
 test.serial(
-  'a file that needs a guess is rejected with the entry; with that confirmed it is loaded, and the next of its form too',
+  'a file that needs a guess is rejected with the entry; once that is confirmed, it and later files of its form are loaded',
   async (t) => {
     const inbox = folder();
     inbox.put('gold 2026-09.csv', 'Date,Yield\n2024-01-01,2063.73\n2024-02-01,2054.30\n2024-03-01,2214.35\n');
@@ -266,7 +266,7 @@ test.serial('all sheets of a workbook are loaded, or none', async (t) => {
 });
 
 test.serial(
-  'a sheet that a workbook has got is loaded if it is sure, and named in the report if it is not',
+  'an added sheet of a workbook is loaded if it is unambiguous, and otherwise named in the report',
   async (t) => {
     const entry = monthlySeries('grown', 'grown.xlsx', 'GROWN', 'sheet: A');
     const sure = folder(entry);
@@ -312,7 +312,7 @@ test.serial('a file whose content was loaded already is moved to done without an
   t.is(inbox.names('done').length, 4);
 });
 
-test.serial('files of one name that come within one second lie in done side by side', async (t) => {
+test.serial('files of the same name that arrive within one second are both kept in `done`', async (t) => {
   const inbox = folder(monthlySeries('rapid', 'rapid.csv.gz', 'RAPID'));
   const begin = (await clock.now(publisher)).toISOString();
   for (const value of [1, 2, 3]) {
@@ -324,7 +324,7 @@ test.serial('files of one name that come within one second lie in done side by s
   t.regex(inbox.names('done').join(), /^rapid\.(\S+Z)\.2\.csv\.gz,rapid\.\1\.3\.csv\.gz,rapid\.\1\.csv\.gz$/);
 });
 
-test.serial('a name of the greatest length gets a place in done and in rejected', async (t) => {
+test.serial('a name of the maximum length can be moved to `done` and to `rejected`', async (t) => {
   const long = (text: string) => `${text}${'é'.repeat(120)}`.slice(0, 125);
   const inbox = folder(monthlySeries('long', 'g*.csv', 'LONG'));
   inbox.put(`${long('g')}.csv`, csv(1));
@@ -338,7 +338,7 @@ test.serial('a name of the greatest length gets a place in done and in rejected'
 });
 
 test.serial(
-  'a load by the folder can be retracted, and the file is loaded again when it is put in again',
+  'a load by the folder can be retracted, and the file is loaded again when it is put back',
   async (t) => {
     const inbox = folder(monthlySeries('undone', 'undone.csv', 'UNDONE'));
     inbox.put('undone.csv', csv(1));

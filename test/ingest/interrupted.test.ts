@@ -1,4 +1,4 @@
-// Loads by processes of their own, as from a laptop or a CronJob: killed at any moment, and two at once.
+// Loads by separate processes, as from a laptop or a CronJob: killed at any moment, and two at once.
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { execFileSync } from 'node:child_process';
@@ -45,7 +45,7 @@ function wordsOf(id: string, file: string): string[] {
   ];
 }
 
-/** The load as a process of its own. */
+/** The load as a separate process. */
 function startIngest(id: string, file: string) {
   return startChild(process.execPath, [path.join(projectRoot, 'almanac.js'), ...wordsOf(id, file)], {
     name: 'almanac ingest',
@@ -54,7 +54,7 @@ function startIngest(id: string, file: string) {
   });
 }
 
-/** How many connections of loads there are, in which state. */
+/** The number of connections of loads, by state. */
 async function loadsIn(state: 'any' | 'waiting for a lock on a table'): Promise<number> {
   const found = await database.query<{ loads: number }>(
     `select count(*)::integer as loads from pg_stat_activity where datname = current_database() and application_name = 'almanac ingest'
@@ -64,7 +64,7 @@ async function loadsIn(state: 'any' | 'waiting for a lock on a table'): Promise<
   return found[0]?.loads ?? 0;
 }
 
-/** Holds that nothing of a load that was killed is there, once PostgreSQL has ended it. */
+/** Asserts that nothing of a killed load remains once PostgreSQL has ended it. */
 async function leavesNothing(t: ExecutionContext, id: string): Promise<void> {
   await until('PostgreSQL has ended the load', async () => (await loadsIn('any')) === 0);
   t.deepEqual(await published(database, id), {});
@@ -91,7 +91,7 @@ async function loadAgain(t: ExecutionContext, id: string): Promise<void> {
 }
 
 test.serial(
-  'a load that is killed while it reads its file leaves nothing behind, and can be repeated',
+  'a load that is killed while reading its file leaves nothing behind, and can be repeated',
   async (t) => {
     const pipe = path.join(folder, 'pipe');
     execFileSync('mkfifo', [pipe]);
@@ -107,7 +107,7 @@ test.serial(
 );
 
 test.serial(
-  'a load that is killed within a statement gives up its lock at once, not at the end of the statement',
+  'a load killed within a statement releases its lock at once, not at the end of the statement',
   async (t) => {
     const file = path.join(folder, 'stored.csv');
     writeFileSync(file, lines.join(''));
@@ -128,7 +128,7 @@ test.serial(
 );
 
 test.serial(
-  'a load that begins beside another says for which one it waits, and is made after it',
+  'a load that begins during another one names the load that it waits for, and runs after it',
   async (t) => {
     const pipe = path.join(folder, 'slow');
     execFileSync('mkfifo', [pipe]);

@@ -1,4 +1,4 @@
-// Shared by the tests of ingest: a database, loading CSV text, how a load fails, and reading back the published data.
+// Shared by the tests of ingest: a database, loads of CSV text, failures of loads, and reading the published data.
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -12,7 +12,7 @@ import { createTestDatabase, fakeClock, silentLog } from '../services/harness.ts
 
 export const today = '2024-06-30';
 
-/** A database of the test file's own, as the command line opens one; closed and dropped when the tests are over. */
+/** The database of this test file, opened like by the command line; closed and dropped after the tests. */
 export async function openIngestDatabase(test: TestFn): Promise<Database> {
   const testDatabase = await createTestDatabase();
   const database = openDatabase(testDatabase.url, silentLog, {
@@ -26,7 +26,7 @@ export async function openIngestDatabase(test: TestFn): Promise<Database> {
   return database;
 }
 
-/** How the load fails. @throws Error where it does not. */
+/** The failure of a load. @throws Error if it does not fail. */
 export async function failureOf(work: Promise<unknown>): Promise<IngestFailure> {
   try {
     await work;
@@ -37,7 +37,7 @@ export async function failureOf(work: Promise<unknown>): Promise<IngestFailure> 
   throw new Error('the load should have failed');
 }
 
-/** The rows that a load refuses: line, column, value. */
+/** The rows rejected by a load: line, column, value. */
 export async function rejectsOf(work: Promise<unknown>): Promise<[number, string, string][]> {
   return (await failureOf(work)).rejects.map(({ line, column, value }) => [line, column, value]);
 }
@@ -54,7 +54,7 @@ export async function seriesRow(
   return row;
 }
 
-/** Puts CSV text into a file, as points of a file may take a shorter way than those of a stream. @returns its path. */
+/** Writes CSV text to a file, as points of a file may be stored on a shorter path than those of a stream. @returns its path. */
 export function fileOf(csv: readonly string[]): string {
   const file = path.join(mkdtempSync(path.join(tmpdir(), 'almanac-test-')), 'data.csv');
   writeFileSync(file, csv.join('\n'));
@@ -78,7 +78,7 @@ export function loadCsv(
   });
 }
 
-/** What makes unknown series, for `--create`. */
+/** The facts of new series, for `--create`. */
 export const daily = { frequency: 'daily', unit: 'Index', source: 'Test' };
 
 /** The published values of a series at a vintage (now, unless given): `date` or `date dims` → value, null where missing. */
@@ -103,8 +103,8 @@ export async function published(
 }
 
 /**
- * How many rows of what is published there are: a load that changes nothing leaves them as they are. What it states again is recorded,
- * as the load that stated it first may be retracted.
+ * The row counts of the published data, which a load without changes does not affect. Repeated statements are not counted here: they are recorded, as
+ * the load that stated them first may be retracted.
  */
 export async function rowCounts(database: Database): Promise<Record<string, number>> {
   const [counts] = await database.query<Record<string, number>>(

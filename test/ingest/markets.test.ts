@@ -18,7 +18,7 @@ async function row(table: string, where: string): Promise<Record<string, unknown
   return (await database.query<Record<string, unknown>>(`select * from data.${table} where ${where}`))[0];
 }
 
-test.serial('a code with slashes is kept with hyphens, and as its source writes it', async (t) => {
+test.serial('a code with slashes is stored with hyphens, and in the form of its source', async (t) => {
   const csv = [
     'code,isin,name,issue_date,maturity_date,rating,former_names,former_codes',
     'hbl / tfc/190216,PK0009200129,Habib TFC,2016-02-19,2026-02-19,aa+,HBL paper;Old name,HBL-TFC-OLD',
@@ -35,7 +35,7 @@ test.serial('a code with slashes is kept with hyphens, and as its source writes 
   t.like(await loadCsv(database, csv, securities), { pointsNew: 0, pointsRevised: 0, pointsUnchanged: 2 });
 });
 
-test.serial('a file with one of two days that are compared changes that day alone', async (t) => {
+test.serial('a file with one of two compared days changes only that day', async (t) => {
   const csv = ['code,issue_date', 'HBL-TFC-190216,2016-02-20'];
   t.like(await loadCsv(database, csv, securities), { pointsRevised: 1 });
   t.like(await row('securities', `code = 'HBL-TFC-190216'`), {
@@ -44,7 +44,7 @@ test.serial('a file with one of two days that are compared changes that day alon
   });
 });
 
-test.serial('what cannot be true of a security is refused with its line and column', async (t) => {
+test.serial('impossible facts of a security are refused with line and column', async (t) => {
   t.deepEqual(
     await refused(
       [
@@ -92,7 +92,7 @@ test.serial(
     t.like(await row('search_entries', `type = 'security' and id = 'GOP-2' and facts like '%Old paper%'`), {
       name: 'New paper',
     });
-    // What a load states of the past itself holds.
+    // A load's own statement about the past counts.
     await loadCsv(database, ['code,name,former_names', 'GOP 2,Newest paper,Paper'], securities);
     t.deepEqual((await row('securities', `code = 'GOP-2'`))?.['former_names'], ['Paper']);
   },
@@ -163,7 +163,7 @@ test.serial('prices and trades of unknown securities are refused, as are two of 
   );
 });
 
-test.serial('an auction is one row an instrument, tenor and day; a reopening shares its id', async (t) => {
+test.serial('an auction is one row per instrument, tenor and day; a reopening shares its id', async (t) => {
   const csv = [
     'auction_id,instrument,tenor,auction_date,reopening,cutoff_yield_pct',
     'PIB-1,pib_fixed,3-Year,2024-01-10,false,16.5',
@@ -191,7 +191,7 @@ test.serial('an auction is one row an instrument, tenor and day; a reopening sha
   );
 });
 
-test.serial('an auction spelled two ways is one: its CUSIP or ISIN and its day identify it', async (t) => {
+test.serial('an auction in two spellings is one: its CUSIP or ISIN and its day identify it', async (t) => {
   const header = 'auction_id,instrument,tenor,auction_date,status,source_code,isin,cutoff_yield_pct';
   const treasury = { dataset: 'auctions', set: { currency: 'USD', source: 'Treasury' } };
   const announced = [
@@ -229,7 +229,7 @@ test.serial('an auction spelled two ways is one: its CUSIP or ISIN and its day i
   t.like(await loadCsv(database, others, treasury), { pointsNew: 2 });
 });
 
-test.serial('a code that is a word of a path is refused', async (t) => {
+test.serial('a code that is also a word of a path is refused', async (t) => {
   t.deepEqual(await refused(['code,name', 'trades,Trades', 'TRADES,Trades', 'trades-1,Trades'], securities), [
     [2, 'code', 'trades'],
     [3, 'code', 'TRADES'],
@@ -244,7 +244,7 @@ test.serial('a code that is a word of a path is refused', async (t) => {
   );
 });
 
-test.serial('an auction is announced first and filled in when it was held', async (t) => {
+test.serial('an auction is announced first, and completed once it was held', async (t) => {
   const header = 'auction_id,instrument,tenor,auction_date,status';
   const announced = { dataset: 'auctions', set: { currency: 'PKR', source: 'Central bank' } };
   await loadCsv(database, [header, 'MTB-9,mtb,3M,2024-03-01,announced'], announced);

@@ -1,12 +1,12 @@
-// New series from a file go straight into their table, without a comparison. Whatever the file has, that leaves what the comparison of the same
-// rows, read from a stream, leaves.
+// New series from a file are stored directly in their table, without a comparison. For every file, the result equals that of comparing the same rows
+// read from a stream.
 import test from 'ava';
 import fc from 'fast-check';
 import { daily, fileOf, loadCsv, openIngestDatabase, published } from './loading.ts';
 
 const database = await openIngestDatabase(test);
 
-/** What a load leaves of the series with the prefix, without the prefix and the numbers. */
+/** The stored state of the series with the prefix, without the prefix and the numbers. */
 async function leftOf(prefix: string): Promise<unknown> {
   const like = `${prefix}.%`;
   const series = await database.query<{ series_id: string }>(
@@ -47,7 +47,7 @@ const rowsOfFile = fc.record({
   ),
 });
 
-test('new series of a file are left as those of a stream are: facts, vintages, events and the record of the load', async (t) => {
+test('new series from a file are stored like those from a stream: facts, vintages, events and the record of the load', async (t) => {
   let number = 0;
   await fc.assert(
     fc.asyncProperty(rowsOfFile, async ({ dims, full, series }) => {
@@ -56,7 +56,7 @@ test('new series of a file are left as those of a stream are: facts, vintages, e
         ...series.flatMap((days, at) =>
           days.map((day) => {
             const date = new Date(Date.UTC(2020, 0, 1 + day)).toISOString().slice(0, 10);
-            // Every third value is published as missing; the sides have the dates in turn.
+            // Every third value is published as missing; the sides alternate by date.
             return `${prefix}.S${at},${date},${day % 3 === 0 ? '' : day}${dims ? `,${day % 2 === 0 ? 'buy' : 'sell'}` : ''}`;
           }),
         ),

@@ -40,7 +40,7 @@ test.serial('quarters and years end with their last day, fiscal years with their
   t.deepEqual(Object.keys(await published(database, 'FISCAL')), ['2023-06-30', '2024-06-30', '2025-06-30']);
 });
 
-test.serial('an empty value of a long file is published as missing, an empty row is no row', async (t) => {
+test.serial('an empty value of a long file is published as missing; an empty row is ignored', async (t) => {
   const summary = await loadCsv(
     database,
     ['series_id,date,value', 'HOLE,2024-01-01,', 'HOLE,2024-01-02,NA', ',,', '', 'HOLE,2024-01-03,7'],
@@ -84,7 +84,7 @@ test.serial('a wide column whose title is no series id gets one, and its title a
   t.like(await seriesRow(database, 'TEA.WORLD'), { name: 'Tea' });
 });
 
-test.serial('--create takes the facts of a series from columns of the file too', async (t) => {
+test.serial('--create also reads the facts of a series from columns of the file', async (t) => {
   await loadCsv(
     database,
     'Series Key,Observation Date,Observation Value,Unit,Title\nSBP.X,31-Mar-2024,.3,Percent,Policy Rate',
@@ -105,7 +105,7 @@ test.serial('--create takes the facts of a series from columns of the file too',
   t.deepEqual(await published(database, 'SBP.X'), { '2024-03-31': '0.3' });
 });
 
-test.serial('other columns become dimensions, each combination a point of its own', async (t) => {
+test.serial('other columns become dimensions, and each combination is a separate point', async (t) => {
   const header = 'series_id,date,side,currency,value,comment';
   const rows = ['FX,2024-01-01,buy,USD,1,x', 'FX,2024-01-01,sell,USD,2,', 'FX,2024-01-01,buy,EUR,3,'];
   await loadCsv(database, [header, ...rows], { ...made, ignore: ['comment'] });
@@ -161,7 +161,7 @@ test.serial(
     const input = () => Readable.from([utf16.subarray(0, 101), utf16.subarray(101)]);
     const loaded = await loadCsv(database, '', { ...options, input: input() });
     t.like(loaded, { rowsRead: 4, pointsNew: 3, rowsRejected: 1 });
-    // The quoted cells hold a line break each: the bad row begins on line 8 of the file.
+    // Each quoted cell has a line break, so the bad row begins on line 8 of the file.
     t.like(loaded.rejects[0], { line: 8, column: 'Wert', value: '1,5.0' });
     await t.throwsAsync(loadCsv(database, '', { ...options, input: input(), skipInvalid: false }), {
       message: /line 8, Wert: "1,5\.0", expected a number such as 1234,5/,

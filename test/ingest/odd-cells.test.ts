@@ -32,7 +32,7 @@ const oddCells = [
   ...['a;b;"c"\\;{}', 'http://x', 'https://exa mple.com', 'US0378331005', '02-30', '99Y', 'TOTAL', 'a/b c'],
 ];
 
-/** What is in the other cells of the row. */
+/** The other cells of the row. */
 const goodCells: Readonly<Record<string, string>> = {
   name: 'Name',
   unit: 'kg',
@@ -68,7 +68,7 @@ function goodCell({ name, type, words }: Column): string {
 
 const factsOfNew = ['unit', 'currency', 'frequency', 'source'];
 
-/** A row for each odd cell in each column; the ids of the others are of the row alone. */
+/** A row for each odd cell in each column; the other ids are unique to the row. */
 function oddRows({ columns, key, references = [] }: Dataset): { header: string[]; rows: string[][] } {
   const own = key.find(
     (name) => goodCells[name] === undefined && !references.some(({ column }) => column === name),
@@ -93,9 +93,9 @@ function oddRows({ columns, key, references = [] }: Dataset): { header: string[]
 const quoted = (row: readonly string[]) => row.map((cell) => `"${cell.replaceAll('"', '""')}"`).join(',');
 
 for (const dataset of datasets) {
-  test.serial(`odd cells of ${dataset.name} are refused or stored`, async (t) => {
+  test.serial(`unusual cells of ${dataset.name} are refused or stored`, async (t) => {
     const { header, rows } = oddRows(dataset);
-    const create = dataset.kind === 'points' ? { create: true } : {}; // needs the facts of new series in every row
+    const create = dataset.kind === 'points' ? { create: true } : {}; // requires the facts of new series in every row
     const csv = [header.join(','), ...rows.map(quoted)];
     const options = { dataset: dataset.name, dryRun: true, skipInvalid: true, ...create };
     const summary = await loadCsv(database, csv, options);

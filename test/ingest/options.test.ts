@@ -1,4 +1,4 @@
-// The options of a load hold for every dataset, or are refused by name; what they do to no effect is said.
+// The options of a load apply to every dataset or are refused by name; options without an effect are reported.
 import test from 'ava';
 import { dateTypes, numberTypes, type ColumnType } from '../../ingest/cells/cells.ts';
 import { datasets } from '../../ingest/datasets/datasets.ts';
@@ -9,7 +9,7 @@ const database = await openIngestDatabase(test);
 const german = { dateFormat: 'DD.MM.YYYY', decimal: ',', thousands: '.', missing: ['k. A.'] };
 
 test.serial(
-  '--date-format, --decimal, --thousands and --missing hold for tables as for observations',
+  '--date-format, --decimal, --thousands and --missing apply to tables as to observations',
   async (t) => {
     const funds = ['fund_id,name,currency,source', 'alpha,Alpha,PKR,Register'];
     await loadCsv(database, funds, { dataset: 'funds' });
@@ -72,7 +72,7 @@ test.serial('a number with an exponent is a number in every dataset', async (t) 
   t.deepEqual(found, [{ nav: '0.00001' }]);
 });
 
-test.serial('an option of how dates or numbers are written is refused where the file has none', async (t) => {
+test.serial('an option about the format of dates or numbers is refused if the file has none', async (t) => {
   for (const { name, kind, columns, key } of datasets) {
     const header = columns
       .filter((column) => key.includes(column.name) || kind === 'points' || column.type !== 'instant')
@@ -92,7 +92,7 @@ test.serial('an option of how dates or numbers are written is refused where the 
   }
 });
 
-test.serial('an option that the kind of file has no use for is refused by name', async (t) => {
+test.serial('an option that does not apply to the kind of file is refused by name', async (t) => {
   const ics = ['BEGIN:VCALENDAR', 'END:VCALENDAR', ''].join('\r\n');
   const calendar = { dataset: 'calendar' };
   for (const [flag, option] of Object.entries({
@@ -113,7 +113,7 @@ test.serial('an option that the kind of file has no use for is refused by name',
 });
 
 test.serial(
-  '--multiply gives the numbers of a column in base units, exactly, in every dataset that has numbers',
+  '--multiply converts the numbers of a column to base units, exactly, in every dataset with numbers',
   async (t) => {
     const set = { series_id: 'SCALED', frequency: 'annual', unit: 'Rupees', source: 'Test' };
     const csv = ['date,value', '2022,0.1', '2023,1.50', '2024,'];
@@ -176,7 +176,7 @@ test.serial(
   },
 );
 
-test.serial('a column of the file may feed two columns of ours', async (t) => {
+test.serial('a column of the file can supply two columns of the dataset', async (t) => {
   const csv = ['ID,date,value', 'TWO.TARGETS,2024-01-01,1'];
   await loadCsv(database, csv, {
     create: true,
@@ -191,7 +191,7 @@ test.serial('a column of the file may feed two columns of ours', async (t) => {
   ]);
 });
 
-test.serial('every column that cannot be used is named at once, with what to add', async (t) => {
+test.serial('all unusable columns are named together, with the options to add', async (t) => {
   const long = await failureOf(loadCsv(database, 'series_id,date,value,Unit of it,No. 1,no-1,side'));
   t.regex(
     long.message,
@@ -211,7 +211,7 @@ test.serial('every column that cannot be used is named at once, with what to add
   t.deepEqual(wide.fix, ['--ignore', '???', '--ignore', '!']);
 });
 
-test.serial('a --skip-where or --map-value that no row has is said to change nothing', async (t) => {
+test.serial('a --skip-where or --map-value without a matching row is reported as unused', async (t) => {
   const lines = [
     'series_id,date,value',
     'CHOSEN,2024-01-01,1',
@@ -232,7 +232,7 @@ test.serial('a --skip-where or --map-value that no row has is said to change not
 });
 
 test.serial(
-  'facts that --set gives of items and cities that exist with others are said to change nothing, or need --create',
+  '--set facts that differ from those of existing items and cities are reported as having no effect, or need --create',
   async (t) => {
     const dataset = 'commodity-prices';
     const rows = (...items: string[]) => [
@@ -288,7 +288,7 @@ test.serial(
 );
 
 test.serial(
-  'facts that --set gives of a series that exists with others are said to change nothing',
+  '--set facts that differ from those of an existing series are reported as having no effect',
   async (t) => {
     const set = { frequency: 'daily', unit: 'One', source: 'Test', tags: 'a;b' };
     const rows = (ids: string[]) => ['series_id,date,value', ...ids.map((id) => `NOTED.${id},2024-01-01,1`)];

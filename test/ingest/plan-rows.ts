@@ -1,4 +1,4 @@
-// Counts the rows that the statements of a transaction handle: what a plan joins and throws away again is in no table.
+// Counts the rows that the statements of a transaction process, including rows that a plan joins and then discards.
 import type { Database, Transaction } from '../../kernel/database.ts';
 
 interface Node {
@@ -12,7 +12,7 @@ interface Node {
 }
 
 export interface Statement {
-  /** The most rows that one node of its plan reads or joins, over all its loops. */
+  /** The maximum number of rows that one node of its plan reads or joins, over all its loops. */
   rows: number;
   node: string;
   text: string;
@@ -20,7 +20,7 @@ export interface Statement {
 
 const hasPlan = /^\s*(select|insert|update|delete|with)\b/i;
 
-/** The database, whose transactions explain each statement before they run it; the statement with the most rows is passed on in the end. */
+/** A database whose transactions explain each statement before running it; the statement with the most rows is reported at the end. */
 export const explaining = (database: Database, onLargest: (largest: Statement) => void): Database => ({
   ...database,
   transaction: (work) =>
@@ -33,7 +33,7 @@ export const explaining = (database: Database, onLargest: (largest: Statement) =
         }
         return on.query(text, values, name);
       };
-      // As in large tables: PostgreSQL reads a small one whole, once for each row that it is joined with.
+      // As with large tables: PostgreSQL would read a small table completely, once for each row that it is joined with.
       await on.query('set local random_page_cost = 0');
       const result = await work({ client: on.client, query });
       onLargest(largest);
@@ -43,7 +43,7 @@ export const explaining = (database: Database, onLargest: (largest: Statement) =
 
 type Largest = Omit<Statement, 'text'>;
 
-/** Runs the statement, and takes back what it has done. */
+/** Runs the statement and rolls it back. */
 async function explained(on: Transaction, text: string, values?: readonly unknown[]): Promise<Largest> {
   await on.query('savepoint explained');
   const [plan] = await on.query<{ 'QUERY PLAN': [{ Plan: Node }] }>(

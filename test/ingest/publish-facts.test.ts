@@ -1,5 +1,5 @@
-// The facts of series that almanac publish makes: names of title, file and column; metadata beside the data; what nobody has stated is asked for,
-// and never made up.
+// The facts of series created by almanac publish: names from titles, files and columns; metadata next to the data. Missing facts are asked for and
+// never invented.
 import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -31,7 +31,7 @@ const descriptionOf = (folder: string) => readFileSync(path.join(folder, 'almana
 const two = 'Date,Level,Index\n2024-01-01,1,100\n2024-02-01,2,101\n2024-03-01,3,102\n';
 const one = 'Date,Price\n2024-01-01,10.5\n2024-02-01,11\n2024-03-01,12.25\n';
 
-test('a unit and a source that nobody has stated are null, and the name is made of the file and the column', async (t) => {
+test('an unstated unit and source are null, and the name is made of the file and the column', async (t) => {
   const ran = await almanac(['publish', folderOf('office-folder', { 'gdp-us__quarter.csv': two })]);
   t.is(ran.code, 0, ran.stderr);
   t.like(await seriesRow(database, 'gdp-us__quarter.Level'), {
@@ -43,7 +43,7 @@ test('a unit and a source that nobody has stated are null, and the name is made 
   t.regex(ran.stderr, /missing {2}series\.source: /);
 });
 
-test('a line above the data is the title of the table, and a file whose name says little has that of its folder too', async (t) => {
+test('a line above the data is the title of the table; an uninformative file name is combined with that of the folder', async (t) => {
   const folder = folderOf('gold-prices', {
     'titled.csv': `Consumer prices of the capital,,\n${two}`,
     'annual.csv': one,
@@ -53,7 +53,7 @@ test('a line above the data is the title of the table, and a file whose name say
   t.like(await seriesRow(database, 'annual'), { name: 'gold prices, annual' });
 });
 
-test('a file whose name is only a date has the title of its folder, without the number that sorts the folder', async (t) => {
+test('a file named only by a date has the title of its folder, without the folder’s sort number', async (t) => {
   const folder = folderOf('02_vintages_of_output', { '2024-05.csv': two.replaceAll('Level', 'OUTPUT') });
   t.is((await almanac(['publish', folder, '--yes'])).code, 0);
   t.regex(descriptionOf(folder), /name: vintages of output, \{column\}$/m);
@@ -88,7 +88,7 @@ const datapackage = JSON.stringify({
   ],
 });
 
-test('a data package above the data states title, source, licence and columns; flags are above it', async (t) => {
+test('a data package in a parent folder states title, source, licence and columns; options override it', async (t) => {
   const folder = folderOf('packaged', { 'datapackage.json': datapackage, 'data/meta-gdp.csv': two });
   const ran = await almanac(['publish', folder, '--set', 'geography=Utopia', '--set', 'licence=Ours']);
   t.is(ran.code, 0, ran.stderr);
@@ -116,7 +116,7 @@ test('a licence that a data package names by words joined by _ is served in word
   t.like(await seriesRow(database, 'licensed-gold'), { licence: 'Public domain dedication and license' });
 });
 
-test('CSV on the Web is above the front matter of a README, which is above what is detected', async (t) => {
+test('CSV on the Web overrides the front matter of a README, which overrides detected facts', async (t) => {
   const csvw = {
     '@context': 'http://www.w3.org/ns/csvw',
     url: 'web.csv',
@@ -154,7 +154,7 @@ for (const [name, text, reason] of [
   ],
   ['datapackage.json', ' '.repeat(4_000_001), /datapackage\.json: it is larger than 4 MB/],
 ] as const)
-  test(`metadata that cannot be read are named, and their data are not loaded: ${name}, ${text.slice(0, 30)}`, async (t) => {
+  test(`unreadable metadata is named, and its data is not loaded: ${name}, ${text.slice(0, 30)}`, async (t) => {
     const ran = await almanac(['publish', folderOf('hostile', { 'hostile.csv': one, [name]: text })]);
     t.is(ran.code, 1);
     t.regex(ran.stderr, reason);

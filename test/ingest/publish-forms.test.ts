@@ -1,5 +1,5 @@
-// The forms of tables that almanac publish reads, on real PostgreSQL: periods across the columns, flags, workbooks, vintages in the names of files,
-// URLs; and what it refuses.
+// The forms of tables that almanac publish reads, with a real PostgreSQL: periods across the columns, flags, workbooks, vintages in file names, URLs;
+// and the refused ones.
 import { createServer, type Server } from 'node:http';
 import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
@@ -64,7 +64,7 @@ test('years across the columns become points; empty cells and marks of missing s
   t.like(await seriesRow(database, 'NY.GROWTH'), { name: 'Growth (annual %)', frequency: 'annual' });
 });
 
-test('dates that are divided into a year and a month, in two columns or in titles, are those of the points', async (t) => {
+test('a year and a month in two columns, or in titles, are combined into the dates of the points', async (t) => {
   const folder = folderOf('divided', {
     'divided-long.csv': 'Year,Month,Value\n2023,11,1.5\n2023,12,2.5\n2024,1,3.5\n2024,2,4.5\n',
     'divided-across.csv': 'Year,Jan,Feb,Mar,Average\n2023,1,2,3,2\n2024,4,,6,5\n',
@@ -90,7 +90,7 @@ test('dates that are divided into a year and a month, in two columns or in title
   t.regex(blank.stderr, /line 3, Year Month: "12", expected a date of the form YYYY\/M/);
 });
 
-test('a column of quarters or years in a table of months is a guess of its own frequency, and its values have the ends of their periods', async (t) => {
+test('a quarterly or yearly column in a monthly table is a guess of its own frequency, and its values are dated to the ends of their periods', async (t) => {
   const months = Array.from({ length: 36 }, (_, at) => {
     const [year, month] = [2021 + Math.floor(at / 12), (at % 12) + 1];
     const quarter = month % 3 === 1 ? `${month}.5` : '';
@@ -134,7 +134,7 @@ test('a row with a date of another length is left out once confirmed; a note wit
   t.is(Object.keys(await published(database, 'noted')).length, 6);
 });
 
-test('a workbook whose formulas have no stored result is not loaded with empty cells in their place', async (t) => {
+test('a workbook whose formulas have no stored results is not loaded as if these cells were empty', async (t) => {
   const sheet = utils.aoa_to_sheet([
     ['Month', 'A', 'B'],
     ['2024-01', 1, 2],
@@ -258,7 +258,7 @@ test('files whose names differ in their date are vintages of one table, and a la
   t.is((await published(database, 'gdp'))['2022-12-31'], '4');
 });
 
-test('two texts that would be one series are refused, with both of them', async (t) => {
+test('two texts that would become one series are refused, and both are named', async (t) => {
   const rows = [
     'Date,Series Key,Value',
     '2024-01-01,A B,1',
@@ -273,7 +273,7 @@ test('two texts that would be one series are refused, with both of them', async 
   t.is(await seriesRow(database, 'A_B'), undefined);
 });
 
-test('a bad cell stops its file alone, with its line and column, and the next run loads what was mended', async (t) => {
+test('a bad cell stops only its file, with line and column, and the next run loads the corrected file', async (t) => {
   const good = 'Date,Fine\n2024-01-01,1\n2024-02-01,2\n2024-03-01,3\n';
   const bad = [
     'Date,Exports,Imports',
@@ -295,7 +295,7 @@ test('a bad cell stops its file alone, with its line and column, and the next ru
   t.regex(again.stdout, /1 table loaded, 1 unchanged\n/);
 });
 
-test('a file without a table fails the run, also with --yes, until somebody says that it is left out on purpose', async (t) => {
+test('a file without a table fails the run, even with --yes, until it is skipped on purpose', async (t) => {
   const folder = folderOf('left-out', {
     'left-good.csv': 'Date,Rate\n2024-01-01,1\n2024-02-01,2\n2024-03-01,3\n',
     'left-names.csv': 'Name,Town\nAda,London\nPaul,Bern\n',
@@ -320,7 +320,7 @@ test('a file without a table fails the run, also with --yes, until somebody says
   ]);
 });
 
-test('a sheet with numbers that is not understood beside one that is fails the run until somebody has confirmed it', async (t) => {
+test('an unrecognised sheet with numbers next to a recognised one fails the run until it is confirmed', async (t) => {
   const sheet = (...rows: (string | number)[][]) => utils.aoa_to_sheet(rows);
   const jobs = sheet(['Month', 'Jobs'], ['2024-01', 5], ['2024-02', 6.5], ['2024-03', 7]);
   const weights = sheet(['Group', 'Weight'], ['Food', 40], ['Rent', 35], ['Other', 25]);
@@ -344,7 +344,7 @@ test('a sheet with numbers that is not understood beside one that is fails the r
 const months = (...values: number[]) =>
   utils.aoa_to_sheet([['Month', 'Jobs'], ...values.map((value, at) => [`2024-0${at + 1}`, value])]);
 
-test('a sheet that a workbook has got since gets an entry and is loaded; the others stay as they are', async (t) => {
+test('a sheet that was added to a workbook gets an entry and is loaded; the others are unchanged', async (t) => {
   const notes = utils.aoa_to_sheet([['These are notes.'], ['They have no table.']]);
   const book = (sheets: Record<string, WorkSheet>) =>
     workbookOf({ Jobs: months(5, 6, 7), ...sheets }, 'xlsx');
@@ -378,7 +378,7 @@ test('a sheet that a workbook has got since gets an entry and is loaded; the oth
   t.like(found, { left_out: { length: 3 }, unchanged: 1 }, 'a sheet is named in its entry, also the first');
 });
 
-test('an entry for a sheet that some workbooks of one form have got is for these alone', async (t) => {
+test('an entry for a sheet that only some workbooks of a form have applies only to these', async (t) => {
   const old = workbookOf({ Jobs: months(5, 6, 7) }, 'xlsx');
   const files = ['form_2024-04-05.xlsx', 'form_2024-05-05.xlsx', 'form_2024-06-05.xlsx'];
   const folder = folderOf('form', Object.fromEntries(files.map((file) => [file, old])));
@@ -421,7 +421,7 @@ test('of repeated rows the first is loaded and the others are reported; another 
   t.is((await published(database, 'twice'))['2012-03-31'], '26', 'the first');
 });
 
-test('a column that the entry does not name is reported, and not left out in silence', async (t) => {
+test('a column that the entry does not name is reported, and not silently omitted', async (t) => {
   const long = (more: string) =>
     `Date,Country,Value${more}\n2024-01-01,Chad,1${more && ',x'}\n2024-01-01,Peru,2${more && ',y'}\n2024-02-01,Chad,3${more && ',z'}\n2024-02-01,Peru,3${more && ',z'}\n2024-03-01,Peru,3${more && ',z'}\n`;
   const folder = folderOf('unnamed', { 'unnamed.csv': long('') });
@@ -460,7 +460,7 @@ async function serverOf(text: string, { isCut = false } = {}): Promise<{ server:
   return { server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/rates.csv` };
 }
 
-test('a URL is fetched with limits, conditionally, and whole or not at all', async (t) => {
+test('a URL is fetched with limits, conditionally, and completely or not at all', async (t) => {
   const { server, url } = await serverOf('Date,Rate\n2024-01-01,1\n');
   const cut = await serverOf('Date,Rate\n', { isCut: true });
   t.teardown(() => {

@@ -1,5 +1,5 @@
-// almanac publish as a process of its own, killed at any point of a folder of twenty files: each file is wholly there or not at all, none is
-// loaded twice, and the next run continues to the state of a run that nobody killed.
+// almanac publish as a separate process, killed at any point of a folder of twenty files: each file is loaded completely or not at all, none is
+// loaded twice, and the next run reaches the state of an undisturbed run.
 import {
   cpSync,
   existsSync,
@@ -30,7 +30,7 @@ const pointsOfFile = 24;
 const seed = 7;
 const killsMost = 5;
 
-/** Twenty files: most of one form, and every fifth with two series. */
+/** Twenty files: most have the same form, and every fifth has two series. */
 function makeFolder(): string {
   const folder = path.join(mkdtempSync(path.join(tmpdir(), 'almanac-test-')), 'many');
   mkdirSync(folder);
@@ -50,14 +50,14 @@ function makeFolder(): string {
 
 const pristine = makeFolder();
 
-/** A folder of that name with these files alone. */
+/** A folder with this name and only these files. */
 function copyOfFolder(): string {
   const folder = path.join(mkdtempSync(path.join(tmpdir(), 'almanac-test-')), 'many');
   cpSync(pristine, folder, { recursive: true });
   return folder;
 }
 
-/** A database, and a folder that is published into it. */
+/** A database, and a folder published into it. */
 async function stage(t: ExecutionContext) {
   const testDatabase = await createTestDatabase();
   const database = openDatabase(testDatabase.url, silentLog, { applicationName: 'test' });
@@ -90,7 +90,7 @@ async function finish(t: ExecutionContext, child: Child): Promise<string> {
   return child.output();
 }
 
-/** All that a run leaves, without what depends on when it ran: numbers of loads may have gaps, as sequences do. */
+/** The complete result of a run, without the parts that depend on its time. Load numbers may have gaps, like any sequence. */
 async function stateOf(database: Database, folder: string): Promise<unknown> {
   return {
     points: await database.query(
@@ -113,7 +113,7 @@ async function stateOf(database: Database, folder: string): Promise<unknown> {
   };
 }
 
-/** Holds that each file is wholly in the database or not at all, and that almanac.yml is whole. @returns how many files there are. */
+/** Asserts that each file is loaded completely or not at all, and that almanac.yml is complete. @returns the number of loaded files. */
 async function holdsWholeFiles(t: ExecutionContext, database: Database, folder: string): Promise<number> {
   const remembered = await database.query<{ path: string }>('select path from data.published_files');
   const loads = await database.query<{ name: string }>('select source_name as name from data.loads');
@@ -137,8 +137,8 @@ function seriesOf(file: string): string[] {
 const gate = 4_711;
 
 /**
- * Counts the statements of loads, or their commits alone, across runs; the one whose number is in killing.target waits within its
- * transaction for a lock that the test holds.
+ * Counts the statements of loads, or only their commits, across runs. The one with the number in killing.target waits, within its transaction, for a
+ * lock of the test.
  */
 async function countSteps(database: Database, of: 'all' | 'commits' = 'all'): Promise<void> {
   await database.query('create schema killing');
@@ -171,7 +171,7 @@ async function stepsDone(database: Database): Promise<number> {
   return row?.steps ?? 0;
 }
 
-/** Kills a run where it waits at a step. @returns false: it ended before the step. */
+/** Kills a run that waits at a step. @returns false if it ended before the step. */
 async function killAt(
   step: number,
   { url, database, start }: Pick<Awaited<ReturnType<typeof stage>>, 'url' | 'database' | 'start'>,
@@ -201,7 +201,7 @@ async function killAt(
   }
 }
 
-test('a run that is killed at any statement or commit has loaded whole files; the next runs end where an undisturbed one does', async (t) => {
+test('a run that is killed at any statement or commit has loaded only complete files; later runs reach the state of an undisturbed one', async (t) => {
   const undisturbed = await stage(t);
   await countSteps(undisturbed.database);
   t.regex(await finish(t, undisturbed.start()), /^20 tables loaded, 0 unchanged$/m);
@@ -233,7 +233,7 @@ test('a run that is killed at any statement or commit has loaded whole files; th
   );
 });
 
-test('a run that is killed in its commit has loaded the file if PostgreSQL has committed it, and the next run knows that', async (t) => {
+test('a run killed during its commit has loaded the file if PostgreSQL has committed it, and the next run detects that', async (t) => {
   const killed = await stage(t);
   await countSteps(killed.database, 'commits');
   t.true(await killAt(7, killed), 'the commit of the seventh file');
@@ -242,7 +242,7 @@ test('a run that is killed in its commit has loaded the file if PostgreSQL has c
   t.regex(await finish(t, killed.start()), /^13 tables loaded, 7 unchanged$/m);
 });
 
-test('a run that is killed when almanac.yml appears has left it whole or not at all', async (t) => {
+test('a run killed when almanac.yml appears has written it completely or not at all', async (t) => {
   const killed = await stage(t);
   const child = killed.start();
   await until('something is written', () => readdirSync(killed.folder).length > files);

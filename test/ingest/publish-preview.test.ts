@@ -1,4 +1,4 @@
-// What almanac publish shows before it loads: rows as they will be served, what it leaves out, and guesses that are resolved by picking a reading.
+// The preview of almanac publish: rows as they will be served, omitted parts, and guesses that are settled by picking a reading.
 import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -24,7 +24,7 @@ function folderOf(name: string, files: Readonly<Record<string, string | Buffer>>
   return folder;
 }
 const descriptionOf = (folder: string) => readFileSync(path.join(folder, 'almanac.yml'), 'utf8');
-/** Replaces a part of almanac.yml that is there. */
+/** Replaces an existing part of almanac.yml. */
 function edit(folder: string, from: string | RegExp, to: string): void {
   const text = descriptionOf(folder);
   const edited = text.replace(from, to);
@@ -32,7 +32,7 @@ function edit(folder: string, from: string | RegExp, to: string): void {
   writeFileSync(path.join(folder, 'almanac.yml'), edited);
 }
 const facts = ['--set', 'source=Tests', '--set', 'unit=Dollars'];
-/** Days that may be days or months: the first of twelve months, or the first twelve days of a January. */
+/** Ambiguous dates: the first of twelve months, or the first twelve days of January. */
 const twelve = (title: string) =>
   `Date,${title}\n${Array.from({ length: 12 }, (_, at) => `01/${String(at + 1).padStart(2, '0')}/2023,${at + 1}\n`).join('')}`;
 
@@ -48,7 +48,7 @@ function rowsShown(stderr: string): string[][] {
   return rows;
 }
 
-test('the preview shows the first, middle and last points with their lines, dated and valued as they are served', async (t) => {
+test('the preview shows the first, middle and last points with their lines, as they will be served', async (t) => {
   const months = Array.from(
     { length: 24 },
     (_, at) => `${2020 + Math.floor(at / 12)}-${String((at % 12) + 1).padStart(2, '0')}`,
@@ -69,7 +69,7 @@ test('the preview shows the first, middle and last points with their lines, date
   for (const [, , date = '', value] of shown) t.is(served[date], value);
 });
 
-test('the preview names the rows and columns that are left out, and the cells that will be refused, with their lines', async (t) => {
+test('the preview names the omitted rows and columns, and the cells that will be refused, with their lines', async (t) => {
   const years = Array.from(
     { length: 12 },
     (_, at) => `${2010 + at},Chile,CL,${at}\n${2010 + at},Peru,PE,${at === 1 ? 'x9x' : at}\n`,
@@ -105,7 +105,7 @@ test('a second reading of dates is offered with an example, and picking it on a 
   t.regex(descriptionOf(folder), /format: D\/M\/YYYY/);
 });
 
-test('Enter takes the first reading, and no to the last question keeps what was picked and asks again in the next run', async (t) => {
+test('Enter accepts the first reading; answering no to the last question keeps the picks and asks again in the next run', async (t) => {
   const folder = folderOf('kept', { 'kept.csv': twelve('Rate') });
   const refused = await almanac(['publish', folder, ...facts], { stdin: '2\nn\n', isTerminal: true });
   t.is(refused.code, 1);
@@ -118,7 +118,7 @@ test('Enter takes the first reading, and no to the last question keeps what was 
   t.is((await published(database, 'kept'))['2023-12-31'], '12');
 });
 
-test('without a terminal the readings are named with the line of almanac.yml for each, and that line is read', async (t) => {
+test('without a terminal each reading is listed with its line for almanac.yml, and that line works', async (t) => {
   const folder = folderOf('lines', { 'lines.csv': twelve('Rate') });
   const ran = await almanac(['publish', folder, ...facts]);
   t.is(ran.code, 1);
@@ -171,7 +171,7 @@ test('tables with the same readings share a question, whatever cell shows the di
   t.is((await published(database, 'alike-wheat'))['2022-12-31'], '12');
 });
 
-test('a point before three digits is a guess whose readings show what the number would be', async (t) => {
+test('a point before three digits is a guess whose readings show the resulting number', async (t) => {
   const folder = folderOf('marks', {
     'marks.csv': 'Month;Price\n2024-01;45.512\n2024-02;46.1\n2024-03;47.001\n'.replace('46.1\n', '46.100\n'),
   });
@@ -208,7 +208,7 @@ test('the day on which fiscal years end is picked or typed', async (t) => {
   t.is((await published(database, 'other'))['2018-04-05'], '1');
 });
 
-test('rows that are left out can be made to stop the load', async (t) => {
+test('omitted rows can be made to stop the load', async (t) => {
   const folder = folderOf('stop', { 'stop.csv': 'Year,Price\n2020,1\n2021,2\n2022,3\nTotal,6\n' });
   const ran = await almanac(['publish', folder, ...facts], { stdin: '2\ny\n', isTerminal: true });
   t.is(ran.code, 1);
@@ -237,13 +237,13 @@ test('the date in the name of a file is the vintage, or the day of the load if t
   t.notRegex(descriptionOf(folder), /vintage: \{/);
 });
 
-/** Czech titles in windows-1250, whose few letters may as well be French ones of windows-1252. */
+/** Czech titles in windows-1250, whose few letters could also be French ones in windows-1252. */
 const regions = iconv.encode(
   'Rok,Část,Počet\n2020,A,1\n2020,B,2\n2021,A,3\n2021,B,4\n2022,A,5\n2022,B,6\n',
   'windows-1250',
 );
 
-test('another encoding that is picked carries the titles and texts of the entry along', async (t) => {
+test('picking another encoding also converts the titles and texts of the entry', async (t) => {
   const folder = folderOf('encoded', { 'encoded.csv': regions });
   const first = await almanac(['publish', folder, ...facts]);
   t.is(first.code, 1, first.stderr);
@@ -260,7 +260,7 @@ test('another encoding that is picked carries the titles and texts of the entry 
   t.is(Object.keys(await published(database, 'encoded')).length, 6);
 });
 
-test('an encoding that is edited by hand is refused with the names that the columns have then', async (t) => {
+test('an encoding edited by hand is refused with the resulting column names', async (t) => {
   const folder = folderOf('by-hand', { 'by-hand.csv': regions });
   await almanac(['publish', folder, ...facts]);
   edit(folder, /^( +(?:- )?)encoding: .*$/m, '$1encoding: macintosh');
@@ -273,7 +273,7 @@ test('an encoding that is edited by hand is refused with the names that the colu
   );
 });
 
-test('a table whose entry was edited is shown as the edit reads it, before it is loaded', async (t) => {
+test('a table whose entry was edited is previewed by the edited entry before it is loaded', async (t) => {
   const folder = folderOf('reedited', { 'reedited.csv': 'Month,Price\n2024-01,1\n2024-02,2\n2024-03,3\n' });
   t.is((await almanac(['publish', folder, ...facts])).code, 0);
   edit(folder, 'first: 2', 'first: 3');
@@ -283,7 +283,7 @@ test('a table whose entry was edited is shown as the edit reads it, before it is
   t.regex(ran.stderr, /not loaded|left out|as it will be served, of 2 points/);
 });
 
-test('an id that gets a number, as another file has it, is shown with the number', async (t) => {
+test('an id that gets a number because another file has the same id is shown with the number', async (t) => {
   const file = 'Month,Price\n2024-01,1\n2024-02,2\n2024-03,3\n';
   const folder = folderOf('numbered', { 'twice.csv': file });
   mkdirSync(path.join(folder, 'below'));
@@ -294,7 +294,7 @@ test('an id that gets a number, as another file has it, is shown with the number
   t.is((await published(database, 'twice.2'))['2024-01-31'], '1');
 });
 
-test('an id that a series has already is kept by Enter, or another one is typed', async (t) => {
+test('Enter keeps the id of an existing series, or another id can be typed', async (t) => {
   const file = 'Month,Price\n2024-01,1\n2024-02,2\n2024-03,3\n';
   t.is((await almanac(['publish', folderOf('first', { 'taken.csv': file }), ...facts])).code, 0);
   const folder = folderOf('second', { 'taken.csv': file.replaceAll(',1', ',9') });
@@ -315,13 +315,13 @@ test('files of one form share their choices and show the vintage of the first, b
   t.is((await published(database, 'edition'))['2024-01-31'], '4');
 });
 
-/** A year of months with these prices at its end. */
+/** A year of monthly prices that ends with these. */
 const priced = (...last: string[]) =>
   `Month,Price\n${[...Array.from({ length: 12 - last.length }, (_, at) => `${at + 1}.5`), ...last]
     .map((price, at) => `2024-${String(at + 1).padStart(2, '0')},${price}\n`)
     .join('')}`;
 
-test('a sign alone in a cell is missing, a status or a stop, as somebody picks', async (t) => {
+test('a lone sign in a cell means missing, is a status or stops the load, as picked', async (t) => {
   for (const [pick, name] of [
     ['2', 'signs-a'],
     ['3', 'signs-b'],
@@ -340,7 +340,7 @@ test('a sign alone in a cell is missing, a status or a stop, as somebody picks',
   }
 });
 
-test('letters after numbers multiply them, are a status or a unit, as somebody picks', async (t) => {
+test('letters after numbers are a multiple, a status or a unit, as picked', async (t) => {
   const folder = folderOf('letters', { 'letters.csv': priced('1.5 M', '2.5 M') });
   const ran = await almanac(['publish', folder, ...facts], { stdin: '3\ny\n', isTerminal: true });
   t.is(ran.code, 0, ran.stderr);
@@ -351,7 +351,7 @@ test('letters after numbers multiply them, are a status or a unit, as somebody p
   t.is((await published(database, 'letters'))['2024-12-31'], '2.5');
 });
 
-test('what no load takes of an edited entry is named in place of its rows, and a month as the vintage is its last day', async (t) => {
+test('if an edited entry cannot be loaded, the preview names the reason instead of rows; a month as vintage is its last day', async (t) => {
   const file = 'Month,Price\n2024-01,1\n2024-02,2\n2024-03,3\n';
   const folder = folderOf('odd', { 'odd-a.csv': file, 'odd-b.csv': file.replace('Price', 'Rate') });
   t.is((await almanac(['publish', folder, ...facts])).code, 0);

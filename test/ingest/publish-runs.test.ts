@@ -1,4 +1,4 @@
-// What a run of almanac publish asks, and what it does after a retraction; full tables, factors, SDMX-CSV and URLs, through the command.
+// The questions of an almanac publish run, and its behaviour after a retraction; full tables, factors, SDMX-CSV and URLs, by the command.
 import { createServer } from 'node:http';
 import {
   mkdirSync,
@@ -48,11 +48,11 @@ function describe(folder: string, ...lines: string[]): void {
   writeFileSync(descriptionOf(folder), [text, ...lines.map((line) => `    ${line}`), ''].join('\n'));
 }
 
-test('on a terminal it asks whether the guesses are right, and loads them for yes alone', async (t) => {
+test('on a terminal it asks whether the guesses are right, and loads them only after yes', async (t) => {
   const folder = folderOf('asked', { 'asked.csv': monthly('Yield', 1, 2, 3) });
   const ask = (stdin: string) => almanac(['publish', folder], { stdin, isTerminal: true });
   for (const answer of ['n\n', '\n', '', 'yesterday\n']) {
-    const ran = await ask(`\n\n${answer}`); // the unit and the source stay as they are
+    const ran = await ask(`\n\n${answer}`); // the unit and the source stay unchanged
     t.is(ran.code, 1, JSON.stringify(answer));
     t.regex(ran.stderr, /Load 1 table\? \[y\/N\] /);
     t.is(await seriesRow(database, 'asked'), undefined);
@@ -86,7 +86,7 @@ test('a terminal shows one line for the whole run, and twenty tables at its end;
   t.false(logged.stderr.includes('\r'));
 });
 
-test('a full table deletes the points that it leaves out, also of columns that are empty', async (t) => {
+test('a full table deletes the points that it omits, including those of empty columns', async (t) => {
   const table = (...rows: string[]) => ['Date,FULLA,FULLB', ...rows].join('\n');
   const folder = folderOf('whole', {
     'whole.csv': table('2024-01-01,1,10', '2024-02-01,2,20', '2024-03-01,3,30'),
@@ -101,7 +101,7 @@ test('a full table deletes the points that it leaves out, also of columns that a
   t.deepEqual(await published(database, 'FULLB'), {}, 'the file has the column, and no value in it');
 });
 
-test('an id that a series has already is a guess, unless the file was loaded before', async (t) => {
+test('the id of an existing series is a guess, unless the file was loaded before', async (t) => {
   const rates = (...rows: string[]) => monthly('Buy rate,Sell rate', ...rows);
   const first = folderOf('first', {
     'gdp.csv': monthly('Rate', 1, 2, 3),
@@ -126,7 +126,7 @@ test('an id that a series has already is a guess, unless the file was loaded bef
   t.deepEqual(Object.values(await published(database, 'gdp')), ['7', '8', '9']);
 });
 
-test('a folder of the same name is another publication, unless files that were loaded lie in it as they were', async (t) => {
+test('a folder of the same name is another publication, unless it contains unchanged files that were loaded', async (t) => {
   const nameOf = (folder: string) => /^name: (.*)$/m.exec(readFileSync(descriptionOf(folder), 'utf8'))?.[1];
   const publish = (folder: string) => almanac(['publish', folder, ...facts]);
   const first = folderOf('same name', { 'shared.csv': monthly('Rate', 1, 2, 3) });
@@ -147,7 +147,7 @@ test('a folder of the same name is another publication, unless files that were l
   }
 });
 
-test('facts that are given later take the place of guesses, and not of what somebody has confirmed', async (t) => {
+test('facts given later replace guesses, but not confirmed facts', async (t) => {
   const folder = folderOf('later', {
     'later.csv': monthly('Yield', 1, 2, 3),
     'other.csv': monthly('Yield', 4, 5, 6),
@@ -218,7 +218,7 @@ test('a file whose load was retracted is loaded again by the next run', async (t
   t.regex((await run()).stdout, /^0 tables loaded, 2 unchanged\n/);
 });
 
-test('a run deletes what a run that was killed while it wrote almanac.yml has left, and nothing else', async (t) => {
+test('a run deletes only the remains of a run that was killed while writing almanac.yml', async (t) => {
   const folder = folderOf('drafts', { 'drafts.csv': monthly('Rate', 1, 2, 3) });
   const ended = startChild(process.execPath, ['--eval', ''], { name: 'nothing' });
   await ended.exit();

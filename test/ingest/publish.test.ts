@@ -1,4 +1,4 @@
-// almanac publish on real PostgreSQL: what it finds in folders of files, what it loads, and what a second run does.
+// almanac publish with a real PostgreSQL: the tables it detects in folders of files, the tables it loads, and the effect of a second run.
 import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -16,7 +16,7 @@ test.after.always(async () => {
 });
 const almanac = commandLine(settingsOf(testDatabase.url));
 
-/** A folder of its own with the files. Its name is that of the publication. */
+/** A new folder with the files. Its name is that of the publication. */
 function folderOf(name: string, files: Readonly<Record<string, string>>): string {
   const folder = path.join(mkdtempSync(path.join(tmpdir(), 'almanac-test-')), name);
   mkdirSync(folder);

@@ -1,4 +1,4 @@
-// Publishers as processes of their own, by their role: killed at the worst moments, stopped, and asked how they are.
+// Publishers as separate processes with their own role: killed at the worst moments, stopped, and probed.
 import path from 'node:path';
 import test from 'ava';
 import { noteAlive, noteGone, secondsSinceSeen } from '../../ingest/publisher/releases/embargo.sql.ts';
@@ -38,7 +38,7 @@ async function startPublisher(more: Record<string, string> = {}): Promise<Child>
   });
 }
 
-/** A release of one point that is due in so many ms. */
+/** A release of one point that is due in this many ms. */
 async function accept(id: string, dueInMs: number): Promise<number> {
   const now = await databaseClock.now(database);
   const { releaseNo } = await acceptUnderEmbargo(
@@ -64,7 +64,7 @@ async function loadsOf(releaseNo: number): Promise<unknown> {
 }
 
 test.serial(
-  'a publisher that is killed while it waits leaves nothing, and the next one makes the release once',
+  'a publisher killed while it waits leaves nothing behind, and the next one makes the release once',
   async (t) => {
     const first = await startPublisher();
     const releaseNo = await accept('KILLED.WAITING', 60_000);
@@ -100,7 +100,7 @@ test.serial(
 );
 
 test.serial(
-  'a publisher that is killed while it loads leaves nothing, and the next one makes the release once',
+  'a publisher killed while it loads leaves nothing behind, and the next one makes the release once',
   async (t) => {
     const blocking = Promise.withResolvers<undefined>();
     const isBlocked = Promise.withResolvers<undefined>();
@@ -130,7 +130,7 @@ test.serial(
 );
 
 test.serial(
-  'a publisher says whether it is ready on the port of its metrics, and that it is at work in the database',
+  'a publisher reports its readiness on the port of its metrics, and its heartbeat in the database',
   async (t) => {
     await database.query('delete from embargo.publishers');
     const port = await freePort();

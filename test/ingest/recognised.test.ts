@@ -1,4 +1,4 @@
-// Every example of docs/recognised.md, in a file that is published by almanac publish: what is stored is what the page says.
+// Every example of docs/recognised.md, in a file that almanac publish loads: the stored data must be what the page states.
 import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -23,7 +23,7 @@ test.after.always(async () => {
 const almanac = commandLine(settingsOf(testDatabase.url));
 const page = readFileSync(path.join(projectRoot, 'docs/recognised.md'), 'utf8');
 
-/** What the page has between the comments of a table. */
+/** The text of the page between the comments of a table. */
 function partOf(name: string): string {
   const text = page.split(`<!-- recognised: ${name} -->\n`)[1]?.split('\n<!-- end -->')[0];
   if (text === undefined) throw new Error(`The page has no ${name}.`);
@@ -41,7 +41,7 @@ function rowsOf(name: string): string[][] {
   );
 }
 
-/** The texts of a cell that are set as code. */
+/** The texts of a cell that are formatted as code. */
 const textsIn = (cell = ''): string[] =>
   [...cell.matchAll(/`` (.+?) ``|`([^`]+)`/g)].map(([, long, short]) => long ?? short ?? '');
 
@@ -51,11 +51,11 @@ interface Stored {
   points: { date: string; value: string | null; status: string | null; dims: string }[];
 }
 
-/** The name of the file of an example: without digits, which would make files share an entry. */
+/** The file name of an example, without digits, which would make files share an entry. */
 const nameOf = (kind: string, at: number): string =>
   `${kind}-${at.toString(26).replaceAll(/./g, (digit) => String.fromCharCode(97 + parseInt(digit, 26)))}`;
 
-/** Publishes the files of a folder, and fails the test if one is not loaded. @returns what is stored, by the names of the files. */
+/** Publishes the files of a folder, and fails the test if one is not loaded. @returns the stored data, by file name. */
 async function published(
   files: ReadonlyMap<string, string | Buffer>,
   flags: readonly string[] = [],
@@ -95,7 +95,7 @@ async function published(
   };
 }
 
-test.serial('each text of a date is loaded as the day that the page states', async (t) => {
+test.serial('each date text is loaded as the day stated on the page', async (t) => {
   const examples = rowsOf('dates').flatMap(([texts, , date = '']) =>
     textsIn(texts).map((text) => ({ text, date })),
   );
@@ -118,7 +118,7 @@ test.serial('each text of a date is loaded as the day that the page states', asy
   }
 });
 
-test.serial('each named format reads its text as the day that the page states', async (t) => {
+test.serial('each named format reads its text as the day stated on the page', async (t) => {
   const rows = rowsOf('date formats').map(([format, text, , date = '']) => ({
     format: textsIn(format)[0] ?? '',
     text: textsIn(text)[0] ?? '',
@@ -153,7 +153,7 @@ test.serial('each named format reads its text as the day that the page states', 
   );
 });
 
-test.serial('each column of numbers alone is found to have the form that the page states', async (t) => {
+test.serial('each purely numeric column is detected in the form stated on the page', async (t) => {
   const rows = rowsOf('date columns').map(([title = '', texts, format = '']) => ({
     ...{ title, texts: textsIn(texts), format: textsIn(format)[0] },
   }));
@@ -173,7 +173,7 @@ test.serial('each column of numbers alone is found to have the form that the pag
   );
 });
 
-test.serial('each mark behind a date is the status that the page states', async (t) => {
+test.serial('each mark after a date becomes the status stated on the page', async (t) => {
   const rows = rowsOf('date marks').map(([text, , date, status = '']) => ({
     ...{ text: textsIn(text)[0] ?? '', date, status: textsIn(status)[0] ?? '' },
   }));
@@ -191,7 +191,7 @@ test.serial('each mark behind a date is the status that the page states', async 
   );
 });
 
-test.serial('the months of each language of the page are read by their names', async (t) => {
+test.serial('month names are read in each language on the page', async (t) => {
   t.is(partOf('languages').split(/,\s/).length, languages.length);
   const months = Array.from({ length: 12 }, (_, at) => new Date(Date.UTC(2023, at, 15)));
   const { stored, stderr } = await published(
@@ -208,7 +208,7 @@ test.serial('the months of each language of the page are read by their names', a
     t.deepEqual(stored.get(nameOf('language', at))?.points.map(({ date }) => date), ends, `${language}\n${stderr}`); // prettier-ignore
 });
 
-test.serial('the dates of each series are found to come as often as the page states', async (t) => {
+test.serial('the frequency of each series is detected as stated on the page', async (t) => {
   const rows = rowsOf('frequencies').map(([texts, frequency]) => ({
     ...{ texts: textsIn(texts), frequency: textsIn(frequency)[0] },
   }));
@@ -295,7 +295,7 @@ test.serial('each line, title and word of a scale is the unit multiplier that th
   );
 });
 
-test.serial('the words of each encoding are read as the page writes them', async (t) => {
+test.serial('the words of each encoding are read as written on the page', async (t) => {
   const rows = rowsOf('encodings')
     .filter(([, , , asked = '']) => !asked.includes('first reading'))
     .map(([name, , words = '']) => ({ name: textsIn(name)[0] ?? '', words }));

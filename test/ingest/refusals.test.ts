@@ -1,4 +1,4 @@
-// What a load refuses, as one table: the file, the options, and each refusal by line, column, value and expectation.
+// The refusals of a load as one table: the file, the options, and each refusal by line, column, value and expectation.
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -11,7 +11,7 @@ type Reject = [line: number, column: string, value: string, expected: RegExp];
 interface Refusal {
   csv: string | readonly string[];
   options?: Partial<LoadOptions>;
-  /** Every row that is refused; the others of the file are good. */
+  /** Every refused row; the other rows of the file are valid. */
   rejects?: Reject[];
   code?: IngestFailureCode;
   message?: RegExp;
@@ -395,7 +395,7 @@ for (const [what, { csv, options, rejects = [], code = 'invalid_rows', message =
 }
 
 test.serial(
-  'a series without points may take another fiscal year, and one with points its own again',
+  'a series without points can get another fiscal year, and one with points only its present one',
   async (t) => {
     const facts = 'series_id,frequency,fiscal_year_end,name,unit,source';
     const load = (rows: string[]) => loadCsv(database, [facts, ...rows], { dataset: 'series' });
@@ -414,7 +414,7 @@ test.serial(
   },
 );
 
-test.serial('dimension values that hold the sign between them never become one combination', async (t) => {
+test.serial('dimension values that contain the separator never become one combination', async (t) => {
   const rows = ['TWO,2024-01-02,1,a\u001fb,c', 'TWO,2024-01-02,2,a,b\u001fc'];
   const failure = await failureOf(loadCsv(database, [`${long},one,two`, ...rows], made));
   t.deepEqual(
@@ -426,7 +426,7 @@ test.serial('dimension values that hold the sign between them never become one c
   );
 });
 
-/** Every row of series and releases, and how many there are of everything else. */
+/** Every row of series and releases, and the row counts of all other tables. */
 async function everything(): Promise<object> {
   const series = await database.query<object>('select * from data.series order by series_no');
   const [others] = await database.query<object>(

@@ -20,7 +20,7 @@ const monthly = { frequency: 'monthly', unit: 'Index', source: 'Test' };
 const made = { create: true, set: daily };
 
 test.serial(
-  'every bad row is named by line, column, value and what was expected, and nothing is stored',
+  'every bad row is reported by line, column, value and expectation, and nothing is stored',
   async (t) => {
     await loadCsv(database, 'series_id,date,value\nBAD,2024-01-01,1', made);
     const before = await rowCounts(database);
@@ -60,7 +60,7 @@ test.serial(
   },
 );
 
-test.serial('two rows of one point are refused with both lines, in any order of the file', async (t) => {
+test.serial('two rows of one point are refused with both lines, in any order', async (t) => {
   const failure = await failureOf(
     loadCsv(
       database,
@@ -73,7 +73,7 @@ test.serial('two rows of one point are refused with both lines, in any order of 
   t.deepEqual(await published(database, 'DUP'), {});
 });
 
-test.serial('a repeated point and a bad row of a file are both named, and nothing is stored', async (t) => {
+test.serial('a repeated point and a bad row are both reported, and nothing is stored', async (t) => {
   const before = await rowCounts(database);
   const csv = [
     'series_id,date,value',
@@ -139,7 +139,7 @@ test.serial('no cell of a bad row runs as a formula when a spreadsheet opens the
   );
 });
 
-test.serial('of many bad rows all are counted, a thousand kept and twenty shown', async (t) => {
+test.serial('all of many bad rows are counted, a thousand are stored and twenty shown', async (t) => {
   const bad = Array.from({ length: 1_005 }, (_, at) => `MUCH,2024-01-01,x${at}`);
   const failure = await failureOf(loadCsv(database, ['series_id,date,value', ...bad], made));
   t.is(failure.rowsRejected, 1_005);
@@ -156,7 +156,7 @@ test.serial('--full with --skip-invalid is refused: a skipped row would be delet
 });
 
 test.serial(
-  'an unknown series is refused without --create, and --create asks for what a series must have',
+  'an unknown series is refused without --create, and --create requires the mandatory facts',
   async (t) => {
     const csv = 'series_id,date,value\nUNKNOWN,2024-01-01,1';
     t.like((await failureOf(loadCsv(database, csv))).rejects[0], {
@@ -171,14 +171,14 @@ test.serial(
   },
 );
 
-test.serial('a column whose name cannot be a dimension is refused with the flag that helps', async (t) => {
+test.serial('a column whose name cannot be a dimension is refused with the option that helps', async (t) => {
   const failure = await failureOf(
     loadCsv(database, 'series_id,date,value,Country Name\nX,2024-01-01,1,PK', made),
   );
   t.regex(failure.message, /--map 'country_name=Country Name'/);
 });
 
-test.serial('a row that lacks cells does not describe a new series: the next row of it does', async (t) => {
+test.serial('an incomplete row does not describe a new series: its next row does', async (t) => {
   const csv = [
     'series_id,date,value,unit,frequency,source',
     'CUT,2024-01-01',
@@ -192,7 +192,7 @@ test.serial('a row that lacks cells does not describe a new series: the next row
   t.deepEqual(await published(database, 'CUT'), { '2024-01-02': '2' });
 });
 
-test.serial('a load that keeps no row counts none', async (t) => {
+test.serial('a load that stores no row counts none', async (t) => {
   await loadCsv(database, 'series_id,date,value\nNOTHING,2024-01-01,1', made);
   const counts = await loadCsv(database, 'series_id,date,value\nNOTHING,2024-02-30,1', { skipInvalid: true });
   t.like(counts, {

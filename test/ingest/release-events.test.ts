@@ -1,4 +1,4 @@
-// Events of releases: an entry of the calendar is reported by the load that brings the last of its series, once.
+// Events of releases: a calendar entry is reported once, by the load that completes its series.
 import test from 'ava';
 import { fakeClock } from '../services/harness.ts';
 import { writtenEvents } from '../services/outbox.ts';
@@ -8,17 +8,17 @@ const database = await openIngestDatabase(test);
 
 const now = '2024-06-30T12:00:00Z';
 
-/** Makes series with a point each, loaded on 2024-01-01. */
+/** Creates series with one point each, loaded on 2024-01-01. */
 async function makeSeries(...ids: string[]): Promise<void> {
   await loadCsv(database, ['series_id,date,value', ...ids.map((id) => `${id},2023-12-31,0`)], {
     ...{ create: true, set: daily },
     clock: fakeClock('2024-01-01T12:00:00Z'),
   });
-  // The instant of a load is PostgreSQL's.
+  // The instant of a load is by PostgreSQL's clock.
   await database.query(`update data.loads set loaded_at = '2024-01-01 12:00Z' where vintage = '2024-01-01'`);
 }
 
-/** Puts an entry into the calendar. @param series divided by `;`. @param more cells of further columns. */
+/** Adds an entry to the calendar. @param series separated by `;`. @param more cells of further columns. */
 async function announce(
   id: string,
   at: string,
@@ -33,7 +33,7 @@ async function announce(
 
 let lastValue = 0;
 
-/** Loads another value of a point of each series. @returns the releases that this reports: their ids and series. */
+/** Loads another value of a point of each series. @returns the reported releases: their ids and series. */
 async function releasedBy(
   series: readonly string[],
   { vintage = '2024-06-30', at = now, seriesTimeZone = 'UTC' } = {},
@@ -50,7 +50,7 @@ async function releasedBy(
 }
 
 test.serial(
-  'an entry is reported by the load that brings the last of its series, and never again',
+  'an entry is reported by the load that completes its series, and never reported again',
   async (t) => {
     await makeSeries('A', 'B', 'OTHER');
     await announce('r1', '2024-06-30 10:00', 'B;A', { reference_period: '2024-05' });
@@ -69,7 +69,7 @@ test.serial(
 );
 
 test.serial(
-  'an entry is not reported before its time, and a series that was loaded before it does not count',
+  'an entry is not reported before its time, and a series that was loaded earlier does not count',
   async (t) => {
     await makeSeries('C', 'D');
     await announce('r2', '2024-06-30 12:00:01', 'C;D');
@@ -82,7 +82,7 @@ test.serial(
   },
 );
 
-test.serial('a series that a complete file states again without a change has come too', async (t) => {
+test.serial('a series that a complete file restates without a change also counts as loaded', async (t) => {
   await makeSeries('Q', 'R', 'S');
   await announce('whole', '2024-06-30 10:00', 'Q;R');
   await announce('part', '2024-06-30 10:00', 'Q;S');
@@ -93,7 +93,7 @@ test.serial('a series that a complete file states again without a change has com
   t.deepEqual(await releasedBy(['Q']), [['whole', ['Q', 'R']]]);
 });
 
-test.serial('a vintage from before the day of the entry does not bring it', async (t) => {
+test.serial('a vintage before the day of the entry does not complete it', async (t) => {
   await makeSeries('E', 'F');
   await announce('r3', '2024-06-30 10:00', 'E;F');
   t.deepEqual(await releasedBy(['E', 'F'], { vintage: '2024-06-29' }), []);
@@ -134,7 +134,7 @@ test.serial('cancelled and delayed entries, and those that name no series, are n
 });
 
 test.serial(
-  'of the entries that a series has waited for, only the newest is reported, and none older than a year',
+  'of several pending entries of a series, only the newest is reported, and none older than a year',
   async (t) => {
     await makeSeries('M', 'N', 'O');
     for (const month of ['04', '05', '06']) await announce(`m${month}`, `2024-${month}-15 10:00`, 'M');
@@ -162,7 +162,7 @@ test.serial('an entry of more than 250 series is reported in several events', as
   ]);
 });
 
-test.serial('a backfill does not bring an entry that came into the calendar after its series', async (t) => {
+test.serial('a backfill does not complete an entry that was added after its series', async (t) => {
   await makeSeries('T');
   t.deepEqual(await releasedBy(['T']), []);
   await announce('after', '2024-06-30 10:00', 'T');
@@ -170,7 +170,7 @@ test.serial('a backfill does not bring an entry that came into the calendar afte
   t.deepEqual(await releasedBy(['T']), [['after', ['T']]]);
 });
 
-test.serial('of a file of many vintages, only those of the day of the entry bring it', async (t) => {
+test.serial('of a file of many vintages, only those of the entry’s day complete it', async (t) => {
   await makeSeries('U', 'V');
   await announce('mixed', '2024-06-30 10:00', 'U;V');
   const lines = ['series_id,date,value,vintage', 'U,2024-01-31,-1,2024-06-30', 'V,2024-01-31,-1,2024-06-01'];

@@ -1,4 +1,4 @@
-// Shared by the tests of loads under embargo: a clock that decides when releases are due, and a publisher by its own role.
+// Shared by the tests of loads under embargo: a clock that decides when releases are due, and a publisher with its own role.
 import { Readable } from 'node:stream';
 import type { TestFn } from 'ava';
 import { acceptUnderEmbargo, type Accepted, type Due } from '../../ingest/publisher/releases/accept.ts';
@@ -18,7 +18,7 @@ import { daily } from './loading.ts';
 export interface FakeReleaseClock extends ReleaseClock {
   set(instant: string): void;
   advance(ms: number): void;
-  /** How many wait for a later instant. */
+  /** The number of callers that wait for a later instant. */
   waiting(): number;
 }
 
@@ -56,22 +56,22 @@ export function fakeReleaseClock(start: string): FakeReleaseClock {
 }
 
 export interface Releasing {
-  /** As the owner. */
+  /** Connected as the owner. */
   database: Database;
   clock: FakeReleaseClock;
-  /** Of a publisher, by its role. */
+  /** Connected as a publisher. */
   deps: ReleaseDeps;
   /** Accepts CSV text as observations of new daily series. */
   accept(csv: readonly string[], due: Due | string, options?: Partial<LoadOptions>): Promise<Accepted>;
-  /** What a publisher does next; it may wait for the clock. */
+  /** Runs the next step of a publisher, which may wait for the clock. */
   makeNext(signal?: AbortSignal): Promise<Made>;
-  /** Begins to make what is due, and resolves when it waits for its instant. */
+  /** Begins to make the due releases, and resolves when it waits for their instant. */
   prepared(signal?: AbortSignal): Promise<{ made: Promise<Made> }>;
 }
 
 const never = new AbortController().signal;
 
-/** @param url of a database of the test file's own. */
+/** @param url of the test file's own database. */
 export function startReleasing(test: TestFn, url: string, now: string): Releasing {
   const options = { applicationName: 'test', statementTimeoutMs: 0 };
   const database = openDatabase(url, silentLog, options);

@@ -1,4 +1,4 @@
-// Loads that repeat others, whole or in part: what a load states holds until it is retracted, whichever load stated it first.
+// Loads that repeat others, completely or in part: a statement of a load counts until that load is retracted, whichever load stated it first.
 import test from 'ava';
 import { retract } from '../../ingest/history/retract/retract.ts';
 import { datasetNamed, datasetNames } from '../../ingest/datasets/datasets.ts';
@@ -79,7 +79,7 @@ for (const [name, pair] of Object.entries(pairs))
       [1, 0],
     ] as const) {
       const how = `${erase ? 'erased' : 'retracted'}, the ${first === 0 ? 'first' : 'second'} load at first`;
-      test.serial(`${name}: all points stay until both loads are ${how}`, async (t) => {
+      test.serial(`${name}: all points remain until both loads are ${how}`, async (t) => {
         const id = `REPEATED.${name.replaceAll(/\W/g, '')}.${erase ? 'E' : 'R'}${first}`;
         const numbers = [await numberOf(() => pair[0](id)), await numberOf(() => pair[1](id))];
         t.deepEqual(await published(database, id), shown);
@@ -90,7 +90,7 @@ for (const [name, pair] of Object.entries(pairs))
       });
     }
 
-test.serial('points of overlapping archives stay while a load that states them is active', async (t) => {
+test.serial('points of overlapping archives remain while a load that states them is active', async (t) => {
   const one = await numberOf(() =>
     archived([
       '2024-01-01 1 2024-02-01',
@@ -112,7 +112,7 @@ test.serial('points of overlapping archives stay while a load that states them i
   });
 });
 
-/** Of each dataset whose loads can be retracted: the header and two rows. */
+/** The header and two rows of each dataset whose loads can be retracted. */
 const tables: Record<string, readonly [header: string, row: string, row: string]> = {
   nav: ['fund,date,nav', 'fund-1,2024-01-01,10', 'fund-1,2024-01-02,11'],
   payouts: ['fund,ex_date,type,payout_per_unit', 'fund-1,2024-01-02,cash,1', 'fund-1,2024-02-02,cash,2'],
@@ -139,7 +139,7 @@ const tables: Record<string, readonly [header: string, row: string, row: string]
 const loadRows = (dataset: string, csv: readonly string[]) =>
   numberOf(() => loadCsv(database, csv, { dataset }));
 
-test.serial('every dataset that can be retracted is among those of these tests', (t) => {
+test.serial('these tests cover every dataset whose loads can be retracted', (t) => {
   const retractable = datasetNames.filter((name) => datasetNamed(name).retractable === true);
   t.deepEqual(Object.keys(tables).toSorted(), retractable.toSorted());
 });
@@ -150,7 +150,7 @@ test.before(async () => {
 });
 
 for (const [dataset, [header, one, two]] of Object.entries(tables))
-  test.serial(`${dataset}: each row stays while a load that states it is active`, async (t) => {
+  test.serial(`${dataset}: each row remains while a load that states it is active`, async (t) => {
     const { target } = datasetNamed(dataset);
     const count = async () => (await database.query(`select from ${target}`)).length;
     for (const [first, second, left] of [
@@ -179,7 +179,7 @@ for (const [dataset, [header, one, two]] of Object.entries(tables))
       }
   });
 
-test.serial('prices of commodities stay while a load that states them is active', async (t) => {
+test.serial('prices of commodities remain while a load that states them is active', async (t) => {
   const facts = { unit: 'kg', currency: 'PKR', frequency: 'monthly', source: 'Bureau' };
   const rows = ['wheat,Lahore,2024-01,100,2024-02-01', 'wheat,Lahore,2024-02,101,2024-03-01'];
   const load = () =>

@@ -1,4 +1,4 @@
-// How much is folded anew after retractions: only what they concern.
+// After retractions, only the points that they concern are folded again.
 import test from 'ava';
 import { retract } from '../../ingest/history/retract/retract.ts';
 import type { Database, Transaction } from '../../kernel/database.ts';
@@ -32,7 +32,7 @@ const retracted = (loadNo: number, day = today, on: Database = database, erase =
     ...{ loadNo, erase, seriesTimeZone: 'UTC', clock: fakeClock(`${day}T12:00:00Z`), noGateway: true },
   });
 
-/** How many pairs of a point and a day the transaction has folded. */
+/** The number of pairs of a point and a day that the transaction has folded. */
 async function foldedIn(on: Transaction): Promise<number> {
   const [made] = await on.query<{ is: boolean }>(
     `select to_regclass('pg_temp.fold_wanted') is not null as is`,
@@ -42,7 +42,7 @@ async function foldedIn(on: Transaction): Promise<number> {
   return counted?.rows ?? 0;
 }
 
-/** Loads an older vintage. @returns how much it has folded. */
+/** Loads an older vintage. @returns the number of folded pairs. */
 async function backfilled(id: string, vintage: string): Promise<number> {
   let folded = NaN;
   await loaded(
@@ -59,7 +59,7 @@ test.before(async () => {
   for (const day of days) await retracted(await loaded('OTHER', ['2024-01-01 5'], { vintage: day }), day);
 });
 
-test.serial('a backfill folds nothing again for retractions of other series', async (t) => {
+test.serial('a backfill folds nothing for retractions of other series', async (t) => {
   await loaded('ALONE', ones, { vintage: '2024-05-01' });
   t.is(await backfilled('ALONE', '2024-04-01'), 0);
 });
@@ -101,7 +101,7 @@ test.serial('an erasure folds its points on days of retractions that concern the
 
 const longDates = Array.from({ length: 300 }, (_, i) => addDays('2023-01-01', i));
 
-/** Loads a file in the middle of whose history loads were retracted. @returns its statement with the most rows. */
+/** Loads a file whose history spans retracted loads. @returns its statement with the most rows. */
 async function largestOf(csv: readonly string[], vintage?: string): Promise<Statement> {
   await database.query('analyze');
   let largest: Statement = { rows: NaN, node: '', text: '' };
@@ -115,7 +115,7 @@ for (const [what, retractedDates] of [
   ['one of its points', longDates.slice(-1)],
 ] as const)
   test.serial(
-    `a backfill never joins its points with all loads that were retracted since: of ${what}`,
+    `a backfill never joins its points with all loads that were retracted since then: ${what}`,
     async (t) => {
       const id = what.replaceAll(' ', '-').toUpperCase();
       const all = (value: number) => [
@@ -138,7 +138,7 @@ for (const [what, retractedDates] of [
     },
   );
 
-test.serial('a file of vintages never joins its series with the retracted loads of others', async (t) => {
+test.serial('a file of vintages never joins its series with retracted loads of others', async (t) => {
   const ids = Array.from({ length: 200 }, (_, i) => `MANY.${i}`);
   const all = (vintage: string) =>
     ids.flatMap((id) => [`${id},2024-01-01,1,${vintage}`, `${id},2024-01-02,1,${vintage}`]);

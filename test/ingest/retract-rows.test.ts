@@ -1,4 +1,4 @@
-// Retractions of loads of tables: what remains of rows, what is derived from them, and what is refused and why.
+// Retractions of loads of tables: the remaining rows, the data derived from them, and the refused retractions with their reasons.
 import test from 'ava';
 import fc from 'fast-check';
 import { retract, type RetractOptions } from '../../ingest/history/retract/retract.ts';
@@ -50,7 +50,7 @@ async function newFund(): Promise<string> {
   return fund;
 }
 
-test.serial('rows that only the retracted load has are gone, and come back with it', async (t) => {
+test.serial('rows stated only by the retracted load are gone, and return with it', async (t) => {
   const fund = await newFund();
   await loaded('nav', ['fund,date,nav', `${fund},2024-01-01,10.50`]);
   const wrong = await loaded('nav', ['fund,date,nav', `${fund},2024-01-01,105`, `${fund},2024-01-02,106`]);
@@ -65,7 +65,7 @@ test.serial('rows that only the retracted load has are gone, and come back with 
   t.deepEqual(await navs(fund), ['2024-01-01 105 -', '2024-01-02 106 -']);
 });
 
-test.serial('rows that another load has stated since stay, also where it changed nothing', async (t) => {
+test.serial('rows restated by another load remain, even if it changed nothing', async (t) => {
   const fund = await newFund();
   const wrong = await loaded('nav', [
     'fund,date,nav',
@@ -78,7 +78,7 @@ test.serial('rows that another load has stated since stay, also where it changed
   t.deepEqual(await navs(fund), ['2024-01-02 11 -', '2024-01-03 13 -']);
 });
 
-test.serial('of a row, only the columns of the retracted load are taken back', async (t) => {
+test.serial('only the columns of a row stated by the retracted load are reverted', async (t) => {
   const fund = await newFund();
   await loaded('nav', ['fund,date,nav,offer_price', `${fund},2024-01-01,10,11`]);
   const prices = await loaded('nav', ['fund,date,offer_price', `${fund},2024-01-01,110`]);
@@ -87,7 +87,7 @@ test.serial('of a row, only the columns of the retracted load are taken back', a
   t.deepEqual(await navs(fund), ['2024-01-01 20 11']);
 });
 
-test.serial('a row that is loaded again while it is gone is the same row', async (t) => {
+test.serial('a row that is loaded again after its removal is the same row', async (t) => {
   const fund = await newFund();
   const first = await loaded('nav', ['fund,date,nav', `${fund},2024-01-01,10`]);
   const { loadNo } = await retracted(first);
@@ -106,7 +106,7 @@ test.serial('a wide file of NAVs is retracted like a long one', async (t) => {
   t.deepEqual([await navs(one), await navs(two)], [[], []]);
 });
 
-test.serial('a row of an older version keeps what it was before the retracted load', async (t) => {
+test.serial('a row of an older version returns to its state before the retracted load', async (t) => {
   const fund = await newFund();
   const old = await loaded('nav', ['fund,date,nav,offer_price', `${fund},2024-01-01,10,11`]);
   await database.query('update data.navs set row_no = null, load_no = null where load_no = $1', [old]);
@@ -146,7 +146,7 @@ test.serial('the figures of funds follow a retraction', async (t) => {
   t.deepEqual(await figures(), [{ as_of: '2024-01-01', nav: '10', ter_pct: null }]);
 });
 
-test.serial('the last price of a security follows a retraction, also to none', async (t) => {
+test.serial('the last price of a security follows a retraction, even to none', async (t) => {
   await loaded('securities', ['code,name,type,currency,source', 'TFC-1,One,tfc,PKR,Exchange']);
   const last = () =>
     database.query('select last_price, last_price_date from data.securities where code = $1', ['TFC-1']);
@@ -164,7 +164,7 @@ const auction = (cells: string) => [
 ];
 
 test.serial(
-  'a load that another completes is refused, with the loads to retract first, and nothing is changed',
+  'a load completed by another one is refused, with the loads to retract first, and nothing is changed',
   async (t) => {
     const announced = await loaded('auctions', auction('announced,PKR,'));
     const result = await loaded('auctions', [
@@ -185,7 +185,7 @@ test.serial(
   },
 );
 
-test.serial('each dataset whose rows nothing else names can be retracted', async (t) => {
+test.serial('each dataset whose rows are not referenced can be retracted', async (t) => {
   const fund = await newFund();
   const constants = 'PAK,export,2024-04,CHN,hs,010121,customs,USD';
   const files: Record<string, readonly string[]> = {
@@ -214,7 +214,7 @@ test.serial('each dataset whose rows nothing else names can be retracted', async
   );
 });
 
-test.serial('other datasets are refused, each with the reason and with what to do instead', async (t) => {
+test.serial('other datasets are refused, each with the reason and an alternative', async (t) => {
   const fund = await newFund();
   const portfolio = await loaded('portfolio', [
     'fund,as_of,section,rank,name',
@@ -258,7 +258,7 @@ test.serial('a retraction of rows is reported as a change of the dataset, and au
   );
 });
 
-/** What a load states: columns, and values by row (`fund date`) in their order; null clears the cell. */
+/** The statements of a load: columns, and values by row (`fund date`) in the order of the columns; null clears the cell. */
 interface Stated {
   columns: readonly ('nav' | 'offer_price')[];
   rows: ReadonlyMap<string, readonly (string | null)[]>;
@@ -276,9 +276,9 @@ const anyLoad = fc
     ),
   })
   .map(({ columns, rows }): Stated => ({ columns, rows: new Map(rows) }));
-/** The load so many before the newest is made again, with all rows or the first; by chance no two would state the same. */
+/** Repeats the load this many before the newest, with all rows or only the first; by chance no two loads would state the same. */
 const anyRepetition = fc.record({ repeats: fc.nat(2), isWhole: fc.boolean() });
-/** A load, or the retraction of the load so many before the newest. */
+/** A load, or the retraction of the load this many before the newest. */
 const anyStep = fc.oneof(
   { weight: 3, arbitrary: anyLoad },
   { weight: 2, arbitrary: anyRepetition },
@@ -293,7 +293,7 @@ function repeated(
   return load && { ...load, rows: new Map([...load.rows].slice(0, isWhole ? undefined : 1)) };
 }
 
-/** The rows as the active loads state them, in the order of loading. */
+/** The rows according to the active loads, in the order of loading. */
 function folded(loads: readonly (Stated & { inForce: boolean })[]): Record<string, string> {
   const rows = new Map<string, Record<string, string | null>>();
   for (const { columns, rows: stated, inForce } of loads)
@@ -308,7 +308,7 @@ function folded(loads: readonly (Stated & { inForce: boolean })[]): Record<strin
 }
 
 test.serial(
-  'after any loads and retractions, each cell is what the newest active load that states its column has',
+  'after any loads and retractions, each cell has the value of the newest active load with its column',
   async (t) => {
     await fc.assert(
       fc.asyncProperty(fc.array(anyStep, { minLength: 2, maxLength: 10, size: 'max' }), async (steps) => {
@@ -317,7 +317,7 @@ test.serial(
           ['two', await newFund()],
         ]);
         const loads = new Map<number, Stated & { inForce: boolean }>();
-        /** Of each load that is out of force, its retraction. */
+        /** The retraction of each load that is not active. */
         const retractions = new Map<number, number>();
         for (const wished of steps) {
           const step = typeof wished === 'number' || 'rows' in wished ? wished : repeated(loads, wished);

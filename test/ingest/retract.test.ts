@@ -1,4 +1,4 @@
-// Retractions, one by one: what is refused and why, what is recorded and reported, and the cases that random histories reach seldom.
+// Individual retractions: refusals and their reasons, records, reports, and cases that random histories rarely reach.
 import test from 'ava';
 import { retract, type RetractOptions, type Retraction } from '../../ingest/history/retract/retract.ts';
 import { Failure } from '../../kernel/errors.ts';
@@ -31,7 +31,7 @@ const retracted = (loadNo: number, options: Partial<RetractOptions> = {}): Promi
     ...options,
   });
 
-/** How a retraction is refused. */
+/** The refusal of a retraction. */
 async function refusal(loadNo: number, options: Partial<RetractOptions> = {}): Promise<string> {
   try {
     await retracted(loadNo, options);
@@ -42,9 +42,9 @@ async function refusal(loadNo: number, options: Partial<RetractOptions> = {}): P
   throw new Error('the retraction should have been refused');
 }
 
-// The first three: once a load of the series is out of force, an older vintage is folded anew, which would hide a wrong end of it.
+// For the first three: once a load of the series is inactive, an older vintage is folded again, which would hide a wrong end of its values.
 test.serial(
-  'a load that stated again what an erased one had changed still ends an older vintage',
+  'a load that restated the changes of an erased load still ends values of an older vintage',
   async (t) => {
     await loaded('STATED', ['2024-01-01 1'], { vintage: '2024-02-01' });
     const wrong = await loaded('STATED', ['2024-01-01 2'], { vintage: '2024-03-01' });
@@ -56,7 +56,7 @@ test.serial(
   },
 );
 
-test.serial('a retraction that was taken back on its day does not end an older vintage', async (t) => {
+test.serial('a retraction that was itself retracted on its day does not end an older vintage', async (t) => {
   await loaded('TAKEN.BACK', ['2024-01-01 1'], { vintage: '2024-02-01' });
   const right = await loaded('TAKEN.BACK', ['2024-01-01 2'], { vintage: '2024-03-01' });
   const { loadNo } = await retracted(right);
@@ -67,7 +67,7 @@ test.serial('a retraction that was taken back on its day does not end an older v
 });
 
 test.serial(
-  'a value that was only moved to a day does not end an older vintage there once the loads of the day are erased',
+  'a value that was only moved to a day does not end an older vintage there, once the day’s loads are erased',
   async (t) => {
     await loaded('MOVED.ONLY', ['2024-01-01 1'], { vintage: '2024-02-01' });
     const same = await loaded('MOVED.ONLY', ['2024-01-01 1'], { vintage: '2024-04-01' });
@@ -81,7 +81,7 @@ test.serial(
 );
 
 test.serial(
-  'a retracted load leaves the earlier vintages, and the data of today are as before it',
+  'a retraction does not affect earlier vintages, and today’s data is as before the retracted load',
   async (t) => {
     await loaded('PLAIN', ['2024-01-01 1', '2024-01-02 1'], { vintage: '2024-02-01' });
     const wrong = await loaded('PLAIN', ['2024-01-02 9', '2024-01-03 9'], { vintage: '2024-03-01' });
@@ -126,7 +126,7 @@ test.serial('a retraction can be retracted: the load is active again', async (t)
   t.deepEqual(await published(database, 'AGAIN'), { '2024-01-01': '9' });
 });
 
-test.serial('a file of many vintages is retracted as a whole, by any of its loads', async (t) => {
+test.serial('retracting any load of a file of many vintages retracts the whole file', async (t) => {
   const rows = [
     'MANY,2024-01-01,1,2024-02-01',
     'MANY,2024-01-01,2,2024-03-01',
@@ -140,7 +140,7 @@ test.serial('a file of many vintages is retracted as a whole, by any of its load
 });
 
 test.serial(
-  'what a load stated on the day of its retraction is known, although an older vintage then changed that day',
+  'the statements of a load on the day of its retraction are known, although an older vintage then changed that day',
   async (t) => {
     await loaded('KEPT', ['2024-01-01 1'], { vintage: '2024-02-01' });
     const same = await loaded('KEPT', ['2024-01-01 1']);
@@ -161,7 +161,7 @@ test.serial(
 );
 
 test.serial(
-  'a load that restates the points beside one states nothing of that one, whenever it comes',
+  'a load that restates the points around a point states nothing about that point, at any time',
   async (t) => {
     await loaded('BESIDE', ['2024-01-01 1', '2024-01-04 1'], { vintage: '2024-02-01' });
     await loaded('BESIDE', ['2024-01-01 1', '2024-01-04 1']);
@@ -181,7 +181,7 @@ test.serial(
 );
 
 test.serial(
-  'a value that an older vintage only moved to a later day is no statement of that vintage',
+  'a value that an older vintage only moved to a later day is not a statement of that vintage',
   async (t) => {
     const first = await loaded('MOVED', ['2024-01-01 1'], { vintage: '2024-02-01' });
     const last = await loaded('MOVED', ['2024-01-01 1'], { vintage: '2024-04-01' });
@@ -200,7 +200,7 @@ test.serial(
     const one = (value: number, vintage: string) => loaded('FOLDED', [`2024-01-01 ${value}`], { vintage });
     await one(1, '2024-03-01');
     const same = await one(1, '2024-03-03');
-    // Neither changes anything, as the first load states the same.
+    // Neither has an effect, as the first load states the same.
     const { loadNo } = await retracted(same, on('2024-03-04'));
     await retracted(loadNo, on('2024-03-06'));
     await loadCsv(database, [
@@ -215,7 +215,7 @@ test.serial(
 );
 
 test.serial(
-  'a point that a complete load left out is back with the retraction of that load, also if only a corrected load states it any more',
+  'a point omitted by a complete load returns with the retraction of that load, even if only a corrected load still states it',
   async (t) => {
     for (const erase of [false, true]) {
       const id = `LEFT.OUT.${erase ? 'ERASED' : 'RETRACTED'}`;
@@ -238,7 +238,7 @@ async function loadedTwo(id: string, [first, second]: readonly [string, string])
 }
 
 test.serial(
-  'a vintage stays with the file that repeated it after the loads that brought it are erased',
+  'a vintage remains with the file that repeated it after the loads that introduced it are erased',
   async (t) => {
     const one = (id: string, point: string, vintage: string) => loaded(id, [point], { vintage });
     const after = ['2024-01-04 4 2024-05-01'] as const;
@@ -272,7 +272,7 @@ test.serial(
 );
 
 test.serial(
-  'a load that does not exist, is retracted, erased, or of the future is refused, each with its reason',
+  'a load that is unknown, retracted, erased or in the future is refused, each with its reason',
   async (t) => {
     t.is(await refusal(99_999), 'not_found: There is no load 99999.');
     await loaded('REFUSED', ['2024-01-01 1'], { vintage: '2024-02-01' });
@@ -299,7 +299,7 @@ test.serial(
 );
 
 test.serial(
-  'a load of a version that did not keep repetitions is refused if another of its day repeated points',
+  'a load of a version that did not store repetitions is refused if another load of its day repeated points',
   async (t) => {
     const first = await loaded('OLD', ['2020-01-01 1'], { vintage: '2020-02-01' });
     const other = await loaded('OLD', ['2020-01-01 1'], { vintage: '2020-02-01' });

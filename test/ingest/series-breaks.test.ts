@@ -1,4 +1,4 @@
-// Breaks of series by the command line: what is refused and why, and what is recorded and reported.
+// Breaks of series by the command line: refusals and their reasons, records and reports.
 import test from 'ava';
 import { declareBreak, removeBreak, type BreakOptions } from '../../ingest/history/series/break.ts';
 import { deleteSeries } from '../../ingest/history/series/delete.ts';
@@ -25,7 +25,7 @@ async function refusal(change: Promise<unknown>): Promise<string> {
   throw new Error('the change should have been refused');
 }
 
-/** All that a refused or tried change may not touch. */
+/** Everything that a refused change or a dry run must not modify. */
 const stored = () =>
   database.query(
     `select s.*, s.xmin::text, (select count(*) from data.series_breaks) as breaks,
@@ -48,7 +48,7 @@ test.before(async () => {
   });
 });
 
-test.serial('a break is a load on record, with what changed, and no point changes', async (t) => {
+test.serial('a break is recorded as a load with its change, and no point changes', async (t) => {
   const points = await published(database, 'CPI');
   const result = await declared('CPI', '2024-Q2', 'Index 2020=100', {
     note: ' New base ',
@@ -86,7 +86,7 @@ test.serial('a break is a load on record, with what changed, and no point change
   });
 });
 
-test.serial('a break that cannot be is refused with the reason, and nothing is changed', async (t) => {
+test.serial('an impossible break is refused with the reason, and nothing is changed', async (t) => {
   const before = await stored();
   const facts = (given: Record<string, string>) => declared('OTHER', '2024', '', { facts: given });
   for (const [change, expected] of [
@@ -127,7 +127,7 @@ test.serial('a break that cannot be is refused with the reason, and nothing is c
   t.deepEqual(await stored(), before);
 });
 
-test.serial('a dry run says what a break would change, and stores nothing', async (t) => {
+test.serial('a dry run reports the changes of a break, and stores nothing', async (t) => {
   const before = await stored();
   t.like(await declared('CPI', '2024-05', 'Points', { dryRun: true }), {
     changes: [{ fact: 'unit', from: 'Index 2020=100', to: 'Points' }],

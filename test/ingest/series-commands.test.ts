@@ -1,4 +1,4 @@
-// Changes of series by the command line, one by one: what is refused and why, what is recorded and reported, and what loads do after.
+// Individual changes of series by the command line: refusals and their reasons, records, reports, and later loads.
 import test from 'ava';
 import { deleteSeries, restoreSeries } from '../../ingest/history/series/delete.ts';
 import { renameSeries } from '../../ingest/history/series/rename.ts';
@@ -21,7 +21,7 @@ const renamed = (id: string, newId: string, options: Partial<ChangeOptions> = {}
 const changed = (id: string, facts: Readonly<Record<string, string>>, options: Partial<ChangeOptions> = {}) =>
   setFacts(database, { ...how, id, facts, ...options });
 
-/** How the change is refused. */
+/** The refusal of the change. */
 async function refusal(change: Promise<unknown>): Promise<string> {
   try {
     await change;
@@ -32,7 +32,7 @@ async function refusal(change: Promise<unknown>): Promise<string> {
   throw new Error('the change should have been refused');
 }
 
-/** All that a refused or tried change may not touch. */
+/** Everything that a refused change or a dry run must not modify. */
 const stored = () =>
   database.query(
     `select series_id, data_version, updated_at, xmin::text, (select count(*) from data.series_aliases) as aliases,
@@ -42,7 +42,7 @@ const stored = () =>
   );
 
 test.serial(
-  'a rename is a load with its number, on record, and reported as a change of metadata',
+  'a rename is a load with a number, is recorded, and is reported as a change of metadata',
   async (t) => {
     await loaded(['PLAIN,2024-01-01,1']);
     await renamed('PLAIN', 'PLAIN.NEW', { reason: 'one form' });
@@ -79,7 +79,7 @@ test.serial(
   },
 );
 
-test.serial('a rename that cannot be is refused with the reason, and nothing is changed', async (t) => {
+test.serial('an impossible rename is refused with the reason, and nothing is changed', async (t) => {
   await loaded(['TAKEN,2024-01-01,1', 'OTHER,2024-01-01,1', 'FREE,2024-01-01,1']);
   await renamed('OTHER', 'OTHER.NEW');
   await loadCsv(database, ['item_id,name,unit,currency,frequency,source', 'rice,Rice,1 Kg,PKR,weekly,PBS'], {
@@ -100,7 +100,7 @@ test.serial('a rename that cannot be is refused with the reason, and nothing is 
   t.deepEqual(await stored(), before);
 });
 
-test.serial('a dry run finds what a rename would, and stores nothing', async (t) => {
+test.serial('a dry run has the same result as a rename, and stores nothing', async (t) => {
   await loaded(['DRY,2024-01-01,1']);
   const before = await stored();
   t.like(await renamed('DRY', 'DRY.NEW', { dryRun: true }), { series: 'DRY.NEW' });
@@ -109,7 +109,7 @@ test.serial('a dry run finds what a rename would, and stores nothing', async (t)
 });
 
 test.serial(
-  'a load by the earlier id goes to the series, long or wide, created or not, with the present id beside it',
+  'a load by the earlier id goes to the series, long or wide, with or without --create, even next to the present id',
   async (t) => {
     await loaded(['LOADED,2024-01-01,1'], { vintage: '2024-02-01' });
     await renamed('LOADED', 'LOADED.NEW');
@@ -123,7 +123,7 @@ test.serial(
   },
 );
 
-test.serial('by both ids, the combinations of dimension values are numbered once', async (t) => {
+test.serial('the combinations of dimension values are numbered once for both ids', async (t) => {
   const load = (rows: readonly string[]) =>
     loadCsv(database, ['series_id,date,value,side', ...rows], { create: true, set: daily });
   await load(['SIDES,2024-01-01,1,buy']);
@@ -143,7 +143,7 @@ test.serial('by both ids, the combinations of dimension values are numbered once
   );
 });
 
-test.serial('datasets that name series take their earlier ids', async (t) => {
+test.serial('datasets that reference series accept their earlier ids', async (t) => {
   await loaded(['NAMED,2024-01-01,1']);
   await renamed('NAMED', 'NAMED.NEW');
   const load = (dataset: string, csv: readonly string[]) => loadCsv(database, csv, { dataset });
@@ -163,7 +163,7 @@ test.serial('datasets that name series take their earlier ids', async (t) => {
   ]);
 });
 
-test.serial('a load is reported by the earlier ids too, for endpoints that filter by them', async (t) => {
+test.serial('a load is also reported by the earlier ids, for endpoints that filter by them', async (t) => {
   await loaded(['TOLD,2024-01-01,1']);
   await renamed('TOLD', 'TOLD.NEW');
   await loaded(['TOLD,2024-01-02,1']);
@@ -172,7 +172,7 @@ test.serial('a load is reported by the earlier ids too, for endpoints that filte
 });
 
 test.serial(
-  'a deletion and a restoration are loads on record; each is refused where it would change nothing',
+  'deletions and restorations are recorded as loads; each is refused if it would change nothing',
   async (t) => {
     await loaded(['DELETED,2024-01-01,1']);
     t.regex(
@@ -208,7 +208,7 @@ test.serial(
 );
 
 test.serial(
-  'loads that name a deleted series, by any of its ids, are refused and say how it is restored',
+  'loads that name a deleted series, by any of its ids, are refused with the way to restore it',
   async (t) => {
     await loaded(['TRASH,2024-01-01,1']);
     await renamed('TRASH', 'TRASH.NEW');
@@ -243,7 +243,7 @@ test.serial(
 );
 
 test.serial(
-  'facts are set by the types of their columns, in one load, with those of before on record',
+  'facts are set by the types of their columns, in one load, and the previous ones are recorded',
   async (t) => {
     await loaded(['FACTS,2024-01-01,1']);
     const before = await seriesRow(database, 'FACTS');
@@ -353,7 +353,7 @@ test.serial('a series without observations may be given another frequency', asyn
   t.like(await seriesRow(database, 'UNDATED'), { frequency: 'annual', fiscal_year_end: '06-30' });
 });
 
-test.serial('what the item of a series does not say of it can be set', async (t) => {
+test.serial('facts that the item of a series does not determine can be set', async (t) => {
   await changed('commodity.rice', { licence: 'CC0' });
   t.like(await seriesRow(database, 'commodity.rice'), { licence: 'CC0', unit: 'PKR per 1 Kg' });
 });

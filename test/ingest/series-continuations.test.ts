@@ -1,4 +1,4 @@
-// Series that go on as others, of another frequency, by the command line: what is refused and why, and what is recorded and reported.
+// Series that continue as others, of another frequency, by the command line: refusals and their reasons, records and reports.
 import test from 'ava';
 import { declareBreak, removeBreak } from '../../ingest/history/series/break.ts';
 import { declareContinuation, type ContinuationOptions } from '../../ingest/history/series/continuation.ts';
@@ -38,7 +38,7 @@ const continuations = () =>
      join data.series n on n.series_no = c.continued_by order by 1`,
   );
 
-/** All that a refused or tried change may not touch. */
+/** Everything that a refused change or a dry run must not modify. */
 const stored = async () => [
   await continuations(),
   await database.query(
@@ -81,7 +81,7 @@ test.before(async () => {
 });
 
 test.serial(
-  'that a series goes on as another is a load on record, and no point of either changes',
+  'a continuation is recorded as a load, and no point of either of the two series changes',
   async (t) => {
     const points = [await published(database, 'M'), await published(database, 'Q')];
     const result = await declared('M', 'Q', 'quarterly', { note: ' By quarter ', reason: 'a survey less' });
@@ -122,7 +122,7 @@ test.serial(
   },
 );
 
-test.serial('what cannot be is refused with the reason, and nothing is changed', async (t) => {
+test.serial('an impossible continuation is refused with the reason, and nothing is changed', async (t) => {
   await declareBreak(database, { ...how, id: 'M.AGAIN', from: '2024-02', facts: { unit: 'Points' } });
   const before = await stored();
   const merged = (id: string, into: string) => mergeSeries(database, { ...how, id, into });
@@ -174,7 +174,7 @@ test.serial('what cannot be is refused with the reason, and nothing is changed',
   t.deepEqual(await stored(), before);
 });
 
-test.serial('a series goes on by way of others, but never as one that goes on as it', async (t) => {
+test.serial('continuations can form a chain, but never a circle', async (t) => {
   await declared('Q', 'M.NEW', 'monthly', { from: '2025' });
   await declared('M.NEW', 'Q.OTHER', 'quarterly', { from: '2026' });
   t.regex(
@@ -194,7 +194,7 @@ test.serial('a series goes on by way of others, but never as one that goes on as
   );
 });
 
-test.serial('a dry run says what would change, and stores nothing', async (t) => {
+test.serial('a dry run reports the changes, and stores nothing', async (t) => {
   const before = await stored();
   t.like(await declared('M.MORE', 'Q', 'quarterly', { from: '2024-06', dryRun: true }), {
     changes: [{ fact: 'frequency', from: 'monthly', to: 'quarterly' }],
@@ -202,7 +202,7 @@ test.serial('a dry run says what would change, and stores nothing', async (t) =>
   t.deepEqual(await stored(), before);
 });
 
-test.serial('several series go on as one, and after a break of the unit too', async (t) => {
+test.serial('several series can continue as one, also after a break of the unit', async (t) => {
   await declared('M.AGAIN', 'Q', 'quarterly');
   t.deepEqual(
     (await continuations()).map(({ id, continuedBy }) => [id, continuedBy]),
@@ -213,7 +213,7 @@ test.serial('several series go on as one, and after a break of the unit too', as
   );
 });
 
-test.serial('it can be removed, and the break before it after it', async (t) => {
+test.serial('a continuation can be removed, and then the break before it', async (t) => {
   const { loadNo } = await removed('M.AGAIN', '2024-04-01');
   t.like(await seriesRow(database, 'M.AGAIN'), { unit: 'Points', data_version: loadNo });
   t.like(await seriesRow(database, 'Q'), { data_version: loadNo });

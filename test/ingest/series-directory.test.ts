@@ -4,7 +4,7 @@ import { openIngestDatabase } from './loading.ts';
 
 const database = await openIngestDatabase(test);
 
-test('what was forgotten is learned again with the numbers it had', async (t) => {
+test('evicted entries are looked up again with the same numbers', async (t) => {
   await database.transaction(async (on) => {
     const directory = new SeriesDirectory(on, ['side'], true, {}, 3);
     const facts = (id: string) => ({
@@ -38,6 +38,6 @@ test('what was forgotten is learned again with the numbers it had', async (t) =>
       { series_id: 'A', dims: { side: 'sell' } },
       { series_id: 'B', dims: { side: 'sell' } },
       { series_id: 'B', dims: { side: 'buy' } },
-    ]); // C was made and no row spoke of it
+    ]); // C was created but not used by any row
   });
 });

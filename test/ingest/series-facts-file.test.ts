@@ -1,4 +1,4 @@
-// Facts of many series from a file: all or none are set, by one load; what is wrong with the file is in one error.
+// Facts of many series from a file: all or none are set, by one load; one error has all faults of the file.
 import { Readable } from 'node:stream';
 import test from 'ava';
 import type { ChangeOptions } from '../../ingest/history/series/change.ts';
@@ -36,7 +36,7 @@ const factsOf = async (id: string) => {
   return { name, unit, source, tags, licence };
 };
 
-/** All that a refused or tried change may not touch. */
+/** Everything that a refused change or a dry run must not modify. */
 const stored = () =>
   database.query(
     `select series_id, data_version, updated_at, xmin::text, (select count(*) from data.loads) as loads,
@@ -44,7 +44,7 @@ const stored = () =>
      from data.series order by series_id`,
   );
 
-test.serial('a filled cell sets a fact, an empty one leaves it, and - clears it', async (t) => {
+test.serial('a filled cell sets a fact, an empty one leaves it unchanged, and - clears it', async (t) => {
   const before = await factsOf('A');
   await setFrom(['id,name,Unit,tags,licence', 'A,"Prices, all",,prices; retail,CC0', 'B,,Percent,,CC BY']);
   t.deepEqual(await factsOf('A'), {
@@ -60,7 +60,7 @@ test.serial('a filled cell sets a fact, an empty one leaves it, and - clears it'
 });
 
 test.serial(
-  'a file is one load, reported once, and each series that changed is on record with what it was',
+  'a file is one load, reported once, and each changed series is recorded with its previous facts',
   async (t) => {
     const done = await setFrom(['id,name,licence', 'B,Second,CC0', 'C,,', 'A,"Prices, all",CC0'], {
       reason: 'licences published',
@@ -136,7 +136,7 @@ test.serial('all faults of a file are in one error, in its order, and nothing is
   t.deepEqual(await stored(), before);
 });
 
-test.serial('of many faults the first ten are named, and the others counted', async (t) => {
+test.serial('of many faults the first ten are named, and the rest are counted', async (t) => {
   const unknown = Array.from({ length: 25 }, (_, i) => `NONE.${i},N`);
   const { message } = await failureOf(setFrom(['id,name', ...unknown]));
   const lines = message.split('\n');
@@ -171,7 +171,7 @@ test.serial('a file that would change nothing is refused', async (t) => {
   t.deepEqual(await stored(), before);
 });
 
-test.serial('a series without observations may be given another frequency by a file', async (t) => {
+test.serial('a file can give a series without observations another frequency', async (t) => {
   await setFrom(['id,frequency', 'EMPTY,annual']);
   t.like(await seriesRow(database, 'EMPTY'), { frequency: 'annual' });
 });

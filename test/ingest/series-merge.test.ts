@@ -1,4 +1,4 @@
-// A series merged into another: which points the other one gets, what is refused, what is on record, and how it is taken back.
+// A series is merged into another: the points that the other one gets, refusals, records, and the reversal.
 import test from 'ava';
 import { mergeSeries, type MergeOptions } from '../../ingest/history/series/merge.ts';
 import { deleteSeries, restoreSeries } from '../../ingest/history/series/delete.ts';
@@ -32,7 +32,7 @@ async function refusal(change: Promise<unknown>): Promise<string> {
   throw new Error('the change should have been refused');
 }
 
-/** All that a refused or tried change may not touch. */
+/** Everything that a refused change or a dry run must not modify. */
 const stored = () =>
   database.query(
     `select s.*, s.xmin::text, (select count(*) from data.series_aliases) as aliases,
@@ -41,7 +41,7 @@ const stored = () =>
      from data.series s order by series_id`,
   );
 
-test.serial('the other series gets the points that it lacks as of today, and keeps its own', async (t) => {
+test.serial('the other series gets its missing points as of today, and keeps its own', async (t) => {
   await loaded(['OLD,2024-01-01,1.50', 'OLD,2024-01-02,2', 'OLD,2024-01-03,']);
   await loaded(['NEW,2024-01-02,2.0', 'NEW,2024-01-04,4']);
   const result = await merged('OLD', 'NEW', { reason: 'one index' });
@@ -61,7 +61,7 @@ test.serial('the other series gets the points that it lacks as of today, and kee
   t.like(await seriesRow(database, 'NEW'), { observation_count: 3, data_version: result.loadNo });
 });
 
-test.serial('a merge is a load of observations, on record, and reported by both ids', async (t) => {
+test.serial('a merge is a recorded load of observations, and is reported by both ids', async (t) => {
   const { loadNo } = (
     await database.query<{ loadNo: number }>('select max(load_no)::int as "loadNo" from data.loads')
   )[0] ?? { loadNo: 0 };
@@ -101,14 +101,14 @@ test.serial('a load by the old id goes to the other series', async (t) => {
   t.is((await published(database, 'OLD'))['2024-01-05'], undefined);
 });
 
-test.serial('retracting the load of a merge takes its points out of the other series again', async (t) => {
+test.serial('retracting the load of a merge removes its points from the other series', async (t) => {
   await loaded(['R.OLD,2024-01-01,1', 'R.NEW,2024-01-02,2']);
   const { loadNo } = await merged('R.OLD', 'R.NEW');
   await retract(database, { ...how, loadNo });
   t.deepEqual(await published(database, 'R.NEW'), { '2024-01-02': '2' });
 });
 
-test.serial('different values refuse the merge, and --prefer says whose are kept', async (t) => {
+test.serial('different values prevent a merge, unless --prefer names the preferred series', async (t) => {
   const rows = ['2024-01-01,1', '2024-01-02,', '2024-01-03,3'];
   const others = ['2024-01-01,10', '2024-01-02,20', '2024-01-03,3.0', '2024-01-04,4'];
   for (const name of ['A', 'B'])
@@ -131,7 +131,7 @@ test.serial('different values refuse the merge, and --prefer says whose are kept
 });
 
 test.serial(
-  'points are the same if they have the same dimension values, however these are numbered',
+  'points match by their dimension values, in whatever way these are numbered in the two series',
   async (t) => {
     const load = (rows: readonly string[]) =>
       loadCsv(database, ['series_id,date,value,side,city', ...rows], {
@@ -150,7 +150,7 @@ test.serial(
   },
 );
 
-test.serial('more points than are read at once come over whole', async (t) => {
+test.serial('points are copied completely, even in several batches', async (t) => {
   const rows = Array.from({ length: 5_001 }, (_, i) => {
     const date = new Date(Date.UTC(2000, 0, 1 + i)).toISOString().slice(0, 10);
     return `LONG.OLD,${date},${i}`;
@@ -163,7 +163,7 @@ test.serial('more points than are read at once come over whole', async (t) => {
 });
 
 test.serial(
-  'labels, notes on the points that came, and entries of the calendar go with the series',
+  'labels, notes on copied points and calendar entries are transferred to the other series',
   async (t) => {
     await loaded(['N.OLD,2024-01-01,1', 'N.OLD,2024-01-02,2', 'N.NEW,2024-01-02,2']);
     await loadCsv(
@@ -194,7 +194,7 @@ test.serial(
   },
 );
 
-test.serial('series that do not fit are not merged, and the refusal says why', async (t) => {
+test.serial('incompatible series are not merged, and the refusal names the reason', async (t) => {
   await loaded(['FIT,2024-01-01,1']);
   await loaded(['UNIT,2024-01-01,1'], { set: { ...daily, unit: 'Rupees', frequency: 'irregular' } });
   await loadCsv(database, ['series_id,date,value,side', 'DIMS,2024-01-01,1,buy'], {
@@ -237,7 +237,7 @@ test.serial('series that do not fit are not merged, and the refusal says why', a
   t.deepEqual(await stored(), before);
 });
 
-test.serial('a series without points can be merged, and takes points if it is the other one', async (t) => {
+test.serial('a series without points can be merged, or receive the points of another', async (t) => {
   await loadCsv(
     database,
     ['series_id,name,unit,frequency,source', 'E.ONE,N,Index,daily,S', 'E.TWO,N,Index,daily,S'],
@@ -255,7 +255,7 @@ test.serial('a series without points can be merged, and takes points if it is th
   t.deepEqual(await published(database, 'E.TWO'), { '2024-01-01 buy': '1' });
 });
 
-test.serial('a dry run counts what a merge would bring, and stores nothing', async (t) => {
+test.serial('a dry run counts the points that a merge would copy, and stores nothing', async (t) => {
   await loaded(['DRY.OLD,2024-01-01,1', 'DRY.NEW,2024-01-02,2']);
   const before = await stored();
   t.like(await merged('DRY.OLD', 'DRY.NEW', { dryRun: true }), { series: 'DRY.NEW', pointsNew: 1 });
@@ -263,7 +263,7 @@ test.serial('a dry run counts what a merge would bring, and stores nothing', asy
 });
 
 test.serial(
-  'restoring a merged series gives it its ids back, on record, and leaves the points where they are',
+  'restoring a merged series is recorded, gives it its ids back, and does not move any points',
   async (t) => {
     await loaded(['BACK.FIRST,2024-01-01,1', 'BACK.NEW,2024-01-02,2']);
     await renameSeries(database, { ...how, id: 'BACK.FIRST', newId: 'BACK' });

@@ -6,7 +6,7 @@ const database = await openIngestDatabase(test);
 const series = { dataset: 'series' };
 const header = 'series_id,name,unit,frequency,source';
 
-test.serial('series are made and changed by id; the same file again changes nothing', async (t) => {
+test.serial('series are created and changed by id; the same file again changes nothing', async (t) => {
   const csv = [
     `${header},tags,decimals,description`,
     'CPI,Consumer prices,Index,Monthly,Office,"prices; ""cost"" of living;",2,"Two\nlines, and a \\ slash"',
@@ -24,7 +24,7 @@ test.serial('series are made and changed by id; the same file again changes noth
   t.deepEqual([await rowCounts(database), await seriesRow(database, 'CPI')], before);
 });
 
-test.serial('a column that the file lacks stays as it is, an empty cell empties it', async (t) => {
+test.serial('a column that the file lacks stays unchanged, and an empty cell clears its value', async (t) => {
   await loadCsv(database, [`${header},geography,category`, 'KEEP,Name,Index,daily,Office,PK,Prices'], series);
   const before = await seriesRow(database, 'KEEP');
   t.like(await loadCsv(database, 'series_id,Name,geography\nKEEP,New name,', series), { pointsRevised: 1 });
@@ -38,7 +38,7 @@ test.serial('a column that the file lacks stays as it is, an empty cell empties 
 });
 
 test.serial(
-  'a new series without its required metadata is refused, as is every cell that is not of its type',
+  'a new series without its required metadata is refused, as is every cell of the wrong type',
   async (t) => {
     const before = await rowCounts(database);
     t.deepEqual(await rejectsOf(loadCsv(database, 'series_id,name\nNEW.ONE,Name', series)), [
@@ -79,13 +79,13 @@ test.serial('a column that series do not have is refused, unless it is ignored',
   t.like(await loadCsv(database, csv, { ...series, ignore: ['colour'] }), { pointsNew: 1 });
 });
 
-test.serial('flags of observations are refused for series', async (t) => {
+test.serial('options for observations are refused for series', async (t) => {
   await t.throwsAsync(loadCsv(database, header, { ...series, full: true, vintage: '2024-01-01' }), {
     message: /--full, --vintage: not for series/,
   });
 });
 
-test.serial('an unknown dataset is refused with the names of those there are', async (t) => {
+test.serial('an unknown dataset is refused with the names of the existing ones', async (t) => {
   await t.throwsAsync(loadCsv(database, 'a', { dataset: 'funds?' }), {
     message: /there are series, observations/,
   });

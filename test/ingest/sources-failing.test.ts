@@ -1,4 +1,4 @@
-// Sources that cannot be fetched or loaded: tried again, reported, counted, and no hindrance to others.
+// Sources that cannot be fetched or loaded: they are retried, reported and counted, and do not delay others.
 import test from 'ava';
 import { noteAlive, noteGone } from '../../ingest/publisher/releases/embargo.sql.ts';
 import { fetchDue, startFetching } from '../../ingest/publisher/sources/fetch-due-sources.ts';
@@ -12,7 +12,7 @@ import { published } from './loading.ts';
 const { database, byRole, startHere } = await openSourceTests(test);
 
 test.serial(
-  'a file that was refused is asked for as a whole again, also if it has not changed since',
+  'a file that was refused is requested again completely, even if it has not changed since',
   async (t) => {
     const here = await startHere(t);
     here.server.serve(january);
@@ -35,7 +35,7 @@ test.serial(
 );
 
 test.serial(
-  'a failure is tried again after 1, 5, 15 and 60 minutes, and not later than the schedule says; the third in a row is reported by an event',
+  'a failure is retried after 1, 5, 15 and 60 minutes, but not later than scheduled; the third in a row is reported by an event',
   async (t) => {
     const here = await startHere(t);
     here.server.serve(january);
@@ -105,7 +105,7 @@ test.serial('a server that never answers delays no other source', async (t) => {
 });
 
 test.serial(
-  'a fault of the database is no failure of the source: it is due again a minute later',
+  'a fault of the database does not count as a failure of the source, which is due again a minute later',
   async (t) => {
     const here = await startHere(t);
     here.server.serve(january);
@@ -125,7 +125,7 @@ test.serial(
 );
 
 test.serial(
-  'those that fail and those that are overdue are counted and reported, and so is that no publisher is running',
+  'failing and overdue sources are counted and reported, and so is a missing publisher',
   async (t) => {
     const here = await startHere(t);
     here.server.serve(january);

@@ -1,4 +1,4 @@
-// Publishers as processes of their own that fetch sources, by their role: killed between the fetch and the end of the load.
+// Publishers as separate processes that fetch sources with their own role: killed between the fetch and the end of the load.
 import path from 'node:path';
 import test from 'ava';
 import { registerSources } from '../../ingest/publisher/sources/register.ts';
@@ -37,7 +37,7 @@ function startPublisher(): Promise<Child> {
 }
 
 test.serial(
-  'a publisher that is killed between the fetch and the end of the load leaves nothing, and of two others one loads the file once',
+  'a publisher killed between the fetch and the end of the load leaves nothing behind, and one of two others loads the file once',
   async (t) => {
     const server = await startFileServer(t);
     server.serve('date,value\n2026-01,1');

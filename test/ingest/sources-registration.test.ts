@@ -1,4 +1,4 @@
-// The sources of a publication are what its almanac.yml says: registered, changed and ended by almanac publish.
+// The sources of a publication are those in its almanac.yml: registered, changed and ended by almanac publish.
 import test from 'ava';
 import { registerSources } from '../../ingest/publisher/sources/register.ts';
 import { selectSources } from '../../ingest/publisher/sources/sources.sql.ts';
@@ -50,7 +50,7 @@ test.serial(
 );
 
 test.serial(
-  'an entry that nobody has confirmed, that is skipped, or whose URL is refused is not registered',
+  'an entry that is not confirmed, that is skipped, or whose URL is refused is not registered',
   async (t) => {
     const here = await startHere(t);
     here.server.serve(january);
@@ -72,7 +72,7 @@ test.serial(
   },
 );
 
-test.serial('an entry that is edited while its server is away is loaded by the next fetch', async (t) => {
+test.serial('an entry edited while its server is unavailable is loaded by the next fetch', async (t) => {
   const here = await startHere(t);
   here.server.serve(january);
   await here.publishes(table(here.id, here.url(), 'schedule: hourly'));

@@ -1,4 +1,4 @@
-// Sources that are fetched by schedule: fetched when they are due, and loaded once and only if they have changed.
+// Scheduled sources: fetched when due, and loaded once and only if they have changed.
 import test from 'ava';
 import { findSource, removeSource } from '../../ingest/publisher/sources/source-actions.ts';
 import { leaseSources, renewLeases, selectSources } from '../../ingest/publisher/sources/sources.sql.ts';
@@ -8,7 +8,7 @@ import { published } from './loading.ts';
 
 const { database, byRole, startHere } = await openSourceTests(test);
 
-test.serial('a URL with a schedule is fetched when it is due, and what has changed is loaded', async (t) => {
+test.serial('a URL with a schedule is fetched when due, and loaded if it has changed', async (t) => {
   const here = await startHere(t);
   here.server.serve(january);
   const { sources } = await here.publishes(
@@ -38,7 +38,7 @@ test.serial('a URL with a schedule is fetched when it is due, and what has chang
   t.is(load?.source_name, here.url(), 'without the query');
 });
 
-test.serial('content that is unchanged loads nothing, whether the server says so or not', async (t) => {
+test.serial('unchanged content is not loaded, whether or not the server reports that it is', async (t) => {
   const here = await startHere(t);
   here.server.serve(january);
   await here.publishes(table(here.id, here.url(), 'schedule: hourly'));
@@ -74,7 +74,7 @@ test.serial('a load that was retracted is not loaded again until its content cha
 });
 
 test.serial(
-  'of two publishers one fetches a source; that its process is gone counts as a failure, so that what ended it does not end the next one at once',
+  'only one of two publishers fetches a source; the loss of its process counts as a failure, so that the same fault does not end the next one at once',
   async (t) => {
     const here = await startHere(t);
     here.server.serve(january);
@@ -97,7 +97,7 @@ test.serial(
   },
 );
 
-test.serial('a load whose lease was taken over meanwhile is undone', async (t) => {
+test.serial('a load whose lease was taken over meanwhile is rolled back', async (t) => {
   const here = await startHere(t);
   here.server.serve(january);
   await here.publishes(table(here.id, here.url(), 'schedule: hourly'));
@@ -125,7 +125,7 @@ test.serial('a source that is removed while it is fetched loads nothing', async 
 });
 
 test.serial(
-  'a server that goes back to an earlier content is believed, also if it says that nothing has changed since',
+  'a server can return to earlier content, even if it then reports that nothing has changed',
   async (t) => {
     const here = await startHere(t);
     here.server.serve(january);

@@ -1,9 +1,9 @@
-// Files as the steps of the oracle write them, and what is loaded when one is repeated.
+// The files written by the steps of the oracle, and the content that is loaded when one is repeated.
 import type { RepeatStep } from './undo-steps.ts';
 import type { State } from './vintages-model.ts';
 
 export interface WrittenRow {
-  /** Any that the series has. */
+  /** Any id of the series. */
   id: string;
   point: string;
   state: State;
@@ -18,11 +18,11 @@ export interface WrittenLoad {
 /** The vintages of a file, oldest first. */
 export interface WrittenFile {
   vintages: readonly WrittenLoad[];
-  /** They are in a column of the file; otherwise it has one vintage, which the call names. */
+  /** Whether the vintages are in a column of the file; otherwise it has one vintage, named by the call. */
   hasColumn: boolean;
 }
 
-/** The same file again, or a part of it. */
+/** The same file, or a part of it. */
 export function repeated({ vintages }: WrittenFile, { omits, hasColumn }: RepeatStep): WrittenFile {
   const kept = hasColumn && !(omits === 'a vintage' && vintages.length > 1) ? vintages : vintages.slice(-1);
   const isKept = (_: unknown, at: number) => omits !== 'rows' || at % 2 === 0;

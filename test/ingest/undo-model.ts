@@ -1,25 +1,25 @@
-// What every day shows of every series, whatever was loaded and undone: all loads are kept with all that they state, and folded anew for
-// each question. The one rule: a day shows the loads that are active on it, in the order of their vintages and then of loading.
+// A model of the state of every series on every day, after any loads and retractions: it stores all statements of all loads, and folds them for each
+// query. The only rule: a day shows the loads that are active on it, in the order of their vintages, then of loading.
 import type { States } from './vintages-model.ts';
 
 export interface ModelLoad {
   /** The day of publication. */
   vintage: string;
-  /** It states each of its series whole. */
+  /** Whether it is complete for each of its series. */
   full: boolean;
   /** Series → the points that it states. */
   series: ReadonlyMap<string, States>;
 }
 
 interface Kept extends ModelLoad {
-  /** All loads of a file have one of these. */
+  /** The number of the file, common to all its loads. */
   file: number;
-  /** The days on which it is not active: from a first to before a last, or for ever. */
+  /** The days on which it is not active: from the first, up to but not including the last, or for ever. */
   outOfForce: { from: string; until: string }[];
   isErased: boolean;
 }
 
-/** A retraction concerns a file, and makes the newest of its retractions the one that counts. */
+/** A retraction of a file; of several retractions, the newest counts. */
 interface Retraction {
   file: number;
   isErasing: boolean;
@@ -42,7 +42,7 @@ export class UndoModel {
     return [...new Set([...this.#loads.values()].flatMap((load) => [...load.series.keys()]))].toSorted();
   }
 
-  /** What a series shows at the end of a day. */
+  /** The state of a series at the end of a day. */
   at(id: string, day: string): Map<string, string> {
     const table = new Map<string, string>();
     const inForce = [...this.#loads]

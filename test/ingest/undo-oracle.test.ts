@@ -1,5 +1,5 @@
-// Loads, releases under embargo, retractions, merges and other changes of series at random, against a model that keeps every statement of every load: what
-// each day shows of each series, what each vintage changed, the facts of the series, and the answers by each of its ids.
+// Random loads, releases under embargo, retractions, merges and other changes of series, compared with a model that stores every statement of every
+// load: the state of each series on each day, the changes of each vintage, the facts of the series, and the answers by each of its ids.
 import assert from 'node:assert/strict';
 import test from 'ava';
 import fc from 'fast-check';
@@ -13,7 +13,7 @@ const service = await startDataService(start);
 const releasing = startReleasing(test, service.databaseUrl, start);
 test.after.always(() => service.close());
 
-/** Takes the steps on both sides and compares them after each: everything stored, and one series by its answers; all in the end. */
+/** Makes the steps on both sides and compares them after each: everything stored, and the answers about one series; in the end, about all. */
 async function agree(steps: readonly Step[]): Promise<void> {
   const sides = new Sides(service, releasing);
   try {
@@ -35,8 +35,8 @@ async function agree(steps: readonly Step[]): Promise<void> {
 }
 
 /**
- * A failure is reported with its seed and path as soon as it is found, as making it smaller may take longer than the test may:
- * ORACLE_REPLAY=seed/path then does that.
+ * A failure is reported with its seed and path as soon as it is found, as shrinking may exceed the time limit of the test. ORACLE_REPLAY=seed/path
+ * shrinks it.
  */
 const replay = /^(-?\d+)\/([\d:]+)$/.exec(process.env['ORACLE_REPLAY'] ?? '');
 const howLong: fc.Parameters<unknown> = {
@@ -47,7 +47,7 @@ const howLong: fc.Parameters<unknown> = {
 };
 
 test.serial(
-  'after any loads, embargoes, retractions, renames, merges, breaks and deletions, every day shows of every series what a fold of the loads active on it shows',
+  'after any loads, embargoes, retractions, renames, merges, breaks and deletions, every series on every day equals the fold of the loads active on it',
   async (t) => {
     await fc.assert(fc.asyncProperty(anySteps, agree), howLong);
     t.pass();

@@ -1,10 +1,10 @@
-// What the changes of series leave: which series an id leads to on which day, which are deleted or merged, and their units. The points
-// are in the model of loads, by the first id of each series.
+// A model of changed series: the series that an id refers to on each day, deleted and merged series, and units. The points are in the model of loads,
+// by the first id of each series.
 import type { ChangeStep } from './undo-steps.ts';
 
-/** Whose points an answer has, and what it says of the series. */
+/** The series whose points an answer has, and its facts in the answer. */
 export interface Answering {
-  /** The series whose points they are. */
+  /** The series of the points. */
   series: string;
   /** Its id in the answer. */
   id: string;
@@ -17,9 +17,9 @@ interface ModelSeries {
   /** The last is the present one. */
   ids: string[];
   deletedOn: string | null;
-  /** It is part of another series since that day. */
+  /** Set if it is part of another series, since that day. */
   merged: { into: string; on: string } | null;
-  /** Of today. */
+  /** The present unit. */
   unit: string;
   /** By date; `from` is the unit of the points before it. */
   breaks: { date: string; from: string; declaredOn: string }[];
@@ -28,14 +28,14 @@ interface ModelSeries {
 export class SeriesModel {
   /** By the first id. */
   readonly #all = new Map<string, ModelSeries>();
-  /** Of a series that a load creates. */
+  /** The unit of series that a load creates. */
   readonly #firstUnit: string;
 
   constructor(firstUnit: string) {
     this.#firstUnit = firstUnit;
   }
 
-  /** A load has created the series, unless it was there. */
+  /** Records that a load has created the series, unless it existed. */
   note(series: string): void {
     if (this.#all.has(series)) return;
     this.#all.set(series, {
@@ -56,18 +56,18 @@ export class SeriesModel {
     return this.ids(series).at(-1) ?? series;
   }
 
-  /** The series whose points a load states that names this one. */
+  /** The series that receives the points of a load that names this one. */
   stated(series: string): string {
     return this.#all.get(series)?.merged?.into ?? series;
   }
 
-  /** The same for an id in a file; it may be that of a series still to be created. */
+  /** The same for an id in a file, which may be that of a series to be created. */
   statedBy(id: string): string {
     const [series] = [...this.#all].find(([, { ids }]) => ids.includes(id)) ?? [id];
     return this.stated(series);
   }
 
-  /** A series that can be restored: that one, or another if there is one. */
+  /** A series that can be restored: this one, or another one if there is any. */
   restorable(series: string): string {
     const isGone = ([, { deletedOn, merged }]: [string, ModelSeries]) =>
       deletedOn !== null || merged !== null;
@@ -75,7 +75,7 @@ export class SeriesModel {
     return gone.includes(series) ? series : (gone[0] ?? series);
   }
 
-  /** The unit of today, or that of the series to come. */
+  /** The present unit, or that of a series to be created. */
   unit(series: string): string {
     return this.#all.get(series)?.unit ?? this.#firstUnit;
   }
@@ -84,7 +84,7 @@ export class SeriesModel {
     return this.#all.get(series)?.deletedOn != null;
   }
 
-  /** As data.series has them: a merged series has the day of the merge as that of its deletion. */
+  /** The facts as in data.series: the day of deletion of a merged series is that of the merge. */
   stored(series: string): { deleted_on: string | null; unit: string; breaks: string[] } {
     const { deletedOn, merged, unit, breaks } = this.#of(series);
     return {
@@ -94,7 +94,7 @@ export class SeriesModel {
     };
   }
 
-  /** What answers to an id of the series for a vintage, or with which status it is refused. */
+  /** The series that answers a request by this id for a vintage, or the status of the refusal. */
   answering(series: string, id: string, vintage: string): Answering | number {
     const asked = this.#all.get(series);
     if (asked === undefined) return 404;
@@ -111,7 +111,7 @@ export class SeriesModel {
     };
   }
 
-  /** Makes the change, or leaves all as it is. @returns whether it is possible. */
+  /** Makes the change if it is possible. @returns whether it is. */
   rename(series: string, newId: string): boolean {
     const renamed = this.#served(series);
     if (renamed === undefined || renamed.ids.at(-1) === newId) return false;
@@ -126,7 +126,7 @@ export class SeriesModel {
     return true;
   }
 
-  /** A merged series has its ids back. */
+  /** Gives a merged series its ids back. */
   restore(series: string): boolean {
     const restored = this.#all.get(series);
     if (restored === undefined || (restored.deletedOn === null && restored.merged === null)) return false;
@@ -146,7 +146,7 @@ export class SeriesModel {
     this.#of(series).merged = { into, on: today };
   }
 
-  /** Sets the unit, or declares that it is another one from a date on, or takes the break at the date back. */
+  /** Sets the unit, declares another unit from a date on, or removes the break at the date. */
   setUnit({ kind, date }: ChangeStep, series: string, unit: string, today: string): boolean {
     const changed = this.#served(series);
     if (changed === undefined) return false;
@@ -165,7 +165,7 @@ export class SeriesModel {
     return true;
   }
 
-  /** The series, if it is there by its present id. */
+  /** The series, if it exists by its present id. */
   #served(series: string): ModelSeries | undefined {
     const found = this.#all.get(series);
     return found?.deletedOn === null && found.merged === null ? found : undefined;

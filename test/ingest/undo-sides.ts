@@ -1,5 +1,5 @@
-// An installation and the model that are given the same: loads, releases under embargo, retractions, and changes of series; and what each
-// says then: the stored history, and the answers of data-api by every id.
+// Applies the same loads, releases under embargo, retractions and changes of series to an installation and to the model, and reads the results of
+// both: the stored history, and the answers of data-api by every id.
 import { cancelRelease } from '../../ingest/publisher/releases/release-actions.ts';
 import { declareBreak, removeBreak } from '../../ingest/history/series/break.ts';
 import { deleteSeries, restoreSeries } from '../../ingest/history/series/delete.ts';
@@ -32,11 +32,11 @@ import {
 } from './undo-steps.ts';
 import type { State, States } from './vintages-model.ts';
 
-/** The first day on which anything can be published in a run: later than all days of the runs before. */
+/** The first day of a run: later than all days of earlier runs. */
 const firstDayOf = (run: number): string => addDays('2024-03-01', 30 * (run - 1));
 export const firstDay = firstDayOf(1);
 
-/** Whether a step was refused, and whether it should have been. */
+/** Whether a step was refused, and whether that was expected. */
 export interface Refused {
   found: boolean;
   expected: boolean;
@@ -54,7 +54,7 @@ export class Sides {
   readonly #prefix = `UNDO.${++runs}`;
   readonly #firstDay = firstDayOf(runs);
   readonly #series = new SeriesModel(daily.unit);
-  /** Those that were loaded. */
+  /** The loaded files. */
   readonly #files: WrittenFile[] = [];
   #pending: { releaseNo: number; at: string; file: WrittenLoad }[] = [];
   #renames = 0;
@@ -91,7 +91,7 @@ export class Sides {
     return this.#change(step);
   }
 
-  /** Releases what is due until the noon of the day, each at its instant. */
+  /** Makes the releases due until noon of the day, each at its instant. */
   async #begin(day: string): Promise<void> {
     await this.#release(`${this.today}T18:00:00Z`);
     this.today = day;
@@ -111,7 +111,7 @@ export class Sides {
       if (made.result === 'released') released.push(...made.releases.map(({ releaseNo }) => releaseNo));
       made = await this.#releasing.makeNext();
     }
-    // What a file states is known at its instant: until then series may be merged, so that it has a point twice.
+    // The statements of a file are only known at its instant: series may be merged until then, so that the file has a point twice.
     const read = due.map(({ releaseNo, file }) => ({ releaseNo, file, load: this.#read(file) }));
     const expected = read.filter(({ load }) => load !== null);
     if (released.join() !== expected.map(({ releaseNo }) => releaseNo).join())
@@ -159,7 +159,7 @@ export class Sides {
     return { found, expected };
   }
 
-  /** Nothing of the load can be seen before its instant. */
+  /** Asserts that nothing of the load is visible before its instant. */
   async #accept({ full, tomorrow, series }: EmbargoStep): Promise<Refused> {
     const isTomorrow = tomorrow || this.#hour >= 'T18';
     const at = isTomorrow ? `${addDays(this.today, 1)}T06:00:00Z` : `${this.today}T18:00:00Z`;
@@ -182,7 +182,7 @@ export class Sides {
     return asExpected;
   }
 
-  /** Cancels what is pending, as others of these use the installation after it. */
+  /** Cancels pending releases, as other runs use the installation afterwards. */
   async end(): Promise<void> {
     while (this.#pending.length > 0) await this.#cancel();
   }
@@ -225,7 +225,7 @@ export class Sides {
     return { found, expected: !this.#series.setUnit(step, series, unit, this.today) };
   }
 
-  /** The points that come are a load of the other series. */
+  /** The merged points are a load of the other series. */
   async #merge({ at, by, prefer }: MergeStep): Promise<Refused> {
     const [old, other] = [this.#named(at), this.#named((at + by) % seriesChanged)];
     const [has, gets] = [this.#model.at(old, this.today), this.#model.at(other, this.today)];
@@ -252,7 +252,7 @@ export class Sides {
     return { seriesTimeZone: 'UTC', clock: fakeClock(this.#now), noGateway: true };
   }
 
-  /** A series as the model has it, by its first id. */
+  /** The name of a series in the model, which is its first id. */
   #named(at: number): string {
     return `${this.#prefix}.${at}`;
   }
@@ -262,7 +262,7 @@ export class Sides {
     this.#model.load(loads);
   }
 
-  /** A file in which no point is twice. */
+  /** A file without duplicate points. */
   #written(full: boolean, vintage: string, wished: WishedSeries): WrittenLoad {
     const points = new Set<string>();
     const rows: WrittenRow[] = [];
@@ -281,7 +281,7 @@ export class Sides {
     return { full, vintage, rows };
   }
 
-  /** What the file states now; null if it is refused, as it names a deleted series, or has a point twice. */
+  /** The present statements of the file; null if it is refused because it names a deleted series or has a point twice. */
   #read({ full, vintage, rows }: WrittenLoad): ModelLoad | null {
     const series = new Map<string, Map<string, State>>();
     for (const { id, point, state } of rows) {
@@ -293,7 +293,7 @@ export class Sides {
     return { full, vintage, series };
   }
 
-  /** The stored history of all series, and what it should be. */
+  /** The stored and the expected history of all series. */
   async stored(): Promise<{ found: unknown; expected: unknown }> {
     const days = daysUntil(this.#firstDay, addDays(this.today, 1));
     const expected = this.#model.series.map((series) => ({
@@ -308,7 +308,7 @@ export class Sides {
     return { found, expected: expected.toSorted((a, b) => (a.id < b.id ? -1 : 1)) };
   }
 
-  /** What data-api answers by each id of a series for each of the days up to today, and what it should. */
+  /** The actual and the expected answers of data-api by each id of a series, for each day up to today. */
   async answers(at: number, last?: number): Promise<{ found: unknown; expected: unknown }> {
     const series = this.#named(at % seriesPerLoad);
     const days = daysUntil(this.#firstDay, this.today).slice(last === undefined ? 0 : -last);
@@ -372,7 +372,7 @@ interface Body {
 
 const valueOf = (state: string): string => state.slice(0, state.indexOf('|'));
 
-/** @throws whatever is no refusal. */
+/** @throws every error other than a refusal. */
 async function isRefused(work: () => Promise<unknown>): Promise<boolean> {
   try {
     await work();
@@ -383,7 +383,7 @@ async function isRefused(work: () => Promise<unknown>): Promise<boolean> {
   }
 }
 
-/** The day before the first, the first, and so on until the last. */
+/** The day before the first day, and all days up to the last. */
 function daysUntil(first: string, last: string): string[] {
   const days = [addDays(first, -1)];
   while ((days.at(-1) ?? last) < last) days.push(addDays(days.at(-1) ?? last, 1));

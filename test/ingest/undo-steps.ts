@@ -5,7 +5,7 @@ import type { State, States } from './vintages-model.ts';
 const points = ['2024-01-01 buy', '2024-01-02 buy', '2024-01-04 buy', '2024-01-02 sell'];
 const states: State[] = ['1|', '1|', '2|', '2|', '|', '1|p'];
 export const seriesPerLoad = 8;
-/** Only the first of them are changed, so that the changes meet. */
+/** Only the first of them are changed, so that the changes interact. */
 export const seriesChanged = 3;
 
 const anyStates: fc.Arbitrary<States> = fc
@@ -14,14 +14,14 @@ const anyStates: fc.Arbitrary<States> = fc
   })
   .map((said) => new Map(said));
 
-/** `echoes`: it says again what its day shows, but for some points. `byAlias`: it is named by its first id, which may be that of a merged one. */
+/** `echoes`: restates the state of its day except for some points. `byAlias`: named by its first id, which may be that of a merged series. */
 const anySeries = fc.array(fc.record({ echoes: fc.boolean(), byAlias: fc.boolean(), states: anyStates }), {
   minLength: seriesPerLoad,
   maxLength: seriesPerLoad,
 });
 export type WishedSeries = typeof anySeries extends fc.Arbitrary<infer Series> ? Series : never;
 
-/** Loads of one day are what is difficult. */
+/** Mostly today, as several loads of one day are the difficult case. */
 const anyAge = fc.oneof(fc.constant(0), fc.nat(4));
 
 const common = { nextDay: fc.boolean() };
@@ -29,7 +29,7 @@ const anyLoad = fc.record({
   ...common,
   kind: fc.constant('load' as const),
   full: fc.boolean(),
-  /** Each with how many days before today it was published. A file of several has a column for them. */
+  /** Each with its age in days. A file with several has a column of vintages. */
   vintages: fc.oneof(
     { weight: 4, arbitrary: fc.array(fc.tuple(anyAge, anySeries), { minLength: 1, maxLength: 1 }) },
     {
@@ -42,14 +42,14 @@ const anyLoad = fc.record({
     },
   ),
 });
-/** A file is loaded again, whole or in part: by chance no two files would state the same. */
+/** Loads a file again, completely or in part; by chance no two files would state the same. */
 const anyRepetition = fc.record({
   ...common,
   kind: fc.constant('repeat' as const),
   /** How many files before the newest. */
   age: fc.oneof(fc.constant(0), fc.nat(3)),
   omits: fc.constantFrom(...(['nothing', 'nothing', 'nothing', 'a vintage', 'rows'] as const)),
-  /** With a column for the vintages; otherwise its last vintage alone. */
+  /** With a column of vintages; otherwise only its last vintage. */
   hasColumn: fc.boolean(),
 });
 const anyRetraction = fc.record({
@@ -59,7 +59,7 @@ const anyRetraction = fc.record({
   /** How many loads before the newest. */
   age: fc.nat(5),
 });
-/** It is due this evening or, if that has come, tomorrow morning. */
+/** Due this evening or, if that is past, tomorrow morning. */
 const anyEmbargo = fc.record({
   ...common,
   kind: fc.constant('embargo' as const),
@@ -67,7 +67,7 @@ const anyEmbargo = fc.record({
   full: fc.boolean(),
   series: anySeries,
 });
-/** Evening comes: what is due then is released. */
+/** Moves the clock to the evening and makes the due releases. */
 const anyEvening = fc.record({ nextDay: fc.constant(false), kind: fc.constant('evening' as const) });
 const anyCancellation = fc.record({ ...common, kind: fc.constant('cancel' as const) });
 /** The dates at which units can change. */
@@ -78,14 +78,14 @@ const anyChange = fc.record({
     ...(['rename', 'rename back', 'delete', 'restore', 'restore', 'set', 'break', 'remove break'] as const),
   ),
   at: fc.nat(seriesChanged - 1),
-  /** Of a break. */
+  /** The date of a break. */
   date: fc.constantFrom(...breakDates),
 });
 const anyMerge = fc.record({
   ...common,
   kind: fc.constant('merge' as const),
   at: fc.nat(seriesChanged - 1),
-  /** Into the next of those that are changed, or the one after it. */
+  /** Into the next of the changed series, or the one after it. */
   by: fc.integer({ min: 1, max: seriesChanged - 1 }),
   prefer: fc.constantFrom(undefined, 'old' as const, 'into' as const),
 });
@@ -97,7 +97,7 @@ export type EmbargoStep = typeof anyEmbargo extends fc.Arbitrary<infer Step> ? S
 export type ChangeStep = typeof anyChange extends fc.Arbitrary<infer Step> ? Step : never;
 export type MergeStep = typeof anyMerge extends fc.Arbitrary<infer Step> ? Step : never;
 
-/** Loads and retractions alone, which many of the runs consist of. */
+/** Only loads and retractions, of which many runs consist. */
 const anyLoading = fc.oneof(
   { weight: 3, arbitrary: anyLoad },
   { weight: 2, arbitrary: anyRepetition },
@@ -120,14 +120,14 @@ const anyStep = fc.oneof(
 export type Step = typeof anyStep extends fc.Arbitrary<infer Each> ? Each : never;
 
 const one = (step: fc.Arbitrary<Step>): fc.Arbitrary<Step[]> => step.map((each) => [each]);
-/** Erasures, and retractions that are taken back at once: no load stays out of force, which would have older vintages folded anew. */
+/** Erasures, and retractions that are retracted at once: no load stays inactive, which would cause older vintages to be folded again. */
 const anyUndoing = fc.oneof(
   one(anyLoad),
   one(anyRepetition),
   anyRetraction.map((step): Step[] => (step.erase ? [step] : [step, { ...step, nextDay: false, age: 0 }])),
 );
 
-/** A file, the same once more, and one of the two retracted. */
+/** A file, the same file again, and the retraction of one of the two. */
 const anyRepeating = fc.oneof(
   one(anyLoad),
   fc.tuple(anyRepetition, anyRetraction).map(([repetition, retraction]): Step[] => [

@@ -1,4 +1,4 @@
-// What the tables have of series, and what they should have for what each day shows.
+// The stored and the expected content of the tables for series, given their states on each day.
 import type { Queryable } from '../../kernel/database.ts';
 
 /** The series of the ids, by id: their facts, their points at the end of each day, and what each vintage changed. */
@@ -11,7 +11,7 @@ export async function readStored(
   return row?.found;
 }
 
-/** The same of one series, but for its id and the facts that are not of its points. @param tables what each of the days shows: point → state. */
+/** The expected rows of one series, without its id and the facts that do not depend on its points. @param tables by day: point → state. */
 export function historyOf(days: readonly string[], tables: readonly ReadonlyMap<string, string>[]) {
   const vintages = days.flatMap((day, i) =>
     changeOf(day, tables[i - 1] ?? new Map<string, string>(), tables[i] ?? new Map<string, string>()),

@@ -1,4 +1,4 @@
-// Files that are not trusted are read in a process of their own: whatever they do to it, the publisher goes on.
+// Untrusted files are read in a child process: whatever happens to that process, the publisher continues.
 import { randomUUID } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import test from 'ava';
@@ -47,7 +47,7 @@ async function upload(name: string, content: string | Buffer) {
 const csv = 'date,value\n2024-01-31,1\n2024-02-29,2\n';
 const withinMs = 120_000;
 
-test('a file that takes more memory than a process may have ends that process alone', async (t) => {
+test('a file that exceeds the memory limit ends only the process that reads it', async (t) => {
   const rows = Array.from({ length: 20_000 }, (_, row) =>
     Array.from({ length: 20 }, (__, at) => `${row} ${at}`),
   );
@@ -62,7 +62,7 @@ test('a file that takes more memory than a process may have ends that process al
   t.is((await small.run('read-upload', await upload('a.csv', csv), { withinMs })).length, 1);
 });
 
-test('a file that takes longer than it may is given up', async (t) => {
+test('a file that exceeds the time limit is abandoned', async (t) => {
   const error = await t.throwsAsync(
     children.run('read-upload', await upload('a.csv', csv), { withinMs: 1 }),
     {
@@ -72,7 +72,7 @@ test('a file that takes longer than it may is given up', async (t) => {
   t.regex(error.message, /it took longer than/);
 });
 
-test('a gzip file may be as large unpacked as a file may be, and no larger', async (t) => {
+test('a gzip file may be as large unpacked as any file, and no larger', async (t) => {
   const packed = gzipSync(Buffer.alloc(5 * 1024 * 1024, csv));
   const bomb = { ...(await upload('a.csv.gz', packed)), bytesMax: 4 * 1024 * 1024 };
   const error = await t.throwsAsync(children.run('read-upload', bomb, { withinMs }), {
@@ -83,7 +83,7 @@ test('a gzip file may be as large unpacked as a file may be, and no larger', asy
   t.is((await children.run('read-upload', whole, { withinMs })).length, 1);
 });
 
-test('what is asked for is done in turn, and given up with the reason that was given', async (t) => {
+test('tasks run in turn, and an aborted task fails with the given reason', async (t) => {
   const stopping = new AbortController();
   const file = await upload('a.csv', csv);
   const [first, second] = [

@@ -1,4 +1,4 @@
-// A publisher that is killed while it checks or publishes a table of an upload: nothing is half done, and the next one does it.
+// A publisher is killed while it checks or publishes a table of an upload: nothing is half done, and the next publisher does the work.
 import path from 'node:path';
 import test from 'ava';
 import { openDatabase } from '../../kernel/database.ts';
@@ -26,7 +26,7 @@ test.after.always(async () => {
 });
 
 const url = `http://127.0.0.1:${port}`;
-exempt(url); // the document has the answers of the gateway
+exempt(url); // the document describes the answers of the gateway
 const seal = createSealer(testIdentitySecret, 'publisher');
 const operator: Identity = { ...anonymous, accountId: 'acct_a', sessionId: 'sess_a', operator: true };
 
@@ -70,7 +70,7 @@ const waiting = async () =>
   ).length > 0;
 
 test.serial(
-  'a publisher that is killed while it checks or publishes has done nothing, and the next one does it once',
+  'a publisher killed during a check or a publication has changed nothing, and the next one does it once',
   async (t) => {
     let publisher = await startPublisher();
     const sent = await ask(
@@ -85,7 +85,7 @@ test.serial(
     const before = await state();
     for (const what of ['check', 'publication']) {
       await database.transaction(async (on) => {
-        await on.query('lock table data.published_files in share mode'); // its row is written last
+        await on.query('lock table data.published_files in share mode'); // this row is written last
         const answer = ask('POST', `/v1/operator/uploads/${id}/${what}`, body).catch(() => undefined);
         await until('it waits for the lock', waiting);
         await publisher.end('SIGKILL');
@@ -102,7 +102,7 @@ test.serial(
   },
 );
 
-test.serial('an upload that does not arrive whole is not kept', async (t) => {
+test.serial('an incomplete upload is not stored', async (t) => {
   const target = '/v1/operator/uploads?name=cut.csv';
   const leaving = new AbortController();
   async function* cut() {
@@ -121,7 +121,7 @@ test.serial('an upload that does not arrive whole is not kept', async (t) => {
   t.pass();
 });
 
-test.serial('the publisher deletes uploads that have expired, also those that never arrived', async (t) => {
+test.serial('the publisher deletes expired uploads, including incomplete ones', async (t) => {
   await database.query(
     `insert into embargo.uploads (upload_id, account_id, name, publication, created_at, expires_at)
      values (gen_random_uuid(), 'acct_a', 'a.csv', 'uploads', now(), now())`,

@@ -1,17 +1,17 @@
 // The expected state of a series database after any loads, kept as plain rows in memory: every field of every point, vintage and series.
-// The one rule: what a load states of a point holds until the next statement of it.
+// The only rule: a statement of a load about a point is valid until the next statement about it.
 
 /** `value|status`; without a value, the point is published as missing. */
 export type State = `${string}|${string}`;
-/** Point (`date side`) → what is said of it. */
+/** Point (`date side`) → its stated value. */
 export type States = ReadonlyMap<string, State>;
 
 export interface Load {
   /** The day of publication. */
   vintage: string;
-  /** It states each of its series whole: what it leaves out is deleted. */
+  /** Whether it is complete for each of its series, so that omitted points are deleted. */
   full: boolean;
-  /** Series → the points that it states; a series that it does not mention is not in it. */
+  /** Series → its stated points; only series that the load mentions. */
   series: ReadonlyMap<string, States>;
 }
 
@@ -32,7 +32,7 @@ export interface Counts {
   pointsDeleted: number;
 }
 
-/** A day of data.vintages: what changed between its end and the end of the day before. */
+/** A day of data.vintages: the changes between the end of the previous day and its own end. */
 export interface Vintage extends Omit<Counts, 'pointsUnchanged'> {
   published: string;
   complete: boolean;
@@ -47,10 +47,10 @@ export class SeriesModel {
   rows: Row[] = [];
   /** The last load that changed a point. */
   version: number | undefined;
-  /** What was said: by load, the vintage, whether it was full, and the points. */
+  /** The statements by load: the vintage, whether it was full, and the points. */
   readonly #said: { vintage: string; full: boolean; states: States }[] = [];
 
-  /** The days that changed something, or stated all: by the tables that the days show, and nothing else. */
+  /** The days with changes or complete loads, derived only from the states of the days. */
   get vintages(): Vintage[] {
     const days = [...new Set(this.#said.map(({ vintage }) => vintage))].toSorted();
     const counted = days.map((published, i): Vintage => {
@@ -68,14 +68,14 @@ export class SeriesModel {
     return counted.filter((day) => day.complete || changes(day));
   }
 
-  /** The points that are at the end of a day, by the rows. */
+  /** The points at the end of a day, according to the rows. */
   at(day: string): Map<string, Row> {
     // 'infinity' sorts behind every date.
     const current = this.rows.filter((row) => row.published <= day && row.superseded > day);
     return new Map(current.map((row) => [row.point, row]));
   }
 
-  /** The same by what was said alone: loads folded by vintage, then in the order of loading. */
+  /** The same according to the statements: loads folded by vintage, then in the order of loading. */
   saidAt(day: string): Map<string, State> {
     const table = new Map<string, State>();
     const known = this.#said.filter(({ vintage }) => vintage <= day);
@@ -152,7 +152,7 @@ export class SeriesModel {
     this.#merge(point);
   }
 
-  /** Adjacent rows that state the same are one, as they would be after loads in order. */
+  /** Merges adjacent rows that state the same, as they would be one row after loads in order. */
   #merge(point: string): void {
     const shown = this.rows
       .filter((row) => row.point === point && row.published < row.superseded)
@@ -167,7 +167,7 @@ export class SeriesModel {
     }
   }
 
-  /** The first vintage after the day that was loaded already and says something of the point: what it is, or that it is not. */
+  /** The first loaded vintage after the day with a statement about the point: a value, or that the point does not exist. */
   #nextStatement(vintage: string, point: string): string {
     const later = this.#said.filter(
       (said) => said.vintage > vintage && (said.full || said.states.has(point)),

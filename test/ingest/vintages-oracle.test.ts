@@ -1,5 +1,5 @@
-// Loads at random vintages, in random order, against a model that keeps every row: each field of each point, vintage and
-// series is compared. One load covers several series, so that each round trip tests several histories.
+// Loads of random vintages in random order, compared with a model that stores every row: each field of each point, vintage and series. One load
+// covers several series, so that each round trip tests several histories.
 import test, { type ExecutionContext } from 'ava';
 import fc from 'fast-check';
 import { daily, fileOf, loadCsv, openIngestDatabase, rowCounts } from './loading.ts';
@@ -7,12 +7,12 @@ import { SeriesModel, type Counts, type Load, type State, type States } from './
 
 interface Wish extends Omit<Load, 'series'> {
   isFile: boolean;
-  /** It is in one file with the wish before, which then has a column of vintages. */
+  /** Whether it is in the same file as the previous wish; the file then has a column of vintages. */
   joins: boolean;
   series: {
-    /** Says again what is at the vintage. */
+    /** Whether it restates the state of the vintage. */
     echoes: boolean;
-    /** The points and what is said of them; a series without points is not in the file. */
+    /** The stated points; a series without points is not in the file. */
     states: States;
   }[];
 }
@@ -41,7 +41,7 @@ const anyLoad: fc.Arbitrary<Wish> = fc.record({
   }),
 });
 
-/** What a file had, and what its load counted. */
+/** The content of a file, and the counts of its load. */
 interface Stored {
   loads: readonly Load[];
   found: Counts;
@@ -50,7 +50,7 @@ interface Stored {
 
 let runs = 0;
 
-/** Consecutive wishes that are in one file: each vintage of a file is there once, and all are full or none. */
+/** Groups consecutive wishes into files: each vintage occurs once per file, and all of a file are full or none is. */
 function filesOf(wishes: readonly Wish[]): Wish[][] {
   const files: Wish[][] = [];
   for (const wish of wishes) {
@@ -62,7 +62,7 @@ function filesOf(wishes: readonly Wish[]): Wish[][] {
   return files;
 }
 
-/** Loads a file into the database. @param many the file has its vintages in a column. */
+/** Loads a file into the database. @param many whether its vintages are in a column. */
 async function sent(loads: readonly Load[], many: boolean, isFile: boolean): Promise<Counts> {
   const [first] = loads;
   const csv = csvOf(loads, many);
@@ -76,13 +76,13 @@ async function sent(loads: readonly Load[], many: boolean, isFile: boolean): Pro
   return { pointsNew, pointsRevised, pointsUnchanged, pointsDeleted };
 }
 
-/** Series of the database and of the model, side by side, and the numbers that the database gave to the loads. */
+/** The series of the database and of the model side by side, and the numbers of the loads. */
 class Histories {
   readonly models = new Map<string, SeriesModel>();
   readonly prefix = `ORACLE.${++runs}`;
   #loads = 0;
 
-  /** A series that echoes takes of what is said only which points it leaves out, unless none would be left. */
+  /** For a series that echoes, the stated points only determine which points it omits, unless none would remain. */
   written({ vintage, full, series: wished }: Wish): Load {
     const series = wished.map(({ echoes, states: said }, at): [string, States] => {
       const id = `${this.prefix}.${at}`;
@@ -138,7 +138,7 @@ class Histories {
   }
 }
 
-/** One answer for all; a load is numbered by its place among those of the run, which alone wrote since the last run. */
+/** One result for all; a load is numbered by its position among those of the run, as only this run has written since the last one. */
 const everyRow = `
   with series as (
     select * from data.series where series_id = any($1)
@@ -179,7 +179,7 @@ function csvOf(loads: readonly Load[], many: boolean): string[] {
   return [`series_id,date,side,value,status${many ? ',vintage' : ''}`, ...ordered];
 }
 
-/** What the rows of the model say at a day is what was said by then: the model is right by the simplest reading. */
+/** Checks the model itself: its rows at a day must equal the folded statements up to that day. */
 function checkModel(t: ExecutionContext, histories: Histories): void {
   for (const model of histories.models.values())
     for (const day of ['2024-02-29', ...vintages, '9999-12-31']) {
@@ -189,7 +189,7 @@ function checkModel(t: ExecutionContext, histories: Histories): void {
 }
 
 test.serial(
-  'any loads at any vintages in any order leave every row, of every field, as if each had been kept whole',
+  'any loads of any vintages in any order result in the rows of the model, in every field',
   async (t) => {
     const property = fc.asyncProperty(
       fc.array(anyLoad, { minLength: 1, maxLength: 8, size: 'max' }),
@@ -218,7 +218,7 @@ test.serial(
 );
 
 test.serial(
-  'loading everything again in the order of the vintages changes nothing where no vintage was corrected',
+  'loading everything again in the order of the vintages changes nothing if no vintage was corrected',
   async (t) => {
     const distinctVintages = fc.uniqueArray(anyLoad, {
       minLength: 2,
@@ -246,7 +246,7 @@ test.serial(
   },
 );
 
-/** Every row of the series of a run, their confirmations included; a load is reported by its vintage. */
+/** Every row of the series of a run, including confirmations; a load is identified by its vintage. */
 async function storedRows(prefix: string): Promise<unknown> {
   const rows = await database.query<{ row: string }>(
     `select concat_ws(',', split_part(series_id, '.', 3), kind, x.row) as row
@@ -270,7 +270,7 @@ async function storedRows(prefix: string): Promise<unknown> {
 }
 
 test.serial(
-  'a file of many vintages leaves every row, confirmations included, that its vintages leave one by one',
+  'a file of many vintages results in the same rows, including confirmations, as its vintages one by one',
   async (t) => {
     const file = fc.record({
       full: fc.boolean(),
@@ -299,7 +299,7 @@ test.serial(
   },
 );
 
-test.serial('a vintage is known whole only if every point that it states again is on record', async (t) => {
+test.serial('a vintage counts as recorded only if every restated point is on record', async (t) => {
   const rows = (id: string, ...said: string[]) => [
     'series_id,date,value,vintage',
     ...said.map((each) => `${id},${each}`),
@@ -316,7 +316,7 @@ test.serial('a vintage is known whole only if every point that it states again i
     ),
     made,
   );
-  // The vintage of the 4th now states the second point too, so the older one of the 2nd holds for it until then only.
+  // The vintage of the 4th now also states the second point, so for this point the older vintage of the 2nd is valid only until then.
   const found = await loadCsv(
     database,
     rows(

@@ -1,4 +1,4 @@
-// Shared by the tests of the watched folder: a real folder, a clock that decides when a file is complete, and a watch by the publisher's role.
+// Shared by the tests of the watched folder: a real folder, a clock that decides when a file is complete, and a watch with the publisher's role.
 import { existsSync, mkdtempSync, readdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -16,39 +16,39 @@ export interface WatchedFolder {
   directory: string;
   watch: InboxWatch;
   put(name: string, text: string | Buffer): void;
-  /** What is in the folder, or in one of it; what is hidden and almanac.yml are left out. */
+  /** The files of the folder or of a subfolder, without hidden ones and almanac.yml. */
   names(folder?: string): string[];
   read(name: string): string;
   has(name: string): boolean;
   look(): Promise<void>;
-  /** Looks until what is there now was taken, as nobody writes to it. */
+  /** Scans until all present files are complete and processed, as nothing writes to them. */
   settle(): Promise<void>;
   /** The report of a rejected file. */
   report(name: string): string;
-  /** A watch of another process. */
+  /** A watch like that of another process. */
   another(): InboxWatch;
 }
 
 export interface Watching {
-  /** As the owner. */
+  /** Connected as the owner. */
   database: Database;
-  /** By the role of a publisher. */
+  /** Connected with the role of a publisher. */
   publisher: Database;
   clock: FakeReleaseClock;
-  /** A folder of its own, with this almanac.yml. */
+  /** A new folder with this almanac.yml. */
   folder(description?: string, more?: Partial<InboxDeps>): WatchedFolder;
   /** The published values of a series, by date. */
   values(id: string): Promise<(string | null)[]>;
   /** The numbers of the loads of a file. */
   loadsOf(file: string): Promise<number[]>;
-  /** The publisher's database; before each statement of that text `act` is called with its values, and may fail it. */
+  /** The publisher's database. Before each statement that matches, `act` is called with its values, and may make it fail. */
   onStatement(statement: RegExp, act: (values: readonly unknown[]) => void | Promise<void>): Database;
 }
 
-/** Of a process that is not stopped. */
+/** The signal of a process that is not stopping. */
 export const never = new AbortController().signal;
 
-/** @param url of a database of the test file's own. */
+/** @param url of the test file's own database. */
 export function startWatching(test: TestFn, url: string, now: string): Watching {
   const options = { applicationName: 'test', statementTimeoutMs: 0 };
   const database = openDatabase(url, silentLog, options);
@@ -86,7 +86,7 @@ export function startWatching(test: TestFn, url: string, now: string): Watching 
       const inFolder = (name: string) => path.join(directory, name);
       if (description !== undefined) writeFileSync(inFolder('almanac.yml'), description);
       const deps = { database: publisher, clock, log: silentLog, directory, seriesTimeZone: 'UTC' };
-      // Here, so that a test can reach into its statements.
+      // In this process, so that a test can intercept its statements.
       const watchOf = (own: InboxDeps) =>
         new InboxWatch({ ...own, work: (file, begun, signal) => workOn(own, file, begun, signal) });
       const watch = watchOf({ ...deps, ...more });
@@ -112,7 +112,7 @@ export function startWatching(test: TestFn, url: string, now: string): Watching 
   };
 }
 
-/** A description with one entry, of monthly series in files of this name with the columns Date and Value. */
+/** A description with one entry: monthly series in files with this name and the columns Date and Value. */
 export const monthlySeries = (name: string, file: string, id: string, ...more: string[]) =>
   [
     ...['version: 1', `name: ${name}`, 'tables:', `  - file: "${file}"`, '    header: 1', '    first: 2'],
@@ -133,7 +133,7 @@ export const csv = (...values: (number | string)[]) =>
     '\n',
   );
 
-/** SDMX-CSV without anything doubtful: a series with the dimension CURRENCY. */
+/** Unambiguous SDMX-CSV: a series with the dimension CURRENCY. */
 export const sure = (id: string, value: number) =>
   [
     'DATAFLOW,FREQ,CURRENCY,TIME_PERIOD,OBS_VALUE,OBS_STATUS,UNIT_MEASURE',

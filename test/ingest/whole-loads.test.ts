@@ -30,7 +30,7 @@ test.serial('the same file twice changes nothing: no row, no version, no vintage
   t.deepEqual([await rowCounts(database), await seriesRow(database, 'TWICE')], before);
 });
 
-test.serial('a file is loaded as a stream is, in whatever order its dates come', async (t) => {
+test.serial('a file is loaded with the same result as a stream, in any order of dates', async (t) => {
   const rows = [
     'UP,2024-01-01,1',
     'DOWN,2024-01-09,2',
@@ -72,7 +72,7 @@ test.serial('a dry run reports what would happen and stores nothing', async (t) 
 });
 
 test.serial(
-  '--full deletes what the file leaves out as of the vintage, and only in the series of the file',
+  '--full deletes the points that the file omits as of the vintage, only in the series of the file',
   async (t) => {
     const csv = (rows: string[]) => ['series_id,date,value', ...rows];
     await loadCsv(database, csv(['FULL.A,2024-01-01,1', 'FULL.A,2024-01-02,2', 'FULL.B,2024-01-01,9']), {
@@ -103,7 +103,7 @@ test.serial('a column that is empty in a --full wide file deletes all points of 
   t.deepEqual(await published(database, 'E.B'), {});
 });
 
-test.serial('a vintage may be a period, and none may lie in the future', async (t) => {
+test.serial('a vintage can be a period, and must not be in the future', async (t) => {
   await loadCsv(database, 'series_id,date,value\nPERIOD,2024-01-01,1', { ...made, vintage: '2024-02' });
   t.like(await seriesRow(database, 'PERIOD'), { last_updated: '2024-02-29' });
   const failure = await failureOf(loadCsv(database, 'series_id,date,value', { vintage: '2024-07-01' }));
@@ -125,7 +125,7 @@ test.serial('a vintage column loads every vintage of the file, whatever the orde
   t.like(await loadCsv(database, csv), { pointsNew: 0, pointsRevised: 0, pointsUnchanged: 4 });
 });
 
-test.serial('gzip is read whatever the file is called, and a cut file stores nothing', async (t) => {
+test.serial('gzip is read whatever the name of the file; a truncated file stores nothing', async (t) => {
   const folder = mkdtempSync(path.join(tmpdir(), 'almanac-test-'));
   const whole = gzipSync('series_id,date,value\nZIP,2024-01-01,1\n');
   writeFileSync(path.join(folder, 'whole.csv'), whole);
@@ -137,7 +137,7 @@ test.serial('gzip is read whatever the file is called, and a cut file stores not
   t.regex(failure.message, /damaged or cut short/);
 });
 
-test.serial('an input that breaks off midway leaves nothing behind, and the next load works', async (t) => {
+test.serial('a truncated input leaves nothing behind, and the next load works', async (t) => {
   const before = await rowCounts(database);
   async function* breaking() {
     yield Buffer.from('series_id,date,value\n');
@@ -172,7 +172,7 @@ test.serial('a load whose server connection is cut leaves nothing behind', async
 });
 
 test.serial(
-  'a confirmation covers a run of dates, broken only by a point that the load leaves out',
+  'a confirmation covers a range of dates, interrupted only by points that the load omits',
   async (t) => {
     const rows = (days: number[]) => [
       'series_id,date,value',
@@ -241,7 +241,7 @@ test.serial('every load is recorded with its source, its vintage and its result'
   ]);
 });
 
-test.serial('loads started at once take turns: each sees what the previous one stored', async (t) => {
+test.serial('concurrent loads run in turn: each sees the result of the previous one', async (t) => {
   const values = ['1', '2', '3', '4'];
   const summaries = await Promise.all(
     values.map((value) => loadCsv(database, `series_id,date,value\nTURN,2024-01-01,${value}`, made)),

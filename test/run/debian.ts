@@ -1,10 +1,10 @@
-// What a run of tests needs of the system: programs on the PATH and a font. Installs what is missing, on Debian and as root.
+// The system requirements of a test run: programs on the PATH and a font. Installs missing ones on Debian, as root.
 import { spawnSync } from 'node:child_process';
 import { accessSync, constants, existsSync } from 'node:fs';
 import path from 'node:path';
 import { findFont } from '../../data-api/charts/png.ts';
 
-/** @returns where the program is. @throws Error that says what to install where it cannot. */
+/** @returns the path of the program. @throws Error that names the package to install, if it cannot be installed here. */
 export function needProgram(program: string, ...debianPackages: readonly string[]): string {
   const found = findProgram(program);
   if (found !== undefined) return found;
@@ -15,7 +15,7 @@ export function needProgram(program: string, ...debianPackages: readonly string[
   return installed;
 }
 
-/** A font that charts can be drawn with as PNG. @throws Error that says what to install where it cannot. */
+/** Requires a font for charts as PNG. @throws Error that names the package to install, if it cannot be installed here. */
 export function needFont(): void {
   if (findFont() === undefined) install('a sans-serif font', ['fonts-dejavu-core']);
 }
@@ -25,16 +25,16 @@ export function canInstall(): boolean {
   return existsSync('/etc/debian_version') && process.getuid?.() === 0;
 }
 
-/** Installs packages of Debian. @param what they are for. @throws Error that says what to install where it cannot. */
+/** Installs Debian packages. @param what their purpose. @throws Error that names the packages, if they cannot be installed here. */
 export function install(what: string, debianPackages: readonly string[]): void {
   const packages = debianPackages.join(' ');
   if (!canInstall())
     throw new Error(`The tests need ${what}: install it (Debian: apt-get install ${packages}).`);
   process.stdout.write(`Installing ${packages} for the tests …\n`);
-  // Debian starts a service after installing it; policy-rc.d is left alone, the tests never connect to that one.
+  // Debian starts a service after installing it. policy-rc.d is not changed, as the tests never connect to that service.
   for (const args of [
     ['update', '-qq'],
-    // Another lane of CI may be installing.
+    // Another CI job on this machine may be installing.
     ['install', '-y', '-qq', '--no-install-recommends', '-o', 'DPkg::Lock::Timeout=300', ...debianPackages],
   ]) {
     const result = spawnSync('apt-get', args, { stdio: ['ignore', 'ignore', 'inherit'] });
@@ -52,6 +52,6 @@ function isExecutable(file: string): boolean {
     accessSync(file, constants.X_OK);
     return true;
   } catch {
-    return false; // it is not there, or is no program
+    return false; // it does not exist, or is not a program
   }
 }

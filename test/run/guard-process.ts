@@ -9,9 +9,9 @@ import { scratchDirectory } from './scratch.ts';
 
 const [mark = ''] = process.argv.slice(2);
 const directory = makeDirectory();
-// A shutdown of the machine, say, signals the runner too, and the guard goes when the runner has gone.
+// A shutdown of the machine, for example, also signals the runner; the guard ends after the runner has ended.
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => undefined);
-// Nobody may be there any more to read these.
+// The reader of these streams may have ended.
 process.stdout.on('error', () => undefined);
 process.stderr.on('error', () => undefined);
 process.stdout.write(`${directory}\n`);
@@ -32,7 +32,7 @@ function makeDirectory(): string {
   return made;
 }
 
-/** The System V segments of servers that were killed: PostgreSQL notes its own in the seventh line of its lock file. */
+/** The System V segments of killed servers: PostgreSQL records its segment in the seventh line of its lock file. */
 function sharedMemory(): string[] {
   const lockFiles = readdirSync(directory, { recursive: true, encoding: 'utf8' }).filter(
     (name) => path.basename(name) === 'postmaster.pid',

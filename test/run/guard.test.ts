@@ -1,4 +1,4 @@
-// A run leaves nothing behind, however it ends: its guard ends all its processes and removes its directory.
+// However a run ends, it leaves nothing behind: its guard ends all its processes and removes its directory.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
@@ -10,7 +10,7 @@ import { startGuard } from './guard.ts';
 import { endProcesses, processesOf, type Run } from './run-processes.ts';
 import { until, within } from './until.ts';
 
-// Starts a guard and processes that are hard to end, and says where; then it goes on for ever.
+// Starts a guard and processes that are hard to end, prints the directory, and then runs for ever.
 const runner = `
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -27,7 +27,7 @@ process.stdout.write(JSON.stringify({ mark, directory }) + '\\n');
 setInterval(() => undefined, 1e6);
 `;
 
-/** Starts a run with five such processes, each known by another sign. */
+/** Starts a run with five such processes, each recognised by a different sign. */
 async function startRun(t: ExecutionContext): Promise<{ run: Run; kill: () => Promise<void> }> {
   const child = spawn(process.execPath, ['--input-type=module', '--eval', runner], {
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -45,20 +45,20 @@ async function startRun(t: ExecutionContext): Promise<{ run: Run; kill: () => Pr
   return { run, kill };
 }
 
-/** A look at all processes of the machine takes its time: not too often. */
+/** Listing all processes of the machine takes a while, so this is not done too often. */
 async function sleepsOf(run: Run): Promise<number> {
   await pause(50);
   return processesOf(run).filter(({ command }) => command.startsWith('sleep 600')).length;
 }
 
-test('a run whose runner is killed leaves no process, detached, orphaned, deaf, without its environment or stopped, and no directory', async (t) => {
+test('a run whose runner is killed leaves no directory and no process, even a detached, orphaned, deaf or stopped one, or one without its environment', async (t) => {
   const { run, kill } = await startRun(t);
   await kill();
   await until('its directory is gone', () => !existsSync(run.directory));
   t.deepEqual(processesOf(run), []);
 });
 
-test('the end of one run does not touch another', async (t) => {
+test('the end of one run does not affect another', async (t) => {
   const [one, other] = await Promise.all([startRun(t), startRun(t)]);
   const before = processesOf(other.run).length;
   await one.kill();
@@ -67,7 +67,7 @@ test('the end of one run does not touch another', async (t) => {
   t.true(existsSync(other.run.directory));
 });
 
-test('a run that ends by itself leaves as little', async (t) => {
+test('a run that ends by itself also leaves nothing', async (t) => {
   const guard = await startGuard();
   t.teardown(guard.end);
   const env = { ...process.env, ...guard.env };

@@ -1,7 +1,7 @@
 // Runs the suite repeatedly, ends each run by a random signal at a random moment, and reports leftovers: processes,
 // files, shared memory, ports. Exits with 1 if there are any. Linux only.
 // Usage: node test/run/killed-runs.ts [--runs N] [--seed N] [--within SECONDS] [--at-once N] [--alone] [-- arguments of the suite]
-// With --alone every new file in /tmp, /var/tmp or /dev/shm counts as a run's, too: for machines that nobody else uses.
+// With --alone, every new file in /tmp, /var/tmp or /dev/shm also counts as a run's; for machines that nobody else uses.
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -25,7 +25,7 @@ const { values, positionals } = parseArgs({
   },
 });
 const seed = Number(values.seed ?? Math.floor(Math.random() * 2 ** 32));
-/** What a run that was asked to end may take until nothing is left of it: types and lint may be under way. */
+/** How long a run may take to end completely: a type check or lint may be running. */
 const goneWithinMs = 60_000;
 const ownPrefix = 'almanac-killed-';
 
@@ -97,7 +97,7 @@ async function leavesNothing({ number, afterMs, signal, target }: Plan): Promise
   return left.length === 0;
 }
 
-/** What there is of the run now, in words. */
+/** The present remains of the run, in words. */
 function remains(run: Run, before: ReadonlySet<string>, held: readonly Holding[]): string[] {
   const processes = processesOf(run).map(({ pid, command }) => `process ${pid}: ${command}`);
   const names = readdirSync(run.directory).filter((name) => name !== 'node-compile-cache'); // npm's own
@@ -109,7 +109,7 @@ function remains(run: Run, before: ReadonlySet<string>, held: readonly Holding[]
   ];
 }
 
-/** Files where everybody may leave some. Only where nobody else does they are known to be a run's. */
+/** Files in shared directories. They can be attributed to a run only if nobody else uses the machine. */
 function commonFiles(): string[] {
   if (!values.alone) return [];
   return ['/tmp', '/var/tmp', '/dev/shm']
@@ -117,13 +117,13 @@ function commonFiles(): string[] {
     .filter((file) => !path.basename(file).startsWith(ownPrefix));
 }
 
-/** Something that the system keeps for a process, and perhaps longer than the process lives. */
+/** A system resource that may outlive its process. */
 interface Holding {
   what: string;
   isThere(): boolean;
 }
 
-/** What the processes of the run hold now. */
+/** The resources that the processes of the run use now. */
 function holdings(run: Run): Holding[] {
   const sockets = new Map(listeningSockets().map(({ inode, port }) => [`socket:[${inode}]`, port]));
   const isOpen = (port: number) => listeningSockets().some((socket) => socket.port === port);

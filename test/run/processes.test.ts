@@ -1,10 +1,10 @@
-// Processes that tests start: what keeps a test file from ending, and what does not.
+// Processes that tests start: which ones keep a test file from ending.
 import { spawnSync } from 'node:child_process';
 import path from 'node:path';
 import test from 'ava';
 import { projectRoot } from '../../kernel/project.ts';
 
-/** Starts a program that does nothing, and then does this with it, as a process that waits for nothing else. @returns its exit code. */
+/** Runs this code with an idle program, in a process that waits for nothing else. @returns the exit code of that process. */
 function codeOf(rest: string): number | null {
   const processes = JSON.stringify(path.join(projectRoot, 'test/run/processes.ts'));
   const script = `
@@ -14,7 +14,7 @@ function codeOf(rest: string): number | null {
   return spawnSync(process.execPath, ['--input-type=module', '--eval', script]).status;
 }
 
-test('whoever waits until a process exits is not ended before, and a process that nobody waits for keeps no test file', (t) => {
+test('a process keeps a test file from ending only while the file waits for its exit', (t) => {
   t.is(codeOf('process.exitCode = await child.exit();'), 0);
   t.is(codeOf('await child.end();'), 0);
   t.is(codeOf('await child.ended;'), 13, 'of Node: what it awaits can never come');

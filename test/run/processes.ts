@@ -8,32 +8,32 @@ export interface Child {
   /** Everything it has printed until now. */
   output(): string;
   /**
-   * Settles when it has ended and all that it printed was read: its exit code, or null where a signal ended it. This promise alone keeps no
-   * test file from ending: it is for those who wait for something else too.
+   * Settles when it has ended and all its output was read: its exit code, or null if a signal ended it. Waiting only for this promise does not keep a
+   * test file from ending, so use it next to another wait.
    */
   ended: Promise<number | null>;
-  /** Waits until it has ended by itself. @returns as `ended`. @throws Error that names it where it does not end by then. */
+  /** Waits until it has ended by itself. @returns as `ended`. @throws Error that names it, if it does not end in time. */
   exit(withinMs?: number): Promise<number | null>;
-  /** Sends the signal, also to one that is stopped, and waits. @throws Error where it goes on and has to be killed. */
+  /** Sends the signal, also to a stopped process, and waits. @throws Error if the process continues and has to be killed. */
   end(signal?: NodeJS.Signals, withinMs?: number): Promise<number | null>;
 }
 
 export interface ServingChild extends Child {
-  /** What it said when it began to serve. */
+  /** Its output when it began to serve. */
   ready: RegExpExecArray;
 }
 
 export interface ChildOptions extends Omit<SpawnOptions, 'stdio'> {
-  /** For people. */
+  /** Its name, for messages. */
   name: string;
-  /** Is given what it prints, as it comes. */
+  /** Receives its output as it arrives. */
   onOutput?: (text: string) => void;
 }
 
-/** Those that live; of one test file, as each has modules of its own. */
+/** The running processes of this test file; each test file has its own modules. */
 const living = new Set<Child>();
 
-/** Ends every process that this test file has started and not ended, those that do not serve yet as well. For its last teardown. */
+/** Ends every process that this test file has started and not ended, including those that do not serve yet. For its last teardown. */
 export async function endChildren(): Promise<void> {
   await Promise.all([...living].map((child) => child.end('SIGKILL')));
 }
@@ -53,13 +53,13 @@ export function startChild(
     output += chunk.toString();
     onOutput?.(chunk.toString());
   };
-  // A process that a test forgets does not keep its test file from ending: the run goes on, names it at its end, and fails.
+  // A process that a test forgets does not keep its test file from ending: the run continues, names the process at its end, and fails.
   child.unref();
   for (const stream of [child.stdout, child.stderr]) {
     stream.on('data', hear);
     (stream as Socket).unref();
   }
-  child.once('error', hear); // a program that is not there; `close` follows
+  child.once('error', hear); // the program does not exist; `close` follows
   const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
   const started: Child = {
     process: child,
@@ -82,7 +82,7 @@ export function startChild(
   return started;
 }
 
-/** Starts a program and waits until it says that it serves. @throws Error with what it printed where it does not; it has ended then. */
+/** Starts a program and waits until it reports that it serves. @throws Error with its output if it does not; it has ended then. */
 export async function startServing(
   ready: RegExp,
   program: string,

@@ -1,8 +1,8 @@
-// The processes of a test run, found among all of this machine, and their end. Hides how each system lists them.
+// Finds the processes of a test run among all processes of this machine, and ends them. Wraps the differences between systems.
 //
-// A process belongs to a run by a variable of its environment, which every child inherits, detached or not and whoever its parent
-// is now; process groups and sessions would miss PostgreSQL, which has sessions of its own. PostgreSQL's backends and redis-server
-// write their titles over their environment; those are found by their working directory, which is below the run's.
+// A process belongs to a run by a variable of its environment, which every child inherits, even if it is detached or has another parent now. Process
+// groups and sessions would miss PostgreSQL, which has its own sessions. PostgreSQL's backends and redis-server overwrite their environment with
+// their titles; they are found by their working directory, which is below the run's.
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, readdirSync, readlinkSync } from 'node:fs';
 import path from 'node:path';
@@ -16,16 +16,16 @@ export interface Run {
 
 export interface RunProcess {
   pid: number;
-  /** Its words, for people. */
+  /** Its command line, for messages. */
   command: string;
 }
 
-/** What a PostgreSQL that is asked to stop may take before it is killed. */
+/** How long PostgreSQL may take to stop before it is killed. */
 const stopWithinMs = 10_000;
 const giveUpAfterMs = 30_000;
 const betweenLooksMs = 50;
 
-/** The processes of the run that live, but for this one. */
+/** The running processes of the run, except this one. */
 export function processesOf({ mark, directory }: Run): RunProcess[] {
   if (!existsSync('/proc/self/environ')) return processesByPs(mark);
   const found: RunProcess[] = [];
@@ -36,7 +36,7 @@ export function processesOf({ mark, directory }: Run): RunProcess[] {
       if (isMarked || isBelow(readlinkSync(`/proc/${pid}/cwd`), directory))
         found.push({ pid, command: commandOf(pid) });
     } catch {
-      // it has ended, or is somebody else's
+      // it has ended, or belongs to another user
     }
   }
   return found;
@@ -46,12 +46,12 @@ function commandOf(pid: number): string {
   return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').trim().slice(0, 200);
 }
 
-/** Linux says of a directory that is gone where it was, and that it is gone. */
+/** For a deleted directory, Linux reports its former path and that it is deleted. */
 function isBelow(place: string, directory: string): boolean {
   return `${place.replace(/ \(deleted\)$/, '')}${path.sep}`.startsWith(directory + path.sep);
 }
 
-/** Where there is no /proc: the mark alone, as ps shows it. */
+/** Without /proc: only the mark, as shown by ps. */
 function processesByPs(mark: string): RunProcess[] {
   const { stdout } = spawnSync('ps', ['-A', '-E', '-ww', '-o', 'pid=,command='], {
     encoding: 'utf8',
@@ -68,8 +68,8 @@ function processesByPs(mark: string): RunProcess[] {
 }
 
 /**
- * Ends the processes of the run, also those that are stopped and those that are started meanwhile. PostgreSQL is asked to stop, so
- * that it gives its shared memory back; all others are killed. @returns those that live on all the same.
+ * Ends the processes of the run, including stopped ones and ones started meanwhile. PostgreSQL is asked to stop, so that it releases its shared
+ * memory; all others are killed. @returns those that are still running.
  */
 export async function endProcesses(run: Run): Promise<RunProcess[]> {
   const beganAtMs = performance.now();
@@ -81,7 +81,7 @@ export async function endProcesses(run: Run): Promise<RunProcess[]> {
       if (tookMs < stopWithinMs && isPostgres(pid)) report(pid, 'SIGQUIT', 'SIGCONT');
       else report(pid, 'SIGKILL');
     }
-    // A process that was just being started when the others ended is seen by the second look.
+    // The second pass finds processes that were just being started during the first.
     quiet = found.length === 0 ? quiet + 1 : 0;
     if (quiet === 2 || tookMs > giveUpAfterMs) return found;
     await pause(betweenLooksMs);

@@ -1,5 +1,5 @@
-// The servers of a test run: a private PostgreSQL with a migrated template, and a private Redis, on free ports of the
-// loopback interface. Hides where they come from and how they start and stop.
+// The servers of a test run: a private PostgreSQL with a migrated template, and a private Redis, on free ports of the loopback interface. Finds,
+// starts and stops them.
 import path from 'node:path';
 import pg from 'pg';
 import { startEmbeddedPostgres } from '../../embedded/postgres.ts';
@@ -14,7 +14,7 @@ import { needFont, needProgram } from './debian.ts';
 const templateDatabase = 'almanac_template';
 
 export interface Servers {
-  /** What the tests find them by: to be added to the environment of AVA. */
+  /** The variables by which tests find them, to be added to the environment of AVA. */
   env: {
     TEST_POSTGRES_URL: string;
     TEST_REDIS_URL: string;
@@ -25,15 +25,15 @@ export interface Servers {
   stop(): Promise<void>;
 }
 
-// What a test writes need not outlive the machine: nothing waits for the disk, and the log stays small. No database lives long
-// enough to need a vacuum, and a test's answer must not depend on whether one came by.
+// Test data need not survive a crash of the machine: nothing waits for the disk, and the log stays small. No database exists long enough to need a
+// vacuum, and the result of a test must not depend on whether one has run.
 const settings = {
   ...{ fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_wal_size: '128MB' },
   autovacuum: 'off',
 };
 
 /**
- * @param directory where PostgreSQL's data goes; the user that it runs as must be able to enter it.
+ * @param directory for PostgreSQL's data; the user that it runs as must be able to enter it.
  * @param asInProduction adds a streaming replica, and a Redis Cluster.
  */
 export async function startServers(directory: string, asInProduction = false): Promise<Servers> {
@@ -55,15 +55,15 @@ export async function startServers(directory: string, asInProduction = false): P
 }
 
 /**
- * A commit waits until the replica has it, so that rows which a test writes by itself, not by a load, are there at once. That a replica
- * lags is tested elsewhere.
+ * A commit waits until the replica has applied it, so that rows that a test writes directly, not by a load, are visible there at once. Other tests
+ * cover a replica that lags.
  */
 async function startProductionServers(directory: string): Promise<Servers> {
   const over = new AbortController();
   const redis = await startRedis();
   const cluster = await startRedisCluster();
   const primary = await startPostgresUnit(directory, over.signal);
-  // As for one server; the replica is a copy, and has them too.
+  // The same as for a single server; the replica is a copy and has them too.
   await run(primary.url, [
     ...['fsync', 'full_page_writes', 'autovacuum'].map((name) => `alter system set ${name} = off`),
     'select pg_reload_conf()',
@@ -103,7 +103,7 @@ async function run(url: string, statements: readonly string[]): Promise<void> {
   }
 }
 
-/** PostgreSQL alone, with the migrated template. @param directory as of `startServers`. */
+/** Only PostgreSQL, with the migrated template. @param directory as for `startServers`. */
 export async function startPostgres(directory: string): Promise<{ url: string; stop(): Promise<void> }> {
   const postgres = await startEmbeddedPostgres(directory, settings);
   try {
@@ -115,7 +115,7 @@ export async function startPostgres(directory: string): Promise<{ url: string; s
   return postgres;
 }
 
-/** Makes the template anew: migrated, with the roles of the services. */
+/** Recreates the template: migrated, with the roles of the services. */
 export async function makeTemplate(serverUrl: string): Promise<void> {
   const client = new pg.Client({ connectionString: serverUrl });
   await client.connect();

@@ -1,4 +1,4 @@
-// The search for secrets at the end of the run finds a secret wherever it is.
+// The search for secrets at the end of a run finds a secret in every place.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';

@@ -1,5 +1,5 @@
-// Searches everything that the run leaves behind for secrets: every row of every test database, every log line of
-// every service, the contents of Redis. The files are in TEST_TRACES, a directory of the run.
+// Searches everything that a run has written for secrets: every row of every test database, every log line of every service, the content of Redis.
+// The files are in TEST_TRACES, a directory of the run.
 import { appendFileSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { threadId } from 'node:worker_threads';
@@ -12,7 +12,7 @@ const own = `${process.pid}-${threadId}`;
 const secretsFile = 'secrets-';
 const leastSecretLength = 12;
 
-/** Notes a password, a session's or a mailed token, that must be found nowhere at the end of the run. @returns it. */
+/** Records a password, or the token of a session or a mail, which must not be found at the end of the run. @returns it. */
 export function noteSecret(secret: string): string {
   if (directory !== undefined && secret.length >= leastSecretLength) {
     appendFileSync(path.join(directory, `${secretsFile}${own}`), `${JSON.stringify(secret)}\n`);
@@ -23,7 +23,7 @@ export function noteSecret(secret: string): string {
 const linesAtOnce = 200;
 const lines: string[] = [];
 
-/** Where the services that tests start write their log lines. */
+/** The file for the log lines of the services that tests start. */
 export const logTrace = {
   write(line: string): void {
     lines.push(line);
@@ -39,12 +39,12 @@ function writeLines(): void {
   lines.length = 0;
 }
 
-/** Keeps the log lines among what a process printed; greetings and new keys that a command prints on purpose are not log lines. */
+/** Stores the log lines of a process's output; greetings and new keys, which commands print on purpose, are not log lines. */
 export function keepLogLines(output: string): void {
   for (const line of output.split('\n')) if (line.startsWith('{"level":')) logTrace.write(`${line}\n`);
 }
 
-/** Keeps all rows of a database, before it is dropped. */
+/** Stores all rows of a database before it is dropped. */
 export async function keepRows(databaseUrl: string): Promise<void> {
   if (directory === undefined) return;
   const client = new pg.Client({ connectionString: databaseUrl });
@@ -66,7 +66,7 @@ export async function keepRows(databaseUrl: string): Promise<void> {
   }
 }
 
-/** All keys and values of a Redis, a line each. */
+/** All keys and values of a Redis, one line each. */
 export async function readRedis(url: string): Promise<string> {
   const { createClient } = await import('redis'); // 50 ms of CPU, which no test file that imports this module need spend
   const client = createClient({ url });
@@ -87,7 +87,7 @@ export async function readRedis(url: string): Promise<string> {
   }
 }
 
-// Whatever has the form of one is one, whether or not somebody noted it.
+// Text in the format of a secret counts as one, whether or not it was recorded.
 const forms: [what: string, form: RegExp][] = [
   ['an API key', /pk_live_[0-9A-Za-z]{42}/g],
   ['a session token', /sess_[a-z2-7]{16}\.[\w-]{43}/g],
@@ -98,11 +98,11 @@ const forms: [what: string, form: RegExp][] = [
 
 export interface Leak {
   what: string;
-  /** The file of the trace, and its line. */
+  /** The file and line where it was found. */
   where: string;
 }
 
-/** Looks for secrets in all that the run left. @param texts more of it, by name. */
+/** Searches everything that the run has written for secrets. @param texts further texts, by name. */
 export function findLeaks(
   traces: string,
   texts: readonly { name: string; text: string }[],
@@ -113,7 +113,7 @@ export function findLeaks(
     .filter((name) => name.startsWith(secretsFile))
     .flatMap((name) => read(name).trim().split('\n'));
   const secrets = new Set(noted.map((line) => JSON.parse(line) as string));
-  // Most are one word of these letters: found by reading each word once, however many secrets there are.
+  // Most secrets are a single word of these letters, so each word is looked up once, however many secrets there are.
   const isWord = /^[\w-]+$/;
   const sentences = [...secrets].filter((secret) => !isWord.test(secret));
   const leaks: Leak[] = [];

@@ -1,11 +1,11 @@
-// Polls a condition, and fails with its name after a time limit: no test waits without a bound.
+// Polls a condition, and fails with its name after a time limit, so that no test waits for ever.
 import { setTimeout as pause } from 'node:timers/promises';
 
 const pollEveryMs = 5;
 
 /**
- * Resolves once the condition holds. @param what names it. @param withinMs ends a wait that would never end; it decides no result.
- * @throws Error that names the condition where it does not hold by then.
+ * Resolves once the condition holds. @param what names it. @param withinMs ends a wait that would never end; results do not depend on it.
+ * @throws Error that names the condition, if it does not hold in time.
  */
 export async function until(
   what: string,
@@ -19,7 +19,7 @@ export async function until(
   }
 }
 
-/** What a promise comes to. @throws Error that names it where it is not settled within so many ms. */
+/** The result of a promise. @throws Error that names it, if it is not settled within this many ms. */
 export async function within<T>(what: string, promise: Promise<T>, ms = 60_000): Promise<T> {
   const ended = new AbortController();
   const late = pause(ms, undefined, { signal: ended.signal }).then(() => {
@@ -33,7 +33,7 @@ export async function within<T>(what: string, promise: Promise<T>, ms = 60_000):
   }
 }
 
-/** Resolves with what is found, once there is something. @param what names it. @throws Error as `until` does. */
+/** Resolves with the first value that is found. @param what names it. @throws Error as `until` does. */
 export async function untilThere<T>(
   what: string,
   find: () => T | undefined | Promise<T | undefined>,

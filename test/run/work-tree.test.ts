@@ -1,4 +1,4 @@
-// A test run names the files that its tests leave in the project.
+// A test run reports the files that its tests leave in the project.
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -33,7 +33,7 @@ test('new and changed files are named, earlier and ignored ones are not', (t) =>
   t.deepEqual(leftInWorkTree(directory, before).toSorted(), ['?? sub/almanac-rejects.csv', 'AM source.ts']);
 });
 
-test('a folder that is not a repository has no files to name', (t) => {
+test('a folder that is not a repository has no files to report', (t) => {
   const { directory } = makeRepository(t);
   t.is(workTreeOf(directory), null);
   t.deepEqual(leftInWorkTree(directory, null), []);

@@ -1,4 +1,4 @@
-// Whether a test run leaves files in the project, by git: tests write into directories of their own. Ignored files do not count.
+// Checks by git whether a test run leaves files in the project, as tests must write into their own directories. Ignored files do not count.
 import { spawnSync } from 'node:child_process';
 
 /** @returns changed and untracked files, as `git status` lists them; null without git, or outside of a repository. */
@@ -8,7 +8,7 @@ export function workTreeOf(directory: string): ReadonlySet<string> | null {
   return status === 0 ? new Set(stdout.split('\n').filter((line) => line !== '')) : null;
 }
 
-/** The files that were neither changed nor untracked before, or only in another way. */
+/** The files whose status differs from before. */
 export function leftInWorkTree(directory: string, before: ReadonlySet<string> | null): string[] {
   return before === null ? [] : [...(workTreeOf(directory) ?? [])].filter((line) => !before.has(line));
 }

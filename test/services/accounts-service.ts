@@ -1,4 +1,4 @@
-// accounts-api as tests boot it: the service itself over real HTTP, on its own database, called as the gateway calls it.
+// accounts-api for tests: the real service over HTTP with its own database, called like the gateway calls it.
 import type { ExecutionContext } from 'ava';
 import { QueryTypes } from 'sequelize';
 import { connect, type Deps } from '../../accounts-api/database.ts';
@@ -23,24 +23,24 @@ import { testWebhooks } from '../webhooks/settings.ts';
 export interface Answer {
   status: number;
   headers: Headers;
-  /** Parsed where it is JSON, else the text. */
+  /** Parsed if it is JSON, otherwise the text. */
   body: unknown;
 }
 
 export interface Ask {
   method?: string;
-  /** Sent as JSON; a string is sent as it is. */
+  /** Sent as JSON; a string is sent unchanged. */
   body?: unknown;
   headers?: Record<string, string>;
 }
 
-/** Who calls: an account by one of its keys. */
+/** The caller: an account with one of its keys. */
 export interface Client {
   accountId: string;
   keyId: string;
 }
 
-/** Who calls: an account by one of its sessions. */
+/** The caller: an account with one of its sessions. */
 export interface SignedIn {
   accountId: string;
   sessionId: string;
@@ -58,7 +58,7 @@ export interface AccountsApiOptions {
   tracing?: Tracing | undefined;
 }
 
-/** Another connection to the accounts of a database, as the command line has one beside a running instance. */
+/** Another connection to the accounts of a database, like that of a command next to a running instance. */
 export function accountsOf(databaseUrl: string, plans: Plans, clock: Clock) {
   const deps: Deps = { db: connect(databaseUrl), plans, clock };
   let accounts = 0;
@@ -74,7 +74,7 @@ export function accountsOf(databaseUrl: string, plans: Plans, clock: Clock) {
   };
 }
 
-/** accounts-api itself, in this process. It is loaded only here: where it is a process of its own, nobody needs it. */
+/** accounts-api in this process. Its modules are loaded only here, as they are not needed if it runs as a separate process. */
 export async function startAccountsApi(
   databaseUrl: string,
   {
@@ -100,7 +100,7 @@ export async function startAccountsApi(
   });
 }
 
-/** What the ledger says of an account: calls by group of endpoints and class of status. */
+/** The ledger of an account: calls by endpoint group and status class. */
 export interface LedgerRow {
   endpoint: string;
   status_class: number;
@@ -108,7 +108,7 @@ export interface LedgerRow {
   billed: number;
 }
 
-/** accounts-api, called as the gateway calls it, with a clock to move. */
+/** accounts-api, called like the gateway calls it, with a clock that the test moves. */
 export async function startAccountsService(
   now = '2026-11-20T10:00:00.000Z',
   log: Log = silentLog,
@@ -125,7 +125,7 @@ export async function startAccountsService(
     : await startAccountsApi(database.url, { ...options, clock, log, plans });
   const accounts = accountsOf(database.url, plans, clock);
   const { deps } = accounts;
-  // Processes have the clock of the test as theirs; a service in this process judges identities by that of the machine.
+  // Separate processes use the clock of the test; a service in this process checks identities by the machine's clock.
   const seal = createSealer(testIdentitySecret, 'accounts-api', asProcesses ? clock : undefined);
 
   async function call(identity: Partial<Identity>, path: string, ask: Ask = {}): Promise<Answer> {
@@ -161,21 +161,21 @@ export async function startAccountsService(
     anonymously: (path: string, ask?: Ask) => call({}, path, ask),
     /** As an account, by its key. */
     as: (client: Client, path: string, ask?: Ask) => call(client, path, ask),
-    /** As whoever is signed in, by a session. */
+    /** As the holder of a session. */
     signedIn: (caller: SignedIn, path: string, ask?: Ask) =>
       call({ accountId: caller.accountId, sessionId: caller.sessionId }, path, ask),
-    /** As an operator who has signed in lately. */
+    /** As an operator with a recent sign-in. */
     asOperator: (caller: SignedIn, path: string, ask?: Ask) =>
       call({ accountId: caller.accountId, sessionId: caller.sessionId, operator: true }, path, ask),
-    /** The gateway's own call. */
+    /** A call of the gateway itself. */
     internally,
     heartbeats,
-    /** Has calls charged to the account's present month, as a gateway does that serves them at once. */
+    /** Charges calls to the account's present month, like a gateway that serves them at once. */
     take: ({ accountId }: Client, calls: number) =>
       heartbeats.take({ account_id: accountId, month: utcMonth(clock.now()) }, calls),
-    /** The calls used of the present month. */
+    /** The used calls of the present month. */
     used: ({ accountId }: Client) => selectUsed(deps.db, accountId, utcMonth(clock.now())),
-    /** All that was ever settled of an account. */
+    /** Everything that was ever settled for an account. */
     ledger: ({ accountId }: Client) =>
       deps.db.sequelize.query<LedgerRow>(
         `select endpoint, status_class, sum(calls)::int as calls, sum(billed)::int as billed
@@ -201,7 +201,7 @@ export function sumOf(rows: readonly LedgerRow[]): { calls: number; billed: numb
 
 export type AccountsService = Awaited<ReturnType<typeof startAccountsService>>;
 
-/** Asserts an error envelope of that status and code, and gives its error. */
+/** Asserts an error envelope with the status and code. @returns its error. */
 export function assertError(t: ExecutionContext, answer: Answer, status: number, code: string) {
   const body = answer.body as { success: boolean; error: { code: string; message: string; param?: string } };
   t.is(answer.status, status);
@@ -210,7 +210,7 @@ export function assertError(t: ExecutionContext, answer: Answer, status: number,
   return body.error;
 }
 
-/** The `data` of an answer that succeeded with that status. */
+/** The `data` of a successful answer with the status. */
 export function dataOf(t: ExecutionContext, answer: Answer, status = 200): unknown {
   t.is(answer.status, status, JSON.stringify(answer.body));
   return (answer.body as { data: unknown }).data;

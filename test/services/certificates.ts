@@ -1,4 +1,4 @@
-// Certificates of an authority of the tests' own, for 127.0.0.1. Hides openssl, as Node makes keys but no certificates.
+// Certificates for 127.0.0.1 by a test authority. Uses openssl, as Node cannot create certificates.
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -6,7 +6,7 @@ import path from 'node:path';
 import type { Certificate } from '../../kernel/settings/settings.ts';
 
 export interface Authority {
-  /** The file of its own certificate. */
+  /** The file with the authority's own certificate. */
   caFile: string;
   /** A new certificate and key each time. */
   issue(): Certificate;

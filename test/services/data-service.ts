@@ -1,4 +1,4 @@
-// The data-api alone, on its own database, called as the gateway calls it: with a sealed identity.
+// data-api for tests: only this service, with its own database, called with a sealed identity like the gateway does.
 import pg from 'pg';
 import { systemClock } from '../../kernel/clock.ts';
 import { anonymous, createSealer, identityHeader, type Identity } from '../../kernel/identity.ts';
@@ -18,7 +18,7 @@ export interface Answer {
   status: number;
   headers: Headers;
   text: string;
-  /** The body, where it is JSON. */
+  /** The body, if it is JSON. */
   json: unknown;
 }
 
@@ -28,9 +28,9 @@ export interface DataService {
   /** Connections to the service's database, for fixtures. */
   pool: pg.Pool;
   clock: FakeClock;
-  /** Calls with an identity that has every feature, or with that one. */
+  /** Calls with an identity that has every feature, or with the given one. */
   call(path: string, init?: RequestInit & { identity?: Identity }): Promise<Answer>;
-  /** The headers that such a call carries. */
+  /** The headers of such a call. */
   headers(target: string, identity?: Identity, method?: string): Record<string, string>;
   close(): Promise<void>;
 }
@@ -57,7 +57,7 @@ interface OwnSettings {
   frontPageFile?: string;
 }
 
-/** The settings that say where the bulk files are. */
+/** The settings for the location of the bulk files. */
 export function bulkSettings(place: BulkPlace | undefined): Record<string, string> {
   if (place === undefined) return {};
   if ('directory' in place) return { BULK_DIR: place.directory };
@@ -98,7 +98,7 @@ export async function startDataService(
         clock,
       ));
   const pool = new pg.Pool({ connectionString: testDatabase.url, max: 4 });
-  // Processes have the clock of the test as theirs; a service in this process judges identities by that of the machine.
+  // Separate processes use the clock of the test; a service in this process checks identities by the machine's clock.
   const seal = createSealer(testIdentitySecret, 'data-api', replica === undefined ? systemClock : clock);
   const headers = (target: string, identity = proAccount, method = 'GET') => ({
     [identityHeader]: seal(identity, method, target),

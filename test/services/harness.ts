@@ -1,4 +1,4 @@
-// Shared by the tests: a database of their own, cloned from the migrated template; a private Redis; a clock that they can set.
+// Shared by the tests: a database per test file, cloned from the migrated template; a private Redis; a clock that tests can set.
 // `npm test` (test/run.ts) starts the servers and passes their URLs.
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
@@ -10,7 +10,7 @@ import { requireFreshSearch } from '../migrations/search-entries.ts';
 
 const leaveTimeoutMs = 3_000;
 
-/** Shows nothing; what is written is searched for secrets at the end of the run. */
+/** Shows nothing; its lines are searched for secrets at the end of the run. */
 export const silentLog: Log = createLog('test', 'trace', logTrace);
 
 /** For services that tests start; 32 characters or more. */
@@ -23,7 +23,7 @@ export interface MovableClock extends Clock {
 
 /** Stopped until it is moved. */
 export interface FakeClock extends MovableClock {
-  /** The time, in ms since 1970: now, and whenever it is moved. */
+  /** Receives the time, in ms since 1970: now, and whenever the clock is moved. */
   follow(listener: (nowMs: number) => void): void;
 }
 
@@ -45,7 +45,7 @@ export function fakeClock(start: string): FakeClock {
   };
 }
 
-/** A fresh database with every migration run; `drop` when the file is done. */
+/** A fresh database with all migrations applied; call `drop` at the end of the file. */
 export async function createTestDatabase(): Promise<{ url: string; drop(): Promise<void> }> {
   const server = requireEnv('TEST_POSTGRES_URL');
   const name = `test_${randomBytes(8).toString('hex')}`;
@@ -55,8 +55,8 @@ export async function createTestDatabase(): Promise<{ url: string; drop(): Promi
   async function drop(): Promise<void> {
     await keepRows(url.href);
     try {
-      await eventsIn(url.href); // throws if a test has written one that is not as the catalogue says
-      await requireFreshSearch(url.href); // throws if a test has changed a series without its entry in the search
+      await eventsIn(url.href); // throws if a test has written an event that does not match the catalogue
+      await requireFreshSearch(url.href); // throws if a test has changed a series without its search entry
     } finally {
       await dropDatabase(server, name);
     }
@@ -64,7 +64,7 @@ export async function createTestDatabase(): Promise<{ url: string; drop(): Promi
   return { url: url.href, drop };
 }
 
-/** The same database on the replica of this run, for data-api; undefined: the run has none. */
+/** The same database on the replica of this run, for data-api; undefined: the run has no replica. */
 export function testReplica(databaseUrl: string): { url: string; lagMaxMs: number } | undefined {
   const server = process.env['TEST_REPLICA_URL'];
   if (server === undefined) return undefined;
@@ -73,19 +73,19 @@ export function testReplica(databaseUrl: string): { url: string; lagMaxMs: numbe
   return { url: url.href, lagMaxMs: 0 };
 }
 
-/** The Redis Cluster of this run; undefined: the run has none. */
+/** The Redis Cluster of this run; undefined: the run has no cluster. */
 export function testRedisClusterUrl(): string | undefined {
   return process.env['TEST_REDIS_CLUSTER_URL'];
 }
 
-/** The private Redis of this run. Keys are shared between test files: prefix yours, or use ids of your own. */
+/** The private Redis of this run. Test files share its keys: use a prefix or ids of your own. */
 export function testRedisUrl(): string {
   return requireEnv('TEST_REDIS_URL');
 }
 
 /**
- * A pool that has ended may still hold a socket that is closing, and a backend that is ended by force then throws at its
- * client when nobody listens any more: so the connections are waited for, and force is for those that stay.
+ * A pool that has ended may still have a closing socket. A backend that is terminated then makes its client throw without a listener. So this waits
+ * for the connections to close, and terminates only the remaining ones.
  */
 async function dropDatabase(server: string, name: string): Promise<void> {
   const client = new pg.Client({ connectionString: server });
@@ -122,7 +122,7 @@ function requireEnv(name: string): string {
   return value;
 }
 
-/** A log, and the messages that it gets. */
+/** A log, and the messages written to it. */
 export function listening(): { log: Log; messages: string[] } {
   const messages: string[] = [];
   const write = (line: string) => void messages.push((JSON.parse(line) as { msg: string }).msg);

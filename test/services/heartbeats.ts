@@ -1,4 +1,4 @@
-// Heartbeats as gateways send them, to accounts-api alone.
+// Sends heartbeats to accounts-api like a gateway.
 import { randomUUID } from 'node:crypto';
 import type { Batch, Credential, HeartbeatAnswer, HeartbeatMessage } from '../../kernel/heartbeat/message.ts';
 import { utcMonth, type Clock } from '../../kernel/clock.ts';
@@ -24,7 +24,7 @@ export function heartbeatsTo(internally: Internally, clock: Clock) {
       ...{ month: utcMonth(clock.now()), ...message },
     });
 
-  /** Repeats the heartbeat while the database is too slow for it, as a gateway does. @throws Error unless it is answered 200 then. */
+  /** Repeats the heartbeat while the database is too slow, like a gateway. @throws Error unless it is answered 200 in the end. */
   async function beat(message: Partial<HeartbeatMessage>): Promise<HeartbeatAnswer> {
     const answered = async () => {
       const answer = await post(message);
@@ -38,16 +38,16 @@ export function heartbeatsTo(internally: Internally, clock: Clock) {
   return {
     post,
     beat,
-    /** The owners of keys, as a gateway learns them that begins and ends with the question. */
+    /** The owners of keys, as received by a gateway whose life consists of this one request. */
     async lookUp(...keys: string[]): Promise<(Credential | null)[]> {
       const life = randomUUID();
       const { credentials } = await beat({ life, begins: true, keys });
       await beat({ ended: [life] });
       return credentials;
     },
-    /** Reports a batch, of no life that would get a lease by it. */
+    /** Reports a batch without a life that would get a lease. */
     settle: (batch: Partial<Batch>) => post({ batch: batchOf(batch) }),
-    /** Has up to so many calls granted to a new life, and reports all of them as served. @returns how many. */
+    /** Requests up to this many calls for a new life, and reports all granted calls as served. @returns their number. */
     async take(of: { account_id: string; month: string }, calls: number): Promise<number> {
       const life = randomUUID();
       const { grants } = await beat({ life, begins: true, wants: [{ ...of, has: 0, calls, ahead: 0 }] });

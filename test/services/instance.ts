@@ -1,5 +1,5 @@
-// A complete installation: `almanac start` as a process of its own, in a directory of its own, on a free
-// port; the command line beside it. Hides processes: tests see what an operator and a client see.
+// A complete installation: `almanac start` as a separate process with its own directory and a free port, and the command line next to it. Tests see
+// only what an operator and a client see.
 import type { ChildProcess } from 'node:child_process';
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -16,47 +16,47 @@ export interface Installation {
   dataDir: string;
   /** The environment of its processes. */
   env: NodeJS.ProcessEnv;
-  /** Runs `almanac start` until it serves. @throws Error with what it printed where it ends instead. */
+  /** Runs `almanac start` until it serves. @throws Error with its output if it ends instead. */
   start(): Promise<Serving>;
-  /** Runs `almanac …`. @returns its exit code and all it printed. */
+  /** Runs `almanac …`. @returns its exit code and its output. */
   run(...words: string[]): Promise<{ code: number | null; output: string }>;
-  /** Runs `almanac …`. @throws Error with what it printed where it does not end with 0. */
+  /** Runs `almanac …`. @throws Error with its output if its exit code is not 0. */
   almanac(...words: string[]): Promise<string>;
-  /** Starts `almanac …` and hands it over, for those who want to end it. */
+  /** Starts `almanac …` and returns the process, for tests that end it. */
   spawn(...words: string[]): Child;
-  /** Ends whatever of it still runs, its PostgreSQL too, in whatever state. */
+  /** Ends all of its processes that still run, including PostgreSQL, in whatever state. */
   end(): Promise<void>;
   /** Ends it, and removes the directory. */
   remove(): Promise<void>;
 }
 
 export interface Serving {
-  /** The key it printed; undefined where it printed none, as on every start but the first. */
+  /** The printed key; undefined if none was printed, as on every start except the first. */
   apiKey: string | undefined;
   output: string;
   /** Everything it has printed until now. */
   printed(): string;
   process: ChildProcess;
-  /** Sends the signal and waits. @returns the exit code, or null where the signal ended it. */
+  /** Sends the signal and waits. @returns the exit code, or null if the signal ended it. */
   stop(signal?: NodeJS.Signals): Promise<number | null>;
 }
 
 const commandWithinMs = 120_000;
-// The greeting's end.
+// The end of the greeting.
 const greeted = /\nAPI: [^]*\n\n$/;
 
-/** A teardown calls `remove()`, registered before anything is started. */
+/** Register a teardown that calls `remove()` before starting anything. */
 export async function createInstallation(env: Record<string, string> = {}): Promise<Installation> {
   const directory = mkdtempSync(path.join(tmpdir(), 'almanac-installation-'));
-  chmodSync(directory, 0o755); // where root runs this, PostgreSQL's own user must get in
+  chmodSync(directory, 0o755); // if root runs this, PostgreSQL's own user needs access
   const dataDir = path.join(directory, 'data');
   const port = await freePort();
   const environment: NodeJS.ProcessEnv = {
     ...process.env,
-    SETTINGS_FILE: '/dev/null', // not that of whoever runs the tests
+    SETTINGS_FILE: '/dev/null', // not the settings of the user who runs the tests
     DATABASE_URL: '',
     REDIS_URL: '',
-    DASHBOARD: 'off', // built once per tree, and not for tests of other things
+    DASHBOARD: 'off', // not needed by these tests, and building it takes long
     MANAGEMENT_CALLS_SECOND: '10000',
     DATA_DIR: dataDir,
     PORT: String(port),
@@ -115,10 +115,10 @@ function keepLog<T extends Child>(child: T): T {
   return child;
 }
 
-// Below the range that outgoing connections take their ports from: still free when a server binds it, and after a restart.
+// Below the range of ports of outgoing connections, so that it is still free when a server binds it, also after a restart.
 const [firstPort, lastPort] = [12_000, 30_000];
 
-/** A port of the loopback interface that nobody listens on. */
+/** A free port of the loopback interface. */
 export async function freePort(): Promise<number> {
   for (let tries = 0; tries < 100; tries += 1) {
     const port = firstPort + Math.floor(Math.random() * (lastPort - firstPort));
@@ -134,7 +134,7 @@ export async function freePort(): Promise<number> {
   throw new Error(`No port from ${firstPort} to ${lastPort} is free.`);
 }
 
-/** A file with the project's plans at a rate that no test reaches; for PLANS_FILE. */
+/** A file for PLANS_FILE with the project's plans, but with a rate limit that no test reaches. */
 export function unhurriedPlansFile(): string {
   const file = path.join(mkdtempSync(path.join(tmpdir(), 'almanac-plans-')), 'plans.yml');
   const plans = readFileSync(path.join(projectRoot, 'config/plans.yml'), 'utf8');

@@ -20,11 +20,11 @@ export interface ListService extends DataService {
   list(path: string): Promise<ListBody>;
   /** One field of every row. */
   column(path: string, field: string): Promise<unknown[]>;
-  /** One field of every row, paged a page at a time. */
+  /** One field of every row, read page by page. */
   readPages(path: string, field: string, limit: number): Promise<unknown[]>;
 }
 
-/** @param more what the service is started with, besides the usual. */
+/** @param more further options of the service. */
 export async function startListService(more?: Parameters<typeof startDataService>[2]): Promise<ListService> {
   const service = await startDataService(undefined, undefined, more);
   const list = async (path: string) => (await service.call(path)).json as ListBody;

@@ -1,4 +1,4 @@
-// Reads the events that changes have written, and checks each against the schema of its type.
+// Reads the events that were written by changes, and checks each against the schema of its type.
 import pg from 'pg';
 import { z } from 'zod';
 import type { Queryable } from '../../kernel/database.ts';
@@ -17,7 +17,7 @@ const schemas = new Map(
   eventTypes.map((type) => [type as string, z.strictObject(eventKinds[type].data.shape)]),
 );
 
-/** The events of a database, in order of writing. @throws Error if one is not as the catalogue says. */
+/** The events of a database, in the order of writing. @throws Error if one does not match the catalogue. */
 export async function writtenEvents(database: Pick<Queryable, 'query'>): Promise<WrittenEvent[]> {
   const rows = await database.query<WrittenEvent & { series: string[] | null }>(
     'select id, type, account_id as "accountId", series, data, at from events.outbox order by position',
@@ -29,7 +29,7 @@ export async function writtenEvents(database: Pick<Queryable, 'query'>): Promise
   });
 }
 
-/** As `writtenEvents`, by a connection of its own. A test of migrations may have dropped the schema: then there are none. */
+/** As `writtenEvents`, on its own connection. Empty if a migration test has dropped the schema. */
 export async function eventsIn(databaseUrl: string): Promise<WrittenEvent[]> {
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();

@@ -1,5 +1,5 @@
-// PostgreSQL servers for tests that kill, stop or stall one: a primary, and streaming replicas of it. Each is restarted at its old port.
-// Hides how a replica is made: by PostgreSQL's own backup functions, as the embedded package has no pg_basebackup.
+// PostgreSQL servers for tests that kill, stop or stall one: a primary, and streaming replicas of it. Each is restarted on its old port. A replica is
+// created with PostgreSQL's backup functions, as the embedded package has no pg_basebackup.
 import { execFileSync, spawn } from 'node:child_process';
 import {
   appendFileSync,
@@ -18,18 +18,18 @@ import { until } from '../run/until.ts';
 import { freePort } from './instance.ts';
 
 export interface PostgresUnit extends Unit {
-  /** Of the database `almanac`, as its owner; the same after every restart. */
+  /** The URL of the database `almanac`, as its owner; the same after every restart. */
   readonly url: string;
-  /** Where its data is. */
+  /** Its data directory. */
   readonly cluster: string;
-  /** The program and its words. */
+  /** The program and its arguments. */
   readonly command: readonly [program: string, ...words: string[]];
 }
 
-// Its shared memory is in files of the data directory: what a kill leaves goes with that. A replica that was away finds what it missed.
+// Its shared memory is in files of the data directory, so a kill leaves nothing elsewhere. A replica that was away still finds the changes it missed.
 const settings = { dynamic_shared_memory_type: 'mmap', wal_keep_size: '512MB' };
 
-/** PostgreSQL of the embedded package in a directory of its own; started again by the words it was started with. */
+/** PostgreSQL of the embedded package in its own directory; restarted with the same arguments. */
 export async function startPostgresUnit(dataDir: string, over: AbortSignal): Promise<PostgresUnit> {
   const { url, directory: cluster } = await startEmbeddedPostgres(dataDir, settings);
   const [program = '', ...words] = readFileSync(path.join(cluster, 'postmaster.opts'), 'utf8')
@@ -40,7 +40,7 @@ export async function startPostgresUnit(dataDir: string, over: AbortSignal): Pro
   return unitOf({ name: 'postgres', url, cluster, command: [program, ...words], pid, over });
 }
 
-/** A streaming replica of a running primary. @param directory where its data goes; its parent must be there. */
+/** A streaming replica of a running primary. @param directory for its data; its parent must exist. */
 export async function startReplicaUnit(
   primary: PostgresUnit,
   directory: string,
@@ -65,7 +65,7 @@ export async function startReplicaUnit(
   return unit;
 }
 
-/** What a backup leaves out: the server makes it, or gets it from the primary. */
+/** Files omitted from a backup: the server creates them, or gets them from the primary. */
 const notCopied = [
   ...['postmaster.pid', 'postmaster.opts', 'pg_wal', 'pg_replslot', 'pg_dynshmem', 'pg_stat_tmp'],
 ];
@@ -108,7 +108,7 @@ interface Launch {
   url: string;
   cluster: string;
   command: readonly [program: string, ...words: string[]];
-  /** 0: it does not run yet. */
+  /** 0: not running yet. */
   pid: number;
   over: AbortSignal;
 }
@@ -152,7 +152,7 @@ function unitOf({ name, url, cluster, command, over, ...running }: Launch): Post
   };
 }
 
-/** Not while it starts, or recovers. */
+/** Whether it accepts connections; false while it starts or recovers. */
 async function answers(url: string): Promise<boolean> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 2_000 });
   client.on('error', () => undefined); // reported by connect as well
@@ -173,7 +173,7 @@ function childrenOf(pid: number): number[] {
     .map(Number);
 }
 
-/** A process that has ended, waited for or not, is not alive. */
+/** A process that has ended is not alive, even if its parent has not collected it. */
 function isAlive(pid: number): boolean {
   try {
     return !readFileSync(`/proc/${pid}/stat`, 'utf8').includes(') Z ');
@@ -182,7 +182,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** A backend may end between being listed and being signalled. */
+/** Ignores backends that end between being listed and being signalled. */
 function signal(pid: number, name: NodeJS.Signals): void {
   if (isAlive(pid)) process.kill(pid, name);
 }

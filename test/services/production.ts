@@ -1,5 +1,5 @@
-// The services as processes of their own, in the run that tests a set-up as in production (TEST_SET_UP=production): three data-apis that
-// read from the replica, two accounts-apis, two gateways with a Redis Cluster, a balancer before each. Where a test has a clock, so have they.
+// The services as separate processes, for the run with a production set-up (TEST_SET_UP=production): three data-apis that read from the replica, two
+// accounts-apis, two gateways with a Redis Cluster, and a balancer in front of each service. If a test sets a clock, they use it.
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -13,24 +13,24 @@ import { testIdentitySecret, testRedisClusterUrl, testReplica, type FakeClock } 
 import type { ServicesOptions } from './services.ts';
 import { testMail, testSignIn } from './sign-in.ts';
 
-/** What services are started with, as far as settings can say it. */
+/** The options of the services that settings can express. */
 type InProcessOptions = Omit<ServicesOptions, 'webhooks'> & Pick<AccountsApiOptions, 'webhooks'>;
 
 export interface Processes {
-  /** Of the balancer before them. */
+  /** The URL of the balancer in front of them. */
   url: string;
-  /** Of each of them. */
+  /** The URL of each instance. */
   urls: string[];
   close(): Promise<void>;
 }
 
 export interface ProductionServices {
-  /** Of the balancer before the gateways. */
+  /** The URL of the balancer in front of the gateways. */
   url: string;
-  /** Of one instance each. */
+  /** The URL of one instance of each service. */
   dataApiUrl: string;
   accountsApiUrl: string;
-  /** Undefined: there is none. */
+  /** Undefined: no publisher runs. */
   publisherUrl: string | undefined;
   metricsUrl: undefined;
   close(): Promise<void>;
@@ -59,13 +59,13 @@ export async function startAccountsApis(
   return startProcesses('accounts-api', 2, own, clock);
 }
 
-/** What processes can be given, by settings. */
+/** The options that can be passed to processes, as settings. */
 const reported: ReadonlySet<string> = new Set<keyof (ServicesOptions & AccountsApiOptions)>([
   ...(['publicCallsPerSecond', 'managementCallsPerSecond', 'trustedProxyHops', 'redisUrl'] as const),
   ...(['signIn', 'mail', 'plans', 'stripe', 'publisher', 'inboxDirectory', 'openRevisionsSeries'] as const),
 ]);
 
-/** Whether services with these options run as processes: in the run for that, unless a test gives them an object, such as a log. */
+/** Whether services with these options run as processes: in the production run, unless a test passes an object, such as a log. */
 export function canBeProcesses(options: { signIn?: unknown; clock?: Clock }): boolean {
   return (
     testRedisClusterUrl() !== undefined &&
@@ -76,7 +76,7 @@ export function canBeProcesses(options: { signIn?: unknown; clock?: Clock }): bo
 
 const isFake = (clock: Clock): clock is FakeClock => 'follow' in clock;
 
-/** The settings that say what the options say. */
+/** The settings that correspond to the options. */
 export function settingsOf({
   signIn,
   stripe,
@@ -96,7 +96,7 @@ export function settingsOf({
     ...(stripe && { BILLING_GRACE_DAYS: String(stripe.graceDays) }),
     PASSWORD_LENGTH_MIN: String({ ...testSignIn, ...signIn }.passwordLengthMin),
     OPERATOR_SECOND_FACTOR: { ...testSignIn, ...signIn }.operatorSecondFactor,
-    // For accounts-api this says only that mail goes out.
+    // For accounts-api this only means that mails are sent.
     SMTP_URL: signIn?.mailGoesOut === true ? 'smtp://127.0.0.1:1' : '',
     ...(options.plans && { PLANS_FILE: fileOf(options.plans) }),
     WEBHOOK_ALLOW_HTTP: String(webhooks?.allowHttp ?? false),
@@ -109,7 +109,7 @@ export function settingsOf({
   };
 }
 
-/** A file that says what the plans say. */
+/** A file with the plans. */
 function fileOf({ all }: Plans): string {
   const file = path.join(mkdtempSync(path.join(tmpdir(), 'almanac-plans-')), 'plans.yml');
   const plans = all.map(({ price_usd_month, prices, ...plan }) => ({
@@ -120,7 +120,7 @@ function fileOf({ all }: Plans): string {
   return file;
 }
 
-/** @param options can be given to processes. */
+/** @param options that can be passed to processes. */
 export async function startProductionServices(
   databaseUrl: string,
   options: ServicesOptions,
@@ -180,7 +180,7 @@ async function startProcesses(
       for (const each of started) writeFileSync(each.clock, new Float64Array([0, nowMs]), { flag: 'r+' });
     });
   }
-  const balancer = await startBalancer(5_000); // they are seldom asked: nothing stops here before the end
+  const balancer = await startBalancer(5_000); // probed rarely, as nothing stops here before the end
   for (const url of urls) balancer.add(url);
   return {
     ...{ url: balancer.url, urls },
@@ -191,7 +191,7 @@ async function startProcesses(
   };
 }
 
-/** @throws Error with what the service printed where it does not start, or stop, in good order. */
+/** @throws Error with the output of the service if it does not start or stop normally. */
 async function askPool<Answer>(what: 'start' | 'stop', about: Wish | Started['id']): Promise<Answer> {
   const url = `${process.env['TEST_POOL_URL']}/${what}`;
   const response = await fetch(url, { method: 'POST', body: JSON.stringify(about) });

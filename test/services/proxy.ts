@@ -1,18 +1,18 @@
-// A TCP proxy that makes the connection to a server slow, silent or closed, while the server itself is fine.
+// A TCP proxy that makes the connection to a working server slow, silent or closed.
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 
 export interface Proxy {
   port: number;
-  /** Breaks every connection, and each that is opened from now on. */
+  /** Breaks every connection, present and future. */
   cut(): void;
-  /** Every byte, either way, arrives so much later. */
+  /** Delays every byte, in both directions. */
   delay(ms: number): void;
-  /** Bytes of the server are kept back: what was asked is done, and nobody hears of it. */
+  /** Withholds the server's bytes: requests are executed, but not answered. */
   deafen(): void;
-  /** From now on it leads to another server; every connection is broken. */
+  /** Connects to another server from now on, and breaks every connection. */
   leadTo(port: number): void;
-  /** All is well again; what was kept back arrives. */
+  /** Works normally again, and delivers withheld bytes. */
   mend(): void;
   close(): Promise<void>;
 }

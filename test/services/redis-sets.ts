@@ -9,10 +9,10 @@ import { startRedis, type PrivateRedis } from './redis.ts';
 import { until } from '../run/until.ts';
 
 export interface RedisCluster {
-  /** As REDIS_URL takes it. */
+  /** In the format of REDIS_URL. */
   url: string;
   masters: PrivateRedis[];
-  /** Of the first master. */
+  /** The replica of the first master. */
   replica: PrivateRedis;
   stop(): Promise<void>;
 }
@@ -70,7 +70,7 @@ export async function startRedisCluster(): Promise<RedisCluster> {
   }
 }
 
-/** Whether it is a replica that gets what its master has. */
+/** Whether it is a replica that is connected to its master. */
 export async function follows(replica: PrivateRedis): Promise<boolean> {
   return String(await replica.command('info', 'replication')).includes('master_link_status:up');
 }
@@ -83,16 +83,16 @@ function nodesKnown(answer: unknown): number {
 }
 
 export interface WatchedRedis {
-  /** As REDIS_URL takes it. */
+  /** In the format of REDIS_URL. */
   url: string;
   master: PrivateRedis;
   replicas: PrivateRedis[];
-  /** The port of the server that the sentinels hold for the master. */
+  /** The port of the server that the sentinels regard as the master. */
   presentMaster(): Promise<number>;
   stop(): Promise<void>;
 }
 
-/** A master, two replicas, and three sentinels that make one of them the master when it has been silent for half a second. */
+/** A master, two replicas, and three sentinels that promote a replica once the master has been silent for half a second. */
 export async function startWatchedRedis(): Promise<WatchedRedis> {
   const servers: PrivateRedis[] = [];
   const sentinels: Sentinel[] = [];
@@ -148,7 +148,7 @@ interface Sentinel {
 async function startSentinel(masterPort: number): Promise<Sentinel> {
   const port = await freePort();
   const directory = mkdtempSync(path.join(tmpdir(), 'almanac-sentinel-'));
-  const file = path.join(directory, 'sentinel.conf'); // it writes down there what it learns
+  const file = path.join(directory, 'sentinel.conf'); // the sentinel writes its state to it
   writeFileSync(
     file,
     `port ${port}\nbind 127.0.0.1\ndir ${directory}\nsentinel monitor almanac 127.0.0.1 ${masterPort} 2

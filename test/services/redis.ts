@@ -9,20 +9,20 @@ import { startServing } from '../run/processes.ts';
 export interface PrivateRedis {
   url: string;
   port: number;
-  /** Sends one command, as `redis-cli` would. */
+  /** Sends one command, like `redis-cli`. */
   command(...words: string[]): Promise<unknown>;
-  /** Stops the process where it is, as a machine that swaps or a disk that hangs does. */
+  /** Pauses the process, like a machine that swaps or a disk that hangs. */
   stall(): void;
   goOn(): void;
-  /** Ends it at once, with all it holds. */
+  /** Kills it; its data is lost. */
   kill(): Promise<void>;
-  /** Starts it again on its port, empty. */
+  /** Restarts it on its port, without data. */
   restart(): Promise<void>;
-  /** Ends it, stalled or not, and removes what it left. */
+  /** Ends it, stalled or not, and removes its files. */
   stop(): Promise<void>;
 }
 
-/** Starts `redis-server` on a free port, without persistence. @param options more of its command line. */
+/** Starts `redis-server` on a free port, without persistence. @param options further command line arguments. */
 export async function startRedis(...options: string[]): Promise<PrivateRedis> {
   const port = await freePort();
   const directory = mkdtempSync(path.join(tmpdir(), 'almanac-redis-'));

@@ -1,9 +1,9 @@
-// An SMTP server that gives the replies of a script, over a real socket.
+// An SMTP server on a real socket that replies by a script.
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { createInterface } from 'node:readline';
 
-/** Where a script may step in: a command, or the dot that ends a mail. */
+/** The stages at which a script can reply: a command, or the dot that ends a mail. */
 export type Stage = 'MAIL' | 'RCPT' | 'DATA' | '.';
 
 const usual: Record<string, string> = {
@@ -13,12 +13,12 @@ const usual: Record<string, string> = {
 
 export interface ScriptedSmtp {
   smtpUrl: string;
-  /** The commands that came, and the dots. */
+  /** The received commands, and the dots. */
   heard: string[];
   close(): Promise<void>;
 }
 
-/** @param replyTo the reply at a stage; undefined: as a server that takes every mail. */
+/** @param replyTo the reply at a stage; undefined: that of a server that accepts every mail. */
 export async function startScriptedSmtp(
   replyTo: (stage: Stage) => string | undefined,
 ): Promise<ScriptedSmtp> {

@@ -1,4 +1,4 @@
-// All three services as `almanac start` connects them, on free ports and their own database, for tests of the whole system.
+// All services, connected as by `almanac start`, on free ports and with their own database, for tests of the whole system.
 import type { SignInSettings } from '../../accounts-api/deps.ts';
 import type { MailSettings } from '../../accounts-api/mail/mail.ts';
 import type { DeliveryTiming } from '../../accounts-api/webhooks/delivery.ts';
@@ -26,12 +26,12 @@ import { testMail, testSignIn } from './sign-in.ts';
 export interface Services {
   /** The gateway's URL. */
   url: string;
-  /** The services behind it, for tests that go around it. */
+  /** The services behind it, for tests that bypass the gateway. */
   dataApiUrl: string;
   accountsApiUrl: string;
-  /** Of the publisher for operators; undefined: there is none. */
+  /** The URL of the publisher for operators; undefined: no publisher runs. */
   publisherUrl: string | undefined;
-  /** Of /metrics, of all services; undefined: it is not served. */
+  /** The URL of /metrics for all services; undefined: not served. */
   metricsUrl: string | undefined;
   accounts: Deps;
   databaseUrl: string;
@@ -41,7 +41,7 @@ export interface Services {
   setPlan(accountId: string, plan: string): Promise<void>;
   /** Loads observations from CSV text; creates the series. */
   ingest(csv: string, options?: { vintage?: string; set?: Record<string, string> }): Promise<void>;
-  /** A call through the gateway; the answer's body read. */
+  /** A call through the gateway, with the body of its answer. */
   call(
     path: string,
     init?: RequestInit & { key?: string },
@@ -56,31 +56,31 @@ export interface ServicesOptions {
   plans?: Plans;
   publicCallsPerSecond?: number;
   managementCallsPerSecond?: number;
-  /** By default 1: a test that sends an address of its own has limits of its own, whatever shares the Redis. */
+  /** Default 1: a test that sends its own client address has its own limits, even in a shared Redis. */
   trustedProxyHops?: number;
   signIn?: Partial<SignInSettings>;
-  /** Given: a worker runs beside the services and sends mail so. */
+  /** If given, a worker runs next to the services and sends mail this way. */
   mail?: Partial<MailSettings>;
-  /** Given: plans can be bought. Without a worker, tests fetch customers themselves. */
+  /** If given, plans can be bought. Without a worker, tests fetch customers themselves. */
   stripe?: StripeSettings | undefined;
-  /** Given: the worker sends webhooks. */
+  /** If given, the worker sends webhooks. */
   webhooks?: WebhookSettings & DeliveryTiming;
-  /** True: a publisher runs beside the services, and serves operators. */
+  /** Whether a publisher runs next to the services and serves operators. */
   publisher?: boolean;
   /** The folder that it watches. */
   inboxDirectory?: string;
-  /** Where the publisher keeps bulk files up, and data-api reads them; by default nowhere. */
+  /** The place where the publisher writes bulk files and data-api reads them; none by default. */
   bulkPlace?: BulkPlace;
-  /** Of the gateway; any free one by default. */
+  /** The port of the gateway; any free one by default. */
   port?: number;
-  /** The series whose revisions are open to visitors; by default none. */
+  /** The series whose revisions are open to visitors; none by default. */
   openRevisionsSeries?: string;
   /** The directory of the built dashboard; by default none is served. */
   dashboard?: Promise<string>;
-  /** Given: the gateway serves the metrics of all services. */
+  /** If given, the gateway serves the metrics of all services. */
   metrics?: { host: string; port: number };
   moreMetrics?: readonly Metric[];
-  /** Given: calls are traced, by service. */
+  /** If given, calls are traced, by service. */
   tracing?: Readonly<Record<'gateway' | 'data-api' | 'accounts-api', Tracing>>;
 }
 
@@ -89,13 +89,13 @@ export function projectPlans(): Plans {
   return loadPlans(path.join(projectRoot, 'config/plans.yml'));
 }
 
-/** The same plans at a rate that no test reaches: those that try the limits bring plans of their own. */
+/** The same plans with a rate limit that no test reaches; tests of the limits use their own plans. */
 export function unhurried(plans: Plans): Plans {
   const all = plans.all.map((plan) => ({ ...plan, calls_second: 100_000, concurrency: 100_000 }));
   return { ...plans, all, get: (id) => all.find((plan) => plan.id === id) };
 }
 
-/** The same plans, without a limit of answers at once: what is 429 is so by the limit of its second. */
+/** The same plans without a limit of concurrent answers, so that every 429 is due to the limit per second. */
 export function limitedBySecond(plans: Plans): Plans {
   const all = plans.all.map((plan) => ({ ...plan, concurrency: 100_000 }));
   return { ...plans, all, get: (id) => all.find((plan) => plan.id === id) };
@@ -150,7 +150,7 @@ export async function startServices(options: ServicesOptions = {}): Promise<Serv
   };
 }
 
-/** All services in this process, with objects of the test. They are loaded only here: where services are processes of their own, nobody needs them. */
+/** All services in this process, with objects of the test. Their modules are loaded only here, as separate processes do not need them. */
 async function startInThisProcess(
   databaseUrl: string,
   options: ServicesOptions & Required<Pick<ServicesOptions, 'clock' | 'log' | 'plans'>>,
@@ -217,7 +217,7 @@ async function startInThisProcess(
       : undefined;
   const gateway = await startGateway({
     ...shared,
-    leaseNowMs: () => performance.now(), // PostgreSQL, by whose clock the leases end, does not move with that of a test
+    leaseNowMs: () => performance.now(), // leases end by PostgreSQL's clock, which does not move with that of a test
     port: options.port ?? 0,
     ...(options.dashboard === undefined ? {} : { dashboard: options.dashboard }),
     ...(options.metrics === undefined ? {} : { metrics: options.metrics }),

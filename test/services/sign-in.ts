@@ -20,7 +20,7 @@ export const testSignIn: SignInSettings = {
   google: undefined,
 };
 
-/** Of the passwords of tests: a hash takes a fraction of a millisecond instead of 50. */
+/** The hash cost of test passwords: a hash takes a fraction of a millisecond instead of 50. */
 export const testPasswordCost: HashCost = { memoryCost: 64, timeCost: 1, parallelism: 1 };
 
 export const testMail: MailSettings = {
@@ -34,12 +34,12 @@ export function newPassword(): string {
   return noteSecret(`test-${randomBytes(9).toString('base64url')}`);
 }
 
-/** An e-mail address that no other test uses: tries at it may be counted in a Redis that tests share. */
+/** An e-mail address that no other test uses, as attempts at it may be counted in a shared Redis. */
 export function newEmail(): string {
   return `holder-${randomBytes(6).toString('hex')}@example.org`;
 }
 
-/** IP addresses of one client, which count as one in the throttles: they share a /64 that no other test uses. */
+/** IP addresses that the throttles count as one client: they share a /64 that no other test uses. */
 export function newNetwork(): () => string {
   const group = () => randomInt(1, 0x10000).toString(16);
   const network = `2001:db8:${group()}:${group()}`;
@@ -47,10 +47,10 @@ export function newNetwork(): () => string {
   return () => `${network}::${(hosts += 1).toString(16)}`;
 }
 
-/** An IP address that counts for itself in the throttles. */
+/** An IP address that the throttles count as a separate client. */
 export const newIp = () => newNetwork()();
 
-/** The headers of a call from such an address, where services trust a proxy. */
+/** The headers of a call from such an address, for services that trust a proxy. */
 export const from = () => ({ 'x-forwarded-for': newIp() });
 
 export interface ReceivedMail {
@@ -59,27 +59,27 @@ export interface ReceivedMail {
   subject: string;
   /** The plain text, decoded. */
   text: string;
-  /** All of it, as it came. */
+  /** The whole mail as received. */
   raw: string;
 }
 
 export interface Mailbox {
   smtpUrl: string;
   received: ReceivedMail[];
-  /** The next mail to an e-mail address that no test has taken yet; waits for it. @param subject a part of it. */
+  /** Waits for the next unread mail to an e-mail address. @param subject a part of the subject. */
   next(to: string, subject?: string): Promise<ReceivedMail>;
-  /** Refuses mails, as a server in trouble does, or takes them again. */
+  /** Refuses mails temporarily, or accepts them again. */
   refuse(refuses: boolean): void;
   /** Resolves when the next mail has been refused. */
   refused(): Promise<void>;
-  /** From now on mails are heard and not answered. Resolves when the first one is there. */
+  /** From now on, mails are received but not answered. Resolves when the first one has arrived. */
   hold(): Promise<void>;
-  /** Answers mails again; those that were held are forgotten. */
+  /** Answers mails again; unanswered ones are dropped. */
   letGo(): void;
   close(): Promise<void>;
 }
 
-/** A real SMTP server on a free port that keeps what it is sent. */
+/** A real SMTP server on a free port that stores the received mails. */
 export async function startMailbox(): Promise<Mailbox> {
   const received: ReceivedMail[] = [];
   const waiting: ReceivedMail[] = [];

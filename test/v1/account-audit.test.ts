@@ -1,4 +1,4 @@
-// /v1/account/audit: every change of an account leaves one row that says who did what to what; its holder can read it.
+// /v1/account/audit: every change of an account writes one row with the actor, the action and the subject; the holder can read it.
 import { instantText } from '../../kernel/clock.ts';
 import test from 'ava';
 import { actions, type Action } from '../../accounts-api/models/audit-event.ts';
@@ -29,7 +29,7 @@ interface Shown {
   detail: object;
 }
 
-/** What an account's holder reads of a subject. */
+/** The rows about a subject that the account's holder can read. */
 async function read(caller: SignedIn, subject: string): Promise<Shown[]> {
   const { body } = await service.signedIn(caller, '/v1/account/audit');
   return (body as { data: Shown[] }).data.filter((event) => event.subject === subject);
@@ -48,7 +48,7 @@ for (const action of actions) {
       const stranger = await newHolder();
       const before = await lastEvent();
       const { accountId, actor, subject, detail } = await act(t);
-      // The case may first have signed its holder in or made a key: what it is about comes last.
+      // The case may first have signed in its holder or created a key; the audited action comes last.
       const rows = await rowsAfter(before, action);
       t.is(rows.filter((row) => row.subject === subject).length, 1);
       t.like(rows.at(-1), { accountId, subject });
@@ -63,7 +63,7 @@ for (const action of actions) {
   }
 }
 
-test.serial('what is refused leaves no row', async (t) => {
+test.serial('refused changes write no row', async (t) => {
   const [holder, other] = [await newHolder(), await newHolder()];
   const before = await lastEvent();
   const ask = (method: string, target: string, body?: object) =>

@@ -1,4 +1,4 @@
-// GET /v1/account/key/{token} and the return page: whoever pays without an account gets one, and its first key once.
+// GET /v1/account/key/{token} and the return page: a payer without an account gets one, and its first key once.
 import { hash } from 'node:crypto';
 import test from 'ava';
 import { createAccount } from '../../accounts-api/operator/operator.ts';
@@ -56,7 +56,7 @@ const keyIn = ({ json }: { json: unknown }) => noteSecret((json as { data: { key
 const accountOf = (email: string) => paying.services.accounts.db.accounts.findOne({ where: { email } });
 
 test.serial(
-  'a payment makes the account of its e-mail address, and its first key is shown exactly once',
+  'a payment creates the account of its e-mail address, and its first key is shown exactly once',
   async (t) => {
     const bought = await begin();
     t.is(await stateOf(bought.token), 'open');
@@ -84,7 +84,7 @@ test.serial(
 );
 
 test.serial(
-  'whoever has paid in the name of somebody else keeps no key and no webhook once the mailbox is proved',
+  'a stranger who has paid for an e-mail address loses the key and the webhooks once the mailbox is proved',
   async (t) => {
     const bought = await begin();
     await pay(bought);
@@ -97,7 +97,7 @@ test.serial(
         ...by,
       });
     const { db } = paying.services.accounts;
-    await db.accounts.update({ plan: 'pro' }, { where: { id: account.id } }); // one with webhooks
+    await db.accounts.update({ plan: 'pro' }, { where: { id: account.id } }); // a plan with webhooks
     const hook = { url: 'https://hooks.example.org/', events: ['subscription.updated'] };
     const made = await post('/v1/webhooks', hook, { key });
     t.is(made.status, 201, made.text);
@@ -140,7 +140,7 @@ test.serial('HEAD and a prefetch spend nothing', async (t) => {
 });
 
 test.serial(
-  'a token that nobody made is 404, one of a page that expired unpaid 410, and one is over an hour after the payment',
+  'an unknown token is 404, that of an expired unpaid page 410, and a token ends an hour after the payment',
   async (t) => {
     const [unknown, late, unpaid] = ['x'.repeat(43), await begin(), await begin()];
     t.is(codeOf(await claim(unknown)), '404 not_found');
@@ -157,7 +157,7 @@ test.serial(
 );
 
 test.serial(
-  'a payment that is on its way makes no account; it does once it arrives, and does not if it fails',
+  'a pending payment creates no account; it does once it arrives, and does not if it fails',
   async (t) => {
     const [arrives, fails] = [await begin(), await begin()];
     for (const each of [arrives, fails]) await pay(each, { paid: false });
@@ -191,7 +191,7 @@ test.serial('the account has the e-mail address from Stripe, not the one in the 
 });
 
 test.serial(
-  'a payer whose e-mail address Stripe takes and an account cannot have is parked, once reported, until the operator names an account',
+  'a payer with an e-mail address that Stripe accepts but an account cannot have is reported once and waits until the operator names an account',
   async (t) => {
     const errors: object[] = [];
     const log = { ...paying.deps.log, error: (entry: object) => void errors.push(entry) };
@@ -234,7 +234,7 @@ test.serial('a purchase whose events never came is found by asking Stripe', asyn
   t.is(await stateOf(bought.token), 'key');
 });
 
-test.serial('a payment by a slow method is waited for, but not for ever', async (t) => {
+test.serial('a payment by a slow method is awaited, but not for ever', async (t) => {
   const [late, never] = [await begin(), await begin()];
   for (const { session } of [late, never]) paying.fake.completeCheckout(session, { paid: false });
   const lookedAt = async (days: number) => {
@@ -252,11 +252,11 @@ test.serial('a payment by a slow method is waited for, but not for ever', async 
 });
 
 test.serial(
-  'nothing in the database or in a log gives the token away, and its key is not stored',
+  'neither the database nor any log reveals the token of a purchase, and its key is not stored',
   async (t) => {
     const bought = await begin();
     await pay(bought);
-    keyIn(await claim(bought.token)); // noted: the end of the run searches for both
+    keyIn(await claim(bought.token)); // recorded, so that the end of the run searches for both
     const rows = await paying.rows<{ all: string }>(
       'select json_agg(checkout)::text as all from accounts.checkouts as checkout',
     );
@@ -265,7 +265,7 @@ test.serial(
   },
 );
 
-/** What the return page of the dashboard does, in as much of a browser as it needs. Walks with a real one are in test/dashboard/. */
+/** The logic of the dashboard's return page, with only the browser functions that it needs. Tests in a real browser are in test/dashboard/. */
 function openPage(url: string, storage = new Map<string, string>()) {
   const shown = { ...partsOf(url) };
   const asked: string[] = [];
@@ -298,7 +298,7 @@ function openPage(url: string, storage = new Map<string, string>()) {
   return {
     ...{ shown, asked, storage, purchase },
     view: () => views.at(-1),
-    /** Waits until the page shows that, asking as soon as it would ask again. */
+    /** Waits until the page shows this; its pauses between requests are skipped. */
     async until(is: PurchaseView['is']): Promise<void> {
       await until(`the page shows ${is}`, () => {
         later?.();
@@ -341,7 +341,7 @@ test.serial(
 );
 
 test.serial(
-  'a return page that is loaded anew while it waits goes on, and a cancelled purchase does not',
+  'a return page that is reloaded while it waits continues, and that of a cancelled purchase does not',
   async (t) => {
     const bought = await begin();
     const { success_url: url } = paying.fake.session(bought.session);

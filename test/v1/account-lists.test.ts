@@ -26,7 +26,7 @@ interface ListBody {
   pagination: { next_cursor: string | null; count: number };
 }
 
-/** Every list as it is declared, with the name of its file. */
+/** Every list as declared, with the name of its file. */
 const files: Record<string, string> = {
   '/v1/plans': 'plans.csv',
   '/v1/account/audit': 'audit.csv',
@@ -42,7 +42,7 @@ const files: Record<string, string> = {
   '/v1/operator/accounts/:id/keys': 'keys.csv',
   '/v1/operator/plans': 'plans.csv',
 };
-/** They are the same for everybody who may see them. */
+/** Lists that are the same for everybody who may see them. */
 const ofNobody = ['/v1/plans', '/v1/operator/accounts', '/v1/operator/plans'];
 const lists = endpoints
   .filter(([, , { query }]) => Object.hasOwn(query.shape, 'cursor'))
@@ -58,7 +58,7 @@ interface Owner extends SignedIn {
   webhookId: string;
 }
 
-/** Somebody with several rows in each list, some of them made at the same instant. */
+/** A holder with several rows in each list, some of them created at the same instant. */
 async function newOwner(): Promise<Owner> {
   const holder = await newHolder();
   const { accountId } = holder;
@@ -106,7 +106,7 @@ let stranger: Owner;
 test.before(async () => {
   owner = await newOwner();
   stranger = await newOwner();
-  await newHolder(); // the third account of all
+  await newHolder(); // the third account of the database
 });
 
 const get = (path: string, headers: Record<string, string> = {}, who: SignedIn & Partial<Owner> = owner) =>
@@ -119,7 +119,7 @@ const withQuery = (path: string, query: Record<string, string>) =>
 const cursorAt = async (path: string, sort: string, who = owner) =>
   String(listed(await get(withQuery(path, { sort, limit: '1' }), {}, who)).pagination.next_cursor);
 
-test.serial('every list has its case here', (t) => {
+test.serial('every list is covered by these tests', (t) => {
   t.deepEqual(lists.map(({ path }) => path).toSorted(), Object.keys(files).toSorted());
 });
 
@@ -127,7 +127,7 @@ for (const { path, sorts, fields } of lists) {
   const file = memberOf(files, path);
 
   for (const sort of sorts) {
-    test.serial(`pages of one row are the whole list, in its order: ${path} by ${sort}`, async (t) => {
+    test.serial(`pages of one row add up to the whole list, in its order: ${path} by ${sort}`, async (t) => {
       const whole = listed(await get(withQuery(path, { sort })));
       t.true(whole.data.length >= 3);
       t.is(whole.pagination.next_cursor, null);
@@ -171,7 +171,7 @@ for (const { path, sorts, fields } of lists) {
     t.deepEqual(parse(String(second.body)), [fields, ...expected.slice(3, 5)]);
   });
 
-  test.serial(`rows show the fields that are asked for, in the order of all: ${path}`, async (t) => {
+  test.serial(`rows show the requested fields, in the usual order: ${path}`, async (t) => {
     const [first = '', last = ''] = [fields[0], fields.at(-1)];
     const { data } = listed(await get(withQuery(path, { fields: `${last},${first}` })));
     for (const row of data) t.deepEqual(Object.keys(row), [first, last]);
@@ -188,7 +188,7 @@ for (const { path, sorts, fields } of lists) {
     },
   );
 
-  test.serial(`a cursor is good for the same list in the same order: ${path}`, async (t) => {
+  test.serial(`a cursor is valid only for the same list in the same order: ${path}`, async (t) => {
     const [sort = '', other = ''] = sorts;
     const cursor = await cursorAt(path, sort);
     t.is((await get(withQuery(path, { sort, cursor }))).status, 200);
@@ -210,7 +210,7 @@ for (const { path, sorts, fields } of lists) {
     });
 
   if (path === '/v1/plans') continue;
-  test.serial(`nobody may keep the answer: ${path}`, async (t) => {
+  test.serial(`the answer must not be cached: ${path}`, async (t) => {
     for (const format of ['json', 'csv']) {
       const { headers } = await get(withQuery(path, { format }));
       t.is(headers.get('cache-control'), 'no-store');
@@ -219,7 +219,7 @@ for (const { path, sorts, fields } of lists) {
   });
 }
 
-test.serial('the plans may be kept for a minute, each representation under its own ETag', async (t) => {
+test.serial('the plans may be cached for a minute, each representation with its own ETag', async (t) => {
   const paths = ['/v1/plans', '/v1/plans?format=csv', '/v1/plans?limit=1', '/v1/plans?sort=-price'];
   const etags = new Set<string>();
   for (const path of paths) {

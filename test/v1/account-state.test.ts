@@ -14,7 +14,7 @@ import { startServices, type Services } from '../services/services.ts';
 
 let redis: PrivateRedis;
 let services: Services;
-let accounts: AccountsDatabase; // as a second accounts-api has it, beside the one that serves
+let accounts: AccountsDatabase; // the connection of a second accounts-api, next to the one that serves
 test.before(async () => {
   redis = await startRedis();
   services = await startServices({ redisUrl: redis.url });
@@ -29,7 +29,7 @@ test.after.always(async () => {
 
 const statusOf = async (key: string) => (await services.call('/v1/series/A', { key })).status;
 
-/** Calls with the key until the gateway takes its credential from Redis, and stops asking accounts-api. */
+/** Calls with the key until the gateway has cached its credential and no longer asks accounts-api. */
 async function cache(key: string): Promise<void> {
   await untilOneQuestion(redis, () => services.call('/v1/series/A', { key }));
 }
@@ -53,7 +53,7 @@ async function untilSomebodyWaits(): Promise<void> {
   throw new Error('Nobody waits.');
 }
 
-/** Changes an account, as every handler does: when it resolves, the change is answered. */
+/** Changes an account like a handler: once it resolves, the change is answered. */
 async function change(accountId: string, values: Partial<Account>): Promise<void> {
   await accounts.inTransaction((transaction) =>
     accounts.accounts.update(values, { where: { id: accountId }, transaction }),
@@ -84,7 +84,7 @@ test.serial('an account is closed while its calls are being settled, and neither
   const now = new Date();
   const month = `${now.toISOString().slice(0, 7)}-01`;
   let closing: Promise<Answer> | undefined;
-  // As accounts-api settles a batch and fills an allotment: the months first, then what belongs to them.
+  // The locks of a settled batch: the months first, then the rows that belong to them.
   await accounts.inTransaction(async (transaction) => {
     const rows = await lockMonths(accounts, transaction, [{ account_id: accountId, month }]);
     closing = ask('DELETE', '/v1/account', { session });
@@ -103,7 +103,7 @@ test.serial(
     const { newPerson, ask } = peopleOf(services);
     const { session } = await newPerson();
     const { id: accountId } = dataIn(await ask('GET', '/v1/account', { session }));
-    // In the order of their making and of their slots, and against the order of their ids.
+    // In the order of their creation and of their slots, which is opposite to the order of their ids.
     const ids = ['z', 'a'].map((letter) => `key_${letter.repeat(20)}`);
     await accounts.sequelize.query(
       `insert into accounts.api_keys (id, account_id, name, hash, mask, slot, created_at)
@@ -159,7 +159,7 @@ test.serial(
   },
 );
 
-test.serial('a key whose expiry is changed goes by it on the next call', async (t) => {
+test.serial('a changed expiry of a key applies to the next call', async (t) => {
   const { keyId, key } = await services.accountWithKey();
   await cache(key);
   const expire = (at: Date | null) =>

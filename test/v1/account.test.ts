@@ -1,4 +1,4 @@
-// /v1/account: what the holder sees, and the few fields that the holder may change.
+// /v1/account: the fields that the holder sees, and the few that the holder may change.
 import test from 'ava';
 import {
   assertError,
@@ -37,14 +37,14 @@ test('an account is shown to its own credential', async (t) => {
   });
 });
 
-test('a plan that the operator took out of the file counts as free', async (t) => {
+test('a plan that was removed from the file counts as the free one', async (t) => {
   const client = await service.newClient();
   await service.deps.db.accounts.update({ plan: 'gold' }, { where: { id: client.accountId } });
   t.like(dataOf(t, await service.as(client, '/v1/account')), { plan: 'free' });
   t.like(dataOf(t, await service.as(client, '/v1/usage')), { plan: 'free', limit: 1000 });
 });
 
-test('the name can be changed, surrounding blanks are not part of it, and the audit says by whom', async (t) => {
+test('the name can be changed, without surrounding blanks, and the audit names the actor', async (t) => {
   const client = await service.newClient();
   const answer = await service.as(client, '/v1/account', {
     method: 'PATCH',
@@ -107,7 +107,7 @@ for (const [body, param, rule] of [
   [{ notifications: { usage: 'no' } }, 'notifications.usage', 'must be true or false'],
   [{ notifications: { key_expiry: null } }, 'notifications.key_expiry', 'must be true or false'],
 ] as const) {
-  test(`a change to ${JSON.stringify(body)} is refused, and what is allowed is said`, async (t) => {
+  test(`a change to ${JSON.stringify(body)} is refused, and the allowed values are named`, async (t) => {
     const client = await service.newClient();
     const answer = await service.as(client, '/v1/account', { method: 'PATCH', body });
     const error = assertError(t, answer, 400, 'invalid_body');

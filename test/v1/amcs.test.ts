@@ -40,7 +40,7 @@ test.before(async () => {
 
 test.after.always(() => service.close());
 
-test.serial('a company shows what it manages: its present funds, their assets and its share', async (t) => {
+test.serial('a company shows its present funds, their assets and its market share', async (t) => {
   const { data, count } = await service.list('/v1/amcs');
   t.is(count, 4);
   t.deepEqual(
@@ -67,7 +67,7 @@ test.serial('a company shows what it manages: its present funds, their assets an
   t.like(data[2], { id: 'new', funds_count: 0, aum_total: null, rating: null });
 });
 
-test.serial('companies can be searched, sorted, paged and had as CSV', async (t) => {
+test.serial('companies can be searched, sorted, paged and read as CSV', async (t) => {
   t.deepEqual(await service.column('/v1/amcs?q=INVEST', 'id'), ['beta']);
   t.deepEqual(await service.readPages('/v1/amcs?sort=-aum_total', 'id', 1), [
     'alpha',
@@ -103,7 +103,7 @@ test.serial('one company has its categories, the assets of past months and every
 });
 
 test.serial(
-  'assets that were last reported more than a quarter before the others are not counted in',
+  'assets that were last reported more than a quarter before the others are not counted',
   async (t) => {
     const { data } = (await service.call('/v1/amcs/stale')).json as { data: Record<string, unknown> };
     t.like(data, { funds_count: 2, aum_total: 8, market_share_pct: 100 });
@@ -117,8 +117,8 @@ test.serial('an unknown company is 404 with the nearest id', async (t) => {
   t.regex(error.message, /Did you mean "alpha"/);
 });
 
-// Not serial, so it comes last: its load changes what the others read.
-test('an answer holds until a load changes it', async (t) => {
+// Not serial, so it runs last: its load changes the data of the others.
+test('an answer is valid until a load changes it', async (t) => {
   const first = await service.call('/v1/amcs/new');
   const again = async () =>
     (await service.call('/v1/amcs/new', { headers: { 'if-none-match': first.headers.get('etag') ?? '' } }))

@@ -26,7 +26,7 @@ test.after.always(() => service.close());
 
 const rows = (query: string) => service.column(`/v1/fixed-income/auctions?${query}`, 'auction_id');
 
-test('an auction shows every fact, and what follows from it', async (t) => {
+test('an auction shows every fact, and the values derived from them', async (t) => {
   const { data } = await service.list('/v1/fixed-income/auctions?instrument=mtb&tenor=3-Month&to=2026-01-07');
   t.deepEqual(
     data.map((row) => ({ ...row, last_updated: null })),
@@ -88,7 +88,7 @@ test('a change is measured from the last auction of the same source, instrument 
   ]);
 });
 
-test('where nothing was accepted there is no ratio, and nothing is divided by zero', async (t) => {
+test('without accepted bids there is no ratio, and nothing is divided by zero', async (t) => {
   const { data } = await service.list('/v1/fixed-income/auctions?tenor=12M');
   t.like(data[0], { bid_to_cover: null, acceptance_ratio_pct: 0, accepted_total: 0 });
   const [announced] = (await service.list('/v1/fixed-income/auctions?status=announced')).data;

@@ -1,4 +1,4 @@
-// Services of three builds on one database: that of this tree, a copy of it at another place, and a copy with a change in one source.
+// Services of three builds with one database: this tree, a copy of it in another directory, and a copy with a change in one source file.
 import { cpSync, mkdtempSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -33,7 +33,7 @@ test.before(async () => {
 });
 test.after.always(() => database?.drop());
 
-/** The tree at another place. @param changed a source, and what is replaced in it. */
+/** A copy of the tree in another directory. @param changed a source file, and the replacement in it. */
 function copyTree(changed?: { file: string; from: string; to: string }): string {
   const root = mkdtempSync(path.join(tmpdir(), 'almanac-build-'));
   for (const name of [
@@ -64,7 +64,7 @@ async function dataApiOf(t: ExecutionContext, root: string, publicUrl = 'https:/
   const settings = { seriesTimeZone: 'UTC', publicUrl, previewPoints: 120, openRevisionsSeries: 'CPI' };
   const service = await start({ ...shared, ...settings, databaseUrl: database.url });
   t.teardown(() => service.close());
-  await asking(service.url, 'data-api', { ...anonymous, scope: 'internal' })(newestLoadPath); // as gateways do
+  await asking(service.url, 'data-api', { ...anonymous, scope: 'internal' })(newestLoadPath); // like gateways
   return asking(service.url, 'data-api', proAccount);
 }
 
@@ -111,7 +111,7 @@ const ofData = [
 const editionOf = (answer: Response) =>
   parseValidity(answer.headers.get(validityHeader) ?? '')?.state.edition;
 
-/** @returns the answers of the old build, which the other one confirms, or does not. */
+/** Checks that the other build confirms the ETags of the old build's answers, or, without `isSame`, that it does not. */
 async function compare(
   t: ExecutionContext,
   targets: readonly string[],
@@ -142,14 +142,14 @@ test.serial(
 );
 
 test.serial(
-  'instances of the same build and settings agree in every ETag, wherever its files lie',
+  'instances of the same build and settings have the same ETags, wherever their files are',
   async (t) => {
     const old = await dataApiOf(t, projectRoot);
     await compare(t, ofData, { old, other: await dataApiOf(t, copyTree()) }, true);
   },
 );
 
-test.serial('an answer under another setting that it depends on has another ETag', async (t) => {
+test.serial('a change of a setting that an answer depends on changes its ETag', async (t) => {
   const old = await dataApiOf(t, projectRoot);
   const other = await dataApiOf(t, projectRoot, 'https://moved.example');
   await compare(t, ['/v1/series/CPI/cite', '/v1/catalog/CPI'], { old, other }, false);

@@ -40,7 +40,7 @@ async function list(parameters: Record<string, string> = {}): Promise<List> {
 const idsFor = async (parameters: Record<string, string>) =>
   (await list(parameters)).data.map(({ id }) => id);
 
-test('the calendar shows the next thirty days in order of time, in the list envelope, without a key', async (t) => {
+test('the calendar shows the next thirty days in chronological order, in the list envelope, without a key', async (t) => {
   const answer = await list();
   t.true(answer.success);
   t.deepEqual(
@@ -71,7 +71,7 @@ test('the calendar shows the next thirty days in order of time, in the list enve
   });
 });
 
-test('a release is of the day it has where it is published; midnight means that the hour is not known', async (t) => {
+test('a release has the local day of its publisher; midnight means that the time is unknown', async (t) => {
   const { data } = await list({ from: '2026-06-20', to: '2026-06-20' });
   t.deepEqual(
     data.map(({ id, release_at, release_date, time_confirmed }) => [
@@ -87,7 +87,7 @@ test('a release is of the day it has where it is published; midnight means that 
   );
 });
 
-test('a release without a status of its own is released once its time has come', async (t) => {
+test('a release without a stated status is released once its time has come', async (t) => {
   t.deepEqual(await idsFor({ from: '2026', status: 'released' }), ['past']);
   t.deepEqual(await idsFor({ from: '2026', to: '2026', status: 'scheduled' }), ['today', 'day', 'far']);
 });
@@ -132,7 +132,7 @@ test('a release is scheduled until its second, and released from then on', async
   }
 });
 
-test('releases can be narrowed by window, source, series, status and importance, and turned round', async (t) => {
+test('releases can be filtered by window, source, series, status and importance, and reversed', async (t) => {
   const year = { from: '2026', to: '2026' };
   t.deepEqual(await idsFor({ ...year, source: 'Customs' }), ['late']);
   t.deepEqual(await idsFor({ ...year, series: 'CPI' }), ['past', 'today']);
@@ -191,7 +191,7 @@ test('format=ics is an iCalendar file: instants in UTC, unknown hours as days, n
   t.true(folded.text.replaceAll('\r\n ', '').includes(`SUMMARY:${title}`));
 });
 
-test('format=csv has one line a release, and names the next page in a Link header', async (t) => {
+test('format=csv has one line per release, and names the next page in a Link header', async (t) => {
   const answer = await service.call('/v1/calendar?format=csv&limit=1', { identity: publicCaller });
   const [header, first] =
     answer.text.split('\r\n').length > 1 ? answer.text.split('\r\n') : answer.text.split('\n');
@@ -221,7 +221,7 @@ test('the same calendar is answered 304; a wrong parameter is named', async (t) 
 });
 
 test.serial(
-  'a series reports its next release, also when that has come or the calendar has changed, and under another ETag',
+  'a series reports its next release, also after that has passed or the calendar has changed, with another ETag',
   async (t) => {
     await makeSeries(service.pool, { id: 'NEXT' });
     const release = (id: string, at: string) =>
@@ -280,7 +280,7 @@ test.serial('loading our own iCalendar file changes nothing', async (t) => {
   t.is((await loadCsv(database, empty, { dataset: 'calendar' })).rowsRead, 0);
 });
 
-test.serial('a calendar file is whole, however many releases it has', async (t) => {
+test.serial('a calendar file is complete, however many releases it has', async (t) => {
   await service.pool.query(
     `insert into data.releases (release_id, title, source, release_at, time_zone)
      select 'many-' || n, 'Many', 'Many', '2029-01-01 10:00Z'::timestamptz + n * interval '1 minute', 'UTC'

@@ -28,7 +28,7 @@ async function entryOf(id: string) {
   return { ...data, etag: headers.get('etag') };
 }
 
-test('related series stand near by their id and have category, tags, or source and place in common, most alike first', async (t) => {
+test('related series have a similar id and share the category, tags, or source and geography, the most similar first', async (t) => {
   const made = [
     { id: 'GAS.D', category: 'energy', tags: ['gas'] },
     { id: 'OIL.D', category: 'energy', tags: ['oil', 'brent'] },

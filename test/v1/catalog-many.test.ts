@@ -1,4 +1,4 @@
-// The catalogue and FRED's search for a word that very many series have: only some are ranked, and every one is listed once.
+// The catalogue and FRED's search for a word of very many series: only some are ranked, and each is listed once.
 import test from 'ava';
 import { startListService, type ListService } from '../services/list-service.ts';
 
@@ -21,7 +21,7 @@ test.after.always(() => service.close());
 
 const allIds = (path: string) => service.readPages(path, 'id', 700);
 
-test('the pages have every series once: first those that search ranks, in its order, then the others by id', async (t) => {
+test('the pages contain every series once: first the ranked ones in order of relevance, then the others by id', async (t) => {
   const ids = await allIds('/v1/catalog?q=ubiquitous');
   t.is(ids.length, seriesTotal);
   t.is(new Set(ids).size, seriesTotal);
@@ -34,13 +34,13 @@ test('the pages have every series once: first those that search ranks, in its or
   t.deepEqual(others, others.toSorted());
 });
 
-test('those of a filter are ranked, however many others have the word', async (t) => {
+test('the series of a filter are ranked, however many others have the word', async (t) => {
   t.deepEqual(await allIds('/v1/catalog?q=ubiquitous&tag=marked'), ['M2007', 'M0007', 'M1007']);
   t.is((await allIds('/v1/catalog?q=ubiquitous&frequency=annual')).length, seriesTotal / 2);
   t.deepEqual(await allIds('/v1/catalog?q=ubiquitous&ids=M2999,M0003'), ['M0003', 'M2999']);
 });
 
-test('counts and facets are of all of them', async (t) => {
+test('counts and facets include all matching series', async (t) => {
   for (const [filter, count] of [
     ['', seriesTotal],
     ['&frequency=annual', seriesTotal / 2],
@@ -54,7 +54,7 @@ test('counts and facets are of all of them', async (t) => {
   }
 });
 
-test('FRED’s search counts all, has each once, and has the best match first or last', async (t) => {
+test('FRED’s search counts all series, lists each once, and has the best match first or last', async (t) => {
   const page = async (query: string) => {
     const { json } = await service.call(`/fred/series/search?search_text=ubiquitous&file_type=json&${query}`);
     return json as { count: number; seriess: { id: string }[] };

@@ -40,7 +40,7 @@ type Preview = Omit<Envelope, 'meta'> & {
 const call = (path: string, at = service) => at.call(path, { identity: publicCaller });
 const preview = async (path: string) => (await call(path)).json as Preview;
 
-test('the preview is the newest points of the series, oldest first, as a keyed call answers them', async (t) => {
+test('the preview has the newest points of the series, oldest first, the same as a call with a key', async (t) => {
   const { data, meta, pagination } = await preview('/v1/catalog/DAILY/preview');
   const keyed = (await service.call('/v1/series/DAILY?from=2024-01-05')).json as Envelope;
   t.is(data.length, 4);
@@ -52,7 +52,7 @@ test('the preview is the newest points of the series, oldest first, as a keyed c
   t.regex((await call('/v1/catalog/DAILY/preview')).text, /"value":8\.50,/);
 });
 
-test('series stored by one transaction have previews and charts of their own', async (t) => {
+test('series stored by one transaction have separate previews and charts', async (t) => {
   for (const id of ['TWIN.A', 'TWIN.B'])
     await make(
       id,
@@ -80,7 +80,7 @@ test('a limit shows fewer points but never more than the operator allows', async
   t.deepEqual(await dates('limit=2&include_missing=true'), ['2024-01-08', '2024-01-09']);
 });
 
-test('a preview has the newest points of each combination, of those that match', async (t) => {
+test('a preview has the newest points of each matching combination', async (t) => {
   const all = await preview('/v1/catalog/SIDES/preview?limit=2');
   t.deepEqual(
     all.data.map(({ date, dims }) => `${date} ${dims['side']}`),
@@ -95,13 +95,13 @@ test('a preview has the newest points of each combination, of those that match',
   t.is((await preview('/v1/catalog/SIDES/preview?dims=sides:buy')).error.code, 'unknown_dimension');
 });
 
-test('a preview shows at most twenty combinations, and says of how many', async (t) => {
+test('a preview shows at most twenty combinations, and states their total', async (t) => {
   const { data, meta } = await preview('/v1/catalog/CODES/preview');
   t.is(data.length, 20);
   t.deepEqual(meta.preview, { points_max: 4, combinations: 25, combinations_shown: 20 });
 });
 
-test('where nobody has chosen, the combinations with the newest values are shown, then those with the most points', async (t) => {
+test('by default, the combinations with the newest values are shown first, then those with the most points', async (t) => {
   await makeSeries(service.pool, { id: 'ENDED', frequency: 'daily', dimensions: ['country'] });
   const ended = Array.from({ length: 25 }, (_, i) => `A${String(i).padStart(2, '0')}`);
   const points = [
@@ -133,7 +133,7 @@ test('where nobody has chosen, the combinations with the newest values are shown
   t.deepEqual(next.data.newest_combinations[0], { country: 'A07' });
 });
 
-test('a preview is 304 until the series changes, and then new on the next call', async (t) => {
+test('a preview is 304 until the series changes, and the next call gets the new one', async (t) => {
   await makeSeries(service.pool, { id: 'MOVES' });
   await publish(service.pool, 'MOVES', '2024-02-01', [{ date: '2024-01-31', value: '1' }]);
   for (const path of ['/v1/catalog/MOVES/preview', '/v1/previews?ids=MOVES']) {
@@ -150,7 +150,7 @@ test('a preview is 304 until the series changes, and then new on the next call',
   t.is((await call('/v1/catalog/MOVES/preview')).headers.get('cache-control'), 'public, max-age=60');
 });
 
-test('the previews of several series have the newest points of one combination of each, in the order asked', async (t) => {
+test('the previews of several series have the newest points of one combination each, in the requested order', async (t) => {
   const { data, count } = (await call('/v1/previews?ids=SIDES,EMPTY,DAILY&limit=2')).json as {
     data: unknown[];
     count: number;
@@ -182,7 +182,7 @@ test('the previews of several series have the newest points of one combination o
   t.regex(refused.error.message, /Did you mean "DAILY"/);
 });
 
-test('where the operator has switched previews off they are 404, and the message says so', async (t) => {
+test('if the operator has switched previews off they are 404, with a message that states it', async (t) => {
   const off = await startDataService(undefined, undefined, { previewPoints: 0 });
   await makeSeries(off.pool, { id: 'DAILY' });
   for (const path of ['/v1/catalog/DAILY/preview', '/v1/previews?ids=DAILY']) {

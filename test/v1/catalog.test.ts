@@ -120,7 +120,7 @@ test('the catalogue comes as CSV too, with formulas defused', async (t) => {
   );
 });
 
-test('a catalogue entry has everything known of a series and a URL that works', async (t) => {
+test('a catalogue entry has all metadata of a series and a URL that works', async (t) => {
   const { json } = await service.call('/v1/catalog/CPI.PK', { identity: publicCaller });
   const { success, data } = json as { success: boolean; data: Record<string, unknown> };
   t.true(success);
@@ -163,7 +163,7 @@ test('the words of q may be in any order and end in any way, the last may be a b
   t.deepEqual(ids(await list('/v1/catalog?q=zzyzx')), []);
 });
 
-test('with q the most relevant series come first, in every page; a synonym finds as well; another order can be asked for', async (t) => {
+test('with q the most relevant series come first, on every page; synonyms match too; another order can be requested', async (t) => {
   t.deepEqual(
     ids(await list('/v1/catalog?q=prices')),
     ids(await list('/v1/catalog?q=prices&sort=relevance')),
@@ -176,7 +176,7 @@ test('with q the most relevant series come first, in every page; a synonym finds
   t.deepEqual(ids(await list('/v1/catalog?sort=relevance')), ids(await list('/v1/catalog?sort=id')));
 });
 
-test('facets count the series that pass by category, source, frequency and geography', async (t) => {
+test('facets count the matching series by category, source, frequency and geography', async (t) => {
   const facetsOf = async (path: string) =>
     ((await list(path)) as unknown as { meta: { facets: Record<string, unknown> } }).meta.facets;
   t.deepEqual(await facetsOf('/v1/catalog?facets=true&limit=1'), {

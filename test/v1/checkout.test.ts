@@ -1,4 +1,4 @@
-// POST /v1/checkout and GET /v1/billing/portal, through a gateway: what is charged, that nothing is bought twice, whose portal it is.
+// POST /v1/checkout and GET /v1/billing/portal through a gateway: the charged price, no double purchases, and the owner of a portal.
 import { exchange, lines } from '../gateway/raw.ts';
 import test, { type ExecutionContext } from 'ava';
 import { createLog } from '../../kernel/log/log.ts';
@@ -35,7 +35,7 @@ function urlOf(t: ExecutionContext, answer: Answered): string {
 }
 const codeOf = ({ status, json }: Answered) =>
   `${status} ${(json as { error?: { code: string } }).error?.code ?? ''}`;
-/** The session of a page of Stripe. */
+/** The session of a Stripe page. */
 const sessionOf = (url: string) => {
   const found = paying.fake.sessions().find((session) => session.url === url);
   if (found === undefined) throw new Error(`There is no session with the page ${url}.`);
@@ -93,7 +93,7 @@ test.serial(
   },
 );
 
-test.serial('a plan whose price at Stripe is another than the plan states cannot be bought', async (t) => {
+test.serial('a plan cannot be bought if its price at Stripe differs from the stated one', async (t) => {
   const { key } = await paying.services.accountWithKey('free');
   const id = paying.price('pro');
   for (const wrong of [{ unit_amount: 1 }, { currency: 'eur' }, { active: false }, { lookup_key: 'other' }]) {
@@ -139,7 +139,7 @@ test.serial(
     paying.fake.completeCheckout(session.id);
     t.is(codeOf(await begin({ plan: 'pro' }, { key })), '409 already_subscribed');
     t.is(codeOf(await begin({ plan: 'starter' }, { key })), '409 already_subscribed');
-    await paying.sync(); // no event came: the request has asked for the customer
+    await paying.sync(); // without an event: the request itself has requested a fetch of the customer
     t.is(await paying.entitlement(accountId), 'pro active');
     t.regex((await begin({ plan: 'pro' }, { key })).text, /GET \/v1\/billing\/portal/);
     const { id } = paying.fake.subscriptionsOf(customerIn(session))[0] ?? { id: '' };
@@ -167,10 +167,10 @@ test.serial('a page that has expired is replaced by a new one', async (t) => {
 });
 
 test.serial(
-  'a purchase whose answer from Stripe was lost goes on with the same page and the same customer',
+  'a purchase whose answer from Stripe was lost continues with the same page and the same customer',
   async (t) => {
     const { key } = await paying.services.accountWithKey('free');
-    // Three times in a row: the client of Stripe gives up, and the request is answered 503.
+    // Three times in a row, so that the Stripe client gives up and the request is answered 503.
     paying.fake.fail('drop-after', { times: 3, path: '/v1/checkout/sessions', method: 'POST' });
     t.is(codeOf(await begin({ plan: 'pro' }, { key })), '503 unavailable');
     paying.fake.fail({ status: 500, after: true }, { path: '/v1/checkout/sessions', method: 'POST' });
@@ -180,7 +180,7 @@ test.serial(
   },
 );
 
-test.serial('a holder who is renamed after an answer of Stripe was lost can buy', async (t) => {
+test.serial('a holder who is renamed after a lost answer of Stripe can still buy', async (t) => {
   const { accountId, key } = await paying.services.accountWithKey('free');
   for (const change of [{ name: 'New name' }, { email: 'new-address@example.org' }]) {
     paying.fake.fail('drop-after', { times: 3, path: '/v1/customers', method: 'POST' });
@@ -287,7 +287,7 @@ test.serial(
 );
 
 test.serial(
-  'while Stripe is away, buying and the portal are 503, and nothing is left behind that would be in the way',
+  'while Stripe is unavailable, buying and the portal are 503, and nothing remains that would block a later attempt',
   async (t) => {
     const { key } = await paying.services.accountWithKey('free');
     paying.fake.fail({ status: 500 }, { times: 3 });
@@ -298,7 +298,7 @@ test.serial(
   },
 );
 
-test.serial('a customer who was deleted at Stripe is made anew', async (t) => {
+test.serial('a customer who was deleted at Stripe is created again', async (t) => {
   const { key } = await paying.services.accountWithKey('free');
   const session = sessionOf(urlOf(t, await begin({ plan: 'pro' }, { key })));
   await paying.stripe.checkout.sessions.expire(session.id);
@@ -309,7 +309,7 @@ test.serial('a customer who was deleted at Stripe is made anew', async (t) => {
 });
 
 test.serial(
-  'the portal leaves out a customer who was deleted at Stripe, before any event says so',
+  'the portal omits a customer who was deleted at Stripe, even before an event reports it',
   async (t) => {
     const { accountId, key } = await paying.services.accountWithKey('free');
     const portal = () => paying.services.call('/v1/billing/portal', { key });
@@ -326,7 +326,7 @@ test.serial(
 );
 
 test.serial(
-  'what Stripe refuses is 503, as the operator has to set it up, and the log has the reason',
+  'a request that Stripe refuses is 503, as the operator has to fix the settings, and the log has the reason',
   async (t) => {
     const lines: string[] = [];
     const log = createLog('all services', 'error', { write: (line) => void lines.push(line) });

@@ -31,7 +31,7 @@ test.serial('a transform by city equals that of the city’s series, however far
   const dates = {
     annual: ['2021-12-31', '2022-12-31', '2023-12-31', '2024-12-31'],
     quarterly: ['2024-03-31', '2024-06-30', '2024-09-30', '2024-12-31'],
-    irregular: ['2020-02-03', '2022-05-04', '2024-11-06', '2026-06-01'], // years pass between two of them
+    irregular: ['2020-02-03', '2022-05-04', '2024-11-06', '2026-06-01'], // years lie between two of them
     daily: ['2025-06-10', '2026-06-02', '2026-06-04', '2026-06-10'],
     weekly: ['2025-06-11', '2026-05-27', '2026-06-03', '2026-06-10'],
   };
@@ -96,7 +96,7 @@ test.serial('changes by city do not reach across a break of the unit', async (t)
   t.deepEqual((await byCity({ ...dal, transform: 'yoy' })).data, []);
 });
 
-test('by-city gives the newest price of each city, ranked from the cheapest, with its changes', async (t) => {
+test('by-city returns the newest price of each city, ranked from the cheapest, with its changes', async (t) => {
   const answer = await byCity({ item: 'milk' });
   t.is(answer.series, 'commodity.milk');
   t.deepEqual(answer.data, [
@@ -201,7 +201,7 @@ test.serial(
   },
 );
 
-test('a price of no city, as a general load may bring one, is left out by city', async (t) => {
+test('a price without a city, which a general load may store, is omitted', async (t) => {
   await publish(service.pool, 'commodity.tea', '2026-03-05', [
     price('2026-02-28', 'lahore', '900'),
     { date: '2026-02-28', value: '950', dims: { price_type: 'retail', stat: 'avg' } },
@@ -216,7 +216,7 @@ test('a price of no city, as a general load may bring one, is left out by city',
   }
 });
 
-test('by-city as CSV has one line a city', async (t) => {
+test('by-city as CSV has one line per city', async (t) => {
   const { text } = await service.call('/v1/commodities/by-city?item=milk&format=csv&cities=lahore');
   t.deepEqual(text.split(/\r?\n/), [
     'date,value,city,price_type,stat,city_name,change_1w_pct,change_1y_pct,rank',

@@ -11,7 +11,7 @@ test.after.always(() => service.close());
 
 const pairs = ({ data }: Envelope) => data.map(({ date, value }) => [date, value]);
 
-test('the prices of an item in a city are a series in its envelope, retail averages unless asked otherwise', async (t) => {
+test('the prices of an item in a city are a series in its envelope, by default retail averages', async (t) => {
   const answer = await prices({ item: 'rice', city: 'lahore', from: '2025-12' });
   t.true(answer.success);
   t.is(answer.series, 'commodity.rice.lahore');
@@ -40,7 +40,7 @@ test('the prices of an item in a city are a series in its envelope, retail avera
   t.deepEqual(pairs(await prices({ item: 'rice', city: 'lahore', stat: 'min' })), [['2026-01-31', 118]]);
 });
 
-test('without a city the price is the plain mean over the cities that have one at the date', async (t) => {
+test('without a city the price is the unweighted mean over the cities with a price on the date', async (t) => {
   const answer = await prices({ item: 'rice' });
   t.is(answer.series, 'commodity.rice');
   t.deepEqual(pairs(answer), [
@@ -53,7 +53,7 @@ test('without a city the price is the plain mean over the cities that have one a
   t.deepEqual((await prices({ item: 'rice', city: 'national' })).data, answer.data);
 });
 
-test('the average of a vintage is that of the prices of the vintage, and transforms are of the average', async (t) => {
+test('the average of a vintage is computed from the prices of the vintage, and transforms from the average', async (t) => {
   const past = await prices({ item: 'rice', vintage: '2026-02-28' });
   t.deepEqual(pairs(past).at(-1), ['2026-01-31', 120.1666666667]);
   t.deepEqual(pairs(await prices({ item: 'rice', transform: 'yoy' })), [['2026-01-31', 17.61904762]]);
@@ -70,7 +70,7 @@ test('the average of a vintage is that of the prices of the vintage, and transfo
   );
 });
 
-test('dims selects several cities, types or statistics, in the place of the parameters of the same name', async (t) => {
+test('dims selects several cities, types or statistics, and overrides the parameters of the same name', async (t) => {
   const both = await prices({ item: 'rice', dims: 'city:lahore|karachi', from: '2026' });
   t.is(both.series, 'commodity.rice');
   t.true(new Set(both.data.map(({ dims }) => dims['city'])).isSubsetOf(new Set(['lahore', 'karachi'])));
@@ -107,7 +107,7 @@ test('order, pages and CSV never change an average', async (t) => {
   t.is(csv.headers.get('content-disposition'), 'attachment; filename="commodity.rice.csv"');
 });
 
-test('an average never takes the answer of the series behind it, nor gives it its own', async (t) => {
+test('an average and the series behind it never share an answer', async (t) => {
   const average = await service.call('/v1/commodities?item=rice');
   const stored = await service.call(
     '/v1/series/commodity.rice?dims=city:national,price_type:retail,stat:avg',
@@ -155,7 +155,7 @@ test('the average is the mean, whatever the prices', async (t) => {
   );
 });
 
-test('an unknown item or city is 404 with the nearest one; a parameter that is wrong is named', async (t) => {
+test('an unknown item or city is 404 with the nearest one; an invalid parameter is named', async (t) => {
   const unknown = await prices({ item: 'rise' });
   t.like(unknown.error, {
     code: 'not_found',
@@ -183,7 +183,7 @@ test('an unknown item or city is 404 with the nearest one; a parameter that is w
   t.deepEqual((await prices({ item: 'rice', price_type: 'farmgate' })).data, []);
 });
 
-test('items and cities are public lists that show what prices there are', async (t) => {
+test('items and cities are public lists that show the available prices', async (t) => {
   const items = (await service.call('/v1/commodities/items', { identity: publicCaller })).json as Envelope;
   t.deepEqual(
     items.data.map((item) => item['id']),

@@ -23,23 +23,23 @@ const ask = async (path: string): Promise<{ status: number; page: Page }> => {
   return { status, page: json ?? {} };
 };
 
-/** Parameters that shape a page and choose no rows: a cursor is good with any of them. */
+/** Parameters that affect the format of a page but not its rows: a cursor is valid with any of them. */
 const shapes = ['limit', 'fields', 'include', 'format', 'facets', 'adjusted', 'count_only'];
-/** How an auction pays is its `format` too. */
+/** The `format` of an auction also means its kind of bids. */
 const auctionFormats = ['competitive', 'non_competitive'];
 
-test.serial('a cursor goes on in its own rows alone, in pages of any shape', async (t) => {
+test.serial('a cursor continues only its own rows, in pages of any format', async (t) => {
   let [good, refused] = [0, 0];
   for (const endpoint of endpoints) {
-    if (endpoint.route === '/v1/updates') continue; // there a cursor is a place in the one order of all updates
+    if (endpoint.route === '/v1/updates') continue; // its cursor is a position among all updates, whatever the query
     if (!(await declaredParameters(service, endpoint.path)).includes('cursor')) continue;
     const first = (await ask(withParameter(endpoint.path, 'limit', '1'))).page.pagination?.next_cursor;
-    if (typeof first !== 'string') continue; // one page holds it all
+    if (typeof first !== 'string') continue; // all rows are on one page
     const plain = new URL(endpoint.path, 'http://host').searchParams;
     const rows = await rowsOf(endpoint.path);
     for (const request of await requestsFor(service, endpoint)) {
-      if (request.includes('format=xlsx')) continue; // it has no pages
-      if ((await ask(request)).status !== 200) continue; // whatever the cursor
+      if (request.includes('format=xlsx')) continue; // a workbook has no pages
+      if ((await ask(request)).status !== 200) continue; // fails with any cursor
       const { searchParams } = new URL(request, 'http://host');
       const others = [...searchParams.keys()].filter((name) => searchParams.get(name) !== plain.get(name));
       const { status, page } = await ask(withParameter(request, 'cursor', first));
@@ -52,7 +52,7 @@ test.serial('a cursor goes on in its own rows alone, in pages of any shape', asy
         good += 1;
       } else if ((await rowsOf(request)) !== rows) {
         const { code, param } = page.error ?? {};
-        const isAlone = searchParams.has('last'); // it takes no cursor at all
+        const isAlone = searchParams.has('last'); // accepts no cursor
         const why = isAlone ? ['invalid_parameter', 'last'] : ['invalid_cursor', 'cursor'];
         t.deepEqual([status, code, param], [400, ...why], request);
         refused += 1;

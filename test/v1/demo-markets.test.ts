@@ -14,7 +14,7 @@ test.before(async () => {
 
 test.after.always(() => service.close());
 
-test('every list of securities, auctions and trade has something to show of the demo', async (t) => {
+test('the demo has rows for every list of securities, auctions and trade', async (t) => {
   for (const path of [
     '/v1/securities?type=sukuk',
     '/v1/securities/DEMO%2FTFC%2F050623/prices',

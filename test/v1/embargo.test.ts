@@ -1,4 +1,4 @@
-// What is under embargo is in no answer: each endpoint answers byte for byte as before, until the instant. One load of every kind, by the
+// No answer contains data under embargo: until the instant, each endpoint answers byte for byte as before. Uses one load of every kind, with the
 // publisher's own role.
 import test from 'ava';
 import type { Answer } from '../services/data-service.ts';
@@ -16,7 +16,7 @@ const now = '2024-07-01T12:00:00Z';
 const instant = '2024-07-01T13:00:00Z';
 const service = await startListService({ openRevisionsSeries: 'CPI' });
 test.after.always(() => service.close());
-exempt(service.url); // the gateway does not forward x-almanac-valid, which the document does not have
+exempt(service.url); // the gateway does not forward x-almanac-valid, so it is not in the document
 const { accept, clock, prepared } = startReleasing(test, service.databaseUrl, now);
 
 const more = [
@@ -25,7 +25,7 @@ const more = [
   ...['/v1/catalog?updated_after=2024-06-30', '/v1/series/CPI?dims=secret:x', '/v1/calendar?from=2024-01-01'],
 ];
 
-/** What a client can see of an answer; not its time, and the id of its request. */
+/** The parts of an answer that a client can see, without its time and request id. */
 function seen({ status, text, headers }: Answer): (string | number | null)[] {
   const body = text.replaceAll(/"request_id":"[^"]*"/g, '');
   const names = [
@@ -37,13 +37,13 @@ function seen({ status, text, headers }: Answer): (string | number | null)[] {
     'vary',
     'x-almanac-valid',
   ];
-  // No gateway keeps an answer that says so: its validity depends on which of its parts was read first.
+  // No gateway caches such an answer: its validity depends on which of its parts was read first.
   const isKept = headers.get('cache-control') !== 'no-store';
   const shown = names.filter((name) => isKept || name !== 'x-almanac-valid');
   return [status, body, ...shown.map((name) => headers.get(name))];
 }
 
-/** Every endpoint, answered from no cache: without validators the service asks the database. */
+/** Calls every endpoint, without any cache: without validators, the service queries the database. */
 async function answers(): Promise<Record<string, unknown>> {
   const identity = { ...publicCaller, scope: 'internal' as const };
   const found: Record<string, unknown> = {
@@ -54,7 +54,7 @@ async function answers(): Promise<Record<string, unknown>> {
   return found;
 }
 
-/** The numbers of the newest load by what the answers say of their validity. */
+/** The numbers of the newest load according to the validity headers of the answers. */
 function loadsKnown(found: Readonly<Record<string, unknown>>): Set<number> {
   const validities = Object.values(found).flatMap((answer) =>
     Array.isArray(answer) ? (parseValidity(String(answer.at(-1))) ?? []) : [],
@@ -66,7 +66,7 @@ test('no endpoint reveals what is under embargo, before its check, after it, or 
   service.clock.set(now);
   for (const load of initialLoads) await loadInto(service, load);
   let before: Record<string, unknown> = {};
-  // Where several data-apis read from a replica, each finds by itself that there was a load.
+  // If several data-apis read from a replica, each detects a load by itself.
   await until('every instance knows the newest load', async () => {
     before = await answers();
     return loadsKnown(before).size === 1;
@@ -97,7 +97,7 @@ test('no endpoint reveals what is under embargo, before its check, after it, or 
   t.true(changed.includes(newestLoadPath));
 });
 
-test('the clock of these tests wakes whoever waits for it, and nobody else', async (t) => {
+test('the clock of these tests wakes only callers whose time has come', async (t) => {
   const fake = fakeReleaseClock(now);
   const signal = new AbortController();
   const woken: string[] = [];

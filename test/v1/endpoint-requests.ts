@@ -1,16 +1,16 @@
-// Requests for every endpoint of the data-api: a table of parameters, compared with those that the service accepts.
-// Hides how `sort` and `fields` are learned: a wrong value is refused with the allowed ones.
+// Requests for every endpoint of the data-api: a table of parameters, compared with those that the service accepts. The values of `sort` and `fields`
+// are read from the error for a wrong value, which lists the allowed ones.
 import { nameId, numberOfNameId } from '../../domain/name-id.ts';
 import type { DataService } from '../services/data-service.ts';
 
 export interface Endpoint {
-  /** As in data-api/routes.ts. */
+  /** The route as in data-api/routes.ts. */
   route: string;
-  /** The endpoint that is asked, with the parameters that it cannot do without. */
+  /** The path of the requests, with the required parameters. */
   path: string;
-  /** Parameter → values; those that every list takes are added by `requestsFor`. */
+  /** Parameter → values; `requestsFor` adds the parameters of every list. */
   values: Readonly<Record<string, readonly string[]>>;
-  /** Parameters that are wanted beside some others: parameter → what goes with it. */
+  /** Parameters that are required next to others: parameter → the additional ones. */
   beside?: Readonly<Record<string, string>>;
 }
 
@@ -656,14 +656,14 @@ const listValues: Readonly<Record<string, readonly string[]>> = {
   updated_after: ['2024-05-02', '2024-06-21', '2024-06-30'],
 };
 
-/** What the endpoint says that its parameters are. */
+/** The declared parameters of the endpoint. */
 export async function declaredParameters(service: DataService, path: string): Promise<string[]> {
   const { known = '' } =
     /Known names: (?<known>[^"]*?)\.$/.exec(await refusalOf(service, path, 'zzz=1'))?.groups ?? {};
   return known === '' ? [] : known.split(', ');
 }
 
-/** The words that a parameter takes; empty where it does not list them. */
+/** The allowed words of a parameter; empty if it does not list them. */
 export async function allowedValues(
   service: DataService,
   path: string,
@@ -675,7 +675,7 @@ export async function allowedValues(
   return words === '' ? [] : words.split(', ');
 }
 
-/** Every request that differs from the plain one by one parameter, and what it needs beside it. */
+/** Every request that differs from the plain one by one parameter, plus the parameters that it requires. */
 export async function requestsFor(
   service: DataService,
   { path, values, beside = {} }: Endpoint,
@@ -720,7 +720,7 @@ async function refusalOf(service: DataService, path: string, parameters: string)
   return refused?.error?.message ?? refused?.error_message ?? '';
 }
 
-/** A parameter may be given once: the one that is tried takes the place of the one that is there. */
+/** A parameter may occur only once, so the tested value replaces the present one. */
 function withoutParameter(path: string, parameters: string): string {
   const url = new URL(path, 'http://host');
   for (const name of new URLSearchParams(parameters).keys()) url.searchParams.delete(name);

@@ -31,7 +31,7 @@ let accounts: AccountsService;
 let gateway: TestGateway;
 let key: string;
 let closeUncached: () => Promise<void>;
-/** Asks the data-api without caches. */
+/** Calls the data-api without caches. */
 let truth: (path: string, headers?: Record<string, string>) => Promise<Answer>;
 
 test.before(async () => {
@@ -55,13 +55,13 @@ test.after.always(async () => {
   await service?.close();
 });
 
-/** The gateway counts by the clock of accounts-api. */
+/** Sets both clocks, as the gateway counts by that of accounts-api. */
 function setClocks(instant: string): void {
   service.clock.set(instant);
   accounts.clock.set(instant);
 }
 
-/** The same service, whose caches forget everything at once. */
+/** The same service without caches. */
 async function startUncachedService({ databaseUrl, clock, call }: ListService) {
   const asked = await call(newestLoadPath, { identity: { ...freeAccount, scope: 'internal' } });
   const { edition } = asked.json as DataState;
@@ -114,7 +114,7 @@ async function callAt(
   const ask = () =>
     fetch(url + path, { headers: { 'accept-encoding': 'identity', ...identity(path), ...headers } });
   let response = await ask();
-  // An account has one PNG drawn at a time.
+  // Only one PNG per account is drawn at a time.
   await until('a PNG has its place', async () => {
     if (response.status !== 429) return true;
     response = await ask();
@@ -126,10 +126,10 @@ async function callAt(
 const ask = (path: string, headers: Record<string, string> = {}) => callAt(service, path, headers);
 const askGateway = (path: string, headers: Record<string, string> = {}) =>
   callAt({ url: gateway.url, headers: () => ({ 'x-api-key': key }) }, path, headers);
-/** Each has caches of its own. */
+/** The two services, each with its own caches. */
 const doors = { 'data-api': ask, 'the gateway': askGateway };
 
-/** What an ETag represents. Two spellings of one request have one next page: the cursor says where it is. */
+/** The content that an ETag represents. Two spellings of one request have the same next page, to which the cursor points. */
 function representationOf({ headers, text }: Answer) {
   const link = headers.get('link');
   return {
@@ -141,11 +141,11 @@ function representationOf({ headers, text }: Answer) {
   };
 }
 
-/** ETag → what it represented first, and where. */
+/** ETag → the content that it represented first, and the request. */
 class Ledger {
   readonly #known = new Map<string, { path: string; shown: string }>();
 
-  /** Holds an answer to what its ETag represented before, wherever that was. */
+  /** Checks that an ETag represents the same content as before, for any request. */
   note(t: ExecutionContext, path: string, answer: Answer): void {
     const etag = answer.headers.get('etag');
     if (answer.status !== 200 || etag === null) return;
@@ -156,7 +156,7 @@ class Ledger {
   }
 }
 
-/** Runs the work of all items, some at a time. */
+/** Runs the work of all items, several at a time. */
 async function overAll<Item>(items: readonly Item[], work: (item: Item) => Promise<void>): Promise<void> {
   const left = items.values();
   const worker = async () => {
@@ -165,9 +165,9 @@ async function overAll<Item>(items: readonly Item[], work: (item: Item) => Promi
   await Promise.all(Array.from({ length: 6 }, worker));
 }
 
-test.serial('the table of requests has every route and every parameter that the service takes', async (t) => {
+test.serial('the table of requests has every route and every parameter of the service', async (t) => {
   const reads = Object.entries(declared).filter(([, { method }]) => method === 'GET');
-  // Bulk files are of a folder: test/v1/bulk/ has their requests.
+  // Bulk files need a store; their requests are in test/v1/bulk/.
   const served = reads.map(([route]) => route).filter((route) => !route.startsWith('/v1/bulk'));
   t.deepEqual([...new Set(endpoints.map(({ route }) => route))].sort(), served.sort());
   for (const { path, values } of endpoints) {
@@ -202,7 +202,7 @@ async function everyRequest(): Promise<string[]> {
 }
 
 test.serial(
-  'no two answers that differ share an ETag, and no cache gives one request the answer to another',
+  'different answers never share an ETag, and no cache answers a request with the answer to another',
   async (t) => {
     const ledger = new Ledger();
     const requests = await everyRequest();
@@ -213,7 +213,7 @@ test.serial(
       ledger.note(t, path, expected);
       answers.set(path, expected);
       const cursor = /"next_cursor":"([\w-]+)"/.exec(expected.text)?.[1];
-      if (cursor === undefined || path.includes('?ids=')) return; // a cursor of one of many series is for that series alone
+      if (cursor === undefined || path.includes('?ids=')) return; // the cursor of one of many series is valid only for that series
       const next = withParameter(path, 'cursor', cursor);
       const nextAnswer = await truth(next);
       t.is(nextAnswer.status, 200, next);
@@ -231,12 +231,12 @@ test.serial(
           t.is(answer.headers.get(name), expected.headers.get(name), `${name} of ${path} at ${door}`);
       }
     });
-    // Asked again, an answer may come out of a cache.
+    // A repeated request may be answered from a cache.
     await holdsAgainstOtherTags(t, answers);
   },
 );
 
-/** The ETags of other answers of the same path are no reason for 304; the own one is. */
+/** Only the ETag of the answer itself results in 304, not those of other answers of the same path. */
 async function holdsAgainstOtherTags(
   t: ExecutionContext,
   answers: ReadonlyMap<string, Answer>,
@@ -249,7 +249,7 @@ async function holdsAgainstOtherTags(
     const others = new Set(siblings.map(([, { headers }]) => headers.get('etag') ?? ''));
     others.delete(own);
     for (const [door, ask] of Object.entries(doors)) {
-      // A gateway compares tags in one way for all that it keeps: the answers of a path are asked for by turns.
+      // A gateway compares tags in the same way for all cached answers, so the answers of a path are requested in turn.
       if (door === 'data-api' || at % 2 === 0) {
         const answer = await ask(path, { 'if-none-match': [...others].slice(0, 300).join(', ') || '"none"' });
         t.deepEqual([answer.status, answer.text], [200, expected.text], `${path} at ${door}`);
@@ -280,7 +280,7 @@ test.serial('each encoding has its own ETag, and a cache keeps them apart', asyn
   }
 });
 
-/** What is asked again after every load: each endpoint as it is, and what reads the data in another way. */
+/** The requests repeated after every load: each endpoint without parameters, and those that read the data in another way. */
 const watched = [
   ...endpoints.map(({ path }) => path).filter((path) => path !== '/v1/status'),
   '/v1/series/CPI?fields=date,value,status,published_on',
@@ -303,12 +303,12 @@ const watched = [
   '/v1/trade?count_only=true',
 ];
 
-/** How often everything that is watched was asked. */
+/** How often all watched requests were made. */
 let states = 0;
 
 /**
- * Asks everything that is watched with the ETag that it had: 304 only where the answer is still the same.
- * @returns what the answers are now, and which of them are others.
+ * Makes all watched requests with their previous ETags: 304 only if the answer is still the same.
+ * @returns the present answers, and which of them have changed.
  */
 async function dirtyMarker(
   t: ExecutionContext,
@@ -330,7 +330,8 @@ async function dirtyMarker(
     const etag = old?.headers.get('etag') ?? '"none"';
     for (const [at, [door, ask]] of Object.entries(doors).entries()) {
       const where = `${path} at ${door} after ${name}`;
-      // Neither service can remember what is still the same from before: the two requests go to one service each, and change places the next time.
+      // Each of the two requests goes to another service, and they are swapped the next time: so neither service can use its cached answer to the
+      // same request.
       const isTurn = (states + at) % 2 === 0;
       if (!isSame || isTurn) {
         const asked = await ask(path, { 'if-none-match': etag });
@@ -348,7 +349,7 @@ async function dirtyMarker(
 }
 
 test.serial(
-  'after every kind of load each answer is the new one, under a new ETag where it changed',
+  'after every kind of load each answer is the new one, with a new ETag if it has changed',
   async (t) => {
     const ledger = new Ledger();
     let { now } = await dirtyMarker(t, 'the start', new Map(), ledger);
@@ -362,7 +363,7 @@ test.serial(
 );
 
 test.serial(
-  'after every change of a series by the command line each answer is the new one, under a new ETag where it changed',
+  'after every change of a series by the command line each answer is the new one, with a new ETag if it has changed',
   async (t) => {
     const ledger = new Ledger();
     let { now } = await dirtyMarker(t, 'the start', new Map(), ledger);
@@ -381,10 +382,10 @@ test.serial(
   },
 );
 
-test.serial('as time passes each answer is the present one, under a new ETag where it changed', async (t) => {
+test.serial('as time passes each answer is the current one, with a new ETag if it has changed', async (t) => {
   const ledger = new Ledger();
   let { now } = await dirtyMarker(t, 'the start', new Map(), ledger);
-  // A second, an hour, past the next release of CPI, past midnight, a month.
+  // One second, one hour, past the next release of CPI, past midnight, one month.
   for (const instant of [
     '2024-07-01T12:00:01Z',
     '2024-07-01T13:00:00Z',
@@ -398,7 +399,7 @@ test.serial('as time passes each answer is the present one, under a new ETag whe
 });
 
 test.serial(
-  'a past state that one caller was answered with is refused to a caller whose plan has none',
+  'a past state that was answered to one caller is refused to a caller without that plan feature',
   async (t) => {
     for (const path of [
       '/v1/series/CPI?vintage=2024-05-20',

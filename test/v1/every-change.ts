@@ -1,5 +1,5 @@
 // One load of every kind: new rows, revised ones, deletions only, a status only, names and labels, dataset by dataset.
-// They build on the data of test/v1/every-dataset.ts, in this order.
+// They are based on the data of test/v1/every-dataset.ts, and must be made in this order.
 import type { ChangeOptions } from '../../ingest/history/series/change.ts';
 import { declareBreak } from '../../ingest/history/series/break.ts';
 import { declareContinuation } from '../../ingest/history/series/continuation.ts';
@@ -10,7 +10,7 @@ import { setFacts } from '../../ingest/history/series/set.ts';
 import type { Database } from '../../kernel/database.ts';
 import { tradeConstants, type Load } from './every-dataset.ts';
 
-/** Loads that each change what some endpoint answers; the name says in which way. */
+/** Loads that each change the answer of some endpoint; the name states the change. */
 export const changes: readonly (Load & { name: string })[] = [
   {
     name: 'a new point',
@@ -197,7 +197,7 @@ interface SeriesCommand {
   run(database: Database, options: Omit<ChangeOptions, 'id'>): Promise<unknown>;
 }
 
-/** Changes of series by the command line, which come after the loads. Every id that is asked for is still answered to after them. */
+/** Changes of series by the command line, made after the loads. Afterwards every requested id still resolves. */
 export const seriesCommands: readonly SeriesCommand[] = [
   {
     name: 'a renamed series',

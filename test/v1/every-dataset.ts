@@ -1,10 +1,10 @@
 // A few rows of every dataset, with gaps and equal values: the data for tests that cover all endpoints.
-// Hides how the rows are loaded: each entry is one load, as the command line would make it, on a day of its own.
+// Each entry is one load, as by the command line, on a day of its own.
 import type { LoadOptions } from '../../ingest/load/store/load-options.ts';
 import { fakeClock } from '../services/harness.ts';
 import type { ListService } from '../services/list-service.ts';
 
-/** One load: into which dataset, what, and how. */
+/** One load: the dataset, the rows and the options. */
 export interface Load {
   dataset: string;
   lines: readonly string[];
@@ -24,7 +24,7 @@ export async function loadInto(
   });
 }
 
-/** What the rows of trade share. */
+/** The common cells of the rows of trade. */
 export const tradeConstants = { set: { classification: 'hs', basis: 'customs', source: 'Customs' } };
 
 /** NAVs of a fund on the weekdays of fourteen months until 2024-06-28. */
@@ -41,7 +41,7 @@ function navs(fund: string, first: number, dailyPct: number): string[] {
   return lines;
 }
 
-/** What an empty database is filled with, in order. */
+/** The initial loads of an empty database, in order. */
 export const initialLoads: readonly Load[] = [
   {
     dataset: 'series',

@@ -1,4 +1,4 @@
-// GET /v1/front-page: the words of the operator, the series that they chose, and those with the newest data.
+// GET /v1/front-page: the operator's texts, the series chosen by the operator, and those with the newest data.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -62,7 +62,7 @@ test.before(async () => {
   await service.pool.query(`update data.loads set loaded_at = '2026-06-14 09:00Z'`);
 });
 
-test.serial('the newest series are in the order of the publications that brought new data', async (t) => {
+test.serial('the newest series are ordered by their last publication with new data', async (t) => {
   t.deepEqual(await newest(), [
     ['RATE', '2026-06-11'],
     ['CPI.NEW', '2026-06-11'],
@@ -71,7 +71,7 @@ test.serial('the newest series are in the order of the publications that brought
   ]);
 });
 
-test.serial('data that are old for their frequency are not new, whenever they were loaded', async (t) => {
+test.serial('data that is old for its frequency does not count as new, whenever it was loaded', async (t) => {
   const ids = (await newest()).map(([id]) => id);
   t.false(ids.includes('OLD'));
   t.true(ids.includes('POP'), 'an annual series of last year is of its present period');
@@ -87,7 +87,7 @@ test.serial('a load changes the page at once', async (t) => {
 });
 
 test.serial(
-  'the chosen series come in the order of the operator, by earlier ids too, without those that are not served',
+  'the chosen series are in the order of the operator, also by earlier ids, without those that are not served',
   async (t) => {
     const { series } = await readPage();
     t.deepEqual(
@@ -102,7 +102,7 @@ test.serial(
   },
 );
 
-test.serial('the words, the logo and the blocks are those of the file', async (t) => {
+test.serial('the texts, the logo and the blocks are those of the file', async (t) => {
   const { newest: _newest, series: _series, ...page } = await readPage();
   t.deepEqual(page, {
     title: 'Ruritania',
@@ -113,7 +113,7 @@ test.serial('the words, the logo and the blocks are those of the file', async (t
   });
 });
 
-test.serial('a service with a file that is wrong does not start, and says what is wrong', async (t) => {
+test.serial('a service with an invalid file does not start, and reports the faults', async (t) => {
   const wrong = path.join(folder, 'wrong.yml');
   writeFileSync(wrong, 'titel: A\n');
   const error = await t.throwsAsync(

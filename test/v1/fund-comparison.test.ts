@@ -1,4 +1,4 @@
-// Which funds are compared with each other, against the same computed from the NAVs as they were loaded.
+// Which funds are compared with each other, checked against a computation from the loaded NAVs.
 import test from 'ava';
 import fc from 'fast-check';
 import { percent } from '../../domain/percent.ts';
@@ -15,9 +15,9 @@ interface LoadedFund {
   id: string;
   category: string;
   currency: string;
-  /** As the source states it, '' for none. */
+  /** As stated by the source; '' for none. */
   status: string;
-  /** The day of its last NAV, '' for none. */
+  /** The day of its last NAV; '' for none. */
   last: string;
   /** That NAV; a month before it, it was 100. */
   nav: number;
@@ -74,7 +74,7 @@ async function placeOf(id: string, query = '') {
   return { rank, rankOf, average };
 }
 
-/** The rank of a fund among those compared, by the return over a month. */
+/** The rank of a fund among the compared ones, by the return over a month. */
 function expectedPlace(fund: LoadedFund, compared: readonly LoadedFund[]) {
   const none = { rank: null, rankOf: null, average: null };
   if (fund.category === '' || fund.last === '' || !compared.includes(fund)) return none;
@@ -94,7 +94,7 @@ function expectedPlace(fund: LoadedFund, compared: readonly LoadedFund[]) {
 }
 
 test.serial(
-  'a fund whose last NAV is more than 30 days behind its category is compared only if asked for',
+  'a fund whose last NAV is more than 30 days behind its category is compared only on request',
   async (t) => {
     await service.load('funds', [
       'fund_id,name,category,currency,status,source',
@@ -138,7 +138,7 @@ test.serial(
   },
 );
 
-test.serial('a stale fund still answers with its own figures', async (t) => {
+test.serial('a stale fund still has its own figures', async (t) => {
   const stale = funds.filter(isStale).at(-1);
   const id = stale?.id ?? '';
   t.like((await service.call(`/v1/funds/${id}`)).json, {
@@ -154,7 +154,7 @@ test.serial('a stale fund still answers with its own figures', async (t) => {
 });
 
 test.serial(
-  'a NAV of one fund makes others of its category stale, and its removal undoes that',
+  'a NAV of one fund can make others of its category stale, and its removal reverts that',
   async (t) => {
     await service.load('amcs', ['amc_id,name,source', 'manager,Manager,Register']);
     await service.load('funds', [
@@ -188,7 +188,7 @@ test.serial(
 const monthEnds = Array.from({ length: 17 }, (_, i) => addDays(addMonths('2023-02-01', i), -1));
 const navOn = new Map(monthEnds.map((day, i) => [day, 100 + ((i * 37) % 23)]));
 
-/** What a fiscal year that begins in the month means for a fund whose last NAV is of 2024-05-31. */
+/** The expected values for a fund whose last NAV is of 2024-05-31, if its fiscal year begins in the month. */
 function fiscalYear(month: number) {
   const year = month <= 5 ? 2024 : 2023;
   const begin = `${year}-${String(month).padStart(2, '0')}-01`;
@@ -212,7 +212,7 @@ async function fiscalYearOf(id: string) {
 }
 
 test.serial(
-  'fytd counts from the month of the fund, else of its company, else of the setting, and says so',
+  'fytd begins in the month of the fund, otherwise of its company, otherwise of the setting, and the answer states which',
   async (t) => {
     const none = ['fiscal-own', 'fiscal-company', 'fiscal-none'];
     await service.load('amcs', ['amc_id,name,source,fiscal_year_first_month', 'april,April,Register,4']);
@@ -242,21 +242,21 @@ test.serial(
     t.deepEqual(await shown(), [1, 4, 7].map(fiscalYear), 'July unless set');
 
     const etagOf = async () => (await service.call('/v1/funds/screener?category=Fiscal')).headers.get('etag');
-    // The setting changes: a file that changes nothing is enough, and no answer of before is valid.
+    // After a change of the setting, a file that changes nothing is enough to make all earlier answers invalid.
     for (const fiscalYearFirstMonth of [12, 2, 7, 10]) {
       const etag = await etagOf();
       await service.load('nav', navs.slice(0, 2), { fiscalYearFirstMonth });
       t.deepEqual(await shown(), [1, 4, fiscalYearFirstMonth].map(fiscalYear));
       t.not(await etagOf(), etag);
     }
-    // So does the month of a company, or of a fund.
+    // The same for the month of a company, or of a fund.
     const setting = { fiscalYearFirstMonth: 10 };
     await service.load('amcs', ['amc_id,fiscal_year_first_month', 'april,3'], setting);
     t.deepEqual(await shown(), [1, 3, 10].map(fiscalYear));
     await service.load('funds', ['fund_id,fiscal_year_first_month', 'fiscal-own,', 'fiscal-none,9'], setting);
     t.deepEqual(await shown(), [3, 3, 9].map(fiscalYear));
 
-    // As of another day: of the fiscal year that it is in.
+    // As of another day, the fiscal year that contains it counts.
     const { json } = await service.call('/v1/funds/fiscal-company/returns?as_of=2024-02-29');
     t.like(json, { data: { fytd_from: '2023-03-01' } });
   },

@@ -59,7 +59,7 @@ const record = async (path: string) =>
 
 const rounded = (value: number) => Number(value.toPrecision(10));
 
-test('NAVs come with their digits, adjusted for payouts; a zero is not a NAV', async (t) => {
+test('NAVs keep their digits and are adjusted for payouts; a zero is not a NAV', async (t) => {
   const { data } = await service.list('/v1/funds/worked/nav?fields=date,nav,nav_adjusted');
   // Units: 1 + 10/90 on 1 February; on 2 March (3 + 6)/90.0 more, at the first NAV after it.
   const units = 1 + 10 / 90;
@@ -78,7 +78,7 @@ test('NAVs come with their digits, adjusted for payouts; a zero is not a NAV', a
   t.regex((await service.call('/v1/funds/worked/nav')).text, /"nav":100\.50,/);
 });
 
-test('a payout before the first NAV of its fund adjusts nothing, whatever NAVs other funds have', async (t) => {
+test('a payout before the first NAV of its fund has no effect, whatever NAVs other funds have', async (t) => {
   t.is((await service.column('/v1/funds/worked/nav', 'date'))[0], '2023-12-29');
   t.deepEqual(await service.column('/v1/funds/late/nav', 'nav_adjusted'), [50, 51]);
 });
@@ -96,7 +96,7 @@ test('no page, order or window changes an adjusted NAV', async (t) => {
   );
 });
 
-test('offer and repurchase prices are as published, else the NAV with the loads', async (t) => {
+test('offer and repurchase prices are as published, otherwise the NAV with the loads', async (t) => {
   const { text } = await service.call(
     '/v1/funds/worked/nav?from=2024-01-31&to=2024-02-01&fields=offer_price,repurchase_price',
   );
@@ -195,7 +195,7 @@ test('returns are those of the adjusted NAV, each with its days, NAVs, basis and
   t.like(ytdSimple, { rank: 1, category_basis: 'absolute', category_avg_pct: ytd?.['value_pct'] });
 });
 
-test('returns as of an earlier day know nothing later', async (t) => {
+test('returns as of an earlier day ignore all later data', async (t) => {
   const data = await record('/v1/funds/worked/returns?as_of=2024-02-29');
   t.is(data['as_of'], '2024-02-29');
   const periods = data['periods'] as Record<string, unknown>[];
@@ -205,7 +205,7 @@ test('returns as of an earlier day know nothing later', async (t) => {
   t.true((gone['periods'] as Record<string, unknown>[]).every(({ value_pct: value }) => value === null));
 });
 
-test('an as_of before the first NAV or after today is 400 and says the span', async (t) => {
+test('an as_of before the first NAV or after today is 400, with the valid span', async (t) => {
   const [first] = await service.column('/v1/funds/worked/nav?limit=1', 'date');
   const today = service.clock.now().toISOString().slice(0, 10);
   const cases: [fund: string, asOf: string, span: string | null][] = [
@@ -282,7 +282,7 @@ test('analytics follow the window, the frequency, the risk-free rate and the ben
   t.is(above['volatility_pct'], daily['volatility_pct']);
 });
 
-test('a portfolio shows holdings and shares: published ones, else summed where all holdings are known', async (t) => {
+test('a portfolio shows holdings and shares: the published ones, or sums if all holdings are known', async (t) => {
   const newest = await record('/v1/funds/worked/portfolio');
   t.like(newest, {
     as_of: '2024-03-31',
@@ -324,7 +324,7 @@ test('every endpoint of every demo fund answers, and holds its ETag', async (t) 
   t.true(funds.length >= 8);
   for (const id of funds) {
     for (const path of ['', '/nav', '/returns', '/payouts', '/expenses', '/portfolio', '/analytics']) {
-      if (id === 'old-mill-growth' && path === '/portfolio') continue; // it has none: it ended
+      if (id === 'old-mill-growth' && path === '/portfolio') continue; // the fund has ended and has no portfolio
       const target = `/v1/funds/${id}${path}`;
       const first = await service.call(target);
       t.is(first.status, 200, target);

@@ -166,7 +166,7 @@ test.serial(
   },
 );
 
-test.serial('the profile of a fund has all that is known of it', async (t) => {
+test.serial('the profile of a fund has all its facts', async (t) => {
   const { json } = await service.call('/v1/funds/alpha-cash');
   const { data } = json as { data: Record<string, unknown> };
   t.like(data, {
@@ -201,7 +201,7 @@ test.serial(
   },
 );
 
-test.serial('the screener compares figures; one that is not known passes no bound on it', async (t) => {
+test.serial('the screener compares figures; an unknown figure passes no bound', async (t) => {
   const cases: [query: string, ids: string[]][] = [
     ['', ['alpha-share', 'beta-share', 'alpha-cash', 'gamma']],
     ['return_1y_pct_min=0', ['alpha-share', 'beta-share', 'alpha-cash']],
@@ -225,7 +225,7 @@ test.serial('the screener compares figures; one that is not known passes no boun
 });
 
 test.serial(
-  'every figure that the screener prints is taken as a bound, and its fund is within',
+  'every figure that the screener prints is accepted as a bound, and its fund is within',
   async (t) => {
     await service.load('expenses', [
       'fund,period_end,period_type,ter_pct',
@@ -248,7 +248,7 @@ test.serial(
   },
 );
 
-test.serial('a figure of the screener is that of the fund itself, on each basis', async (t) => {
+test.serial('each figure of the screener equals that of the fund itself, on each basis', async (t) => {
   const risk = await recordOf('/v1/funds/alpha-cash/analytics');
   let compared = 0;
   for (const basis of statedBases) {
@@ -284,7 +284,7 @@ async function recordOf<Data = Record<string, unknown>>(path: string): Promise<D
   return ((await service.call(path)).json as { data: Data }).data;
 }
 
-test.serial('funds of one category are compared on one basis, whatever each of them quotes', async (t) => {
+test.serial('funds of one category are compared on the same basis, whatever each one quotes', async (t) => {
   // 1.35 % in 31 days is 15.9 % a year by the simple method, by which a money-market fund quotes it; 3.36 % is more.
   await service.load('funds', [
     'fund_id,name,category,asset_class,currency,source',
@@ -321,15 +321,15 @@ test.serial('funds of one category are compared on one basis, whatever each of t
     'calm',
   ]);
 
-  // Since inception only annualised returns are compared: that of a month is not.
+  // Since inception, only annualised returns are compared, so the return of a month is not.
   t.like(calm?.get('since_inception'), { basis: 'annualized_simple', rank: null, category_avg_pct: null });
   t.like(bold?.get('since_inception'), { basis: 'annualized_compound', rank: 1, rank_of: 1 });
   t.deepEqual(await screened('currency=EUR&sort=-return_since_inception_pct'), ['bold', 'calm']);
   t.deepEqual(await screened('currency=EUR&return_since_inception_pct_min=-100'), ['bold']);
 });
 
-// Not serial, so it comes last: its load changes what the others read.
-test('an answer holds until a load changes something in it', async (t) => {
+// Not serial, so it runs last: its load changes the data of the others.
+test('an answer is valid until a load changes its data', async (t) => {
   const path = '/v1/funds?currency=USD';
   const first = await service.call(path);
   t.is(first.headers.get('cache-control'), 'private, no-cache');

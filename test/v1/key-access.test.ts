@@ -1,4 +1,4 @@
-// What a key may do and from where: given, changed, shown, and never more than the key has that gives it.
+// The scopes and addresses of a key: set, changed, shown, and never more than those of the key that grants them.
 import test from 'ava';
 import type { KeyRecord } from '../../accounts-api/keys/keys.ts';
 import { createKey } from '../../accounts-api/operator/operator.ts';
@@ -19,7 +19,7 @@ test.after.always(() => service.close());
 const everything = { scopes: ['data', 'read', 'manage'], addresses: null };
 const office = ['203.0.113.0/24', '2001:db8::/32'];
 
-/** An account with a key that may do all, and one that is bound. */
+/** An account with an unrestricted key and a restricted one. */
 async function twoKeys(access: { scopes: string[]; addresses?: string[] }) {
   const client = await service.newClient();
   const { id } = await createKey(service.deps, client.accountId, 'bound', access);
@@ -65,7 +65,7 @@ test('a key may do everything from everywhere unless it is made or changed other
   assertError(t, await change({ scopes: ['data'] }), 409, 'conflict');
 });
 
-test('scopes and addresses that are not allowed are refused by name', async (t) => {
+test('invalid scopes and addresses are refused by name', async (t) => {
   const client = await service.newClient();
   for (const [param, wish] of [
     ['scopes', { scopes: [] }],
@@ -84,7 +84,7 @@ test('scopes and addresses that are not allowed are refused by name', async (t) 
   assertError(t, nothing, 400, 'invalid_body');
 });
 
-test('a key gives no key more than it has, neither a new one nor another nor itself', async (t) => {
+test('a key cannot grant more access than it has, to a new key, another key or itself', async (t) => {
   const { client, bound } = await twoKeys({ scopes: ['read', 'manage'], addresses: office });
   const made = await service.as(bound, '/v1/keys', { body: { name: 'like its maker' } });
   t.like(dataOf(t, made, 201), { scopes: ['read', 'manage'], addresses: office });

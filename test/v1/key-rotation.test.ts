@@ -1,4 +1,4 @@
-// A key gets a new value, and the old one works to the instant that was asked for.
+// A key gets a new value, and the old one works until the requested instant.
 import { createHash } from 'node:crypto';
 import test from 'ava';
 import type { KeyRecord } from '../../accounts-api/keys/keys.ts';
@@ -45,7 +45,7 @@ test.serial('both values are the same key until the old one ends, to the millise
 });
 
 test.serial(
-  'the old value is ended at once by itself, with the key, and by a rotation without overlap',
+  'the old value can be ended at once, alone or with the key, or by a rotation without overlap',
   async (t) => {
     const client = await service.newClient();
     const second = (dataOf(t, await rotate(client, { overlap_hours: 168 })) as Rotated).key;
@@ -61,14 +61,14 @@ test.serial(
       [undefined, undefined, client.keyId],
     );
     await rotate(client);
-    await revokeKey(service.deps, fourth); // a leaked value names its key, also the old one
+    await revokeKey(service.deps, fourth); // a leaked old value also identifies its key
     t.is(await found(fourth), undefined);
     assertError(t, await rotate(client, { overlap_hours: 0 }), 409, 'conflict');
   },
 );
 
 test.serial(
-  'the old value lasts no longer than the key, and no key takes a value that may do more',
+  'the old value ends with the key at the latest, and a key cannot rotate a key with more access',
   async (t) => {
     const { accountId, keyId } = await service.newClient();
     const expires_at = new Date(service.clock.now().getTime() + hour).toISOString();

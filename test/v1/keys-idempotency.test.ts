@@ -56,7 +56,7 @@ test('20 requests at once with one Idempotency-Key make one key; the others are 
   }
 });
 
-test('a failure is not kept under its Idempotency-Key: the retry runs', async (t) => {
+test('a failure is not stored for its Idempotency-Key, so the retry runs', async (t) => {
   const client = await service.newClient();
   for (const name of ['two', 'three']) {
     dataOf(t, await service.as(client, '/v1/keys', { body: { name } }), 201);

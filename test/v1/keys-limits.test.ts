@@ -1,4 +1,4 @@
-// The limits of /v1/keys: three active keys, and ten new ones an hour.
+// The limits of /v1/keys: three active keys, and ten new keys per hour.
 import { createHash } from 'node:crypto';
 import test from 'ava';
 import type { KeyRecord } from '../../accounts-api/keys/keys.ts';
@@ -33,8 +33,8 @@ test('of 100 keys asked for at once, exactly three are made and the others get t
   t.is((await list(client)).filter((key) => key.status === 'active').length, 3);
 });
 
-test('the eleventh key within an hour is refused, and says when the next can be made', async (t) => {
-  const client = await service.newClient(); // the operator's key counts, too
+test('the eleventh key within an hour is refused, with the time when the next can be created', async (t) => {
+  const client = await service.newClient(); // the key created by the operator also counts
   for (let i = 2; i <= 10; i += 1) {
     const { id } = dataOf(
       t,
@@ -106,7 +106,7 @@ test.serial(
   },
 );
 
-test.serial('ten keys an hour are those of one account, and of the hour to the millisecond', async (t) => {
+test.serial('ten keys per hour are counted per account, and the hour to the millisecond', async (t) => {
   const [client, other] = [await service.newClient(), await service.newClient()];
   const make = async (by: Client) => {
     const answer = await service.as(by, '/v1/keys', { body: { name: 'k' } });

@@ -113,7 +113,7 @@ test('a key is replaced without a moment that has none: make the next, put it in
   t.truthy(await credentialOf(next.key));
 });
 
-test('a renamed key has its new name and is the same key; the name it has already is no change', async (t) => {
+test('a renamed key has its new name and is the same key; setting the same name changes nothing', async (t) => {
   const client = await service.newClient();
   const rename = (name: unknown, keyId = client.keyId) =>
     service.as(client, `/v1/keys/${keyId}`, { method: 'PATCH', body: { name } });
@@ -164,7 +164,7 @@ test("another account's key is not found, and goes on working", async (t) => {
 });
 
 test.serial(
-  'the keys of an account that work are counted, and come first in the list whatever has ended',
+  'the active keys of an account are counted and listed first, however many have ended',
   async (t) => {
     const [client, other] = [await service.newClient(), await service.newClient()];
     const earlier = service.clock.now().toISOString();
@@ -194,7 +194,7 @@ test.serial(
         ['revoked', 'revoked'],
       ],
     );
-    // Whoever makes the next key takes the place of an expired one of the same account, and of no other.
+    // The next key gets the slot of an expired key of the same account, and of no other account.
     await make(client, 'next', 3600);
     const slots = async (accountId: string) =>
       (await service.deps.db.keys.findAll({ where: { accountId }, order: ['createdAt'] })).map(
@@ -243,7 +243,7 @@ for (const [what, body, param, rule] of [
   });
 }
 
-test('a body that is no JSON object is refused, and one that is too large', async (t) => {
+test('a body that is not a JSON object, or is too large, is refused', async (t) => {
   const client = await service.newClient();
   for (const body of ['{"name":', '[]', '"x"', 'null']) {
     const { message } = assertError(t, await service.as(client, '/v1/keys', { body }), 400, 'invalid_body');
@@ -311,7 +311,7 @@ test('a page never repeats or loses a key, and a damaged cursor is refused', asy
   }
 });
 
-test('a key is not made where its answer could not be read, and is revoked whatever could be', async (t) => {
+test('a key is not created if the client cannot read the answer, but is revoked in any case', async (t) => {
   const client = await service.newClient();
   const headers = { accept: 'text/html' };
   const refused = await service.as(client, '/v1/keys', { body: { name: 'x' }, headers });
@@ -328,7 +328,7 @@ test('an unknown parameter is refused by name', async (t) => {
   t.regex(error.message, /Did you mean "limit"/);
 });
 
-test('a key made or revoked leaves an audit row that says by whom', async (t) => {
+test('creating or revoking a key writes an audit row that names the actor', async (t) => {
   const client = await service.newClient();
   const made = dataOf(t, await service.as(client, '/v1/keys', { body: { name: 'audited' } }), 201) as NewKey;
   await service.as({ ...client, keyId: made.id }, `/v1/keys/${client.keyId}`, { method: 'DELETE' });

@@ -1,4 +1,4 @@
-// The list endpoints, and the meaning of each of their filters, implemented again over the rows as they are sent.
+// The list endpoints, and an independent implementation of each of their filters on the rows as sent.
 import { amcsList } from '../../data-api/funds/amcs.sql.ts';
 import { auctionsList } from '../../data-api/markets/auctions.sql.ts';
 import { cityList, itemList } from '../../data-api/commodities/commodities.sql.ts';
@@ -16,10 +16,10 @@ import { ratings } from '../../domain/markets.ts';
 
 export type Row = Record<string, unknown>;
 
-/** The text of a cell; empty where it holds none. */
+/** The text of a cell; empty if it has none. */
 export const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 
-/** Whether a row passes a parameter of that value. */
+/** Whether a row passes the parameter with that value. */
 type Passes = (row: Row, value: string) => boolean;
 
 const is =
@@ -38,7 +38,7 @@ const holds =
   (...fields: string[]): Passes =>
   (row, value) =>
     fields.some((field) => textOf(row[field]).toLowerCase().includes(value.toLowerCase()));
-/** The days of the field, from the first day of a period or to its last. */
+/** Compares the day of the field with the first day of a period, or with its last. */
 const since =
   (field: string): Passes =>
   (row, value) =>
@@ -55,7 +55,7 @@ export const isBelow =
   (field: string): Passes =>
   (row, value) =>
     row[field] === value || textOf(row[field]).startsWith(`${value}/`);
-/** Rated at least as well (sign 1), or at most (sign -1); what is not rated passes neither. */
+/** Rated at least as well (sign 1), or at most as well (sign -1); unrated rows pass neither. */
 const rated =
   (sign: 1 | -1): Passes =>
   ({ rating }, value) => {
@@ -99,7 +99,7 @@ const fundFilters: Record<string, Passes> = {
   currency: isWord('currency'),
 };
 
-/** The list endpoints, and what each of their filters means. */
+/** The list endpoints and the meaning of each of their filters. */
 export const lists: readonly { path: string; list: List; filters: Record<string, Passes> }[] = [
   { path: '/v1/commodities/items', list: itemList, filters: { category: is('category') } },
   { path: '/v1/commodities/cities', list: cityList, filters: { province: is('province') } },

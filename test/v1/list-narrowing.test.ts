@@ -1,5 +1,5 @@
-// What narrows every list alike: several values, bounds, ids, and the count alone. The OpenAPI document says which lists there are and what
-// each of them takes; what each answers is compared with its whole rows.
+// The filters common to all lists: several values, bounds, ids, and count_only. The OpenAPI document defines the lists and their parameters; each
+// answer is compared with the complete rows.
 import { readFileSync } from 'node:fs';
 import test, { type ExecutionContext } from 'ava';
 import { documentFile } from '../../openapi/published.ts';
@@ -17,7 +17,7 @@ interface OpenApi {
 }
 type Row = Readonly<Record<string, unknown>>;
 
-/** The parameters of each list: what has pages of rows with fields. */
+/** The parameters of each list. A list is an endpoint with pages of rows and `fields`. */
 const listed = Object.entries((JSON.parse(readFileSync(documentFile, 'utf8')) as OpenApi).paths).flatMap(
   ([at, { get }]) => {
     const parameters = get?.parameters?.filter((parameter) => parameter.in === 'query') ?? [];
@@ -29,24 +29,24 @@ const listed = Object.entries((JSON.parse(readFileSync(documentFile, 'utf8')) as
   },
 );
 
-/** Lists of accounts and of the operator are narrowed otherwise. */
+/** Lists of accounts and operators have other filters. */
 function isOfData(route: string): boolean {
   return endpoints.some((endpoint) => endpoint.route === route) || route === '/v1/bulk';
 }
 
-/** The lists that are asked: bulk files are of a folder. */
+/** The tested lists, without the bulk files, which need a store. */
 const asked = listed.flatMap((list) =>
   endpoints.filter(({ route }) => route === list.route).map((endpoint) => ({ ...list, ...endpoint })),
 );
 
-/** What identifies a row where it is not called `id`. */
+/** The identifying field of a row, if it is not `id`. */
 const idFields: Readonly<Record<string, string>> = {
   '/v1/securities': 'code',
   '/v1/securities/trades': 'trade_id',
   '/v1/fixed-income/auctions': 'auction_id',
   '/v1/bulk': 'name',
 };
-/** A fund and a series may have one id; a vintage, a price, a record of a fund has none. */
+/** Rows without a unique id: a fund and a series may have the same id; vintages, prices and records of funds have none. */
 const withoutIds = [
   '/v1/search',
   '/v1/series/:id/vintages',
@@ -70,7 +70,7 @@ const narrowed = (path: string, parameter: string, value: string) =>
   rowsOf(withParameter(path, parameter, value));
 const textsOf = (rows: readonly Row[]): string[] => rows.map((row) => JSON.stringify(row));
 
-/** Parameters of one text that choose no value of a field: words, a window of a rating, what is computed, how it is written. */
+/** Text parameters that do not select a value of a field: words, bounds of a rating, computations, formats. */
 const single = ['q', 'sort', 'cursor', 'format', 'basis', 'rating_min', 'rating_max', 'fiscal_year_end'];
 
 test('every list takes count_only, ids where its rows have one, several values in each filter, and both bounds', (t) => {
@@ -90,7 +90,7 @@ test('every list takes count_only, ids where its rows have one, several values i
   }
 });
 
-test('count_only gives the number of the rows that a request has, and none of them', async (t) => {
+test('count_only returns the number of the rows of a request, without the rows', async (t) => {
   let counted = 0;
   for (const list of asked) {
     for (const path of await requestsFor(service, list)) {
@@ -111,7 +111,7 @@ test('count_only gives the number of the rows that a request has, and none of th
   t.true(counted > 200, `${counted} requests`);
 });
 
-test('a list whose number of rows is kept gives it as the total on every page', async (t) => {
+test('a list whose number of rows is cached reports it as the total on every page', async (t) => {
   for (const path of [
     '/v1/catalog',
     '/v1/catalog?category=prices',
@@ -136,11 +136,11 @@ test('a list whose number of rows is kept gives it as the total on every page', 
   }
 });
 
-/** Those that some values give together. A hit with some of the words fills up what is few, so it may be of one value alone. */
+/** The rows that several values give together. Few hits are supplemented by those with some of the words, which may occur for only one value. */
 const together = (rows: readonly Row[]): string[] =>
   textsOf(rows.filter(({ match }) => match !== 'some_words')).sort();
 
-test('several values of a filter give the rows that any of them gives, each once', async (t) => {
+test('several values of a filter select the rows that match any of them, each once', async (t) => {
   let tried = 0;
   for (const list of asked) {
     for (const name of filtersOf(list)) {
@@ -212,7 +212,7 @@ test('a text with a comma is one value as a whole, and only that in double quote
   }
 });
 
-test('a bound gives the rows whose value is within it, of each number and date that a list can be ordered by', async (t) => {
+test('a bound selects the rows whose value is within it, for each number and date that a list can be sorted by', async (t) => {
   let tried = 0;
   for (const { path, names } of asked) {
     const all = await rowsOf(path);
@@ -242,7 +242,7 @@ function isWithin(value: unknown, side: 'min' | 'max', bound: string): boolean {
   return side === 'min' ? order >= 0 : order <= 0;
 }
 
-test('a bound of a date takes a period: from its first day, or to its last', async (t) => {
+test('a bound of a date accepts a period: from its first day, or to its last', async (t) => {
   const all = await rowsOf('/v1/trade');
   const months = [...new Set(all.map(({ date }) => String(date).slice(0, 7)))];
   t.true(months.length > 1);
@@ -256,7 +256,7 @@ test('a bound of a date takes a period: from its first day, or to its last', asy
   }
 });
 
-test('ids gives the rows that have them', async (t) => {
+test('ids selects the rows with these ids', async (t) => {
   for (const { route, path, names } of asked.filter((list) => list.names.includes('ids'))) {
     const field = idFields[route] ?? 'id';
     const all = await rowsOf(path);

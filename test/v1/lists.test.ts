@@ -1,4 +1,4 @@
-// The filters, orders, pages and bounds of every list endpoint, compared with the same computed from all rows.
+// The filters, orders, pages and bounds of every list endpoint, compared with a computation from all rows.
 import test, { type ExecutionContext } from 'ava';
 import { screeners } from '../../data-api/funds/funds.sql.ts';
 import type { List } from '../../data-api/list.sql.ts';
@@ -23,7 +23,7 @@ test.before(async () => {
 
 test.after.always(() => service?.close());
 
-/** Parameters that narrow nothing, or are tried elsewhere. */
+/** Parameters that do not filter, or are tested elsewhere. */
 const noFilters = [
   'sort',
   'limit',
@@ -38,18 +38,18 @@ const noFilters = [
   'fiscal_year_end',
 ];
 
-/** Bounds and ids, which are tried in every list by test/v1/list-narrowing.test.ts. */
+/** Bounds and ids, which test/v1/list-narrowing.test.ts tests for every list. */
 const isOfEveryList = (name: string): boolean => name === 'ids' || /_(?:min|max)$/.test(name);
 
 const rowsOf = async (path: string): Promise<Row[]> =>
   (await service.list(withParameter(path, 'limit', '1000'))).data;
 
-/** The path with a parameter, and all rows that it gives. */
+/** The path with a parameter, and all its rows. */
 async function narrowed(path: string, parameter: string, value: string): Promise<Row[]> {
   return rowsOf(withParameter(path, parameter, value));
 }
 
-test('each filter gives the rows of the whole list that pass it, no other and in the same order', async (t) => {
+test('each filter selects exactly the matching rows of the whole list, in the same order', async (t) => {
   for (const { path, list, filters } of lists) {
     const declared = (await declaredParameters(service, path)).filter(
       (name) => !noFilters.includes(name) && (!isOfEveryList(name) || Object.hasOwn(filters, name)),
@@ -63,7 +63,7 @@ test('each filter gives the rows of the whole list that pass it, no other and in
     const known = endpoints.find((endpoint) => endpoint.path === path)?.values ?? {};
     for (const [parameter, passes] of Object.entries(filters)) {
       for (const value of valuesOf(parameter, known[parameter] ?? [], all)) {
-        // A balance is no row of the list, and the screener leaves out a fund that has ended unless it is asked for.
+        // A balance is not a row of the list, and the screener omits funds that have ended unless they are requested.
         if (value === 'balance' || (list === screeners.by_length && ['merged', 'inactive'].includes(value)))
           continue;
         const expected = all.filter((row) => passes(row, value));
@@ -73,14 +73,14 @@ test('each filter gives the rows of the whole list that pass it, no other and in
   }
 });
 
-/** Of a bound: each figure that there is, so that the bound itself is tried. */
+/** The values for a bound: each existing figure, so that equality is tested. */
 function valuesOf(parameter: string, known: readonly string[], rows: readonly Row[]): string[] {
   const [, name = ''] = /^(.+)_(?:min|max)$/.exec(parameter) ?? [];
   const figures = rows.map((row) => row[name]).filter((value) => typeof value === 'number');
   return [...known, ...figures.map(String)];
 }
 
-/** The filters for one value of a text column that may hold any text, with that column; by list. */
+/** By list: the filters for one value of a text column that may have any text, with the column. */
 const exactTexts: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   '/v1/catalog': { source: 'source', geography: 'geography' },
   '/v1/commodities/items': { category: 'category' },
@@ -91,7 +91,7 @@ const exactTexts: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   '/v1/trade': { reporter: 'reporter', partner: 'partner_code', currency: 'currency' },
 };
 
-test('where nothing matches, meta names each filter whose value no row has, and the nearest that one has', async (t) => {
+test('if nothing matches, meta names each filter whose value no row has, and the nearest existing value', async (t) => {
   for (const [path, filters] of Object.entries(exactTexts)) {
     const all = await rowsOf(path);
     for (const [parameter, field] of Object.entries(filters)) {
@@ -115,7 +115,7 @@ test('where nothing matches, meta names each filter whose value no row has, and 
   }
 });
 
-test('updated_after gives what was updated on a later day, in every list', async (t) => {
+test('updated_after selects the rows updated on a later day, in every list', async (t) => {
   for (const { path } of lists) {
     const all = await rowsOf(path);
     const days = [...new Set(all.map((row) => row['last_updated']).filter((day) => typeof day === 'string'))];
@@ -126,7 +126,7 @@ test('updated_after gives what was updated on a later day, in every list', async
   }
 });
 
-/** Rows in an order: by the field, then by the key, all in one direction; what has no value of the field comes last. */
+/** Sorts rows by the field, then by the key, all in one direction; rows without a value of the field come last. */
 function sorted(rows: readonly Row[], { key, fields }: List, sort: string): Row[] {
   const first = sort.replace(/^-/, '');
   const sign = sort.startsWith('-') ? -1 : 1;
@@ -146,10 +146,10 @@ function sorted(rows: readonly Row[], { key, fields }: List, sort: string): Row[
   });
 }
 
-test('each order, in either direction, is the whole list in that order, by pages of any size as at once', async (t) => {
+test('each order, in either direction, returns the whole list in that order, in pages of any size and at once', async (t) => {
   for (const { path, list } of lists) {
     const all = await rowsOf(path);
-    // Without q, nothing is more relevant than the rest.
+    // Without q, all rows are equally relevant.
     const sorts = (await allowedValues(service, path, 'sort')).filter((sort) => sort !== 'relevance');
     t.is(sorts[0], list.sort, 'the first is the order unless asked for another');
     t.deepEqual(all, sorted(all, list, list.sort), path);
@@ -163,7 +163,7 @@ test('each order, in either direction, is the whole list in that order, by pages
   }
 });
 
-/** The pages are full, but for the last one; put together they are all rows; the last one has no cursor. */
+/** Checks that all pages except the last are full, that together they are all rows, and that the last has no cursor. */
 async function comesByPages(t: ExecutionContext, path: string, expected: readonly unknown[], size: number) {
   const shown: unknown[] = [];
   const pages = Math.max(1, Math.ceil(expected.length / size));
@@ -191,7 +191,7 @@ test('a page that ends where the data ends has no cursor, in every endpoint that
       const whole = await service.list(withParameter(path, 'limit', '1000'));
       if (!whole.success) continue;
       const rows = whole.data;
-      if (rows.length > 50) continue; // NAVs; their pages are like those of any list
+      if (rows.length > 50) continue; // NAVs, whose pages are like those of any list
       for (const size of new Set([1, 2, 3, rows.length, rows.length + 1])) {
         if (size > 0) await comesByPages(t, path, rows, size);
       }
@@ -199,7 +199,7 @@ test('a page that ends where the data ends has no cursor, in every endpoint that
   }
 });
 
-test('a CSV by pages leads on by Link, and names none after the last page', async (t) => {
+test('a paged CSV links to the next page, and the last page has no link', async (t) => {
   for (const path of [
     '/v1/series/CPI',
     '/v1/catalog',
@@ -252,7 +252,7 @@ test('a category of search passes itself and what is below it, and none that onl
   }
 });
 
-test('the signs of LIKE mean themselves in every filter that looks for a part of a text', async (t) => {
+test('the wildcards of LIKE are literal in every filter by a part of a text', async (t) => {
   const signs = ['a', 'B', '%', '_', '\\'];
   const texts = signs.flatMap((one) => [one, ...signs.map((other) => one + other)]);
   const own = await startListService();
@@ -282,7 +282,7 @@ test('the signs of LIKE mean themselves in every filter that looks for a part of
   }
 });
 
-test('the largest and the smallest limit are taken, one beyond is refused, in every endpoint that has one', async (t) => {
+test('the largest and the smallest limit are accepted, and one beyond is refused, in every endpoint with a limit', async (t) => {
   for (const { path } of endpoints) {
     if (!(await declaredParameters(service, path)).includes('limit')) continue;
     const ofBulk = path.startsWith('/fred/v2/') ? 500_000 : 1_000;
@@ -345,10 +345,10 @@ test('without a limit a page has a thousand points of a series, and a hundred ro
   t.is(many[0]?.data.length, 1_000);
 });
 
-test('as many names as are allowed are taken, and one more is refused', async (t) => {
+test('the maximum number of names is accepted, and one more is refused', async (t) => {
   const names = (count: number) => Array.from({ length: count }, (_, i) => `x${i}`).join(',');
   for (const [path, status] of [
-    [`/v1/series?limit=1&ids=${names(100)}`, 404], // taken, and unknown
+    [`/v1/series?limit=1&ids=${names(100)}`, 404], // accepted, but unknown
     [`/v1/series?limit=1&ids=${names(101)}`, 400],
     [`/v1/commodities/by-city?item=rice&cities=${names(100)}`, 404],
     [`/v1/commodities/by-city?item=rice&cities=${names(101)}`, 400],

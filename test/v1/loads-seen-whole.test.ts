@@ -1,5 +1,5 @@
-// Two data-api processes read while a third process loads: each answer is the state before a load or after it, and once the
-// load has ended both have the new one.
+// Two data-api processes read while a third process loads: each answer shows the state before or after a load, and once the load has ended both show
+// the new state.
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -46,7 +46,7 @@ const days = Array.from({ length: 2_000 }, (_, i) =>
 );
 const seriesIds = ['WHOLE.A', 'WHOLE.B'];
 
-/** Every value of both series is the number of the load. @returns once the command has ended well. */
+/** Loads both series, with the number of the load as every value. Resolves once the command has succeeded. */
 async function load(number: number): Promise<void> {
   const file = path.join(folder, `${number}.csv`);
   const rows = seriesIds.flatMap((id) => days.map((day) => `${id},${day},${number}`));
@@ -58,7 +58,7 @@ async function load(number: number): Promise<void> {
   if (code !== 0) throw new Error(child.output());
 }
 
-/** The numbers of the loads that an answer shows: one, or it is half of each. @returns them, and how many points. */
+/** The load numbers in an answer; more than one means a mixed state. @returns them, and the number of points. */
 async function numbersSeen(url: string, target: string): Promise<{ numbers: number[]; points: number }> {
   const response = await fetch(url + target, {
     headers: { [identityHeader]: seal(proAccount, 'GET', target) },
@@ -72,7 +72,7 @@ async function numbersSeen(url: string, target: string): Promise<{ numbers: numb
 }
 
 test.serial(
-  'every data-api shows a load whole or not at all, and has it as soon as the command has ended',
+  'every data-api shows a load completely or not at all, and shows it as soon as the command has ended',
   async (t) => {
     await load(1);
     const targets = seriesIds.flatMap((id) => [
@@ -110,7 +110,7 @@ test.serial(
 );
 
 test.serial(
-  'paging that began in one process is carried on by another, over a load, in the state of its first page',
+  'paging that began in one process continues in another, across a load, in the state of its first page',
   async (t) => {
     const [one = '', other = ''] = urls;
     await load(4);

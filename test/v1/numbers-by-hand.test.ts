@@ -12,7 +12,7 @@ test.after.always(() => service?.close());
 
 const dayNumber = (date: string): number => Date.parse(date) / 86_400_000;
 
-/** The yearly rate at which the flows come to nothing, in percent; act/365, by bisection. */
+/** The yearly rate at which the present value of the flows is zero, in percent; act/365, by bisection. */
 function rateOf(flows: readonly { date: string; amount: number }[]): number {
   const last = Math.max(...flows.map(({ date }) => dayNumber(date)));
   const worth = (rate: number) =>
@@ -20,7 +20,7 @@ function rateOf(flows: readonly { date: string; amount: number }[]): number {
   let [low, high] = [-0.99, 100];
   for (let i = 0; i < 200; i += 1) {
     const middle = (low + high) / 2;
-    // The flows out come first: the higher the rate, the more they would have come to.
+    // The outflows come first: the higher the rate, the more they would have grown to.
     if (worth(middle) > 0) low = middle;
     else high = middle;
   }
@@ -46,7 +46,7 @@ test.serial(
     ] as const) {
       const first = 36 - instalments;
       const bought = Array.from({ length: instalments }, (_, k) => first + k);
-      // A hundred at each NAV buys 100 / NAV units; all of them are worth the last NAV.
+      // Each purchase of 100 buys 100 / NAV units; all units are valued at the last NAV.
       const finalValue = bought.reduce((sum, i) => sum + (100 / navOf(i)) * navOf(36), 0);
       const flows = bought.map((i) => ({ date: dates[i] ?? '', amount: -100 }));
       const rate = rateOf([...flows, { date: '2024-01-15', amount: finalValue }]);
@@ -61,7 +61,7 @@ test.serial(
   },
 );
 
-test.serial('a sum of trade has a quantity only where all its rows have one, in one unit', async (t) => {
+test.serial('a sum of trade has a quantity only if all its rows have one in the same unit', async (t) => {
   await service.load(
     'trade',
     [
@@ -104,7 +104,7 @@ test.serial('a sum of trade has a quantity only where all its rows have one, in 
   );
 });
 
-test.serial('a code of its own, then an ISIN, wins over a code that another security had', async (t) => {
+test.serial('a current code, then an ISIN, wins over a former code of another security', async (t) => {
   const columns = 'code,isin,name,type,currency,source';
   await service.load('securities', [
     columns,
@@ -136,7 +136,7 @@ test.serial('a code of its own, then an ISIN, wins over a code that another secu
   }
 });
 
-test.serial('a code that two funds have names neither of them; an id wins over a code', async (t) => {
+test.serial('a code of two funds identifies neither; an id takes precedence over a code', async (t) => {
   await service.load('funds', [
     'fund_id,name,symbol,currency,source',
     'one,One,SHARED,PKR,Register',
@@ -246,7 +246,7 @@ test.serial('a cut-off changes from the last one before it, of three or more', a
 });
 
 test.serial(
-  'what is published of a price or a trade comes before what follows from other figures',
+  'published figures of a price or a trade take precedence over figures that are derived',
   async (t) => {
     await service.load('securities', ['code,name,type,currency,source', 'C-1,Certificate,tfc,PKR,Exchange']);
     await service.load('security-prices', [

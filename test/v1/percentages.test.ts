@@ -1,5 +1,5 @@
-// Every percentage of every endpoint of the data-api, over every parameter: a computed one has at most ten significant digits, a
-// published one those that were loaded. Both are loaded so that they would have more, so each field must be in one of the lists.
+// Every percentage of every endpoint of the data-api, with every parameter: a computed one has at most ten significant digits, a published one its
+// loaded digits. The loaded data would give more digits for both, so each field must be in one of the lists.
 import test from 'ava';
 import { parse } from 'csv-parse/sync';
 import { publishedDocument } from '../../openapi/published.ts';
@@ -116,7 +116,7 @@ test.before(async () => {
 
 test.after.always(() => service?.close());
 
-/** The digits without those that only say how large the number is. */
+/** The significant digits. */
 const significant = (text: string) =>
   text
     .replace(/e.*$/i, '')
@@ -125,7 +125,7 @@ const significant = (text: string) =>
 
 type Note = (field: string, text: string) => void;
 
-/** Notes every number of an answer with its text. */
+/** Records every number of an answer with its text. */
 async function noteNumbers(path: string, note: Note): Promise<void> {
   const { text, json, headers } = await service.call(path);
   if (headers.get('content-type')?.startsWith('text/csv') === true) {
@@ -139,7 +139,7 @@ async function noteNumbers(path: string, note: Note): Promise<void> {
   }
 }
 
-test('a computed percentage has at most ten significant digits, a published one all of its own', async (t) => {
+test('a computed percentage has at most ten significant digits, a published one has all of its digits', async (t) => {
   const longest = new Map<string, number>();
   const funds = [
     '',
@@ -157,7 +157,7 @@ test('a computed percentage has at most ten significant digits, a published one 
   ];
   for (const endpoint of endpoints) paths.push(...(await requestsFor(service, endpoint)));
   for (const path of new Set(paths)) {
-    if (/_(?:min|max)=/.test(path)) continue; // of the screener: they only narrow it
+    if (/_(?:min|max)=/.test(path)) continue; // bounds of the screener, which only filter
     const isTransformed = /transform=(?:pct_change|yoy|mom|index)/.test(path);
     await noteNumbers(path, (field, text) => {
       const name = field === 'value' && isTransformed ? 'transformed value' : field;
@@ -181,7 +181,7 @@ test('the shares of a portfolio are as published, or sums of ten digits', async 
   t.deepEqual(noted, some(4, '89.35802468').split(',')); // 11 · share
 });
 
-test('every percentage of the document is known as computed or as published', (t) => {
+test('every percentage in the document is listed as computed or as published', (t) => {
   const found = new Set<string>();
   JSON.stringify(publishedDocument(), (key, value: unknown) => {
     if (key === 'properties') for (const name of Object.keys(value as object)) found.add(name);

@@ -1,4 +1,4 @@
-// Keys that are pinned to a day: made, shown, rotated, never changed, for reading data only, and with a plan that has them.
+// Keys that are pinned to a day: created, shown and rotated; the day never changes; they only read data and need a plan with pinned keys.
 import test from 'ava';
 import { hashApiKey } from '../../kernel/credentials/api-key.ts';
 import type { KeyRecord } from '../../accounts-api/keys/keys.ts';
@@ -22,7 +22,7 @@ const day = '2020-01-01';
 const make = (client: Client, wish: object) =>
   service.as(client, '/v1/keys', { body: { name: 'backtest', ...wish } });
 
-test('a key is pinned to a day when it is made, which the answer, the lists, the audit and the gateway show', async (t) => {
+test('a key can be pinned to a day at its creation; the answer, the lists, the audit and the gateway show the day', async (t) => {
   const client = await service.newClient('pro');
   const made = dataOf(t, await make(client, { as_of: day }), 201) as KeyRecord & { key: string };
   const shown = { as_of: day, scopes: ['data'], addresses: null };
@@ -45,7 +45,7 @@ test('a key is pinned to a day when it is made, which the answer, the lists, the
   t.like(plain, { key_id: client.keyId, as_of: null });
 });
 
-test('a day that is not one, is before 1900 or in the future is refused, and today is taken', async (t) => {
+test('an invalid day, one before 1900 or one in the future is refused, and today is accepted', async (t) => {
   const client = await service.newClient('pro');
   for (const [asOf, message] of [
     ['2026-11-21', '"as_of" must not be in the future; today is 2026-11-20 (UTC).'],
@@ -66,7 +66,7 @@ test('a day that is not one, is before 1900 or in the future is refused, and tod
   });
 });
 
-test('the day of a key never changes: a change that names it is refused, and a rotation keeps it', async (t) => {
+test('the day of a key never changes: a change that names it is refused, and a rotation preserves it', async (t) => {
   const client = await service.newClient('pro');
   const { id } = dataOf(t, await make(client, { as_of: day }), 201) as KeyRecord;
   const change = (key: string, body: object) =>
@@ -88,7 +88,7 @@ test('the day of a key never changes: a change that names it is refused, and a r
   t.like(found, { key_id: id, as_of: day });
 });
 
-test('the old value of a rotated key has its day, too', async (t) => {
+test('the old value of a rotated key has the same day', async (t) => {
   const client = await service.newClient('pro');
   const made = dataOf(t, await make(client, { as_of: day }), 201) as KeyRecord & { key: string };
   dataOf(t, await service.as(client, `/v1/keys/${made.id}/rotate`, { body: {} }));
@@ -96,7 +96,7 @@ test('the old value of a rotated key has its day, too', async (t) => {
   t.like(old, { key_id: made.id, as_of: day });
 });
 
-test('a pinned key reads data only: any other scope is refused, when it is made and later', async (t) => {
+test('a pinned key only reads data: any other scope is refused, at its creation and later', async (t) => {
   const client = await service.newClient('pro');
   const wishes = [['data', 'read'], ['data', 'manage'], ['manage'], ['data', 'read', 'manage']];
   for (const scopes of wishes) {
@@ -116,7 +116,7 @@ test('a pinned key reads data only: any other scope is refused, when it is made 
   t.is(assertError(t, await make(manager, { as_of: day }), 403, 'forbidden').param, 'scopes');
 });
 
-test('a plan without pinned keys has none: 403 names the one that has them', async (t) => {
+test('under a plan without pinned keys they are refused: 403 names the plan that has them', async (t) => {
   const client = await service.newClient('starter');
   const error = assertError(t, await make(client, { as_of: day }), 403, 'plan_required');
   t.deepEqual(

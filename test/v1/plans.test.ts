@@ -23,7 +23,7 @@ test('anybody sees the plans of the file, the lowest first', async (t) => {
   t.is(answer.headers.get('cache-control'), 'public, max-age=60');
 });
 
-test('the plans take no filter and no other method', async (t) => {
+test('the plans accept no filter and no other method', async (t) => {
   assertError(t, await service.anonymously('/v1/plans?plan=pro'), 400, 'invalid_parameter');
   const answer = await service.anonymously('/v1/plans', { method: 'DELETE' });
   assertError(t, answer, 405, 'method_not_allowed');

@@ -1,4 +1,4 @@
-// GET /v1/releases and /v1/releases/{id}: what the entries of the calendar are dates of.
+// GET /v1/releases and /v1/releases/{id}: the recurring releases that calendar entries belong to.
 import test from 'ava';
 import { nameId } from '../../domain/name-id.ts';
 import { publicCaller } from '../services/data-service.ts';
@@ -93,7 +93,7 @@ test.serial('a release has its series and its dates, those nearest to now first'
   );
 });
 
-test.serial('an id that no release has is 404, with the nearest', async (t) => {
+test.serial('an unknown release id is 404, with the nearest one', async (t) => {
   const { status, json } = await service.call(`/v1/releases/${prices}x`, { identity: publicCaller });
   t.is(status, 404);
   t.like(json, {
@@ -106,7 +106,7 @@ test.serial('an id that no release has is 404, with the nearest', async (t) => {
 });
 
 test.serial(
-  'releases are narrowed by source, frequency and series, ordered, paged, and written as CSV',
+  'releases can be filtered by source, frequency and series, sorted, paged, and read as CSV',
   async (t) => {
     t.deepEqual(await service.column('/v1/releases?source=Bank', 'name'), ['Old', 'Prices']);
     t.deepEqual(await service.column('/v1/releases?frequency=annual', 'name'), ['Old']);

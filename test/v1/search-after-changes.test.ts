@@ -1,4 +1,4 @@
-// The search follows every change of a series at once: it finds what is new, and no longer what was before.
+// The search reflects every change of a series at once: it finds the new state, and no longer the old one.
 import test from 'ava';
 import { declareBreak, removeBreak } from '../../ingest/history/series/break.ts';
 import { deleteSeries, restoreSeries } from '../../ingest/history/series/delete.ts';
@@ -31,7 +31,7 @@ const make = (id: string, name: string) =>
     vintage: '2024-04-10',
   });
 
-test('a series that a load of points or of metadata makes is found, one whose rows were all refused is not', async (t) => {
+test('a series created by a load of points or metadata is found; one whose rows were all refused is not', async (t) => {
   await make('NEW.POINTS', 'Walnut harvest');
   t.deepEqual(await found('walnut'), ['NEW.POINTS']);
   const facts = 'series_id,name,unit,frequency,source';
@@ -43,7 +43,7 @@ test('a series that a load of points or of metadata makes is found, one whose ro
   t.deepEqual(await found('hazel'), []);
 });
 
-test('a series is found by dimension values that a later load brings, and by labels, new ones in the place of old ones', async (t) => {
+test('a series is found by dimension values added by a later load, and by labels, new ones instead of old ones', async (t) => {
   const header = 'series_id,date,value,city';
   const load = (city: string) =>
     service.load('observations', [header, `RENT,2024-01,1,${city}`], { create: true, set: monthly });
@@ -59,14 +59,14 @@ test('a series is found by dimension values that a later load brings, and by lab
   t.deepEqual([await found('karachi'), await found('kurrachee')], [['RENT'], []]);
 });
 
-test('facts that a file changes are found in the place of those of before', async (t) => {
+test('facts changed by a file are found instead of the previous ones', async (t) => {
   await make('FILE', 'Temporary thing');
   t.deepEqual(await found('temporary'), ['FILE']);
   await service.load('series', ['series_id,name', 'FILE,Lasting thing']);
   t.deepEqual([await found('temporary'), await found('lasting')], [[], ['FILE']]);
 });
 
-test('facts that are set, and a unit from a break on, are found in the place of those of before', async (t) => {
+test('facts that are set, and the unit after a break, are found instead of the previous ones', async (t) => {
   await make('SET', 'Copper price');
   await setFacts(database, { ...how, id: 'SET', facts: { name: 'Zinc price', geography: 'Chile' } });
   t.deepEqual([await found('copper'), await found('zinc'), await found('chile')], [[], ['SET'], ['SET']]);
@@ -76,7 +76,7 @@ test('facts that are set, and a unit from a break on, are found in the place of 
   t.deepEqual(await unitOf('zinc'), ['Index']);
 });
 
-test('a renamed series is found by both ids, as the new one', async (t) => {
+test('a renamed series is found by both ids, with its new id', async (t) => {
   await make('FIRSTNAME', 'Barley');
   await renameSeries(database, { ...how, id: 'FIRSTNAME', newId: 'LASTNAME' });
   t.deepEqual([await found('firstname'), await found('lastname')], [['LASTNAME'], ['LASTNAME']]);
@@ -84,7 +84,7 @@ test('a renamed series is found by both ids, as the new one', async (t) => {
   t.deepEqual(await found('lastname'), ['FIRSTNAME'], 'and as the first again');
 });
 
-test('a merged series is found as the other one by its id, and not by its name; restored, it is found by both', async (t) => {
+test('the id of a merged series finds the other series, and its name finds nothing; once restored, both find it', async (t) => {
   await make('OLDOATS', 'Rolled oats');
   await make('NEWOATS', 'Cereals');
   await mergeSeries(database, { ...how, id: 'OLDOATS', into: 'NEWOATS', prefer: 'into' });
@@ -93,7 +93,7 @@ test('a merged series is found as the other one by its id, and not by its name; 
   t.deepEqual([await found('oldoats'), await found('rolled')], [['OLDOATS'], ['OLDOATS']]);
 });
 
-test('a merge brings the dimension values and the labels of the other series', async (t) => {
+test('a merge adds the dimension values and the labels of the merged series', async (t) => {
   const load = (id: string, side: string) =>
     service.load('observations', ['series_id,date,value,side', `${id},2024-01,1,${side}`], {
       ...{ create: true, set: monthly, vintage: '2024-04-10' },
@@ -113,7 +113,7 @@ test('a deleted series is not found until it is restored', async (t) => {
   t.deepEqual(await found('tallow'), ['GONE']);
 });
 
-test('a series whose only load is retracted stays, and is found', async (t) => {
+test('a series whose only load is retracted remains, and is found', async (t) => {
   await make('EMPTIED', 'Indigo');
   const [row] = await database.query<{ load: number }>(
     `select data_version as load from data.series where series_id = 'EMPTIED'`,
@@ -122,13 +122,13 @@ test('a series whose only load is retracted stays, and is found', async (t) => {
   t.deepEqual(await found('indigo'), ['EMPTIED']);
 });
 
-test('a change that is only tried leaves the search as it was', async (t) => {
+test('a dry run does not change the search', async (t) => {
   await make('TRIED', 'Quinoa');
   await setFacts(database, { ...how, id: 'TRIED', facts: { name: 'Amaranth' }, dryRun: true });
   t.deepEqual([await found('quinoa'), await found('amaranth')], [['TRIED'], []]);
 });
 
-test('an item is found by what a later file says of it, and its prices make no second entry', async (t) => {
+test('an item is found by facts from a later file, and its prices create no second entry', async (t) => {
   const items = (name: string) =>
     service.load('commodity-items', [
       'item_id,name,category,unit,currency,frequency,source',

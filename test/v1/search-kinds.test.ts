@@ -50,7 +50,7 @@ async function found(query: Record<string, string>): Promise<{ type: string; id:
   return (json as { data: { type: string; id: string; match: string }[] }).data;
 }
 
-/** Query → how it matches; the first hit is the thing. */
+/** Query → the kind of its match; the first hit must be the entry. */
 const kinds: readonly [type: string, id: string, queries: Record<string, string>][] = [
   [
     'series',
@@ -133,7 +133,7 @@ test('a series is found by the values of its dimensions, and by their labels as 
   t.deepEqual(await found({ q: 'young people' }), []);
 });
 
-test('a query also finds what has a synonym of its words, after all that has the words themselves', async (t) => {
+test('a query also finds entries with synonyms of its words, after all entries with the words themselves', async (t) => {
   t.deepEqual(
     (await found({ q: 'jobs' })).map(({ id, match }) => [id, match]),
     [['LFS.EMP', 'name_synonyms']],
@@ -151,7 +151,7 @@ test('a query also finds what has a synonym of its words, after all that has the
   );
 });
 
-test('without a type all kinds come in one list, the nearest first', async (t) => {
+test('without a type all kinds are in one list, the best match first', async (t) => {
   const hits = await found({ q: 'meezan' });
   t.deepEqual(
     hits.map(({ type, match }) => [type, match]),

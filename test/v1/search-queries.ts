@@ -1,4 +1,4 @@
-// What people type, and the series that should come first: over the demo data and the made-up series of search-series.ts.
+// Queries that people type, and the series that should come first, for the demo data and the invented series of search-series.ts.
 
 /** query | the ids; the first hit should be one of them. */
 const table = `

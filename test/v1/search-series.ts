@@ -1,7 +1,7 @@
-// Made-up series whose names are typical of the field, for the query set of search. They have no points.
+// Invented series with names typical of the field, for the query set of search. They have no points.
 import type { FixtureSeries } from './series-fixture.ts';
 
-/** id | name | frequency | geography | what else is known of it. The last two may be missing. */
+/** id | name | frequency | geography | other metadata. The last two may be missing. */
 const table = `
 XA.CPI | Consumer price index, all items | monthly | Alphaland | Headline measure of what households pay.
 XA.CPI.CORE | Consumer prices excluding food and energy | monthly | Alphaland

@@ -60,7 +60,7 @@ async function search(parameters: Record<string, string>): Promise<Answer> {
 const idsOf = ({ data }: Answer) => data.map(({ id }) => id);
 const idsFor = async (q: string) => idsOf(await search({ q }));
 
-test('a hit reports what it is, where it comes from and why it matches, in the list envelope', async (t) => {
+test('a hit reports its type, its source and why it matches, in the list envelope', async (t) => {
   const answer = await search({ q: 'producer' });
   t.true(answer.success);
   t.is(answer.count, 1);
@@ -85,7 +85,7 @@ test('a hit reports what it is, where it comes from and why it matches, in the l
   ]);
 });
 
-test('an id comes first, in any case, then what begins with it', async (t) => {
+test('an id in any letter case comes first, then entries that begin with it', async (t) => {
   const { data } = await search({ q: 'cpi' });
   t.deepEqual(
     data.map(({ id, match }) => [id, match]),
@@ -97,13 +97,13 @@ test('an id comes first, in any case, then what begins with it', async (t) => {
   t.deepEqual(await idsFor('CPI.core'), ['CPI.CORE']);
 });
 
-test('what has every word comes first, in any order, with any ending, in the name or in what else is known', async (t) => {
+test('entries with every word come first, in any order, with any ending, in the name or other metadata', async (t) => {
   t.deepEqual((await idsFor('price consumer')).slice(0, 2), ['CPI', 'CPI.CORE']);
   t.deepEqual(await idsFor('makers'), ['PPI']);
   t.deepEqual(await idsFor('inflation'), ['CPI', 'CPI.CORE']);
 });
 
-test('what has most of the words follows, then what has one, and each says which', async (t) => {
+test('entries with most of the words follow, then those with one, and each names the words', async (t) => {
   const { data } = await search({ q: 'consumer energy sugar' });
   t.deepEqual(
     data.map(({ id, match, matched }) => [id, match, matched]),
@@ -119,18 +119,18 @@ test('words such as "of" are not searched for', async (t) => {
   t.deepEqual(await idsFor('the rate of unemployment'), ['UNRATE']);
 });
 
-test('what was found outside the name is shown', async (t) => {
+test('matches outside the name are shown', async (t) => {
   const { data } = await search({ q: 'makers of producer' });
   t.is(data[0]?.highlight, '<mark>Producer</mark> price index');
   t.regex(data[0]?.excerpt ?? '', /What <mark>makers<\/mark> of goods/);
 });
 
-test('a query in another language of the EU finds what the English term does', async (t) => {
+test('a query in another language of the EU has the same hits as the English term', async (t) => {
   for (const q of ['Arbeitslosenquote', 'taux de chômage', 'tasa de desempleo', 'stopa bezrobocia'])
     t.is((await idsFor(q))[0], 'UNRATE', q);
 });
 
-test('a query is corrected only if that finds more, and a known term never', async (t) => {
+test('a query is corrected only if that gives more hits, and a known term is never corrected', async (t) => {
   const house = await search({ q: 'output house' });
   t.is(house.meta.corrected, null);
   t.is(house.data[0]?.id, 'XSS');
@@ -154,7 +154,7 @@ test('accents and letter case do not matter, and other scripts are found', async
   t.deepEqual(await idsFor('چاول'), ['rice']);
 });
 
-test('one typing error in a word of four letters or more is forgiven, and the answer says what was meant', async (t) => {
+test('one typing error in a word of four letters or more is tolerated, and the answer names the correction', async (t) => {
   for (const typed of ['unemploment', 'unemploymeent', 'unemplayment', 'unemplyoment', 'nuemployment']) {
     const answer = await search({ q: `${typed} rate` });
     t.deepEqual(idsOf(answer), ['UNRATE'], typed);
@@ -165,11 +165,11 @@ test('one typing error in a word of four letters or more is forgiven, and the an
   t.is((await search({ q: 'unemployment' })).meta.corrected, null);
 });
 
-test('what is nowhere finds nothing', async (t) => {
+test('a query without any match finds nothing', async (t) => {
   t.deepEqual((await search({ q: 'zzyzx quuxly' })).data, []);
 });
 
-test('a commodity is found as one, not also as the series that holds its prices', async (t) => {
+test('a commodity is found once, and not also as the series with its prices', async (t) => {
   const { data } = await search({ q: 'rice' });
   t.deepEqual(
     data.map(({ type, id, unit }) => [type, id, unit]),
@@ -178,7 +178,7 @@ test('a commodity is found as one, not also as the series that holds its prices'
   t.deepEqual(await idsFor('commodity.rice'), ['rice']);
 });
 
-test('hits can be narrowed by type, frequency, source and category with all below it', async (t) => {
+test('hits can be filtered by type, frequency, source and category, including its subcategories', async (t) => {
   t.deepEqual(idsOf(await search({ q: 'prices', type: 'commodity' })), ['rice']);
   t.deepEqual(idsOf(await search({ q: 'prices', category: 'prices' })), ['CPI', 'CPI.CORE', 'PPI']);
   t.deepEqual(idsOf(await search({ q: 'cpi', category: 'prices/consumer', frequency: 'annual' })), []);
@@ -232,7 +232,7 @@ test('pages put together are the whole list, in the same order, also of a correc
   }
 });
 
-test('sort=updated puts what was published last first, and what never was last', async (t) => {
+test('sort=updated puts the latest publications first, and entries without one last', async (t) => {
   t.deepEqual(idsOf(await search({ q: 'prices', sort: 'updated' })).slice(0, 2), ['CPI', 'PPI']);
 });
 
@@ -279,7 +279,7 @@ test('no query breaks the search, whatever its signs', async (t) => {
   }
 });
 
-test('of a word that very many entries have, a thousand are listed, none of them twice', async (t) => {
+test('for a word of very many entries, a thousand are listed, none of them twice', async (t) => {
   await service.pool.query(`select data.store_search(array(
     select row('fund', 'f' || i, 'Fund ' || i || ' ubiquitous', null, null, null, null, '', null, null, null)::data.search_document
     from generate_series(1, 30000) i))`);
@@ -300,7 +300,7 @@ test('of a word that very many entries have, a thousand are listed, none of them
   t.deepEqual(idsOf(await search({ q: 'ubiquitous', type: 'series' })), []);
 });
 
-test('with statistics of the entries, the beginning of a common word and unknown words find what they find without', async (t) => {
+test('with statistics of the entries, the beginning of a common word and unknown words have the same hits as without', async (t) => {
   const entry = `select row('fund', 'p' || i, case i % 50 when 0 then 'Pluviometric record ' else 'Pluvious record ' end || i, null, null,
     null, null, '', null, null, null)::data.search_document from generate_series(1, 3000) i`;
   await service.pool.query(`select data.store_search(array(${entry}))`);

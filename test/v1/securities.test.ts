@@ -158,7 +158,7 @@ test.serial('prices are found by code with slashes or hyphens, by ISIN and by a 
 });
 
 test.serial(
-  'a price shows what it rests on; what has accrued follows from its clean and dirty price',
+  'a price names its basis; the accrued interest is derived from its clean and dirty price',
   async (t) => {
     const { data } = await service.list('/v1/securities/HBL-TFC-190216/prices?from=2026-01&to=2026-01-02');
     t.deepEqual(
@@ -267,7 +267,7 @@ test.serial('what is not allowed is a 400 that names the parameter', async (t) =
   }
 });
 
-// Not serial, so it comes last: its load changes what the others read.
+// Not serial, so it runs last: its load changes the data of the others.
 test('the lists come as CSV, and are validated by ETag until a load changes them', async (t) => {
   const csv = csvLines(
     await service.call('/v1/securities?format=csv&fields=code,name,former_names&type=tfc'),

@@ -36,7 +36,7 @@ interface PublishedFile {
 
 const seriesPerFile = 6;
 
-/** One file: its vintage, whether it states its series whole, and the points that it states of each. */
+/** One file: its vintage, whether it is complete for its series, and its points for each series. */
 const fileArbitrary = fc.record({
   vintageDay: fc.integer({ min: 10, max: 14 }),
   full: fc.boolean(),
@@ -53,7 +53,7 @@ const fileArbitrary = fc.record({
   ),
 });
 
-test('whatever the order of loading, every vintage shows what its publisher had stated by then', async (t) => {
+test('in any order of loading, every vintage shows the statements of its publisher up to that day', async (t) => {
   let run = 0;
   await fc.assert(
     fc.asyncProperty(fc.array(fileArbitrary, { minLength: 1, maxLength: 6 }), async (files) => {
@@ -84,7 +84,7 @@ test('whatever the order of loading, every vintage shows what its publisher had 
   );
 });
 
-/** What a publisher has stated: the files by vintage, those of one vintage in the order of loading. */
+/** The statements of a publisher: the files by vintage, those of one vintage in the order of loading. */
 async function checkHistory(t: ExecutionContext, id: string, files: readonly PublishedFile[]): Promise<void> {
   const inOrder = files.toSorted((a, b) => a.vintageDay - b.vintageDay);
   const first = new Map<string, number>();

@@ -1,5 +1,5 @@
 // Series for tests of reads: created and published by plain SQL, newest vintage last.
-// Hides the storage model. The loader has its own tests, and handles backfills, which this does not.
+// Knows the storage model, so that tests need not. Unlike the loader, which has its own tests, it does not support backfills.
 import type pg from 'pg';
 
 export interface FixturePoint {
@@ -23,7 +23,7 @@ export interface FixtureSeries {
   dimensions?: string[];
 }
 
-/** Makes a series without points. */
+/** Creates a series without points. */
 export async function makeSeries(pool: pg.Pool, series: FixtureSeries): Promise<void> {
   const made = await pool.query<{ series_no: number }>(
     `insert into data.series (series_id, name, unit, frequency, source, description, geography, category, tags, dimensions)
@@ -44,15 +44,15 @@ export async function makeSeries(pool: pg.Pool, series: FixtureSeries): Promise<
   await refreshSearch(pool, made.rows[0]?.series_no);
 }
 
-/** Makes the search find the series by what it is now, as every writer has to. */
+/** Updates the search entry of the series, as every writer must. */
 async function refreshSearch(on: pg.Pool | pg.PoolClient, seriesNo: number | undefined): Promise<void> {
   await on.query('select data.refresh_search(array[$1::integer])', [seriesNo]);
 }
 
 /**
- * Publishes points as of a vintage, in one transaction: what changed is revised, what is new is added.
+ * Publishes points as of a vintage, in one transaction: changed points are revised, new ones added.
  * @param vintage not before the newest one of the series.
- * @param complete what the points leave out is deleted.
+ * @param complete points that are not given are deleted.
  */
 export async function publish(
   pool: pg.Pool,
@@ -64,7 +64,7 @@ export async function publish(
   const client = await pool.connect();
   try {
     await client.query('begin');
-    await client.query('select pg_advisory_xact_lock(4115202)'); // the load lock, under which lines get their numbers
+    await client.query('select pg_advisory_xact_lock(4115202)'); // the load lock, under which lines are numbered
     await load(client, seriesId, vintage, points, complete);
     await client.query('commit');
   } catch (error) {
@@ -134,7 +134,7 @@ async function load(
     [seriesNo, vintage, loadNo, complete],
   );
   if (counts.rowCount !== 1) throw new Error('the vintage was not written');
-  // A statement of its own: the live index takes the new row only when the old one is closed.
+  // A separate statement, as the live index accepts the new row only once the old one has ended.
   await client.query(
     `insert into data.observations (line_no, date, published_on, load_no, value, status)
      select d.line_no, s.date, $2, $3, s.value, s.status from stage s

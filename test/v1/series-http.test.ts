@@ -37,7 +37,7 @@ test('an unchanged answer is 304; another query, format or encoding is another E
   t.is(tags.size, 9);
 });
 
-test('a load is seen by the next call, and its ETag changes', async (t) => {
+test('the next call shows a load, with another ETag', async (t) => {
   await makeSeries(service.pool, { id: 'FRESH' });
   const empty = await service.call('/v1/series/FRESH');
   t.is(empty.status, 200);
@@ -56,7 +56,7 @@ test('a load is seen by the next call, and its ETag changes', async (t) => {
   t.is((renamed.json as Envelope).meta['name'], 'Renamed');
 });
 
-test('what has changed since a series was read is seen by the next call, whatever it asks of the series', async (t) => {
+test('the next call shows all changes since a series was read, whatever it requests', async (t) => {
   await makeSeries(service.pool, { id: 'KNOWN', dimensions: ['side'] });
   const point = (value: string, side: string) => ({ date: '2024-04-30', value, dims: { side } });
   await publish(service.pool, 'KNOWN', '2024-05-01', [point('1', 'buy')]);
@@ -109,7 +109,7 @@ test('HEAD has the headers of GET and no body', async (t) => {
   }
 });
 
-test('large answers are compressed as the client asks, and say the same', async (t) => {
+test('large answers are compressed on request, with the same content', async (t) => {
   await makeSeries(service.pool, { id: 'LONG', frequency: 'daily' });
   const points = Array.from({ length: 1500 }, (_, i) => ({
     date: new Date(Date.UTC(2020, 0, 1 + i)).toISOString().slice(0, 10),
@@ -142,7 +142,7 @@ test('Server-Timing names the stages: facts in memory need no lookup of their ow
   t.is(await stages('/v1/series/TIMED?format=csv'), 'parse, lookup');
 });
 
-test('clients that leave their streams keep no connection: the next call is served', async (t) => {
+test('clients that abandon their streams occupy no connection: the next call is served', async (t) => {
   await makeSeries(service.pool, { id: 'HUGE', frequency: 'daily', dimensions: ['n'] });
   await service.pool.query(
     `insert into data.series_dims (line_no, series_no, dims)

@@ -1,4 +1,4 @@
-// What the answers say of vintages, after loads in any order: the same as after the same loads in the order of their vintages.
+// The answers about vintages do not depend on the order of the loads: they are the same as after loads in the order of their vintages.
 import test, { type ExecutionContext } from 'ava';
 import fc from 'fast-check';
 import { findVintages } from '../../cli/commands/history/vintages.sql.ts';
@@ -15,12 +15,12 @@ test.after.always(async () => {
   await service.close();
 });
 
-/** What one file says of a series: `full` states the series whole, so that it deletes what it leaves out. */
+/** The statements of one file about a series; `full`: the file is complete, so points that it omits are deleted. */
 interface File {
   /** A day of March 2024. */
   vintage: number;
   full: boolean;
-  /** Point (`day of January, side`) → value, empty where it is published as missing. */
+  /** Point (`day of January, side`) → value; empty if it is published as missing. */
   points: ReadonlyMap<string, string>;
 }
 
@@ -69,8 +69,8 @@ interface Answer {
 }
 
 /**
- * An answer, without what depends on the loading rather than on the data: the number of the newest load, the time of loading,
- * and the order of combinations, which is that of their first load.
+ * An answer without the parts that depend on the loading instead of the data: the number of the newest load, the time of loading, and the order of
+ * combinations, which is that of their first load.
  */
 async function said(id: string, path: string): Promise<unknown> {
   const { status, json } = await service.call(path.replace('ID', id));
@@ -140,7 +140,7 @@ test('vintages loaded newest first are counted and dated as if loaded oldest fir
   }
 });
 
-/** Each vintage and the first releases, as a pinned URL gives them. */
+/** Each vintage and the first releases, by pinned URLs. */
 async function pinned(t: ExecutionContext, id: string): Promise<[url: string, text: string][]> {
   const urls = [...days.map((day) => `vintage=${march(day)}`), 'release=first'];
   return Promise.all(
@@ -152,7 +152,7 @@ async function pinned(t: ExecutionContext, id: string): Promise<[url: string, te
   );
 }
 
-test('a pinned state is reported as it was or is gone, whatever is loaded after it', async (t) => {
+test('a pinned state is unchanged or gone, whatever is loaded after it', async (t) => {
   await fc.assert(
     fc.asyncProperty(anyFiles, async (files) => {
       const states: [url: string, text: string][] = [];
@@ -173,7 +173,7 @@ test('a pinned state is reported as it was or is gone, whatever is loaded after 
   );
 });
 
-test('a value taken back within its day makes gone the states that had another, and no state before', async (t) => {
+test('reverting a value within its day makes the states with another value gone, and no earlier state', async (t) => {
   const value = (vintage: number, said: string): File => ({
     vintage,
     full: false,

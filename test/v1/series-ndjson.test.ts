@@ -1,4 +1,4 @@
-// format=ndjson of one series and of several, held against the JSON with the same parameters.
+// format=ndjson of one series and of several, compared with the JSON for the same parameters.
 import test from 'ava';
 import { startSeriesService, type Point } from './series-service.ts';
 import { makeSeries } from './series-fixture.ts';
@@ -29,7 +29,7 @@ for (const query of [
       const json = await ask(`${path}?${query}`);
       t.is(headers.get('content-type'), 'application/x-ndjson; charset=utf-8');
       t.regex(headers.get('content-disposition') ?? '', /^attachment; filename="[A-Za-z-]+\.ndjson"$/);
-      // The text, as numbers have more digits than a parser keeps.
+      // Compared as text, as numbers have more digits than a parser preserves.
       t.true(json.text.includes(`"data":[${text.trimEnd().replaceAll('\n', ',')}]`), path);
       t.is(linesOf(text).length, (json.json as { data: unknown[] }).data.length);
     }

@@ -58,7 +58,7 @@ test('a vintage names the permanent URL of its state, and later loads change not
     pinned.push([url, pointsOf(kept.text)]);
   }
 
-  // A correction within the newest vintage, a new one, and one that takes everything back.
+  // A correction within the newest vintage, a new vintage, and one that deletes everything.
   await publish('KEPT', '2024-05-10', ['1.0', '9.9', '3.0', '4.0']);
   await publish('KEPT', '2024-06-10', ['7.0', '7.0', '7.0', '7.0', '7.0']);
   for (const [url, text] of pinned) t.is(pointsOf((await answer(url)).text), text, url);
@@ -79,7 +79,7 @@ test('the pages of a pinned query are pinned too', async (t) => {
   t.deepEqual([other.status, other.error?.code], [400, 'invalid_cursor']);
 });
 
-test('a state that an older vintage has changed since is gone, not answered differently', async (t) => {
+test('a state that an older vintage has changed since is gone, and never answered differently', async (t) => {
   await publish('OVERTAKEN', '2024-05-10', ['1', '2']);
   const url = (await answer('/v1/series/OVERTAKEN?vintage=2024-05-31')).headers.get('content-location');
   await publish('OVERTAKEN', '2024-04-10', ['0', '0', '0']);
@@ -88,7 +88,7 @@ test('a state that an older vintage has changed since is gone, not answered diff
   t.deepEqual((await answer('/v1/series/OVERTAKEN?vintage=2024-05-31')).values, [1, 2, 0]);
 });
 
-test('a version needs a past state, a plan that has them, and to have come', async (t) => {
+test('a version requires a past state, a plan with past states, and must already exist', async (t) => {
   await publish('REFUSED', '2024-05-10', ['1']);
   for (const [query, code, message] of [
     ['version=1', 'invalid_parameter', /requires vintage= or release=first/],
@@ -107,7 +107,7 @@ test('a version needs a past state, a plan that has them, and to have come', asy
   t.is(free.status, 403);
 });
 
-/** The points of either format; `meta` is of the present. */
+/** The points in either format, without `meta`, which describes the present state. */
 function pointsOf(text: string): string {
   return text.startsWith('{') ? text.slice(text.indexOf('"data":'), text.indexOf('"pagination"')) : text;
 }

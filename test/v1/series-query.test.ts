@@ -1,4 +1,4 @@
-// POST /v1/series/query, held against GET /v1/series?ids= with the same parameters.
+// POST /v1/series/query, compared with GET /v1/series?ids= with the same parameters.
 import test from 'ava';
 import { freeAccount, type Answer } from '../services/data-service.ts';
 import { startSeriesService, type Envelope } from './series-service.ts';
@@ -79,7 +79,7 @@ test('a fault in a field is invalid_body, and names the field', async (t) => {
   t.deepEqual([errorOf(inUrl).code, errorOf(inUrl).param], ['invalid_parameter', 'ids']);
 });
 
-test('what the series or the plan refuse is refused as it is in a URL', async (t) => {
+test('refusals by the series or the plan are the same as for a URL', async (t) => {
   const unknown = errorOf(await query({ ids: ['CPI', 'NONE'] }));
   t.deepEqual([unknown.code, unknown.param], ['not_found', 'ids']);
   const vintages = await service.call('/v1/series/query', {
@@ -104,7 +104,7 @@ test('a thousand series are answered in the order of their ids, and one more is 
   t.regex(tooLong.message, /For 1000 series, it may be 100\./);
   t.is(errorOf(await query({ ids: [...ids, 'CPI'], limit: 1 })).param, 'ids');
   const longest = Array.from({ length: 1_000 }, (_, i) => String(i).padEnd(128, 'X'));
-  t.is((await query({ ids: longest, limit: 1 })).status, 404); // read, and unknown
+  t.is((await query({ ids: longest, limit: 1 })).status, 404); // parsed, but unknown
 });
 
 test('a series may be called "query"', async (t) => {

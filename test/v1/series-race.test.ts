@@ -32,7 +32,7 @@ test('a load that commits between two statements of one call changes neither', a
     let loads = 0;
     const overtaken: Queryable = {
       async query(text, values, name) {
-        // The series was looked up; each time its points are about to be read, another load is quicker.
+        // After the series was looked up, another load commits each time before its points are read.
         if (name?.startsWith('points_live') === true || name?.startsWith('points_as_of') === true) {
           loads += 1;
           await publish(pool, id, '2024-02-03', points(`${loads}0`).slice(loads), { complete: true });
@@ -72,7 +72,7 @@ test('streams and long pages have a few connections of their own, so that short 
     await makeSeries(service.pool, { id, frequency: 'daily' });
     await publish(service.pool, id, '2024-02-01', days);
   }
-  // Their points cannot be read, so whoever asks for them keeps the connection.
+  // Their points cannot be read, so calls for them occupy their connections.
   const lock = await service.pool.connect();
   let isLocked = true;
   const unlock = async () => {

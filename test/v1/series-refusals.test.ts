@@ -4,7 +4,7 @@ import { startSeriesService, type Envelope } from './series-service.ts';
 
 const { service, series, refusal } = await startSeriesService(test);
 
-test('a cursor opens only the page query that it was made for', async (t) => {
+test('a cursor is valid only for its own page query', async (t) => {
   const { pagination } = await series('/v1/series/TRADES?limit=3');
   const cursor = pagination.next_cursor ?? '';
   for (const query of [
@@ -29,7 +29,7 @@ test('a cursor opens only the page query that it was made for', async (t) => {
   );
 });
 
-test('a bad parameter is 400 and named, with what is allowed', async (t) => {
+test('a bad parameter is 400 and named, with the allowed values', async (t) => {
   const cases: [query: string, param: string, message: RegExp][] = [
     ['from=2024-02-30', 'from', /must be a date that exists/],
     ['to=24', 'to', /must be a date that exists/],
@@ -69,7 +69,7 @@ test('an unknown dimension is refused with those that the series has', async (t)
   t.is(ofCpi.message, 'The series CPI has no dimensions, so "side" does not apply.');
 });
 
-test('an unknown value of a dimension is hinted at, with the nearest, beside what the known ones select', async (t) => {
+test('an unknown value of a dimension gets a hint with the nearest one, next to the points of the known values', async (t) => {
   const hinted = async (path: string) => (await series(path)).meta['hints'];
   const none = '/v1/series/TRADES?dims=side:by';
   t.deepEqual((await series(none)).data, []);
@@ -96,7 +96,7 @@ test('an unknown series is 404, with the nearest id', async (t) => {
   );
 });
 
-test('many series come in one call as a list of envelopes, each as it is alone, counted as a call a series', async (t) => {
+test('many series in one call are a list of envelopes, each the same as alone, and count as one call per series', async (t) => {
   const query = 'from=2024&limit=3';
   const { json, headers } = await service.call(`/v1/series?ids=TRADES,CPI&${query}`);
   const list = json as { success: boolean; data: Envelope[]; count: number };
@@ -139,7 +139,7 @@ test('many series are all answered or none', async (t) => {
   }
 });
 
-test('a call that did not come through the gateway is refused, and one whose identity is forged is no fault of a client', async (t) => {
+test('a call that bypasses the gateway is refused, and a forged identity is not reported as a client error', async (t) => {
   const bare = await fetch(`${service.url}/v1/series/CPI`);
   t.is(bare.status, 401);
   t.is(((await bare.json()) as Envelope).error.code, 'unauthorized');
@@ -149,7 +149,7 @@ test('a call that did not come through the gateway is refused, and one whose ide
   t.is(forged.status, 503);
 });
 
-test('a past state of the data needs the feature, whatever the gateway let through', async (t) => {
+test('a past state of the data requires the plan feature, even if the gateway let the call through', async (t) => {
   for (const query of ['?vintage=2024-05-01', '/latest?vintage=2024-05-01', '?release=first']) {
     const { status, json } = await service.call(`/v1/series/CPI${query}`, { identity: freeAccount });
     t.is(status, 403);

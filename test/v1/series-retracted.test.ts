@@ -1,4 +1,4 @@
-// What readers see of a retracted load: the next call, the vintages of before, pinned readers, and every list that counts points.
+// The effects of a retracted load for readers: the next call, earlier vintages, pinned readers, and every list that counts points.
 import test from 'ava';
 import { retract } from '../../ingest/history/retract/retract.ts';
 import { openDatabase } from '../../kernel/database.ts';
@@ -45,7 +45,7 @@ const retracted = (loadNo: number, erase = false) =>
 const right = ['2024-01-01,1', '2024-01-02,1'];
 const wrong = ['2024-01-02,9', '2024-01-03,9'];
 
-test.serial('the next call is without a retracted load, and vintages of before it are with it', async (t) => {
+test.serial('the next call does not show a retracted load, and earlier vintages still do', async (t) => {
   await loaded('GONE', '2026-02-01', right);
   const load = await loaded('GONE', '2026-03-01', wrong);
   t.is((await points('/v1/series/GONE')).length, 3);
@@ -78,7 +78,7 @@ test.serial('the next call is without a retracted load, and vintages of before i
 });
 
 test.serial(
-  'a reader who is pinned to a state goes on after a retraction, and gets 410 after an erasure',
+  'a reader with a pinned state can continue after a retraction, and gets 410 after an erasure',
   async (t) => {
     await loaded('PINNED', '2026-02-01', right);
     const load = await loaded('PINNED', '2026-03-01', wrong);

@@ -1,5 +1,5 @@
-// An older vintage is loaded between the look-up of a series and the reading of its points: the state that was looked up can no longer be
-// read. A call that named no state reads the new one; a call that is pinned to the old one is 410.
+// An older vintage is loaded between the look-up of a series and the reading of its points, so that the state that was looked up can no longer be
+// read. A call without a requested state reads the new one; a call that is pinned to the old one is 410.
 import test, { type ExecutionContext } from 'ava';
 import { inSavepoints, openDatabase, type Database } from '../../kernel/database.ts';
 import { toRoutes, endpoint } from '../../data-api/endpoint.ts';
@@ -54,7 +54,7 @@ test.before(async () => {
 });
 
 let vintageDay = 30;
-/** Loads an older vintage, in which one more point was known, of the observations or of the prices. */
+/** Loads an older vintage with an additional point, of the observations or of the prices. */
 async function loadOlder(on: Pick<Database, 'transaction'>, of: 'observations' | 'prices'): Promise<void> {
   vintageDay -= 1;
   const [month, value] = [`2022-0${1 + (vintageDay % 9)}`, vintageDay];
@@ -69,15 +69,15 @@ async function loadOlder(on: Pick<Database, 'transaction'>, of: 'observations' |
   });
 }
 
-/** Calls, and loads an older vintage when the call has looked up the series and waits for its points. */
+/** Makes a call, and loads an older vintage once the call has looked up the series and waits for its points. */
 async function overtaken(path: string): Promise<Answer> {
   return database
     .transaction(async (on) => {
       await on.query('lock table data.observations in access exclusive mode');
-      // With a condition nothing is read together with the look-up.
+      // With If-None-Match, nothing is read together with the look-up.
       const answering = service.call(path, { headers: { 'if-none-match': '"none"' } });
       await until('the call waits for the points', async () => {
-        // Not by the transaction, which sees the activity as of its first look.
+        // Not in the transaction, whose view of the activity does not change after its first read.
         const { rows } = await service.pool.query(
           `select from pg_stat_activity where datname = current_database() and application_name like 'almanac data-api%' and wait_event_type = 'Lock'`,
         );
@@ -138,9 +138,9 @@ test.serial('a cursor of an older state, and a version that the client names, ar
   }
 });
 
-/** A service with one endpoint, whose series are rewritten each time that they are read. */
+/** A service with one endpoint whose series are rewritten at each read. */
 async function startOvertaken(t: ExecutionContext) {
-  exempt(); // it is not declared
+  exempt(); // the endpoint is not declared
   const reads = { count: 0 };
   const always = endpoint({
     summary: 'Never.',
@@ -171,7 +171,7 @@ async function startOvertaken(t: ExecutionContext) {
   return { ask, reads };
 }
 
-test('a call that loads keep overtaking is 503 after a few attempts; one with a cursor or version is tried once', async (t) => {
+test('a call that is repeatedly overtaken by loads is 503 after a few attempts; one with a cursor or version is tried once', async (t) => {
   const { ask, reads } = await startOvertaken(t);
   const answer = await ask('/never');
   t.deepEqual([answer.status, answer.headers.get('retry-after'), reads.count], [503, '2', 5]);

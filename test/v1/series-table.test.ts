@@ -1,4 +1,4 @@
-// Several series as one CSV table, held against the CSV of each series by itself.
+// Several series as one CSV table, compared with the CSV of each series.
 import test from 'ava';
 import { parse } from 'csv-parse/sync';
 import { startSeriesService } from './series-service.ts';
@@ -59,8 +59,8 @@ for (const query of queries) {
   });
 }
 
-test('a wide table is the same however many windows of time it is read in', async (t) => {
-  // The count of points decides how many windows there are.
+test('a wide table does not depend on the number of time windows in which it is read', async (t) => {
+  // The number of points determines the number of windows.
   const wide = (query = '') => service.call(`/v1/series?format=csv&layout=wide&ids=CPI,LATER,TRADES${query}`);
   const before = (await wide()).text;
   const descending = (await wide('&sort=desc')).text;
@@ -71,7 +71,7 @@ test('a wide table is the same however many windows of time it is read in', asyn
   t.is((await wide('&sort=desc')).text, descending);
 });
 
-test('what has no meaning in a table is refused by name', async (t) => {
+test('parameters without a meaning for a table are refused by name', async (t) => {
   for (const [query, param] of [
     ['layout=wide', 'layout'],
     ['format=csv&limit=5', 'limit'],

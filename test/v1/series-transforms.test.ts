@@ -97,7 +97,7 @@ test('a transform is named in meta, with its own unit beside the unit of the sou
   }
 });
 
-test('points without a value are left out, or null where missing values are asked for', async (t) => {
+test('points without a value are omitted, or null if missing values are requested', async (t) => {
   const all = await series('/v1/series/CPI?transform=yoy&include_missing=true');
   t.deepEqual(values(all), {
     '2023-01-31': null,
@@ -109,7 +109,7 @@ test('points without a value are left out, or null where missing values are aske
   });
 });
 
-test('both legs of a transform come from the vintage', async (t) => {
+test('both legs of a transform are from the vintage', async (t) => {
   t.deepEqual(values(await series('/v1/series/CPI?transform=yoy&vintage=2024-03-15')), { '2024-01-31': 4 });
 });
 
@@ -131,12 +131,12 @@ test('an index is 100 at the first value of the window that is not zero, or at t
   }
 });
 
-test('a daily index takes the last value on or before its base day', async (t) => {
+test('a daily index uses the last value on or before its base day', async (t) => {
   const { meta } = await series('/v1/series/RATES?transform=index&base=2023-02-05&dims=side:buy');
   t.is(meta['base_date'], '2023-02-03', 'a Sunday; the Saturday has none either');
 });
 
-test('a base before or after all data is 400 and says the span, as of the vintage and of the selected combinations', async (t) => {
+test('a base before or after all data is 400, with the span of the vintage and the selected combinations', async (t) => {
   const refused = async (query: string, span: [string, string] | null): Promise<void> => {
     const { error, ...envelope } = await series(`/v1/series/${query}`);
     if (span === null) t.truthy(envelope.data, query);
@@ -183,7 +183,7 @@ test('a base before or after all data is 400 and says the span, as of the vintag
     (await series('/v1/series?ids=RATES,CPI&transform=index&base=2022-12-31')).error.message,
     /of RATES: from 2023-/,
   );
-  // A zero is data, although it is no base.
+  // A zero is data, although it cannot be a base.
   await makeSeries(service.pool, { id: 'ZEROS', frequency: 'daily' });
   await publish(
     service.pool,
@@ -204,7 +204,7 @@ test('a base before or after all data is 400 and says the span, as of the vintag
   t.deepEqual(before.data, [], 'without any data there is no span');
 });
 
-test('a transform that has no meaning is 400, as is a base without an index', async (t) => {
+test('an undefined transform is 400, and so is a base without an index', async (t) => {
   const { error } = await series('/v1/series/GDP?transform=mom');
   t.deepEqual([error.code, error.param], ['transform_not_applicable', 'transform']);
   t.is((await series('/v1/series/GDP?transform=yoy&base=2020')).error.param, 'base');
@@ -251,7 +251,7 @@ test('page size, order, window, dims and format change no transformed value', as
   );
 });
 
-test('a stream of many blocks has the values of the whole series at once, in either order, and reads few points twice', async (t) => {
+test('a stream of many blocks has the same values as the whole series at once, in either order, and reads few points twice', async (t) => {
   await makeSeries(service.pool, { id: 'LONG', frequency: 'daily', dimensions: ['side'] });
   const points = Array.from({ length: 3_300 }, (_, i) =>
     ['buy', 'sell', 'mid'].map((side, s) => ({ i, side, s })),
@@ -304,7 +304,7 @@ test('a stream of many blocks has the values of the whole series at once, in eit
           appendPoints(streamed, block);
         t.deepEqual(streamed, expected, `${transform} ${order} ${from}`);
         t.true(expected.values.filter((value) => value !== '').length > 2_000);
-        // With the first point of the next block, which closes a date, and those that a block is compared with.
+        // Includes the first point of the next block, which completes a date, and the points that a block is compared with.
         const perPoint = pointsRead / (window.dates.length + (from === '0001-01-01' ? 0 : 800));
         t.true(perPoint < 1.6, `${transform} ${order} ${from}: each point was read ${perPoint} times`);
       }
@@ -312,7 +312,7 @@ test('a stream of many blocks has the values of the whole series at once, in eit
   }
 });
 
-test('latest gives the newest transformed value of each combination', async (t) => {
+test('latest returns the newest transformed value of each combination', async (t) => {
   for (const transform of ['yoy', '3ma', 'index']) {
     const { data } = await series(`/v1/series/RATES?transform=${transform}&limit=100000`);
     const newest = new Map(data.map((point) => [point.dims['side'], point]));

@@ -1,4 +1,4 @@
-// GET /v1/series/{id}/triangle: cell by cell what `vintage=` answers, in both layouts and formats, whatever was loaded in which order.
+// GET /v1/series/{id}/triangle: each cell equals the answer of `vintage=`, in both layouts and formats, after any loads in any order.
 import test, { type ExecutionContext } from 'ava';
 import fc from 'fast-check';
 import { openDatabase, type Database } from '../../kernel/database.ts';
@@ -47,11 +47,11 @@ const longOf = (id: string, query = '') =>
 const wideOf = (id: string, query = '') =>
   call<Answer<WideRow>>(`/v1/series/${id}/triangle?layout=wide${query}`);
 
-/** What one file says of a series: `full` states the series whole, so that it deletes what it leaves out. */
+/** The statements of one file about a series; `full`: the file is complete, so points that it omits are deleted. */
 interface File {
   vintage: string;
   full: boolean;
-  /** Point (`day,side`) → value, empty where it is published as missing. */
+  /** Point (`day,side`) → value; empty if it is published as missing. */
   points: ReadonlyMap<string, string>;
 }
 
@@ -89,7 +89,7 @@ async function seriesOf(files: readonly File[]): Promise<string> {
   return id;
 }
 
-/** The points of each vintage, as `vintage=` answers them: `vintage date side value`, sorted. */
+/** The points of each vintage according to `vintage=`: `vintage date side value`, sorted. */
 async function vintageByVintage(id: string, more = ''): Promise<{ days: string[]; cells: string[] }> {
   const { data } = await call<{ data: { vintage: string }[] }>(`/v1/series/${id}/vintages`);
   const days = data.map(({ vintage }) => vintage);
@@ -136,7 +136,7 @@ function cellsOfWide({ meta, data }: Answer<WideRow>): Cell[] {
   );
 }
 
-test('for any loads in any order, with deletions, the triangle is cell by cell what every vintage answers', async (t) => {
+test('for any loads in any order, with deletions, each cell of the triangle equals the answer of its vintage', async (t) => {
   await fc.assert(
     fc.asyncProperty(anyFiles, async (files) => {
       const id = await seriesOf(files);
@@ -163,7 +163,7 @@ test('for any loads in any order, with deletions, the triangle is cell by cell w
   );
 });
 
-test('a deleted point has no cell, a point published as missing has a null one if asked for, and digits stay', async (t) => {
+test('a deleted point has no cell, one published as missing has null on request, and digits are preserved', async (t) => {
   await makeSeries(service.pool, { id: 'CELLS' });
   const [january, february] = ['2024-01-31', '2024-02-29'];
   await publish(service.pool, 'CELLS', '2024-03-01', [{ date: january, value: '1.50' }]);
@@ -216,7 +216,7 @@ test('a triangle of more revisions than one part holds is whole, for one combina
   }
 });
 
-test('dates, dims and vintages narrow a triangle, and what is wrong is named', async (t) => {
+test('dates, dims and vintages select a part of a triangle, and invalid ones are named', async (t) => {
   await makeSeries(service.pool, { id: 'NARROW', frequency: 'daily', dimensions: ['side'] });
   for (const vintage of ['2024-03-01', '2024-03-02', '2024-04-01']) {
     const points = ['2024-01-01', '2024-01-02'].flatMap((date) =>
@@ -247,7 +247,7 @@ test('dates, dims and vintages narrow a triangle, and what is wrong is named', a
   t.is((await longOf('NARROWS')).error.code, 'not_found');
 });
 
-test('the triangle is refused to a plan without vintages, and 304 until the series changes', async (t) => {
+test('the triangle is refused under a plan without vintages, and 304 until the series changes', async (t) => {
   await makeSeries(service.pool, { id: 'GATED' });
   await publish(service.pool, 'GATED', '2024-03-01', [{ date: '2024-01-31', value: '1' }]);
   const path = '/v1/series/GATED/triangle';
@@ -262,7 +262,7 @@ test('the triangle is refused to a plan without vintages, and 304 until the seri
   t.is((await service.call(path, { headers: known })).status, 200);
 });
 
-test('the series that the operator names shows its triangle to visitors, and no other does', async (t) => {
+test('only the series chosen by the operator shows its triangle to visitors', async (t) => {
   await makeSeries(service.pool, { id: 'OPEN' });
   await publish(service.pool, 'OPEN', '2024-03-01', [{ date: '2024-01-31', value: '1' }]);
   await publish(service.pool, 'OPEN', '2024-04-01', [{ date: '2024-01-31', value: '1.5' }]);

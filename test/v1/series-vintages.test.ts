@@ -58,7 +58,7 @@ test('a vintage shows the data as published at the end of that day', async (t) =
   ]);
 });
 
-test('the vintages of a series are listed with what changed', async (t) => {
+test('the vintages of a series are listed with their changes', async (t) => {
   await makeSeries(service.pool, { id: 'LISTED', frequency: 'daily' });
   const point = (n: number, value: string) => ({ date: `2024-01-0${n}`, value });
   await publish(service.pool, 'LISTED', '2024-02-01', [point(1, '1'), point(2, '2')]);
@@ -93,7 +93,7 @@ test('the vintages of a series are listed with what changed', async (t) => {
   t.is(refused.status, 403);
 });
 
-test('before the first vintage there is no data, and meta says when it begins', async (t) => {
+test('before the first vintage there is no data, and meta states when it begins', async (t) => {
   await makeSeries(service.pool, { id: 'YOUNG' });
   await publish(service.pool, 'YOUNG', '2024-04-30', [{ date: '2024-03-31', value: '1' }]);
   const { data, meta, pagination } = await series('/v1/series/YOUNG?vintage=2024-04-29');
@@ -111,7 +111,7 @@ test("today is the publisher's day, not the server's", async (t) => {
   await karachi.close();
 });
 
-test('a complete vintage that changed nothing is not a vintage: not the first, not the newest, not listed', async (t) => {
+test('a complete vintage without changes is not shown as a vintage: not as the first, not as the newest, not in the list', async (t) => {
   await makeSeries(service.pool, { id: 'QUIET' });
   await publish(service.pool, 'QUIET', '2024-02-01', [], { complete: true });
   const points = [{ date: '2024-02-29', value: '1' }];
@@ -146,7 +146,7 @@ test('a value that was corrected within its vintage, or withdrawn and published 
   t.deepEqual(await asOf('release=first'), { '2024-01-31': 1.5 });
 });
 
-/** What a publisher did: vintages in order, each the values that were stated, and whether it was the whole. */
+/** The actions of a publisher: vintages in order, each with its stated values, and whether it is complete. */
 const historyArbitrary = fc.array(
   fc.record({
     gapDays: fc.integer({ min: 0, max: 3 }),
@@ -163,7 +163,7 @@ const historyArbitrary = fc.array(
   { minLength: 1, maxLength: 6 },
 );
 
-test('for any history of publications, every vintage shows what was published then, by any page size and in any format', async (t) => {
+test('for any history of publications, every vintage shows the state of that day, for any page size and format', async (t) => {
   let run = 0;
   await fc.assert(
     fc.asyncProperty(historyArbitrary, fc.integer({ min: 1, max: 5 }), async (history, limit) => {
@@ -213,7 +213,7 @@ test('for any history of publications, every vintage shows what was published th
   );
 });
 
-test('paging that loads overtake sees the state of its first page, in any vintage', async (t) => {
+test('paging that is overtaken by loads shows the state of its first page, in any vintage', async (t) => {
   await makeSeries(service.pool, { id: 'MOVING', frequency: 'daily' });
   const day = (n: number) => `2024-01-${String(n).padStart(2, '0')}`;
   const first = Array.from({ length: 9 }, (_, i) => ({ date: day(i + 1), value: `${i}.1` }));
@@ -279,7 +279,7 @@ test('the first release is the first value; a publication as missing does not co
   t.deepEqual((await first('&vintage=2024-03-15')).data, []);
 });
 
-test('paging is asked to start anew when an older vintage was loaded since', async (t) => {
+test('paging has to restart if an older vintage was loaded since', async (t) => {
   await makeSeries(service.pool, { id: 'BACK', frequency: 'daily' });
   const points = [1, 2, 3].map((n) => ({ date: `2024-01-0${n}`, value: `${n}` }));
   await publish(service.pool, 'BACK', '2024-02-02', points);

@@ -1,4 +1,4 @@
-// format=xlsx: the cells of the workbook, held against the CSV of the same table.
+// format=xlsx: the cells of the workbook, compared with the CSV of the same table.
 import test from 'ava';
 import { parse } from 'csv-parse/sync';
 import { read, utils, type CellObject, type WorkSheet } from '@e965/xlsx';
@@ -28,7 +28,7 @@ async function sheetsOf(path: string): Promise<Record<string, WorkSheet>> {
   return read(bytes, { cellNF: true, cellFormula: true }).Sheets;
 }
 
-/** A cell as the CSV would have it. */
+/** A cell in the format of the CSV. */
 function textOf(cell: CellObject | undefined): string {
   if (cell?.v === undefined) return '';
   if (cell.t === 'n' && cell.z === 'yyyy-mm-dd')
@@ -76,7 +76,7 @@ test('dates are date cells, numbers show their published decimals, and what Exce
       if (!at.startsWith('!')) t.is((cell as CellObject).f, undefined, `${at} is no formula`);
 });
 
-test('the vintage of the numbers is among the facts', async (t) => {
+test('the facts include the vintage of the numbers', async (t) => {
   const { Series: facts } = await sheetsOf('/v1/series/CPI?format=xlsx&vintage=2024-04-10');
   const [names = [], values = []] = rowsOf(facts);
   t.is(values[names.indexOf('vintage')], '2024-04-10');
@@ -94,7 +94,7 @@ test('the same call gives the same bytes, as a file', async (t) => {
   t.is(headers.get('content-disposition'), 'attachment; filename="CPI.xlsx"');
 });
 
-test('what a workbook has no place for is refused by name, and too many points by their limit', async (t) => {
+test('content that does not fit a workbook is refused by name, and too many points with their limit', async (t) => {
   for (const [path, param] of [
     ['/v1/series/CPI?limit=5', 'limit'],
     ['/v1/series/CPI?fields=date,value', 'fields'],

@@ -7,7 +7,7 @@ import { startSeriesService, trades, type Envelope, type Point } from './series-
 
 const { service, series, refusal } = await startSeriesService(test);
 
-test('a series comes in the envelope of the contract, oldest point first', async (t) => {
+test('a series is returned in the envelope of the contract, oldest point first', async (t) => {
   const envelope = await series('/v1/series/CPI');
   t.deepEqual(Object.keys(envelope), ['success', 'series', 'meta', 'data', 'pagination']);
   t.true(envelope.success);
@@ -40,7 +40,7 @@ test('numbers keep the digits that were published', async (t) => {
   t.true(text.includes('"value":123456789012345678901234567890.123456789,'));
 });
 
-test('a missing value is left out, and is null or an empty cell when asked for', async (t) => {
+test('a missing value is omitted, or on request null or an empty cell', async (t) => {
   const withMissing = await series('/v1/series/CPI?include_missing=true');
   t.deepEqual(withMissing.data[1], { date: '2023-11-30', value: null, dims: {} });
   t.is(withMissing.pagination.count, 6);
@@ -106,7 +106,7 @@ test('meta reports the dimensions and their values', async (t) => {
   t.is(meta['first_vintage'], '2024-01-09');
 });
 
-test('latest gives the newest point of each combination', async (t) => {
+test('latest returns the newest point of each combination', async (t) => {
   const newest: Record<string, string> = {};
   for (const { date, dims } of trades) newest[`${dims?.['side']} ${dims?.['city']}`] = date;
   const { data } = await series('/v1/series/TRADES/latest');
@@ -155,7 +155,7 @@ test('date and -date are other names of asc and desc', async (t) => {
   }
 });
 
-test('paging by cursor gives exactly what one call gives, for any page size, order, window and dims', async (t) => {
+test('paging by cursor returns exactly the same as one call, for any page size, order, window and dims', async (t) => {
   await fc.assert(
     fc.asyncProperty(
       fc.integer({ min: 1, max: 12 }),

@@ -1,4 +1,4 @@
-// GET /v1/sources and /v1/sources/{id}, with loads and a calendar as publishers have them.
+// GET /v1/sources and /v1/sources/{id}, with typical loads and a typical calendar.
 import test from 'ava';
 import { nameId } from '../../domain/name-id.ts';
 import { publicCaller } from '../services/data-service.ts';
@@ -96,7 +96,7 @@ test.serial('one source has its releases, and the path of its series', async (t)
 });
 
 test.serial(
-  'sources are narrowed by a part of the name and by state, ordered, paged, and written as CSV',
+  'sources can be filtered by a part of the name and by state, sorted, paged, and read as CSV',
   async (t) => {
     t.deepEqual(await service.column('/v1/sources?q=STAT', 'name'), ['Statistics Office']);
     t.deepEqual(await service.column('/v1/sources?state=empty', 'name'), ['An empty one']);
@@ -142,7 +142,7 @@ test.serial('an answer changes when the clock changes it, and not before', async
     ['2026-06-20T09:00:00Z', 'due', 1, '2026-07-10T08:00:00Z'],
     ['2026-06-21T07:59:59Z', 'due', 23, '2026-07-10T08:00:00Z'],
     ['2026-06-21T08:00:00Z', 'late', 24, '2026-07-10T08:00:00Z'],
-    ['2026-06-15T12:00:00Z', 'current', 0, '2026-06-20T08:00:00Z'], // a clock that is set back
+    ['2026-06-15T12:00:00Z', 'current', 0, '2026-06-20T08:00:00Z'], // the clock is set back
   ] as const) {
     service.clock.set(instant);
     t.deepEqual(await read(), expected, instant);

@@ -47,7 +47,7 @@ test('the status reports the freshness of every source, and that the database is
   t.regex(bank?.last_success_at ?? '', /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
 
   await service.pool.query('alter table data.series rename to gone');
-  service.clock.advance(1_000); // a service remembers the sources for a second
+  service.clock.advance(1_000); // a service caches the sources for a second
   const down = await read();
   t.is(down.data.state, 'degraded');
   t.deepEqual(down.data.components.at(-1), { name: 'database', state: 'down' });
@@ -85,7 +85,7 @@ test('a source is late by the hours since a release that is not loaded, and curr
   await service.pool.query(`update data.loads set loaded_at = '2026-06-15 10:00Z'`);
   t.like(await read(), { state: 'current', lag_hours: 0 });
 
-  // Another series of the source that is loaded does not replace the one that was released.
+  // Another loaded series of the source does not replace the released one.
   await makeSeries(service.pool, { id: 'B', source: 'Bureau' });
   await release('of B', '2026-06-13 12:00Z', `null, '{B}'`);
   t.like(await read(), { state: 'late', lag_hours: 48, last_release_at: '2026-06-13T12:00:00Z' });
@@ -117,7 +117,7 @@ test('a release that is not loaded is due for a day, and late from the end of th
   }
 });
 
-test('a release that is still to come is waited for by nobody, though it names the series', async (t) => {
+test('a coming release does not make a source late, although it names the series', async (t) => {
   const service = await startDataService('2026-06-15T12:00:00Z');
   t.teardown(() => service.close());
   await makeSeries(service.pool, { id: 'A', source: 'Bureau' });
@@ -130,7 +130,7 @@ test('a release that is still to come is waited for by nobody, though it names t
   t.like(data.sources[0], { state: 'current', lag_hours: 0, next_release_at: '2026-06-20T09:30:00Z' });
 });
 
-test('a release that is cancelled or delayed is waited for by nobody', async (t) => {
+test('a cancelled or delayed release does not make a source late', async (t) => {
   const service = await startDataService('2026-06-15T12:00:00Z');
   t.teardown(() => service.close());
   await makeSeries(service.pool, { id: 'A', source: 'Bureau' });

@@ -33,7 +33,7 @@ test.before(async () => {
     ],
     constants,
   );
-  // India publishes the total of the world beside its parts, but for one month.
+  // India publishes the world total in addition to its parts, except for one month.
   await service.load(
     'trade',
     [
@@ -55,7 +55,7 @@ test.after.always(() => service.close());
 const sums = async (query: string, ...fields: string[]) =>
   (await service.list(`/v1/trade?${query}`)).data.map((row) => fields.map((field) => row[field]));
 
-test('what aggregate_by does not name is added up, periods included', async (t) => {
+test('everything that aggregate_by does not name is added up, including periods', async (t) => {
   const pak = 'reporter=PAK&flow=export&frequency=M&from=2024&sort=-value&aggregate_by=';
   t.deepEqual(
     await sums(
@@ -146,7 +146,7 @@ test('months and years are never added together', async (t) => {
   ]);
 });
 
-test('of each period that is added, the published total is taken before its parts', async (t) => {
+test('for each added period, a published total is preferred to its parts', async (t) => {
   const india = 'reporter=IND&flow=export&from=2024&to=2024&aggregate_by=';
   t.deepEqual(await sums(`${india}year`, 'value', 'share_pct', 'periods'), [[155, 100, 2]]); // 35 + (40 + 80)
   t.deepEqual(await sums(`${india}partner,year&sort=value`, 'partner_code', 'value'), [
@@ -234,7 +234,7 @@ const groupedBy = ['', 'period', 'quarter', 'year', 'fiscal_year'] as const;
 const endOf = (period: string) =>
   periodEnd(`${period}${period.length === 4 ? '-12' : ''}-01`, period.length === 4 ? 'annual' : 'monthly');
 
-/** The last day of the group that a period belongs to; null if it is part of none. */
+/** The last day of the group that contains a period; null if none does. */
 function groupEnd(period: string, group: string, yearEnd: string): string | null {
   if (group === '') return period.length === 4 ? 'years' : 'months';
   if (group === 'period') return endOf(period);
@@ -245,7 +245,7 @@ function groupEnd(period: string, group: string, yearEnd: string): string | null
     : periodEnd(endOf(period), 'annual', yearEnd);
 }
 
-/** The sums, counted here: of each period its total before its parts if both are asked for as one. */
+/** The expected sums: for each period, a published total is preferred to its parts. */
 function expectedSums(
   facts: readonly Fact[],
   asked: { kept: string; group: string; yearEnd: string; from: string; to: string },
@@ -281,7 +281,7 @@ function expectedSums(
   return found.sort();
 }
 
-// Alone, as its loads change every ETag.
+// Serial, as its loads change every ETag.
 test.serial('sums over any periods, partners and commodities are those of the rows', async (t) => {
   const aPeriod = fc
     .tuple(fc.integer({ min: 2022, max: 2024 }), fc.integer({ min: 0, max: 12 }))

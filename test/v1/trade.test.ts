@@ -24,7 +24,7 @@ test.before(async () => {
     ],
     constants,
   );
-  // New Zealand publishes totals beside the parts; its year is provisional.
+  // New Zealand publishes totals in addition to the parts; its year is provisional.
   await service.load(
     'trade',
     [
@@ -52,7 +52,7 @@ const column = (query: string, field: string) => service.column(`/v1/trade?${que
 const sums = async (query: string, ...fields: string[]) =>
   (await service.list(`/v1/trade?${query}`)).data.map((row) => fields.map((field) => row[field]));
 
-test('a row shows every fact, and what follows from it', async (t) => {
+test('a row shows every fact, and the values derived from them', async (t) => {
   const { data } = await service.list(
     '/v1/trade?reporter=PAK&flow=export&period=2025-01&partner=CHN&commodity=010121',
   );
@@ -98,21 +98,21 @@ test('a row shows every fact, and what follows from it', async (t) => {
   );
 });
 
-test('where a leg is missing or zero, what would follow is null', async (t) => {
+test('if a leg is missing or zero, the derived value is null', async (t) => {
   t.deepEqual(await sums('partner=USA&flow=export', 'unit_value', 'yoy_pct', 'quantity'), [[null, null, 0]]);
   t.deepEqual(await sums('partner=USA&flow=import', 'value', 'unit_value', 'share_pct', 'cif_value'), [
     [null, null, null, null],
   ]);
 });
 
-test('a share is of the published total where there is one', async (t) => {
+test('a share is relative to the published total, if there is one', async (t) => {
   t.deepEqual(await sums('reporter=NZL&commodity=0101', 'share_pct'), [[15]]);
   t.deepEqual(await sums('reporter=NZL&partner=world', 'share_pct', 'is_aggregate', 'level'), [
     [100, true, 0],
   ]);
 });
 
-test('every filter narrows the rows, and they combine', async (t) => {
+test('every filter restricts the rows, and filters combine', async (t) => {
   const cases: [query: string, rows: number][] = [
     ['reporter=pak', 7],
     ['flow=re_export', 1],
@@ -150,7 +150,7 @@ test('rows come newest first, sort by value, and page without gaps', async (t) =
   ]);
 });
 
-test('sums keep apart what aggregate_by names, and add up the rest', async (t) => {
+test('sums are separate for the fields named in aggregate_by, and add up the rest', async (t) => {
   t.deepEqual(
     await sums(
       'reporter=PAK&period=2025-01&flow=export&aggregate_by=partner&sort=-value',
@@ -214,7 +214,7 @@ test('sums keep apart what aggregate_by names, and add up the rest', async (t) =
   );
 });
 
-test('nothing is added up twice where totals are beside their parts', async (t) => {
+test('nothing is counted twice if totals are published together with their parts', async (t) => {
   const nzl = 'reporter=NZL&flow=export&period=2024&aggregate_by=';
   t.deepEqual(await sums(`${nzl}period`, 'value'), [[1000]]);
   t.deepEqual(await sums(`${nzl}partner&sort=-value`, 'partner_code', 'value'), [
@@ -257,7 +257,7 @@ test('a balance is exports less imports, and null rows do not make one', async (
     ),
     [['CHN', '100630', 220]],
   );
-  // Of New Zealand only exports are known: they are no balance.
+  // Only exports of New Zealand are known, so there is no balance.
   t.deepEqual(await sums('reporter=NZL&period=2024&flow=balance', 'value'), []);
 });
 

@@ -1,4 +1,4 @@
-// What readers of /v1/updates see: every change of data, once and in order, wherever they stop and go on.
+// /v1/updates shows readers every change of data once and in order, wherever they stop and continue.
 import test from 'ava';
 import { deleteSeries, restoreSeries } from '../../ingest/history/series/delete.ts';
 import { renameSeries } from '../../ingest/history/series/rename.ts';
@@ -92,7 +92,7 @@ test('every change is shown in the order of the loads, the same as webhooks are 
   t.is(page.meta.kept_since, `${today}T12:00:00Z`);
 });
 
-test('pages from cursor to cursor have each change once, and the last cursor has nothing behind it', async (t) => {
+test('pages from cursor to cursor have each change once, and nothing follows the last cursor', async (t) => {
   const whole = await read({ cursor: '0' });
   for (const limit of ['1', '5', '1000']) {
     const seen: Update[] = [];
@@ -108,7 +108,7 @@ test('pages from cursor to cursor have each change once, and the last cursor has
   }
 });
 
-test('series, their sources, releases, words and types narrow the updates, and the ids in them', async (t) => {
+test('series, their sources, releases, words and types filter the updates, and the ids in them', async (t) => {
   const release = (await service.call('/v1/releases')).json as { data: { id: string }[] };
   const releaseId = release.data[0]?.id ?? '';
   const ofWheat = all.filter((line) => line.endsWith('WHEAT')).map((line) => line.replace('RICE ', ''));
@@ -135,7 +135,7 @@ test('series, their sources, releases, words and types narrow the updates, and t
     t.deepEqual(shown(await read({ cursor: '0', ...parameters })), [...expected], JSON.stringify(parameters));
 });
 
-// Alone: it moves the clock of all.
+// Serial, as it moves the clock of all tests.
 test.serial('without a cursor the updates begin at an instant, or a week before the call', async (t) => {
   t.deepEqual(shown(await read({ since: `${today}T12:00:00Z` })).slice(0, all.length), all);
   t.deepEqual(shown(await read({ since: `${today}T12:00:01Z` })), []);
@@ -174,7 +174,7 @@ test('a search for few among many updates looks at 500 in an answer, and finds t
   t.deepEqual([shown(second), second.pagination.next_cursor], [['series.updated RARE'], null]);
 });
 
-test('a cursor that never was is refused, and so is one whose update is no longer kept', async (t) => {
+test('a cursor that never existed is refused, and so is one whose update is no longer stored', async (t) => {
   const own = await startDataService(`${today}T13:00:00Z`);
   const ownDatabase = openDatabase(own.databaseUrl, silentLog, { applicationName: 'test' });
   t.teardown(async () => {

@@ -16,7 +16,7 @@ test.before(async () => {
 });
 test.after.always(() => service.close());
 
-/** Takes and settles calls as the gateway does: those that were answered 2xx are charged. */
+/** Reserves and settles calls like the gateway: those answered 2xx are charged. */
 async function serve(
   client: Client,
   calls: { day: string; endpoint: string; status_class: number; calls: number }[],
@@ -56,7 +56,7 @@ test('a new account has used nothing of its limit', async (t) => {
   });
 });
 
-test('this month is the sum of its settled calls, by key and by endpoint; failed calls cost nothing', async (t) => {
+test('the usage of this month is the sum of its settled calls, by key and by endpoint; failed calls cost nothing', async (t) => {
   const client = await service.newClient();
   await serve(client, [
     { day: '2026-11-20', endpoint: 'series', status_class: 2, calls: 7 },
@@ -80,7 +80,7 @@ test('an unlimited plan has neither limit nor remainder', async (t) => {
   t.like(dataOf(t, await service.as(client, '/v1/usage')), { used: 5000, limit: null, remaining: null });
 });
 
-test('after a change to a smaller plan nothing remains, rather than less than nothing', async (t) => {
+test('after a change to a smaller plan the remainder is zero, not negative', async (t) => {
   const client = await service.newClient('starter');
   await serve(client, [{ day: '2026-11-20', endpoint: 'series', status_class: 2, calls: 3000 }]);
   await service.deps.db.accounts.update({ plan: 'free' }, { where: { id: client.accountId } });
@@ -175,7 +175,7 @@ test('the history by a group shows it, and its rows are in order of date and gro
   t.deepEqual([error.param, error.message], ['fields', '"fields": endpoint needs by=endpoint.']);
 });
 
-test('a cursor of the history is good for its own range, interval and group', async (t) => {
+test('a cursor of the history is valid only for its own range, interval and group', async (t) => {
   const client = await service.newClient();
   await serve(
     client,
@@ -218,7 +218,7 @@ for (const [query, param] of [
   });
 }
 
-test('without a range the history is of the last thirty days, today included', async (t) => {
+test('without a range the history covers the last thirty days, including today', async (t) => {
   const client = await service.newClient();
   await serve(
     client,
@@ -248,12 +248,12 @@ test('a history may span exactly its most months, and not a day more', async (t)
   }
 });
 
-test('the sums of this month hold no day of the month before or after', async (t) => {
+test('the sums of this month include no day of the previous or next month', async (t) => {
   const client = await service.newClient();
   await serve(
     client,
     ['2026-10-31', '2026-11-01', '2026-11-30', '2026-12-01'].map((day) => ({
-      day, // as gateways show whose clocks are a little off when the month turns
+      day, // as reported by gateways whose clocks are slightly off at the end of the month
       endpoint: 'series',
       status_class: 2,
       calls: 1,

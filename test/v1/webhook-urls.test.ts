@@ -1,4 +1,4 @@
-// The URL of a webhook, as POST and PATCH take it: only what the guard admits, and no answer reveals the network.
+// The URL of a webhook in POST and PATCH: only URLs that the guard admits are accepted, and no answer reveals the network.
 import test from 'ava';
 import { assertError, startAccountsService, type AccountsService } from '../services/accounts-service.ts';
 import { newWebhook, someEvents } from '../webhooks/endpoints.ts';
@@ -50,7 +50,7 @@ test('a URL that the guard refuses is refused by the API, whichever endpoint tak
   for (const other of others) t.is(other, first);
 });
 
-test('what the operator allows is taken, in the form that the URL standard gives it', async (t) => {
+test('URLs that the operator allows are accepted, in the normalized form of the URL standard', async (t) => {
   const open = await startAccountsService(undefined, undefined, { webhooks: localWebhooks });
   t.teardown(() => open.close());
   const client = await open.newClient('pro');

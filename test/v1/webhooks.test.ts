@@ -1,4 +1,4 @@
-// /v1/webhooks: at most ten endpoints of an account, whose secret is shown once, and which no other account sees.
+// /v1/webhooks: at most ten endpoints per account; a secret is shown once, and no other account sees an endpoint.
 import test from 'ava';
 import { QueryTypes } from 'sequelize';
 import { createSecrets } from '../../accounts-api/secrets.ts';
@@ -119,7 +119,7 @@ test.serial(
 );
 
 test.serial(
-  'a plan without webhooks makes none, and learns which plan has them; what is there can still be managed',
+  'a plan without webhooks cannot create one, and the error names the plan that has them; existing ones can be managed',
   async (t) => {
     const client = await pro();
     const { id } = await newWebhook(service, client);
@@ -127,7 +127,7 @@ test.serial(
     const error = assertError(t, await post(client, { url, events: someEvents }), 403, 'plan_required');
     t.regex(error.message, /Pro plan/);
     const refusedUrl = { url: 'https://no-such-host.invalid/hook', events: someEvents };
-    assertError(t, await post(client, refusedUrl), 403, 'plan_required'); // before anybody corrects a URL in vain
+    assertError(t, await post(client, refusedUrl), 403, 'plan_required'); // the plan is checked before the URL, so that nobody corrects a URL in vain
     for (const what of ['test', 'recover', `deliveries/msg_${'a'.repeat(20)}/redeliver`]) {
       const body = what === 'recover' ? { since: '2026-11-20T09:00:00Z' } : {};
       const answer = await service.as(client, `/v1/webhooks/${id}/${what}`, { method: 'POST', body });
@@ -207,7 +207,7 @@ test.serial('each field that is not allowed is named', async (t) => {
   assertError(t, await post(client, { url }), 400, 'invalid_body');
 });
 
-test.serial('a change takes effect on what is given and nothing else', async (t) => {
+test.serial('a change affects only the given fields', async (t) => {
   const client = await pro();
   const { secret, ...record } = await newWebhook(service, client, { series: ['GDP'], description: 'one' });
   t.truthy(secret);

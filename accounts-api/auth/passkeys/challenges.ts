@@ -1,5 +1,5 @@
-// The challenges that passkeys sign: 32 random bytes, for one use within five minutes. Only their SHA-256 is stored. One to add a passkey is of the
-// session that asked for it, and ends with it and with the credentials of the account.
+// The challenges that passkeys sign: 32 random bytes, valid once, for five minutes. Only the SHA-256 is stored. A challenge to add a passkey belongs
+// to the session that requested it; it ends with the session, and when the account's credentials change.
 import { randomBytes } from 'node:crypto';
 import type { Transaction } from 'sequelize';
 import { sha256 } from '../../../kernel/credentials/sha256.ts';
@@ -7,10 +7,10 @@ import { fail } from '../../../kernel/errors.ts';
 import type { Deps } from '../../database.ts';
 import { insertChallenge, takeChallenge, type Adder } from '../../sessions/passkeys.sql.ts';
 
-/** How long a challenge can be used, and how long the browser waits for the holder. */
+/** How long a challenge is valid, and how long the browser waits for the user. */
 export const challengeLastsMs = 5 * 60_000;
 
-/** Makes a challenge. @param adder null: to sign in. */
+/** Creates a challenge. @param adder null: to sign in. */
 export async function mintChallenge(
   { db, clock }: Deps,
   transaction: Transaction | null,
@@ -23,8 +23,8 @@ export async function mintChallenge(
 }
 
 /**
- * Uses up the challenge that a passkey has signed, whatever comes of it.
- * @returns the challenge. @throws Failure `gone`, the same for one that is unknown, used, expired or of somebody else.
+ * Consumes the challenge that a passkey has signed, whether or not the signature is valid.
+ * @returns the challenge. @throws Failure `gone`, the same for a challenge that is unknown, used, expired or another user's.
  */
 export async function spendChallenge(
   { db, clock }: Deps,

@@ -1,5 +1,5 @@
-// Sign-in by a passkey: the browser offers those that it has for this site, and the holder verifies himself to the passkey, by a finger, a face or a PIN.
-// That is two factors, so no code is asked for, and no e-mail address.
+// Sign-in with a passkey. The browser offers the passkeys of this site, and the passkey verifies its user by fingerprint, face or PIN. That counts as
+// two factors, so neither a code nor an e-mail address is required.
 import { z } from 'zod';
 import { instantText } from '../../../kernel/clock.ts';
 import { one } from '../../../kernel/http/service-endpoint.ts';
@@ -71,7 +71,7 @@ export const passkeySignIn = endpoint({
 
 type Outcome = { session: SessionAnswer; account: Account } | { refusal: string };
 
-/** @throws Failure `gone` for the challenge; `forbidden` for the account, only after the passkey was right. */
+/** @throws Failure `gone` for the challenge; `forbidden` for the account, only after the passkey is verified. */
 async function attempt(
   deps: ServiceDeps,
   site: PasskeySite,

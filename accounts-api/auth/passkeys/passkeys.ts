@@ -1,4 +1,5 @@
-// The passkeys of an account: listed, added, renamed, removed. To add or remove one takes all factors of the account; the holder is notified by mail.
+// Lists, adds, renames and removes the passkeys of an account. Adding or removing one requires all factors of the account; the holder is notified by
+// mail.
 import { z } from 'zod';
 import { instantText } from '../../../kernel/clock.ts';
 import { entryAt, memberOf } from '../../../kernel/entries.ts';

@@ -1,14 +1,14 @@
-// What browsers send of a passkey, and whether it is right: its signature, challenge, origin, host, and that it has verified its holder. Hides
-// @simplewebauthn/server, which is loaded with the first passkey.
+// Parses and verifies what browsers send for a passkey: signature, challenge, origin, host, and that the passkey has verified its user. Wraps
+// @simplewebauthn/server, which is loaded on first use.
 import type { VerifiedAuthenticationResponse, VerifiedRegistrationResponse } from '@simplewebauthn/server';
 import { z } from 'zod';
 import { fail } from '../../../kernel/errors.ts';
 import type { Passkey } from '../../sessions/passkeys.sql.ts';
 import type { PasskeySite } from '../passkey-site.ts';
 
-/** EdDSA, ECDSA on P-256, RSA with PKCS #1 v1.5: by their numbers in COSE, the preferred first. */
+/** COSE numbers of EdDSA, ECDSA on P-256, and RSA with PKCS #1 v1.5, the preferred one first. */
 export const algorithms = [-8, -7, -257];
-/** Of a body with a credential: its id is at most 1,023 bytes, and comes three times. */
+/** The limit of a body with a credential, whose id has at most 1,023 bytes and occurs three times. */
 export const credentialBytesMax = 16 * 1024;
 
 const base64url = z.string().regex(/^[A-Za-z0-9_-]+$/, 'must be base64url');
@@ -21,11 +21,11 @@ const clientData = base64url.transform((encoded, context) => {
 });
 const members = { id: credentialId, rawId: credentialId, type: z.literal('public-key') };
 
-/** What `navigator.credentials.create` gives, as JSON. Further members are not read. */
+/** The result of `navigator.credentials.create` as JSON. Other members are ignored. */
 export const newCredential = z
   .object({ ...members, response: z.object({ clientDataJSON: clientData, attestationObject: base64url }) })
   .describe('The answer of the browser, as `PublicKeyCredential.toJSON()` writes it.');
-/** What `navigator.credentials.get` gives, as JSON. Further members are not read. */
+/** The result of `navigator.credentials.get` as JSON. Other members are ignored. */
 export const assertion = z
   .object({
     ...members,
@@ -41,8 +41,8 @@ export const assertion = z
 type Credential<Schema extends z.ZodType> = z.output<Schema>;
 
 /**
- * Checks a new passkey. @param challenge that was spent for it.
- * @throws Failure `invalid_credentials` that says what is wrong.
+ * Verifies a new passkey. @param challenge that was consumed for it.
+ * @throws Failure `invalid_credentials`, which states what is wrong.
  */
 export async function verifyNew(
   { rpId, origin }: PasskeySite,
@@ -73,8 +73,8 @@ export async function verifyNew(
 }
 
 /**
- * Checks the signature of a passkey. Whether its count has risen is for the caller.
- * @returns the count that it has signed, or why it is not right.
+ * Verifies the signature of a passkey. The caller checks that the signature counter has risen.
+ * @returns the signed counter, or why the signature is refused.
  */
 export async function verifySignIn(
   { rpId, origin }: PasskeySite,
@@ -106,7 +106,7 @@ export async function verifySignIn(
   return { signCount: result.authenticationInfo.newCounter };
 }
 
-/** What an authenticator stores of an account: its id, which names nobody. */
+/** The user handle that an authenticator stores: the account's id, which identifies no person. */
 export function userHandleOf(accountId: string): string {
   return Buffer.from(accountId).toString('base64url');
 }

@@ -187,7 +187,7 @@ async function stepOfUnconfirmed(
   return /^\d{6}$/.test(given) ? stepOfCode(openSecret(deps, id, app.secret), given, now) : null;
 }
 
-/** As `byAllFactors`, for what needs an app. @throws Failure `conflict` without one, and as `proofErrors` lists. */
+/** As `byAllFactors`, for changes that require an app. @throws Failure `conflict` without one, and as `proofErrors` lists. */
 async function byApp<T>(
   deps: ServiceDeps,
   account: Account,

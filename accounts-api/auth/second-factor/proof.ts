@@ -1,4 +1,5 @@
-// What a change of the ways into an account takes: the password, and a code where there is an authenticator app. So no change is a way around a factor.
+// The proof required to change how an account is signed in to: the password, and a code if there is an authenticator app. So no change bypasses a
+// factor.
 import type { Transaction } from 'sequelize';
 import { fail, refuseField } from '../../../kernel/errors.ts';
 import { holdAccount } from '../../models/find-account.ts';
@@ -16,7 +17,7 @@ export const currentPassword = passwordField
   .optional()
   .describe('The current one, if the account has a password. Otherwise the sign-in must be recent.');
 
-/** The errors of a change that takes such a proof. */
+/** The errors of a change that requires this proof. */
 export const proofErrors = [
   'forbidden',
   'invalid_credentials',
@@ -29,15 +30,16 @@ export const proofErrors = [
 export interface Proof {
   requester: SignedIn;
   password?: string | undefined;
-  /** Needed where the account has an app. */
+  /** Required if the account has an app. */
   code?: string | undefined;
   ip: string;
-  /** What for, for messages. */
+  /** The purpose, for messages. */
   to: string;
 }
 
 /**
- * Checks the password. An operator with a passkey must also have signed in by it lately, as the password alone would else add another way in.
+ * Checks the password. An operator with a passkey must also have signed in with it recently; otherwise the password alone could add another way to
+ * sign in.
  * @throws Failure as `proofErrors` lists.
  */
 export async function proveSession(
@@ -50,7 +52,7 @@ export async function proveSession(
     await requireFresh(deps, requester, account);
 }
 
-/** Runs work that all factors of the account allow. The transaction has locked the account. @throws Failure as `proofErrors` lists. */
+/** Runs work after all factors of the account are proved. The transaction has locked the account. @throws Failure as `proofErrors` lists. */
 export async function byAllFactors<T>(
   deps: ServiceDeps,
   account: Account,
@@ -74,7 +76,7 @@ export async function byAllFactors<T>(
 }
 
 /**
- * Runs work that a code allows, throttled as attempts at codes are. @param work null: the code was wrong.
+ * Runs work that checks a code, throttled like any attempt at a code. @param work returns null if the code was wrong.
  * @throws Failure `invalid_credentials`, `rate_limited`.
  */
 export async function byCode<T extends object>(

@@ -1,10 +1,10 @@
-// Codes as RFC 6238 has them: its test vectors for SHA-1, whose last six digits are the code.
+// The test vectors of RFC 6238 for SHA-1; their last six digits are the code.
 import test from 'ava';
 import { mintTotpSecret, provisioningOf, stepOfCode } from './totp.ts';
 
 const secret = Buffer.from('12345678901234567890');
 
-test('the codes of RFC 6238 are right at their instants, and belong to their time steps', (t) => {
+test('the codes of RFC 6238 are accepted at their instants, and belong to their time steps', (t) => {
   for (const [seconds, code] of [
     [59, '287082'],
     [1_111_111_109, '081804'],
@@ -17,7 +17,7 @@ test('the codes of RFC 6238 are right at their instants, and belong to their tim
   }
 });
 
-test('an app gets the secret, the service and the account', (t) => {
+test('the set-up URI contains the secret, the service and the account', (t) => {
   const { secret: text, uri } = provisioningOf(secret, { issuer: 'Almanac a.example', label: 'a@b.example' });
   t.is(text, 'GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ');
   t.is(

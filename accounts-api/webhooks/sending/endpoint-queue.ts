@@ -28,7 +28,7 @@ export class EndpointQueue {
   #underWay = 0;
   /** Unrecorded failures: until they are recorded, the endpoint counts as failing. */
   readonly #failed = new Set<string>();
-  /** Messages taken for sending whose results are not recorded yet. */
+  /** Messages claimed for sending whose results are not recorded yet. */
   readonly #held = new Set<string>();
 
   constructor(webhook: LeasedWebhook, until: Date) {

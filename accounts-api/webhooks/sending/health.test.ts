@@ -36,7 +36,7 @@ test('a message is tried ten times, with the waits of Standard Webhooks between:
   });
 });
 
-test('a wait differs by up to ten percent either way, so that what failed together does not come back together', (t) => {
+test('a wait varies by up to ten percent either way, so that messages that failed together are not resent together', (t) => {
   t.is(delayMs(silent, 1, 0), 270 * second);
   t.is(delayMs(silent, 1, 1), 330 * second);
 });
@@ -83,7 +83,7 @@ test('an endpoint is disabled once every attempt of five days has failed, and no
   t.deepEqual(after([0, 0.1, 0.2]).disabled, []);
 });
 
-test('a success, and two days without an attempt, begin the five days anew', (t) => {
+test('a success, or two days without an attempt, restarts the five days', (t) => {
   const { state } = after([0, 40, 80]);
   const recovered = healthAfter(state, { at: new Date(start + 100 * hour), sent: answered(200) });
   t.like(recovered, healthy);
@@ -93,7 +93,7 @@ test('a success, and two days without an attempt, begin the five days anew', (t)
   t.deepEqual(after([0, 49, 90, 130, 169]).disabled, [169]);
 });
 
-test('429, 502 and 504 make the endpoint wait, as long as Retry-After says, by an hour at most', (t) => {
+test('429, 502 and 504 pause the endpoint for the time of Retry-After, at most an hour', (t) => {
   const waits = (sent: Sent) => {
     const { throttledUntil } = healthAfter(healthy, { at: new Date(start), sent });
     return throttledUntil && throttledUntil.getTime() - start;

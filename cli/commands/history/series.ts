@@ -247,7 +247,7 @@ async function continuation(
   });
 }
 
-/** @throws UsageError if one is not of the form, or a fact is given twice. */
+/** @throws UsageError if one is malformed, or a fact is given twice. */
 function factsOf(given: readonly string[]): Record<string, string> {
   const facts = new Map<string, string>();
   for (const text of given) {

@@ -9,7 +9,7 @@ interface ButtonsProps {
   /** False: a required field is still empty. */
   isReady?: boolean;
   isDangerous?: boolean;
-  /** Of a dialog. */
+  /** Closes the dialog; only in dialogs. */
   onCancel?: () => void;
   /** Shows the error; by default `Problem`. */
   problem?: typeof Problem;

@@ -46,7 +46,7 @@ const operatorPlaces = [
   { name: 'All plans', path: '/dashboard/operator/plans' },
 ] as const;
 
-/** A page of the account: `Page` within the frame, once there is a session and the account is loaded. Other path parameters begin it anew. */
+/** A page of the account: `Page` within the frame, once there is a session and the account is loaded. It is recreated for other path parameters. */
 export function accountPage(Page: ComponentType<OfAccount & PageProps>): ComponentType<PageProps> {
   return function AccountPage({ params }: PageProps) {
     const token = session.value?.token;
@@ -103,7 +103,7 @@ function SignedIn({ token, children }: { token: string; children: (of: OfAccount
   }
 }
 
-/** Breaks before the @ where it does not fit into a line. */
+/** Allows a line break before the @. */
 function Email({ of: email }: { of: string }) {
   const at = email.lastIndexOf('@');
   return at < 0 ? (
@@ -124,7 +124,7 @@ function AccountNav({ account }: { account: Account | undefined }) {
     // On a phone the list scrolls sideways.
     const current = list.current?.querySelector<HTMLElement>('[aria-current]');
     if (list.current !== null && current != null) list.current.scrollLeft = current.offsetLeft - 60;
-  }, [path, account?.role]); // the places of operators appear with the account
+  }, [path, account?.role]); // the links for operators appear once the account is loaded
   return (
     <nav class="acct" aria-label="Account">
       <p>

@@ -5,7 +5,7 @@ import { CopyButton } from '../../components/copy-button.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 
 interface SecretOnceProps {
-  /** Of a dialog, which cannot be left before; absent where a page shows the secret. */
+  /** Closes the dialog, which cannot be closed before; absent if a page shows the secret. */
   title?: string;
   secret: string;
   /** The object in "I have stored this …". */

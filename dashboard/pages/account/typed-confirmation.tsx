@@ -1,4 +1,4 @@
-// A change that cannot be undone: the name is typed before the button works.
+// Confirms an irreversible change: the button is enabled once the name is typed.
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { Problem, useAction } from '../../components/forms/action.tsx';

@@ -1,5 +1,5 @@
-// The state of the comparison, which is its URL: up to eight series, each at its own vintage, and how they are made comparable. A series is
-// written `DEMO.CPI`, `DEMO.CPI@2026-09-15`, `DEMO.CPI@2026-09-15@7` for one load, `DEMO.FX@@@side:buy`.
+// The state of the comparison, which is its URL: up to eight series, each at its own vintage, and how they are made comparable. The form of a series
+// is `DEMO.CPI`, `DEMO.CPI@2026-09-15`, `DEMO.CPI@2026-09-15@7` for one load, or `DEMO.FX@@@side:buy`.
 
 export const modes = ['rebased', 'levels', 'ratio'] as const;
 export type Mode = (typeof modes)[number];
@@ -17,7 +17,7 @@ export interface Compared {
 export interface CompareState {
   series: Compared[];
   mode: Mode;
-  /** A day in the period that is 100; null: the first that all have. */
+  /** A day in the period whose value is 100; null: the first period that all series have. */
   base: string | null;
   /** Null: all. */
   years: number | null;
@@ -39,7 +39,7 @@ export function stateOf(query: URLSearchParams): CompareState {
   };
 }
 
-/** The series of a URL beyond those that are compared. */
+/** The series of a URL that exceed the maximum. */
 export function leftOutOf(query: URLSearchParams): Compared[] {
   return allOf(query).slice(comparedMax);
 }
@@ -52,7 +52,7 @@ export function queryOfState({ series, mode, base, years }: CompareState): URLSe
   return query;
 }
 
-/** Names a line among others: the same series at another vintage is another line. */
+/** Identifies a line: the same series at another vintage is another line. */
 export function textOf({ id, vintage, version, dims }: Compared): string {
   return [id, vintage ?? '', version ?? '', dims ?? ''].join('@').replace(/@+$/, '');
 }

@@ -17,7 +17,7 @@ export interface Row {
   line: ChartLine & { styleNo: number };
   /** Why it has no line. */
   missing: string | null;
-  /** Of the published values since the base, in per cent. */
+  /** The change of the published values since the base, in percent. */
   change: { percent: number } | null;
 }
 
@@ -52,7 +52,7 @@ export function comparisonOf({ mode, base: asked, years }: CompareState, all: re
       .sort(byCoarseness)
       .at(-1) ?? 'monthly';
   const finest = all.map(({ meta }) => meta.frequency).sort(byCoarseness)[0] ?? 'monthly';
-  // Up to where all have values: a series that has ended is compared over its last years.
+  // The last date at which all have values: a discontinued series is compared over its last years.
   const [until = ''] = all.flatMap(({ points }) => points.at(-1)?.date ?? []).sort();
   const from =
     years === null ? '' : `${String(Number(until.slice(0, 4)) - years).padStart(4, '0')}${until.slice(4)}`;
@@ -166,7 +166,7 @@ function distinctIds(all: readonly Loaded[]): string[] {
   return [...new Set(all.map(idOf))];
 }
 
-/** Whether the same line is there at a later vintage. */
+/** Whether the comparison has the same line at a later vintage. */
 function isOlder(loaded: Loaded, all: readonly Loaded[]): boolean {
   const { vintage } = loaded.compared;
   return (
@@ -178,20 +178,20 @@ function isOlder(loaded: Loaded, all: readonly Loaded[]): boolean {
   );
 }
 
-/** The name of each line: with its vintage where the same line is there twice, with its dimension values where it has some. */
+/** The name of each line: with its vintage if the same line occurs twice, and with its dimension values if it has any. */
 function namesOf(all: readonly Loaded[]): string[] {
   const ids = all.map(idOf);
   return all.map(({ meta, compared, dimsName }, i) => {
     const isTwice = ids.filter((id) => id === ids[i]).length > 1;
     const of = dimsName === null ? '' : `, ${dimsName}`;
-    // The day first: where there is no room, the end of a name is cut.
+    // The day comes first, as a long name is cut at its end.
     const asOf =
       isTwice && compared.vintage !== null ? `${periodName(compared.vintage, 'daily', true)}, ` : '';
     return `${asOf}${meta.name}${of}`;
   });
 }
 
-/** The names without the parts, each up to a comma, with which all begin. */
+/** The names without their common beginning, in whole parts up to a comma. */
 function distinctEnds(names: readonly string[]): string[] {
   if (names.length < 2) return [...names];
   const parts = names.map((name) => name.split(/(?<=, )/));

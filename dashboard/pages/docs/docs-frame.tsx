@@ -1,5 +1,5 @@
-// A page of the docs beside the search and the list of all pages, before links to the previous and the next one; links within its text stay
-// in the app, and the section of the URL is shown.
+// The frame of a docs page: the search and the list of all pages at its side, links to the previous and the next page below. Links in its text stay
+// in the app, and the section in the URL is scrolled to.
 import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { Link, useLocation } from 'wouter-preact';
@@ -95,7 +95,7 @@ interface EntryProps {
   sections: DocsFrameProps['sections'];
 }
 
-/** With its sections, if it is the page shown. */
+/** An entry of the list, with its sections if it is the current page. */
 function Entry({ path, title, current, sections }: EntryProps) {
   if (path !== current) return <Link href={path}>{title}</Link>;
   return (
@@ -114,7 +114,7 @@ function Entry({ path, title, current, sections }: EntryProps) {
   );
 }
 
-/** Shows the section of the URL, once it is on the page: the browser looks for it before the text is there. */
+/** Scrolls to the section in the URL once it is rendered: the browser looks for it before the text is loaded. */
 function useSection(path: string, sections: DocsFrameProps['sections']): void {
   useEffect(() => {
     const id = decodeURIComponent(location.hash.slice(1));

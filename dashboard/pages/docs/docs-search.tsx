@@ -3,7 +3,7 @@ import { useId } from 'preact/hooks';
 import { SearchIcon } from '../../components/icons.tsx';
 
 interface DocsSearchProps {
-  /** The text that was searched for. */
+  /** The searched text. */
   query?: string;
   /** Called with each change of the text. */
   onQuery?: (query: string) => void;

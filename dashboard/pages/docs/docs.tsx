@@ -1,4 +1,4 @@
-// The list of the guides and the reference, or the sections that a search has found.
+// Lists the guides and the reference, or the sections found by a search.
 import { Link, useSearchParams } from 'wouter-preact';
 import { groups } from 'virtual:guides';
 import { useLoad } from '../../api/load.ts';

@@ -4,11 +4,11 @@ type Json = Readonly<Record<string, unknown>>;
 
 export interface Field {
   name: string;
-  /** As people write it: `string, date`, `one of daily, weekly`. */
+  /** The type in words: `string, date`, `one of daily, weekly`. */
   type: string;
   isRequired: boolean;
   description: string;
-  /** How deep it is within other fields. */
+  /** The nesting depth. */
   depth: number;
 }
 
@@ -16,7 +16,7 @@ export interface Answer {
   status: string;
   description: string;
   types: readonly string[];
-  /** Of the JSON form. */
+  /** The fields of the JSON format. */
   fields: readonly Field[];
 }
 
@@ -39,7 +39,7 @@ export interface Reference {
   tags: readonly { name: string; description: string; operations: readonly Operation[] }[];
 }
 
-/** How deep fields are shown; what lies deeper is described by its type alone. */
+/** The maximum depth of the shown fields; deeper ones are described only by their type. */
 const depthMax = 3;
 
 /** @param document as `/v1/openapi.json` has it. */
@@ -186,7 +186,7 @@ function typeOf(document: Json, schema: unknown): string {
   return [format === '' ? name : `${name}, ${format}`, bounds].filter(Boolean).join(' ');
 }
 
-/** Bounds that only say that a number fits are left out. */
+/** Bounds that only restate the range of the number type are omitted. */
 function boundOf(read: Json, name: 'minimum' | 'maximum', word: string): string {
   const bound = read[name];
   if (typeof bound !== 'number' || Math.abs(bound) >= 999_999_999) return '';

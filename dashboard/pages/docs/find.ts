@@ -52,7 +52,7 @@ function excerptOf(text: string, terms: readonly string[]): string {
   return start === 0 ? cut : `… ${cut}`;
 }
 
-/** Where a word of the text begins with the term; -1: nowhere. */
+/** The position of the first word that begins with the term; -1 if there is none. */
 function wordAt(text: string, term: string): number {
   let at = text.indexOf(term);
   while (at > 0 && /[\p{L}\p{N}]/u.test(text.charAt(at - 1))) at = text.indexOf(term, at + 1);

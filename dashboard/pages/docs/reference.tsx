@@ -67,7 +67,7 @@ function useOpened(): string {
   return hash.slice(1);
 }
 
-/** Closed at first: the list of all is what one looks through. */
+/** Closed at first, so that the list of all operations can be scanned. */
 function OperationRow({ operation, isAsked }: { operation: Operation; isAsked: boolean }) {
   const [isOpen, setIsOpen] = useState(isAsked);
   useEffect(() => {
@@ -186,7 +186,7 @@ function ErrorTable({ errors }: { errors: Operation['errors'] }) {
   );
 }
 
-/** Texts of the document have code between backticks. */
+/** Renders text of the document, which has code between backticks. */
 function withCode(text: string) {
   return text.split('`').map((part, i) => (i % 2 === 1 ? <code key={i}>{part}</code> : part));
 }

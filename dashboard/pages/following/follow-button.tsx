@@ -1,4 +1,4 @@
-// The button that follows a series, a source or a search, and ends that again. A visitor is led to sign in, and back.
+// The button that follows a series, a source or a search, or ends the follow. A visitor is sent to the sign-in page and back.
 import { useEffect } from 'preact/hooks';
 import { useLocation } from 'wouter-preact';
 import { session } from '../../api/session.ts';
@@ -10,7 +10,7 @@ import { follow, follows, loadFollows, unfollow, type Kind } from './follows.ts'
 interface FollowButtonProps {
   kind: Kind;
   of: string;
-  /** What is followed, for screen readers. */
+  /** The followed object, for screen readers. */
   named: string;
   small?: boolean;
 }

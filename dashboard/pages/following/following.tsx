@@ -1,4 +1,4 @@
-// /dashboard/following: what is followed, when its changes are mailed, and the end of a follow.
+// /dashboard/following: lists the follows, sets when their changes are mailed, and ends follows.
 import { Link } from 'wouter-preact';
 import { useLoad } from '../../api/load.ts';
 import { DataTable } from '../../components/data-table.tsx';

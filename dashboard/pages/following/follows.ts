@@ -1,4 +1,4 @@
-// What the signed-in user follows, loaded once for a session and kept with each change.
+// The follows of the signed-in user, loaded once per session and updated with each change.
 import { effect, signal } from '@preact/signals';
 import { accountApi } from '../../api/clients.ts';
 import { rowsOf, type Row } from '../../api/rows.ts';
@@ -23,7 +23,7 @@ export async function loadFollows(signal?: AbortSignal): Promise<void> {
   follows.value = rowsOf(await accountApi.get('/v1/follows', { query, ...(signal && { signal }) }));
 }
 
-/** Follows, or changes the mode of what is followed already. */
+/** Follows a subject, or changes the mode of an existing follow. */
 export async function follow(kind: Kind, of: string, mode: Mode = 'at_once'): Promise<void> {
   const { data } = await accountApi.post('/v1/follows', { body: { kind, of, mode } });
   const others = (follows.value ?? []).filter(({ id }) => id !== data.id);

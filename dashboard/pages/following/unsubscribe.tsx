@@ -1,4 +1,4 @@
-// /dashboard/unsubscribe#token=…: ends a follow, or all, by the link of a mail. The button uses the link: scanners of mail open links, too.
+// /dashboard/unsubscribe#token=…: ends one follow, or all, by the link in a mail. Only the button uses the link, as mail scanners also open links.
 import { useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
 import { api } from '../../api/clients.ts';

@@ -42,7 +42,7 @@ export function HowToCall({ home }: { home: Loaded<Home> }) {
 
 type Row = AnswerOf<'get', '/v1/catalog'>['data'][number];
 
-/** The parts of the answer that everybody reads, with their values of now. */
+/** The most important parts of the answer, with their current values. */
 function answerText(
   { id, unit, frequency, last_updated: updated }: Row,
   points: readonly { date: string; value: number }[],

@@ -1,4 +1,4 @@
-// The front page in figures: how much it holds and how fresh that is, and the areas or sources of its series.
+// The key figures of the front page: the amount of data and its freshness, and the areas or sources of the series.
 import { Link } from 'wouter-preact';
 import type { AnswerOf } from '../../../clients/typescript/client.ts';
 import type { Loaded } from '../../api/load.ts';

@@ -1,5 +1,5 @@
-// The chart of the front page: a series as each of its newest vintages showed it or, where none is open to visitors, the newest points of
-// the series with the newest data.
+// The chart of the front page: the newest vintages of the series that is open to visitors or, without one, the newest points of the series with the
+// newest data.
 import { Link } from 'wouter-preact';
 import { useLoad } from '../../api/load.ts';
 import type { PreviewPoint } from '../../api/previews.ts';
@@ -17,7 +17,7 @@ const vintagesShown = 8;
 const monthsShown = 14;
 
 interface HeroChartProps {
-  /** Undefined: not known yet. Null: there is none. */
+  /** Undefined: not loaded yet. Null: there is no such series. */
   openSeries: string | null | undefined;
   newest: { rows: readonly CatalogRow[]; previews: ReadonlyMap<string, PreviewPoint[]> } | undefined;
 }
@@ -32,7 +32,7 @@ export function HeroChart({ openSeries, newest }: HeroChartProps) {
   );
 }
 
-/** Undefined: no series is open, or it is not loaded here. */
+/** Undefined: no series is open to visitors, or it is not loaded here. */
 async function newestRevisions(
   id: string | null | undefined,
   signal: AbortSignal,

@@ -1,4 +1,4 @@
-// The blocks of the front page below its head, as far as the operator shows them.
+// The blocks of the front page below its head that the operator has not hidden.
 import type { ComponentChild } from 'preact';
 import { Link } from 'wouter-preact';
 import type { AnswerOf } from '../../../clients/typescript/client.ts';

@@ -19,7 +19,7 @@ export function Home() {
   const isEmpty = home.phase === 'ready' && home.value.catalog.count === 0;
   const shows = (block: Block) => page === undefined || page.blocks.includes(block);
   const hasChart = !isEmpty && shows('chart');
-  // Nothing is shown that the operator may have replaced, until the wait is long enough to be shown.
+  // Texts that the operator may have replaced are not shown while loading; after a while, a placeholder is.
   const isUnknown = page === undefined && home.phase === 'begun';
   return (
     <div class="wrap">
@@ -68,7 +68,7 @@ function Words({ page, isUnknown }: { page: FrontPage | undefined; isUnknown: bo
   );
 }
 
-/** Words to try: names of series that are there. */
+/** Example searches: names of existing series. */
 function Suggestions({ home }: { home: Loaded<HomeData> }) {
   if (home.phase !== 'ready') return <p class="try">{'\u00a0'}</p>;
   const names = home.value.rows.map(({ id, name }) => ({ id, name }));

@@ -19,7 +19,7 @@ export interface Home {
 
 export const newestCount = 6;
 
-/** @param onPage called with the configured page before the rest has come. */
+/** @param onPage called with the configured page before the rest has arrived. */
 export async function loadHome(signal: AbortSignal, onPage: (page: FrontPage) => void): Promise<Home> {
   const query = { sort: '-last_updated', limit: newestCount, facets: true } as const;
   const [page, catalog] = await Promise.all([

@@ -15,12 +15,12 @@ export const pageSize = 50;
 export interface ListUrl {
   /** A parameter; undefined if the URL does not have it, or it is empty. */
   text(name: string): string | undefined;
-  /** The one of the options that the URL names; undefined for `all`, or for what is no option. */
+  /** The option named in the URL; undefined for `all`, or for an unknown option. */
   option<Value extends string>(
     name: string,
     options: readonly { value: Value }[],
   ): Exclude<Value, 'all'> | undefined;
-  /** Sets parameters, or removes them by `all` or an empty text. Another filter begins at the first page. */
+  /** Sets parameters; `all` or an empty text removes them. A changed filter begins at the first page. */
   change(changes: Readonly<Record<string, string>>): void;
 }
 
@@ -85,12 +85,12 @@ interface ListProps<Each> {
   url: ListUrl;
   /** The rows' name in "The loads could not be loaded". */
   what: string;
-  /** The title of an empty list, and below it what to do. */
+  /** The title of an empty list, and the advice below it. */
   empty: { title: string; hint: ComponentChildren };
   children: (rows: Required<Each>[]) => ComponentChild;
 }
 
-/** A page of the rows, and the ways to others. */
+/** A page of rows, and the links to other pages. */
 export function List<Each>({ for: loaded, url, what, empty, children }: ListProps<Each>) {
   return (
     <Fresh for={loaded} failure={`The ${what} could not be loaded`} skeleton={<SkeletonRows rows={8} />}>

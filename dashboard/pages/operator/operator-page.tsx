@@ -1,5 +1,5 @@
-// The frame of every page for operators: within the account's, for nobody else, and with the way to a fresh sign-in, which the API asks
-// for after 15 minutes.
+// The frame of every page for operators, within the frame of account pages. Nobody else can open it. It has the link to a fresh sign-in, which the
+// API requires after 15 minutes.
 import type { ComponentChild, ComponentType } from 'preact';
 import { Link } from 'wouter-preact';
 import type { AlmanacError } from '../../../clients/typescript/errors.ts';
@@ -28,7 +28,7 @@ interface FreshProps<T> {
   children: (value: T) => ComponentChild;
 }
 
-/** As `Waiting`, and the link to sign in again where the last sign-in is too long ago, or to Security where a second factor is missing. */
+/** Like `Waiting`, with a link to sign in again if the last sign-in is too old, or to Security if a second factor is missing. */
 export function Fresh<T>({ for: loaded, ...rest }: FreshProps<T>) {
   if (loaded.phase === 'failed' && isStale(loaded.error))
     return (
@@ -51,7 +51,7 @@ export function Fresh<T>({ for: loaded, ...rest }: FreshProps<T>) {
   return <Waiting for={loaded} {...rest} />;
 }
 
-/** As `Problem`, with the same link. */
+/** Like `Problem`, with the same link. */
 export function FreshProblem({ of }: { of: AlmanacError | undefined }) {
   return (
     <>

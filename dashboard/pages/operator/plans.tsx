@@ -1,4 +1,4 @@
-// /dashboard/operator/plans: what each plan allows, and how many accounts have it. Plans are changed in config/plans.yml.
+// /dashboard/operator/plans: the limits and features of each plan, and its number of accounts. Plans are changed in config/plans.yml.
 import { Link } from 'wouter-preact';
 import { accountApi } from '../../api/clients.ts';
 import { useLoad } from '../../api/load.ts';

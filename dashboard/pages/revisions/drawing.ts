@@ -1,7 +1,7 @@
 // Browser functions for drawing on a canvas: the colours of the theme, and sharp lines on every screen.
 import { useEffect, useState } from 'preact/hooks';
 
-/** Another value whenever the theme changes: colours on a canvas have to be drawn again. */
+/** Changes with the theme, as the colours on a canvas must then be redrawn. */
 export function useTheme(): number {
   const [changes, setChanges] = useState(0);
   useEffect(() => {

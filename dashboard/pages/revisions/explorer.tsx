@@ -29,7 +29,7 @@ export function Explorer({ entry, table }: { entry: Entry; table: RevisionTable 
   const fromNo = firstShown(table, show === 'all');
   const since: ChangeSince = by === 'before' ? 'before' : 'first';
   const isPrinted = prints.has(dateNo);
-  // These do not change while the vintages play: the same elements are not compared again.
+  // These do not change while the vintages play, so the same elements are reused without a comparison.
   const life = useMemo(
     () => <Life {...{ table, words, dateNo, isPrinted }} />,
     [table, words, dateNo, isPrinted],

@@ -107,7 +107,7 @@ interface Near {
   y: number;
 }
 
-/** A line farther from the pointer is not meant. */
+/** A line farther from the pointer is not selected. */
 const nearPixels = 14;
 
 function nearestDate({ fan, table }: FanChartProps, x: number): number {
@@ -185,7 +185,7 @@ function styleOf({ paths }: Fan) {
   return { strokeStyle, lineWidth: length < thinFromLength ? 1.25 : 1, lineJoin: 'round' };
 }
 
-/** Runs the work some frames from now, so that no frame has all the drawing of a step. @returns cancels it. */
+/** Runs the work some frames later, so that the drawing of a step is spread over several frames. @returns cancels it. */
 function afterFrames(count: number, work: () => void): () => void {
   let left = count;
   let frame = requestAnimationFrame(function next() {
@@ -213,7 +213,7 @@ function FirstPrints({ fan, vintageNo }: { fan: Fan; vintageNo: number }) {
   );
 }
 
-/** On narrower charts the end of the line has its value alone. */
+/** On narrower charts, only the value is shown at the end of the line. */
 const labelledFrom = 420;
 
 /** The room beside the frame for the newest value, in pixels. */
@@ -246,7 +246,7 @@ function EndLabel({ fan, table, words, vintageNo, shows }: FanChartProps) {
   );
 }
 
-/** The selected period: its first print, and what it is now. */
+/** The selected period: its first print and its present value. */
 function Notes({ fan, table, words, vintageNo, dateNo }: FanChartProps) {
   const value = valueAt(table, dateNo, vintageNo);
   const first = printOf(fan, vintageNo, dateNo);
@@ -280,7 +280,7 @@ function Notes({ fan, table, words, vintageNo, dateNo }: FanChartProps) {
   );
 }
 
-/** How far the first print of the selected period was off. */
+/** The revision of the selected period's first print. */
 function DistanceNote({ fan, words, vintageNo, dateNo }: FanChartProps) {
   const print = printOf(fan, vintageNo, dateNo);
   const distance = print === undefined ? null : fan.shownAt(dateNo, print.vintageNo);

@@ -1,4 +1,4 @@
-// A small fan of an open series, for pages that only show what revisions look like.
+// A small fan of the open series, for pages that only show an example of revisions.
 import { useMemo } from 'preact/hooks';
 import { layOutFan } from '../../../domain/chart/revisions/fan.ts';
 import { useWidth } from '../../charts/use-width.ts';

@@ -1,4 +1,4 @@
-// The fan as a table, for those who do not see it.
+// The fan as a table, for screen readers.
 import { useMemo, useState } from 'preact/hooks';
 import { firstPrints, valueAt, type RevisionTable } from '../../../domain/chart/revisions/table.ts';
 import { DataTable } from '../../components/data-table.tsx';

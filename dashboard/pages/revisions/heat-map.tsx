@@ -28,14 +28,14 @@ export const stepTokens = ['--d4', '--d3', '--d2', '--d1', '--z0', '--u1', '--u2
 
 const rowMost = 17;
 const rowLeast = 2;
-/** Many vintages get lower rows, so that the whole stays on one screen. */
+/** With many vintages the rows are lower, so that the map fits on one screen. */
 const heightWanted = 520;
 const labelSpacing = 34;
 const top = 4;
 
 interface Grid {
   row: number;
-  /** Of a column. */
+  /** The width of a column. */
   slot: number;
   gap: number;
   left: number;
@@ -61,7 +61,7 @@ export function HeatMap(props: HeatMapProps) {
         if (offsetX < grid.left || offsetX > grid.right || offsetY > grid.bottom) return;
         const date = columnAt(fan, table, offsetX, fromNo);
         const vintage = Math.floor((offsetY - top) / grid.row);
-        // Where nothing is published yet, the period is meant.
+        // A cell without a published value selects its period.
         const isEmpty = valueAt(table, date, vintage) === null;
         select(date, isEmpty ? vintageNo : vintage);
         cell.current?.focus({ preventScroll: true });

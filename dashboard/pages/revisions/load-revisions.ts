@@ -30,7 +30,7 @@ export interface Revisions {
 
 export type Loaded =
   | ({ state: 'shown' } & Revisions)
-  /** `failure`: what the key was refused with. */
+  /** `failure`: the error that the key was refused with. */
   | {
       state: 'locked';
       entry: Entry;
@@ -75,7 +75,7 @@ async function loadOpen(entry: Entry, signal: AbortSignal, part?: Part): Promise
   return { entry, combinations: combinationsOf(entry, triangle), isOpen: true };
 }
 
-/** The series that is open to all; undefined if the operator has not loaded it. */
+/** The series that is open to visitors; undefined if the operator has not loaded it. */
 export async function loadDemo(id: string, signal: AbortSignal, part?: Part): Promise<Revisions | undefined> {
   try {
     const { data } = await api.get('/v1/catalog/{id}', { path: { id }, signal });

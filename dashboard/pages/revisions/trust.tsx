@@ -74,7 +74,7 @@ function horizonText(horizon: HorizonStatistics['horizon']): string {
   return horizon === 'latest' ? 'Latest' : countText(horizon, 'release', 'releases');
 }
 
-/** That nothing was ever changed, or the only change. */
+/** States that nothing was ever changed, or names the only change. */
 function unchangedText(table: RevisionTable, words: Words): string | undefined {
   const vintages = countText(table.vintages.length, 'vintage', 'vintages');
   if (table.vintages.length === 1) return 'The first vintage; revisions appear with the next release.';

@@ -44,7 +44,7 @@ export function useParameter(name: Name): [string | undefined, (value: string | 
 
 const writtenAfterMs = 200;
 
-/** The vintage shown: in memory while it moves, in the URL when it has stopped. */
+/** The vintage shown: in memory while it changes, in the URL once it has stopped. */
 export function useVintage(table: RevisionTable, isPlaying: boolean): [number, (vintageNo: number) => void] {
   const [written, write] = useParameter('v');
   const last = table.vintages.length - 1;

@@ -31,7 +31,7 @@ const periodNames: Readonly<Record<Entry['frequency'], string>> = {
   irregular: 'day',
 };
 
-/** More digits would say more than anyone can use. */
+/** More digits would not be useful. */
 const digitsMost = 4;
 
 export function wordsOf({ frequency, unit, decimals }: Entry, table: RevisionTable): Words {

@@ -14,7 +14,7 @@ interface ChartPanelProps {
   onWindow: (window: Window, isDone: boolean) => void;
 }
 
-/** Below it a chart has no names at the ends of its lines. */
+/** Narrower charts have no names at the ends of their lines. */
 const narrow = 560;
 
 export function ChartPanel({ shown, onWindow }: ChartPanelProps) {
@@ -23,7 +23,7 @@ export function ChartPanel({ shown, onWindow }: ChartPanelProps) {
   const [isHidden, toggle] = useHidden(chart.lines);
   const layout = useMemo(() => {
     if (width === 0) return undefined;
-    // A line that is hidden gives its style to no other.
+    // Hiding a line does not change the style of the others.
     const lines = chart.lines
       .map((line, i) => ({ ...line, styleNo: line.styleNo ?? i }))
       .filter((line) => !isHidden(line));
@@ -68,7 +68,7 @@ export function ChartPanel({ shown, onWindow }: ChartPanelProps) {
   );
 }
 
-/** The lines that the legend has hidden, by name. All are shown again when other lines are chosen without one of them. */
+/** The lines hidden by the legend, by name. All are shown again when the selected lines no longer include one of them. */
 function useHidden(
   lines: readonly ChartLine[],
 ): [isHidden: (line: ChartLine | undefined) => boolean, toggle: (position: number) => void] {

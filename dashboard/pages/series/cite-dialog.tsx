@@ -1,4 +1,4 @@
-// The citation of a view: with a key the API's own, whose URL answers the same bytes for ever; without one a sentence about this page.
+// The citation of a view. With a key it is the API's own, whose URL always returns the same bytes; without one it is a sentence about this page.
 import { useState } from 'preact/hooks';
 import type { CallOptions, Client } from '../../../clients/typescript/client.ts';
 import { keyedApi } from '../../api/access-key.ts';

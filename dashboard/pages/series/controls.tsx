@@ -80,7 +80,7 @@ const aggregateLabels: Readonly<Record<Aggregate, string>> = {
   max: 'Highest value',
 };
 
-/** The frequency of the points, and what a period is of them. Only lower frequencies than that of the series can be known. */
+/** The frequency of the points, and how they are aggregated. Only frequencies lower than that of the series are offered. */
 function FrequencyPicks({ entry, state, change, isPreview }: Omit<ControlsProps, 'vintages'>) {
   const offered = frequenciesOffered(entry.frequency);
   if (offered.length === 0) return null;

@@ -77,7 +77,7 @@ interface ViewProps {
 }
 
 function View({ entry, state, change, vintages, base, points }: ViewProps) {
-  /** Of a brush that is being dragged; the URL follows when it is let go. */
+  /** The window while the brush is dragged; the URL is updated on release. */
   const [dragged, setDragged] = useState<Window>();
   const shown = useMemo(
     () => shownOf(entry, state, points, dragged, base),

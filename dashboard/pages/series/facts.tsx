@@ -54,7 +54,7 @@ export function SeriesFacts({ entry }: { entry: SeriesEntry }) {
   );
 }
 
-/** Who publishes the series, under which terms, by which methods, and what there is to know of its values. */
+/** The publisher of the series, its terms and methodology, and the notes on its values. */
 export function SourceAndLicence({ entry }: { entry: SeriesEntry }) {
   const { source, licence, licence_url: terms, methodology_url: methods, attribution, footnotes } = entry;
   const isKnown = [source, licence, terms, methods, attribution].some((fact) => fact !== null);
@@ -84,7 +84,7 @@ export function SourceAndLicence({ entry }: { entry: SeriesEntry }) {
   );
 }
 
-/** The breaks of the unit, and where the series continues as another one or is the continuation of one. */
+/** The breaks of the unit, and the series that continue this one or that it continues. */
 function Breaks({ entry: { breaks, continues } }: { entry: SeriesEntry }) {
   return (
     <>

@@ -43,11 +43,11 @@ export interface SeriesState {
   to: string | null;
   isLog: boolean;
   view: 'chart' | 'table';
-  /** Of the code sample. */
+  /** The language of the code sample. */
   language: string | null;
 }
 
-/** With more lines a chart is read by looking for one of them: as many are shown unless more are chosen. */
+/** The default number of lines: with more, a chart is hard to read. */
 export const linesByDefault = 8;
 
 /** The number of lines of a selection. */
@@ -55,7 +55,7 @@ export function lineCount(selected: Selection): number {
   return Object.values(selected).reduce((product, values) => product * values.length, 1);
 }
 
-/** All values if they make at most as many lines as are shown by default; else those of each dimension with the newest points. */
+/** All values if they result in at most the default number of lines; otherwise those of each dimension with the newest points. */
 export function defaultSelection({ dims, newest_combinations: newest }: Selectable): Selection {
   let room = linesByDefault;
   return Object.fromEntries(

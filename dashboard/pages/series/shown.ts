@@ -1,4 +1,4 @@
-// The part of the loaded points on screen: the selected lines in the window, their chart, and the call that fetches the same.
+// The part of the loaded points on screen: the selected lines in the window, their chart, and the API call for the same points.
 import { chartUnit, lineNames, unitBreaks } from '../../../domain/chart/captions.ts';
 import { linesMax, type Chart } from '../../../domain/chart/layout.ts';
 import { decimalsOf } from '../../../domain/chart/text.ts';
@@ -12,7 +12,7 @@ export type SizelessChart = Omit<Chart, 'width' | 'height' | 'theme'>;
 
 export interface Shown {
   chart: SizelessChart;
-  /** All dates that were loaded, and which of them are shown. */
+  /** All loaded dates, and the range that is shown. */
   dates: string[];
   window: Window;
   /** All points of the lines, for the overview. */
@@ -88,7 +88,7 @@ function decimalsFor(meta: SeriesPoints['meta'], lines: readonly SeriesLine[]): 
   return decimalsOf(values);
 }
 
-/** The style of a combination stays the same, whichever others are selected, as long as there is one for each combination of the series. */
+/** A combination keeps its style whichever others are selected, if there are enough styles for all combinations of the series. */
 function styleOf({ dims }: SeriesEntry, line: SeriesLine, position: number): number {
   const places = dims.map(({ name, values }) => values.indexOf(line.dims[name] ?? ''));
   const count = dims.reduce((product, { values }) => product * values.length, 1);

@@ -90,7 +90,7 @@ export function ValuesTable({
   );
 }
 
-/** Beyond two decimals as many as the values of the page need: a few values of long ago may have many more. */
+/** At least two decimals, or as many as the values of the page need: a few old values may have many more. */
 const digitsOf = (values: readonly number[], decimals: number): number =>
   Math.min(decimals, Math.max(2, decimalsOf(values)));
 

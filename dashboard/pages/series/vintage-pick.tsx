@@ -5,7 +5,7 @@ import type { Vintages } from './vintages.ts';
 
 interface VintagePickProps {
   vintages: Vintages;
-  /** The one chosen, though it may be no vintage of the series; null: the latest. */
+  /** The chosen vintage, which the series may not have; null: the latest. */
   vintage: string | null;
   /** The label of the latest vintage. */
   latest: string;

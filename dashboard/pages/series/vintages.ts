@@ -1,4 +1,4 @@
-// The vintages that a reader may choose from; locked without a key, or with one of a plan without vintages.
+// The vintages that a reader can choose from; locked without a key, or if the key's plan has no vintages.
 import { accessKey, keyedApi } from '../../api/access-key.ts';
 import { useLoad } from '../../api/load.ts';
 

@@ -1,4 +1,4 @@
-// /forgot-password: asks for a link that sets a new one. The answer is the same whether or not there is an account.
+// /forgot-password: requests a link that sets a new password. The answer is the same whether or not the account exists.
 import { useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
 import { accountApi } from '../../api/clients.ts';

@@ -1,7 +1,7 @@
 // Reads the values behind `#` when a mailed link, Google or Stripe leads here: tokens, codes and results. Removes them from the URL at
 // once.
 
-/** Takes it out of the URL, so that neither the history nor a copied address has it. */
+/** Reads it and removes it from the URL, so that neither the history nor a copied address contains it. */
 export function takeFragment(): URLSearchParams {
   const { hash, pathname, search } = location;
   if (hash !== '') history.replaceState(history.state, '', pathname + search);

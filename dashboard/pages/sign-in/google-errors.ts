@@ -1,4 +1,4 @@
-// The meanings of `google_error` behind `#`.
+// The meanings of `google_error` after `#`.
 
 const texts: Readonly<Record<string, string>> = {
   denied: 'You did not allow Google to identify you. Nothing has changed.',

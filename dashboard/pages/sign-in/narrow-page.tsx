@@ -1,4 +1,4 @@
-// The frame of the pages before signing in: one narrow column, and the ways in that this installation has.
+// The frame of the pages before sign-in: one narrow column, and the sign-in methods of this installation.
 import '../../styles/narrow-page.css';
 import type { ComponentChildren } from 'preact';
 import { api } from '../../api/clients.ts';
@@ -31,12 +31,12 @@ export function useMethods(): Loaded<Methods> {
   return useLoad(async (signal) => (await api.get('/auth/methods', { signal })).data, []);
 }
 
-/** Nothing where Google is not set up. @param returnTo the page to reach in the end. */
+/** Renders nothing if Google is not configured. @param returnTo the page to open after sign-in. */
 export function GoogleButton({ methods, returnTo }: { methods: Methods; returnTo: string | null }) {
   if (!methods.google) return null;
   return (
     <div class="by-google">
-      {/* Google sends the browser back to the sign-in page, which has the rest of the way. */}
+      {/* Google sends the browser back to the sign-in page, which then opens the requested page. */}
       <a class="btn" href="/auth/google/start?return_to=/sign-in" onClick={() => keepWayBack(returnTo)}>
         Continue with Google
       </a>

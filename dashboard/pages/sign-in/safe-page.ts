@@ -1,7 +1,7 @@
 // The page that a URL leads to after sign-in. It is always one of this site.
 export const home = '/dashboard';
 
-/** A page of the dashboard and nothing else. @param wanted from the URL, which anybody can make. @param origin of this site. */
+/** Accepts only a page of the dashboard. @param wanted from the URL, which anybody can craft. @param origin of this site. */
 export function safePage(wanted: string | null, origin: string): string {
   if (wanted === null || !wanted.startsWith('/')) return home;
   const url = URL.parse(wanted, origin);

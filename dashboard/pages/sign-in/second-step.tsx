@@ -1,4 +1,4 @@
-// The second step of a sign-in: a code of the authenticator app, or a recovery code. The token of the first step is in memory alone.
+// The second step of a sign-in: a code of the authenticator app, or a recovery code. The token of the first step is only in memory.
 import { useEffect, useRef } from 'preact/hooks';
 import { accountApi } from '../../api/clients.ts';
 import { useAction } from '../../components/forms/action.tsx';
@@ -8,11 +8,11 @@ import { NarrowPage } from './narrow-page.tsx';
 import { keepSignIn } from './signed-in.ts';
 
 interface SecondStepProps {
-  /** Of the first step. */
+  /** The token of the first step. */
   token: string;
-  /** Called when the session is there. */
+  /** Called once the session is open. */
   done: () => void;
-  /** Called by somebody who begins anew. */
+  /** Called when the user starts over. */
   onLeave: () => void;
 }
 

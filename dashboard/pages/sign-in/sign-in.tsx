@@ -1,4 +1,4 @@
-// /sign-in: by password, or by Google, who sends the browser back here with a code behind `#`.
+// /sign-in: sign-in by password, by passkey, or with Google, which sends the browser back here with a code after `#`.
 import { useEffect, useState } from 'preact/hooks';
 import { Link, useLocation, useSearchParams } from 'wouter-preact';
 import { accountApi } from '../../api/clients.ts';
@@ -15,7 +15,7 @@ import { safePage } from './safe-page.ts';
 import { takeWayBack } from './way-back.ts';
 import { canUsePasskeys, originOfPasskeys, signByPasskey } from '../../api/passkeys.ts';
 
-/** Why somebody is led here, by the name in the URL. */
+/** Why the user was sent here, by the name in the URL. */
 const reasons: Readonly<Record<string, string>> = {
   ended: 'Your session has ended. Sign in again, and you are back where you were.',
   needed: 'Sign in to see this page.',
@@ -88,7 +88,7 @@ export function SignIn() {
   );
 }
 
-/** Nothing where there are no passkeys. @param done called when the session is there. */
+/** Renders nothing if passkeys are not available. @param done called once the session is open. */
 function PasskeyButton({ methods, done }: { methods: Methods; done: () => void }) {
   const action = useAction();
   const elsewhere = originOfPasskeys(methods);

@@ -1,4 +1,4 @@
-// /sign-up: an account by e-mail address and password, or by Google. Where mail goes out, a link confirms it.
+// /sign-up: creates an account by e-mail address and password, or with Google. If the installation sends mail, a mailed link confirms the address.
 import { useState } from 'preact/hooks';
 import { Link, useLocation } from 'wouter-preact';
 import { accountApi } from '../../api/clients.ts';

@@ -1,8 +1,8 @@
-// The last step of every sign-in: the session is stored in this tab, and the device is known from then on.
+// The last step of every sign-in: stores the session in this tab, and the token that makes this device known.
 import { accountApi } from '../../api/clients.ts';
 import { beginSession } from '../../api/session.ts';
 
-// It opens nothing: a sign-in that sends it is not delayed by failed attempts of strangers.
+// The token grants no access: it only keeps sign-ins from this device from being delayed by strangers' failed attempts.
 const deviceStoredAs = 'almanac.device';
 
 interface SignedIn {
@@ -27,7 +27,7 @@ export function keepDevice(token: string): void {
 /** The answer to the first step of a sign-in: it has signed in, or a code is needed. */
 type FirstStep = SignedIn | { sign_in_token: string };
 
-/** Keeps the session of a first step. @returns undefined; or the token of the second step, if the account has one. */
+/** Stores the session of a first step. @returns undefined; or the token for the second step, if the account requires one. */
 export function keepFirstStep(answer: FirstStep): string | undefined {
   if ('sign_in_token' in answer) return answer.sign_in_token;
   keepSignIn(answer);

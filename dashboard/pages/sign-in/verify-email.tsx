@@ -14,7 +14,7 @@ import { keepFirstStep } from './signed-in.ts';
 export function VerifyEmail() {
   const [, navigate] = useLocation();
   const [token] = useState(() => takeFragment().get('token'));
-  // Somebody signed in as another account needs the password of the link's.
+  // A user who is signed in to another account needs the password of the link's account.
   const [isOwn, setIsOwn] = useState(session.value !== undefined);
   const [secondToken, setSecondToken] = useState<string>();
   const action = useAction();

@@ -1,9 +1,9 @@
-// The page that somebody wanted before signing in. It is in the URL of the sign-in page; while Google has the browser, in sessionStorage.
+// The page that was requested before sign-in. It is in the URL of the sign-in page and, while the browser is at Google, in sessionStorage.
 import { home, safePage } from './safe-page.ts';
 
 const storedAs = 'almanac.return-to';
 
-/** The sign-in page that leads back here. @param why as the sign-in page knows it. */
+/** The URL of the sign-in page that leads back here. @param why one of the reasons of the sign-in page. */
 export function signInFirst(why?: string): string {
   const query = new URLSearchParams(why === undefined ? {} : { why });
   const here = location.pathname + location.search;

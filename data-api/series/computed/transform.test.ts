@@ -18,7 +18,7 @@ function columns(points: readonly (readonly [date: string, value: string, lineNo
   };
 }
 
-/** date → transformed value, of one combination. */
+/** date → transformed value of one combination. */
 function apply(
   transform: Transform,
   frequency: Frequency,
@@ -33,7 +33,7 @@ function apply(
   );
 }
 
-test('pct_change is against the previous period, and a gap has no value', (t) => {
+test('pct_change compares with the previous period, and there is no value after a gap', (t) => {
   const monthly = { '2024-01-31': '100', '2024-02-29': '110', '2024-04-30': '120', '2024-05-31': '90' };
   t.deepEqual(apply('pct_change', 'monthly', monthly), { '2024-02-29': '10', '2024-05-31': '-25' });
   const quarterly = { '2023-12-31': '200', '2024-03-31': '202', '2024-09-30': '1' };
@@ -52,7 +52,7 @@ test('daily, weekly: the previous observation is the previous period, over weeke
   });
 });
 
-test('yoy is against the same period one year earlier, never so many rows back', (t) => {
+test('yoy compares with the same period one year earlier, never with a fixed number of rows back', (t) => {
   // April 2023 is missing: twelve rows back would be March.
   const months = Array.from({ length: 25 }, (_, i) => periodEnd(addMonths('2022-12-31', i + 1), 'monthly'));
   const points = Object.fromEntries(
@@ -68,7 +68,7 @@ test('yoy is against the same period one year earlier, never so many rows back',
   });
 });
 
-test('daily yoy: the last observation on or before the same date, at most seven days back; 29 Feb is against 28 Feb', (t) => {
+test('daily yoy: the last observation on or before the same date, at most seven days back; 29 Feb is compared with 28 Feb', (t) => {
   const yoy = (points: Record<string, string>) => apply('yoy', 'daily', points);
   t.deepEqual(yoy({ '2023-02-28': '100', '2023-03-01': '50', '2024-02-29': '120' }), { '2024-02-29': '20' });
   t.deepEqual(yoy({ '2023-05-05': '100', '2023-05-08': '50', '2024-05-07': '120' }), { '2024-05-07': '20' });
@@ -77,7 +77,7 @@ test('daily yoy: the last observation on or before the same date, at most seven 
   t.deepEqual(yoy({ '2023-05-08': '100', '2024-05-07': '120' }), {}, 'never a later one');
 });
 
-test('mom: daily and weekly by date, monthly as pct_change, coarser has no meaning', (t) => {
+test('mom: daily and weekly by date, monthly as pct_change, not defined for lower frequencies', (t) => {
   t.deepEqual(apply('mom', 'daily', { '2024-02-29': '100', '2024-03-31': '110' }), { '2024-03-31': '10' });
   t.deepEqual(apply('mom', 'weekly', { '2024-04-04': '100', '2024-05-09': '110' }), { '2024-05-09': '10' });
   t.deepEqual(apply('mom', 'monthly', { '2024-02-29': '100', '2024-03-31': '110' }), { '2024-03-31': '10' });
@@ -112,7 +112,7 @@ test('3ma needs all three periods', (t) => {
   t.deepEqual(apply('3ma', 'daily', daily), { '2024-05-06': '-1' });
 });
 
-test('a missing leg, a zero base and a negative base give no value; a mean takes any sign', (t) => {
+test('a missing leg, a zero base and a negative base give no value; a mean accepts any sign', (t) => {
   const points = {
     '2024-01-31': '0',
     '2024-02-29': '5',
@@ -129,7 +129,7 @@ test('a missing leg, a zero base and a negative base give no value; a mean takes
   });
 });
 
-test('combinations do not see each other', (t) => {
+test('combinations do not affect each other', (t) => {
   const block = columns([
     ['2024-01-31', '100', 0],
     ['2024-01-31', '10', 1],
@@ -145,7 +145,7 @@ test('combinations do not see each other', (t) => {
   t.deepEqual(values, ['', '', '10', '100', '']);
 });
 
-/** Dates as such a series has them, some of them left out. */
+/** The dates of a series of this frequency, some of them left out. */
 function datesOf(frequency: Frequency): fc.Arbitrary<string[]> {
   const step = { daily: 1, weekly: 7, irregular: 11 }[frequency as string];
   const start = '2019-12-31';
@@ -160,7 +160,7 @@ function datesOf(frequency: Frequency): fc.Arbitrary<string[]> {
   });
 }
 
-test('a value is the same wherever a block begins and ends, in both orders, with only the history from lookBack to lookBackEnd', (t) => {
+test('a value does not depend on where a block begins or ends, in both orders, with only the history from lookBack to lookBackEnd', (t) => {
   fc.assert(
     fc.property(
       fc
@@ -196,7 +196,7 @@ test('a value is the same wherever a block begins and ends, in both orders, with
   );
 });
 
-test('each stretch between two breaks has the values that it would have alone, wherever a block begins', (t) => {
+test('each stretch between two breaks has the same values as on its own, wherever a block begins', (t) => {
   fc.assert(
     fc.property(
       fc
@@ -235,7 +235,7 @@ test('each stretch between two breaks has the values that it would have alone, w
   );
 });
 
-test('an index has values on the side of a break on which its base is', (t) => {
+test('an index has values only on the side of a break that contains its base', (t) => {
   const breaks = ['2024-02-01'];
   const block = columns([
     ['2024-01-31', '2'],
@@ -248,7 +248,7 @@ test('an index has values on the side of a break on which its base is', (t) => {
   t.deepEqual(indexed(new Map([[segmentNo(breaks, 0, '2024-01-31'), decimal('2')]])), ['100', '', '']);
 });
 
-test('the stretches between breaks of all combinations, averages too, have numbers of their own', (t) => {
+test('the stretches between breaks of all combinations, including averages, have distinct numbers', (t) => {
   const breaks = ['2024-01-01', '2024-02-01'];
   const numbers = [-2, -1, 0, 1, 2].flatMap((lineNo) =>
     ['2023-12-31', '2024-01-01', '2024-01-31', '2024-02-01'].map((date) => segmentNo(breaks, lineNo, date)),
@@ -256,7 +256,7 @@ test('the stretches between breaks of all combinations, averages too, have numbe
   t.is(new Set(numbers).size, 5 * 3);
 });
 
-test('yoy and mom by date agree with looking at every observation', (t) => {
+test('yoy and mom by date agree with a search through all observations', (t) => {
   fc.assert(
     fc.property(datesOf('daily'), fc.constantFrom('yoy', 'mom'), (spread, transform) => {
       const dates = spread.flatMap((date) => [date, addMonths(date, 1), addMonths(date, 12)]).sort();

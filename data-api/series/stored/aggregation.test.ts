@@ -40,7 +40,7 @@ function aggregation(
 
 const always = { from: '0001-01-01', to: '9999-12-31' };
 
-/** The aggregated points of a window, from stored ones in blocks of so many dates. */
+/** The aggregated points of a window, from stored points in blocks of this many dates. */
 function aggregated(
   rule: Aggregation,
   stored: Points,
@@ -78,7 +78,7 @@ function workingDays(from: string, to: string): [string, string][] {
   return days;
 }
 
-test('each aggregate is of the values of the period, in their published digits where it chooses one', (t) => {
+test('each aggregate is computed from the values of the period, with the published digits if it selects one of them', (t) => {
   const quarter = pointsOf([
     ['2024-01-31', '3.50'],
     ['2024-02-29', '-1.0'],
@@ -108,7 +108,7 @@ test('a quarter of months, a year of quarters: one without a value makes the per
   });
 });
 
-test('a month of days is complete up to its last working day, over holidays, and from its first week on', (t) => {
+test('a month of daily data is complete up to its last working day, across holidays, and from its first week on', (t) => {
   const months = (days: [string, string][]) =>
     aggregated(aggregation('daily', 'monthly', { aggregate: 'sum' }), pointsOf(days)).dates;
   t.deepEqual(
@@ -135,7 +135,7 @@ test('a month of days is complete up to its last working day, over holidays, and
   );
 });
 
-test('a week belongs to the month in which it ends, and a month is complete when all its weeks are there', (t) => {
+test('a week belongs to the month in which it ends, and a month is complete with all its weeks', (t) => {
   const thursdays = Array.from({ length: 9 }, (_, i) => [addDays('2024-01-04', 7 * i), String(i)] as const);
   const months = (listed: Listed) =>
     byDate(aggregated(aggregation('weekly', 'monthly', { aggregate: 'sum' }), pointsOf(listed)));
@@ -168,7 +168,7 @@ test('weeks are from Monday to Sunday; years are those of the series', (t) => {
   t.deepEqual(byDate(aggregated(fiscal, pointsOf(months))), { '2024-06-30': '12' });
 });
 
-test('a period with points on either side of a break has no value, nor one that ends in another unit', (t) => {
+test('a period with points on both sides of a break has no value, and neither has one that ends in another unit', (t) => {
   const days = pointsOf(workingDays('2024-01-01', '2024-04-30'));
   const dates = (breaks: string[], incomplete = false) =>
     aggregated(aggregation('daily', 'monthly', { breaks, incomplete }), days).dates;
@@ -176,14 +176,14 @@ test('a period with points on either side of a break has no value, nor one that 
   t.deepEqual(dates(['2024-02-01'], true), ['2024-01-31', '2024-02-29', '2024-03-31', '2024-04-30']);
 });
 
-test('a frequency has those below it', (t) => {
+test('a frequency can be aggregated to all lower ones', (t) => {
   t.deepEqual(lowerFrequencies('daily'), targetFrequencies);
   t.deepEqual(lowerFrequencies('irregular'), targetFrequencies);
   t.deepEqual(lowerFrequencies('quarterly'), ['semiannual', 'annual']);
   t.deepEqual(lowerFrequencies('annual'), []);
 });
 
-/** The label of a period, found without the calendar of the code under test. */
+/** The label of a period, computed independently of the code under test. */
 function labelOf(date: string, target: TargetFrequency): string {
   const day = new Date(`${date}T00:00:00Z`);
   const month = day.getUTCMonth();
@@ -226,7 +226,7 @@ const storedPoints = fc
     });
   });
 
-test('every period has the aggregate of all its values, in blocks of any size and in either order, cut to any window', (t) => {
+test('every period has the aggregate of all its values, for blocks of any size, either order and any window', (t) => {
   fc.assert(
     fc.property(
       storedPoints,

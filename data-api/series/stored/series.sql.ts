@@ -126,10 +126,10 @@ export const presentId = (parameter: string): string =>
 /** The version of a row of data.series; if an id is given to another series, the version also differs. */
 export const rowVersion = (row: string): string => `${row}.series_no || '.' || ${row}.row_version`;
 
-/** Of a row `f`. */
+/** The note of a row `f`. */
 const footnote = `json_build_object('mark', nullif(f.mark, ''), 'text', f.text, 'dims', f.dims)`;
 
-// Two statements, not one whose second parameter may be null: that would be cheaper when planned for null, so PostgreSQL would plan it anew
+// Two statements, not one whose second parameter may be null: that would be cheaper when planned for null, so PostgreSQL would plan it again
 // for each call, which takes four times as long as the statement itself (2026-11-23).
 const seriesSql = (vintageFields: string, isAsked = `s.series_id = ${presentId('$1')}`): string => `
   select s.series_no as "seriesNo", s.series_id as id, nullif($1, s.series_id) as "renamedFrom", s.deleted_on as "deletedOn",

@@ -53,7 +53,7 @@ const published = tableOf([
   [null, null, null, 50],
 ]);
 
-test('of the first vintage only the newest period counts as a first print, of later ones what they added', (t) => {
+test('in the first vintage only the newest period is a first print, in later ones every added period', (t) => {
   t.deepEqual(firstPrints(published), [
     { dateNo: 2, vintageNo: 0, value: 20 },
     { dateNo: 3, vintageNo: 1, value: 30 },
@@ -62,7 +62,7 @@ test('of the first vintage only the newest period counts as a first print, of la
   ]);
 });
 
-test('what a vintage changed is what differs from the one before, newest first', (t) => {
+test('the changes of a vintage are its differences from the previous one, newest first', (t) => {
   t.deepEqual(changesOf(published, 0), []);
   t.deepEqual(changesOf(published, 2), [
     { dateNo: 4, before: null, after: 40 },
@@ -74,7 +74,7 @@ test('what a vintage changed is what differs from the one before, newest first',
   t.is(mostRevised(published), 3);
 });
 
-test('the life of a period has every value that it had, and that it was taken back', (t) => {
+test('the life of a period has all its values, and its deletion', (t) => {
   t.deepEqual(lifeOf(published, 2), [
     { vintageNo: 0, value: 20 },
     { vintageNo: 1, value: 21 },
@@ -86,7 +86,7 @@ test('the life of a period has every value that it had, and that it was taken ba
   ]);
 });
 
-test('a life read back gives every cell of its row', (t) => {
+test('the life of a period determines every cell of its row', (t) => {
   fc.assert(
     fc.property(anyTable, (table) => {
       for (const [dateNo, row] of table.rows.entries()) {
@@ -98,7 +98,7 @@ test('a life read back gives every cell of its row', (t) => {
   );
 });
 
-test('changes put together from vintage to vintage give every vintage', (t) => {
+test('the changes from vintage to vintage add up to every vintage', (t) => {
   fc.assert(
     fc.property(anyTable, (table) => {
       const state = table.rows.map((row) => entryAt(row, 0));
@@ -147,7 +147,7 @@ function statisticsByHand({ rows, vintages }: RevisionTable, after: number | 'la
   };
 }
 
-test('the statistics of every horizon are those of an independent computation', (t) => {
+test('the statistics of every horizon equal those of an independent computation', (t) => {
   const isNear = (a: number, b: number) => Math.abs(a - b) <= 1e-9 * Math.max(1, Math.abs(a));
   fc.assert(
     fc.property(anyTable, (table) => {
@@ -249,7 +249,7 @@ test('a declared change of unit is not a revision of the periods that it covers'
   t.is(comparableUntil(late)(22, 22), rebasedAt - 1);
 });
 
-test('revisions are not taken for a change of base, however many there are', (t) => {
+test('revisions are not mistaken for a change of base, however many there are', (t) => {
   t.deepEqual(rebasingsOf(indexTable(1)), []);
   // Each vintage revises all of its months by amounts of their own, or by the same last digit.
   const amounts = [(n: number, v: number) => ((n * 7 + v * 3) % 11) - 5, (_n: number, v: number) => v * 0.1];
@@ -261,7 +261,7 @@ test('revisions are not taken for a change of base, however many there are', (t)
   }
 });
 
-test('a lean is reported from t = 2 on, from eight periods on, and most of the revision by its half', (t) => {
+test('a bias is reported from t = 2 and from eight periods on, and most of the revision once it reaches half', (t) => {
   const of = (count: number, t: number | null, mean = 1): HorizonStatistics[] => [
     { horizon: 1, count, mean, t, meanSize: 0.4, largest: 1, revisedUp: 1 },
     { horizon: 2, count, mean, t, meanSize: 0.5, largest: 1, revisedUp: 1 },
@@ -297,7 +297,7 @@ test('the borders of the colours are rising 1, 2 or 5 times powers of ten, and s
   );
 });
 
-test('a cell reports its change since the first print or since the vintage before, and none where it is not published', (t) => {
+test('a cell reports its change since the first print or the previous vintage, and none if it is not published', (t) => {
   t.is(changeAt(published, 2, 3, 'first'), 1.5);
   t.is(changeAt(published, 2, 3, 'before'), 0.5);
   t.is(changeAt(published, 3, 1, 'first'), 0);
@@ -317,7 +317,7 @@ const options: FanOptions = {
   unit: '',
 };
 
-test('every value of every vintage has its place inside the frame, and a path for each vintage', (t) => {
+test('every value of every vintage is inside the frame, and each vintage has a path', (t) => {
   fc.assert(
     fc.property(anyTable, fc.constantFrom('values' as const, 'distance' as const), (table, shows) => {
       const fan = layOutFan(table, { ...options, shows });
@@ -338,7 +338,7 @@ test('every value of every vintage has its place inside the frame, and a path fo
   );
 });
 
-test('the distance of the newest vintage is zero everywhere, that of others their difference', (t) => {
+test('the distance of the newest vintage is zero everywhere, and that of each other vintage is its difference', (t) => {
   const fan = layOutFan(published, { ...options, shows: 'distance' });
   for (let dateNo = 0; dateNo < published.dates.length; dateNo += 1) {
     const latest = valueAt(published, dateNo, 3);

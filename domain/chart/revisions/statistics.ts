@@ -10,7 +10,7 @@ export interface HorizonStatistics {
   horizon: Horizon;
   /** Periods compared. */
   count: number;
-  /** Of the revisions: later value − first print. */
+  /** The mean of the revisions: later value − first print. */
   mean: number;
   /** Mean / (standard deviation / √count); null with fewer than two periods or without any variation. */
   t: number | null;

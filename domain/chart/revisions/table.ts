@@ -39,7 +39,7 @@ export interface FirstPrint {
   value: number;
 }
 
-/** The first prints, by date. Of the first vintage only the newest period counts: the others were printed before. */
+/** The first prints, by date. In the first vintage only the newest period counts, as the others were printed before. */
 export function firstPrints(table: RevisionTable): FirstPrint[] {
   const newestOfFirst = newestIn(table, 0);
   return table.dates.flatMap((_date, dateNo) => {

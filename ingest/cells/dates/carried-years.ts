@@ -1,10 +1,10 @@
-// Years that are only at the first of their months or quarters, or in a line above them: `2019 Jan`, `Feb`, `Mar`.
+// Years that are stated only at their first month or quarter, or in a line above: `2019 Jan`, `Feb`, `Mar`.
 import { readPlain } from './date-forms.ts';
 import type { ReadDateText } from './dates-of-table.ts';
 import { languages, monthNamed } from './month-names.ts';
 
 const year = /(?<!\d)(?:1[5-9]|2[01])\d{2}(?!\d)/;
-/** What may be beside a year that is alone, or before its month. */
+/** The text allowed around a year that is alone or precedes its month. */
 const besideYear = /^[\s.,:/_'年년-]+|[\s.,:/_'年년-]+$/g;
 
 /** Whether the text may be a month, quarter or half of a year in any language. */
@@ -16,7 +16,7 @@ export function isPart(text: string): boolean {
   return ['en', 'ga'].some((language) => readPlain(`2000 ${text}`, language) !== null); // two months of Irish are of two words
 }
 
-/** The year that a text has alone or with a month or quarter; null if it is no such text. */
+/** The year of a text that is only a year, or a year with a month or quarter; null for any other text. */
 export function yearOf(text: string): string | null {
   const found = year.exec(text)?.[0];
   if (found === undefined || text.length > 30) return null;
@@ -27,14 +27,14 @@ export function yearOf(text: string): string | null {
 export const isYearAlone = (text: string): boolean =>
   yearOf(text) !== null && text.replace(year, '').replaceAll(besideYear, '') === '';
 
-/** Gives texts in their order the year of the text above, or to the left. */
+/** Adds to each text, in order, the year of the text above it or to its left. */
 export class CarriedYears {
   readonly #read: ReadDateText | null;
   #year = '';
   #last = '';
   #step = 0;
 
-  /** @param read if given, a text that is not in order behind the one before it gets no year: its year is not known. */
+  /** @param read if given, a text that breaks the order of the previous ones gets no year, as its year is unknown. */
   constructor(read: ReadDateText | null) {
     this.#read = read;
   }

@@ -1,7 +1,7 @@
 import test from 'ava';
 import { isDateTitle, saysOfDates } from './date-column-titles.ts';
 
-test('a title that says that its column has dates is known in the languages of offices, and other titles are not', (t) => {
+test('a title for dates is recognised in the languages of statistical offices, and other titles are not', (t) => {
   for (const title of [
     'Date',
     'REF_DATE',

@@ -1,4 +1,4 @@
-// What column titles mean for the dates below them: one table of the words for dates, years, months and so on, in the languages of
+// The meaning of column titles for the dates below them: one table of the words for dates, years, months and so on, in the languages of
 // statistical offices.
 import { foldLetters } from './month-names.ts';
 

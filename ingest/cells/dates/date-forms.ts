@@ -52,7 +52,7 @@ const ordinals: Readonly<Record<string, number>> = {
 }; // prettier-ignore
 const ordinalWord = `(${Object.keys(ordinals).join('|')})`;
 const numbers = new Map(Object.entries({ ...ordinals, i: 1, ii: 2, iii: 3, iv: 4, 一: 1, 二: 2, 三: 3, 四: 4, α: 1, β: 2, γ: 3, δ: 4 })); // prettier-ignore
-/** Of a quarter or a half. */
+/** The number of a quarter or a half. */
 const quarterNumber = (text: string): number => numbers.get(text) ?? Number(text);
 
 const numerals = ['', '一', '二', '三', '四', '五', '六', '七', '八', '九', '十', '十一', '十二'];

@@ -22,7 +22,7 @@ function write(date: string, pattern: string): string {
   return pattern.replaceAll(/YYYY|MMM|MM|M|DD|D/g, (token) => parts[token] ?? token);
 }
 
-test('a date written by a pattern is read back by it', (t) => {
+test('a date written by a pattern is parsed by the same pattern', (t) => {
   const patterns = [
     'M/D/YYYY',
     'DD/MM/YYYY',
@@ -54,12 +54,12 @@ test('a pattern without a day is a period, and two-digit years turn at 69', (t) 
   t.is(dateReader('D-MMM-YY')('1-Jan-68')?.from, '2068-01-01');
 });
 
-test('a pattern that cannot name a date is refused', (t) => {
+test('a pattern that cannot represent a date is refused', (t) => {
   for (const pattern of ['DD/MM', 'YYYY YYYY', 'DD YYYY'])
     t.throws(() => dateReader(pattern), { instanceOf: IngestFailure }, pattern);
 });
 
-test('without a pattern, days and periods of ISO 8601 are read, and midnights', (t) => {
+test('without a pattern, days, periods and midnights of ISO 8601 are read', (t) => {
   const read = dateReader();
   t.deepEqual(read('2024-03'), { from: '2024-03-01', to: '2024-03-31' });
   t.deepEqual(read('2024-Q4'), { from: '2024-10-01', to: '2024-12-31' });
@@ -69,7 +69,7 @@ test('without a pattern, days and periods of ISO 8601 are read, and midnights', 
   t.is(read('5/3/2024'), null);
 });
 
-test('a point is dated to the end of its period, and a longer period than that of the series has no date', (t) => {
+test('a point is dated to the end of its period, and a period longer than that of the series has no date', (t) => {
   const range = (text: string) => dateReader()(text) ?? { from: '', to: '' };
   t.is(pointDate(range('2024-02-01'), 'monthly', '12-31'), '2024-02-29');
   t.is(pointDate(range('2024-02'), 'quarterly', '12-31'), '2024-03-31');
@@ -95,7 +95,7 @@ test('cached dates equal newly parsed ones, whatever the order of the frequencie
   );
 });
 
-test('a text is read once as long as a hundred thousand are remembered, also one that is refused', (t) => {
+test('a text is parsed only once while a hundred thousand are cached, even one that is refused', (t) => {
   let reads = 0;
   const read = remembering((text) => {
     reads += 1;
@@ -115,7 +115,7 @@ test('a vintage is a day up to today, or the last day of a period', (t) => {
   t.throws(() => parseVintage('yesterday', '2024-06-29'), { message: /not a date/ });
 });
 
-test('the forms that publishers use are known without a pattern, and each names a pattern', (t) => {
+test('the usual forms of publishers are recognised without a pattern, and each corresponds to a pattern', (t) => {
   const forms = {
     '2024M02': ['2024-02-01', '2024-02-29'],
     'Feb-24': ['2024-02-01', '2024-02-29'],
@@ -145,7 +145,7 @@ test('the forms that publishers use are known without a pattern, and each names 
     t.is(dateReader()(text), null, text);
 });
 
-test('a fiscal year such as 2023/24 is the year that ends in 2024, and only where a series has one', (t) => {
+test('a fiscal year such as 2023/24 is the year that ends in 2024, and only for series with a fiscal year', (t) => {
   const at = (text: string, frequency: 'annual' | 'monthly' | 'irregular', end: string) => {
     const range = dateReader()(text);
     return range === null ? null : pointDate(range, frequency, end);

@@ -17,7 +17,7 @@ test('every plain decimal number keeps its digits', (t) => {
   fc.assert(fc.property(number, (text) => t.is(read(text), text)));
 });
 
-test('what is accepted is a finite number to JavaScript too, and PostgreSQL reads no other letters', (t) => {
+test('every accepted text is a finite number in JavaScript too, and no other letters reach PostgreSQL', (t) => {
   const read = valueReader();
   fc.assert(
     fc.property(fc.string({ unit: fc.constantFrom(...'0123456789.+-eE, xN'.split('')) }), (text) => {
@@ -56,17 +56,17 @@ test('a number may have at most a hundred characters', (t) => {
   t.is(read('1'.repeat(101)), undefined);
 });
 
-test('the empty cell and the texts of --missing are missing, nothing else is', (t) => {
+test('only the empty cell and the texts of --missing mean missing', (t) => {
   const read = valueReader({ missing: ['.', 'NA'] });
   t.deepEqual(['', '.', 'NA', 'na', '0'].map(read), [null, null, null, undefined, '0']);
 });
 
-test('a decimal comma is read as the point, and a point is refused beside it', (t) => {
+test('a decimal comma is read as the decimal point, and a point is then refused', (t) => {
   const read = valueReader({ decimal: ',' });
   t.deepEqual(['1,5', '-,5', '12', '1.5', '1,5,5'].map(read), ['1.5', '-.5', '12', undefined, undefined]);
 });
 
-test('digits in groups of three are joined only where the sign between them is named', (t) => {
+test('groups of three digits are joined only if their separator is given', (t) => {
   const german = valueReader({ decimal: ',', thousands: '.' });
   t.deepEqual(['1.234.567,89', '1.234', '12.34', '1.2345'].map(german), [
     '1234567.89',
@@ -81,7 +81,7 @@ test('digits in groups of three are joined only where the sign between them is n
   t.throws(() => valueReader({ decimal: ',', thousands: ',' }), { instanceOf: IngestFailure });
 });
 
-test('the message names the flag that would help', (t) => {
+test('the message names the option that would help', (t) => {
   t.regex(expectedValue('NaN', {}), /--missing "NaN"/);
   t.regex(expectedValue('1,234', {}), /--thousands/);
   t.regex(expectedValue('abc', { decimal: ',' }), /1234,5/);
@@ -111,7 +111,7 @@ test('a factor is exact, whatever the digits, and no product is beyond the range
   );
 });
 
-test('a typeset minus sign before a number is a minus, and nowhere else', (t) => {
+test('a typographic minus sign is a minus only before a number', (t) => {
   t.is(valueReader()('\u22121.5'), '-1.5');
   t.is(valueReader({ decimal: ',', thousands: '.' })('\u22121.234,5'), '-1234.5');
   for (const text of ['\u2212', '-\u22121', '1\u22122', '1\u2212', '1e\u22122'])

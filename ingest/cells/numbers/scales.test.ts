@@ -22,7 +22,7 @@ test('a scale is stated by a line, a part of it in brackets, or a cell of units'
   t.is(scaleIn('100 million'), 8);
 });
 
-test('a rate, a large number of something else and a part of a number are no scales', (t) => {
+test('a rate, a large number of something else and a part of a number are not scales', (t) => {
   for (const text of [
     'Deaths (per thousand)',
     'Births (per million inhabitants)',
@@ -33,7 +33,7 @@ test('a rate, a large number of something else and a part of a number are no sca
     t.is(exponentOf(text), null, text);
 });
 
-test('miles are a sure scale only in Spanish', (t) => {
+test('`miles` is certain to be a scale only in Spanish', (t) => {
   for (const text of ['En miles de pesos', 'Miles de personas'])
     t.like(scaleAbove([text]), { exponent: 3, isSure: true });
   for (const text of ['Distance in miles', 'Road length (miles)']) t.false(scaleAbove([text])?.isSure, text);

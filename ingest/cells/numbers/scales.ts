@@ -23,9 +23,9 @@ const scaleWords = Object.keys(scales)
   .toSorted((a, b) => b.length - a.length)
   .join('|');
 const word = String.raw`(${scaleWords})\b\.?`;
-/** What is counted, behind a scale. */
+/** The beginning of the counted thing, after a scale. */
 const counted = String.raw`\s+(?:of\s+|de\s+)?`;
-/** What is before a scale may be a currency; `per thousand` is a rate, and `ten thousand` another scale. */
+/** A word before a scale may be a currency; but `per thousand` is a rate, and `ten thousand` is another scale. */
 const notPer = String.raw`(?!(?:per|pro|par|por|each|ten)\b)`;
 /** Phrases which mean that all numbers are in the scale, and not that something else is so large. */
 const stated = new RegExp(

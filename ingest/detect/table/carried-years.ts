@@ -1,4 +1,4 @@
-// Finds columns and lines of dates whose year is only at the first month or quarter of each year.
+// Finds columns and lines of dates that state the year only at the first month or quarter of each year.
 import { CarriedYears, isPart, yearOf } from '../../cells/dates/carried-years.ts';
 import type { ReadDateText } from '../../cells/dates/dates-of-table.ts';
 
@@ -15,7 +15,7 @@ export function areCarried(texts: readonly string[]): boolean {
   return parts >= partsLeast && parts * 2 >= below.length;
 }
 
-/** The first column of such dates, or null. */
+/** The first column with such dates, or null. */
 export function columnOfCarriedYears(rows: readonly string[][]): number | null {
   for (let column = 0; column < columnsMost; column++)
     if (areCarried(rows.map((row) => row[column] ?? ''))) return column;

@@ -1,5 +1,5 @@
-// The profile of one column of a table: its cells, counted by kind, and whether its title names codes; and whether its cells follow from
-// those of other columns.
+// The profile of one column of a table: its cells counted by kind, whether its title names codes, and whether its cells follow from those of other
+// columns.
 import { cellOf, currencySigns } from '../../cells/cell-forms.ts';
 
 export interface Profile {

@@ -10,7 +10,7 @@ const proposed = (rows: string[][]) => detected(rows).entry;
 
 const years = ['2018', '2019', '2020', '2021', '2022', '2023'];
 
-test('a column Number has values, unless it counts the rows', (t) => {
+test('a column called Number has values, unless it counts the rows', (t) => {
   const table = (number: (at: number) => string) => [
     ['Year', 'Men', '', 'Women', ''],
     ['', 'Rate', 'Number', 'Rate', 'Number'],
@@ -20,7 +20,7 @@ test('a column Number has values, unless it counts the rows', (t) => {
   t.deepEqual(proposed(table((at) => String(at + 1))).ignore, ['Men / Number', 'Women / Number']);
 });
 
-test('a column with the title of the dates is left out if it repeats them; with other dates the table is refused', (t) => {
+test('a column with the title of the dates is omitted if it repeats them; with other dates the table is refused', (t) => {
   const table = (other: (year: string) => string) => [
     ['Year', 'Imports', '', 'Year', 'Exports'],
     ...years.map((year, at) => [year, `${at}.5`, '', other(year), `${at + 40}`]),
@@ -33,7 +33,7 @@ test('a column with the title of the dates is left out if it repeats them; with 
   );
 });
 
-test('a code of a currency beside each number of a column does not make it a column of words', (t) => {
+test('a currency code next to each number does not make it a column of words', (t) => {
   const { values } = proposed([
     ['Month', 'Amount'],
     ...years.map((year, at) => [`${year}-01`, `USD ${at + 1},000.50`]),
@@ -41,7 +41,7 @@ test('a code of a currency beside each number of a column does not make it a col
   t.is(values, 'Amount');
 });
 
-test('a column that numbers the rows is left out, and its missing title is no reason to refuse the table', (t) => {
+test('a column of row numbers is omitted, and the table is not refused for its missing title', (t) => {
   const table = (title: string, number: (at: number) => string) => [
     [title, 'Year', 'Sales'],
     ...years.map((year, at) => [number(at), year, `${at}.5`]),
@@ -82,7 +82,7 @@ test('a column that numbers the rows is left out, and its missing title is no re
   );
 });
 
-test('sums of a year among its quarters are left out, and asked about; those of a quarter among its months, too', (t) => {
+test('yearly sums among quarters, and quarterly sums among months, are omitted after confirmation', (t) => {
   const across = (titles: string[]) =>
     proposed([
       ['Item', ...titles],
@@ -104,7 +104,7 @@ test('sums of a year among its quarters are left out, and asked about; those of 
   t.like(months, { ignore: ['2021-Q1', '2021'], series: { frequency: 'monthly' } });
 });
 
-test('a text that repeats the value with its bounds divides no series, and leaving it out is a guess', (t) => {
+test('a text that repeats the value with its bounds is not a dimension, and its omission is a guess', (t) => {
   const { entry, ignored } = detected([
     ['Location', 'Period', 'FactValue', 'Value'],
     ...['Chad', 'Peru'].flatMap((place, row) =>
@@ -121,7 +121,7 @@ test('a text that repeats the value with its bounds divides no series, and leavi
   t.true(entry.guessed?.includes('ignore'));
 });
 
-test('a column of codes beside the dates has no values', (t) => {
+test('a column of codes next to the dates has no values', (t) => {
   const entry = proposed([
     ['時間軸 コード', '時間軸', '全国'],
     ...years.map((year, at) => [`${year}000101`, `${year}年1月`, `${at}.5`]),

@@ -1,12 +1,12 @@
-// Finds numbers beside the dates that are years near to them, as the end of a span, or numbers of weeks: they are no values.
+// Finds columns of numbers that are not values but years close to the dates, such as the end of a span, or week numbers.
 import { entryAt } from '../../../kernel/entries.ts';
 import { isDateTitle, saysOfDates } from '../../cells/dates/date-column-titles.ts';
 
 const yearText = /(?<!\d)(?:1[5-9]|2[01])\d{2}(?!\d)/;
-/** How far a year may be from that of its row: with a title of dates, and without one. */
+/** How far a year may be from the year of its row: with a title for dates, and without one. */
 const [titledMost, untitledMost] = [100, 10];
 
-/** @param columns those that may be. @param dates the columns of dates. @param rows those of data. */
+/** @param columns the candidates. @param dates the columns of dates. @param rows the rows of data. */
 export function columnsLikeDates(
   columns: readonly number[],
   titles: readonly string[],

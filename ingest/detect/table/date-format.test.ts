@@ -1,7 +1,7 @@
 import test from 'ava';
 import { detectDates } from './date-format.ts';
 
-test('years that a program wrote as decimals are years, unless there are quarters among them', (t) => {
+test('years that a program has written as decimals are years, unless there are quarters among them', (t) => {
   t.is(detectDates(['2008.0', '2009.0', '2010.0'], { allowsNumbers: true })?.kind, 'year');
   t.is(detectDates(['2008.0', '2008.25', '2008.5'], { allowsNumbers: true })?.kind, 'quarter');
 });
@@ -20,7 +20,7 @@ test('a day above 12 or regular steps decide which part is the month; otherwise 
   t.is(detectDates(['12', '13', '14']), null);
 });
 
-test('numbers that are dates in one way only are read in that way: parts of a year, lost noughts, seconds', (t) => {
+test('numbers with only one reading as dates are read that way: parts of a year, lost zeros, seconds', (t) => {
   const formOf = (texts: string[], isTitles = false) => {
     const found = detectDates(texts, { allowsNumbers: true, isTitles });
     return [found?.style.format, found?.kind, found?.isSure];

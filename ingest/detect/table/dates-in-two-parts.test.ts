@@ -23,7 +23,7 @@ const monthNames = [
   'December',
 ];
 
-test('months and quarters in a column beside that of the years are parts of the dates', (t) => {
+test('months and quarters in a column next to that of the years are parts of the dates', (t) => {
   const table = (title: string, parts: readonly string[], countries = ['Chad', 'Peru']) => [
     ['Country', 'Year', title, 'Value'],
     ...countries.flatMap((country) =>
@@ -60,7 +60,7 @@ test('months and quarters in a column beside that of the years are parts of the 
   );
 });
 
-test('years, months and days in three columns are the days', (t) => {
+test('years, months and days in three columns form the dates', (t) => {
   const days = Array.from({ length: 40 }, (_, at) => new Date(Date.UTC(2024, 0, 1 + at)));
   const rows = days.map((day, at) => [
     ...[day.getUTCFullYear(), day.getUTCMonth() + 1, day.getUTCDate()].map(String),
@@ -75,7 +75,7 @@ test('years, months and days in three columns are the days', (t) => {
   t.is(entry.series?.frequency, 'daily');
 });
 
-test('months and quarters as titles beside a column of years are parts of the dates; what sums the year up is left out, and that is a guess', (t) => {
+test('months and quarters as titles next to a column of years are parts of the dates; omitting the sum of the year is a guess', (t) => {
   const rows = (titles: readonly string[]) =>
     twoYears.map((year, row) => [year, ...titles.map((_, at) => `${row}${at}.5`)]);
   for (const [titles, format, frequency] of [
@@ -98,7 +98,7 @@ test('months and quarters as titles beside a column of years are parts of the da
   );
 });
 
-test('a year that is only in the first row of its months is repeated, and a month is one though its name sums up a year elsewhere', (t) => {
+test('a year stated only in the first row of its months is repeated; a month counts even if its name means a yearly sum elsewhere', (t) => {
   const rows = twoYears.flatMap((year) =>
     monthNames.map((name, at) => [at === 0 ? year : '', name.toUpperCase(), `${at}.5`]),
   );
@@ -112,7 +112,7 @@ test('a year that is only in the first row of its months is repeated, and a mont
   t.deepEqual([entry.date, entry.leave_out], [{ column: ['Leto', 'Mesec'], language: 'sl' }, undefined]);
 });
 
-test('months, quarters and years in one column are a series of each frequency; a few sums are left out', (t) => {
+test('months, quarters and years in one column form a series of each frequency; a few sums are omitted', (t) => {
   const kinds: [string, number][] = [];
   for (const year of ['2021', '2022', '2023']) {
     kinds.push([year, 1]);
@@ -143,7 +143,7 @@ test('months, quarters and years in one column are a series of each frequency; a
   t.deepEqual([few.leave_out, few.series?.frequency], [{ Date: ['2022'] }, 'monthly']);
 });
 
-test('a title that is a month in one language and an average in another is what its neighbours make it', (t) => {
+test('a title that is a month in one language and an average in another is read like its neighbours', (t) => {
   const across = (titles: readonly string[]) =>
     proposed([
       ['Year', ...titles],
@@ -155,7 +155,7 @@ test('a title that is a month in one language and an average in another is what 
   t.like(across(averaged), { date: { across: 'columns', language: undefined }, ignore: ['avg'] });
 });
 
-test('parts of fiscal years in the titles are refused: their calendar years are not stated', (t) => {
+test('parts of fiscal years in the titles are refused, as their calendar years are not stated', (t) => {
   const titles = ['Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec', 'Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun'];
   for (const parts of [titles, ['Q1', 'Q2', 'Q3', 'Q4']]) {
     const rows = ['2020/21', '2021/22', '2022/23'].map((year) => [year, ...parts.map((_, at) => `${at}.5`)]);

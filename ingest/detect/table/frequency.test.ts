@@ -4,7 +4,7 @@ import { detectFrequency } from './frequency.ts';
 
 const stepOf = { monthly: 1, quarterly: 3, semiannual: 6, annual: 12 } as const;
 
-test('the frequency of regular dates is found, whatever day represents the period', (t) => {
+test('the frequency of regular dates is detected, whatever day represents the period', (t) => {
   fc.assert(
     fc.property(
       fc.constantFrom('monthly', 'quarterly', 'semiannual', 'annual'),

@@ -120,7 +120,7 @@ function byGapsOfMonths(sorted: readonly DatedText[], why: string): FrequencyFou
   };
 }
 
-/** What each value of a frequency is for. */
+/** The period that a value of each frequency covers. */
 export const periodOf: Readonly<Partial<Record<Frequency, string>>> = {
   monthly: 'month',
   quarterly: 'quarter',
@@ -129,8 +129,8 @@ export const periodOf: Readonly<Partial<Record<Frequency, string>>> = {
 };
 
 /**
- * The frequency of the dates at which a series of a table has values, if it is lower than that of the table; else null. Most values follow the one
- * before at its distance, and none is between.
+ * The frequency of the dates at which a series has values, if it is lower than that of the table; otherwise null. Most values must be exactly one
+ * period after the previous one, and all others a whole number of periods.
  */
 export function lowerFrequency(spans: readonly DatedText[], table: string): Frequency | null {
   const own = monthsOf.find(([frequency]) => frequency === table)?.[1];

@@ -1,4 +1,4 @@
-// The lines that offices put above each column.
+// The lines that statistical offices put above each column.
 import test from 'ava';
 import { propose } from '../propose.ts';
 
@@ -38,7 +38,7 @@ test('the units of the Bundesbank, the Banque de France and the Banco de México
   t.is(mexico?.unit, '{line 4}');
 });
 
-test('of several lines of words without a known label, none is that of the units', (t) => {
+test('of several lines of words without a known label, none is used for the units', (t) => {
   const head = [
     ['Month', 'Wheat', 'Maize'],
     ['', 'USD', 'EUR'],

@@ -1,4 +1,4 @@
-// Where tables of offices have their dates.
+// The places of dates in the tables of statistical offices.
 import test from 'ava';
 import { propose } from '../propose.ts';
 
@@ -12,7 +12,7 @@ function proposed(rows: string[][]) {
 const monthNames = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 const years = [2019, 2020, 2021];
 
-test('a column of the FAO for each year has its flag beside it, and a note', (t) => {
+test('a column of the FAO for each year has its flag and note next to it', (t) => {
   const named = (ends: readonly string[]) => years.flatMap((year) => ends.map((end) => `Y${year}${end}`));
   const rows = (cells: readonly string[]) =>
     ['Kenya', 'Peru'].map((area, at) => [
@@ -45,7 +45,7 @@ test('a column of the FAO for each year has its flag beside it, and a note', (t)
   t.deepEqual([bare.entry.date, bare.entry.status], [{ across: 'columns' }, undefined]);
 });
 
-test('moving quarters, one a month, are refused by what they are', (t) => {
+test('moving quarters, one per month, are refused by name', (t) => {
   const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
   const moving = months.map(
     (month, at) => [month, months[(at + 2) % 12] ?? '', at < 10 ? 2020 : 2021] as const,
@@ -74,7 +74,7 @@ test('moving quarters, one a month, are refused by what they are', (t) => {
 
 const twoYears = ['2019', '2020'].flatMap((year) => monthNames.map((month) => [year, month] as const));
 
-test('a year only at the first of its months, or in a line above them, is that of all', (t) => {
+test('a year stated only at its first month, or in a line above, applies to all its months', (t) => {
   const value = (_: unknown, at: number) => `${100 + at}.5`;
   const before = twoYears.map(([year, month], at) => [
     month === 'Jan' ? `${year} Jan` : month,
@@ -105,7 +105,7 @@ test('a year only at the first of its months, or in a line above them, is that o
   t.is(quarterly.entry.series?.frequency, 'quarterly');
 });
 
-test('a month that is not in order behind the one before it, and has no year, refuses the table', (t) => {
+test('a month without a year that does not follow the previous one refuses the table', (t) => {
   const rows = twoYears.map(([year, month], at) => [at === 0 ? `${year} Jan` : month, `${100 + at}.5`]);
   t.regex(
     proposed([['Month', 'CPI'], ...rows]).entry.skip ?? '',
@@ -113,7 +113,7 @@ test('a month that is not in order behind the one before it, and has no year, re
   );
 });
 
-test('a year only in the title of the first of its months is that of the titles to its right', (t) => {
+test('a year stated only in the title of its first month applies to the titles to the right', (t) => {
   for (const titles of [
     twoYears.map(([year, month]) => (month === 'Jan' ? `${year} Jan` : month)),
     twoYears.map(([year, month]) => (month === 'Jan' ? `Jan ${year}` : month)),
@@ -125,7 +125,7 @@ test('a year only in the title of the first of its months is that of the titles 
   }
 });
 
-test('months whose year is only in a line above the table are refused with that line', (t) => {
+test('months whose year is only in a line above the table are refused, and the line is named', (t) => {
   const values = monthNames.map((_, at) => `${100 + at}.5`);
   for (const rows of [
     [['Exports 2023'], ['Month', 'Value'], ...monthNames.map((month, at) => [month, values[at] ?? ''])],

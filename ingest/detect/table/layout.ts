@@ -40,7 +40,7 @@ export type TableDates =
       found: DatesFound;
       /** Whether an empty cell repeats the one above it. */
       isFilled: boolean;
-      /** Texts of the column of parts that are not a part of a year, such as `M13` and `Annual`. */
+      /** Texts in the column of months or quarters that are neither, such as `M13` and `Annual`. */
       others: string[];
     }
   | {

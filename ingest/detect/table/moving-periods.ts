@@ -12,7 +12,7 @@ const before = new RegExp(String.raw`^(\d{4})[\s:]+${month}${sign}${month}\.?$`,
 const columnsMost = 20;
 const periodsLeast = 3;
 
-/** The number of its first month, counted from the year 0, and how many months the text covers; null if it is no range of months. */
+/** The number of its first month, counted from year 0, and the number of months covered; null if the text is not a range of months. */
 function monthsIn(text: string): { first: number; count: number } | null {
   const [, from = '', ownYear, to = '', lastYear = ''] = behind.exec(text) ?? [];
   const [, year = '', start = '', end = ''] = before.exec(text) ?? [];
@@ -28,7 +28,7 @@ function monthsIn(text: string): { first: number; count: number } | null {
   return null;
 }
 
-/** Why a column or a line of periods that overlap is not read, or null. */
+/** Why a column or a line is refused because its periods overlap; null if they do not. */
 export function movingPeriods(rows: readonly string[][]): string | null {
   const width = Math.min(columnsMost, widthOf(rows));
   const columns = Array.from({ length: width }, (_, at) => distinctIn(rows.slice(0, profiledRows), at));

@@ -7,7 +7,7 @@ const marksOf = (texts: string[]) => {
   return [decimal.value, thousands?.value ?? null, thousands?.isSure ?? null];
 };
 
-test('the numbers with one reading decide the decimal mark and the separator of digits', (t) => {
+test('numbers with only one reading decide the decimal mark and the digit separator', (t) => {
   t.deepEqual(marksOf(['1.5', '1.234']), ['.', null, null]);
   t.deepEqual(marksOf(['1,5', '1.234']), [',', '.', true]);
   t.deepEqual(marksOf(['1,234.5', '12']), ['.', ',', true]);
@@ -20,7 +20,7 @@ test('the numbers with one reading decide the decimal mark and the separator of 
   t.deepEqual(marksOf(['\u22121,5', '\u22121.234']), [',', '.', true], 'a typeset minus');
 });
 
-test('flags after numbers and marks of missing ones are found, and taken off as found', (t) => {
+test('flags after numbers and marks of missing numbers are detected and removed', (t) => {
   const { flags, missing } = detectNumbers(['131,0 p', '12 e', '5', ':', ': c', '7.5%', '(p)', '3(r)'], ',');
   t.deepEqual(flags?.value, { p: 'p', e: 'e', c: 'c', '%': null, '(p)': 'p', '(r)': 'r' });
   t.deepEqual(missing?.value, [':']);
@@ -34,7 +34,7 @@ test('flags after numbers and marks of missing ones are found, and taken off as 
   t.is(read('stop'), undefined, 'a word that ends in a flag is a bad cell, and stays one');
 });
 
-test('a number such as -999 is taken as missing where no other is near it, and that is asked', (t) => {
+test('a number such as -999 is read as missing if no other number is near it, after confirmation', (t) => {
   const missing = (...texts: string[]) => detectNumbers(texts, ',').missing;
   t.like(missing('1.5', '-999', '20', '-999'), { value: ['-999'], isSure: false });
   t.like(missing('-12', '-9999.0', '40'), { value: ['-9999.0'], isSure: false });

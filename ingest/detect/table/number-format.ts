@@ -232,9 +232,8 @@ function marksOf(
   const [repeatedPoint, repeatedComma] = [isRepeated('.'), isRepeated(',')];
   if (repeatedPoint !== undefined)
     return { decimal: sure(',', 'no number has decimals'), thousands: grouping('.', repeatedPoint, true) };
-  // Where commas delimit cells the point is the decimal mark, unless the words of the table are of a language with a decimal comma: such
-  // files usually are delimited by semicolons. A number of four digits without a point shows that points are not used for grouping.
-  // mostly delimited by semicolons. A number of four digits without a point shows that points are not used for grouping.
+  // Where commas delimit cells, the point is the decimal mark, unless the words of the table are of a language with a decimal comma: files in such
+  // languages are usually delimited by semicolons. A number of four digits without a point shows that points are not used for grouping.
   if (
     (delimiter !== ',' || hasCommaLanguage) &&
     point.group !== undefined &&

@@ -19,7 +19,7 @@ export interface FactsFault {
 
 /** The new facts of a series. */
 export interface FactsOfRow {
-  /** Of a request: the number of the row. */
+  /** The line of the file; in a request, the number of the row. */
   line: number;
   /** The id as given. */
   id: string;

@@ -2,7 +2,7 @@
 import type { FactsFile } from './facts-file.ts';
 import { factColumns, invalidFact, readFact, unknownFact } from './set.ts';
 
-/** As the lists of series have it; null and an empty text clear the fact. */
+/** In the format of the lists of series; null and an empty text clear the fact. */
 export type GivenFact = string | number | readonly string[] | null;
 
 export interface GivenFacts {
@@ -10,7 +10,7 @@ export interface GivenFacts {
   facts: Readonly<Record<string, GivenFact>>;
 }
 
-/** The rows as those of a file are read; their lines are their numbers in the request. */
+/** The rows, parsed like those of a file; the line of a row is its number in the request. */
 export function readFactsRequest(given: readonly GivenFacts[]): FactsFile {
   const read: FactsFile = { rows: [], faults: [] };
   const ids = new Set<string>();
@@ -39,7 +39,7 @@ function readValues({ faults }: FactsFile, { line, id, facts }: GivenFacts & { l
   return values;
 }
 
-/** As a cell of a file has it. */
+/** The text of a fact in the format of a cell in a file. */
 function textOf(given: GivenFact): string {
   if (given === null) return '';
   return typeof given === 'string' || typeof given === 'number' ? String(given) : given.join(';');

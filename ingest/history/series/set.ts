@@ -75,7 +75,7 @@ export const factNames = factColumns.map(({ name }) => name).join(', ');
 export const unknownFact = (name: string): string =>
   `"${name}" is not a fact of a series, which has ${factNames}.`;
 
-/** Of a text in a message. */
+/** The longest text quoted in a message. */
 const quotedMax = 60;
 
 /** @param text of the fact; a long one is shortened. */

@@ -25,9 +25,9 @@ export interface LongInput extends Omit<LoadInput, 'rejects'> {
 /** For a file that is already in long form. */
 export const asLong = (input: LoadInput): LongInput => ({ ...input, lineOf: (line) => line });
 
-/** A column beside the date. */
+/** A column other than the date. */
 export interface WideColumn {
-  /** Of the series or the fund. */
+  /** The name of the series or the fund. */
   name: string;
   title: string;
   index: number;

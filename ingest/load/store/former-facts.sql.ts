@@ -1,9 +1,9 @@
-// Stores the former facts of changed series, for keys that are pinned to a day before the change.
+// Stores the former facts of changed series, for keys pinned to a day before the change.
 
-/** The facts that are kept: the row of data.series, or all rows of a series in another table. */
+/** The kinds of facts that are stored: the row of data.series, or all rows of a series in another table. */
 export type KindOfFacts = 'series' | 'aliases' | 'labels' | 'notes';
 
-/** What the loads of points keep up is computed from the points instead. */
+/** Columns that loads of points maintain are not stored: they are computed from the points. */
 const computed = `'{series_no,dimensions,first_date,last_date,observation_count,last_updated,data_version,row_version,created_at,updated_at}'::text[]`;
 const rowsOf = (table: string): string =>
   `(select coalesce(jsonb_agg(to_jsonb(r) - 'series_no'), '[]') from ${table} r where r.series_no = s.series_no)`;
@@ -15,8 +15,8 @@ const contents: Readonly<Record<KindOfFacts, string>> = {
 };
 
 /**
- * An insertion of the facts as the statement found them. In a statement that changes them, that is before the change. Of several changes on a day
- * the first keeps the facts.
+ * An insertion of the facts as they are before the statement. Within a statement that changes them, these are the former facts. Of several changes on
+ * a day, only the first stores the facts.
  * @param seriesNos SQL for the numbers of the series. @param change SQL for the number of the load that changes them; or for the day of a merge.
  */
 export const keepFormer = (

@@ -228,9 +228,8 @@ export async function storeChanges(on: Transaction, load: LoadRow): Promise<void
      where (c.old_ends_on is null or c.old_ends_on = 'infinity') and ${begun} and o.superseded_on = 'infinity'`,
     [load.vintage, load.loadNo],
   );
-  // A row that has ended keeps the load that ended it: readers pinned to an earlier load see it as open. There may also be rows that ended
-  // on the day on which they began.
-  // ended on the day on which they began.
+  // A row that has ended keeps the load that ended it: readers pinned to an earlier load see it as open. There may also be rows that ended on the day
+  // on which they began.
   await on.query(
     `update data.observations o set superseded_on = $1
      from load_changes c

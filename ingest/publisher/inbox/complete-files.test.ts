@@ -8,7 +8,7 @@ const file = (name: string, changes: Partial<WaitingFile> = {}): WaitingFile => 
 });
 const namesOf = (files: readonly WaitingFile[]) => files.map(({ name }) => name);
 
-test('a file is complete once it has stayed the same for so long, and not before', (t) => {
+test('a file is complete once it has been unchanged for long enough, and not before', (t) => {
   const sightings = new Sightings();
   t.deepEqual(sightings.note([file('a')], 0), []);
   t.deepEqual(sightings.note([file('a')], stillMs - 1), []);
@@ -20,7 +20,7 @@ for (const [what, change] of Object.entries<Partial<WaitingFile>>({
   'was written to at the same length': { mtimeNs: 1_001n },
   'was replaced by one of the same length and time': { inode: 2n },
 }))
-  test(`a file that ${what} begins anew`, (t) => {
+  test(`a file that ${what} starts waiting again`, (t) => {
     const sightings = new Sightings();
     sightings.note([file('a'), file('b')], 0);
     t.deepEqual(namesOf(sightings.note([file('a', change), file('b')], stillMs)), ['b']);
@@ -28,7 +28,7 @@ for (const [what, change] of Object.entries<Partial<WaitingFile>>({
     t.is(sightings.firstMs('a'), 0, 'it waits since it was first seen');
   });
 
-test('a file that was gone is seen for the first time when it is there again', (t) => {
+test('a file that was gone counts as new when it reappears', (t) => {
   const sightings = new Sightings();
   sightings.note([file('a')], 0);
   sightings.note([], 1_000);
@@ -37,7 +37,7 @@ test('a file that was gone is seen for the first time when it is there again', (
   t.is(sightings.firstMs('a'), stillMs);
 });
 
-test('a file seen before the clock was set back is not complete too early', (t) => {
+test('a file seen before the clock was set back is not regarded as complete too early', (t) => {
   const sightings = new Sightings();
   sightings.note([file('a')], 100_000);
   t.deepEqual(sightings.note([file('a')], 50_000), []);

@@ -1,4 +1,4 @@
-// The watched folder on disk: its content, and the way of a file through `.taken/` to `done/` or `rejected/`, by renames alone. Nothing is
+// The watched folder on disk: its content, and the path of a file through `.taken/` to `done/` or `rejected/`, by renames alone. Nothing is
 // ever overwritten, and a file that is being processed cannot be replaced by another one.
 import { createHash, randomUUID, type Hash } from 'node:crypto';
 import { constants, type BigIntStats } from 'node:fs';

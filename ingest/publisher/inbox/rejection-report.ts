@@ -23,7 +23,7 @@ export interface Rejection {
   appendix?: string;
 }
 
-/** A file that cannot be loaded as it is. */
+/** A file that cannot be loaded in its present form. */
 export function refusal(failure: IngestFailure, taken: TakenFile): Rejection {
   const [reason = '', ...further] = failure.message.replaceAll(taken.file, taken.name).split('\n');
   const { rejects, rowsRejected } = failure;

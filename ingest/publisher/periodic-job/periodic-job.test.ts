@@ -2,7 +2,7 @@ import test from 'ava';
 import { createLog } from '../../../kernel/log/log.ts';
 import { run } from './periodic-job.ts';
 
-test('a look that fails is followed by another, and a fault is logged once until a look succeeds', async (t) => {
+test('a failed run is followed by another, and an error is logged once until a run succeeds', async (t) => {
   const lines: string[] = [];
   const log = createLog('publisher', 'info', { write: (line: string) => void lines.push(line) });
   const looks = ['away', 'away', '', 'away', 'other'];

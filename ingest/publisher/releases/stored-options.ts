@@ -34,7 +34,7 @@ const schema = z.strictObject({
 });
 export type StoredOptions = z.output<typeof schema>;
 
-/** The options that every load gets anew: its input, its callbacks and its clock. */
+/** The options that are not stored but set for every load: its input, its callbacks and its clock. */
 type GivenAnew =
   | ('dataset' | 'input' | 'sourceName' | 'resource' | 'isRelease')
   | ('dryRun' | 'noGateway' | 'today' | 'clock')

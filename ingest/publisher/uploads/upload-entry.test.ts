@@ -1,4 +1,4 @@
-// The entry by which a table of an upload is published: given facts win, and no guess is left to confirm.
+// The entry by which a table of an upload is published: given facts take precedence, and no guess remains to be confirmed.
 import test from 'ava';
 import { IngestFailure } from '../../failure.ts';
 import { entryOf } from './upload-entry.ts';
@@ -14,7 +14,7 @@ columns:
 guessed: [series.unit]
 `;
 
-test('a fact that is given wins over that of all series and of single columns; the others stay', (t) => {
+test('a given fact overrides those of all series and of single columns; other facts are unchanged', (t) => {
   const entry = entryOf(yaml, { name: 'prices-2024.csv', facts: { unit: 'Percent', source: 'Tests' } });
   t.deepEqual(entry.series, { id: 'P.{column}', unit: 'Percent', frequency: 'monthly', source: 'Tests' });
   t.deepEqual(entry.columns, { Rice: { id: 'RICE', name: 'Rice' } });
@@ -24,7 +24,7 @@ test('a fact that is given wins over that of all series and of single columns; t
   t.like(series, { unit: 'Index' });
 });
 
-test('an entry that is for other files, or leaves the table out, is refused', (t) => {
+test('an entry that is for other files, or skips the table, is refused', (t) => {
   for (const [text, why] of [
     [
       yaml.replace('prices-*.csv', '[other.csv, more/prices-*.csv]'),

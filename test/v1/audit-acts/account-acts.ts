@@ -1,4 +1,4 @@
-// What leaves a row of the audit log of the account, its e-mail address and its password: each way to do it, and what its row must contain.
+// The audited actions on the account, its e-mail address and its password: each way to perform them, and the expected row of the audit log.
 import type { ExecutionContext } from 'ava';
 import type { Action } from '../../../accounts-api/models/audit-event.ts';
 import { createAccount, setPlan } from '../../../accounts-api/operator/operator.ts';

@@ -1,4 +1,4 @@
-// The service whose changes of accounts are audited in tests, with its holders, operators and customers, and what the rows of changes contain.
+// The service for the audit tests, with its holders, operators and customers, and the expected content of audit rows.
 import type { ExecutionContext } from 'ava';
 import { openJobs } from '../../../accounts-api/jobs.ts';
 import { startAccountsService, type Answer } from '../../services/accounts-service.ts';
@@ -36,7 +36,7 @@ export interface Expected {
   subject: string;
   detail: object;
 }
-/** Does one thing that leaves a row of the action. @returns what the row must say. */
+/** Performs an audited action. @returns the expected row. */
 export type Act = (t: ExecutionContext) => Promise<Expected>;
 
 export const operator = { kind: 'operator', id: null } as const;
@@ -52,7 +52,7 @@ export function done(t: ExecutionContext, answer: Answer): Record<string, unknow
   return answer.body === '' ? {} : (answer.body as { data: Record<string, unknown> }).data;
 }
 
-/** What a row about the account itself says. */
+/** The expected row about the account itself. */
 export const ofAccount = (
   { accountId }: { accountId: string },
   actor: Expected['actor'],
@@ -64,7 +64,7 @@ export const ofAccount = (
   detail,
 });
 
-/** The session that an answer signs somebody in to. */
+/** The session opened by an answer. */
 export const sessionOf = (answer: Record<string, unknown>) =>
   String(answer['session_token']).split('.')[0] ?? '';
 
@@ -72,7 +72,7 @@ export const accountIdOf = async (email: string) =>
   (await service.deps.db.accounts.findOne({ where: { email } }))?.id ?? '';
 
 let people = 0;
-/** Somebody at Google whose mailbox Google runs. */
+/** A Google user whose mailbox is operated by Google. */
 export const googlePerson = (email = `audited-${(people += 1)}@gmail.com`) => ({
   sub: `sub of ${email}`,
   email,

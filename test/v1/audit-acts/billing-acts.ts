@@ -1,4 +1,4 @@
-// What leaves a row of the audit log of subscriptions, payments and purchases: each way to do it, and what its row must contain.
+// The audited actions on subscriptions, payments and purchases: each way to perform them, and the expected row of the audit log.
 import { instantText } from '../../../kernel/clock.ts';
 import type { ExecutionContext } from 'ava';
 import { newId } from '../../../accounts-api/ids.ts';
@@ -43,7 +43,7 @@ const fetchAgain = async (customer: string) => {
   await syncDue(billingDeps);
 };
 
-/** Has a holder take a purchase for the same mailbox. @returns the account that it was. */
+/** Lets a holder claim a purchase for the same mailbox. @returns the account of the purchase. */
 const takeOne = async (t: ExecutionContext, holder: Holder) => {
   const id = newId('acct');
   const { email } = holder;

@@ -1,4 +1,4 @@
-// What leaves a row of the audit log of API keys: each way to do it, and what its row must contain.
+// The audited actions on API keys: each way to perform them, and the expected row of the audit log.
 import type { ExecutionContext } from 'ava';
 import type { Action } from '../../../accounts-api/models/audit-event.ts';
 import { createKey, revokeKey, rotateKey } from '../../../accounts-api/operator/operator.ts';
@@ -15,7 +15,7 @@ import {
   done,
 } from './audited.ts';
 
-/** What a row about a key says. */
+/** The expected row about a key. */
 const ofKey = (
   { accountId }: { accountId: string },
   actor: Expected['actor'],
@@ -36,7 +36,7 @@ async function rotatedKey(t: ExecutionContext) {
   return { holder, old, rotated };
 }
 
-/** What a key may do that was given nothing else. */
+/** The default access of a key. */
 const unbound = { scopes: ['data', 'read', 'manage'], addresses: null };
 
 const keyIn = (data: Record<string, unknown>) => ({

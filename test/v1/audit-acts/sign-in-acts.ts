@@ -1,4 +1,4 @@
-// What leaves a row of the audit log of sessions and of the ways to sign in: each way to do it, and what its row must contain.
+// The audited actions on sessions and sign-in methods: each way to perform them, and the expected row of the audit log.
 import type { ExecutionContext } from 'ava';
 import type { Action } from '../../../accounts-api/models/audit-event.ts';
 import { createAccount } from '../../../accounts-api/operator/operator.ts';
@@ -32,7 +32,7 @@ import {
 
 const passkeys = passkeysOf(service);
 
-/** What the row of a new session says: the session is who acts and what is made. */
+/** The expected row of a new session, which is both the actor and the subject. */
 const ofNewSession = ({ accountId, sessionId }: Pick<Holder, 'accountId' | 'sessionId'>, how: string) => ({
   accountId,
   actor: bySession({ sessionId }),
@@ -47,14 +47,14 @@ const logIn = async (t: ExecutionContext) => {
   return { accountId, sessionId };
 };
 
-/** Sets a second factor up. @returns the recovery codes. */
+/** Sets up a second factor. @returns the recovery codes. */
 const enrol = async (t: ExecutionContext, holder: Holder): Promise<string[]> => {
   const { recoveryCodes } = await enrolHolder(service, holder, { password, headers });
   t.is(recoveryCodes.length, 10);
   return recoveryCodes;
 };
 
-/** Whom and what a row about a passkey names. */
+/** The actor and the subject of a row about a passkey. */
 const ofPasskey = ({ accountId }: Holder, actor: Expected['actor'], subject: string) => ({
   accountId,
   actor,

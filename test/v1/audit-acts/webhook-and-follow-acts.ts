@@ -1,4 +1,4 @@
-// What leaves a row of the audit log of webhooks and follows: each way to do it, and what its row must contain.
+// The audited actions on webhooks and follows: each way to perform them, and the expected row of the audit log.
 import type { ExecutionContext } from 'ava';
 import type { Action } from '../../../accounts-api/models/audit-event.ts';
 import type { Client } from '../../services/accounts-service.ts';

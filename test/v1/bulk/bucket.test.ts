@@ -1,4 +1,4 @@
-// The guarantees of bulk files, kept in a bucket, and what a store of S3 can do wrong.
+// The guarantees of bulk files in a bucket, and the possible faults of an S3 store.
 import { createHash, randomBytes } from 'node:crypto';
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -18,7 +18,7 @@ const clock = { now: () => new Date('2026-06-15T12:00:00Z') };
 const large = randomBytes(20 * 1024 * 1024);
 const name = 'observations.current.999.parquet';
 
-/** A manifest of the large file, which is put in its place. */
+/** Replaces the manifest by one of the large file. */
 async function putLarge(): Promise<void> {
   const file = path.join(mkdtempSync(path.join(tmpdir(), 'almanac-test-')), name);
   writeFileSync(file, large);
@@ -72,7 +72,7 @@ test.serial('a file of several parts arrives whole, and in ranges', async (t) =>
   t.true(range.bytes.equals(large.subarray(16_777_210, 16_777_226)));
 });
 
-test.serial('a file that is not as its manifest says is 503, and one that is gone is 404', async (t) => {
+test.serial('a file that does not match its manifest is 503, and a missing one is 404', async (t) => {
   const file = path.join(mkdtempSync(path.join(tmpdir(), 'almanac-test-')), name);
   writeFileSync(file, large.subarray(1));
   await store.put(name, file);
@@ -85,7 +85,7 @@ test.serial('a file that is not as its manifest says is 503, and one that is gon
 });
 
 test.serial(
-  'a store that goes away cuts the answer under way, and is 503 until it is back; the next answer is whole',
+  'a store that becomes unavailable cuts the answer in flight and is 503 until it is back; the next answer is complete',
   async (t) => {
     const proxy = await startProxy(Number(new URL(bucket.endpoint).port));
     t.teardown(() => proxy.close());

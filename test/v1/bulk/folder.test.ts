@@ -1,2 +1,2 @@
-// The guarantees of bulk files, kept in a folder.
+// The guarantees of bulk files in a folder.
 import './guarantees.ts';

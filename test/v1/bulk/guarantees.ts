@@ -1,5 +1,5 @@
-// The bulk files by the API, wherever they are kept: they have what /v1 says, nothing that is not public, and nothing that was taken back; ranges
-// are those of the file.
+// The bulk files by the API, in any store: they equal the answers of /v1, contain nothing that is not public and nothing that was retracted, and
+// ranges are parts of the file.
 import { createHash } from 'node:crypto';
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -113,7 +113,7 @@ const revised = [
   'RATES,2026-01-03,12345678901234567890.5,,buy,x,c',
 ];
 
-test.serial('every value of the files is that of /v1, newest and as of each vintage', async (t) => {
+test.serial('every value of the files equals that of /v1, newest and as of each vintage', async (t) => {
   await loaded(first, '2026-02-01', 'Bank');
   await loaded(revised, '2026-02-02', 'Bank', true);
   await loaded(
@@ -170,10 +170,10 @@ test.serial('every value of the files is that of /v1, newest and as of each vint
   ]);
 });
 
-/** A cell with a comma, as CSV has it. */
+/** A cell with a comma, as in CSV. */
 const quoted = (line: string) => line.replace('a,b', '"a,b"');
 
-test.serial('a file states its load, and has groups of rows with their bounds', async (t) => {
+test.serial('a file names its load, and has row groups with their bounds', async (t) => {
   const [file] = await listed('?kind=current&source=Bank');
   const { bytes } = await got(file?.name ?? '');
   const metadata = parquetMetadata(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length));
@@ -245,7 +245,7 @@ test.serial('the files need the feature of the plan, and names are those of the 
 });
 
 test.serial(
-  'a file has nothing under embargo before its instant, and has it with the write after it',
+  'a file contains nothing under embargo before its instant, and contains it after the next write',
   async (t) => {
     const release = ['series_id,date,value', 'CPI,2026-01-03,777'];
     await releasing.accept(release, `${today}T13:00:00Z`);
@@ -289,7 +289,7 @@ test.serial(
     });
     const killing = new AbortController();
     await database.transaction(async (on) => {
-      await on.query('lock table data.observations in access exclusive mode'); // the write begins its files, and waits
+      await on.query('lock table data.observations in access exclusive mode'); // the write begins its files and then waits
       const writing = children.run(
         'write-bulk',
         { place, keepDays: 7, daysMax: 10, seriesTimeZone: 'UTC' },
@@ -314,7 +314,7 @@ test.serial(
 );
 
 test.serial(
-  'what was retracted is served by nobody from that moment on, and leaves with its old files',
+  'retracted data is no longer served from that moment on, and is deleted with its old files',
   async (t) => {
     const load = await loaded(
       ['series_id,date,value', 'CPI,2026-01-04,666'],

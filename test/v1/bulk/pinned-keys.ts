@@ -1,8 +1,8 @@
-// Keys that are pinned to a day, as rows: for tests of services that know no accounts.
+// Keys that are pinned to a day, as rows, for tests of services without accounts-api.
 import { randomBytes } from 'node:crypto';
 import type pg from 'pg';
 
-/** @param key.account a letter. @param key.at how long ago the key was made. @returns its id. */
+/** @param key.account a letter. @param key.at how long ago the key was created. @returns its id. */
 export async function addPinnedKey(
   pool: pg.Pool,
   { account, day, at = '0 days' }: { account: string; day: string; at?: string },

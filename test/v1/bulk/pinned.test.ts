@@ -1,5 +1,5 @@
-// Bulk files for keys that are pinned to a day: which days have files, who can read them, and what happens to them when the past changes. That they
-// are right is in test/as-of/bulk-oracle.test.ts.
+// Bulk files for keys that are pinned to a day: which days have files, who can read them, and what happens to them when the past changes. Their
+// content is tested in test/as-of/bulk-oracle.test.ts.
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -46,7 +46,7 @@ async function valuesOf(name: string, identity = proAccount): Promise<unknown[] 
 const accounts = ['a', 'b', 'c'];
 
 test.serial(
-  'each account has its first day before any has its second; ended and unused keys have none',
+  'every account gets its first day before any gets its second; ended and unused keys get none',
   async (t) => {
     await addPinnedKey(service.pool, { account: 'a', day: '2026-03-01', at: '3 days' });
     await addPinnedKey(service.pool, { account: 'a', day: '2026-03-02', at: '2 days' });
@@ -71,7 +71,7 @@ test.serial(
   },
 );
 
-test.serial('a key reads the files of its day alone', async (t) => {
+test.serial('a key reads only the files of its day', async (t) => {
   for (const account of accounts) await addPinnedKey(service.pool, { account, day: '2026-02-01' });
   await load('RATES,2026-01-01,1', '2026-02-01');
   await load('RATES,2026-01-01,2', '2026-02-02');
@@ -85,7 +85,7 @@ test.serial('a key reads the files of its day alone', async (t) => {
   t.is(await valuesOf(ofAll, pinnedTo('2026-02-01')), 404);
 });
 
-test.serial('a load of after the day leaves its files, and one of before it replaces them', async (t) => {
+test.serial('a load after the day does not change its files, and one before it replaces them', async (t) => {
   await load('RATES,2026-01-02,3', '2026-02-03');
   t.is(await write(), 4, 'those of now');
   const [, before = ''] = namesOf(await listed(pinnedTo('2026-02-01')));
@@ -115,7 +115,7 @@ test.serial(
   },
 );
 
-test.serial('what is erased leaves the files of all days', async (t) => {
+test.serial('erased data is removed from the files of all days', async (t) => {
   const [row] = await database.query<{ load: number }>('select max(load_no) as load from data.loads');
   const [, before = ''] = namesOf(await listed(pinnedTo('2026-02-01')));
   await retract(database, {

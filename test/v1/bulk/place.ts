@@ -1,4 +1,4 @@
-// Where the bulk files of a test file are: in a folder, or in a bucket. The same guarantees hold for both.
+// The store of a test's bulk files: a folder or a bucket. Both have the same guarantees.
 import { existsSync, mkdtempSync, readdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -7,9 +7,9 @@ import { startS3, type S3Server } from './s3-server.ts';
 
 export interface TestPlace {
   place: BulkPlace;
-  /** The names of the files in the making, also of those that a write has left there. */
+  /** The names of unfinished files, including those left by a killed write. */
   drafts: () => string[];
-  /** Undefined: it is a folder. */
+  /** Undefined: the store is a folder. */
   server: S3Server | undefined;
 }
 
@@ -24,7 +24,7 @@ export async function openPlace(file: string): Promise<TestPlace> {
       : [];
   if (!file.endsWith('bucket.test.ts')) return { place: { directory }, drafts, server: undefined };
   const server = await startS3();
-  // Of this process and of those that it starts: files are made there before they are sent.
+  // Of this process and its child processes: files are created there before they are sent.
   process.env['TMPDIR'] = directory;
   return { place: server.bucket, drafts, server };
 }

@@ -1,5 +1,5 @@
-// A bulk file read by a Parquet reader over HTTP through the gateway, as DuckDB and others read it: HEAD, the footer, then ranges of bytes. However
-// many ranges it asks for, the key has made one call.
+// A bulk file is read by a Parquet reader over HTTP through the gateway, like DuckDB and others do: HEAD, the footer, then ranges of bytes. However
+// many ranges it requests, the key is charged one call.
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -28,7 +28,7 @@ interface Asked {
   status: number;
 }
 
-/** A reader's `fetch` that notes each request. */
+/** A `fetch` for the reader that records each request. */
 function noting(asked: Asked[]): typeof fetch {
   return async (input, init) => {
     const response = await fetch(input, init);

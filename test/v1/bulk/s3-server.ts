@@ -1,4 +1,4 @@
-// A server of S3 for tests, which checks signatures.
+// An S3 server for tests that checks signatures.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -17,7 +17,7 @@ export async function startS3(): Promise<S3Server> {
     ...{ address: '127.0.0.1', port: 0, silent: true, directory },
     configureBuckets: [{ name: 'statistics', configs: [] }],
   });
-  // It takes the path of a list to be signed without its slash, unlike S3, which takes it as it was sent. It serves what is not signed.
+  // For the signature of a list it expects the path without its slash, unlike S3, which uses the path as sent. It also serves unsigned requests.
   server.middleware.unshift(async (context, next) => {
     if (context.path === '/statistics/') delete context.headers['authorization'];
     await next();
@@ -31,7 +31,7 @@ export async function startS3(): Promise<S3Server> {
     },
     bucket: {
       ...{ endpoint: `http://127.0.0.1:${port}`, region: 'eu-central-1', bucket: 'statistics' },
-      // The only key that it knows.
+      // Its only key.
       ...{ prefix: 'almanac/bulk/', isPathStyle: true, accessKeyId: 'S3RVER', secretAccessKey: 'S3RVER' },
     },
   };

@@ -26,7 +26,7 @@ async function newOperator(): Promise<Person> {
 }
 
 test.serial(
-  'for everybody else the endpoints are as if they did not exist: a session, a key, and an operator’s key',
+  'to everybody else the endpoints do not seem to exist: to a session, a key, and an operator’s key',
   async (t) => {
     const [person, operator] = [await newPerson(), await newOperator()];
     const keyOf = async ({ session }: Person) => {
@@ -84,7 +84,7 @@ test.serial(
   },
 );
 
-test.serial('what an operator changes applies to the next call of the account', async (t) => {
+test.serial('the changes of an operator apply to the next call of the account', async (t) => {
   const operator = await newOperator();
   const { key, accountId } = await services.accountWithKey('free');
   const change = async (body: object) =>

@@ -1,4 +1,4 @@
-// /v1/operator/accounts: all accounts for an operator, and what an operator changes of one.
+// /v1/operator/accounts: the list of all accounts for an operator, and the operator's changes of an account.
 import test from 'ava';
 import type { AccountRecord } from '../../../accounts-api/account/account.ts';
 import { createAccount } from '../../../accounts-api/operator/operator.ts';
@@ -51,7 +51,7 @@ test('an account is listed with plan, status, role, keys and the calls of the mo
   ]);
 });
 
-test('accounts are found by a part of the address or of the name in any case, by id, plan, status and role', async (t) => {
+test('accounts are found by a part of the address or name in any letter case, by id, plan, status and role', async (t) => {
   const made = async (email: string, name: string, plan: string) =>
     (await createAccount(service.deps, { email, name, plan })).id;
   const ada = await made('Ada.Lovelace@Engines.example', 'Countess', 'pro');
@@ -70,7 +70,7 @@ test('accounts are found by a part of the address or of the name in any case, by
   t.deepEqual(await idsOf('role=operator&q=engines'), []);
 });
 
-test('accounts of a plan that is no longer in the file are listed and found under the free one, which they have', async (t) => {
+test('accounts whose plan was removed from the file are listed and found under the free plan, which they have', async (t) => {
   const { accountId } = await service.newClient();
   await service.deps.db.accounts.update({ plan: 'discontinued' }, { where: { id: accountId } });
   t.deepEqual(await idsOf(`q=${accountId}&plan=free`), [accountId]);
@@ -78,7 +78,7 @@ test('accounts of a plan that is no longer in the file are listed and found unde
   t.deepEqual((body as { data: object[] }).data, [{ plan: 'free', limit: 1_000 }]);
 });
 
-test('an unknown plan, status, role, sort and parameter are refused with what is allowed', async (t) => {
+test('an unknown plan, status, role, sort or parameter is refused with the allowed values', async (t) => {
   for (const [query, param, rule] of [
     ['plan=gold', 'plan', /must be one of free, starter, pro, enterprise/],
     ['status=gone', 'status', /must be one of active, disabled/],
@@ -93,7 +93,7 @@ test('an unknown plan, status, role, sort and parameter are refused with what is
   }
 });
 
-test('one account is what its holder sees, and its usage', async (t) => {
+test('a single account shows everything that its holder sees, and its usage', async (t) => {
   const client = await service.newClient('pro');
   await service.take(client, 3);
   const own = dataOf(t, await service.as(client, '/v1/account')) as AccountRecord;
@@ -129,7 +129,7 @@ test('a disabled account is signed out', async (t) => {
   t.is(await service.deps.db.sessions.count({ where: { accountId } }), 0);
 });
 
-test('no operator is disabled by another, nor by a stolen session; the plan of one may change', async (t) => {
+test('an operator cannot be disabled by another operator, nor with a stolen session, but the plan can change', async (t) => {
   const colleague = await newHolder();
   await setRole(service.deps, colleague.accountId, 'operator');
   for (const { accountId } of [colleague, operator]) {
@@ -146,7 +146,7 @@ test('no operator is disabled by another, nor by a stolen session; the plan of o
   await setRole(service.deps, colleague.accountId, null);
 });
 
-test('nothing else of an account is changed: neither its role, nor its address, nor its password', async (t) => {
+test('nothing else of an account can be changed: neither its role, nor its address, nor its password', async (t) => {
   const { accountId } = await newHolder();
   const before = (await service.deps.db.accounts.findByPk(accountId))?.toJSON();
   for (const [body, param] of [
@@ -162,7 +162,7 @@ test('nothing else of an account is changed: neither its role, nor its address, 
   assertError(t, await patch('acct_nobody', { plan: 'pro' }), 404, 'not_found');
 });
 
-test('whoever reaches accounts-api without the seal of an operator learns that there is nothing', async (t) => {
+test('accounts-api answers 404 to calls without an operator’s sealed identity', async (t) => {
   const client = await service.newClient();
   const holder = await newHolder();
   for (const [method, path] of [

@@ -20,7 +20,7 @@ async function works(key: string): Promise<boolean> {
   return (await service.heartbeats.lookUp(hash))[0] !== null;
 }
 
-test.serial('the keys of an account are those that its holder sees, page by page', async (t) => {
+test.serial('the keys of an account are the same as for its holder, page by page', async (t) => {
   const client = await service.newClient();
   await createKey(service.deps, client.accountId, 'second');
   const own = (await service.as(client, '/v1/keys')).body as { data: object[] };
@@ -40,7 +40,7 @@ test.serial('the keys of an account are those that its holder sees, page by page
 });
 
 test.serial(
-  'a key that an operator revokes is refused on the next call, and a repetition is answered alike',
+  'a key revoked by an operator is refused on the next call, and a repetition gets the same answer',
   async (t) => {
     const client = await service.newClient();
     const path = `/accounts/${client.accountId}/keys/${client.keyId}`;
@@ -51,7 +51,7 @@ test.serial(
   },
 );
 
-test.serial('a key is revoked only under the account that it belongs to', async (t) => {
+test.serial('a key can be revoked only under its own account', async (t) => {
   const [client, other] = [await service.newClient(), await service.newClient()];
   for (const path of [
     `/accounts/${other.accountId}/keys/${client.keyId}`,
@@ -62,7 +62,7 @@ test.serial('a key is revoked only under the account that it belongs to', async 
   t.true(await works(client.key));
 });
 
-test.serial('each plan says how many accounts it has', async (t) => {
+test.serial('each plan reports its number of accounts', async (t) => {
   const counted = async () => {
     const { data } = (await ask('/plans')).body as { data: { id: string; accounts: number }[] };
     return Object.fromEntries(data.map(({ id, accounts }) => [id, accounts]));
@@ -75,7 +75,7 @@ test.serial('each plan says how many accounts it has', async (t) => {
   t.deepEqual(await counted(), {
     ...before,
     pro: (before['pro'] ?? 0) + 1,
-    free: (before['free'] ?? 0) + 1, // what an account of a removed plan has
+    free: (before['free'] ?? 0) + 1, // accounts of a removed plan have the free plan
   });
   const plans = (await service.anonymously('/v1/plans')).body as { data: object[] };
   const ofOperator = dataOf(t, await ask('/plans')) as object[];

@@ -64,7 +64,7 @@ test.serial('a load is listed with its counts, who loaded it, and whether it can
 });
 
 test.serial(
-  'a retraction is visible when it is answered, is listed with the operator, and can be retracted',
+  'a retraction is visible once it is answered, is listed with the operator, and can be retracted itself',
   async (t) => {
     await newLoad('UNDONE', '1');
     const load = await newLoad('UNDONE', '2', '2026-11-02');
@@ -104,7 +104,7 @@ test.serial(
   },
 );
 
-test.serial('an erased load is out of the history too', async (t) => {
+test.serial('an erased load is also removed from the history', async (t) => {
   const load = await newLoad('ERASED');
   t.like(dataOf(await operator.post(`/loads/${load}/retraction`, { erase: true })), { effect: 'erased' });
   t.like(dataOf(await operator.get(`/loads/${load}`)), {
@@ -116,7 +116,7 @@ test.serial('an erased load is out of the history too', async (t) => {
 });
 
 test.serial(
-  'a load of a dataset whose rows others name is neither retractable nor retracted; one of prices cannot be erased',
+  'a load of a dataset whose rows are referenced by others cannot be retracted; a load of prices cannot be erased',
   async (t) => {
     await newLoad('TABLE');
     const { load: renamed } = dataOf<Row[]>(await operator.get('/loads?limit=1'))[0] ?? { load: 0 };
@@ -136,7 +136,7 @@ test.serial(
 );
 
 test.serial(
-  'of a load of a version that did not keep what it replaced, the reason is listed that a retraction gives',
+  'for a load of a version that did not keep replaced rows, the list has the same reason as the refused retraction',
   async (t) => {
     const loads: number[] = [];
     for (const id of ['OLD.A', 'OLD.B', 'OLD.C', 'OLD.D']) loads.push(await newLoad(id));
@@ -231,12 +231,12 @@ test.serial('while a load is running a retraction is refused at once, and nothin
 });
 
 test.serial(
-  'a release that comes due interrupts a retraction, which starts again afterwards and reports the interruption',
+  'a release that becomes due interrupts a retraction, which restarts afterwards and reports the interruption',
   async (t) => {
     const { database } = services;
     const load = await newLoad('INTERRUPTED');
     const answer = await database.transaction(async (on) => {
-      await on.query('lock table data.audit_events in share mode'); // its row is written last
+      await on.query('lock table data.audit_events in share mode'); // the audit row is written last
       const retraction = operator.post(`/loads/${load}/retraction`, {});
       await until(
         'it waits, with the load lock',
@@ -248,7 +248,7 @@ test.serial(
             )
           ).length > 0,
       );
-      // Less than its lead from now, so the publisher begins at once. The check would wait for the lock: it is left out.
+      // Less than its lead time from now, so the publisher begins at once. The check is omitted, as it would wait for the lock.
       const [release] = await database.query<{ release_no: number }>(
         `with release as (
            insert into embargo.releases (release_at, dataset, source_name, options, created_at, lead_ms, file_bytes, file_sha256, checked)

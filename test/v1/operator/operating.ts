@@ -1,4 +1,4 @@
-// An operator of the whole system, who calls through the gateway: for the tests of what operators do with data.
+// An operator of the whole system who calls through the gateway, for the tests of operators' actions on data.
 import { setRole } from '../../../accounts-api/operator/operator-access.ts';
 import { peopleOf, type Answer } from '../../auth/people.ts';
 import type { Services } from '../../services/services.ts';
@@ -9,7 +9,7 @@ export interface Operating {
   post(path: string, body?: unknown): Promise<Answer>;
   patch(path: string, body: unknown): Promise<Answer>;
   delete(path: string): Promise<Answer>;
-  /** Sends a file; `more` are further parameters. */
+  /** Uploads a file. @param more further parameters. */
   upload(name: string, content: string | Buffer, more?: string): Promise<Answer>;
 }
 
@@ -35,7 +35,7 @@ export async function newOperator(services: Services): Promise<Operating> {
   };
 }
 
-/** The `data` of an answer; the caller says what it is. */
+/** The `data` of an answer; the caller states its type. */
 // oxlint-disable-next-line typescript/no-unnecessary-type-parameters
 export const dataOf = <Data>(answer: Answer): Data => (answer.json as { data: Data }).data;
 

@@ -1,4 +1,4 @@
-// /v1/operator/uploads/{id}/check and /publication: what a table would change, its publication now and under embargo, and that nothing is half done.
+// /v1/operator/uploads/{id}/check and /publication: the changes that a table would make, its publication now or under embargo, all or nothing.
 import test from 'ava';
 import { utils, write } from '@e965/xlsx';
 import { lockLoads } from '../../../ingest/load/lock/load-lock.sql.ts';
@@ -43,7 +43,7 @@ const check = (id: string, body: object) => operator.post(`/uploads/${id}/check`
 const publish = (id: string, body: object) => operator.post(`/uploads/${id}/publication`, body);
 const loads = async () => dataOf<{ load: number; by: string }[]>(await operator.get('/loads?limit=1000'));
 
-/** The points of a series as they are served: date → value; null: there is no such series. */
+/** The points of a series as served: date → value; null: the series does not exist. */
 async function served(id: string): Promise<Record<string, number> | null> {
   const { status, json } = await services.call(`/v1/series/${id}`, { key });
   if (status === 404) return null;
@@ -59,7 +59,7 @@ const rows = (...values: string[]) =>
 const daily = `date,value\n${Array.from({ length: 28 }, (_, day) => `2024-01-${String(day + 1).padStart(2, '0')},${day + 1}\n`).join('')}`;
 
 test.serial(
-  'a table is checked without a trace, then published: it is served, and the upload is gone',
+  'a check leaves no trace; after its publication a table is served, and the upload is deleted',
   async (t) => {
     const { id } = await newUpload('first.csv', rows('1.5', '2'));
     const before = await loads();
@@ -82,7 +82,7 @@ test.serial(
     const [newest, ...others] = await loads();
     t.deepEqual(others, before);
     t.like(published, { load: newest?.load, release: null, points_new: 2, series_count: 1 });
-    t.is(newest?.load, (before[0]?.load ?? 0) + 1); // the check has taken no number
+    t.is(newest?.load, (before[0]?.load ?? 0) + 1); // the check has used no load number
     t.regex(newest?.by ?? '', new RegExp(` by almanac operators for ${operator.accountId}$`));
     t.deepEqual(
       published.series_ids,
@@ -94,7 +94,7 @@ test.serial(
 );
 
 test.serial(
-  'a later file of the same name is read as the one before, and says what it revises most',
+  'a later file of the same name is read like the previous one, and its largest revisions are reported',
   async (t) => {
     const { id: first } = await newUpload('again.csv', rows('100', '10', '0', '5'));
     const before = await publish(first, { table: 0, set });
@@ -117,7 +117,7 @@ test.serial(
 );
 
 test.serial(
-  'facts of single columns and a title are given by set, and are those of the series',
+  'facts of single columns and a title can be given by `set`, and become those of the series',
   async (t) => {
     const columns = `date,Level,Index\n2024-01-15,1,100\n2024-02-15,2,101\n2024-03-15,3,102\n`;
     const upload = dataOf<WithChoices>(await operator.upload('two-columns.csv', columns));
@@ -145,7 +145,7 @@ test.serial(
 );
 
 test.serial(
-  'rows that are not valid are reported by the check, and stop the publication whole',
+  'rows that are invalid are reported by the check, and they prevent the whole publication',
   async (t) => {
     const { id } = await newUpload('faulty.csv', daily.replace(',3\n', ',x3x\n'));
     const before = await loads();
@@ -190,7 +190,7 @@ test.serial('a workbook stays until all its tables are published', async (t) => 
 });
 
 test.serial(
-  'under embargo a table is not seen until its instant, and is then what it would have been',
+  'under embargo a table is invisible until its instant, and is then the same as published at once',
   async (t) => {
     const { id } = await newUpload('secret, "quoted".csv', rows('1.50', '2').replaceAll('2024', '2023'));
     const before = await loads();
@@ -220,7 +220,7 @@ test.serial(
 );
 
 test.serial(
-  'what cannot be put under embargo is refused: an instant that is past or none, facts that would change',
+  'invalid embargoes are refused: an instant in the past, an invalid instant, facts that would change',
   async (t) => {
     const { id: first } = await newUpload('facts.csv', rows('1', '2'));
     t.is((await publish(first, { table: 0, set })).status, 201);
@@ -270,7 +270,7 @@ test.serial(
 );
 
 test.serial(
-  'an entry that is wrong is refused by line and key, and one that is edited is used',
+  'an entry that is invalid is refused by its line and key, and an edited entry is used',
   async (t) => {
     const { id, tables } = await newUpload('edited-2024.csv', rows('1', '2'));
     const entry = tables[0]?.entry ?? '';
@@ -319,7 +319,7 @@ interface Preview {
 const dated = `Date,Rate\n${Array.from({ length: 12 }, (_, at) => `01/${String(at + 1).padStart(2, '0')}/2023,${at + 1}\n`).join('')}`;
 
 test.serial(
-  'an upload is shown as it will be served, and a reading that is picked is what is checked, shown and published',
+  'an upload is shown as it will be served, and a picked reading is used for the check, the preview and the publication',
   async (t) => {
     const upload = dataOf<WithChoices>(await operator.upload('picked.csv', dated));
     const [table] = upload.tables;
@@ -360,7 +360,7 @@ test.serial(
   },
 );
 
-test.serial('the preview of an upload names what it leaves out and what the load will refuse', async (t) => {
+test.serial('the preview of an upload names omitted parts and cells that will be refused', async (t) => {
   const { tables } = dataOf<WithChoices>(
     await operator.upload(
       'left.csv',

@@ -1,4 +1,4 @@
-// The publisher behind /v1/operator: whom it serves, and what a gateway that knows none answers.
+// The publisher behind /v1/operator: who is served, and the answer of a gateway without a publisher.
 import test from 'ava';
 import { endpoints } from '../../../ingest/operator/routes.ts';
 import { anonymous, createSealer, identityHeader, type Identity } from '../../../kernel/identity.ts';
@@ -10,11 +10,11 @@ import { messageOf, newOperator } from './operating.ts';
 
 const targets = endpoints.map(([method, path]) => ({ method, target: path.replaceAll(/:\w+/g, '1') }));
 
-test('the publisher refuses who is no operator, also if a gateway lets them through', async (t) => {
+test('the publisher refuses everyone but operators, even if a gateway lets them through', async (t) => {
   const services = await startServices({ publisher: true });
   t.teardown(() => services.close());
   const url = services.publisherUrl ?? '';
-  exempt(url); // the document has the answers of the gateway
+  exempt(url); // the document describes the answers of the gateway
   const seal = createSealer(testIdentitySecret, 'publisher');
   const ofOtherService = createSealer(testIdentitySecret, 'accounts-api');
   const operator: Identity = { ...anonymous, accountId: 'acct_a', sessionId: 'sess_a', operator: true };
@@ -36,7 +36,7 @@ test('the publisher refuses who is no operator, also if a gateway lets them thro
   t.is(await ask('GET', '/v1/operator/loads', seal(operator, 'GET', '/v1/operator/loads')), 200);
 });
 
-test('a gateway without PUBLISHER_URL says to an operator that it has none', async (t) => {
+test('a gateway without PUBLISHER_URL states that to an operator', async (t) => {
   const services = await startServices();
   t.teardown(() => services.close());
   const operator = await newOperator(services);

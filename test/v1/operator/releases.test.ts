@@ -1,4 +1,4 @@
-// /v1/operator/releases: the loads under embargo for an operator, who cancels one or has it made now.
+// /v1/operator/releases: the loads under embargo for an operator, who can cancel one or publish it now.
 import { Readable } from 'node:stream';
 import test from 'ava';
 import { acceptUnderEmbargo } from '../../../ingest/publisher/releases/accept.ts';
@@ -75,7 +75,7 @@ test.serial('a cancelled release is never made, and the record names the operato
   }
 });
 
-test.serial('a release that is published now is due at once, and the publisher makes it', async (t) => {
+test.serial('a release published now is due at once, and the publisher makes it', async (t) => {
   const release = await newRelease('HASTENED');
   const { key } = await services.accountWithKey();
   t.is((await services.call('/v1/series/HASTENED', { key })).status, 404);

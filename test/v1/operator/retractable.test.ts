@@ -1,5 +1,5 @@
-// Whether /v1/operator/loads shows a load as active, retractable and erasable, against what its retraction answers: after random
-// loads, retractions and erasures.
+// Compares the states active, retractable and erasable in /v1/operator/loads with the result of actual retractions, after random loads, retractions
+// and erasures.
 import assert from 'node:assert/strict';
 import test from 'ava';
 import fc from 'fast-check';
@@ -30,7 +30,7 @@ test.before(async () => {
 test.after.always(() => services.close());
 
 const anyFile = fc.constantFrom('points', 'points', 'vintages', 'table', 'funds' as const);
-/** A retraction of a load, by how many loads came after it; most often of one of the newest. */
+/** A retraction of a load, identified by how many loads came after it; usually one of the newest. */
 const anyRetraction = fc.record({
   age: fc.oneof(fc.constant(0), fc.nat(6)),
   erase: fc.oneof({ weight: 4, arbitrary: fc.constant(false) }, { weight: 1, arbitrary: fc.constant(true) }),
@@ -62,7 +62,7 @@ async function loadFile(kind: ReturnType<(typeof anyFile)['generate']>['value'])
   await loadCsv(services.database, csv, { dataset, ...create, clock });
 }
 
-/** Without waiting until services show it. */
+/** Does not wait until services show it. */
 async function retracted(loadNo: number, erase: boolean): Promise<void> {
   try {
     await retract(services.database, { loadNo, erase, seriesTimeZone: 'UTC', clock, noGateway: true });
@@ -100,7 +100,7 @@ async function agrees(row: Row, all: readonly Row[]): Promise<void> {
   assert.deepEqual(alone, row);
 }
 
-test('of each load is listed what its retraction and its erasure answer, after any loads, retractions and erasures', async (t) => {
+test('the listed states of each load match the results of its retraction and erasure, after any loads, retractions and erasures', async (t) => {
   const agree = async ({
     files: kinds,
     retractions,

@@ -1,4 +1,4 @@
-// /v1/operator/series: an operator finds the facts that nobody has stated, and sets those of many series at once.
+// /v1/operator/series: an operator finds missing facts, and sets the facts of many series at once.
 import test from 'ava';
 import { codeOf } from '../../auth/people.ts';
 import { fakeClock } from '../../services/harness.ts';
@@ -52,7 +52,7 @@ const idsOf = async (query: string) => (await listed(query)).map(({ id }) => id)
 const rowOf = async (id: string) => (await listed(`?q=${id}`)).find((row) => row.id === id);
 const set = (body: object) => operator.patch('/series', body);
 
-/** All that a refused or tried change may not touch. */
+/** Everything that a refused change or a dry run must not modify. */
 const stored = () =>
   services.database.query(
     `select series_id, data_version, xmin::text, (select count(*) from data.loads) as loads,
@@ -112,7 +112,7 @@ test.serial('the list is filtered by text, source and missing facts, and paged i
   t.regex(messageOf(refused), /must be one or more of unit, source, description/);
 });
 
-test.serial('a dry run lists what would change, and stores nothing', async (t) => {
+test.serial('a dry run lists the changes that would be made, and stores nothing', async (t) => {
   const before = await stored();
   const answer = await set({
     dry_run: true,
@@ -138,7 +138,7 @@ test.serial('a dry run lists what would change, and stores nothing', async (t) =
 });
 
 test.serial(
-  'facts of many series are one load that is visible when it is answered and has its operator on record, and null clears one',
+  'facts of many series are one load, visible once it is answered and recorded with the operator; null clears a fact',
   async (t) => {
     const done = dataOf<Report>(
       await set({
@@ -176,7 +176,7 @@ test.serial(
 );
 
 test.serial(
-  'all faults are named by their series with what is allowed, and one is enough that nothing is changed',
+  'all faults are named by series with the allowed values, and a single fault prevents all changes',
   async (t) => {
     const before = await stored();
     const series = [
@@ -221,13 +221,13 @@ test.serial(
   },
 );
 
-test.serial('facts that all series have already are a conflict, as on the command line', async (t) => {
+test.serial('setting facts that all series already have is a conflict, as on the command line', async (t) => {
   const answer = await set({ series: [{ id: 'CPI.A', facts: { unit: 'Index' } }] });
   t.is(answer.status, 409);
   t.is(messageOf(answer), 'All series have these facts already.');
 });
 
-test.serial('the body has at most 200 series, and its fields are named when they are wrong', async (t) => {
+test.serial('the body has at most 200 series, and invalid fields are named', async (t) => {
   const many = Array.from({ length: 201 }, (_, i) => ({ id: `S.${i}`, facts: { unit: 'x' } }));
   for (const [body, expected] of [
     [{ series: many }, /"series" must have at most 200 series/],

@@ -1,4 +1,4 @@
-// /v1/operator/sources: the health of the sources that are fetched by schedule, for an operator.
+// /v1/operator/sources: the health of the scheduled sources, for an operator.
 import test from 'ava';
 import { insertSource } from '../../../ingest/publisher/sources/sources.sql.ts';
 import { startServices } from '../../services/services.ts';

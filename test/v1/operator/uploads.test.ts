@@ -1,4 +1,4 @@
-// /v1/operator/uploads: files that operators send, what is found in them, and that nothing of them stays longer than it should.
+// /v1/operator/uploads: files uploaded by operators, the tables detected in them, and their deletion in time.
 import { randomBytes } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import test from 'ava';
@@ -42,7 +42,7 @@ test.after.always(() => services.close());
 
 const csv = 'date,value\n2024-01-31,1.5\n2024-02-29,2\n';
 
-/** A workbook whose parts are said to be 4 GB each. */
+/** A workbook whose parts claim to have 4 GB each. */
 function bomb(): Buffer {
   const book = utils.book_new();
   utils.book_append_sheet(book, utils.aoa_to_sheet([['a']]), 'One');
@@ -52,7 +52,7 @@ function bomb(): Buffer {
   return archive;
 }
 
-/** What is stored, of uploads that are not complete too. */
+/** The stored rows, including those of incomplete uploads. */
 const stored = async () => {
   const [row] = await services.database.query<{ uploads: number; pieces: number }>(
     'select (select count(*)::int from embargo.uploads) as uploads, (select count(*)::int from embargo.upload_pieces) as pieces',
@@ -64,7 +64,7 @@ const deleteAll = () => services.database.query('delete from embargo.uploads');
 test.afterEach.always(deleteAll);
 
 test.serial(
-  'a CSV file is stored, and reported with what is sure, what is guessed, its entry and its first lines',
+  'a CSV file is stored, and reported with its certain and guessed facts, its entry and its first lines',
   async (t) => {
     const answer = await operator.upload('Consumer prices.csv', csv);
     t.is(answer.status, 201, answer.text);
@@ -95,7 +95,7 @@ test.serial(
   },
 );
 
-test.serial('each sheet of a workbook is a table, and a gzip file is read as what is in it', async (t) => {
+test.serial('each sheet of a workbook is a table, and a gzip file is read like its content', async (t) => {
   const book = utils.book_new();
   const sheet = [
     ['date', 'value'],
@@ -118,7 +118,7 @@ test.serial('each sheet of a workbook is a table, and a gzip file is read as wha
 });
 
 test.serial(
-  'a file that is no table is reported as such, and one that cannot be read is refused and not kept',
+  'a file that is not a table is reported as such, and an unreadable one is refused and not stored',
   async (t) => {
     const { tables } = dataOf<Upload>(await operator.upload('words.csv', 'a\nb\nc\n'));
     t.regex(tables[0]?.skip ?? '', /./);
@@ -141,7 +141,7 @@ test.serial(
   },
 );
 
-test.serial('the name is a label: no path, no hidden file, and of an ending that is read', async (t) => {
+test.serial('the name is a label: no path, no hidden file, and with a supported ending', async (t) => {
   for (const name of [
     '../a.csv',
     'a/b.csv',
@@ -180,7 +180,7 @@ test.serial('a deleted upload and one that has expired are gone, with their file
     t.is(codeOf(await operator.get(`/uploads/${id}`)), 'not_found', id);
 });
 
-test.serial('an account may have ten uploads at a time, and is informed', async (t) => {
+test.serial('an account can have ten uploads, and the next is refused with the reason', async (t) => {
   await services.database.query(
     `insert into embargo.uploads (upload_id, account_id, name, publication, created_at, expires_at)
      select gen_random_uuid(), $1, 'a.csv', 'uploads', now(), now() + interval '1 hour' from generate_series(1, 9)`,
@@ -200,7 +200,7 @@ test.serial('an account may have ten uploads at a time, and is informed', async 
   t.is((await operator.upload('again.csv', csv)).status, 201);
 });
 
-test.serial('a file of many pieces arrives as it was sent', async (t) => {
+test.serial('a file of many pieces arrives unchanged', async (t) => {
   const rows = randomBytes(3_000_000)
     .toString('hex')
     .replaceAll(/.{20}/g, (text) => `2024-01-31,${text}\n`);

@@ -1,4 +1,4 @@
-// What readers see of a renamed series: by its earlier id too, in every answer about one series, at once.
+// A renamed series for readers: its earlier id also works, in every answer about one series, at once.
 import test from 'ava';
 import { renameSeries } from '../../../ingest/history/series/rename.ts';
 import { openDatabase } from '../../../kernel/database.ts';
@@ -41,7 +41,7 @@ interface Body {
 }
 const body = async (path: string) => (await service.call(path)).json as Body;
 
-/** Of one series each; `ID` is the id asked for. */
+/** Requests about one series; `ID` is the requested id. */
 const reads = [
   '/v1/series/ID',
   '/v1/series/ID?vintage=2024-04-30',
@@ -61,14 +61,14 @@ const reads = [
   '/v1/releases?series=ID',
 ];
 
-/** The answer without what shows that an earlier id was asked for. */
+/** The answer without the parts that show that an earlier id was requested. */
 const apartFromName = (text: string) =>
   text.replaceAll(/"renamed_from":"[^"]*",|,"renamed_from":"[^"]*"/g, '');
 
 test.serial(
-  'every read by an earlier id gives the answer of the current id, with the earlier one in renamed_from',
+  'every read by an earlier id returns the answer of the current id, with the earlier one in renamed_from',
   async (t) => {
-    // The caches have the answers of before.
+    // The caches have the earlier answers.
     for (const path of reads) t.is((await service.call(path.replace('ID', 'CPI.OLD'))).status, 200, path);
     const before = await body('/v1/series/CPI.OLD?limit=1');
     await renamed('CPI.OLD', 'PK.CPI');
@@ -94,7 +94,7 @@ test.serial(
     t.like((await body('/v1/previews?ids=CPI.OLD')).data, {
       0: { series: 'PK.CPI', renamed_from: 'CPI.OLD' },
     });
-    // A reader in the middle of its pages goes on, by either id.
+    // A reader in the middle of its pages can continue with either id.
     const cursor = before.pagination.next_cursor ?? '';
     for (const id of ['CPI.OLD', 'PK.CPI']) {
       const rest = await body(`/v1/series/${id}?cursor=${cursor}`);

@@ -1,4 +1,4 @@
-// What readers see of a break: it is in the metadata, from its declaration on, and no transform compares values across it.
+// A break for readers: it is in the metadata from its declaration on, and no transform compares values across it.
 import test from 'ava';
 import { declareBreak, removeBreak } from '../../../ingest/history/series/break.ts';
 import { setFacts } from '../../../ingest/history/series/set.ts';
@@ -83,7 +83,7 @@ test.serial(
   },
 );
 
-test.serial('a change has no value where the earlier value is beyond the break', async (t) => {
+test.serial('a change has no value if the earlier value is beyond the break', async (t) => {
   t.deepEqual(pointsOf(await body('/v1/series/CPI?transform=pct_change')), [
     ['2023-12', 1],
     ['2024-02', 2],
@@ -143,7 +143,7 @@ test.serial('of several breaks each leads from the unit before it to that of the
   t.deepEqual(pointsOf(await body('/v1/series/CPI?transform=pct_change')), [['2023-12', 1]]);
 });
 
-test.serial('a break that is removed is gone on the next call, with the unit from before it', async (t) => {
+test.serial('a removed break is gone on the next call, and the unit from before it is back', async (t) => {
   const before = await service.call('/v1/series/CPI');
   await removeBreak(database, { ...how, id: 'CPI', from: '2024-02-29' });
   const after = await service.call('/v1/series/CPI');

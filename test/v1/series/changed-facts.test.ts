@@ -1,4 +1,4 @@
-// What readers see of facts that were set: the new ones on the next call, for every vintage.
+// Changed facts for readers: the next call shows the new facts, for every vintage.
 import test from 'ava';
 import { setFacts } from '../../../ingest/history/series/set.ts';
 import { openDatabase } from '../../../kernel/database.ts';
@@ -12,7 +12,7 @@ test.after.always(async () => {
   await service.close();
 });
 
-test('facts that are set are in the next answers, the catalogue and the search, with another ETag', async (t) => {
+test('changed facts are in the next answers, the catalogue and the search, with another ETag', async (t) => {
   await service.load('observations', ['series_id,date,value', 'CPI,2024-01,1'], {
     ...{
       create: true,

@@ -1,4 +1,4 @@
-// How many PNG charts are drawn at a time, for an account and for all, and which are not drawn again.
+// The number of PNG charts drawn at the same time, per account and in total, and which charts are not drawn again.
 import test, { type ExecutionContext } from 'ava';
 import type { Identity } from '../../../kernel/identity.ts';
 import { until, within } from '../../run/until.ts';
@@ -49,7 +49,7 @@ test.serial(
   },
 );
 
-test.serial('a PNG that the client has is confirmed without being drawn, even the largest', async (t) => {
+test.serial('a PNG that the client already has is confirmed without drawing, even a large one', async (t) => {
   const path = '/v1/series/RATE/chart.png?width=1600&height=1200';
   const drawn = await call(path);
   t.is(drawn.status, 200);

@@ -23,7 +23,7 @@ test.before(async () => {
   ]);
 });
 
-/** What the sentence for screen readers says of a chart. */
+/** The sentence for screen readers in a chart. */
 async function findingAt(path: string): Promise<string> {
   const { status, text } = await call(path);
   return /<desc>(.*)<\/desc>/.exec(text)?.[1] ?? `${status}: ${text}`;
@@ -189,7 +189,7 @@ test('an image that cannot be drawn fails alone, and images asked for at once ar
   const drawings = widths.map((width) => draw(svg(width)));
   const failing = draw('<svg');
   const after = draw(svg(5));
-  await t.throwsAsync(failing, { any: true, message: /SVG/ }); // of a thread: no instance of this one's Error
+  await t.throwsAsync(failing, { any: true, message: /SVG/ }); // thrown in another thread, so it is not an instance of this thread's Error
   const widthOf = (png: Buffer) => png.readUInt32BE(16);
   t.deepEqual((await Promise.all(drawings)).map(widthOf), widths.map((width) => 2 * width)); // prettier-ignore
   t.is(widthOf(await after), 10);

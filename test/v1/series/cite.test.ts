@@ -1,4 +1,4 @@
-// GET /v1/series/{id}/cite: the URL that it gives answers the bytes whose SHA-256 it gives, also after later loads.
+// GET /v1/series/{id}/cite: its URL answers the bytes with the stated SHA-256, also after later loads.
 import { createHash } from 'node:crypto';
 import test, { type ExecutionContext } from 'ava';
 import { freeAccount } from '../../services/data-service.ts';
@@ -42,7 +42,7 @@ async function cite(path: string): Promise<Citation> {
   return (json as { data: Citation }).data;
 }
 
-/** The path of a pinned URL, and what it answers. */
+/** The path of a pinned URL, and its answer. */
 async function fetchPinned({ url }: Citation) {
   const { origin, pathname, search } = new URL(url);
   const answer = await service.call(pathname + search);
@@ -82,7 +82,7 @@ test.serial(
       cited.push(one);
       await holdsDigest(t, one, path);
     }
-    // A correction of the newest vintage, a new vintage, one that takes everything back, another name, a note.
+    // A correction of the newest vintage, a new vintage, one that deletes everything, another name, a note.
     await publish(['CPI,2024-04,9.9'], '2024-05-10');
     await publish(['CPI,2024-01,7', 'CPI,2024-05,5'], '2024-06-10');
     await publish(['EMPTY,2024-05,5'], '2024-06-10');
@@ -115,7 +115,7 @@ test.serial(
   },
 );
 
-test.serial('a citation says what, by whom, of when, where and under which terms', async (t) => {
+test.serial('a citation states the title, publisher, date, URL and terms', async (t) => {
   const {
     url,
     sha256,
@@ -169,7 +169,7 @@ test.serial('BibTeX and CSL are files of their own, by format or by Accept', asy
   t.is((await service.call('/v1/series/CPI/cite?format=csv')).status, 400);
 });
 
-test.serial('a citation is of the day: it changes at midnight in UTC, and with each load', async (t) => {
+test.serial('a citation is dated by day: it changes at midnight UTC, and with each load', async (t) => {
   const path = '/v1/series/CPI/cite';
   const first = await service.call(path);
   const etag = first.headers.get('etag') ?? '';

@@ -1,4 +1,4 @@
-// What readers see where a series goes on as another one, of another frequency: each names the other, and no value is another.
+// A series that continues as another one, of another frequency, for readers: each names the other, and no value changes.
 import test from 'ava';
 import { declareBreak, removeBreak } from '../../../ingest/history/series/break.ts';
 import { declareContinuation } from '../../../ingest/history/series/continuation.ts';
@@ -29,7 +29,7 @@ const load = (frequency: string, ...lines: string[]) =>
 const read = (path: string) => service.call(path);
 const metaOf = async (path: string) =>
   ((await read(path)).json as { meta: { breaks: unknown[]; continues: string[]; version: number } }).meta;
-/** All that is computed or drawn from the points of the old series. */
+/** Everything that is computed or drawn from the points of the old series. */
 const drawn = () =>
   Promise.all(
     [
@@ -51,7 +51,7 @@ test.before(async () => {
   });
 });
 
-test.serial('the old series says where it goes on, and the new one what it continues', async (t) => {
+test.serial('the old series names its continuation, and the new one names the old series', async (t) => {
   for (const path of ['', '/latest', '?vintage=2024-06-30']) {
     t.like(await metaOf(`/v1/series/CPI.M${path}`), {
       frequency: 'monthly',
@@ -73,7 +73,7 @@ test.serial('points, transforms and charts of the old series are as before', asy
 });
 
 test.serial(
-  'a point that comes all the same is served, drawn and compared with those before it',
+  'a point of the old series that is loaded nevertheless is served, drawn and compared with earlier ones',
   async (t) => {
     await load('monthly', 'CPI.M,2024-04,204');
     const changes = (await read('/v1/series/CPI.M?transform=pct_change&from=2024-04')).json as {
@@ -87,7 +87,7 @@ test.serial(
   },
 );
 
-test.serial('earlier vintages, and what is pinned to earlier loads, know nothing of it', async (t) => {
+test.serial('earlier vintages, and answers pinned to earlier loads, do not show it', async (t) => {
   for (const [i, id] of ['CPI.M', 'CPI.Q'].entries())
     for (const query of ['vintage=2024-06-29', `vintage=2024-06-30&version=${versions[i]}`])
       t.like(await metaOf(`/v1/series/${id}?${query}`), { breaks: [], continues: [] }, `${id} ${query}`);

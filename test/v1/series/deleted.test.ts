@@ -1,4 +1,4 @@
-// What readers see of a deleted series, by any of its ids, and of a restored one: at once, whatever the caches had.
+// Deleted and restored series for readers, by any of their ids: at once, whatever the caches contain.
 import test from 'ava';
 import { deleteSeries, restoreSeries } from '../../../ingest/history/series/delete.ts';
 import { renameSeries } from '../../../ingest/history/series/rename.ts';
@@ -48,7 +48,7 @@ const ofOne = [
   '/v1/previews?ids=ID,CORE',
 ].flatMap((path) => ['CPI', 'PK.CPI'].map((id) => [path.replace('ID', id), id] as const));
 
-/** Of many series. */
+/** Requests about many series. */
 const lists = [
   '/v1/catalog?facets=true',
   '/v1/catalog?q=cpi',
@@ -73,7 +73,7 @@ const sourcesOfStatus = async () => {
 };
 
 test.serial(
-  'a deleted series is 410 everywhere with the day, is in no list, and comes back whole',
+  'a deleted series is 410 everywhere with the day, is in no list, and can be restored completely',
   async (t) => {
     const before = await textsOf(lists);
     const points = await textsOf(['/v1/series/PK.CPI?format=csv', '/v1/series/PK.CPI/triangle?format=csv']);
@@ -121,7 +121,7 @@ test.serial(
 test.serial('a source whose series are all deleted is not listed', async (t) => {
   t.deepEqual(await sourcesOfStatus(), ['Bureau', 'Office']);
   await deleteSeries(database, { ...how, id: 'GONE' });
-  service.clock.set('2027-01-01T00:00:00Z'); // the status is kept for a second
+  service.clock.set('2027-01-01T00:00:00Z'); // the status is cached for a second
   t.deepEqual(await sourcesOfStatus(), ['Office']);
   t.false((await service.call('/v1/sources')).text.includes('Bureau'));
 });

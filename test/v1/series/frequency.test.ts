@@ -100,7 +100,7 @@ test('a period is whole wherever from and to cut it, and is dated to its end', a
   });
 });
 
-test('what is computed from means is as exact as if they had all their digits', async (t) => {
+test('values computed from means are as exact as if the means had all their digits', async (t) => {
   await makeSeries(service.pool, { id: 'THIRDS' });
   const months = Array.from({ length: 9 }, (_, i) => ({
     date: periodEnd(addMonths('2023-01-31', i), 'monthly'),
@@ -131,14 +131,14 @@ test('values are aggregated before they are transformed', async (t) => {
   t.like(change.meta, { unit: '%', source_unit: 'PKR', transform: 'pct_change', aggregate: 'sum' });
 });
 
-test('both what is aggregated and what it is compared with are of the vintage', async (t) => {
+test('both the aggregated values and those they are compared with are of the vintage', async (t) => {
   const path = '/v1/series/SALES?frequency=quarterly&from=2024-Q2';
   t.deepEqual(values(await series(`${path}&vintage=2024-07-31`)), { '2024-06-30': 29.5 });
   t.deepEqual(values(await series(`${path}&release=first`)), { '2024-06-30': 29.5 });
   t.deepEqual(values(await series(path)), { '2024-06-30': 30.5 });
 });
 
-test('a higher frequency is refused by name, and so is what means nothing', async (t) => {
+test('a higher frequency is refused by name, and so are combinations without a meaning', async (t) => {
   const refused = async (query: string) => {
     const { error } = await series(`/v1/series/${query}`);
     return [error.code, error.param, error.message];
@@ -200,7 +200,7 @@ test("FRED's names are those of transforms", async (t) => {
   t.deepEqual(await series('/v1/series/SALES?transform=lin'), await series('/v1/series/SALES'));
 });
 
-test('each transform says its unit', async (t) => {
+test('each transform names its unit', async (t) => {
   const units = await Promise.all(
     transforms.map(async (name) => [name, (await series(`/v1/series/SALES?transform=${name}`)).meta['unit']]),
   );
@@ -286,7 +286,7 @@ test('page size, order, window, dims and format change no aggregated or transfor
   );
 });
 
-/** The digits of the CSV if they are the number: a published number may end with zeros. */
+/** The digits of the CSV if they equal the number, as a published number may end with zeros. */
 function csvNumber(text: string, date: string, value: number | null): string {
   const line = text
     .split('\r\n')

@@ -1,4 +1,4 @@
-// What readers see of a merged series: what was published under its id before the merge, and the other series from then on.
+// A merged series for readers: its own publications until the merge, and the other series from then on.
 import test from 'ava';
 import { restoreSeries } from '../../../ingest/history/series/delete.ts';
 import { mergeSeries } from '../../../ingest/history/series/merge.ts';

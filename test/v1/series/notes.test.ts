@@ -56,7 +56,7 @@ test('a series reports its licence, its methods and its footnotes, in the catalo
   ]);
 });
 
-test('notes are beside the points of their date and dimension values, when they are asked for', async (t) => {
+test('on request, notes are next to the points of their date and dimension values', async (t) => {
   t.deepEqual(notesOf(await read('/v1/series/CPI')), [undefined, undefined, undefined]);
   const noted = await read('/v1/series/CPI?include=notes');
   t.deepEqual(noted.data[1], {
@@ -82,7 +82,7 @@ test('notes are beside the points of their date and dimension values, when they 
   ]);
 });
 
-test('in CSV the notes of a point are one cell, which no spreadsheet runs', async (t) => {
+test('in CSV the notes of a point are one cell, which no spreadsheet executes', async (t) => {
   const { text } = await service.call('/v1/series/CPI?include=notes&format=csv');
   t.is(text, 'date,value,note\r\n2024-01-31,1,\r\n2024-02-29,2,2: Estimated; 3: =cmd\r\n2024-03-31,3,\r\n');
   const sides = await service.call('/v1/series/FX?include=notes&format=csv&fields=date');
@@ -101,7 +101,7 @@ test('notes are those of today beside any vintage, so no URL with them is perman
   t.is(pinned.headers.get('cache-control'), 'private, no-cache');
 });
 
-test('the next call after a load sees other notes, under another ETag; the version of the points stays', async (t) => {
+test('the next call after a load shows other notes, with another ETag; the version of the points stays', async (t) => {
   await service.load('series', ['series_id,name,unit,frequency,source', 'N,N,Index,monthly,Office']);
   await service.load('observations', ['series_id,date,value', 'N,2024-01,1'], { vintage: '2024-04-10' });
   const path = '/v1/series/N?include=notes';

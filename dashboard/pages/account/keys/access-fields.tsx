@@ -59,7 +59,7 @@ export function accessIn(field: Fields): Access {
   };
 }
 
-/** In a few words; undefined: everything from everywhere, as of now. */
+/** The restrictions in a few words; undefined: none. */
 export function accessText({ scopes: has, addresses, as_of: day }: Key): string | undefined {
   const what = has.length === scopes.length ? [] : [has.join(', ')];
   const where = addresses === null ? [] : [`from ${addresses.join(', ')}`];

@@ -1,4 +1,4 @@
-// What the API answers about keys and their use.
+// The API's answers about keys and their use.
 import type { Row } from '../../../api/rows.ts';
 
 export type Key = Row<'/v1/keys'>;

@@ -1,4 +1,4 @@
-// Changes a key: its name, what it may do, and from where.
+// Changes a key's name, scopes and addresses.
 import { accountApi } from '../../../api/clients.ts';
 import { Dialog } from '../../../components/dialog.tsx';
 import { useAction } from '../../../components/forms/action.tsx';

@@ -1,4 +1,4 @@
-// /dashboard/keys: the keys of the account, one made, one rotated, one revoked. Dialogs and the rotation are in the URL; a secret never is.
+// /dashboard/keys: lists, creates, rotates and revokes the keys of the account. Dialogs and the rotation are in the URL; a secret never is.
 import { useSearchParams } from 'wouter-preact';
 import { accountApi, api } from '../../../api/clients.ts';
 import { useLoad } from '../../../api/load.ts';

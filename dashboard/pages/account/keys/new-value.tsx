@@ -1,4 +1,4 @@
-// Gives a key a new value, shown once, while the old one works on for a while.
+// Gives a key a new value, shown once; the old value keeps working for a while.
 import { useState } from 'preact/hooks';
 import { accountApi } from '../../../api/clients.ts';
 import { Dialog } from '../../../components/dialog.tsx';

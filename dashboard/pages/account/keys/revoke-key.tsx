@@ -1,4 +1,4 @@
-// Revokes a key once its name is typed; shows who still uses it.
+// Revokes a key after its name is typed; shows its recent use.
 import { accountApi } from '../../../api/clients.ts';
 import { agoText, utcDay } from '../../../text/amounts.ts';
 import { countText, numberText } from '../../../text/numbers.ts';

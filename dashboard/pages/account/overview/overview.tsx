@@ -1,4 +1,4 @@
-// /dashboard: the way to the first number, then the status of the account.
+// /dashboard: the steps to the first call, then the status of the account.
 import { Link } from 'wouter-preact';
 import { accountApi } from '../../../api/clients.ts';
 import { shownIn, useLoad } from '../../../api/load.ts';

@@ -1,4 +1,4 @@
-// Sign-in with Google for an account that there is: linked and unlinked. Google sends the browser back here, with the result behind `#`.
+// Links Google to an existing account, or unlinks it. Google sends the browser back here, with the result after `#`.
 import { useState } from 'preact/hooks';
 import { accountApi } from '../../../api/clients.ts';
 import { Problem, useAction } from '../../../components/forms/action.tsx';

@@ -1,4 +1,4 @@
-// Which mails are sent, the name and the e-mail address.
+// The account's mail settings, name and e-mail address.
 import { useState } from 'preact/hooks';
 import { accountApi } from '../../../api/clients.ts';
 import { Problem, useAction } from '../../../components/forms/action.tsx';

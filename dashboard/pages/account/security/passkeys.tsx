@@ -1,4 +1,4 @@
-// The passkeys of the account: added, renamed, removed.
+// Adds, renames and removes the passkeys of the account.
 import { useState } from 'preact/hooks';
 import { accountApi } from '../../../api/clients.ts';
 import { useLoad } from '../../../api/load.ts';
@@ -218,7 +218,7 @@ function NameField({ name = '' }: { name?: string }) {
 
 type OfProof = Pick<OfDialog, 'account' | 'hasApp'>;
 
-/** The fields of all factors that the account has. */
+/** The fields for all factors of the account. */
 function Proof({ account, hasApp }: OfProof) {
   return (
     <>

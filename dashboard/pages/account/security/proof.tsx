@@ -1,4 +1,4 @@
-// The fields by which a holder proves a change of the ways to sign in.
+// The form fields for the proof that is required to change how the account is signed in to.
 import { Field } from '../../../components/forms/field.tsx';
 
 export function PasswordField() {

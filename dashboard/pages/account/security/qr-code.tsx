@@ -1,7 +1,7 @@
-// A text as a QR code, drawn here as SVG: what an authenticator app scans is sent to nobody.
+// A text as a QR code, drawn in the browser as SVG, so that the secret is sent to nobody.
 import { encode } from 'uqr';
 
-/** Cells of quiet around the code, which scanners need. */
+/** The quiet zone around the code that scanners need, in cells. */
 const border = 4;
 
 export function QrCode({ text, label }: { text: string; label: string }) {

@@ -1,4 +1,4 @@
-// /dashboard/security: how one signs in, the sessions, what happened to the account, mails, and its end.
+// /dashboard/security: sign-in methods, sessions, the audit log, mails, and closing the account.
 import { useState } from 'preact/hooks';
 import { Link, useLocation } from 'wouter-preact';
 import { accountApi, api } from '../../../api/clients.ts';

@@ -1,4 +1,4 @@
-// Where the account is signed in; each session can be ended, or all others at once.
+// The sessions of the account; each can be ended, or all others at once.
 import { useState } from 'preact/hooks';
 import { accountApi } from '../../../api/clients.ts';
 import { useLoad } from '../../../api/load.ts';

@@ -1,4 +1,4 @@
-// Sets an authenticator app up, in two steps: the password, then the app's first code, which shows that the secret has arrived.
+// Sets up an authenticator app in two steps: the password, then the app's first code, which proves that the app has the secret.
 import { useState } from 'preact/hooks';
 import { accountApi } from '../../../api/clients.ts';
 import { CopyButton } from '../../../components/copy-button.tsx';
@@ -12,7 +12,7 @@ import { QrCode } from './qr-code.tsx';
 
 interface SetUpProps {
   account: Account;
-  /** Called with the recovery codes once the app counts. */
+  /** Called with the recovery codes once the app is active. */
   onDone: (recoveryCodes: readonly string[]) => void;
   onClose: () => void;
 }

@@ -1,4 +1,4 @@
-// Two-factor sign-in: set up with an authenticator app, recovery codes, turned off.
+// Two-factor sign-in: sets up an authenticator app, shows new recovery codes, turns it off.
 import { useState } from 'preact/hooks';
 import { accountApi } from '../../../api/clients.ts';
 import { useLoad } from '../../../api/load.ts';

@@ -12,7 +12,7 @@ interface Place {
   right: number;
 }
 
-/** All of the axes but the dates. @param most the largest value. */
+/** The axes without the dates. @param most the largest value. */
 export function callAxes(most: number, { width, height, top, right }: Place): Omit<Axes, 'dateTicks' | 'x'> {
   const extent = linearExtent({ low: 0, high: Math.max(1, most) }, null);
   const valueTicks = linearTicks(extent)

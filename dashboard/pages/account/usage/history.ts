@@ -1,4 +1,4 @@
-// The usage of an account by day: which range and grouping the URL asks for, and the rows of the API as bars. Pure.
+// The usage of an account by day: the range and grouping in the URL, and the API's rows as bars. Pure functions.
 import { dayMs, utcDay } from '../../../text/amounts.ts';
 
 const ranges = ['7d', '30d', 'month', '12m'] as const;
@@ -10,7 +10,7 @@ export type Grouping = (typeof groupings)[number];
 export interface Wish {
   range: Range;
   by: Grouping;
-  /** The one group that is shown; null: all. */
+  /** The only group shown; null: all groups. */
   only: string | null;
 }
 
@@ -23,7 +23,7 @@ export function wishOf(query: URLSearchParams): Wish {
   };
 }
 
-/** The days of a range, inclusive, and what a bar is. */
+/** The days of a range, inclusive, and the period of a bar. */
 export function periodOf(range: Range, now: number): { from: string; to: string; interval: 'day' | 'month' } {
   const to = utcDay(now);
   if (range === 'month') return { from: `${to.slice(0, 7)}-01`, to, interval: 'day' };
@@ -60,14 +60,14 @@ export interface Bar {
 }
 
 export interface History {
-  /** Most calls first; what the API calls the group. */
+  /** The API's names of the groups, most calls first. */
   groups: { id: string; calls: number; billed: number }[];
   bars: Bar[];
   calls: number;
   billed: number;
 }
 
-/** All periods of the range, also those without calls, which the API leaves out. */
+/** All periods of the range, including those without calls, which the API omits. */
 export function historyOf(rows: readonly HistoryRow[], wish: Wish, now: number): History {
   const period = periodOf(wish.range, now);
   const nameOf = (row: HistoryRow) => (wish.by === 'key' ? row.key_id : row[wish.by]) ?? '';

@@ -1,4 +1,4 @@
-// The calls of the month added up, where they lead to at the present pace, and the limit.
+// The cumulative calls of the month, their projection at the present pace, and the limit.
 import { callAxes } from './call-axes.ts';
 import { dateTicks } from '../../../../domain/chart/ticks.ts';
 import { Picture } from '../../../charts/picture.tsx';
@@ -88,7 +88,7 @@ export function MonthChart({ month, projection }: { month: MonthSoFar; projectio
   );
 }
 
-/** The sum at the end of each day that is over. */
+/** The sum at the end of each past day. */
 function summed({ from, days }: MonthSoFar): { at: number; value: number }[] {
   let value = 0;
   const ends = days.map((calls, i) => ({ at: from + (i + 1) * dayMs, value: (value += calls) }));

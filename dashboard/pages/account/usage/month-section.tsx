@@ -1,4 +1,4 @@
-// The calls of the month against the limit, and what follows from the present pace.
+// The calls of the month against the limit, and the projection at the present pace.
 import { Link } from 'wouter-preact';
 import { accountApi } from '../../../api/clients.ts';
 import { useLoad } from '../../../api/load.ts';

@@ -1,4 +1,4 @@
-// Where the calls of a month lead to.
+// The projection of a month's calls.
 import test from 'ava';
 import { partGone, project } from './projection.ts';
 

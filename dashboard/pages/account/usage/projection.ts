@@ -17,7 +17,7 @@ export interface MonthSoFar {
   now: number;
   used: number;
   limit: number | null;
-  /** The calls that counted of each day that is over, the first day first. */
+  /** The billed calls of each past day, oldest first. */
   days: readonly number[];
 }
 

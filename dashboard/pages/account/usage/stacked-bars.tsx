@@ -1,4 +1,5 @@
-// Bars of calls, a part for each group: pointer or ← → choose one, whose numbers are written above and read out. The table below has all.
+// Stacked bars of calls, one part per group. The pointer or ← → selects a bar, whose numbers are shown above and announced. The table below has all
+// of them.
 import { useState } from 'preact/hooks';
 import { Legend } from '../../../charts/legend.tsx';
 import { Picture } from '../../../charts/picture.tsx';
@@ -99,7 +100,7 @@ function partsOf({ calls }: Bar): { group: number; from: number; to: number }[] 
   });
 }
 
-/** The bars that are named: the last, and back from it as many as have room. */
+/** The bars with a label: the last one, and as many before it as have room. */
 function labelled(bars: readonly Bar[], slot: number): Bar[] {
   const every = [1, 2, 5, 7, 14].find((each) => each * slot >= 52) ?? 28;
   return bars.filter((_bar, i) => (bars.length - 1 - i) % every === 0);

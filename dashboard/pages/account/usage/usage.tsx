@@ -1,4 +1,4 @@
-// /dashboard/usage: what is used of the month, where it leads, and the calls of each day by status, endpoint or key. The wish is in the URL.
+// /dashboard/usage: this month's usage, its projection, and the calls of each day by status, endpoint or key. The selection is in the URL.
 import { useSearchParams } from 'wouter-preact';
 import { palettes } from '../../../../domain/chart/palette.ts';
 import { accountApi } from '../../../api/clients.ts';

@@ -1,4 +1,4 @@
-// What the API answers about endpoints, and the state of their page.
+// The API's answers about webhook endpoints, and the state of their page.
 import type { Row } from '../../../api/rows.ts';
 
 export type Webhook = Row<'/v1/webhooks'>;

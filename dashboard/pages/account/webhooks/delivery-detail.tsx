@@ -95,7 +95,7 @@ function AttemptView({ of: { at, latency_ms: latencyMs, status, error, response 
   );
 }
 
-/** As people read it; the bytes that were sent have no line breaks. */
+/** Formatted for people; the bytes that were sent have no line breaks. */
 function indented(body: string): string {
   try {
     return JSON.stringify(JSON.parse(body), null, 2);

@@ -1,4 +1,4 @@
-// The endpoints of webhooks: how each fares, and what can be done with it.
+// The webhook endpoints: the health of each, and the actions on it.
 import { useState } from 'preact/hooks';
 import { accountApi } from '../../../api/clients.ts';
 import { Facts } from '../../../components/facts.tsx';
@@ -125,7 +125,7 @@ function deliveredText(deliveries: readonly Delivery[]): string {
   return `${shareText(delivered / ended.length)} of the last ${ended.length}`;
 }
 
-/** A stroke for each, the oldest at the left. */
+/** One stroke per delivery, the oldest at the left. */
 function Beats({ of }: { of: readonly Delivery[] }) {
   return (
     <span class="beats" aria-hidden="true">
@@ -284,7 +284,7 @@ function Manage({ webhook, reload, forget, onClose }: ManageProps) {
   );
 }
 
-/** Of what a caller may recover, so much is asked for one after the other. */
+/** The most recovery requests that are sent one after another, each continuing from the previous one. */
 const callsMax = 200;
 
 async function recoverAll(id: string, from: { since: string } | { cursor: string }): Promise<number> {

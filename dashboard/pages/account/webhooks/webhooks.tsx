@@ -81,7 +81,7 @@ export const Webhooks = accountPage(({ account }) => {
   );
 });
 
-/** Of each endpoint as many deliveries as its row draws. */
+/** Loads as many deliveries of each endpoint as its row shows. */
 async function webhooksOf(planId: string, signal: AbortSignal): Promise<Found> {
   const [answer, plans] = await Promise.all([
     accountApi.get('/v1/webhooks', { query: { limit: 1000 }, signal }),

@@ -1,4 +1,4 @@
-// The dialog before facts are saved: each fact that changes, from what to what, and the reason for the record.
+// The dialog before facts are saved: the old and new value of each fact that changes, and the reason for the record.
 import { useState } from 'preact/hooks';
 import type { AnswerOf } from '../../../../clients/typescript/client.ts';
 import { DataTable } from '../../../components/data-table.tsx';
@@ -15,7 +15,7 @@ export type Report = AnswerOf<'patch', '/v1/operator/series'>['data'];
 const shownMax = 200;
 
 interface ChangesProps {
-  /** Of the dry run. */
+  /** The report of the dry run. */
   report: Report;
   /** @throws if nothing was saved. */
   onSave: (reason: string) => Promise<void>;

@@ -1,4 +1,4 @@
-// What was typed into the table of facts, and the API request that it becomes.
+// The unsaved input in the table of facts, and the API request made from it.
 import test from 'ava';
 import { countOf, filled, textOf, wishOf, withText, type Draft, type SeriesFacts } from './draft.ts';
 

@@ -1,5 +1,5 @@
-// The facts that were typed and are not saved yet, of series of any page of the list. They are stored in sessionStorage, as a sign-in may
-// come between.
+// The typed but unsaved facts of series, on all pages of the list. They are stored in sessionStorage, as a sign-in may be required before they are
+// saved.
 import type { Row } from '../../../api/rows.ts';
 
 export type SeriesFacts = Row<'/v1/operator/series'>;
@@ -32,13 +32,13 @@ export const optionalFacts = facts.filter(
 /** Id → fact → its text; empty: the fact is cleared. */
 export type Draft = Readonly<Record<string, Readonly<Partial<Record<Fact, string>>>>>;
 
-/** The fact as it is typed; empty if nobody has stated it. */
+/** The fact in the format of the input; empty if nobody has stated it. */
 export function textOf(row: SeriesFacts, fact: Fact): string {
   const value = row[fact];
   return Array.isArray(value) ? value.join('; ') : String(value ?? '');
 }
 
-/** The draft with this text; the present one is no change. */
+/** The draft with this text; the stored text is not a change. */
 export function withText(draft: Draft, row: SeriesFacts, fact: Fact, text: string): Draft {
   const { [fact]: _, ...rest } = draft[row.id] ?? {};
   const after = text === textOf(row, fact) ? rest : { ...rest, [fact]: text };
@@ -49,7 +49,7 @@ export function withText(draft: Draft, row: SeriesFacts, fact: Fact, text: strin
 interface Filling {
   fact: Fact;
   text: string;
-  /** Only where nobody has stated or typed the fact. */
+  /** Only series for which nobody has stated or typed the fact. */
   onlyUnknown: boolean;
 }
 

@@ -1,4 +1,4 @@
-// A page of series with a field for each of the chosen facts. Enter and the arrows up and down lead to the same fact of the next series.
+// A page of series with a field for each of the chosen facts. Enter and the up and down arrows move to the same fact of another series.
 import { Link } from 'wouter-preact';
 import { DataTable, type Column } from '../../../components/data-table.tsx';
 import { labels, textOf, type Draft, type Fact, type SeriesFacts } from './draft.ts';
@@ -66,7 +66,7 @@ interface SeriesCellProps {
   /** Whether the name is shown here, as it has no column. */
   isNamed: boolean;
   isSelected: boolean;
-  /** One that no field of the row has. */
+  /** A fault that belongs to no field of the row. */
   fault: Fault | undefined;
   onSelect: (isSelected: boolean) => void;
 }
@@ -94,7 +94,7 @@ function SeriesCell({ row: { id, name }, isNamed, isSelected, fault, onSelect }:
 interface FactCellProps {
   row: SeriesFacts;
   fact: Fact;
-  /** Undefined: as it is stored. */
+  /** Undefined: as stored. */
   typed: string | undefined;
   fault: Fault | undefined;
   onType: (text: string) => void;

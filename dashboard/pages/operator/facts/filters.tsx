@@ -1,4 +1,4 @@
-// Which series the table has, and which of their facts.
+// The filters of the table: which series and which of their facts are shown.
 import { SearchIcon } from '../../../components/icons.tsx';
 import { Pick } from '../../../components/pick.tsx';
 import type { ListUrl } from '../list.tsx';

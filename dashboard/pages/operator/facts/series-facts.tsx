@@ -1,5 +1,5 @@
-// /dashboard/operator/facts: the facts of many series in a table, found by text, source and what is not known; edited, previewed and saved
-// together. The URL has the filters, the page and the facts that are shown; what was typed stays over all of them.
+// /dashboard/operator/facts: the facts of many series in a table, filtered by text, source and missing facts; edited, previewed and saved together.
+// The URL has the filters, the page and the shown facts; typed input is kept when these change.
 import { useEffect, useState } from 'preact/hooks';
 import { accountApi } from '../../../api/clients.ts';
 import { useLoad } from '../../../api/load.ts';
@@ -88,7 +88,7 @@ function useEdits(): Edits {
   const [draft, setKept] = useState(keptDraft);
   const [faults, setFaults] = useState<readonly Fault[]>([]);
   useEffect(() => keepDraft(draft), [draft]);
-  /** The faults of what was typed anew are old. */
+  /** Also removes the faults of series that were edited, as these may be outdated. */
   function setDraft(next: Draft): void {
     setKept(next);
     setFaults(faults.filter(({ id }) => next[id] !== undefined && next[id] === draft[id]));
@@ -145,7 +145,7 @@ interface UnsavedProps {
   onSaved: (report: Report) => void;
 }
 
-/** What was typed, on all pages: its faults, and the way to save it. */
+/** The unsaved input of all pages: its faults, and the button that saves it. */
 function Unsaved({ edit: { draft, faults, setDraft, setFaults }, onSaved }: UnsavedProps) {
   const [foreseen, setForeseen] = useState<Report>();
   const action = useAction();

@@ -1,4 +1,4 @@
-// What the API answers about an upload.
+// The API's answers about an upload.
 import type { AnswerOf } from '../../../../clients/typescript/client.ts';
 
 export type Upload = AnswerOf<'get', '/v1/operator/uploads/{id}'>['data'];

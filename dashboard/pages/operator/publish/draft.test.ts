@@ -1,4 +1,4 @@
-// The API request for a table, and that a draft belongs to its table alone.
+// The API request for a table; and a draft belongs only to its own table.
 import test from 'ava';
 import { confirmedBy, emptyDraft, keepDraft, keptDraft, openGuesses, wishOf, type Draft } from './draft.ts';
 import { factFields } from './fact-fields.ts';

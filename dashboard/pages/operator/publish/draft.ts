@@ -6,7 +6,7 @@ export interface Draft {
   facts: Readonly<Record<string, string>>;
   /** The entry as YAML, edited; undefined: as it was found. */
   entry: string | undefined;
-  /** By the key of a choice: the option that was picked. The entry has what it means. */
+  /** The picked option by the key of its choice. The entry already contains its effect. */
   picks: Readonly<Record<string, number>>;
   /** The guesses that were confirmed, by their paths. */
   confirmed: readonly string[];
@@ -20,7 +20,7 @@ const storedAs = 'almanac.publish-draft';
 export function keptDraft(of: string): Draft {
   const text = sessionStorage.getItem(storedAs);
   if (text === null) return emptyDraft;
-  // Written by keepDraft alone, perhaps of an earlier version.
+  // Only keepDraft writes it, but possibly in an earlier version.
   const { of: keptOf, ...kept } = JSON.parse(text) as { of: string } & Partial<Draft>;
   return keptOf === of ? { ...emptyDraft, ...kept } : emptyDraft;
 }

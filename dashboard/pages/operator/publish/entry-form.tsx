@@ -1,4 +1,4 @@
-// How the table is to be loaded: fields for what files rarely say, and the whole entry as YAML for everything else.
+// How the table is loaded: fields for facts that files rarely state, and the whole entry as YAML for everything else.
 import { useId } from 'preact/hooks';
 import { Link } from 'wouter-preact';
 import { Field } from '../../../components/forms/field.tsx';

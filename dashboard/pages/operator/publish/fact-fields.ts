@@ -1,7 +1,7 @@
 // The facts of the series of a table that have a field: missing facts, per column if columns are series of their own.
 
 export interface FactField {
-  /** Of the field in its form. */
+  /** The key of the field in its form. */
   key: string;
   /** The name of the fact in `set` of the API: `unit`, or `columns.Price.unit`. */
   fact: string;

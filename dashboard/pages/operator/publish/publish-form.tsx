@@ -77,7 +77,7 @@ export function PublishForm({ upload, wish, onPublished }: PublishFormProps) {
 
 const entriesMax = 1_000;
 
-/** The entries to come that state a time: a release needs an instant. */
+/** The coming entries with a time, as a release requires an instant. */
 function CalendarEntries() {
   const id = useId();
   const loaded = useLoad(async (signal) => {

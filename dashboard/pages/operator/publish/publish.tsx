@@ -1,4 +1,4 @@
-// /dashboard/operator/publish: upload of a file by dropping or choosing it. Its tables are then on a page of their own.
+// /dashboard/operator/publish: uploads a file that is dropped or chosen. Its tables are then shown on a page of their own.
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import { useLocation } from 'wouter-preact';
 import { accountApi } from '../../../api/clients.ts';
@@ -18,7 +18,7 @@ export const OperatorPublish = operatorPage(() => {
   const [file, setFile] = useState<File>();
   const [isMany, setIsMany] = useState(false);
   const action = useAction();
-  // Who leaves the page is not led to what was found.
+  // Once the user has left this page, there is no redirect to the result.
   const leaving = useRef(new AbortController());
   useEffect(() => () => leaving.current.abort(new DOMException('The page was closed.', 'AbortError')), []);
   const send = (files: readonly File[]) => {

@@ -1,4 +1,4 @@
-// That a table is published, or under embargo: its load or release, the addresses of its series, and the command that does the same.
+// Confirms that a table is published, or under embargo: its load or release, the addresses of its series, and the equivalent command.
 import { useEffect, useRef } from 'preact/hooks';
 import { Link } from 'wouter-preact';
 import { CodePanel, CodeTabs } from '../../../components/code-panel.tsx';

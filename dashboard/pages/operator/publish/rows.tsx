@@ -1,4 +1,4 @@
-// The rows of a table as they will be served, with the lines that they are from, and what of the table is not loaded.
+// The rows of a table as they will be served, with their line numbers in the file, and the parts that are not loaded.
 import { DataTable, type Column } from '../../../components/data-table.tsx';
 import { countText, numberText } from '../../../text/numbers.ts';
 import { dayText } from '../../../text/times.ts';
@@ -41,10 +41,10 @@ export function Rows({ preview }: { preview: Preview }) {
   );
 }
 
-/** So many stay a table on a phone. */
+/** Up to this many columns stay a table on a phone. */
 const columnsOfPhone = 4;
 
-/** Columns that no point has are left away. */
+/** Columns without a value in any point are omitted. */
 function columnsOf(points: readonly Point[]): Column<Point>[] {
   const has = (is: (point: Point) => boolean) => points.some(is);
   return [

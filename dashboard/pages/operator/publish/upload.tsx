@@ -1,4 +1,4 @@
-// /dashboard/operator/publish/:id: what was found in a file that was sent; from here it is checked and published. The URL has the table.
+// /dashboard/operator/publish/:id: the tables detected in an uploaded file, which are checked and published here. The URL names the table.
 import { useState } from 'preact/hooks';
 import { Link, useLocation, useSearchParams } from 'wouter-preact';
 import { accountApi } from '../../../api/clients.ts';
@@ -94,7 +94,7 @@ function Tables({ upload, publications, onPublished }: TablesProps) {
 
 const labelOf = ({ sheet, table }: Table) => sheet ?? `Table ${table + 1}`;
 
-/** Deletes what was sent. */
+/** Deletes the upload. */
 function Discard({ id }: { id: string }) {
   const [, navigate] = useLocation();
   const action = useAction();

@@ -10,7 +10,7 @@ export interface Counts {
 
 type OfRelease = Pick<Row<'/v1/operator/releases'>, 'state' | 'checked' | 'outcome'>;
 
-/** Undefined: it is not known, as of a release whose check an earlier version made. */
+/** Undefined: unknown, for a release that was checked by an earlier version. */
 export function countsOf({ state, checked, outcome }: OfRelease): Counts | undefined {
   const report = state === 'released' && outcome !== null ? outcome : checked;
   const {

@@ -1,4 +1,4 @@
-// /dashboard/operator/releases/:release: one load under embargo, what its check found, who did what with it; it is cancelled or published here.
+// /dashboard/operator/releases/:release: one load under embargo, with the result of its check and its history. It can be cancelled or published here.
 import { useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
 import type { AnswerOf } from '../../../../clients/typescript/client.ts';
