@@ -2,6 +2,7 @@
 import { isTitleOfCommaLanguage } from '../cells/dates/date-column-titles.ts';
 import { cellOf, type NumberCell } from '../cells/cell-forms.ts';
 import type { Sample } from '../read/table-rows.ts';
+import { cellPlace, type SheetNumbers } from '../read/workbook.ts';
 import { detectNumbers, isPartlyPercent, type Finding } from './table/number-format.ts';
 import type { Draft } from './proposal.ts';
 
@@ -15,7 +16,7 @@ const wordsMax = 6;
  */
 export function addNumbers(
   { entry, evidence, guessed }: Draft,
-  { delimiter, rows: everyRow, lines }: Sample,
+  { delimiter, rows: everyRow, lines, numbers = new Map() }: Sample,
   rows: readonly string[][],
   values: readonly number[],
 ): string | null {
@@ -25,7 +26,12 @@ export function addNumbers(
       const text = (row[at] ?? '').trim();
       if (text !== '' && texts.length < numbersSampled) texts.push(text);
     }
-  const found = detectNumbers(texts, delimiter, hasCommaLanguage(entry.date));
+  const stored = storedNumbers(numbers, values, lines.indexOf(entry.first ?? 1));
+  const found = detectNumbers(texts, {
+    delimiter,
+    hasCommaLanguage: hasCommaLanguage(entry.date),
+    withPoint: stored.withPoint,
+  });
   const add = <Key extends 'decimal' | 'thousands' | 'missing' | 'flags' | 'multiples' | 'negative'>(
     key: Key,
     finding: Finding<NonNullable<Draft['entry'][Key]>> | null,
@@ -44,12 +50,51 @@ export function addNumbers(
   add('multiples', found.multiples);
   add('negative', found.negative);
   doubtPercent({ entry, evidence, guessed }, rows, values);
+  if (stored.doubt !== undefined) addDoubt({ entry, evidence, guessed }, stored.doubt);
   if (found.words.size > wordsMax) {
     const [first = ''] = found.words.keys();
     const at = everyRow.findIndex((row) => values.some((each) => (row[each] ?? '').trim() === first));
     return `${found.words.size} different words are among its numbers, the first "${first.slice(0, 60)}" on line ${lines[at] ?? 0}: name them under missing or flags`;
   }
   return null;
+}
+
+/**
+ * What the stored numbers of a sheet show of the texts among them.
+ * @param first the first row of data. @returns withPoint: one with decimals; doubt: why a text may be another number.
+ */
+function storedNumbers(
+  numbers: SheetNumbers,
+  values: readonly number[],
+  first: number,
+): { withPoint?: string | undefined; doubt?: string | undefined } {
+  const columns = values.flatMap((at) => {
+    const { last = -1, withDecimals, grouped } = numbers.get(at) ?? {};
+    return last < first ? [] : [{ at, withDecimals, grouped }];
+  });
+  const mixed = columns.find(({ grouped }) => grouped !== undefined && grouped.row >= first);
+  const decimals = columns.find(
+    ({ withDecimals }) => withDecimals !== undefined && withDecimals.row >= first,
+  );
+  return {
+    withPoint: decimals?.withDecimals?.text,
+    doubt: mixed?.grouped && textAmongNumbers(mixed.at, mixed.grouped),
+  };
+}
+
+function textAmongNumbers(column: number, { row, text }: { row: number; text: string }): string {
+  const sign = text.includes('.') ? '.' : ',';
+  return `${cellPlace(row, column)} is the text "${text}" in a column of numbers: ${text.replaceAll(sign, '')} if ${sign} divides groups, ${text.replace(sign, '.')} if it is the decimal mark; store it as a number`;
+}
+
+/** Adds a reason to the key of the values, which is then a guess. */
+function addDoubt(
+  { entry, evidence, guessed }: Pick<Draft, 'entry' | 'evidence' | 'guessed'>,
+  why: string,
+): void {
+  const key = entry.values === undefined ? 'date' : 'values';
+  evidence[key] = evidence[key] === undefined ? why : `${evidence[key]}; ${why}`;
+  if (!guessed.includes(key)) guessed.push(key);
 }
 
 /** Whether the names or the titles of the dates are of a language that writes decimals with a comma. */

@@ -27,9 +27,22 @@ export interface Sheet {
   fault?: string;
   /** Why its cells may mean something else than they show. */
   doubts?: SheetDoubts;
+  numbers: SheetNumbers;
 }
 
 export type SheetDoubts = Partial<Record<'date' | 'values', string>>;
+
+/** By column: what its stored numbers show of the texts among them. */
+export type SheetNumbers = ReadonlyMap<number, ColumnNumbers>;
+
+export interface ColumnNumbers {
+  /** The last row with a stored number, from 0 on. */
+  last: number;
+  /** The last one with decimals: its mark is a point, whatever the office writes in texts. */
+  withDecimals?: { row: number; text: string };
+  /** The last text whose digits are in groups of three, such as 1.201. */
+  grouped?: { row: number; text: string };
+}
 
 const workbookBytesMax = 64 * 1024 * 1024;
 /** Of a sheet, as in Excel. */
@@ -158,6 +171,7 @@ function sheetOf(name: string, sheet: WorkSheet, from1904: boolean, room: Room):
   const rows = Array.from({ length: last + 1 }, (): string[] => []);
   const faults = new Formulas();
   const doubts: SheetDoubts = {};
+  const ofColumns = new Map<number, ColumnNumbers>();
   for (const at of numbers) {
     const row = data[at] ?? [];
     const columns = Object.keys(row).map(Number);
@@ -168,15 +182,38 @@ function sheetOf(name: string, sheet: WorkSheet, from1904: boolean, room: Room):
     for (const column of columns) {
       const cell = row[column];
       if (cell === undefined) continue;
-      texts[column] = textOf(cell, from1904);
+      const text = textOf(cell, from1904);
+      texts[column] = text;
+      noteNumber(ofColumns, cell, { row: at, column, text });
       faults.note(cell, at, column);
-      noteFormat(doubts, cell, utils.encode_cell({ r: at, c: column }));
+      noteFormat(doubts, cell, cellPlace(at, column));
     }
     rows[at] = withoutEnd(texts);
   }
   const continued = repeatMerged(rows, sheet['!merges'] ?? [], take);
   noteHidden(doubts, sheet, rows);
-  return { name, rows, continued, ...faults.found(), ...(Object.keys(doubts).length > 0 && { doubts }) };
+  return {
+    ...{ name, rows, continued, numbers: ofColumns, ...faults.found() },
+    ...(Object.keys(doubts).length > 0 && { doubts }),
+  };
+}
+
+const groupedText = /^[-(]?[1-9]\d{0,2}[.,]\d{3}(?![.,]?\d)/;
+
+function noteNumber(
+  columns: Map<number, ColumnNumbers>,
+  { t: type }: CellObject,
+  { row, column, text }: { row: number; column: number; text: string },
+): void {
+  const isNumber = type === 'n';
+  if (!isNumber && (type !== 's' || !groupedText.test(text))) return;
+  const known = columns.get(column) ?? { last: -1 };
+  columns.set(column, known);
+  if (!isNumber) known.grouped = { row, text };
+  else {
+    known.last = row;
+    if (/^-?\d+\.\d+%?$/.test(text)) known.withDecimals = { row, text };
+  }
 }
 
 /** @param take is called with the cells that are added. @returns the lines that continue a cell. */
@@ -211,7 +248,7 @@ class Formulas {
 
   note(cell: CellObject, row: number, column: number): void {
     if (cell.t !== 'z' || cell.f === undefined) return;
-    this.#first ??= utils.encode_cell({ r: row, c: column });
+    this.#first ??= cellPlace(row, column);
     this.#count += 1;
   }
 
@@ -225,6 +262,9 @@ class Formulas {
     return { fault: `${which} no stored result: open the workbook in Excel or LibreOffice and save it` };
   }
 }
+
+/** The name of a cell, such as B3. */
+export const cellPlace = (row: number, column: number): string => utils.encode_cell({ r: row, c: column });
 
 /** Notes the first hidden row or column with content: a reader of the sheet does not see it, and it is read all the same. */
 function noteHidden(doubts: SheetDoubts, sheet: WorkSheet, rows: readonly string[][]): void {

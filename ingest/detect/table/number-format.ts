@@ -30,15 +30,18 @@ const sentinel = /^-9{3,}(?:[.,]9+|[.,]0+)?$/;
 /** An error of a workbook's formula. #N/A is not among them: offices use it for missing values. */
 const errorMark = /^#(?!n\/a$)[a-z]+(?:\/0)?[!?]$/i;
 
-/**
- * @param texts the cells of columns of values. @param delimiter of a text file.
- * @param hasCommaLanguage the table has words of a language that writes decimals with a comma.
- */
-export function detectNumbers(
-  texts: Iterable<string>,
-  delimiter: string | undefined,
-  hasCommaLanguage = false,
-): NumbersFound {
+/** The facts of a table that show how it writes its numbers. */
+export interface NumbersAbout {
+  /** Of a text file. */
+  delimiter?: string | undefined;
+  /** The table has words of a language that writes decimals with a comma. */
+  hasCommaLanguage?: boolean;
+  /** A stored number of a sheet: its point is the decimal mark. */
+  withPoint?: string | undefined;
+}
+
+/** @param texts the cells of columns of values. */
+export function detectNumbers(texts: Iterable<string>, about: NumbersAbout = {}): NumbersFound {
   const numbers = new Map<string, number>();
   const sentinels: Tally = new Map();
   const [marks, bounds, words, signs, multiples, negative] = Array.from(
@@ -60,7 +63,7 @@ export function detectNumbers(
     }
   }
   return {
-    ...marksOf([...numbers.keys()], delimiter, hasCommaLanguage),
+    ...marksOf([...numbers.keys()], about),
     missing: withSentinels(missingFound(marks), sentinels, numbers),
     flags: flagsFound(signs, bounds, marks),
     multiples: multiplesFound(multiples),
@@ -200,10 +203,9 @@ function negativeFound(negative: Tally): NumbersFound['negative'] {
 /** The decimal mark and separator of the numbers: each text is evidence for one reading of the point and the comma, or for both. */
 function marksOf(
   texts: readonly string[],
-  delimiter: string | undefined,
-  hasCommaLanguage: boolean,
+  { delimiter, hasCommaLanguage = false, withPoint }: NumbersAbout,
 ): Pick<NumbersFound, 'decimal' | 'thousands'> {
-  const point = { decimal: texts.find(isDecimalBy('.')), group: texts.find(groupedBy('.')) };
+  const point = { decimal: withPoint ?? texts.find(isDecimalBy('.')), group: texts.find(groupedBy('.')) };
   const comma = { decimal: texts.find(isDecimalBy(',')), group: texts.find(groupedBy(',')) };
   const other = [' ', "'", '_']
     .map((sign) => ({ sign, example: texts.find(groupedBy(sign)) }))
