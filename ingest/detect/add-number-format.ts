@@ -1,6 +1,7 @@
 // Adds the number format of a table to its entry.
 import { isTitleOfCommaLanguage } from '../cells/dates/date-column-titles.ts';
-import { cellOf, type NumberCell } from '../cells/cell-forms.ts';
+import { cellOf, isNumberText, type NumberCell } from '../cells/cell-forms.ts';
+import { footnotesIn, gluedFootnote } from './glued-footnotes.ts';
 import type { Sample } from '../read/table-rows.ts';
 import { cellPlace, type SheetNumbers } from '../read/workbook.ts';
 import { detectNumbers, isPartlyPercent, type Finding } from './table/number-format.ts';
@@ -26,7 +27,8 @@ export function addNumbers(
       const text = (row[at] ?? '').trim();
       if (text !== '' && texts.length < numbersSampled) texts.push(text);
     }
-  const stored = storedNumbers(numbers, values, lines.indexOf(entry.first ?? 1));
+  const first = lines.indexOf(entry.first ?? 1);
+  const stored = storedNumbers(numbers, values, first);
   const found = detectNumbers(texts, {
     delimiter,
     hasCommaLanguage: hasCommaLanguage(entry.date),
@@ -50,7 +52,11 @@ export function addNumbers(
   add('multiples', found.multiples);
   add('negative', found.negative);
   doubtPercent({ entry, evidence, guessed }, rows, values);
-  if (stored.doubt !== undefined) addDoubt({ entry, evidence, guessed }, stored.doubt);
+  const doubts = [
+    stored.doubt,
+    footnoteDoubt(everyRow.slice(first), rows, values, entry.values === undefined),
+  ];
+  for (const doubt of doubts) if (doubt !== null) addDoubt({ entry, evidence, guessed }, doubt);
   if (found.words.size > wordsMax) {
     const [first = ''] = found.words.keys();
     const at = everyRow.findIndex((row) => values.some((each) => (row[each] ?? '').trim() === first));
@@ -67,7 +73,7 @@ function storedNumbers(
   numbers: SheetNumbers,
   values: readonly number[],
   first: number,
-): { withPoint?: string | undefined; doubt?: string | undefined } {
+): { withPoint?: string | undefined; doubt: string | null } {
   const columns = values.flatMap((at) => {
     const { last = -1, withDecimals, grouped } = numbers.get(at) ?? {};
     return last < first ? [] : [{ at, withDecimals, grouped }];
@@ -78,8 +84,24 @@ function storedNumbers(
   );
   return {
     withPoint: decimals?.withDecimals?.text,
-    doubt: mixed?.grouped && textAmongNumbers(mixed.at, mixed.grouped),
+    doubt: mixed?.grouped === undefined ? null : textAmongNumbers(mixed.at, mixed.grouped),
   };
+}
+
+/** @param below all rows from the first of data on. @param rows those with a point. @param isAcross each row is a series. */
+function footnoteDoubt(
+  below: readonly string[][],
+  rows: readonly string[][],
+  values: readonly number[],
+  isAcross: boolean,
+): string | null {
+  const isNote = (row: readonly string[]) => !values.some((at) => isNumberText((row[at] ?? '').trim()));
+  const footnotes = footnotesIn(below.filter(isNote).flat());
+  const cells = (row: readonly string[]) => values.map((at) => row[at] ?? '');
+  return gluedFootnote(
+    isAcross ? rows.map(cells) : values.map((at) => rows.map((row) => row[at] ?? '')),
+    footnotes,
+  );
 }
 
 function textAmongNumbers(column: number, { row, text }: { row: number; text: string }): string {

@@ -128,3 +128,38 @@ test('years near the dates, and numbers of weeks, are no values', (t) => {
   const large = years.map((year, at) => [year, String(2001 + at * 9), `${at}.5`]);
   t.is(proposed([['Year', 'Births', 'Rate'], ...large]).entry.values, '*');
 });
+
+test('a digit behind a number that a line below explains as a footnote is asked about', (t) => {
+  const rates = ['45.6', '45.61', '45.9', '46.1', '46.3', '46.2', '46.02', '47.1'];
+  const table = (values: string[], ...notes: string[]) =>
+    proposed([
+      ['Year', 'Rate'],
+      ...years.map((year, at) => [year, values[at] ?? '']),
+      [''],
+      ...notes.map((note) => [note]),
+    ]);
+  const why = (values: string[], ...notes: string[]) => table(values, ...notes).evidence['values'] ?? '';
+  const asked = table(rates, '1 Provisional', '2) Estimated');
+  t.deepEqual(asked.entry.guessed, ['values']);
+  t.regex(
+    asked.evidence['values'] ?? '',
+    /"45\.61" has a decimal more than the others, and may be 45\.6 with the footnote "1 Prov/,
+  );
+  t.notRegex(why(rates, '1 Provisional'), /footnote/, 'the 2 is not explained');
+  t.notRegex(why(rates), /footnote/);
+  t.notRegex(why([...rates.slice(0, 7), '47.125'], '1 Provisional', '2 Estimated'), /footnote/);
+  t.notRegex(why(['45', '45.1', '46', '46', '46.2', '46', '47', '47'], '1 Low', '2 High'), /footnote/);
+  t.notRegex(why(['45.61', '45.71', '45.81', '46.1', '46.3', '46.2', '46.4', '47.1'], '1 Low'), /footnote/);
+  const across = proposed([['Item', ...years], ['Food', ...rates], ['1 Provisional'], ['2 Estimated']]);
+  t.regex(across.evidence['date'] ?? '', /"45\.61" has a decimal more/);
+});
+
+test('four digits behind a comma, where most numbers have three, may be a footnote: the commas divide groups, which is asked', (t) => {
+  const table = (...values: string[]) =>
+    proposed([['Year', 'Exports'], ...years.map((year, at) => [year, values[at] ?? ''])]);
+  const { entry } = table('1,234', '1,2341', '1,301', '1,422', '1,5001', '1,602');
+  t.like(entry, { decimal: undefined, thousands: ',', guessed: ['thousands'] });
+  t.is(table('1,2341', '1,2352', '1,236', '1,2371').entry.decimal, ',');
+  t.is(table('1,234', '1,2341', '1,301', '1,42').entry.decimal, ',');
+  t.is(table('1,234', '1,2340', '1,301', '1,422').entry.decimal, ',');
+});

@@ -219,6 +219,12 @@ function marksOf(
       : `"${example}" is ${example.replaceAll(sign, '')} if ${sign} divides groups, and ${example.replace(',', '.')} if it is the decimal mark; no number shows which`,
   });
   const thousands = other === undefined ? null : sure(other.sign, `"${other.example ?? ''}"`);
+  const footnoted = point.decimal === undefined ? footnotedGroup(texts, groupedBy(',')) : null;
+  if (footnoted !== null)
+    return {
+      decimal: sure('.', 'no number contradicts it'),
+      thousands: { value: ',', isSure: false, evidence: footnoted },
+    };
   if (comma.decimal !== undefined && point.decimal === undefined)
     return {
       decimal: sure(',', `"${comma.decimal}"`),
@@ -253,6 +259,18 @@ function marksOf(
   const decimal = sure('.' as const, 'no number contradicts it');
   if (comma.group === undefined) return { decimal, thousands };
   return { decimal, thousands: grouping(',', repeatedComma ?? comma.group, repeatedComma !== undefined) };
+}
+
+const footnotedText = /^\D?[1-9]\d{0,2}(?:,\d{3})*,\d{3}[1-9]$/;
+
+/** Why commas may divide groups though some numbers have four digits behind the last one: most have three. */
+function footnotedGroup(texts: readonly string[], isGrouped: (text: string) => boolean): string | null {
+  const commas = texts.filter((text) => text.includes(','));
+  const odd = commas.filter((text) => footnotedText.test(text));
+  const [first] = odd;
+  if (first === undefined || commas.filter(isGrouped).length < 2 * odd.length) return null;
+  if (commas.some((text) => !isGrouped(text) && !footnotedText.test(text))) return null;
+  return `most numbers have three digits behind the last comma, and "${first}" may be "${first.slice(0, -1)}" with the footnote ${first.slice(-1)}`;
 }
 
 /** Whether the sign can only be the decimal mark of the number: it occurs once, after any other sign, and not between 1 to 3 digits and exactly three. */
