@@ -68,6 +68,27 @@ test('an entry that names no file of its folder is reported, by the whole folder
   t.notRegex((await almanac(['publish', path.join(folder, 'renamed.csv')])).stderr, /renamde/);
 });
 
+test('a header that is not above the data is named, with the count of lines of the file', async (t) => {
+  const folder = folderOf('headers', { 'headers.csv': monthly('Yield', 1, 2, 3) });
+  t.is((await almanac(['publish', folder, ...facts])).code, 0);
+  const text = readFileSync(descriptionOf(folder), 'utf8');
+  const edited = async (...edits: readonly [string, string][]) => {
+    writeFileSync(
+      descriptionOf(folder),
+      edits.reduce((now, [from, to]) => now.replace(from, to), text),
+    );
+    return (await almanac(['publish', folder, '--again'])).stderr;
+  };
+  const named =
+    /headers\.csv, header: line (99|2) is not above line 2, the first line of data \(first\); headers\.csv has 4 lines/;
+  t.regex(await edited(['header: 1', 'header: 99']), named);
+  t.regex(await edited(['header: 1', 'header: [1, 2]']), named);
+  t.regex(
+    await edited(['header: 1', 'header: 99'], ['first: 2', 'first: 100']),
+    /ends before line 100, .* \(first\): it has 4 lines/,
+  );
+});
+
 test('on a terminal it asks whether the guesses are right, and loads them for yes alone', async (t) => {
   const folder = folderOf('asked', { 'asked.csv': monthly('Yield', 1, 2, 3) });
   const ask = (stdin: string) => almanac(['publish', folder], { stdin, isTerminal: true });
