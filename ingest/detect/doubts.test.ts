@@ -163,3 +163,17 @@ test('four digits behind a comma, where most numbers have three, may be a footno
   t.is(table('1,234', '1,2341', '1,301', '1,42').entry.decimal, ',');
   t.is(table('1,234', '1,2340', '1,301', '1,422').entry.decimal, ',');
 });
+
+test('a line of words under dates across the columns is no row of data: it may be the unit, and another one among the rows is asked about', (t) => {
+  const titles = ['Item', '2022-01', '2022-02', '2022-03'];
+  const rows = ['Food', 'Fuel', 'Rent', 'Health'].map((item, at) => [item, `${at}.5`, `${at}.7`, `1${at}.9`]);
+  const units = (text: string) => ['', text, text, text];
+  const { entry } = proposed([titles, units('2002=100'), ...rows]);
+  t.like(entry, { first: 3, date: { across: 'columns' }, dimensions: { item: 'Item' } });
+  t.is(entry.series?.unit, '{line 2}');
+  t.is(entry.guessed?.includes('date'), undefined);
+  t.is(proposed([titles, ['', 'Actual', 'Actual', 'Forecast'], ...rows]).entry.series?.unit, undefined);
+  const two = proposed([titles, units('Persons'), ...rows.slice(0, 2), units('Percent'), ...rows.slice(2)]);
+  t.true(two.entry.guessed?.includes('date'));
+  t.regex(two.evidence['date'] ?? '', /"Percent" among the rows may be the unit of the rows below it/);
+});

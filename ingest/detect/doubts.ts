@@ -3,6 +3,7 @@ import { entryAt } from '../../kernel/entries.ts';
 import { isNumberText } from '../cells/cell-forms.ts';
 import type { DatedText } from '../cells/dates/date-forms.ts';
 import { saysOfDates } from '../cells/dates/date-column-titles.ts';
+import { isOfWords } from './table/dates-across.ts';
 import { isDetermined } from './table/column-profile.ts';
 import { isDoubtful } from './table/dimensions.ts';
 import { detectDates } from './table/date-format.ts';
@@ -27,6 +28,7 @@ export function addDoubts(
   doubtParts(draft, layout, columns, rows);
   doubtDates(draft, layout, columns, rows);
   doubtDimensions(draft, seen);
+  doubtUnits(draft, seen);
   return mixedOrder(layout, rows) ?? doubtHeadings(draft, seen);
 }
 
@@ -34,6 +36,23 @@ export function addDoubts(
 function doubt({ evidence, guessed }: Draft, key: string, why: string): void {
   evidence[key] = evidence[key] === undefined ? why : `${evidence[key]}; ${why}`;
   if (!guessed.includes(key)) guessed.push(key);
+}
+
+/** A line of words under the dates, with no text beside them, states the unit of the rows below it: those above may have another one. */
+function doubtUnits(draft: Draft, { layout: { dates }, rows }: Seen): void {
+  if (dates.kind !== 'across') return;
+  const last = rows.findLastIndex((row) => dates.columns.some((at) => isNumberText(row[at] ?? '')));
+  const line = rows.slice(1, Math.max(1, last)).findIndex((row) => isOfWords(row, dates.columns)) + 1;
+  const text = rows[line]
+    ?.find((cell) => cell.trim() !== '')
+    ?.trim()
+    .slice(0, 60);
+  if (line > 0)
+    doubt(
+      draft,
+      'date',
+      `"${text}" among the rows may be the unit of the rows below it, and not of those above: make a file for each unit`,
+    );
 }
 
 /** Weeks written as 01/2023 look like months. */
