@@ -14,6 +14,7 @@ import {
   type WorkSheet,
 } from '@e965/xlsx';
 import { IngestFailure } from '../failure.ts';
+import { currencySigns } from '../cells/cell-forms.ts';
 import { htmlText } from './html-table.ts';
 import { archiveFault, hiddenIn } from './workbook-archive.ts';
 
@@ -291,6 +292,14 @@ const quoted = /"[^"]*"|\\.|_./g;
 /** Commas behind the last digit of a format, and no word: 1234000 is shown as 1,234. */
 const scaling = /[0#?](,+)(?![\d#?,.])/;
 
+/** Without colours and conditions. Escaped signs are shown as they are. */
+const bareOfSigns = (format: string): string =>
+  format
+    .replaceAll(/_./g, '')
+    .replaceAll(/\[[^\]]*\]/g, '')
+    .replaceAll('\\', '')
+    .replaceAll('"', '');
+
 /** Notes formats that show another number, or less of a date, than the cell has. */
 function noteFormat(doubts: SheetDoubts, { t: type, v: value, z: format }: CellObject, place: string): void {
   if (type !== 'n' || typeof value !== 'number' || typeof format !== 'string') return;
@@ -300,17 +309,34 @@ function noteFormat(doubts: SheetDoubts, { t: type, v: value, z: format }: CellO
       doubts.date ??= `the format of ${place} shows no year: a program that takes Jan-24 for a day stores 24 January of the present year`;
     return;
   }
+  if (value > 0 && /^\s*(?:\(|-)[#0?]/.test(sectionFor(bareOfSigns(format), value)))
+    doubts.values ??= `the format of ${place} shows the number ${value} as one below zero: the stored number is read`;
   const commas = scaling.exec(bare)?.[1]?.length ?? 0;
   if (commas === 0 || /"[^"]*\p{L}[^"]*"|\\\p{L}/u.test(format)) return;
   const factor = `0.${'0'.repeat(commas * 3 - 1)}1`;
   doubts.values ??= `the format of ${place} divides what the sheet shows by ${1000 ** commas}: the stored number ${value} is read; if the unit is that of the shown numbers, set multiply: ${factor}`;
 }
 
+/** The section of a format for a number: those for numbers above zero, below it, and zero. */
+function sectionFor(format: string, value: number): string {
+  const sections = format.split(';');
+  return (value < 0 ? sections[1] : value === 0 ? sections[2] : undefined) ?? sections[0] ?? '';
+}
+
+const behindDigits = /(?:[0#?]|General)(?:"([^"]+)"|\\(.))[_\s)]*$/u;
+/** Flags of single values, such as "p" or " (r)", and signs that multiply. Units and currencies are the same for all values. */
+const flagOrMultiple = /^(?:[([]?[a-z]{1,2}[)\]]?|[*†‡]{1,2}|mln|thousand|million|billion)$/iu;
+
+/** The mark that a format shows behind a number; empty for none. */
+function shownBehind(format: string, value: number): string {
+  const [, text, letter] = behindDigits.exec(sectionFor(format, value)) ?? [];
+  const mark = (text ?? letter ?? '').trim();
+  return flagOrMultiple.test(mark) && !currencySigns.includes(mark) ? ` ${mark}` : '';
+}
+
 /** The text that a format shows in place of a number, such as "c" for a confidential one. */
 function textInPlace(format: string, value: number): string | undefined {
-  const sections = format.split(';');
-  const own = value < 0 ? sections[1] : value === 0 ? sections[2] : undefined;
-  const section = own ?? sections[0] ?? '';
+  const section = sectionFor(format, value);
   if (/[0#?@]|general/i.test(section.replaceAll(quoted, ''))) return undefined;
   return /"([^"]*\p{L}[^"]*)"/u.exec(section)?.[1]?.trim();
 }
@@ -340,7 +366,7 @@ function textOf(cell: CellObject, from1904: boolean): string {
     if (typeof format === 'string' ? format.includes('%') : shown?.endsWith('%') === true)
       return `${Number((value * 100).toPrecision(15))}%`;
     // Excel keeps and shows 15 significant digits; those beyond are noise of its arithmetic, as in 0.30000000000000004.
-    return String(Number(value.toPrecision(15)));
+    return `${Number(value.toPrecision(15))}${typeof format === 'string' ? shownBehind(format, value) : ''}`;
   }
   if (type === 'e') return errorTexts.get(Number(value)) ?? '#N/A';
   if (type === 'z') return '';
