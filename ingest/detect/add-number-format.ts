@@ -52,6 +52,8 @@ export function addNumbers(
   add('multiples', found.multiples);
   add('negative', found.negative);
   doubtPercent({ entry, evidence, guessed }, rows, values);
+  const header = everyRow[lines.indexOf([entry.header ?? 1].flat().at(-1) ?? 1)] ?? [];
+  doubtParentheses({ entry, evidence, guessed }, rows, values, header);
   const doubts = [
     stored.doubt,
     footnoteDoubt(everyRow.slice(first), rows, values, entry.values === undefined),
@@ -140,6 +142,28 @@ function withWords(
     isSure: false,
     evidence: `${missing === null ? '' : `${missing.evidence}; `}words among the numbers, taken as missing: ${counted}`,
   };
+}
+
+const errorTitle =
+  /\b(?:s\.?e\.?|r\.?s\.?e\.?|std|st\.? ?dev|standard|errors?|t[- ]?(?:stat|value)|ci|c\.?v\.?|confidence|margin|moe)\b|±/i;
+
+/** Errors of estimates are in parentheses, and not below zero. */
+function doubtParentheses(
+  { entry, evidence, guessed }: Pick<Draft, 'entry' | 'evidence' | 'guessed'>,
+  rows: readonly string[][],
+  values: readonly number[],
+  header: readonly string[],
+): void {
+  if (entry.negative?.includes('parentheses') !== true) return;
+  const at = values.find((each) => {
+    const cells = rows.map((row) => cellOf((row[each] ?? '').trim())).filter(({ kind }) => kind === 'number');
+    const isAll = cells.every((cell) => cell.kind === 'number' && cell.negative === 'parentheses');
+    return cells.length > 0 && isAll && errorTitle.test(header[each] ?? '');
+  });
+  if (at === undefined) return;
+  evidence['negative'] =
+    `${evidence['negative'] ?? ''}; all numbers of ${(header[at] ?? '').trim()} are in parentheses, and may be errors above zero: write them without`;
+  if (!guessed.includes('negative')) guessed.push('negative');
 }
 
 /** 1.5% and 0.015 may be the same: a workbook has both where only some cells are formatted. */

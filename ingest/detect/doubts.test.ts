@@ -177,3 +177,12 @@ test('a line of words under dates across the columns is no row of data: it may b
   t.true(two.entry.guessed?.includes('date'));
   t.regex(two.evidence['date'] ?? '', /"Percent" among the rows may be the unit of the rows below it/);
 });
+
+test('standard errors in parentheses are asked about: they are not below zero', (t) => {
+  const table = (title: string, errors: (at: number) => string) =>
+    proposed([['Year', 'Estimate', title], ...years.map((year, at) => [year, `${at}.5`, errors(at)])]).entry;
+  for (const title of ['SE', 'Std. error', 'Standard deviation', 'Margin of error'])
+    t.deepEqual(table(title, (at) => `(0.${at + 1})`).guessed, ['negative'], title);
+  t.is(table('Balance', (at) => `(0.${at + 1})`).guessed, undefined);
+  t.is(table('Error', (at) => (at > 3 ? `(0.${at})` : `0.${at}`)).guessed, undefined);
+});
