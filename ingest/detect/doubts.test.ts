@@ -164,8 +164,15 @@ test('four digits behind a comma, where most numbers have three, may be a footno
   t.is(table('1,234', '1,2340', '1,301', '1,422').entry.decimal, ',');
 });
 
-test('a line of words under dates across the columns is no row of data: it may be the unit, and another one among the rows is asked about', (t) => {
+test('dates across the columns may have the word of their period; a line of words under them is no row of data: it may be the unit, and another one among the rows is asked about', (t) => {
   const titles = ['Item', '2022-01', '2022-02', '2022-03'];
+  t.like(
+    proposed([
+      ['Item', '2023.11 Month', '2023.12 Month', '2024.01 Month'],
+      ['Food', '1.5', '2.5', '3.5'],
+    ]).entry.date,
+    { across: 'columns' },
+  );
   const rows = ['Food', 'Fuel', 'Rent', 'Health'].map((item, at) => [item, `${at}.5`, `${at}.7`, `1${at}.9`]);
   const units = (text: string) => ['', text, text, text];
   const { entry } = proposed([titles, units('2002=100'), ...rows]);

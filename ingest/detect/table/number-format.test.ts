@@ -25,6 +25,9 @@ test('flags after numbers and marks of missing ones are found, and taken off as 
     delimiter: ',',
   });
   t.deepEqual(flags?.value, { p: 'p', e: 'e', c: 'c', '%': null, '(p)': 'p', '(r)': 'r' });
+  const slashed = detectNumbers(['131.0 p/', '12.5 r)', '5.1 1/', '7']).flags;
+  t.deepEqual(slashed?.value, { 'p/': 'p', 'r)': 'r', '1/': '1' });
+  t.true(slashed?.isSure);
   t.deepEqual(missing?.value, [':']);
   const read = numberReader({ decimal: ',', flags: { p: 'p', e: 'e', c: 'c', '%': null }, missing: [':'] });
   t.deepEqual(read('131,0 p'), { value: '131.0', status: 'p' });

@@ -133,7 +133,7 @@ function withSentinels(
 const isStatusSign = (sign: string): boolean =>
   !/[a-z]/i.test(sign) ||
   /^[[({]/.test(sign) ||
-  (/^(?:[bcdefilnprsuvxz]{1,3}|[A-Z])$/.test(sign) && !/^(?:cr|dz)$/.test(sign));
+  (/^(?:[bcdefilnprsuvxz]{1,3}|[A-Z]|[a-z][)/])$/.test(sign) && !/^(?:cr|dz)$/.test(sign));
 /** Signs of a unit or a currency: they are not a status of the value. */
 const isUnitSign = (sign: string): boolean =>
   /^(?:%|‰|p\.?p\.?)$/i.test(sign) ||
@@ -145,7 +145,7 @@ function flagsFound(signs: Tally, bounds: Tally, marks: Tally): NumbersFound['fl
   if (signs.size + bounds.size + statuses.length === 0) return null;
   const status = (text: string) =>
     text
-      .replaceAll(/[()[\]{}]/g, '')
+      .replaceAll(/[()[\]{}]|\/$/g, '')
       .trim()
       .slice(0, 16);
   const value: Record<string, string | null> = {
