@@ -193,3 +193,13 @@ test('standard errors in parentheses are asked about: they are not below zero', 
   t.is(table('Balance', (at) => `(0.${at + 1})`).guessed, undefined);
   t.is(table('Error', (at) => (at > 3 ? `(0.${at})` : `0.${at}`)).guessed, undefined);
 });
+
+test('a sum without a text below few rows is left out, once confirmed', (t) => {
+  const { entry } = proposed([
+    ['Item', '2021', '2022'],
+    ['Tax', '1', '2'],
+    ['Other', '3', '5'],
+    ['', '4', '7'],
+  ]);
+  t.like(entry, { dimensions: { item: 'Item' }, only: { Item: String.raw`\S` }, guessed: ['only'] });
+});
