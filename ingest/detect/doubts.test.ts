@@ -203,3 +203,46 @@ test('a sum without a text below few rows is left out, once confirmed', (t) => {
   ]);
   t.like(entry, { dimensions: { item: 'Item' }, only: { Item: String.raw`\S` }, guessed: ['only'] });
 });
+
+test('years below a title that calls them fiscal have an end that is asked about; with months or quarters they are refused', (t) => {
+  const { entry, evidence } = proposed([
+    ['Fiscal year', 'Tax'],
+    ...years.map((year, at) => [year, `${at}.5`]),
+  ]);
+  t.like(entry, {
+    series: { frequency: 'annual', fiscal_year_end: '06-30' },
+    guessed: ['series.fiscal_year_end'],
+  });
+  t.regex(
+    evidence['series.fiscal_year_end'] ?? '',
+    /^Fiscal year has fiscal years, and no line states the day/,
+  );
+  const quarters = years.map((year) => [year, '1', '2', '3', '4']);
+  t.regex(
+    proposed([['Fiscal year', 'Q1', 'Q2', 'Q3', 'Q4'], ...quarters]).entry.skip ?? '',
+    /^Fiscal year has fiscal years/,
+  );
+  const rows = (months: string[]) =>
+    years.flatMap((year) => months.map((month, at) => [year, month, `${at}.5`]));
+  const skip = (months: string[], title = 'Year') =>
+    proposed([[title, 'Month', 'Tax'], ...rows(months)]).entry.skip;
+  const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
+  t.regex(
+    skip([...months.slice(6), ...months.slice(0, 6)]) ?? '',
+    /^Year has fiscal years, which begin with "Jul", and Month their parts/,
+  );
+  t.regex(skip(months, 'FY') ?? '', /^FY has fiscal years, and Month their parts/);
+  t.is(skip(months), undefined);
+  t.is(skip(months.toReversed()), undefined);
+  t.is(skip(months.toSorted()), undefined);
+});
+
+test('a scale that does not hold for all series is asked about', (t) => {
+  const table = (title: string) =>
+    proposed([[title], ['Indicator', '2021', '2022'], ['Exports', '100', '110'], ['Inflation', '5.1', '6.2']])
+      .entry;
+  t.deepEqual(table('Key figures (in millions of dollars, unless otherwise stated)').guessed, [
+    'series.unit_multiplier',
+  ]);
+  t.is(table('Key figures (in millions of dollars)').guessed, undefined);
+});
