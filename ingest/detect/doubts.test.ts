@@ -246,3 +246,46 @@ test('a scale that does not hold for all series is asked about', (t) => {
   ]);
   t.is(table('Key figures (in millions of dollars)').guessed, undefined);
 });
+
+test('a second table below the first, with other columns, is refused', (t) => {
+  const months = Array.from({ length: 6 }, (_, at) => [`2024-0${at + 1}`, `${at}.5`, `${at}.7`]);
+  const skip = (...line: string[]) =>
+    proposed([['Month', 'Food', 'Fuel'], ...months.slice(0, 3), [''], line, ...months.slice(3)]).entry.skip;
+  t.regex(
+    skip('Month', 'Rent', 'Health') ?? '',
+    /has "Rent" below Food, and may name the columns of another table/,
+  );
+  t.regex(skip('', 'Food', 'Health') ?? '', /has "Health" below Fuel/);
+  t.is(skip('Month', 'Food', 'Fuel'), undefined);
+  t.is(skip('A note', 'see', 'below'), undefined);
+  t.is(skip('', '..', '..'), undefined);
+});
+
+test('periods of two, five or nine months are refused by what they are', (t) => {
+  const skip = (...periods: string[]) =>
+    proposed([
+      ['Item', ...periods],
+      ['Exports', ...periods.map((_, at) => `${at}.5`)],
+    ]).entry.skip ?? '';
+  t.regex(skip('Jul-Nov 2022', 'Jul-Nov 2023'), /^"Jul-Nov 2022" and others have 5 months/);
+  t.regex(skip('Jan-Feb 2023', 'Mar-Apr 2023', 'May-Jun 2023'), /have 2 months/);
+  t.is(skip('Jan-Mar 2022', 'Jan-Mar 2023'), '');
+});
+
+test('different numbers in brackets behind most numbers are asked about: footnotes are few', (t) => {
+  const table = (text: (at: number) => string) =>
+    proposed([['Year', 'Deaths'], ...years.map((year, at) => [year, `${at + 100}${text(at)}`])]).entry
+      .guessed;
+  t.deepEqual(
+    table((at) => ` (${at + 12})`),
+    ['flags'],
+  );
+  t.is(
+    table((at) => (at > 5 ? ` (${at - 5})` : '')),
+    undefined,
+  );
+  t.is(
+    table(() => ' (1)'),
+    undefined,
+  );
+});

@@ -65,7 +65,7 @@ export function detectNumbers(texts: Iterable<string>, about: NumbersAbout = {})
   return {
     ...marksOf([...numbers.keys()], about),
     missing: withSentinels(missingFound(marks), sentinels, numbers),
-    flags: flagsFound(signs, bounds, marks),
+    flags: flagsFound(signs, bounds, marks, numbers.size),
     multiples: multiplesFound(multiples),
     negative: negativeFound(negative),
     words,
@@ -140,7 +140,8 @@ const isUnitSign = (sign: string): boolean =>
   /\p{Sc}/u.test(sign) ||
   /^(?:Rs\.?|[A-Z]{3}|Kč|zł|Ft|kr\.?|lei|лв\.?|руб\.?)$/.test(sign);
 
-function flagsFound(signs: Tally, bounds: Tally, marks: Tally): NumbersFound['flags'] {
+/** @param numbersCount how many different numbers there are. */
+function flagsFound(signs: Tally, bounds: Tally, marks: Tally, numbersCount: number): NumbersFound['flags'] {
   const statuses = [...marks].filter(([mark]) => isStatusMark(mark));
   if (signs.size + bounds.size + statuses.length === 0) return null;
   const status = (text: string) =>
@@ -161,6 +162,14 @@ function flagsFound(signs: Tally, bounds: Tally, marks: Tally): NumbersFound['fl
     .filter((part) => part !== false)
     .join('; ');
   const doubtful = [...signs.keys()].filter(isDoubtfulSign);
+  const numbered = [...signs].filter(([sign]) => /^[([]\d+[)\]]$/.test(sign));
+  // Footnotes recur, and are at few of the numbers.
+  if (numbered.length > 2 && numbered.length * 2 > numbersCount)
+    return {
+      value,
+      isSure: false,
+      evidence: `${evidence}; numbers in brackets behind most numbers may be shares, errors or counts: they are loaded as statuses`,
+    };
   if (doubtful.length === 0) return { value, isSure: true, evidence };
   return {
     value,
