@@ -147,6 +147,11 @@ test('a digit behind a number that a line below explains as a footnote is asked 
   );
   t.notRegex(why(rates, '1 Provisional'), /footnote/, 'the 2 is not explained');
   t.notRegex(why(rates), /footnote/);
+  t.notRegex(
+    why(['45.6', '45.611', '45.9', '46.1', '46.3'], '1 Provisional'),
+    /footnote/,
+    'two decimals more',
+  );
   t.notRegex(why([...rates.slice(0, 7), '47.125'], '1 Provisional', '2 Estimated'), /footnote/);
   t.notRegex(why(['45', '45.1', '46', '46', '46.2', '46', '47', '47'], '1 Low', '2 High'), /footnote/);
   t.notRegex(why(['45.61', '45.71', '45.81', '46.1', '46.3', '46.2', '46.4', '47.1'], '1 Low'), /footnote/);
@@ -161,6 +166,7 @@ test('four digits behind a comma, where most numbers have three, may be a footno
   t.like(entry, { decimal: undefined, thousands: ',', guessed: ['thousands'] });
   t.is(table('1,2341', '1,2352', '1,236', '1,2371').entry.decimal, ',');
   t.is(table('1,234', '1,2341', '1,301', '1,42').entry.decimal, ',');
+  t.is(table('1,234', '1,2341', '1,301', '1,4221', '1,511').entry.decimal, ',', 'three of five');
   t.is(table('1,234', '1,2340', '1,301', '1,422').entry.decimal, ',');
 });
 
@@ -235,6 +241,7 @@ test('years below a title that calls them fiscal have an end that is asked about
   t.is(skip(months), undefined);
   t.is(skip(months.toReversed()), undefined);
   t.is(skip(months.toSorted()), undefined);
+  t.is(skip(['Jul', 'Aug', 'Sep', 'Oct', 'Jan', 'Mar', 'Feb']), undefined, 'in no order');
 });
 
 test('a scale that does not hold for all series is asked about', (t) => {
@@ -259,6 +266,11 @@ test('a second table below the first, with other columns, is refused', (t) => {
   t.is(skip('Month', 'Food', 'Fuel'), undefined);
   t.is(skip('A note', 'see', 'below'), undefined);
   t.is(skip('', '..', '..'), undefined);
+  const names = ['Month', 'Value', 'Volume', 'Value', 'Volume'];
+  const twice = months.map(([month = '', one = '', other = '']) => [month, one, other, one, other]);
+  const groups = ['', 'Imports', '', 'Exports', ''];
+  const again = proposed([groups, names, ...twice.slice(0, 3), names, ...twice.slice(3)]);
+  t.is(again.entry.skip, undefined, 'the last of two lines of names again');
 });
 
 test('periods of two, five or nine months are refused by what they are', (t) => {
@@ -288,4 +300,11 @@ test('different numbers in brackets behind most numbers are asked about: footnot
     table(() => ' (1)'),
     undefined,
   );
+  const few = proposed([
+    ['Year', 'Deaths'],
+    ['2021', '100 (1)'],
+    ['2022', '101 (2)'],
+    ['2023', '103'],
+  ]);
+  t.is(few.entry.guessed, undefined);
 });
