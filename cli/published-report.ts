@@ -87,6 +87,9 @@ export function printPublishedJson(terminal: Terminal, run: PublishedRun): void 
       })),
       ...unreadable.map(({ path, reason }) => ({ path, sheet: null, reason })),
     ],
+    entries_without_file: run.plans.flatMap(({ withoutFile }) =>
+      withoutFile.map(({ file }) => [file].flat()),
+    ),
     unconfirmed: unconfirmed.map(({ path, entry }) => ({
       path,
       sheet: entry.sheet ?? null,

@@ -231,7 +231,7 @@ function frequencies(): string {
 
 /** What a cell is found to be, among plain numbers. */
 function numberIn(text: string): { read: NumberRead; isSure: boolean } {
-  const { words, ...found } = detectNumbers(['7', text, '8'], '\t');
+  const { words, ...found } = detectNumbers(['7', text, '8'], { delimiter: '\t' });
   const style: NumberStyle = Object.fromEntries(
     Object.entries(found).flatMap(([key, finding]) => (finding === null ? [] : [[key, finding.value]])),
   );

@@ -59,7 +59,7 @@ const sign = '[-+\\u2010-\\u2015\\u2212\\ufe63\\uff0d]';
 const approximate = '(?:~|≈|c(?:a|irca)?\\.?|about|approx\\.?)';
 const multipleText =
   '(?:[KMBT]|mn|mln|mio\\.?|bn|bln|mrd\\.?|mld|tn|trn|thousand|million|billion|trillion|lakh|lac|crore|cr)';
-const flagText = '(?:[a-z]{1,3}|[\\[({][a-z0-9*/]{1,5}[\\])}]|[*†‡§#^⁰¹²³⁴⁵⁶⁷⁸⁹]{1,3}|\\d\\))';
+const flagText = '(?:[a-z]{1,3}|[\\[({][a-z0-9*/]{1,5}[\\])}]|[*†‡§#^⁰¹²³⁴⁵⁶⁷⁸⁹]{1,3}|[\\da-z][)/])';
 const numberText = new RegExp(
   `^(?<lead>${currency}|${approximate})?\\s?(?<open>\\()?\\s?(?<sign>${sign}\\s?)?(?<before>${currency}|${approximate}|[*†‡])?\\s?(?<sign2>${sign}\\s?)?(?<core>${digitsText})(?<exponent>[eE][+-]?\\d{1,3})?` +
     `\\s?(?<percent>%|‰|p\\.?p\\.?|${currency})?(?<close>\\))?(?<trailing>[-\\u2212](?=$|\\s))?\\s?(?<rest>.*)$`,
@@ -91,7 +91,7 @@ function examined(text: string): Cell {
   if (markText.test(text)) return mark;
   if (!/\d/.test(text)) return flaggedMark(text) ? mark : word;
   if (boundText.test(text)) return bound;
-  const [, noted, note] = /^([^(]*\d)\s+(\d\))$/.exec(text) ?? [];
+  const [, noted, note] = /^([^(]*\d)\s+(\d[)/])$/.exec(text) ?? [];
   if (noted !== undefined && note !== undefined) {
     const number = examined(noted);
     return number.kind === 'number' ? { ...number, signs: [...number.signs, note] } : word;

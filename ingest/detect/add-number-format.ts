@@ -1,7 +1,9 @@
 // Adds the number format of a table to its entry.
 import { isTitleOfCommaLanguage } from '../cells/dates/date-column-titles.ts';
-import { cellOf, type NumberCell } from '../cells/cell-forms.ts';
+import { cellOf, isNumberText, type NumberCell } from '../cells/cell-forms.ts';
+import { footnotesIn, gluedFootnote } from './glued-footnotes.ts';
 import type { Sample } from '../read/table-rows.ts';
+import { cellPlace, type SheetNumbers } from '../read/workbook.ts';
 import { detectNumbers, isPartlyPercent, type Finding } from './table/number-format.ts';
 import type { Draft } from './proposal.ts';
 
@@ -15,7 +17,7 @@ const wordsMax = 6;
  */
 export function addNumbers(
   { entry, evidence, guessed }: Draft,
-  { delimiter, rows: everyRow, lines }: Sample,
+  { delimiter, rows: everyRow, lines, numbers = new Map() }: Sample,
   rows: readonly string[][],
   values: readonly number[],
 ): string | null {
@@ -25,7 +27,13 @@ export function addNumbers(
       const text = (row[at] ?? '').trim();
       if (text !== '' && texts.length < numbersSampled) texts.push(text);
     }
-  const found = detectNumbers(texts, delimiter, hasCommaLanguage(entry.date));
+  const first = lines.indexOf(entry.first ?? 1);
+  const stored = storedNumbers(numbers, values, first);
+  const found = detectNumbers(texts, {
+    delimiter,
+    hasCommaLanguage: hasCommaLanguage(entry.date),
+    withPoint: stored.withPoint,
+  });
   const add = <Key extends 'decimal' | 'thousands' | 'missing' | 'flags' | 'multiples' | 'negative'>(
     key: Key,
     finding: Finding<NonNullable<Draft['entry'][Key]>> | null,
@@ -44,12 +52,73 @@ export function addNumbers(
   add('multiples', found.multiples);
   add('negative', found.negative);
   doubtPercent({ entry, evidence, guessed }, rows, values);
+  const header = everyRow[lines.indexOf([entry.header ?? 1].flat().at(-1) ?? 1)] ?? [];
+  doubtParentheses({ entry, evidence, guessed }, rows, values, header);
+  const doubts = [
+    stored.doubt,
+    footnoteDoubt(everyRow.slice(first), rows, values, entry.values === undefined),
+  ];
+  for (const doubt of doubts) if (doubt !== null) addDoubt({ entry, evidence, guessed }, doubt);
   if (found.words.size > wordsMax) {
     const [first = ''] = found.words.keys();
     const at = everyRow.findIndex((row) => values.some((each) => (row[each] ?? '').trim() === first));
     return `${found.words.size} different words are among its numbers, the first "${first.slice(0, 60)}" on line ${lines[at] ?? 0}: name them under missing or flags`;
   }
   return null;
+}
+
+/**
+ * What the stored numbers of a sheet show of the texts among them.
+ * @param first the first row of data. @returns withPoint: one with decimals; doubt: why a text may be another number.
+ */
+function storedNumbers(
+  numbers: SheetNumbers,
+  values: readonly number[],
+  first: number,
+): { withPoint?: string | undefined; doubt: string | null } {
+  const columns = values.flatMap((at) => {
+    const { last = -1, withDecimals, grouped } = numbers.get(at) ?? {};
+    return last < first ? [] : [{ at, withDecimals, grouped }];
+  });
+  const mixed = columns.find(({ grouped }) => grouped !== undefined && grouped.row >= first);
+  const decimals = columns.find(
+    ({ withDecimals }) => withDecimals !== undefined && withDecimals.row >= first,
+  );
+  return {
+    withPoint: decimals?.withDecimals?.text,
+    doubt: mixed?.grouped === undefined ? null : textAmongNumbers(mixed.at, mixed.grouped),
+  };
+}
+
+/** @param below all rows from the first of data on. @param rows those with a point. @param isAcross each row is a series. */
+function footnoteDoubt(
+  below: readonly string[][],
+  rows: readonly string[][],
+  values: readonly number[],
+  isAcross: boolean,
+): string | null {
+  const isNote = (row: readonly string[]) => !values.some((at) => isNumberText((row[at] ?? '').trim()));
+  const footnotes = footnotesIn(below.filter(isNote).flat());
+  const cells = (row: readonly string[]) => values.map((at) => row[at] ?? '');
+  return gluedFootnote(
+    isAcross ? rows.map(cells) : values.map((at) => rows.map((row) => row[at] ?? '')),
+    footnotes,
+  );
+}
+
+function textAmongNumbers(column: number, { row, text }: { row: number; text: string }): string {
+  const sign = text.includes('.') ? '.' : ',';
+  return `${cellPlace(row, column)} is the text "${text}" in a column of numbers: ${text.replaceAll(sign, '')} if ${sign} divides groups, ${text.replace(sign, '.')} if it is the decimal mark; store it as a number`;
+}
+
+/** Adds a reason to the key of the values, which is then a guess. */
+function addDoubt(
+  { entry, evidence, guessed }: Pick<Draft, 'entry' | 'evidence' | 'guessed'>,
+  why: string,
+): void {
+  const key = entry.values === undefined ? 'date' : 'values';
+  evidence[key] = evidence[key] === undefined ? why : `${evidence[key]}; ${why}`;
+  if (!guessed.includes(key)) guessed.push(key);
 }
 
 /** Whether the names or the titles of the dates are of a language that writes decimals with a comma. */
@@ -73,6 +142,28 @@ function withWords(
     isSure: false,
     evidence: `${missing === null ? '' : `${missing.evidence}; `}words among the numbers, taken as missing: ${counted}`,
   };
+}
+
+const errorTitle =
+  /\b(?:s\.?e\.?|r\.?s\.?e\.?|std|st\.? ?dev|standard|errors?|t[- ]?(?:stat|value)|ci|c\.?v\.?|confidence|margin|moe)\b|±/i;
+
+/** Errors of estimates are in parentheses, and not below zero. */
+function doubtParentheses(
+  { entry, evidence, guessed }: Pick<Draft, 'entry' | 'evidence' | 'guessed'>,
+  rows: readonly string[][],
+  values: readonly number[],
+  header: readonly string[],
+): void {
+  if (entry.negative?.includes('parentheses') !== true) return;
+  const at = values.find((each) => {
+    const cells = rows.map((row) => cellOf((row[each] ?? '').trim())).filter(({ kind }) => kind === 'number');
+    const isAll = cells.every((cell) => cell.kind === 'number' && cell.negative === 'parentheses');
+    return cells.length > 0 && isAll && errorTitle.test(header[each] ?? '');
+  });
+  if (at === undefined) return;
+  evidence['negative'] =
+    `${evidence['negative'] ?? ''}; all numbers of ${(header[at] ?? '').trim()} are in parentheses, and may be errors above zero: write them without`;
+  if (!guessed.includes('negative')) guessed.push('negative');
 }
 
 /** 1.5% and 0.015 may be the same: a workbook has both where only some cells are formatted. */

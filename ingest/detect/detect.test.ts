@@ -21,13 +21,13 @@ function sampleOf(rows: string[][]): Sample {
 
 test('a lone sign among numbers is a guess, as it may mean something else; two points are not', (t) => {
   for (const sign of ['@', '^', '#', '*']) {
-    const { missing } = detectNumbers(['1.5', sign, '2', sign], ',');
+    const { missing } = detectNumbers(['1.5', sign, '2', sign], { delimiter: ',' });
     t.deepEqual([missing?.value, missing?.isSure], [[sign], false]);
     t.regex(missing?.evidence ?? '', /is alone in 2 cells/);
     const data = months.map((month, at) => [month, at === 3 ? sign : `${at}.5`]);
     t.true(propose(sampleOf([['Date', 'A'], ...data]), about).entry.guessed?.includes('missing'));
   }
-  t.true(detectNumbers(['1.5', '..', 'n/a'], ',').missing?.isSure);
+  t.true(detectNumbers(['1.5', '..', 'n/a'], { delimiter: ',' }).missing?.isSure);
 });
 
 test('years under an unknown title are dates, which is a guess; dates across the columns may be few', (t) => {
@@ -270,8 +270,8 @@ test('a table of few rows is found between its titles and its notes', (t) => {
 });
 
 test('possible multiples, units and shares are guesses, as are points that may group or be decimal', (t) => {
-  const flagsOf = (...texts: string[]) => detectNumbers(texts, ',').flags;
-  const multiplesOf = (...texts: string[]) => detectNumbers(texts, ',').multiples;
+  const flagsOf = (...texts: string[]) => detectNumbers(texts, { delimiter: ',' }).flags;
+  const multiplesOf = (...texts: string[]) => detectNumbers(texts, { delimiter: ',' }).multiples;
   t.deepEqual([flagsOf('1.5 p', '2bp', '3 (r)', '4*', '5 A')?.isSure, flagsOf('1.5%')?.isSure], [true, true]);
   for (const sign of ['M', 'K', 'bn', 'mio']) {
     t.is(multiplesOf(`1.5 ${sign}`, '2')?.isSure, false, sign);
@@ -280,7 +280,7 @@ test('possible multiples, units and shares are guesses, as are points that may g
   t.is(flagsOf('1.5 kg', '2')?.isSure, false);
   t.regex(flagsOf('1.5 kg', '2')?.evidence ?? '', /may be a unit, or multiply the number/);
   const grouped = (...texts: string[]) => {
-    const { decimal, thousands } = detectNumbers(texts, ';');
+    const { decimal, thousands } = detectNumbers(texts, { delimiter: ';' });
     return [decimal.value, thousands?.value, thousands?.isSure];
   };
   t.deepEqual(grouped('45.512', '46.012', '512'), [',', '.', false]);
@@ -291,8 +291,11 @@ test('possible multiples, units and shares are guesses, as are points that may g
   );
   t.deepEqual(grouped('0.512', '1.512'), ['.', undefined, undefined]);
   for (const delimiter of ['\t', undefined])
-    t.like(detectNumbers(['4.506', '12.933'], delimiter).decimal, { value: '.', isSure: false });
-  t.true(detectNumbers(['4.506', '12.933'], ',').decimal.isSure, 'where commas divide the cells');
+    t.like(detectNumbers(['4.506', '12.933'], { delimiter }).decimal, { value: '.', isSure: false });
+  t.true(
+    detectNumbers(['4.506', '12.933'], { delimiter: ',' }).decimal.isSure,
+    'where commas divide the cells',
+  );
   const isSureBeside = (title: string) =>
     !propose(
       sampleOf([

@@ -128,3 +128,183 @@ test('years close to the dates, and week numbers, are not values', (t) => {
   const large = years.map((year, at) => [year, String(2001 + at * 9), `${at}.5`]);
   t.is(proposed([['Year', 'Births', 'Rate'], ...large]).entry.values, '*');
 });
+
+test('a digit behind a number that a line below explains as a footnote is asked about', (t) => {
+  const rates = ['45.6', '45.61', '45.9', '46.1', '46.3', '46.2', '46.02', '47.1'];
+  const table = (values: string[], ...notes: string[]) =>
+    proposed([
+      ['Year', 'Rate'],
+      ...years.map((year, at) => [year, values[at] ?? '']),
+      [''],
+      ...notes.map((note) => [note]),
+    ]);
+  const why = (values: string[], ...notes: string[]) => table(values, ...notes).evidence['values'] ?? '';
+  const asked = table(rates, '1 Provisional', '2) Estimated');
+  t.deepEqual(asked.entry.guessed, ['values']);
+  t.regex(
+    asked.evidence['values'] ?? '',
+    /"45\.61" has a decimal more than the others, and may be 45\.6 with the footnote "1 Prov/,
+  );
+  t.notRegex(why(rates, '1 Provisional'), /footnote/, 'the 2 is not explained');
+  t.notRegex(why(rates), /footnote/);
+  t.notRegex(
+    why(['45.6', '45.611', '45.9', '46.1', '46.3'], '1 Provisional'),
+    /footnote/,
+    'two decimals more',
+  );
+  t.notRegex(why([...rates.slice(0, 7), '47.125'], '1 Provisional', '2 Estimated'), /footnote/);
+  t.notRegex(why(['45', '45.1', '46', '46', '46.2', '46', '47', '47'], '1 Low', '2 High'), /footnote/);
+  t.notRegex(why(['45.61', '45.71', '45.81', '46.1', '46.3', '46.2', '46.4', '47.1'], '1 Low'), /footnote/);
+  const across = proposed([['Item', ...years], ['Food', ...rates], ['1 Provisional'], ['2 Estimated']]);
+  t.regex(across.evidence['date'] ?? '', /"45\.61" has a decimal more/);
+});
+
+test('four digits behind a comma, where most numbers have three, may be a footnote: the commas divide groups, which is asked', (t) => {
+  const table = (...values: string[]) =>
+    proposed([['Year', 'Exports'], ...years.map((year, at) => [year, values[at] ?? ''])]);
+  const { entry } = table('1,234', '1,2341', '1,301', '1,422', '1,5001', '1,602');
+  t.like(entry, { decimal: undefined, thousands: ',', guessed: ['thousands'] });
+  t.is(table('1,2341', '1,2352', '1,236', '1,2371').entry.decimal, ',');
+  t.is(table('1,234', '1,2341', '1,301', '1,42').entry.decimal, ',');
+  t.is(table('1,234', '1,2341', '1,301', '1,4221', '1,511').entry.decimal, ',', 'three of five');
+  t.is(table('1,234', '1,2340', '1,301', '1,422').entry.decimal, ',');
+});
+
+test('dates across the columns may have the word of their period; a line of words under them is no row of data: it may be the unit, and another one among the rows is asked about', (t) => {
+  const titles = ['Item', '2022-01', '2022-02', '2022-03'];
+  t.like(
+    proposed([
+      ['Item', '2023.11 Month', '2023.12 Month', '2024.01 Month'],
+      ['Food', '1.5', '2.5', '3.5'],
+    ]).entry.date,
+    { across: 'columns' },
+  );
+  const rows = ['Food', 'Fuel', 'Rent', 'Health'].map((item, at) => [item, `${at}.5`, `${at}.7`, `1${at}.9`]);
+  const units = (text: string) => ['', text, text, text];
+  const { entry } = proposed([titles, units('2002=100'), ...rows]);
+  t.like(entry, { first: 3, date: { across: 'columns' }, dimensions: { item: 'Item' } });
+  t.is(entry.series?.unit, '{line 2}');
+  t.is(entry.guessed?.includes('date'), undefined);
+  t.is(proposed([titles, ['', 'Actual', 'Actual', 'Forecast'], ...rows]).entry.series?.unit, undefined);
+  const two = proposed([titles, units('Persons'), ...rows.slice(0, 2), units('Percent'), ...rows.slice(2)]);
+  t.true(two.entry.guessed?.includes('date'));
+  t.regex(two.evidence['date'] ?? '', /"Percent" among the rows may be the unit of the rows below it/);
+});
+
+test('standard errors in parentheses are asked about: they are not below zero', (t) => {
+  const table = (title: string, errors: (at: number) => string) =>
+    proposed([['Year', 'Estimate', title], ...years.map((year, at) => [year, `${at}.5`, errors(at)])]).entry;
+  for (const title of ['SE', 'Std. error', 'Standard deviation', 'Margin of error'])
+    t.deepEqual(table(title, (at) => `(0.${at + 1})`).guessed, ['negative'], title);
+  t.is(table('Balance', (at) => `(0.${at + 1})`).guessed, undefined);
+  t.is(table('Error', (at) => (at > 3 ? `(0.${at})` : `0.${at}`)).guessed, undefined);
+});
+
+test('a sum without a text below few rows is left out, once confirmed', (t) => {
+  const { entry } = proposed([
+    ['Item', '2021', '2022'],
+    ['Tax', '1', '2'],
+    ['Other', '3', '5'],
+    ['', '4', '7'],
+  ]);
+  t.like(entry, { dimensions: { item: 'Item' }, only: { Item: String.raw`\S` }, guessed: ['only'] });
+});
+
+test('years below a title that calls them fiscal have an end that is asked about; with months or quarters they are refused', (t) => {
+  const { entry, evidence } = proposed([
+    ['Fiscal year', 'Tax'],
+    ...years.map((year, at) => [year, `${at}.5`]),
+  ]);
+  t.like(entry, {
+    series: { frequency: 'annual', fiscal_year_end: '06-30' },
+    guessed: ['series.fiscal_year_end'],
+  });
+  t.regex(
+    evidence['series.fiscal_year_end'] ?? '',
+    /^Fiscal year has fiscal years, and no line states the day/,
+  );
+  const quarters = years.map((year) => [year, '1', '2', '3', '4']);
+  t.regex(
+    proposed([['Fiscal year', 'Q1', 'Q2', 'Q3', 'Q4'], ...quarters]).entry.skip ?? '',
+    /^Fiscal year has fiscal years/,
+  );
+  const rows = (months: string[]) =>
+    years.flatMap((year) => months.map((month, at) => [year, month, `${at}.5`]));
+  const skip = (months: string[], title = 'Year') =>
+    proposed([[title, 'Month', 'Tax'], ...rows(months)]).entry.skip;
+  const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
+  t.regex(
+    skip([...months.slice(6), ...months.slice(0, 6)]) ?? '',
+    /^Year has fiscal years, which begin with "Jul", and Month their parts/,
+  );
+  t.regex(skip(months, 'FY') ?? '', /^FY has fiscal years, and Month their parts/);
+  t.is(skip(months), undefined);
+  t.is(skip(months.toReversed()), undefined);
+  t.is(skip(months.toSorted()), undefined);
+  t.is(skip(['Jul', 'Aug', 'Sep', 'Oct', 'Jan', 'Mar', 'Feb']), undefined, 'in no order');
+});
+
+test('a scale that does not hold for all series is asked about', (t) => {
+  const table = (title: string) =>
+    proposed([[title], ['Indicator', '2021', '2022'], ['Exports', '100', '110'], ['Inflation', '5.1', '6.2']])
+      .entry;
+  t.deepEqual(table('Key figures (in millions of dollars, unless otherwise stated)').guessed, [
+    'series.unit_multiplier',
+  ]);
+  t.is(table('Key figures (in millions of dollars)').guessed, undefined);
+});
+
+test('a second table below the first, with other columns, is refused', (t) => {
+  const months = Array.from({ length: 6 }, (_, at) => [`2024-0${at + 1}`, `${at}.5`, `${at}.7`]);
+  const skip = (...line: string[]) =>
+    proposed([['Month', 'Food', 'Fuel'], ...months.slice(0, 3), [''], line, ...months.slice(3)]).entry.skip;
+  t.regex(
+    skip('Month', 'Rent', 'Health') ?? '',
+    /has "Rent" below Food, and may name the columns of another table/,
+  );
+  t.regex(skip('', 'Food', 'Health') ?? '', /has "Health" below Fuel/);
+  t.is(skip('Month', 'Food', 'Fuel'), undefined);
+  t.is(skip('A note', 'see', 'below'), undefined);
+  t.is(skip('', '..', '..'), undefined);
+  const names = ['Month', 'Value', 'Volume', 'Value', 'Volume'];
+  const twice = months.map(([month = '', one = '', other = '']) => [month, one, other, one, other]);
+  const groups = ['', 'Imports', '', 'Exports', ''];
+  const again = proposed([groups, names, ...twice.slice(0, 3), names, ...twice.slice(3)]);
+  t.is(again.entry.skip, undefined, 'the last of two lines of names again');
+});
+
+test('periods of two, five or nine months are refused by what they are', (t) => {
+  const skip = (...periods: string[]) =>
+    proposed([
+      ['Item', ...periods],
+      ['Exports', ...periods.map((_, at) => `${at}.5`)],
+    ]).entry.skip ?? '';
+  t.regex(skip('Jul-Nov 2022', 'Jul-Nov 2023'), /^"Jul-Nov 2022" and others have 5 months/);
+  t.regex(skip('Jan-Feb 2023', 'Mar-Apr 2023', 'May-Jun 2023'), /have 2 months/);
+  t.is(skip('Jan-Mar 2022', 'Jan-Mar 2023'), '');
+});
+
+test('different numbers in brackets behind most numbers are asked about: footnotes are few', (t) => {
+  const table = (text: (at: number) => string) =>
+    proposed([['Year', 'Deaths'], ...years.map((year, at) => [year, `${at + 100}${text(at)}`])]).entry
+      .guessed;
+  t.deepEqual(
+    table((at) => ` (${at + 12})`),
+    ['flags'],
+  );
+  t.is(
+    table((at) => (at > 5 ? ` (${at - 5})` : '')),
+    undefined,
+  );
+  t.is(
+    table(() => ' (1)'),
+    undefined,
+  );
+  const few = proposed([
+    ['Year', 'Deaths'],
+    ['2021', '100 (1)'],
+    ['2022', '101 (2)'],
+    ['2023', '103'],
+  ]);
+  t.is(few.entry.guessed, undefined);
+});

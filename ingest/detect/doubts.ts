@@ -1,8 +1,9 @@
 // Other possible readings of a table: each doubt turns a finding into a guess, with its reason, or refuses the table.
 import { entryAt } from '../../kernel/entries.ts';
-import { isNumberText } from '../cells/cell-forms.ts';
+import { cellOf, isNumberText } from '../cells/cell-forms.ts';
 import type { DatedText } from '../cells/dates/date-forms.ts';
-import { saysOfDates } from '../cells/dates/date-column-titles.ts';
+import { isDateTitle, saysOfDates } from '../cells/dates/date-column-titles.ts';
+import { isOfWords } from './table/dates-across.ts';
 import { isDetermined } from './table/column-profile.ts';
 import { isDoubtful } from './table/dimensions.ts';
 import { detectDates } from './table/date-format.ts';
@@ -27,6 +28,7 @@ export function addDoubts(
   doubtParts(draft, layout, columns, rows);
   doubtDates(draft, layout, columns, rows);
   doubtDimensions(draft, seen);
+  doubtUnits(draft, seen);
   return mixedOrder(layout, rows) ?? doubtHeadings(draft, seen);
 }
 
@@ -34,6 +36,23 @@ export function addDoubts(
 function doubt({ evidence, guessed }: Draft, key: string, why: string): void {
   evidence[key] = evidence[key] === undefined ? why : `${evidence[key]}; ${why}`;
   if (!guessed.includes(key)) guessed.push(key);
+}
+
+/** A line of words under the dates, with no text beside them, states the unit of the rows below it: those above may have another one. */
+function doubtUnits(draft: Draft, { layout: { dates }, rows }: Seen): void {
+  if (dates.kind !== 'across') return;
+  const last = rows.findLastIndex((row) => dates.columns.some((at) => isNumberText(row[at] ?? '')));
+  const line = rows.slice(1, Math.max(1, last)).findIndex((row) => isOfWords(row, dates.columns)) + 1;
+  const text = rows[line]
+    ?.find((cell) => cell.trim() !== '')
+    ?.trim()
+    .slice(0, 60);
+  if (line > 0)
+    doubt(
+      draft,
+      'date',
+      `"${text}" among the rows may be the unit of the rows below it, and not of those above: make a file for each unit`,
+    );
 }
 
 /** Weeks written as 01/2023 look like months. */
@@ -124,6 +143,9 @@ function doubtHeadings(draft: Draft, { layout: { dates, titles }, columns, rows 
     );
     if (moved !== undefined && cells.length > 1)
       return `a line among its rows names the columns again, and "${moved[1].trim()}" is in another place than above: make a file for each order`;
+    const renamed = otherName(row, { titles, at: entryAt(dates.columns, 0), values: columns.values });
+    if (renamed !== undefined)
+      return `a line among its rows has "${renamed.text}" below ${renamed.title}, and may name the columns of another table: make a file for each`;
     const [only, second] = cells;
     if (only === undefined || second !== undefined) continue;
     const texts = headings.get(only[0]) ?? new Set<string>();
@@ -146,6 +168,21 @@ function doubtHeadings(draft: Draft, { layout: { dates, titles }, columns, rows 
     );
   }
   return null;
+}
+
+/** A word in a line of names for most of the columns of values, where it is not the name of its column. @param of.at the column of the dates. */
+function otherName(
+  row: readonly string[],
+  { titles, at, values }: { titles: readonly string[]; at: number; values: readonly number[] },
+): { text: string; title: string } | undefined {
+  const corner = (row[at] ?? '').trim();
+  const filled = values.filter((each) => cellOf((row[each] ?? '').trim()).kind !== 'blank');
+  const isOfWords = filled.every((each) => cellOf((row[each] ?? '').trim()).kind === 'word');
+  if (!isOfWords || filled.length < 2 || filled.length * 2 < values.length) return undefined;
+  if (corner !== '' && !isDateTitle(corner)) return undefined;
+  return filled
+    .map((each) => ({ text: (row[each] ?? '').trim(), title: entryAt(titles, each) }))
+    .find(({ text, title }) => !title.includes(text));
 }
 
 /** Annual values that may be monthly ones are a guess: each month would be a series of its own. */

@@ -3,7 +3,8 @@ import { entryAt } from '../../kernel/entries.ts';
 import type { Columns } from './table/column-roles.ts';
 import { isDoubtful } from './table/dimensions.ts';
 import { isDetermined } from './table/column-profile.ts';
-import type { Layout } from './table/layout.ts';
+import { dateColumns, type Layout } from './table/layout.ts';
+import { saysOfDates } from '../cells/dates/date-column-titles.ts';
 import { scaleAbove, scaleIn } from '../cells/numbers/scales.ts';
 import type { About, Draft, Seen } from './proposal.ts';
 import type { PeriodKind } from '../cells/dates/date-forms.ts';
@@ -49,12 +50,8 @@ export function addSeries(
   evidence['series.id'] = idWhy;
   evidence['series.frequency'] = why;
   if (!isSure) draft.guessed.push('series.frequency');
-  if (
-    layout.dates.kind !== 'title' &&
-    layout.dates.kind !== 'none' &&
-    layout.dates.found.kind === 'fiscal year'
-  )
-    addFiscalYear(draft);
+  const fiscal = fiscalYears(layout);
+  if (fiscal !== null) addFiscalYear(draft, fiscal);
   // A column in the id is not a dimension.
   if (entry.dimensions !== undefined) {
     const inId = new Set(parts.map(title));
@@ -289,12 +286,22 @@ function lineTemplate({ factLines }: Layout, fact: keyof Layout['facts']): strin
   return `{line ${factLines[fact] ?? 0}}`;
 }
 
+/** Why the years of the dates are fiscal ones, or null. */
+function fiscalYears({ dates, titles }: Layout): string | null {
+  if (dates.kind !== 'column' && dates.kind !== 'across') return null;
+  if (dates.found.kind === 'fiscal year')
+    return 'the dates are years that begin in one calendar year and end in the next';
+  const [at, part] = dateColumns(dates);
+  if (at === undefined || part !== undefined || dates.found.kind !== 'year') return null;
+  return saysOfDates('fiscal', entryAt(titles, at)) ? `${entryAt(titles, at)} has fiscal years` : null;
+}
+
 /** Common ends of fiscal years: the file seldom states which one it uses. */
-function addFiscalYear({ entry, evidence, guessed }: Draft): void {
+function addFiscalYear({ entry, evidence, guessed }: Draft, why: string): void {
   if (entry.series === undefined) return;
   Object.assign(entry.series, { frequency: 'annual', fiscal_year_end: '06-30' });
   evidence['series.fiscal_year_end'] =
-    'the dates are years that begin in one calendar year and end in the next, and no line states the day: 03-31, 06-30 and 09-30 are common';
+    `${why}, and no line states the day: 03-31, 06-30 and 09-30 are common`;
   guessed.push('series.fiscal_year_end');
 }
 
@@ -322,9 +329,12 @@ function multiplierOf(
   const found = scaleAbove([...above.filter((_, at) => !heads.has(at)).flat(), ...single]);
   if (found === null) return {};
   evidence['series.unit_multiplier'] = `"${found.text.slice(0, 80)}"`;
-  if (!found.isSure) guessed.push('series.unit_multiplier');
+  if (!found.isSure || exception.test(found.text)) guessed.push('series.unit_multiplier');
   return { unit_multiplier: String(found.exponent) };
 }
+
+/** Some series have another scale. */
+const exception = /\bunless\b|\bexcept\b|\bexcluding\b|\botherwise\b|\bsauf\b|\bsofern nicht\b|\bsalvo\b/i;
 
 function unitOf(
   layout: Layout,

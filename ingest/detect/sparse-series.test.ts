@@ -60,3 +60,19 @@ test('values that are missing here and there, or three of them a quarter apart a
   t.is(entry.columns, undefined);
   t.false(entry.guessed?.some((key) => /columns|frequency/.test(key)) ?? false);
 });
+
+test('a column of weeks in a table of working days is a guess of its own frequency; one without the holidays is not', (t) => {
+  const days = Array.from({ length: 60 }, (_, at) => new Date(Date.UTC(2024, 0, 1 + at))).filter(
+    (day) => day.getUTCDay() % 6 !== 0,
+  );
+  const { entry, evidence } = proposed([
+    'Date,Rate,Reserves,Bonds',
+    ...days.map(
+      (day, at) =>
+        `${day.toISOString().slice(0, 10)},${at},${day.getUTCDay() === 5 ? at : ''},${at % 9 === 4 ? '' : at}`,
+    ),
+  ]);
+  t.deepEqual(entry.columns, { Reserves: { frequency: 'weekly' } });
+  t.deepEqual(entry.guessed, ['columns']);
+  t.regex(evidence['columns'] ?? '', /Reserves has a value only once a week/);
+});

@@ -201,7 +201,12 @@ async function headerAndRows(
   const first = await nonEmpty(batches);
   const header = first?.rows[0];
   if (first === null || header === undefined || header.every((title) => title.trim() === ''))
-    throw new IngestFailure('invalid_file', 'The file has no header: its first line must name the columns.');
+    throw new IngestFailure(
+      'invalid_file',
+      (options.headerLine ?? 1) > 1 && first === null
+        ? `The file ends before line ${options.headerLine}, which should name its columns: correct header, or --header-line.`
+        : 'The file has no header: its first line must name the columns.',
+    );
   if (!header.every(isPrintable))
     throw new IngestFailure(
       'invalid_file',

@@ -21,7 +21,7 @@ import {
 import { entryChanges } from '../entry/entry-changes.ts';
 import { fetchFile, type FetchedFile } from '../read/fetch-url.ts';
 import { groupTables, shapeOf, type FoundTable } from '../detect/file-groups.ts';
-import { entriesFor } from '../entry/entries-for.ts';
+import { entriesFor, entriesWithoutFile } from '../entry/entries-for.ts';
 import { fileNameOf, isUrl } from '../read/file-path.ts';
 import { namesIn } from '../entry/file-name.ts';
 import { findTables, type FindTables } from '../preview/find-tables.ts';
@@ -80,6 +80,8 @@ export interface Plan {
   tables: PlannedTable[];
   /** Files that cannot be read, and why. */
   unreadable: { path: string; reason: string }[];
+  /** The entries that name no file, in a run of the whole folder. */
+  withoutFile: TableDescription[];
   /** Deletes what was fetched. */
   close(): Promise<void>;
 }
@@ -171,6 +173,7 @@ async function planFolder(
     isCompleted: false,
     tables: [],
     unreadable: [],
+    withoutFile: isWhole ? entriesWithoutFile(paths, description.description.tables) : [],
     close: async () => void (await Promise.all(fetched.map(({ remove }) => remove()))),
   };
   const remembered = new Map(

@@ -6,6 +6,7 @@ import type { Plan, PlannedTable } from './plan.ts';
 import type { Inspected } from '../entry/table-preview.ts';
 import type { Preview, PreviewPoint } from '../entry/table-preview.ts';
 import { isMissing } from '../entry/missing-facts.ts';
+import { tableEndings } from '../read/file-kind.ts';
 import { linesOf, type Choice } from '../entry/settle-guesses.ts';
 import { counted, nounOf } from '../../kernel/text/counted.ts';
 
@@ -57,8 +58,14 @@ export function previewOf(plan: Plan, { inspected, withLines }: Shown): string {
     lines.push(...inspectedOf(table.entry, of, { withLines, areFew }));
   }
   for (const { path, reason } of plan.unreadable) lines.push(`${path}: cannot be read. ${reason}`);
+  for (const { file } of plan.withoutFile.slice(0, tablesShown)) lines.push(withoutFile(plan, [file].flat()));
+  if (plan.withoutFile.length > tablesShown)
+    lines.push(`… and ${plan.withoutFile.length - tablesShown} more entries without a file`);
   return lines.length === 0 ? '' : `${lines.join('\n')}\n\n`;
 }
+
+const withoutFile = ({ descriptionPath }: Plan, names: readonly string[]): string =>
+  `${descriptionPath}: no file that is read (${tableEndings.join(', ')}) is named ${names.join(', ')}: its entry loads nothing. Correct its file, or delete the entry`;
 
 export const nameOf = ({ file, sheet }: TableDescription): string =>
   `${[file].flat()[0] ?? ''}${sheet === undefined ? '' : `, sheet ${sheet}`}`;

@@ -170,7 +170,7 @@ export function fiscalYearChoice(guessed: Guessed): Choice | null {
   const style = styleOf(entry);
   if (style === null) return null;
   const read = dateTextReader(style);
-  const example = textsOf(guessed).find((text) => read(text)?.kind === 'fiscal year');
+  const example = textsOf(guessed).find((text) => (read(text)?.kind ?? '').endsWith('year'));
   const span = example === undefined ? null : read(example);
   if (span === null) return null;
   const now = factOf(entry, 'fiscal_year_end') ?? '06-30';

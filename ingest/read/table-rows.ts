@@ -14,7 +14,7 @@ import { IngestFailure } from '../failure.ts';
 import { isNumberText } from '../cells/cell-forms.ts';
 import { fileKind } from './file-kind.ts';
 import { htmlTable } from './html-table.ts';
-import { columnsMax, readWorkbook, type Sheet, type SheetDoubts } from './workbook.ts';
+import { columnsMax, readWorkbook, type Sheet, type SheetDoubts, type SheetNumbers } from './workbook.ts';
 
 export interface TableFile {
   /** The path. */
@@ -54,6 +54,7 @@ export interface Sample {
   fault?: string;
   /** For a sheet: why its cells may differ in meaning from what they show. */
   doubts?: SheetDoubts;
+  numbers?: SheetNumbers;
 }
 
 const rowsOfBatch = 1_000;
@@ -164,10 +165,10 @@ export async function samplesOf(file: string): Promise<{ sheet: string | undefin
   const kind = tableKind(file);
   if (kind === 'text') return [{ sheet: undefined, sample: await sampleOfText(file) }];
   if (kind === 'web page') return [{ sheet: undefined, sample: await sampleOfPage(file) }];
-  return readWorkbook(file).map(({ name, rows, continued, fault, doubts }) => ({
+  return readWorkbook(file).map(({ name, rows, continued, fault, doubts, numbers }) => ({
     sheet: name,
     sample: {
-      ...{ ...wholeSample(rows), continued },
+      ...{ ...wholeSample(rows), continued, numbers },
       ...(fault !== undefined && { fault }),
       ...(doubts !== undefined && { doubts }),
     },

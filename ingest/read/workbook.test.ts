@@ -103,6 +103,42 @@ test('formats that show another number, a text, or only a part of a date are rep
   t.regex(read?.doubts?.values ?? '', /B2 divides what the sheet shows by 1000: .* multiply: 0\.001$/);
 });
 
+test('a flag or a multiple that a format shows behind a number is read with it; a format that shows a number above zero as one below it is named', (t) => {
+  const shown = (value: number, format: string) => {
+    const sheet = utils.aoa_to_sheet([
+      ['Year', 'A'],
+      [2023, value],
+    ]);
+    Object.assign(sheet['B2'] as object, { z: format });
+    const book = utils.book_new();
+    utils.book_append_sheet(book, sheet, 'A');
+    const [read] = readWorkbook(
+      written('shown.xlsx', write(book, { type: 'buffer', bookType: 'xlsx' }) as Buffer),
+    );
+    return { text: read?.rows[1]?.[1], doubt: read?.doubts?.values };
+  };
+  for (const [value, format, text] of [
+    [7.5, '0.0"p"', '7.5 p'],
+    [7.5, '0.0" (r)"', '7.5 (r)'],
+    [7.5, '0.0\\e', '7.5 e'],
+    [7.5, 'General"p"', '7.5 p'],
+    [7.5, '#,##0.0"bn"', '7.5 bn'],
+    [-7.5, '0.0"p";-0.0', '-7.5'],
+    [7.5, '#,##0.0" kr"', '7.5'],
+    [7.5, '#,##0.0" km²"', '7.5'],
+    [-7.5, '#,##0.0_);(#,##0.0)', '-7.5'],
+    [7.5, '#,##0.0_);(#,##0.0)', '7.5'],
+    [7.5, '_(* #,##0.00_);_(* (#,##0.00);_(* "-"??_)', '7.5'],
+    [7.5, '[Red]-0.0;0.0', '7.5'],
+    [7.5, '"("0.0")"', '7.5'],
+  ] as const) {
+    const { text: read, doubt } = shown(value, format);
+    t.is(read, text, format);
+    t.is(doubt !== undefined, /^(?:\[Red\]-|"\(")/.test(format), format);
+  }
+  t.regex(shown(7.5, '(0.0)').doubt ?? '', /the format of B2 shows the number 7\.5 as one below zero/);
+});
+
 /** Adds the record that hides row 3 of the last sheet: the library writes only hidden columns. */
 function withHiddenRow(content: Buffer): Buffer {
   const book = CFB.read(content, { type: 'buffer' });

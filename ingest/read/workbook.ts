@@ -14,6 +14,7 @@ import {
   type WorkSheet,
 } from '@e965/xlsx';
 import { IngestFailure } from '../failure.ts';
+import { currencySigns } from '../cells/cell-forms.ts';
 import { htmlText } from './html-table.ts';
 import { archiveFault, hiddenIn } from './workbook-archive.ts';
 
@@ -27,9 +28,22 @@ export interface Sheet {
   fault?: string;
   /** Why its cells may mean something else than they show. */
   doubts?: SheetDoubts;
+  numbers: SheetNumbers;
 }
 
 export type SheetDoubts = Partial<Record<'date' | 'values', string>>;
+
+/** By column: what its stored numbers show of the texts among them. */
+export type SheetNumbers = ReadonlyMap<number, ColumnNumbers>;
+
+export interface ColumnNumbers {
+  /** The last row with a stored number, from 0 on. */
+  last: number;
+  /** The last one with decimals: its mark is a point, whatever the office writes in texts. */
+  withDecimals?: { row: number; text: string };
+  /** The last text whose digits are in groups of three, such as 1.201. */
+  grouped?: { row: number; text: string };
+}
 
 const workbookBytesMax = 64 * 1024 * 1024;
 /** The limits of a sheet, as in Excel. */
@@ -158,6 +172,7 @@ function sheetOf(name: string, sheet: WorkSheet, from1904: boolean, room: Room):
   const rows = Array.from({ length: last + 1 }, (): string[] => []);
   const faults = new Formulas();
   const doubts: SheetDoubts = {};
+  const ofColumns = new Map<number, ColumnNumbers>();
   for (const at of numbers) {
     const row = data[at] ?? [];
     const columns = Object.keys(row).map(Number);
@@ -168,15 +183,38 @@ function sheetOf(name: string, sheet: WorkSheet, from1904: boolean, room: Room):
     for (const column of columns) {
       const cell = row[column];
       if (cell === undefined) continue;
-      texts[column] = textOf(cell, from1904);
+      const text = textOf(cell, from1904);
+      texts[column] = text;
+      noteNumber(ofColumns, cell, { row: at, column, text });
       faults.note(cell, at, column);
-      noteFormat(doubts, cell, utils.encode_cell({ r: at, c: column }));
+      noteFormat(doubts, cell, cellPlace(at, column));
     }
     rows[at] = withoutEnd(texts);
   }
   const continued = repeatMerged(rows, sheet['!merges'] ?? [], take);
   noteHidden(doubts, sheet, rows);
-  return { name, rows, continued, ...faults.found(), ...(Object.keys(doubts).length > 0 && { doubts }) };
+  return {
+    ...{ name, rows, continued, numbers: ofColumns, ...faults.found() },
+    ...(Object.keys(doubts).length > 0 && { doubts }),
+  };
+}
+
+const groupedText = /^[-(]?[1-9]\d{0,2}[.,]\d{3}(?![.,]?\d)/;
+
+function noteNumber(
+  columns: Map<number, ColumnNumbers>,
+  { t: type }: CellObject,
+  { row, column, text }: { row: number; column: number; text: string },
+): void {
+  const isNumber = type === 'n';
+  if (!isNumber && (type !== 's' || !groupedText.test(text))) return;
+  const known = columns.get(column) ?? { last: -1 };
+  columns.set(column, known);
+  if (!isNumber) known.grouped = { row, text };
+  else {
+    known.last = row;
+    if (/^-?\d+\.\d+%?$/.test(text)) known.withDecimals = { row, text };
+  }
 }
 
 /** @param take is called with the cells that are added. @returns the lines that continue a cell. */
@@ -211,7 +249,7 @@ class Formulas {
 
   note(cell: CellObject, row: number, column: number): void {
     if (cell.t !== 'z' || cell.f === undefined) return;
-    this.#first ??= utils.encode_cell({ r: row, c: column });
+    this.#first ??= cellPlace(row, column);
     this.#count += 1;
   }
 
@@ -225,6 +263,9 @@ class Formulas {
     return { fault: `${which} no stored result: open the workbook in Excel or LibreOffice and save it` };
   }
 }
+
+/** The name of a cell, such as B3. */
+export const cellPlace = (row: number, column: number): string => utils.encode_cell({ r: row, c: column });
 
 /** Records the first hidden row or column with content: it is read although a person who opens the sheet does not see it. */
 function noteHidden(doubts: SheetDoubts, sheet: WorkSheet, rows: readonly string[][]): void {
@@ -251,6 +292,14 @@ const quoted = /"[^"]*"|\\.|_./g;
 /** Commas after the last digit of a format, without a word: 1234000 is shown as 1,234. */
 const scaling = /[0#?](,+)(?![\d#?,.])/;
 
+/** Without colours and conditions. Escaped signs are shown as they are. */
+const bareOfSigns = (format: string): string =>
+  format
+    .replaceAll(/_./g, '')
+    .replaceAll(/\[[^\]]*\]/g, '')
+    .replaceAll('\\', '')
+    .replaceAll('"', '');
+
 /** Records formats that show another number, or less of a date, than the cell contains. */
 function noteFormat(doubts: SheetDoubts, { t: type, v: value, z: format }: CellObject, place: string): void {
   if (type !== 'n' || typeof value !== 'number' || typeof format !== 'string') return;
@@ -260,17 +309,34 @@ function noteFormat(doubts: SheetDoubts, { t: type, v: value, z: format }: CellO
       doubts.date ??= `the format of ${place} shows no year: a program that takes Jan-24 for a day stores 24 January of the present year`;
     return;
   }
+  if (value > 0 && /^\s*(?:\(|-)[#0?]/.test(sectionFor(bareOfSigns(format), value)))
+    doubts.values ??= `the format of ${place} shows the number ${value} as one below zero: the stored number is read`;
   const commas = scaling.exec(bare)?.[1]?.length ?? 0;
   if (commas === 0 || /"[^"]*\p{L}[^"]*"|\\\p{L}/u.test(format)) return;
   const factor = `0.${'0'.repeat(commas * 3 - 1)}1`;
   doubts.values ??= `the format of ${place} divides what the sheet shows by ${1000 ** commas}: the stored number ${value} is read; if the unit is that of the shown numbers, set multiply: ${factor}`;
 }
 
+/** The section of a format for a number: those for numbers above zero, below it, and zero. */
+function sectionFor(format: string, value: number): string {
+  const sections = format.split(';');
+  return (value < 0 ? sections[1] : value === 0 ? sections[2] : undefined) ?? sections[0] ?? '';
+}
+
+const behindDigits = /(?:[0#?]|General)(?:"([^"]+)"|\\(.))[_\s)]*$/u;
+/** Flags of single values, such as "p" or " (r)", and signs that multiply. Units and currencies are the same for all values. */
+const flagOrMultiple = /^(?:[([]?[a-z]{1,2}[)\]]?|[*†‡]{1,2}|mln|thousand|million|billion)$/iu;
+
+/** The mark that a format shows behind a number; empty for none. */
+function shownBehind(format: string, value: number): string {
+  const [, text, letter] = behindDigits.exec(sectionFor(format, value)) ?? [];
+  const mark = (text ?? letter ?? '').trim();
+  return flagOrMultiple.test(mark) && !currencySigns.includes(mark) ? ` ${mark}` : '';
+}
+
 /** The text that a format shows instead of a number, such as "c" for a confidential one. */
 function textInPlace(format: string, value: number): string | undefined {
-  const sections = format.split(';');
-  const own = value < 0 ? sections[1] : value === 0 ? sections[2] : undefined;
-  const section = own ?? sections[0] ?? '';
+  const section = sectionFor(format, value);
   if (/[0#?@]|general/i.test(section.replaceAll(quoted, ''))) return undefined;
   return /"([^"]*\p{L}[^"]*)"/u.exec(section)?.[1]?.trim();
 }
@@ -300,7 +366,7 @@ function textOf(cell: CellObject, from1904: boolean): string {
     if (typeof format === 'string' ? format.includes('%') : shown?.endsWith('%') === true)
       return `${Number((value * 100).toPrecision(15))}%`;
     // Excel keeps and shows 15 significant digits; those beyond are noise of its arithmetic, as in 0.30000000000000004.
-    return String(Number(value.toPrecision(15)));
+    return `${Number(value.toPrecision(15))}${typeof format === 'string' ? shownBehind(format, value) : ''}`;
   }
   if (type === 'e') return errorTexts.get(Number(value)) ?? '#N/A';
   if (type === 'z') return '';

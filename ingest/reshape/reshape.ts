@@ -86,6 +86,8 @@ async function* longRows(
     if (head.rows.length > headRowsMax)
       misuse(`${of.where}: first: at most ${headRowsMax} lines may precede the data.`);
     if (firstAt < 0) continue;
+    const below = linesOf(table.header).find((line) => line >= table.first);
+    if (below !== undefined) misuse(await headerBelow(table, of, below, batch, batches));
     const rest = { rows: batch.rows.slice(firstAt), lines: batch.lines.slice(firstAt) };
     const plan = planOf(table, of, head, rest.rows, constants);
     for (const { covers } of plan.values) if (covers !== null) series.set(covers, {});
@@ -97,13 +99,26 @@ async function* longRows(
   if (long === null)
     throw new IngestFailure(
       'invalid_file',
-      `${of.where}: ${of.fileName} ends before line ${table.first}, its first line of data.`,
+      `${of.where}: ${of.fileName} ends before line ${table.first}, its first line of data (first): it has ${head.lines.at(-1) ?? 0} lines.`,
     );
   if (long.count === 0)
     throw new IngestFailure(
       'invalid_file',
       `${of.where}: no row of ${of.fileName} has a value from line ${table.first} on: nothing is loaded. See date, values, only and leave_out of its entry.`,
     );
+}
+
+/** Why no line can name the columns. @param rest the batches that are not read yet. */
+async function headerBelow(
+  { first }: LoadableTable,
+  { where, fileName }: RowsOf,
+  line: number,
+  batch: CsvBatch,
+  rest: AsyncGenerator<CsvBatch>,
+): Promise<string> {
+  let last = batch.lines.at(-1) ?? 0;
+  for await (const { lines } of rest) last = lines.at(-1) ?? last;
+  return `${where}, header: line ${line} is not above line ${first}, the first line of data (first); ${fileName} has ${last} lines. Name the line of the column names under header.`;
 }
 
 const lastOf = (header: LoadableTable['header']): number =>

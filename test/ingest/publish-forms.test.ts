@@ -193,6 +193,31 @@ function workbookOf(sheets: Readonly<Record<string, WorkSheet>>, type: 'xlsx' | 
   return write(workbook, { type: 'buffer', bookType: type }) as Buffer;
 }
 
+const monthsOf2024 = Array.from({ length: 8 }, (_, at) => `2024-0${at + 1}`);
+
+test('a text among the numbers of a workbook that may be a thousand is a guess; stored numbers keep their point', async (t) => {
+  const sheetOf = (cells: readonly (number | string)[]) =>
+    utils.aoa_to_sheet([['Month', 'A'], ...monthsOf2024.map((month, at) => [month, cells[at] ?? at + 0.5])]);
+  for (const text of ['1.201', '1,201', '(1.201)', '-1,201 p']) {
+    const files = { 'texts.xlsx': workbookOf({ Data: sheetOf([12.5, text]) }, 'xlsx') };
+    const asked = await publish(folderOf('texts', files), '--dry-run');
+    t.regex(
+      asked.stderr,
+      /guess {2}values: A .*B3 is the text ".*1[.,]201.*" in a column of numbers: .*1201/,
+    );
+  }
+  const known = { 'texts.xlsx': workbookOf({ Data: sheetOf([12.5, '1,201.5', '0.125']) }, 'xlsx') };
+  t.notRegex((await publish(folderOf('texts', known), '--dry-run')).stderr, /is the text/);
+  const thirds = {
+    'thirds.xlsx': workbookOf({ Data: sheetOf([1.201, 2.345, ...Array(6).fill(3)]) }, 'xlsx'),
+  };
+  const ran = await publish(folderOf('thirds', thirds));
+  t.is(ran.code, 0, ran.stderr);
+  t.like(await published(database, 'thirds'), { '2024-01-31': '1.201', '2024-02-29': '2.345' });
+  const both = { 'both.xlsx': workbookOf({ Data: sheetOf([1.201, '12,5', ...Array(6).fill(3)]) }, 'xlsx') };
+  t.regex((await publish(folderOf('both', both), '--yes')).stderr, /line 3, A: "12,5", expected/);
+});
+
 for (const type of ['xlsx', 'xls'] as const)
   test(`a workbook (.${type}) is read with its dates, percentages, titles above, merged cells and several sheets`, async (t) => {
     const rates = utils.aoa_to_sheet([

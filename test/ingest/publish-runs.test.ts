@@ -48,6 +48,47 @@ function describe(folder: string, ...lines: string[]): void {
   writeFileSync(descriptionOf(folder), [text, ...lines.map((line) => `    ${line}`), ''].join('\n'));
 }
 
+test('an entry that names no file of its folder is reported, by the whole folder alone; one that leaves a file out is not', async (t) => {
+  const folder = folderOf('renamed', { 'renamed.csv': monthly('Yield', 1, 2, 3) });
+  t.is((await almanac(['publish', folder, ...facts])).code, 0);
+  const text = readFileSync(descriptionOf(folder), 'utf8');
+  const entry = text.slice(text.indexOf('  - file:'));
+  const other = (name: string, ...lines: string[]) =>
+    [entry.replace('renamed.csv', name).trimEnd(), ...lines, ''].join('\n');
+  writeFileSync(descriptionOf(folder), text + other('renamde-*.csv') + other('old.csv', '    skip: old'));
+  const ran = await almanac(['publish', folder]);
+  t.is(ran.code, 0, ran.stderr);
+  t.regex(
+    ran.stderr,
+    /no file that is read \(.*\.csv.*\) is named renamde-\*\.csv: its entry loads nothing\. Correct/,
+  );
+  t.notRegex(ran.stderr, /old\.csv/);
+  const { stdout } = await almanac(['publish', folder, '--json']);
+  t.deepEqual(JSON.parse(stdout).entries_without_file, [['renamde-*.csv']]);
+  t.notRegex((await almanac(['publish', path.join(folder, 'renamed.csv')])).stderr, /renamde/);
+});
+
+test('a header that is not above the data is named, with the count of lines of the file', async (t) => {
+  const folder = folderOf('headers', { 'headers.csv': monthly('Yield', 1, 2, 3) });
+  t.is((await almanac(['publish', folder, ...facts])).code, 0);
+  const text = readFileSync(descriptionOf(folder), 'utf8');
+  const edited = async (...edits: readonly [string, string][]) => {
+    writeFileSync(
+      descriptionOf(folder),
+      edits.reduce((now, [from, to]) => now.replace(from, to), text),
+    );
+    return (await almanac(['publish', folder, '--again'])).stderr;
+  };
+  const named =
+    /headers\.csv, header: line (99|2) is not above line 2, the first line of data \(first\); headers\.csv has 4 lines/;
+  t.regex(await edited(['header: 1', 'header: 99']), named);
+  t.regex(await edited(['header: 1', 'header: [1, 2]']), named);
+  t.regex(
+    await edited(['header: 1', 'header: 99'], ['first: 2', 'first: 100']),
+    /ends before line 100, .* \(first\): it has 4 lines/,
+  );
+});
+
 test('on a terminal it asks whether the guesses are right, and loads them only after yes', async (t) => {
   const folder = folderOf('asked', { 'asked.csv': monthly('Yield', 1, 2, 3) });
   const ask = (stdin: string) => almanac(['publish', folder], { stdin, isTerminal: true });

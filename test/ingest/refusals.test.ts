@@ -347,6 +347,12 @@ const refusals: Record<string, Refusal> = {
       },
     ]),
   ),
+  'a header beyond the end of the file': {
+    csv: 'series_id,date,value',
+    options: { headerLine: 99 },
+    code: 'invalid_file',
+    message: /The file ends before line 99, which should name its columns: correct header, or --header-line/,
+  },
   'a package whose file has no header': {
     csv: '',
     options: { input: packageOf({ dialect: { header: false } }, 'headless') },

@@ -230,12 +230,20 @@ export const withoutMidnight = (text: string): string => text.replace(dayTime, '
 /** Names of days of the week, folded, before a date: the date alone counts. */
 const weekday =
   /^(?:mon|tue|tues|wed|thu|thur|thurs|fri|sat|sun|(?:mon|tues|wednes|thurs|fri|satur|sun)day|mo|di|mi|do|fr|sa|so|(?:mon|diens|donners|frei|sams|sonn)tag|mittwoch|sonnabend|lundi|mardi|mercredi|jeudi|vendredi|samedi|dimanche|lunes|martes|miercoles|jueves|viernes|sabado|domingo|(?:segunda|terca|quarta|quinta|sexta)(?:-feira)?|lunedi|martedi|mercoledi|giovedi|venerdi|domenica|(?:maan|dins|woens|donder|vrij|zater|zon)dag|(?:man|tirs|ons|tors|fre|lor)dag|sondag|lordag)\s*,?\s+(?=[\p{L}\d])/u;
+/** Words before the last day of a period, or before a day: the date alone counts. */
+const endOf = /^(?:end(?:[\s-]+of)?|as[\s-]+(?:at|of|on))[\s.-]+(?=[\p{L}\d])/iu;
 /** The word for year behind a whole date, as in `5 января 2024 г.` */
 const yearBehind = /(?<=\d{4})\s*(?:года|год|г|року|р|roku|r)$/u;
 /** A year with a point, as a number that a program wrote, or with the word for year behind it. */
 const yearAlone = /^(\d{4})(?:\.0*|\s*(?:года|год|г|року|рік|р|rok|r)\.?)$/iu;
 const yearExamples = ['2024.0', '2024.', '2024 г.', '2024 год'];
-const dayExamples = ['Friday, 5 January 2024', 'Fri, 05 Jan 2024', '5 января 2024 г.'];
+const dayExamples = [
+  'Friday, 5 January 2024',
+  'Fri, 05 Jan 2024',
+  '5 января 2024 г.',
+  'As at 5 January 2024',
+];
+const endExamples = ['End-Jun 2024', 'End of June 2024'];
 const timeExamples = ['2024-01-05 00:00:00', '2024-01-05T00:00:00Z', '2024-01-05 12:00:00 AM +02:00'];
 
 /** Years that begin in one calendar year and end in the next. A text that could be a month, such as 2010/11, is not one of them. */
@@ -247,7 +255,7 @@ const fiscalYears: readonly [example: string, expression: RegExp][] = [
 
 /** The meaning of the text in the unambiguous forms; null if no form reads it. */
 export function readPlain(text: string, language: string): DatedText | null {
-  const day = withoutMidnight(text);
+  const day = withoutMidnight(text).replace(endOf, '');
   const iso = readIso(day);
   if (iso !== null) return iso;
   const [, alone] = yearAlone.exec(day) ?? [];
@@ -388,6 +396,7 @@ export const plainExamples: readonly (readonly string[])[] = [
   yearExamples,
   timeExamples,
   dayExamples,
+  endExamples,
   ...plainForms.map(({ examples }) => examples),
   fiscalYears.map(([example]) => example),
 ];

@@ -5,6 +5,7 @@ import { isNumberText } from '../../cells/cell-forms.ts';
 import { detectDates } from './date-format.ts';
 import { isBesideYear, isUntitled } from './header-lines.ts';
 import { vintageTitle } from './layout.ts';
+import { isOfWords } from './dates-across.ts';
 import { columnsLikeDates } from './columns-like-dates.ts';
 import { besidePeriods, detectDimensions, likeDates, type Dimensions } from './dimensions.ts';
 import { examinedRows, isCodeTitle, isDetermined, profileOf, type Profile } from './column-profile.ts';
@@ -127,6 +128,7 @@ export function detectColumns(
   }
   const body = rows
     .filter((row) => found.values.some((at) => (row[at] ?? '').trim() !== ''))
+    .filter((row) => !isOfWords(row, taken.periods))
     .slice(0, examinedRows);
   takeNames(found, free, titles, body, take);
   leaveStatusTexts(found, free, titles, body);

@@ -50,3 +50,16 @@ test('numbers with only one reading as dates are read that way: parts of a year,
   t.like(detectDates(['2001KW01', '2001KW02', '2001KW03']), { kind: 'week', isSure: false });
   t.like(detectDates(['KW 9 2001', 'KW 10 2001', 'KW 11 2001']), { kind: 'week', isSure: true });
 });
+
+test('footnotes and letters with a slash behind dates are marks, and words before the end of a period are no part of it', (t) => {
+  const years = detectDates(['2021', '2022 1/', '2023 p/', '2024 1/ 2/'], { allowsNumbers: true });
+  t.true(years?.isSure, 'they are no quarters as decimals');
+  t.deepEqual(years?.style.marks, { '1/': null, 'p/': 'p', '1/ 2/': null });
+  t.like(years?.read('2024 1/ 2/'), { from: '2024-01-01', to: '2024-12-31' });
+  t.is(years?.read('2023 p/')?.status, 'p');
+  const ends = detectDates(['End-Jun 2022', 'End of September 2022', 'end Dec 2022', 'As at Mar 2023']);
+  t.deepEqual(
+    ['End-Jun 2022', 'End of September 2022'].map((text) => ends?.read(text)?.to),
+    ['2022-06-30', '2022-09-30'],
+  );
+});

@@ -47,10 +47,10 @@ export interface DateHints {
 }
 
 const markText =
-  /(?:(?<=[\d年月日季度期년월일])|\s+|(?<=[)\]]))(\(?\[?(?:p|r|e|f|b|s|c|est|prov|prel|rev|fc|estimates?|estimated|provisional|preliminary|revised|forecast|projections?)\.?\]?\)?|[*†‡#]{1,3}|[⁰¹²³⁴⁵⁶⁷⁸⁹]+|\(\d{1,2}\)|\d\))$/i;
+  /(?:(?<=[\d年月日季度期년월일])|\s+|(?<=[)\]]))(\(?\[?(?:p|r|e|f|b|s|c|est|prov|prel|rev|fc|estimates?|estimated|provisional|preliminary|revised|forecast|projections?)\.?\]?\)?|[*†‡#]{1,3}|[⁰¹²³⁴⁵⁶⁷⁸⁹]+|\(\d{1,2}\)|\d\)|[pref]\/|\d\/(?:[\s,]*\d\/)*)$/i;
 /** Texts with marks behind their dates, for docs/recognised.md. */
 export const markedExamples: readonly string[] = [
-  '2023p', '2023 (p)', '2023 est.', '2023 [r]', 'Q1 2024 prov', '2023 preliminary', '2023 revised', '2023 forecast', '2023 e', '2023*', '2023¹', '2023 (1)', '2023年p',
+  '2023p', '2023 (p)', '2023 est.', '2023 [r]', 'Q1 2024 prov', '2023 preliminary', '2023 revised', '2023 forecast', '2023 e', '2023*', '2023¹', '2023 (1)', '2023年p', '2023 1/', '2023 p/',
 ]; // prettier-ignore
 /**
  * The form in which most of the texts are dates.
@@ -82,8 +82,7 @@ function candidatesFor(texts: readonly string[], hints: DateHints): Candidate[] 
   const few = texts.slice(0, 24);
   return styles.flatMap((style) => {
     const plain = dateTextReader(style);
-    if (style.format?.startsWith('decimal') === true && texts.every((text) => /^\d{4}(?:\.0+)?$/.test(text)))
-      return [];
+    if (style.format?.startsWith('decimal') === true && texts.every(isWholeYear)) return [];
     if (
       few.filter((text) => (plain(text) ?? plain(text.replace(markText, ''))) !== null).length * 3 <
       few.length
@@ -111,6 +110,8 @@ function candidatesFor(texts: readonly string[], hints: DateHints): Candidate[] 
     ];
   });
 }
+
+const isWholeYear = (text: string): boolean => /^\d{4}(?:\.0+)?$/.test(text.replace(markText, ''));
 
 /** Years that tables of observations have; 5 or 99990101 is a number. */
 const plausible = (span: ReadDate | null): ReadDate | null =>

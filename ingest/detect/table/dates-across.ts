@@ -96,7 +96,8 @@ function periodsIn(
     days.every((day, at) => at === 0 || day > (days[at - 1] ?? '')) ||
     days.every((day, at) => at === 0 || day < (days[at - 1] ?? ''));
   if (!isOrdered) return null;
-  const below = rows.slice(row + 1, row + 1 + profiledRows);
+  const first = firstBelow(rows, row, periods);
+  const below = rows.slice(first, first + profiledRows);
   const values = below
     .flatMap((cellsBelow) => periods.map((at) => (cellsBelow[at] ?? '').trim()))
     .filter((cell) => cell !== '');
@@ -115,6 +116,18 @@ function periodsIn(
       evidence: `${periods.length} titles are dates, from ${texts[0] ?? ''} to ${texts.at(-1) ?? ''}${found.isSure ? '' : `; ${found.others.join('; ')}`}`,
     },
   };
+}
+
+/** The row after the titles, and after a line that has only words under them, such as the units of Statistics Canada. */
+export function firstBelow(rows: readonly string[][], titles: number, periods: readonly number[]): number {
+  const next = rows.findIndex((row, at) => at > titles && row.some((cell) => cell.trim() !== ''));
+  return next >= 0 && isOfWords(rows[next] ?? [], periods) ? next + 1 : titles + 1;
+}
+
+/** Whether the row has words under the periods, and nothing elsewhere. */
+export function isOfWords(row: readonly string[], periods: readonly number[]): boolean {
+  const cells = [...row.entries()].filter(([, cell]) => cell.trim() !== '');
+  return cells.length > 0 && cells.every(([at, cell]) => periods.includes(at) && !isValueText(cell));
 }
 
 /**

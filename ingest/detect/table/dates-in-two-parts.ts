@@ -13,7 +13,8 @@ export function withParts(layout: Layout, rows: readonly string[][]): Layout | s
   const { dates, titles } = layout;
   if (dates.kind !== 'column') return layout;
   const year = entryAt(dates.columns, 0);
-  if (dates.found.kind === 'fiscal year' && partTitles(titles, year) !== null)
+  const isFiscal = saysOfDates('fiscal', entryAt(titles, year));
+  if ((isFiscal || dates.found.kind === 'fiscal year') && partTitles(titles, year) !== null)
     return `${entryAt(titles, year)} has fiscal years, and titles are parts of a year: put the dates into the titles, as in Apr 2024`;
   if (dates.found.kind !== 'year') return layout;
   const across = partTitles(titles, year);
@@ -24,6 +25,9 @@ export function withParts(layout: Layout, rows: readonly string[][]): Layout | s
   const part = partColumn(isFilled ? filledDown(rows, [year]) : rows, titles, year);
   if (part === null) return layout;
   if (typeof part === 'string') return part;
+  const first = firstOfFiscal(isFilled ? filledDown(rows, [year]) : rows, year, part);
+  if (isFiscal || first !== null)
+    return `${entryAt(titles, year)} has fiscal years${first === null ? '' : `, which begin with "${first}"`}, and ${entryAt(titles, part.column)} their parts: put the calendar year into each text, as in 2024-07`;
   const day = part.found.kind === 'month' ? dayColumn(rows, titles, [year, part.column]) : null;
   return {
     ...layout,
@@ -38,6 +42,43 @@ export function withParts(layout: Layout, rows: readonly string[][]): Layout | s
             others: [],
           },
   };
+}
+
+/**
+ * The first month or quarter of the years, if in each of them it is not the first of the calendar: July to December, then January to June. Null if
+ * the parts are in the order of the calendar, or in none.
+ */
+function firstOfFiscal(
+  rows: readonly string[][],
+  year: number,
+  { column, found }: Parts & { column: number },
+): string | null {
+  const least = { month: 6, quarter: 4 }[found.kind as string];
+  if (least === undefined) return null;
+  const years = new Map<string, Map<string, string>>();
+  for (const row of rows) {
+    const [of, part] = [(row[year] ?? '').trim(), (row[column] ?? '').trim()];
+    const span = found.read(`${of} ${part}`);
+    if (span?.kind !== found.kind) continue;
+    const parts = years.get(of) ?? new Map<string, string>();
+    years.set(of, parts);
+    if (!parts.has(span.from)) parts.set(span.from, part);
+  }
+  const whole = [...years.values()].filter(({ size }) => size >= least);
+  const firsts = whole.map((parts) =>
+    isRotated([...parts.keys()]) ? ([...parts.values()][0] ?? null) : null,
+  );
+  const [first = null] = firsts;
+  return firsts.every((each) => each === first) ? first : null;
+}
+
+/** Whether the days go up but once, where they go down to days before all others. */
+function isRotated(days: readonly string[]): boolean {
+  const falls = days.flatMap((day, at) => (at > 0 && day < entryAt(days, at - 1) ? [at] : []));
+  const [fall, other] = falls;
+  return (
+    fall !== undefined && other === undefined && entryAt(days, days.length - 1) < entryAt(days, 0) && fall > 1
+  );
 }
 
 /** The column of the days of the months, by its title, if every row has one. @param columns of the years and months. */

@@ -111,7 +111,7 @@ function rowsWithIsin(free: ReadonlySet<number>, rows: Rows): { rows: Rows; only
   return { rows: found, only: { column, expression: isinForm, evidence } };
 }
 
-/** Fills the columns that have the text of a group of rows only once, and leaves others with many empty cells. */
+/** Fills the columns that have the text of a group of rows only once, and leaves others with many empty cells. A sum may have no text in the only one. */
 function fillOrLeave(
   free: ReadonlySet<number>,
   rows: Rows,
@@ -121,7 +121,8 @@ function fillOrLeave(
   const filled: number[] = [];
   for (const at of [...free]) {
     const count = body.filter((row) => textAt(row, at) !== '').length;
-    if (count >= body.length * 0.95) continue;
+    const isOnlySum = free.size === 1 && body.length > 2 && body.length - count === 1;
+    if (count >= body.length * 0.95 || isOnlySum) continue;
     if (isStatedOnce(body, at)) {
       filled.push(at);
       body = filledDown(body, [at]);

@@ -122,6 +122,7 @@ function byGapsOfMonths(sorted: readonly DatedText[], why: string): FrequencyFou
 
 /** The period that a value of each frequency covers. */
 export const periodOf: Readonly<Partial<Record<Frequency, string>>> = {
+  weekly: 'week',
   monthly: 'month',
   quarterly: 'quarter',
   semiannual: 'half-year',
@@ -137,7 +138,9 @@ export function lowerFrequency(spans: readonly DatedText[], table: string): Freq
   const sorted = inOrder(spans);
   if (table === 'daily' || table === 'weekly') {
     const { value, isSure } = detectFrequency(sorted);
-    return sorted.length >= 4 && isSure && monthsOf.some(([frequency]) => frequency === value) ? value : null;
+    const isLower =
+      (value === 'weekly' && table === 'daily') || monthsOf.some(([frequency]) => frequency === value);
+    return sorted.length >= 4 && isSure && isLower ? value : null;
   }
   if (own === undefined) return null;
   const months = [...new Set(sorted.map(({ to }) => monthNumber(to)))];

@@ -184,12 +184,13 @@ export const isBesideYear = (title: string, of?: 'flag' | 'note'): boolean => {
 };
 
 /**
- * The period in a title: the World Bank's DataBank writes `2020 [YR2020]`, the FAO `Y2020`, and titles of two lines are `2021 / Q1`.
+ * The period in a title: the World Bank's DataBank writes `2020 [YR2020]`, the FAO `Y2020`, KOSIS `2020.10 Month`, and titles of two lines are `2021 / Q1`.
  */
 export function periodTitle(title: string): string {
   return title
     .replace(/^Y(?=\d{4}$)/, '')
     .replace(/\s*\[YR\d{4}\]$/, '')
+    .replace(/(?<=^\d{4}(?:\.\d{1,2})?) (?:Month|Year)$/, '')
     .replaceAll(' / ', ' ')
     .trim();
 }

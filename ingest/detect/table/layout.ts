@@ -8,7 +8,7 @@ import { yearOf } from '../../cells/dates/carried-years.ts';
 import type { Sample } from '../../read/table-rows.ts';
 import { columnOfCarriedYears, withCarriedYears } from './carried-years.ts';
 import { detectDates, type DatesFound } from './date-format.ts';
-import { datesAcross, headRows, profiledRows, type Across } from './dates-across.ts';
+import { datesAcross, firstBelow, headRows, profiledRows, type Across } from './dates-across.ts';
 import {
   cellsShown,
   hasNumber,
@@ -168,7 +168,11 @@ function finishAcross(rows: readonly string[][], lines: readonly number[], acros
   );
   const { columns, found, isFilled } = across;
   const dates: TableDates = { kind: 'across', columns, year: null, found, isFilled };
-  return complete(rows, lines, last + 1, dates, { headerRows: [...across.rows], titles, facts: {} });
+  return complete(rows, lines, firstBelow(rows, last, columns), dates, {
+    headerRows: [...across.rows],
+    titles,
+    facts: {},
+  });
 }
 
 function finish(
@@ -199,7 +203,9 @@ function complete(
     return `no data follows line ${entryAt(lines, last)}, which names the columns with ${cellsShown(entryAt(rows, last))}: give the lines of the names and of the first data under header and first`;
   const between = Array.from({ length: Math.max(0, dataRow - last - 1) }, (_, at) => last + 1 + at);
   // Of several lines of words, none is known to have the units.
-  const [unitLine, otherLine] = between.filter((at) => isUnitRow(entryAt(rows, at), titles));
+  const [unitLine, otherLine] = between.filter(
+    (at) => isUnitRow(entryAt(rows, at), titles) && (dates.kind !== 'across' || isOneText(entryAt(rows, at))),
+  );
   const unitRow = facts.unit ?? (otherLine === undefined ? unitLine : undefined);
   // A row with a date in an unusual form belongs to the table: the load reports it as invalid.
   const dated =
@@ -221,6 +227,10 @@ function complete(
       passed.map((at) => `; line ${entryAt(lines, at)} has no date and is left out`).join(''),
   };
 }
+
+/** The unit of periods is one: different words may be the statuses of the periods. */
+const isOneText = (row: readonly string[]): boolean =>
+  new Set(row.map((cell) => cell.trim()).filter((cell) => cell !== '')).size === 1;
 
 /** A row with something like a date and a number beside it, other than the numbers of the columns, 1 2 3 or (1) (2) (3). */
 function isOddRow(row: readonly string[], dates: number): boolean {

@@ -28,7 +28,11 @@ function monthsIn(text: string): { first: number; count: number } | null {
   return null;
 }
 
-/** Why a column or a line is refused because its periods overlap; null if they do not. */
+/** How many months quarters, halves and years have. */
+const lengths: readonly number[] = [3, 6, 12];
+const unusualLeast = 2;
+
+/** Why a column or a line is refused because its periods overlap, or are neither quarters, halves nor years; null if they are not so. */
 export function movingPeriods(rows: readonly string[][]): string | null {
   const width = Math.min(columnsMost, widthOf(rows));
   const columns = Array.from({ length: width }, (_, at) => distinctIn(rows.slice(0, profiledRows), at));
@@ -37,12 +41,16 @@ export function movingPeriods(rows: readonly string[][]): string | null {
       const found = monthsIn(text.trim());
       return found === null || found.count === 1 ? [] : [{ ...found, text: text.trim() }];
     });
-    if (periods.length < periodsLeast) continue;
+    const unusual = periods.filter(({ count }) => !lengths.includes(count));
     const sorted = periods.toSorted((a, b) => a.first - b.first);
     const at = sorted.findIndex(
       ({ first, count }, place) => place > 0 && first < entryAt(sorted, place - 1).first + count,
     );
-    if (at < 1) continue;
+    if (at < 1 || periods.length < periodsLeast) {
+      const [first] = unusual;
+      if (first === undefined || unusual.length < unusualLeast) continue;
+      return `"${first.text}" and others have ${first.count} months, and are neither months, quarters, halves nor years: date each by its last month, as in a monthly series, and say in its name what it is`;
+    }
     const [one, next] = [entryAt(sorted, at - 1).text, entryAt(sorted, at).text];
     return `"${one}" and "${next}" overlap: moving and cumulated periods are neither months nor quarters. Date each by its last month, as in a monthly series, and say in its name what it is; or keep only the periods that do not overlap`;
   }

@@ -3,7 +3,7 @@ import { numberReader } from '../../cells/numbers/number-formats.ts';
 import { detectNumbers } from './number-format.ts';
 
 const marksOf = (texts: string[]) => {
-  const { decimal, thousands } = detectNumbers(texts, ',');
+  const { decimal, thousands } = detectNumbers(texts, { delimiter: ',' });
   return [decimal.value, thousands?.value ?? null, thousands?.isSure ?? null];
 };
 
@@ -21,8 +21,13 @@ test('numbers with only one reading decide the decimal mark and the digit separa
 });
 
 test('flags after numbers and marks of missing numbers are detected and removed', (t) => {
-  const { flags, missing } = detectNumbers(['131,0 p', '12 e', '5', ':', ': c', '7.5%', '(p)', '3(r)'], ',');
+  const { flags, missing } = detectNumbers(['131,0 p', '12 e', '5', ':', ': c', '7.5%', '(p)', '3(r)'], {
+    delimiter: ',',
+  });
   t.deepEqual(flags?.value, { p: 'p', e: 'e', c: 'c', '%': null, '(p)': 'p', '(r)': 'r' });
+  const slashed = detectNumbers(['131.0 p/', '12.5 r)', '5.1 1/', '7']).flags;
+  t.deepEqual(slashed?.value, { 'p/': 'p', 'r)': 'r', '1/': '1' });
+  t.true(slashed?.isSure);
   t.deepEqual(missing?.value, [':']);
   const read = numberReader({ decimal: ',', flags: { p: 'p', e: 'e', c: 'c', '%': null }, missing: [':'] });
   t.deepEqual(read('131,0 p'), { value: '131.0', status: 'p' });
@@ -35,7 +40,7 @@ test('flags after numbers and marks of missing numbers are detected and removed'
 });
 
 test('a number such as -999 is read as missing if no other number is near it, after confirmation', (t) => {
-  const missing = (...texts: string[]) => detectNumbers(texts, ',').missing;
+  const missing = (...texts: string[]) => detectNumbers(texts, { delimiter: ',' }).missing;
   t.like(missing('1.5', '-999', '20', '-999'), { value: ['-999'], isSure: false });
   t.like(missing('-12', '-9999.0', '40'), { value: ['-9999.0'], isSure: false });
   t.is(missing('-600', '-999', '-1020'), null);

@@ -30,15 +30,18 @@ const sentinel = /^-9{3,}(?:[.,]9+|[.,]0+)?$/;
 /** An error of a workbook's formula. #N/A is not among them: offices use it for missing values. */
 const errorMark = /^#(?!n\/a$)[a-z]+(?:\/0)?[!?]$/i;
 
-/**
- * @param texts the cells of columns of values. @param delimiter of a text file.
- * @param hasCommaLanguage the table has words of a language that writes decimals with a comma.
- */
-export function detectNumbers(
-  texts: Iterable<string>,
-  delimiter: string | undefined,
-  hasCommaLanguage = false,
-): NumbersFound {
+/** The facts of a table that show how it writes its numbers. */
+export interface NumbersAbout {
+  /** Of a text file. */
+  delimiter?: string | undefined;
+  /** The table has words of a language that writes decimals with a comma. */
+  hasCommaLanguage?: boolean;
+  /** A stored number of a sheet: its point is the decimal mark. */
+  withPoint?: string | undefined;
+}
+
+/** @param texts the cells of columns of values. */
+export function detectNumbers(texts: Iterable<string>, about: NumbersAbout = {}): NumbersFound {
   const numbers = new Map<string, number>();
   const sentinels: Tally = new Map();
   const [marks, bounds, words, signs, multiples, negative] = Array.from(
@@ -60,9 +63,9 @@ export function detectNumbers(
     }
   }
   return {
-    ...marksOf([...numbers.keys()], delimiter, hasCommaLanguage),
+    ...marksOf([...numbers.keys()], about),
     missing: withSentinels(missingFound(marks), sentinels, numbers),
-    flags: flagsFound(signs, bounds, marks),
+    flags: flagsFound(signs, bounds, marks, numbers.size),
     multiples: multiplesFound(multiples),
     negative: negativeFound(negative),
     words,
@@ -130,19 +133,20 @@ function withSentinels(
 const isStatusSign = (sign: string): boolean =>
   !/[a-z]/i.test(sign) ||
   /^[[({]/.test(sign) ||
-  (/^(?:[bcdefilnprsuvxz]{1,3}|[A-Z])$/.test(sign) && !/^(?:cr|dz)$/.test(sign));
+  (/^(?:[bcdefilnprsuvxz]{1,3}|[A-Z]|[a-z][)/])$/.test(sign) && !/^(?:cr|dz)$/.test(sign));
 /** Signs of a unit or a currency: they are not a status of the value. */
 const isUnitSign = (sign: string): boolean =>
   /^(?:%|‰|p\.?p\.?)$/i.test(sign) ||
   /\p{Sc}/u.test(sign) ||
   /^(?:Rs\.?|[A-Z]{3}|Kč|zł|Ft|kr\.?|lei|лв\.?|руб\.?)$/.test(sign);
 
-function flagsFound(signs: Tally, bounds: Tally, marks: Tally): NumbersFound['flags'] {
+/** @param numbersCount how many different numbers there are. */
+function flagsFound(signs: Tally, bounds: Tally, marks: Tally, numbersCount: number): NumbersFound['flags'] {
   const statuses = [...marks].filter(([mark]) => isStatusMark(mark));
   if (signs.size + bounds.size + statuses.length === 0) return null;
   const status = (text: string) =>
     text
-      .replaceAll(/[()[\]{}]/g, '')
+      .replaceAll(/[()[\]{}]|\/$/g, '')
       .trim()
       .slice(0, 16);
   const value: Record<string, string | null> = {
@@ -158,6 +162,14 @@ function flagsFound(signs: Tally, bounds: Tally, marks: Tally): NumbersFound['fl
     .filter((part) => part !== false)
     .join('; ');
   const doubtful = [...signs.keys()].filter(isDoubtfulSign);
+  const numbered = [...signs].filter(([sign]) => /^[([]\d+[)\]]$/.test(sign));
+  // Footnotes recur, and are at few of the numbers.
+  if (numbered.length > 2 && numbered.length * 2 > numbersCount)
+    return {
+      value,
+      isSure: false,
+      evidence: `${evidence}; numbers in brackets behind most numbers may be shares, errors or counts: they are loaded as statuses`,
+    };
   if (doubtful.length === 0) return { value, isSure: true, evidence };
   return {
     value,
@@ -200,10 +212,9 @@ function negativeFound(negative: Tally): NumbersFound['negative'] {
 /** The decimal mark and separator of the numbers: each text is evidence for one reading of the point and the comma, or for both. */
 function marksOf(
   texts: readonly string[],
-  delimiter: string | undefined,
-  hasCommaLanguage: boolean,
+  { delimiter, hasCommaLanguage = false, withPoint }: NumbersAbout,
 ): Pick<NumbersFound, 'decimal' | 'thousands'> {
-  const point = { decimal: texts.find(isDecimalBy('.')), group: texts.find(groupedBy('.')) };
+  const point = { decimal: withPoint ?? texts.find(isDecimalBy('.')), group: texts.find(groupedBy('.')) };
   const comma = { decimal: texts.find(isDecimalBy(',')), group: texts.find(groupedBy(',')) };
   const other = [' ', "'", '_']
     .map((sign) => ({ sign, example: texts.find(groupedBy(sign)) }))
@@ -217,6 +228,12 @@ function marksOf(
       : `"${example}" is ${example.replaceAll(sign, '')} if ${sign} divides groups, and ${example.replace(',', '.')} if it is the decimal mark; no number shows which`,
   });
   const thousands = other === undefined ? null : sure(other.sign, `"${other.example ?? ''}"`);
+  const footnoted = point.decimal === undefined ? footnotedGroup(texts, groupedBy(',')) : null;
+  if (footnoted !== null)
+    return {
+      decimal: sure('.', 'no number contradicts it'),
+      thousands: { value: ',', isSure: false, evidence: footnoted },
+    };
   if (comma.decimal !== undefined && point.decimal === undefined)
     return {
       decimal: sure(',', `"${comma.decimal}"`),
@@ -250,6 +267,18 @@ function marksOf(
   const decimal = sure('.' as const, 'no number contradicts it');
   if (comma.group === undefined) return { decimal, thousands };
   return { decimal, thousands: grouping(',', repeatedComma ?? comma.group, repeatedComma !== undefined) };
+}
+
+const footnotedText = /^\D?[1-9]\d{0,2}(?:,\d{3})*,\d{3}[1-9]$/;
+
+/** Why commas may divide groups though some numbers have four digits behind the last one: most have three. */
+function footnotedGroup(texts: readonly string[], isGrouped: (text: string) => boolean): string | null {
+  const commas = texts.filter((text) => text.includes(','));
+  const odd = commas.filter((text) => footnotedText.test(text));
+  const [first] = odd;
+  if (first === undefined || commas.filter(isGrouped).length < 2 * odd.length) return null;
+  if (commas.some((text) => !isGrouped(text) && !footnotedText.test(text))) return null;
+  return `most numbers have three digits behind the last comma, and "${first}" may be "${first.slice(0, -1)}" with the footnote ${first.slice(-1)}`;
 }
 
 /** Whether the sign can only be the decimal mark of the number: it occurs once, after any other sign, and not between 1 to 3 digits and exactly three. */

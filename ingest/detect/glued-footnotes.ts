@@ -1,0 +1,56 @@
+// Footnotes as plain digits behind numbers: `45.61` where the others have one decimal, and a line below explains a footnote 1.
+import { cellOf } from '../cells/cell-forms.ts';
+
+/** Numbers of one column, or of one row if the dates are across. */
+export type NumbersOfSeries = readonly string[];
+
+const note = /^[([]?([1-9])(?:[)\]]|[)\]]?[.:/])?\s+\p{L}|^([1-9])[)./]\p{L}/u;
+
+/** The footnotes that lines without numbers in the columns of values explain: by their digit, the first such line. */
+export function footnotesIn(texts: readonly string[]): Map<string, string> {
+  const found = new Map<string, string>();
+  for (const text of texts) {
+    const [, digit, other] = note.exec(text.trim()) ?? [];
+    const mark = digit ?? other;
+    if (mark !== undefined && !found.has(mark)) found.set(mark, text.trim());
+  }
+  return found;
+}
+
+/** Fewer numbers show no usual count of decimals. */
+const regularLeast = 3;
+
+/**
+ * Why the last digit of a number may be a footnote: most have the same count of decimals, all others have one more, and all their last digits are
+ * explained. @returns null for no reason.
+ */
+export function gluedFootnote(
+  series: Iterable<NumbersOfSeries>,
+  footnotes: ReadonlyMap<string, string>,
+): string | null {
+  if (footnotes.size === 0) return null;
+  for (const texts of series) {
+    const odd = longerThanUsual(texts);
+    const [first = ''] = odd;
+    if (first === '' || !odd.every((text) => footnotes.has(text.at(-1) ?? ''))) continue;
+    return `"${first}" has a decimal more than the others, and may be ${first.slice(0, -1)} with the footnote "${(footnotes.get(first.at(-1) ?? '') ?? '').slice(0, 40)}"`;
+  }
+  return null;
+}
+
+/** The numbers with one decimal more than most have; none if others differ in another way. */
+function longerThanUsual(texts: NumbersOfSeries): string[] {
+  const byDecimals = new Map<number, string[]>();
+  for (const text of texts) {
+    const cell = cellOf(text.trim());
+    if (cell.kind !== 'number') continue;
+    const decimals = /[.,](\d+)$/.exec(cell.core)?.[1]?.length ?? 0;
+    const same = byDecimals.get(decimals);
+    if (same === undefined) byDecimals.set(decimals, [cell.core]);
+    else same.push(cell.core);
+  }
+  const [usual, longer, ...others] = [...byDecimals].toSorted(([a], [b]) => a - b);
+  if (usual === undefined || longer === undefined || others.length > 0) return [];
+  const isMost = usual[1].length >= Math.max(regularLeast, 2 * longer[1].length);
+  return usual[0] > 0 && longer[0] === usual[0] + 1 && isMost ? longer[1] : [];
+}
