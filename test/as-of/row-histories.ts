@@ -108,7 +108,7 @@ const anyItemPrices = fc.oneof(
     [{ columns: 'price', rows: ['100', '110.50', '90', ''] }],
     { create: true, set: priceConstants },
   ),
-  // Published some days before they are loaded, of what was known then.
+  // Published some days before they are loaded, with the data known then.
   anyLoadOf(
     'commodity-prices',
     {

@@ -56,7 +56,7 @@ test('while the disk of the embedded database is full, /readyz is 503, a check n
   t.regex(found.loadAgain.output, /40000 new/);
 });
 
-test('a disk with less space than PostgreSQL needs for its log is full, and a statement that says so is known', async (t) => {
+test('a disk with less space than PostgreSQL needs for its log is full, and the SQL errors that report this are recognised', async (t) => {
   const directory = path.join(mkdtempSync(path.join(tmpdir(), 'almanac-disk-')), 'postgres');
   mkdirSync(directory);
   await t.notThrowsAsync(requireSpace(directory));

@@ -1,4 +1,4 @@
-// At least once, and none invented: workers that are killed while they send, and receivers that answer anything.
+// Delivery is at least once and invents no message, with workers killed while they send and receivers that answer anything.
 import path from 'node:path';
 import test from 'ava';
 import fc from 'fast-check';
@@ -168,7 +168,7 @@ test.serial(
   },
 );
 
-/** What a receiver does with one request. */
+/** How a receiver handles one request. */
 const anyReaction = fc.constantFrom(
   200,
   204,

@@ -1,4 +1,4 @@
-// What is refused is sent again at the times of the table, or on request; and an attempt counts whenever its answer comes.
+// A refused message is sent again at the times of the table, or on request. An attempt counts even if its answer is late.
 import test from 'ava';
 import { retryDelaysMs } from '../../accounts-api/webhooks/sending/health.ts';
 import { inForceAfterMs } from '../../kernel/http/validity.ts';
