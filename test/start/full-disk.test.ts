@@ -15,7 +15,7 @@ const ownMounts = isRoot
   : ['--user', '--map-current-user', '--keep-caps', '--mount', '--propagation', 'private'];
 const mayMount = (directory: string) =>
   spawnSync('unshare', [...ownMounts, 'mount', '-t', 'tmpfs', 'tmpfs', directory]).status === 0;
-const size = '160m'; // a new installation with its demo data takes about 75 MB
+const size = '160m'; // a new installation with its demo data uses about 75 MB
 
 test('while the disk of the embedded database is full, /readyz is 503, a check names the directory, and reads go on', async (t) => {
   const directory = mkdtempSync(path.join(tmpdir(), 'almanac-full-'));

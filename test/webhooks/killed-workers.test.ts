@@ -57,7 +57,7 @@ test.serial(
     const receiver = await startReceiver(t);
     const client = await service.newClient('pro');
     const { id } = await newWebhook(service, client, { url: receiver.url, events: ['key.revoked'] });
-    receiver.answer(() => undefined); // it takes the request, and does not answer
+    receiver.answer(() => undefined); // it accepts the request and does not answer
     const events = Array.from({ length: 6 }, () => keyEvent(service, client.accountId));
     const first = await startWorkerProcess(service);
     await emit(service, ...events.map(({ event }) => event));
