@@ -1,4 +1,4 @@
-// A balancer of TCP connections as Kubernetes has before the pods of a service: in turn, to those whose /readyz answers.
+// A balancer of TCP connections like that of Kubernetes in front of the pods of a service: in turn, to those whose /readyz answers.
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 
