@@ -25,7 +25,7 @@ export interface Service extends Unit {
   readonly url: string;
   /** Of its process; undefined: none was started yet. */
   readonly pid: number | undefined;
-  /** From now on its clock is so far ahead of that of the cluster; a restart keeps it. */
+  /** Sets how far its clock is ahead of the cluster's, also after restarts. */
   moveClock(aheadMs: number): void;
 }
 
@@ -50,7 +50,7 @@ export async function stubbornly(what: string, over: AbortSignal, start: () => P
 export interface ServicePlace {
   /** For the files that it shares with the run. */
   directory: string;
-  /** Where its output is kept; null: nowhere. */
+  /** Where its output is stored; null: nowhere. */
   logDirectory: string | null;
   /** Nothing is started any more. */
   over: AbortSignal;

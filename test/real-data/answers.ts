@@ -7,7 +7,7 @@ import type { Installation } from '../services/instance.ts';
 
 /** A running installation, as the checks use it. */
 export interface Instance {
-  /** Runs `almanac …` beside it. @throws Error where it fails. */
+  /** Runs `almanac …` for the instance. @throws Error if it fails. */
   almanac(...words: string[]): Promise<string>;
   /** A keyed GET. */
   get(target: string): Promise<Response>;
@@ -38,7 +38,7 @@ async function getWhenAllowed(url: string, apiKey: string): Promise<Response> {
 /** The flags of `almanac ingest`: true is the bare flag, a list repeats it, names and values are one flag each. */
 export type Flags = Record<string, string | true | readonly string[] | Readonly<Record<string, string>>>;
 
-/** What a load came to, as `--json` prints it. */
+/** The result of a load, as `--json` prints it. */
 export interface Loaded {
   rows_read: number;
   points_new: number;

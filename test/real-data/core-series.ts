@@ -16,7 +16,7 @@ import {
 /** A table and where its parts are: one series, or in a wide file one a column. */
 interface Table {
   file: string;
-  /** The series, or in a wide table what is before the column's title. */
+  /** The series, or in a wide table the prefix of the column's title. */
   id: string;
   frequency: Frequency;
   /** Of the date and, in a table of one series, of the value. */
@@ -187,7 +187,7 @@ export async function checkCoreSeries({ instance, folder, seen }: Check): Promis
   await checkReload(instance, load, seen);
 }
 
-/** What is known of the tables as a whole: how far they reach, and where they are empty. */
+/** Known facts about whole tables: their range of dates, and where they are empty. */
 async function checkSpans(instance: Check['instance'], seen: Check['seen']): Promise<void> {
   for (const [id, first, last] of [
     ['GOLD.M', '1833-01-31', '2026-06-30'],
@@ -264,7 +264,7 @@ async function checkBase(folder: string, instance: Check['instance'], seen: Chec
   seen(`an index with base=2015 is 100 in January 2015, ${wanted.length} values from 2020 on`);
 }
 
-/** The same values whatever the filter, the format, the order and the pages. */
+/** The same values with any filter, format, order and page size. */
 async function checkForms(instance: Check['instance'], seen: Check['seen']): Promise<void> {
   const whole = await points(instance, '/v1/series/FX.M?limit=100000');
   const filtered = await points(instance, '/v1/series/FX.M?dims=country:Australia&limit=100000');

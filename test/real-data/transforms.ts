@@ -28,7 +28,7 @@ export async function comparePublished(
   return compare(await points(instance, target), mapLines(lines, published), target);
 }
 
-/** Compares every transform of every series, in as few calls as hold them. @returns how many points were compared. */
+/** Compares every transform of every series, in as few calls as possible. @returns how many points were compared. */
 export async function compareTransforms(
   instance: Instance,
   series: readonly Published[],
