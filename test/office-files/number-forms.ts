@@ -12,7 +12,7 @@ export interface NumberForm {
   percent?: boolean;
   /** A workbook has the error of a computation in the 17th digit. */
   noise?: boolean;
-  /** The value of a text of this form, if it is not the digits. */
+  /** The open question of a text of this form, if its value is not just its digits. */
   question?: Question;
 }
 

@@ -1,4 +1,4 @@
-// The names of months as statistical offices write them, written by hand and not from Intl, so that a reader that uses Intl is tested with other data.
+// The names of months as statistical offices write them, typed by hand: taken from Intl, they could not test a reader that uses Intl.
 
 const long: Readonly<Record<string, string>> = {
   en: 'January February March April May June July August September October November December',
