@@ -11,7 +11,7 @@ import { runProgram } from '../run-program.ts';
 import { downloadBulkFiles } from './bulk-files.ts';
 import { checkRecipes, recipeOf } from './recipes.ts';
 
-/** What the stand-ins import too. */
+/** Modules that the stand-ins import too. */
 export const toolModules = ['requests', 'uno'];
 export const toolPackages = ['python3-requests', 'python3-uno', 'r-cran-httr'];
 
