@@ -121,7 +121,7 @@ test.serial('the catalogue and its counts have the series of the day', async (t)
   t.deepEqual(data.at(-1), { id: 'RATES', last_date: '2024-01-01', observation_count: 1 });
 });
 
-test.serial('search finds a series by its texts of the pinned day, and corrects typing errors to words of that day', async (t) => {
+test.serial('search finds a series, and corrects words, by the texts of the pinned day', async (t) => {
   const found = (day: string, q: string) => column(day, `/v1/search?q=${q}`, 'id');
   t.deepEqual(await found('2024-02-29', 'buy'), ['RATES']);
   t.deepEqual(await found('2024-02-29', 'sell'), []);

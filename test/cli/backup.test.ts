@@ -59,7 +59,7 @@ test.serial(
   },
 );
 
-test.serial('the file appears only once complete, is readable by its owner alone, and states what it is', async (t) => {
+test.serial('the file appears only once complete, for its owner alone, and states what it is', async (t) => {
   t.is(statSync(file).mode & 0o777, 0o600);
   const lines = gunzipSync(readFileSync(file)).toString().split('\n');
   t.like(JSON.parse(lines[0] ?? ''), { format: 'almanac-backup', format_version: 1 });

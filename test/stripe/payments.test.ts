@@ -46,7 +46,7 @@ test('a retry by hand fails without moving the schedule of retries', async (t) =
   t.like(tried, { attempt_count: 1, next_payment_attempt: invoice.next_payment_attempt });
 });
 
-test('only the latest invoice decides the status of a subscription: once it is paid, the subscription is active, even if an older one is unpaid', async (t) => {
+test('only the latest invoice decides the status: once it is paid, the subscription is active, even if an older one is unpaid', async (t) => {
   const { fake, stripe, subscription, customer, invoice, proYear } = await pastDue(t, 'unpaid');
   const yearly = fake.changePlan(subscription.id, proYear.id);
   const latest = yearly.latest_invoice as string;
