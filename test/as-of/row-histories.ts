@@ -10,7 +10,7 @@ export const rowRoutes: readonly string[] = [
   ...['/v1/securities', '/v1/securities/trades', '/v1/securities/:code/prices', '/v1/fixed-income/auctions'],
 ];
 
-/** A load of some of the keys, each with some of the cells. @param cells beside a key: the columns, and the rows that are possible. */
+/** A load of some of the keys, each with some of the cells. @param cells without the key: the columns, and the possible rows. */
 export function anyLoadOf(
   dataset: string,
   keys: { columns: string; rows: readonly string[] },

@@ -67,7 +67,7 @@ export async function startLink(url: string): Promise<Link> {
     pairs.add(pair);
     client.pipe(service);
     if (!isDeaf) service.pipe(client);
-    // After an end that was passed on, the other side closes by itself; without one the connection was broken.
+    // After a forwarded end, the other side closes too; without one, the connection was broken.
     client.once('close', () => !pairs.has(pair) || client.readableEnded || service.destroy());
     service.once('close', () => {
       if (pairs.delete(pair) && !service.readableEnded) client.destroy();

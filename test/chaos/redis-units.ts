@@ -30,7 +30,7 @@ export async function startRedisOf(
 
 interface Started {
   unit: RedisUnit;
-  /** Ends what the unit leaves. */
+  /** Ends processes that the unit leaves behind. */
   rest: Unit;
 }
 

@@ -10,7 +10,7 @@ export interface Unit {
   readonly name: string;
   /** SIGKILL; resolves when it is gone. */
   kill(): Promise<void>;
-  /** SIGTERM; resolves when it has ended by itself. @throws Error where it ends with anything but 0. */
+  /** SIGTERM; resolves when it has ended. @throws Error if it exits with anything but 0. */
   stop(): Promise<void>;
   /** Stops it where it is, as a machine does that swaps. */
   stall(): void;

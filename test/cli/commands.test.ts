@@ -1,4 +1,4 @@
-// Every command except ingest, releases, sources, backup and restore through the command line: what it changes, its flags, exit codes and JSON.
+// Every command except ingest, releases, sources, backup and restore through the command line: its effects, flags, exit codes and JSON.
 import { existsSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';

@@ -21,7 +21,7 @@ test.after.always(async () => {
 const almanac = commandLine(settingsOf(testDatabase.url));
 
 const report = path.join(mkdtempSync(path.join(tmpdir(), 'almanac-test-')), 'rejects.csv');
-/** What the flag changes: the same file loaded with it and without it, each into a series of its own. */
+/** The effect of the flag: the same file loaded with it and without it, each into its own series. */
 function changesBy({
   file,
   before,

@@ -1,5 +1,5 @@
 // Runs the steps of the Dockerfile without a container engine, and programs in the result. Linux, as root, in a mount namespace of its own.
-// Hides the file systems: a stage is an overlay in memory above this machine, which stands in for the base image, with the project's Node.
+// Hides the file systems: a stage is an overlay in memory over this machine, which replaces the base image, with the project's Node.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { chmodSync, copyFileSync, cpSync, mkdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import path from 'node:path';

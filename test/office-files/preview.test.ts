@@ -1,5 +1,5 @@
-// What is shown of a file before it is loaded is what its load stores; and each reading that is offered is one: the file can be read so, and
-// differently.
+// The preview of a file shows what its load stores. Each offered reading is a real one: the file can be read that way, and the result
+// differs.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';

@@ -43,7 +43,7 @@ const tables: readonly Table[] = [
   rate('bond-yields-us-10y__monthly.csv', 'US10Y.M', 'monthly', 'Date', 'Rate', 'Federal Reserve'),
   rate('bond-yields-uk-10y__quarterly.csv', 'UK10Y.Q', 'quarterly', 'Date', 'Rate', 'Bank of England'),
   rate('bond-yields-uk-10y__annual.csv', 'UK10Y.A', 'annual', 'Year', 'Rate', 'Bank of England'),
-  // Both have two rows in October 2001, the second without a value. The one that calls itself weekly is a month apart.
+  // Both have two rows in October 2001, the second without a value. The dates of the file called weekly are a month apart.
   {
     ...rate('euribor__euribor-1w-weekly.csv', 'EURIBOR.1W', 'irregular', 'date', 'rate', 'EMMI'),
     ...euribor,

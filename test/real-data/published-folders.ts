@@ -79,7 +79,7 @@ const core: readonly [
   ['bond-yields-us-10y__monthly', 'monthly', 'Date', 'Rate'],
   ['commodity-prices__commodity-prices', 'monthly', 'Date'],
   ['cpi-us__cpiai', 'monthly', 'Date'],
-  // The one that calls itself weekly is a month apart.
+  // The dates of the file called weekly are a month apart.
   ['euribor__euribor-1w-weekly', 'monthly', 'date', 'rate'],
   ['euribor__euribor-3m-monthly', 'monthly', 'date', 'rate'],
   ['exchange-rates__annual', 'annual', 'Date', 'Exchange rate', 'Country'],

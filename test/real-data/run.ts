@@ -58,7 +58,7 @@ const checks: Readonly<Record<string, (check: Check & StrangersOptions) => Promi
   stranger: checkStranger,
 };
 
-/** Characters of what an instance printed, shown after a failure. */
+/** Characters of an instance's output that are shown after a failure. */
 const printedAtEnd = 4_000;
 
 const { values, positionals } = parseArgs({

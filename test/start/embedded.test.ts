@@ -138,7 +138,7 @@ async function rolesOfConnections(): Promise<Record<string, string>> {
   });
 }
 
-/** Resolves once the load that runs beside the instance has opened its transaction. */
+/** Resolves once the separate load has opened its transaction. */
 async function loadUnderWay(): Promise<void> {
   await asOwner((client) =>
     until('the load has begun its transaction', async () => {

@@ -1,4 +1,4 @@
-// Deliveries of the fake: signed as Stripe signs, in any order, twice, late, never, forged; and by itself with retries.
+// Deliveries of the fake: signed as Stripe signs, in any order, twice, late, never, forged; and automatic ones with retries.
 import test, { type ExecutionContext } from 'ava';
 import { Stripe } from 'stripe';
 import { dayMs, hourMs, receiver, setUp, webhookSecret } from './set-up.ts';

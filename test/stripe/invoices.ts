@@ -172,7 +172,7 @@ export function finalize(world: World, invoice: Stripe.Invoice): Stripe.Invoice 
 
 /**
  * Tries to charge the customer's card. Only an automatic attempt, or the first, moves the schedule of retries
- * (`attempt_count`, `next_payment_attempt`); the first invoice of a subscription is never retried by itself.
+ * (`attempt_count`, `next_payment_attempt`); the first invoice of a subscription is never retried automatically.
  */
 export function attempt(world: World, invoice: Stripe.Invoice, { automatic = false } = {}): boolean {
   const accepted = invoice.amount_due === 0 || world.cards.get(idOf(invoice.customer)) === 'works';

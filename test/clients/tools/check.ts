@@ -64,7 +64,7 @@ function tryToInstall(debianPackage: string): void {
   }
 }
 
-/** The environment in which a stand-in replaces each tool that is not installed. A stand-in would precede its tool, so each is added by itself. */
+/** The environment in which a stand-in replaces each tool that is not installed. A stand-in would hide its tool, so each is added separately. */
 async function withStandIns(
   directory: string,
   env: NodeJS.ProcessEnv,

@@ -109,7 +109,7 @@ async function checkLibreOffice(series: string, place: Place, newest: string): P
   report('LibreOffice', 'opens the address of its recipe, vintages and a search with Basic, and no error');
 }
 
-/** The cells of what each address opens, by rows, or null where LibreOffice refuses to open it. */
+/** The cells of each opened address, by rows, or null if LibreOffice refuses to open it. */
 async function sheetsOfLibreOffice(
   { directory, env, url }: Place,
   key: string,

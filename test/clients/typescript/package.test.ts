@@ -36,7 +36,7 @@ function environmentOfStranger(directory: string): NodeJS.ProcessEnv {
   };
 }
 
-/** The folder as it is in a clone after `npm ci`: the compiler is in a folder above. @returns where it is. */
+/** Copies the folder as in a clone after `npm ci`, with the compiler in a parent folder. @returns the path of the copy. */
 async function clonedIn(directory: string): Promise<string> {
   const folder = path.join(directory, 'clone/clients/typescript');
   const names = (await readdir(source)).filter((name) => name !== 'dist' && name !== 'node_modules');

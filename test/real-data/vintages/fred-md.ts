@@ -1,4 +1,4 @@
-// FRED-MD: eighteen monthly vintages of 128 US series, loaded wide: every value as of every vintage, what each one changed,
+// FRED-MD: eighteen monthly vintages of 128 US series, loaded wide: every value as of every vintage, the changes of each one,
 // the known revisions of payroll employment, the two series that were replaced.
 import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
