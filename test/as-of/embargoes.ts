@@ -34,7 +34,7 @@ export interface Databases {
 }
 
 const never = new AbortController().signal;
-/** Any release is prepared so long before its instant. */
+/** How long before its instant a release is prepared. */
 const preparedMs = 4_000;
 /** Data that no answer may contain while the release is prepared. */
 const secret: Written = {

@@ -145,7 +145,7 @@ export const anyHistory = fc.record({
       ),
     )
     .map(([first, others]) => [first, ...others]),
-  /** The day of the pin is so many days after the first. */
+  /** The pinned day, in days after the first. */
   pinnedAfter: fc.nat(14),
 });
 type Known = typeof anyHistory extends fc.Arbitrary<infer Each> ? Each : never;

@@ -16,7 +16,7 @@ const ofOthers: readonly string[] = [...rowRoutes, ...fundRoutes, ...ofBulk];
 const kept = Object.entries(declared).filter(
   ([route, { method }]) => method === 'GET' && !ofOthers.includes(route),
 );
-/** Besides those of the table: parameters together, ids that nobody has, several pages. */
+/** In addition to those of the table: combined parameters, unknown ids, several pages. */
 const more = [
   '/v1/series?ids=CPI,TRADES',
   '/v1/series?ids=CPI,PRICES,EMPTY',

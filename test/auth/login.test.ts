@@ -1,4 +1,4 @@
-// /auth/login: the same answer for every failure, bounded hashing, throttled attempts that lock nobody out.
+// /auth/login: the same answer for every failure, bounded hashing, and throttled attempts without lockout.
 import test from 'ava';
 import { createPasswords, defaultCost } from '../../accounts-api/auth/passwords.ts';
 import { parseSessionToken } from '../../kernel/credentials/session-token.ts';

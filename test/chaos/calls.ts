@@ -67,7 +67,7 @@ export interface Caller {
   key: string;
 }
 
-// A client waits longer than anything is stalled here: who waits so long waits for ever.
+// Longer than any stall here: a call that is not answered within this time would never be.
 const patienceMs = 40_000;
 /** The codes of a connection that ended before its answer did; the last two where the answer was to be its last. */
 const cleanCut =

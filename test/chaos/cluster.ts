@@ -114,7 +114,7 @@ export async function setUp(options: SceneOptions, units: Unit[]): Promise<Scene
     PUBLIC_CALLS_SECOND: '100000', // all clients have one IP address,
     MANAGEMENT_CALLS_SECOND: '100000', // all clients have one IP address, and revoked keys are among their calls
     DATA_DIR: path.join(directory, 'data'),
-    QUOTA_OUTAGE: 'closed', // the others serve beyond the limit while nobody can be asked, as they are set to
+    QUOTA_OUTAGE: 'closed', // other values serve beyond the limit while accounts-api is away
     DRAIN_DELAY_MS: String(options.drainDelayMs),
     WEBHOOK_ALLOW_HTTP: 'true', // the customer's endpoint is in the run itself
     WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8',

@@ -14,7 +14,7 @@ export interface FreshOptions extends LoadOptions {
 }
 
 export interface Fresh extends Load {
-  /** Calls every gateway, as somebody does who waited for a load. */
+  /** Calls every gateway, like a client that waited for a load. */
   callAtOnce(): void;
   /** Calls somewhere, as the webhook endpoint that was notified of a load. */
   callAsNotified(load: number): void;

@@ -12,7 +12,7 @@ export interface Unit {
   kill(): Promise<void>;
   /** SIGTERM; resolves when it has ended. @throws Error if it exits with anything but 0. */
   stop(): Promise<void>;
-  /** Stops it where it is, as a machine does that swaps. */
+  /** Pauses it, like a machine that swaps. */
   stall(): void;
   goOn(): void;
   /** Starts it at its port, and tries again where that fails. */

@@ -228,7 +228,7 @@ for (const [what, broken, message] of [
 
 test.serial('a row that refers to a missing row is refused', async (t) => {
   const target = await emptyDatabase(t);
-  // Rows and sums that agree with each other, as somebody would write who makes a backup by hand.
+  // Rows and sums that match each other, as in a backup made by hand.
   const orphan = changed((text) => {
     const table = /\n\{"table":"accounts\.accounts","rows":1,"sha256":"\w+"\}/;
     const empty = createHash('sha256').digest('hex');

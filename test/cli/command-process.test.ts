@@ -1,4 +1,4 @@
-// A command as a process of its own.
+// A command as a separate process.
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -29,7 +29,7 @@ export type RunCommand = (
   },
 ) => Promise<Ran>;
 
-/** An environment of settings alone: the database, and a directory of its own for everything else. */
+/** An environment with only settings: the database, and a separate directory for everything else. */
 export function settingsOf(databaseUrl: string): Record<string, string> {
   const directory = mkdtempSync(path.join(tmpdir(), 'almanac-test-'));
   return {

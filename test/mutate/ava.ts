@@ -35,7 +35,7 @@ export async function runAva(copy: Copy, files: readonly string[], options: AvaO
     cwd: copy.root,
     env: { ...withoutOurs(process.env), ...copy.env, NO_COLOR: '1', ...options.env },
     stdio: ['ignore', 'pipe', 'pipe'],
-    detached: true, // a group of its own, to be ended as one
+    detached: true, // a separate process group, which can be ended at once
   });
   let output = '';
   for (const stream of [child.stdout, child.stderr])

@@ -192,7 +192,7 @@ function endProcesses(temporary: string): void {
     try {
       if (readFileSync(`/proc/${pid}/environ`, 'utf8').includes(mark)) process.kill(Number(pid), 'SIGKILL');
     } catch {
-      // It has ended meanwhile, or is somebody else's.
+      // It has ended meanwhile, or belongs to another user.
     }
   }
 }

@@ -30,7 +30,7 @@ export interface Surroundings {
 const firstShare = 0.02; // of the suite's time
 const graceMs = 30_000;
 
-/** Tries a change on the test files that run it: the nearest, where there are many. */
+/** Tries a change on the test files that run it: on the nearest if there are many. */
 export async function judge(copy: Copy, mutant: Mutant, around: Surroundings): Promise<Verdict> {
   return withChanges(copy, [mutant], around, async (fault) => {
     if (fault !== null) return ofFault(mutant, fault);

@@ -14,7 +14,7 @@ export interface Mutant {
   texts: { file: string; text: string | null }[];
   /** The places that are changed. */
   places: { file: string; offset: number }[];
-  /** Where it was drawn: such a change may prove to be no valid SQL, and another is drawn. */
+  /** Set if it was drawn: if it proves to be invalid SQL, another is drawn. */
   candidate?: Candidate;
 }
 

@@ -113,7 +113,7 @@ function locks(tokens: readonly Token[], i: number): Change[] {
     : [];
 }
 
-/** The term behind an `and`, and the one before it where it is the first. */
+/** The term after an `and`, and the one before it if that is the first. */
 function droppedTerms(tokens: readonly Token[], and: number, { isLua = false }: Span): Change[] {
   const token = at(tokens, and);
   if (isLua && token.clause !== 'if' && token.clause !== 'elseif') return [];

@@ -13,7 +13,7 @@ export interface Balancer {
   close(): Promise<void>;
 }
 
-/** An instance that has missed so many probes in a row is left out; one that answers is in turn again. */
+/** An instance that has missed this many probes in a row is skipped until it answers again. */
 const probesMissed = 4;
 
 /** @param probeEveryMs a probe costs each service behind a gateway a statement. */

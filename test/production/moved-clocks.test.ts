@@ -64,7 +64,7 @@ async function isClosed(life: string): Promise<boolean> {
   return (await database.query('select from accounts.gateways where life = $1', [life])).length === 0;
 }
 
-/** A session of the account that ends in so many ms. @returns the name that a gateway asks for it by. */
+/** A session of the account that ends in this many ms. @returns the name by which a gateway looks it up. */
 async function sessionFor(accountId: string, endsInMs: number): Promise<string> {
   const { id, secretHash } = mintSessionToken();
   await database.query(
@@ -85,7 +85,7 @@ async function expireKey(keyId: string, inMs: number): Promise<void> {
   );
 }
 
-/** Accounts with one key that ends in so many ms. */
+/** Accounts with one key that ends in this many ms. */
 async function keyFor(endsInMs: number): Promise<string> {
   const client = await accounts.newClient('pro');
   await expireKey(client.keyId, endsInMs);

@@ -125,7 +125,7 @@ async function startIn(host: Host, { service, env, clockAtMs }: Wish): Promise<S
   return { id: host.id, url, clock: host.clock };
 }
 
-/** @throws Error where it does not end in good order; its process is then not used again. */
+/** @throws Error if it does not end properly; its process is then not reused. */
 async function stopIn(host: Host): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<number>();
   host.hear = (reported) => {

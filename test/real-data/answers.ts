@@ -14,7 +14,7 @@ export interface Instance {
 }
 
 /**
- * Each call has a connection of its own. While a check computes, it does not see that the gateway closes an idle connection after its
+ * Each call has its own connection. While a check computes, it does not see that the gateway closes an idle connection after its
  * 65 s, and the next call would fail on it.
  */
 const dispatcher = new Agent({ pipelining: 0 });

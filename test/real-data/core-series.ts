@@ -13,7 +13,7 @@ import {
   type Published,
 } from './transforms.ts';
 
-/** A table and where its parts are: one series, or in a wide file one a column. */
+/** A table and the positions of its parts: one series, or in a wide file one series a column. */
 interface Table {
   file: string;
   /** The series, or in a wide table the prefix of the column's title. */

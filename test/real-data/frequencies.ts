@@ -165,7 +165,7 @@ async function notRefused(instance: Instance, target: string): Promise<string | 
   return isRefused ? null : `${response.status}, not 400 for the base: ${text.slice(0, 200)}`;
 }
 
-/** Of indexes, one in so many has no base: the first value. */
+/** One in this many indexes has no base, so its first value is used. */
 const baselessOneIn = 4;
 const datesOfBase = [10, 7, 4] as const;
 
@@ -310,7 +310,7 @@ function seeded(seed: number): () => number {
   };
 }
 
-/** One in so many questions has `last`, of so many points at most. */
+/** One in this many questions has `last`, with at most this many points. */
 const [lastOneIn, lastMax] = [5, 40];
 
 /**

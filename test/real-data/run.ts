@@ -76,7 +76,7 @@ if (folder === undefined || !existsSync(folder)) {
     `The real-data run is left out: there is no folder ${folder ?? '(none was named)'}.\n`,
   );
 } else {
-  // Absolute: the commands run in a directory of their own.
+  // Absolute, because the commands run in another directory.
   const absolute = path.resolve(folder);
   for (const name of [...named, ...values.except])
     assert.ok(all.includes(name), `There is no check ${name}; there are ${all.join(', ')}.`);

@@ -9,7 +9,7 @@ export interface Found {
   dataDir: string;
   /** `/readyz` with space left, without, and with space again. */
   ready: { status: number; message: string }[];
-  /** A read that is charged to nobody while the disk is full: the status, and how many series it lists. */
+  /** An uncharged read while the disk is full: the status, and how many series it lists. */
   read: { status: number; series: number };
   /** A load while the disk is full, a check, and the load again with space. */
   load: { code: number | null; output: string };

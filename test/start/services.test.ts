@@ -1,4 +1,4 @@
-// Services that run alone, as on a cluster: processes with the roles of migrations/roles.sql, on a database of their own.
+// Services that run alone, as on a cluster: processes with the roles of migrations/roles.sql, on a separate database.
 import { createServer, type AddressInfo } from 'node:net';
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';

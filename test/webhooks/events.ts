@@ -59,7 +59,7 @@ export function untilMessagesAreMade({ deps }: Service): Promise<void> {
   });
 }
 
-/** Resolves once a message to an endpoint has had so many attempts, and the last is recorded. */
+/** Resolves once a message to an endpoint has had this many attempts, and the last is recorded. */
 export function untilAttempted(service: Service, webhookId: string, attempts: number): Promise<void> {
   return until(`attempt ${attempts} is recorded`, async () => {
     const rows = await service.deps.db.sequelize.query<{ n: number }>(

@@ -21,7 +21,7 @@ test.after.always(async () => {
   keepLogLines(output);
 });
 
-/** A worker as a process of its own, by PostgreSQL and nothing else. */
+/** A worker as a separate process that connects only to PostgreSQL. */
 function startWorkerProcess(
   { databaseUrl }: AccountsService,
   environment: Record<string, string> = {},

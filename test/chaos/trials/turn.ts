@@ -34,7 +34,7 @@ export function aheadOfTurnMs(now: Date): number {
   return nextUtcMonth(now).getTime() - beforeTurnMs - now.getTime();
 }
 
-/** Sets all clocks forward so that the month turns in so many ms. */
+/** Sets all clocks forward so that the month turns in this many ms. */
 async function approachTurn({ cluster, databaseUrl, clockAheadMs }: Scene, inMs: number): Promise<Turn> {
   const clusterNow = new Date(Date.now() + clockAheadMs);
   const turnsAt = nextUtcMonth(clusterNow);

@@ -9,11 +9,11 @@ export interface Exchange {
 }
 
 const endWithinMs = 240_000;
-/** The end of a question at `almanac publish`: nothing follows it until somebody types. */
+/** The end of a question of `almanac publish`: nothing follows it until an answer is typed. */
 const question = /(?:\(\d+ of \d+\) [^]*(?:press Enter [^]*): |\[y\/N\] )$/;
 
 /**
- * Runs a command line at a terminal of its own, by `script` of util-linux.
+ * Runs a command line at a separate terminal, with `script` of util-linux.
  * @param answerTo is given the question as it is shown. @returns all questions, and the output.
  * @throws Error with the output if the command does not exit with 0.
  */
