@@ -1,5 +1,5 @@
 // Measures whether a large load slows calls down: the latency of 200 calls a second, alone and while `almanac ingest` loads ten million rows into the
-// same PostgreSQL. Everything shares two cores, through a gateway without Redis, as `npm start` runs it. Calls begin by the clock, whether or not
+// same PostgreSQL. Everything shares two cores, through a gateway without Redis, as `npm start` runs it. Calls begin at fixed times, whether or not
 // earlier calls have ended.
 // Options: `--rows N` (10000000), `--calls N` per second (200), `--rounds N` (2).
 import { createWriteStream, rmSync } from 'node:fs';

@@ -1,10 +1,10 @@
 // Measures the cost of a call with a key: our gateway with every check, hot and cold, with and without Redis, compared with nginx and Lua, with and
 // without its cache, stock express-gateway, a bare proxy in Node (the floor), and no gateway. All are in front of the same bare upstream, and the
 // rows about the whole system in front of the same data-api. The target is on core 0, the load on core 1, Redis and the bare upstream on cores of
-// their own if there are enough; data-api shares core 0. The targets take turns, and the best round of each counts, since other work on the machine
+// their own if there are enough; data-api shares core 0. The targets run in turn, and the best round of each counts, since other work on the machine
 // only adds time. `npm run bench -- gateway --quick` is one round of 1 s.
 // Settings: BENCH_CORES (all cores; 2 puts all but the target on one), BENCH_SECONDS (2) per measurement, BENCH_ROUNDS (5), BENCH_CONNECTIONS (32),
-// BENCH_EXPRESS_GATEWAY (where it is installed), BENCH_TARGETS (only those whose name contains one of these comma-separated words), BENCH_BEFORE (a
+// BENCH_EXPRESS_GATEWAY (its installation), BENCH_TARGETS (only those whose name contains one of these comma-separated words), BENCH_BEFORE (a
 // checkout of another version with its packages, measured in turn with this one).
 import { Run } from './gateway/ground.ts';
 import { load, probe, type Measured, type Target } from './gateway/load.ts';
@@ -81,7 +81,7 @@ async function byName(
   return new Map(Object.entries(await inTurn<string, Measured>(rounds, Object.fromEntries(measurements))));
 }
 
-/** Runs until the code is compiled: on a busy machine that takes requests rather than seconds. */
+/** Runs until the code is compiled: on a busy machine that depends on the number of requests rather than on time. */
 async function warm(target: Target): Promise<void> {
   for (let requests = 0, chunks = 0; requests < warmRequests && chunks < warmSecondsMax; chunks += 1) {
     requests += (await load(target, { seconds: 1, connections })).requests;

@@ -1,5 +1,5 @@
-// Measures the heartbeat between gateways and accounts-api: how soon a revocation is answered with three gateways that are idle, busy, or one of them
-// stopped; and what 20 gateways with 10,000 active accounts cost accounts-api and PostgreSQL. `npm run bench -- heartbeat --quick` is a tenth of it.
+// Measures the heartbeat between gateways and accounts-api: how soon a revocation is answered when three gateways are idle or busy, or one of them is
+// stopped; and the load of 20 gateways with 10,000 active accounts on accounts-api and PostgreSQL. `npm run bench -- heartbeat --quick` is a tenth.
 // Settings: BENCH_REVOCATIONS (2000), BENCH_SECONDS (30).
 import { setTimeout as pause } from 'node:timers/promises';
 import { createAccounts } from '../gateway/accounts-client.ts';

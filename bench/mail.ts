@@ -53,7 +53,7 @@ export async function run(): Promise<void> {
 
 type BenchDeps = Deps & { jobs: Jobs };
 
-/** Sign-ups of this many strangers, whose mails wait. @returns their e-mail addresses. */
+/** Sign-ups of this many strangers, whose mails are queued. @returns their e-mail addresses. */
 export async function enqueueSignUps(
   { db, jobs }: Pick<BenchDeps, 'db' | 'jobs'>,
   count: number,

@@ -1,4 +1,4 @@
-// Measures what each service costs before its first call and under load: the time and CPU of its start, the modules that it loads, and its resident
+// Measures the cost of each service before its first call and under load: the time and CPU of its start, the modules that it loads, and its resident
 // memory, idle and at most. Each service is a process of its own, as on a cluster; `start` is all of them with the embedded PostgreSQL. `--only
 // <service>` measures one; words after `--` are Node flags for the measured process.
 import { readFileSync } from 'node:fs';

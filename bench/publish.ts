@@ -55,7 +55,7 @@ export async function run(): Promise<void> {
   }
 }
 
-/** @param checkout whose almanac.js is run. */
+/** @param checkout the working copy with the almanac.js to run. */
 async function publishTwice(postgres: BenchPostgres, checkout: string, size: Size): Promise<Costs> {
   const folder = path.join(postgres.directory, 'many');
   writeFolder(folder, size);
@@ -77,7 +77,7 @@ async function publishTwice(postgres: BenchPostgres, checkout: string, size: Siz
   }
 }
 
-/** Writes files of one form, whose names differ in a number. */
+/** Writes files of one form with numbered names. */
 function writeFolder(folder: string, { files, points }: Size): void {
   mkdirSync(folder);
   const dates = Array.from({ length: points }, (_, n) =>

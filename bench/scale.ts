@@ -1,4 +1,4 @@
-// Measures what a hundred million observations in a million series cost, compared with a thousandth of them in the same run: calls, loads,
+// Measures the cost of a hundred million observations in a million series, compared with a thousandth of them in the same run: calls, loads,
 // retractions, vacuum, bytes per observation, and whether tables or indexes grow with the number of loads. `--rows N` (100000000), `--loads N` (10).
 // The machine is shared, so CPU time is more reliable than elapsed time.
 import { parseArgs } from 'node:util';

@@ -87,7 +87,7 @@ async function measureBare(postgres: BenchPostgres, service: Service): Promise<v
   const answer = await fetch(service.server.url + target, {
     headers: { [identityHeader]: seal(anonymous, 'GET', target), 'accept-encoding': 'identity' },
   });
-  const own = ['connection', 'keep-alive', 'date']; // Node sends these by itself
+  const own = ['connection', 'keep-alive', 'date']; // Node adds these itself
   const headers = [...answer.headers].filter(([name]) => !own.includes(name));
   const body = await answer.text();
   const file = path.join(postgres.directory, 'answer.json');

@@ -1,5 +1,5 @@
 // Measures what an outsider can observe at sign-in: whether known and unknown e-mail addresses take the same time (interleaved pairs, Mann-Whitney),
-// and how much memory a flood of sign-ins takes, with accounts-api in a process of its own.
+// and how much memory a flood of sign-ins uses, with accounts-api in a separate process.
 import { spawn, type ChildProcess } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';

@@ -7,7 +7,7 @@ import { runUnderOwnNode } from '../own-node.js';
 
 const examples = path.dirname(fileURLToPath(import.meta.url));
 
-/** The usage of each converter, by its name: the second line of its file. What the converters share has none. */
+/** The usage of each converter, by its name: the second line of its file. Files shared by converters have none. */
 const usages = new Map(
   ['converters', 'funds', 'markets'].flatMap((folder) =>
     readdirSync(path.join(examples, folder))

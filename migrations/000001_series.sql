@@ -10,8 +10,8 @@ create table data.loads (
   load_no     bigint generated always as identity primary key,
   dataset     text not null check (length(dataset) between 1 and 64),
   source_name text not null check (length(source_name) <= 1024),   -- the file's name, or '-' for standard input
-  vintage     date not null,                                       -- published_on of what it brought
-  complete    boolean not null,                                    -- --full: what the file leaves out is deleted
+  vintage     date not null,                                       -- published_on of its data
+  complete    boolean not null,                                    -- --full: whatever is missing from the file is deleted
   loaded_at   timestamptz not null default now(),
   rows_read   bigint not null default 0,
   points_new  bigint not null default 0,
@@ -21,7 +21,7 @@ create table data.loads (
   rows_rejected    bigint not null default 0,
   part_of      bigint,                                             -- the first load of the same file; null: it is the file's only load
   retracts     bigint references data.loads,                       -- it is a retraction of that load
-  erases       boolean not null default false,                     -- the retraction took the load out of the history too
+  erases       boolean not null default false,                     -- the retraction also removed the load from the history
   out_of_force datemultirange not null default '{}',
   erased_by    bigint references data.loads,                       -- nothing that it stated is known any more
   reason       text check (length(reason) between 1 and 1000),
@@ -40,9 +40,9 @@ comment on table data.loads is
 create index loads_that_changed on data.loads (dataset, load_no)
   where points_new + points_revised + points_deleted > 0;
 
--- A load updates the row of each series that it changes. Half of each page is left free, so that the new version of a row fits next to it and no
--- index is written. This holds for all of 70,000 updates instead of 3 %: a load of a new point of every series writes 2.9 instead of 4.5 MB of log
--- for 5,000 points, and the table keeps its size from the first load on instead of growing by half. Measured 2026-11-28, bench scale.
+-- A load updates the row of each series that it changes. Half of each page stays free, so that the new version of a row fits next to it and no
+-- index is written. This applies to all of 70,000 updates instead of 3 %: a load of a new point of every series writes 2.9 instead of 4.5 MB of log
+-- for 5,000 points, and the table stops growing after the first load instead of growing by half. Measured 2026-11-28, bench scale.
 create table data.series (
   series_no  integer generated always as identity primary key,
   series_id  text not null unique check (series_id ~ '^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$'),
@@ -101,8 +101,8 @@ comment on table data.series_dims is
 -- was corrected within its own vintage: no vintage shows it, but a reader pinned to an older load does. load_no and superseded_load_no name the loads
 -- that began and ended the row: the second time axis, for pinned readers. There are no foreign keys: loads read these numbers from the tables above
 -- in the same transaction, and a check per row would cost every load a fifth of its speed. An ended row is rewritten elsewhere. By default its space
--- is reused once a fifth of all rows have been moved: ten loads that each revise 1 % then make the table 5 % larger per row; with a twentieth, a row
--- takes 63.7 bytes, at first 63.6. There are eight columns without a gap between them: a ninth would cost eight bytes in each row that has a null, as
+-- is reused once a fifth of all rows have been moved: ten loads that each revise 1 % then make the table 5 % larger per row. With a twentieth, a row
+-- uses 63.7 bytes, at first 63.6. The eight columns have no gap between them. A ninth would cost eight bytes in each row that has a null, because
 -- the null bitmap then needs a second byte. Measured 2026-11-28, bench scale.
 create table data.observations (
   line_no       integer not null,
@@ -129,7 +129,7 @@ create index observations_closed on data.observations (line_no, date, published_
 create index observations_closed_by_day on data.observations (line_no, published_on, date)
   where superseded_on <> 'infinity';
 
--- A vintage is the difference between the end of its day and the day before, whatever the order of the loads. The counts of a day are in the row of
+-- A vintage is the difference between the end of its day and the day before, in whatever order loads arrive. The counts of a day are in the row of
 -- its newest load. A complete vintage that changed nothing has a row without counts: it is not listed, but it ends the values of an older vintage
 -- that is loaded later.
 create table data.vintages (
@@ -198,8 +198,8 @@ comment on table data.footnotes is
   'A row is a footnote of a series, or of each of its points with this date that includes these dimension values. Footnotes have no '
   'vintages.';
 
--- No id is both an alias and the id of a series: renames and loads share a lock, and each checks the table of the other. A series that was merged
--- into another keeps its row and its history, and is not served by itself. Its ids are aliases of the other series; what was published under them
+-- No id is both an alias and the id of a series: renames and loads share a lock, and each checks the other's table. A series that was merged
+-- into another keeps its row and its history but is no longer served separately. Its ids are aliases of the other series; data published under them
 -- before the merge is read from merged_from.
 create table data.series_aliases (
   alias      text primary key check (alias ~ '^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$'),
@@ -241,8 +241,8 @@ comment on table data.series_continuations is
   'A row is a series that goes on as another one, of another frequency. A series has one frequency, by which its points are dated.';
 create index series_continuations_by_successor on data.series_continuations (continued_by);
 
--- Keys that are pinned to a day read it. Only the first change of a day keeps a row: what a series said between two changes of one day is of no day's
--- end. A load writes it with the change itself, so rows that do not change cost nothing, and no table that grows with the series has a trigger.
+-- Read for keys that are pinned to a day. Only the first change of a day stores a row: a state between two changes of one day is not the state at any
+-- day's end. A load writes it with the change itself, so unchanged rows cost nothing, and no table that grows with the series has a trigger.
 create table data.former_facts (
   kind        text    not null check (kind in ('series', 'aliases', 'labels', 'notes')),
   series_no   integer not null references data.series on delete cascade,

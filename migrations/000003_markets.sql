@@ -42,7 +42,7 @@ create table data.securities (
   puttable      boolean,
   listing       text check (length(listing) between 1 and 100),                      -- where it is listed
   status        text check (status in ('active', 'matured', 'redeemed', 'defaulted', 'merged', 'suspended')),
-  merged_into   text check (length(merged_into) between 1 and 64),                   -- the code that goes on for it
+  merged_into   text check (length(merged_into) between 1 and 64),                   -- the code that replaces it
   former_names  text[] not null default '{}',
   former_codes  text[] not null default '{}',                                        -- it is still found by these
   source        text not null check (length(source) between 1 and 500),
@@ -63,7 +63,7 @@ create index securities_by_type on data.securities (type, code);
 create index securities_by_former_code on data.securities using gin (former_codes) where former_codes <> '{}';
 create trigger stamp_change before update on data.securities for each row execute function data.stamp_change();
 
--- A security keeps its former names and ISINs, like a fund, unless the load states former ones itself.
+-- The former names and ISINs of a security are stored, as for a fund, unless the load states them itself.
 create function data.keep_security_lineage() returns trigger language plpgsql as $$
 begin
   if new.name <> old.name and new.former_names = old.former_names and old.name <> all (new.former_names) then
@@ -81,7 +81,7 @@ create table data.security_prices (
   code        text collate "C" not null,
   date        date not null,
   price       numeric check (price between 0 and 1e6),                          -- per 100 of par, clean
-  dirty_price numeric check (dirty_price between 0 and 1e6),                    -- with what has accrued
+  dirty_price numeric check (dirty_price between 0 and 1e6),                    -- with accrued interest
   accrued     numeric check (accrued between -1e6 and 1e6),
   yield_pct   numeric check (yield_pct between -1e6 and 1e6),
   modified_duration numeric check (modified_duration between -1000 and 1000),   -- years
@@ -133,7 +133,7 @@ create trigger keep_last_prices_of_changed after update on data.security_prices
 create trigger keep_last_prices_of_gone after delete on data.security_prices
   referencing old table as new_rows for each statement execute function data.keep_last_prices();
 
--- Designed for millions of rows: every filter has an index that ends in the order of the list, so a page costs only what it shows. Codes and ids are
+-- Designed for millions of rows: every filter has an index that ends in the sort order of the list, so a page reads only its rows. Codes and ids are
 -- compared bytewise: a language's collation would double the cost of each loaded row.
 create table data.security_trades (
   trade_id   text collate "C" primary key check (length(trade_id) between 1 and 64),
@@ -171,7 +171,7 @@ create index security_trades_by_amount on data.security_trades (amount);
 create index security_trades_by_update on data.security_trades using brin (updated_on);
 create trigger stamp_change before update on data.security_trades for each row execute function data.stamp_change();
 
--- A security that is auctioned again keeps its auction_id, so the id alone is not a key.
+-- A reopened security has the same auction_id again, so the id alone is not a key.
 create table data.auctions (
   auction_id   text not null check (length(auction_id) between 1 and 64),
   instrument   text not null check (instrument in ('mtb', 'pib_fixed', 'pib_floating', 'gis_fixed', 'gis_variable',

@@ -35,7 +35,7 @@ create table data.trade (
   updated_on  date not null default current_date,
   row_no bigint,
   load_no bigint,
-  unique (commodity_code, partner_code, period, flow, reporter, basis, currency, classification) -- what differs most first
+  unique (commodity_code, partner_code, period, flow, reporter, basis, currency, classification) -- the most selective columns first
 );
 comment on table data.trade is
   'A row is the external trade of one commodity between a reporter and a partner in a period. Its publisher may revise it; status is '

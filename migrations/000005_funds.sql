@@ -1,5 +1,5 @@
--- Funds, their managers, and their published data: NAVs, payouts, expenses, portfolios. None of it has vintages: the last load is valid, and what it
--- replaces is kept. Rows of a fund have its number; the loads refuse unknown funds.
+-- Funds, their managers, and their published data: NAVs, payouts, expenses, portfolios. This data has no vintages: the last load is valid, and the
+-- rows that it replaces are stored. Rows of a fund have its number; loads refuse unknown funds.
 
 create table data.amcs (
   amc_id      text primary key check (amc_id ~ '^[a-z0-9]+(-[a-z0-9]+)*$' and length(amc_id) <= 80),
@@ -28,7 +28,7 @@ create table data.funds (
   fund_id     text not null unique check (fund_id ~ '^[a-z0-9]+(-[a-z0-9]+)*$' and length(fund_id) <= 80),
   name        text not null check (length(name) between 1 and 300),
   short_name  text check (length(short_name) between 1 and 100),
-  former_names text[] not null default '{}',                      -- kept by a trigger when the name changes
+  former_names text[] not null default '{}',                      -- filled by a trigger when the name changes
   -- A fund is also found by each of these; they need not be unique.
   symbol      text check (length(symbol) between 1 and 40),
   isin        text check (isin ~ '^[A-Z]{2}[A-Z0-9]{9}[0-9]$'),   -- of the growth option where there are several
@@ -37,7 +37,7 @@ create table data.funds (
   source_code text check (length(source_code) between 1 and 80),
   former_codes text[] not null default '{}',
   amc_id      text references data.amcs,
-  category    text check (length(category) between 1 and 200),    -- whose funds it is ranked among
+  category    text check (length(category) between 1 and 200),    -- the fund is ranked within it
   asset_class text check (asset_class in ('equity', 'income', 'money_market', 'balanced', 'asset_allocation',
               'commodity', 'index', 'fund_of_funds', 'capital_protected', 'real_estate', 'other')),
   structure   text check (structure in ('open_end', 'closed_end', 'vps', 'etf', 'interval')),
@@ -93,7 +93,7 @@ create index funds_by_structure on data.funds (structure);
 create index funds_by_asset_class on data.funds (asset_class);
 create trigger stamp_change before update on data.funds for each row execute function data.stamp_change();
 
--- A fund keeps its former names and codes.
+-- The former names and codes of a fund are stored.
 create function data.keep_lineage() returns trigger language plpgsql as $$
 declare
   code text;
@@ -172,7 +172,7 @@ create table data.payouts (
   source      text check (length(source) between 1 and 500),                  -- null: that of the fund
   updated_on  date not null default current_date,
   kind text not null default 'regular' check (kind ~ '^[a-z0-9]+(-[a-z0-9]+)*$' and length(kind) <= 80),
-  record_date date,                                                           -- whose holders of that day are paid
+  record_date date,                                                           -- holders on this day are paid
   split_ratio numeric check (split_ratio > 0 and split_ratio < 'infinity'),   -- new units for an old one
   row_no bigint,
   load_no bigint,
@@ -186,7 +186,7 @@ create trigger stamp_change before update on data.payouts for each row execute f
 create table data.expenses (
   fund_no     integer not null,
   period_end  date not null,
-  period_type text not null check (period_type in ('mtd', 'ytd', 'day')),   -- day: the rate in force on it
+  period_type text not null check (period_type in ('mtd', 'ytd', 'day')),   -- day: the rate that applies on that day
   ter_pct     numeric check (ter_pct between -100 and 1000),
   ter_excl_levies_pct    numeric check (ter_excl_levies_pct between -100 and 1000),
   government_levies_pct  numeric check (government_levies_pct between -100 and 1000),
@@ -195,7 +195,7 @@ create table data.expenses (
   accounting_pct         numeric check (accounting_pct between -100 and 1000),
   trustee_fee_pct        numeric check (trustee_fee_pct between -100 and 1000),
   secp_fee_pct           numeric check (secp_fee_pct between -100 and 1000),
-  limit_pct   numeric check (limit_pct between -100 and 1000),              -- what the regulator allows
+  limit_pct   numeric check (limit_pct between -100 and 1000),              -- the regulator's limit
   source      text check (length(source) between 1 and 500),
   updated_on  date not null default current_date,
   row_no bigint,
@@ -284,7 +284,7 @@ create table data.fund_figures (
 comment on table data.fund_figures is
   'A row is the figures of a fund as of its last NAV, which the screener compares and the lists show.';
 
--- Every sort order of the lists of funds has an index, in both directions: a page costs only what it shows, at any size.
+-- Every sort order of the lists of funds has an index, in both directions: a page reads only its own rows, at any size.
 do $$
 declare
   figure text;
@@ -355,7 +355,7 @@ create trigger figures_are_due_of_gone after delete on data.payouts
 create trigger figures_are_due_of_gone after delete on data.expenses
   referencing old table as new_rows for each statement execute function data.figures_are_due();
 
--- Figures take too long to compute again, so those that are replaced are kept. Only the first change of a day keeps them.
+-- Figures take too long to recompute, so replaced ones are stored: those before the first change of each day.
 create table data.former_fund_figures (
   like data.fund_figures,
   replaced_on date not null,
@@ -392,14 +392,14 @@ begin
   update data.fund_figures set is_stale = not is_stale, updated_on = current_date where fund_no = any(turned);
 end $$;
 
--- A fund whose assets are more than a quarter older than the newest of its company is no longer reported, and is left out.
+-- If a fund's assets are more than a quarter older than the newest of its company, the fund is no longer reported and is not counted.
 create table data.amc_figures (
   amc_id      text primary key references data.amcs on delete cascade,
   funds_count integer not null,   -- funds that have not ended
-  currency    text,               -- null: its funds are of several, and the rest is null too
+  currency    text,               -- null: its funds have several; the following columns are null too
   aum_total   numeric,
   aum_date    date,               -- of the newest assets in it
-  market_share_pct numeric        -- of what all companies manage in the currency
+  market_share_pct numeric        -- of the assets of all companies in the currency
 );
 comment on table data.amc_figures is
   'A row is what a company manages in all. The loads that touch funds keep it, so that a list of companies adds nothing up.';
@@ -410,8 +410,8 @@ create function data.percent_of(part numeric, whole numeric) returns numeric lan
   select trim_scale(to_char(round(100 * part, 100) / nullif(greatest(whole, 0), 0), '9.999999999EEEE')::numeric)
 $$;
 
--- A company's market share is its part of the assets of all companies whose figures are of the same day: assets of different days do not add up to a
--- market. Null if it is the only one of its day while other companies of its currency have other days.
+-- A company's market share is its part of the assets of all companies with figures of the same day: assets of different days do not add up to a
+-- market. Null if no other company has figures of that day, but companies of the same currency have figures of other days.
 create function data.keep_amc_figures() returns void language sql as $$
   delete from data.amc_figures;
   insert into data.amc_figures (amc_id, funds_count, currency, aum_total, aum_date, market_share_pct)

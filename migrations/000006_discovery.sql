@@ -10,18 +10,18 @@ create table data.releases (
   release_at timestamptz not null,                                                   -- midnight where only the day is known
   time_zone  text not null check (length(time_zone) between 1 and 64),               -- the publisher's, an IANA name
   time_confirmed   boolean,                                                          -- null: unless it is midnight
-  reference_period text check (length(reference_period) between 1 and 100),          -- what it is about, such as 2026-10
+  reference_period text check (length(reference_period) between 1 and 100),          -- the period that the data describe, such as 2026-10
   frequency  text check (frequency in
              ('daily', 'weekly', 'monthly', 'quarterly', 'semiannual', 'annual', 'irregular')),
   kind       text check (kind in ('new', 'revised')),
   status     text check (status in ('scheduled', 'released', 'delayed', 'cancelled')), -- null: by the clock
   importance text check (importance in ('low', 'medium', 'high')),
-  series_ids text[] not null default '{}',                                           -- what it brings; the loads check that they exist
+  series_ids text[] not null default '{}',                                           -- the series that it publishes; loads check that they exist
   url        text check (url ~ '^https?://' and length(url) <= 2000),
   -- An entry of the calendar is one date of a recurring release. Entries with the same source and the same publication, which is the title by
   -- default, belong to one release.
   publication text check (length(publication) between 1 and 500),
-  -- As in 000007_publishing.sql: what a load replaces is kept in data.replaced_rows, for readers of the calendar as of a past day.
+  -- As in 000007_publishing.sql: data.replaced_rows stores the rows that a load replaces, for readers of the calendar as of a past day.
   row_no bigint,
   load_no bigint
 );
@@ -96,7 +96,7 @@ create table data.search_entries (
   series_no   integer,             -- of a series or a commodity
   id_text     text not null,       -- from here on derived by data.store_search
   name_text   text not null,
-  words       tsvector not null,   -- A: name, and C: id, each word as it is and without its ending · B: all else
+  words       tsvector not null,   -- A: name, and C: id, each word unchanged and without its ending · B: all else
   -- and `:type:fund`, `:category:prices`, …, which no word begins with, for filters
   unique (type, id)
 );
@@ -107,7 +107,7 @@ create index search_entries_by_name on data.search_entries (name_text collate "C
 create index search_entries_by_series on data.search_entries (series_no) where series_no is not null;
 create index search_entries_by_word on data.search_entries using gin (words);
 
--- The searchable properties of something. The rest of its entry is derived from them.
+-- The searchable properties of an entry. Its other columns are derived from them.
 create type data.search_document as (type text, id text, name text, unit text, frequency text, source text, category text, facts text,
   description text, series_no integer, geography text);
 
@@ -219,8 +219,8 @@ create function data.series_documents(series_nos integer[]) returns setof data.s
   where i.series_no = any(series_nos) and s.deleted_on is null
 $$;
 
--- Call this for every series that is new, whose metadata, earlier ids, dimension values or labels change, or that is deleted or restored; in the same
--- transaction, after the change. It does nothing for a series whose entry is up to date. It works in batches, so that the documents of a million
+-- Call this for every series that is new, deleted or restored, or has other metadata, earlier ids, dimension values or labels: in the same
+-- transaction, after the change. It skips series whose entries are up to date. It works in batches, so that the documents of a million
 -- series are not in memory at once.
 create function data.refresh_search(series_nos integer[]) returns void language plpgsql as $$
 declare

@@ -1,4 +1,4 @@
--- How data comes in: published files, row statements of loads, and schema embargo with files and URLs that are not public yet. No role of a service
+-- How data is loaded: published files, row statements of loads, and schema embargo with files and URLs that are not public yet. No role of a service
 -- that answers calls may read schema embargo: a URL may contain a token.
 
 create table data.published_files (
@@ -29,12 +29,12 @@ create table data.audit_events (
 comment on table data.audit_events is
   'A row is something that an operator undid or changed in the data, and why. Rows are only added.';
 
--- Rows keep their numbers while they are deleted. load_no is the load that last changed the row. Both are null in a row that no load has changed.
+-- A deleted row keeps its number if it is restored. load_no is the load that last changed the row. Both are null until a load changes it.
 create sequence data.row_nos;
 
 create table data.replaced_rows (
   row_no      bigint not null,
-  load_no     bigint,                                                     -- the load that had made it so; null: of an older version
+  load_no     bigint,                                                     -- the load that wrote this state; null: an older version of Almanac
   replaced_by bigint not null references data.loads,
   content     jsonb  not null check (jsonb_typeof(content) = 'object'),   -- its cells by column
   primary key (row_no, replaced_by)
@@ -42,7 +42,7 @@ create table data.replaced_rows (
 comment on table data.replaced_rows is
   'A row is what a row of another table was before a load changed or deleted it.';
 create index replaced_rows_by_load on data.replaced_rows (load_no);
--- What tables held on an earlier day: the rows that the loads since then replaced.
+-- For the content of tables on an earlier day: the rows that later loads replaced.
 create index replaced_rows_by_replacing on data.replaced_rows (replaced_by);
 
 create table data.row_statements (
@@ -69,7 +69,7 @@ create table embargo.releases (
   release_no  bigint generated always as identity primary key,
   state       text not null default 'pending' check (state in ('pending', 'released', 'failed', 'cancelled')),
   release_at  timestamptz,                                               -- null: at the date in the calendar
-  calendar_id text check (length(calendar_id) between 1 and 200),        -- of data.releases, from which it may vanish
+  calendar_id text check (length(calendar_id) between 1 and 200),        -- of data.releases; the entry may be deleted there
   dataset     text not null check (length(dataset) between 1 and 64),
   source_name text not null check (length(source_name) <= 1024),
   options     jsonb not null check (jsonb_typeof(options) = 'object'),   -- of the load, as they were checked
@@ -134,7 +134,7 @@ create table embargo.sources (
   etag          text check (length(etag) <= 1024),                            -- of the content with this hash, which is loaded
   last_modified text check (length(last_modified) <= 128),
   content_sha256 text check (content_sha256 ~ '^[0-9a-f]{64}$'),
-  fetched_at    timestamptz,                                                  -- the end of the last fetch, whatever came of it
+  fetched_at    timestamptz,                                                  -- the end of the last fetch, successful or not
   changed_at    timestamptz,                                                  -- of the last that was loaded
   failures      integer not null default 0 check (failures >= 0),             -- in a row
   failing_since timestamptz,
@@ -160,13 +160,13 @@ create view data.fetched_sources as
 create table embargo.uploads (
   upload_id   uuid primary key,
   account_id  text not null check (length(account_id) between 1 and 64),    -- of the operator
-  name        text not null check (length(name) between 1 and 200),         -- a label: nothing is found by it
-  publication text not null check (length(publication) between 1 and 80),   -- it is read as what was loaded under this name before
+  name        text not null check (length(name) between 1 and 200),         -- a label: never used for lookups
+  publication text not null check (length(publication) between 1 and 80),   -- read with the layout of earlier loads of this name
   created_at  timestamptz not null,
   expires_at  timestamptz not null,
   bytes       bigint check (bytes >= 0),                                    -- null until all of it has arrived
   sha256      text check (sha256 ~ '^[0-9a-f]{64}$'),
-  tables      jsonb check (jsonb_typeof(tables) = 'array'),                 -- what was found in it
+  tables      jsonb check (jsonb_typeof(tables) = 'array'),                 -- the tables found in it
   published   integer[] not null default '{}',                              -- the positions of the tables that were published
   constraint uploads_arrived_check check ((bytes is null) = (sha256 is null)),
   constraint uploads_tables_present_check check (tables is null or bytes is not null)
@@ -199,8 +199,8 @@ comment on table embargo.interruptions is
   'A row is a transaction that a release has interrupted because it held the load lock. The process that ran it finds the reason here. Kept for a day.';
 create index interruptions_transaction on embargo.interruptions (transaction);
 
--- Ends the connection that holds the load lock (load-lock.sql.ts) in this transaction, and no other. It runs as the owner, whose commands also load:
--- the publisher's role may not end their connections by itself.
+-- Ends only the connection that holds the load lock (load-lock.sql.ts) in this transaction. It runs as the owner, whose commands also load:
+-- the publisher's role may not end the owner's connections.
 create function embargo.end_load(held_by text) returns boolean language sql volatile security definer set search_path = pg_catalog, pg_temp as $$
   select coalesce(bool_or(pg_terminate_backend(pid)), false) from pg_locks
   where locktype = 'advisory' and classid = 0 and objid = 4115202 and objsubid = 1 and granted and virtualtransaction = held_by

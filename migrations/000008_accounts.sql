@@ -8,18 +8,18 @@ create table accounts.accounts (
   id    text primary key check (id ~ '^acct_[a-z2-7]{20}$'),
   email text not null check (length(email) between 3 and 254 and email ~ '^[^@[:cntrl:] ]+@[^@[:cntrl:] ]+$'),
   name  text check (length(name) between 1 and 100),
-  plan  text not null check (plan ~ '^[a-z][a-z0-9_-]{0,31}$'),   -- an id of config/plans.yml; one that is gone counts as free
+  plan  text not null check (plan ~ '^[a-z][a-z0-9_-]{0,31}$'),   -- an id of config/plans.yml; a removed plan counts as free
   status text not null default 'active' check (status in ('active', 'disabled')),
   -- none: nothing to pay, or the operator set the plan · inactive: unpaid, so calls with a key answer 402.
   subscription_state text not null default 'none' check (subscription_state in ('none', 'active', 'inactive')),
   created_at timestamptz not null,
   password_hash text check (password_hash like '$argon2id$%'),    -- null: signs in by Google, or not yet
-  email_verified_at timestamptz,                                  -- null: nobody has shown to own the mailbox
+  email_verified_at timestamptz,                                  -- null: nobody has proved to own the mailbox
   -- Increases with every change of password or e-mail address, which invalidates earlier mailed links.
   credential_version integer not null default 1 check (credential_version > 0),
   mails_usage boolean not null default true,                      -- half, 80 % and all of a month
   mails_key_expiry boolean not null default true,                 -- a week before a key expires
-  mail_refused_at timestamptz,                                    -- when a mail to it was last refused for good; null once one was taken
+  mail_refused_at timestamptz,                                    -- when a mail to it was last refused for good; null once one is accepted
   -- Operators: accounts that may manage all others. Only the command line grants and revokes the role.
   role text constraint accounts_role_check check (role in ('operator')),
   email_signs_in boolean not null default true,
@@ -107,7 +107,7 @@ create table accounts.google_flows (
   code_hash   text unique check (length(code_hash) = 64),                -- of the one-time code for the dashboard
   code_account_id text references accounts.accounts on delete cascade,
   code_expires_at timestamptz,
-  session_id text references accounts.sessions on delete cascade,        -- that began to link; a session that ends takes the flow along
+  session_id text references accounts.sessions on delete cascade,        -- that started the link; its end deletes the flow
   credential_version integer,                                            -- of the account to link or to sign in to, when that was decided
   check ((code_hash is null) = (code_account_id is null)),
   check ((code_hash is null) = (code_expires_at is null)),
@@ -147,7 +147,7 @@ create table accounts.audit_events (
   actor_kind text not null check (actor_kind in ('key', 'session', 'operator', 'visitor', 'system', 'stripe')),
   actor_id   text check (length(actor_id) <= 64),                  -- null for the operator
   action     text not null check (action ~ '^[a-z]+\.[a-z_]+$'),   -- key.created
-  subject    text not null check (length(subject) <= 64),          -- the id of what was changed
+  subject    text not null check (length(subject) <= 64),          -- the id of the changed object
   detail     jsonb not null default '{}' check (length(detail::text) <= 4000),
   check ( case when actor_kind = 'operator' then true else (actor_kind in ('visitor', 'system', 'stripe')) = (actor_id is null) end)
 );
@@ -167,7 +167,7 @@ create table accounts.authenticators (
   account_id   text primary key references accounts.accounts on delete cascade,
   secret       text not null check (length(secret) <= 200),   -- encrypted, after the id of the key
   created_at   timestamptz not null,
-  confirmed_at timestamptz,                                    -- null: no code of it has come yet, so it does not count
+  confirmed_at timestamptz,                                    -- null: no code was entered yet, so it does not count
   last_step    bigint check (last_step >= 0),                  -- the time step of the last accepted code; earlier ones are refused
   check (confirmed_at is null or last_step is not null)
 );
@@ -217,7 +217,7 @@ create index passkeys_of_account on accounts.passkeys (account_id, created_at);
 create table accounts.passkey_challenges (
   hash       text primary key check (hash ~ '^[0-9a-f]{64}$'),               -- SHA-256 of the challenge
   account_id text references accounts.accounts on delete cascade,            -- that adds a passkey; null: to sign in
-  session_id text references accounts.sessions on delete cascade,            -- that adds it; a session that ends takes the challenge along
+  session_id text references accounts.sessions on delete cascade,            -- that adds it; its end deletes the challenge
   credential_version integer,                                                -- of the account, when the challenge was made
   expires_at timestamptz not null,
   check ((account_id is null) = (session_id is null)),

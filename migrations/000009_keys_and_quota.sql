@@ -16,10 +16,10 @@ create table accounts.api_keys (
   expiry_notified_at timestamptz,                                        -- the last mail about its end
   previous_hash  text unique check (previous_hash ~ '^[0-9a-f]{64}$'),   -- of the value before the last rotation
   previous_mask  text check (length(previous_mask) <= 32),
-  previous_until timestamptz,                                             -- until then it works beside the new one
+  previous_until timestamptz,                                             -- until then it works as well as the new one
   scopes    text[] not null default '{data,read,manage}'
     constraint api_keys_scopes check (cardinality(scopes) >= 1 and scopes <@ array['data', 'read', 'manage']),
-  addresses text[] check (cardinality(addresses) between 1 and 20),  -- ranges from which it works; null: all
+  addresses text[] check (cardinality(addresses) between 1 and 20),  -- IP ranges that may use it; null: all
   as_of date check (as_of between '1900-01-01' and '9999-12-31'),    -- its answers are as of the end of this day; null: of now
   unique (account_id, slot),
   check (revoked_at is null or slot is null),
@@ -46,7 +46,7 @@ comment on view data.pinned_days is
   'A row is a day that keys are pinned to which were made or used within 30 days, for the publisher, which may not enter schema accounts: it '
   'writes bulk files as of the first days. The first day of an account is before the second of any other.';
 
--- No foreign keys: the ledger outlives accounts and keys, and one stale id must not keep a batch from being counted.
+-- No foreign keys: the ledger outlives accounts and keys, and one stale id must not prevent a batch from being counted.
 create table accounts.usage_daily (
   account_id   text     not null check (length(account_id) <= 64),
   day          date     not null,
@@ -88,7 +88,7 @@ comment on table accounts.changes is
 create index changes_at on accounts.changes (at);
 
 -- Deferred to the commit: the counter is then locked only briefly, and numbers are in commit order. The table lock is queued ahead of leases
--- requested later: otherwise many overlapping leases would keep a change from getting its number.
+-- requested later: otherwise many overlapping leases could delay a change's number for ever.
 create function accounts.number_change() returns trigger language plpgsql as $$
 declare
   number bigint;
@@ -141,7 +141,7 @@ create table accounts.quota_blocks (
   granted    bigint not null default 0,                         -- ever
   spent      bigint not null default 0 check (spent >= 0),      -- reported as served
   returned   bigint not null default 0 check (returned >= 0),   -- given back unused
-  recalled   boolean not null default false,                    -- the life is to give back what it does not need
+  recalled   boolean not null default false,                    -- the life must give back the calls that it does not need
   primary key (account_id, month, life),
   constraint quota_blocks_out_check check (granted >= spent + returned)
 );

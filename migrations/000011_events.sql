@@ -15,7 +15,7 @@ create table events.outbox (
   type       text not null check (type ~ '^[a-z0-9_]+\.[a-z0-9_]+$'),   -- of kernel/events/catalogue.ts
   account_id text references accounts.accounts on delete cascade,       -- null: for every account
   series     text[] check (cardinality(series) between 1 and 250),      -- of an event about series: their ids, sorted
-  data       jsonb not null check (jsonb_typeof(data) = 'object'),      -- what is delivered as `data`, without `series`
+  data       jsonb not null check (jsonb_typeof(data) = 'object'),      -- the delivered `data`, without `series`
   at         timestamptz not null,
   check (account_id is null or series is null)
 );
@@ -28,7 +28,7 @@ create table data.updates (
   id       text not null unique default events.new_id() check (id ~ '^evt_[a-z2-7]{20}$'),   -- that of the event in the outbox too
   type     text not null check (type ~ '^[a-z0-9_]+\.[a-z0-9_]+$'),   -- of kernel/events/catalogue.ts
   series   text[] check (cardinality(series) between 1 and 250),      -- of an event about series: their ids, sorted
-  data     jsonb not null check (jsonb_typeof(data) = 'object'),      -- what is delivered as `data`, without `series`
+  data     jsonb not null check (jsonb_typeof(data) = 'object'),      -- the delivered `data`, without `series`
   at       timestamptz not null
 );
 comment on table data.updates is

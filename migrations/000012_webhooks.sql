@@ -1,4 +1,4 @@
--- Webhooks: the endpoints of accounts, the messages to them, and each attempt to send one. Follows: what accounts are mailed about. Schema jobs is
+-- Webhooks: the endpoints of accounts, the messages to them, and each attempt to send one. Follows: changes to mail to accounts. Schema jobs is
 -- the queue of accounts-api and its worker: pg-boss creates and migrates its content, with a role that may not create schemas.
 
 create table accounts.webhooks (
@@ -55,7 +55,7 @@ create table accounts.webhook_messages (
 );
 comment on table accounts.webhook_messages is
   'A row is a message: one event to one endpoint. failures counts those of the present schedule, attempts all that were begun.';
--- The log of an endpoint · which endpoints have something to send, and what is due first · messages in flight.
+-- The log of an endpoint · the endpoints with messages to send, the first due first · messages in flight.
 create index webhook_messages_of_webhook on accounts.webhook_messages (webhook_id, created_at, id);
 create index webhook_messages_due_at on accounts.webhook_messages (webhook_id, due_at) where due_at is not null;
 
@@ -64,8 +64,8 @@ create table accounts.webhook_attempts (
   attempt    integer not null check (attempt > 0),
   at         timestamptz not null,
   latency_ms integer not null check (latency_ms >= 0),
-  status     smallint check (status between 100 and 999),   -- of the answer; null: there was none
-  error      text check (length(error) <= 40),              -- why there was none
+  status     smallint check (status between 100 and 999),   -- of the answer; null: no answer
+  error      text check (length(error) <= 40),              -- why there was no answer
   response   text check (length(response) <= 1024),         -- the beginning of its body
   primary key (message_id, attempt),
   check ((status is null) = (error is not null))
@@ -88,7 +88,7 @@ create table accounts.follows (
 comment on table accounts.follows is
   'A row is a series, a source or a search that an account is mailed about when it changes.';
 create index follows_by_subject on accounts.follows (kind, subject);
--- What the worker looks for: whose changes are to be mailed.
+-- For the worker: accounts with changes to mail.
 create index follows_changed on accounts.follows (account_id) where changed_at is not null;
 
 create table accounts.follow_reader (

@@ -27,7 +27,7 @@ function keysTable(): string {
   return ['| key | flag | meaning | where it is left out |', '|---|---|---|---|', ...rows].join('\n');
 }
 
-/** The keys that `almanac ingest` takes without a flag. */
+/** The keys that are positional arguments of `almanac ingest`. */
 const argumentOf = new Map([
   ['file', '`<file>`'],
   ['dataset', '`<dataset>`'],
@@ -40,7 +40,7 @@ interface KeySchema {
   anyOf?: KeySchema[];
 }
 
-/** What a key means, and what holds where it is left out; undefined: it is needed, or something else takes its place. */
+/** The meaning of a key, and its default; undefined: it is required, or another key replaces it. */
 interface KeyText {
   meaning: string;
   unlessGiven: string | undefined;
@@ -66,7 +66,7 @@ function textOf(name: string, { description }: KeySchema): KeyText {
   return { meaning, unlessGiven };
 }
 
-/** Each part once, as the first of the forms that have it says it. */
+/** Each part once, as described by the first form that has it. */
 function partsOf({ anyOf = [] }: KeySchema): [string, KeySchema][] {
   const parts = anyOf.flatMap(({ properties = {} }) => Object.entries(properties));
   return parts.filter(([name], at) => parts.findIndex(([each]) => each === name) === at);

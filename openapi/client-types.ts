@@ -27,7 +27,7 @@ export async function clientTypes(): Promise<Record<string, string>> {
   }
 }
 
-/** `Paths['/v1/keys']['post']` has the types of what that call sends and of its answer. */
+/** `Paths['/v1/keys']['post']` has the types of the request and the answer of that call. */
 function pathsOf(text: string): string {
   const { paths } = JSON.parse(text) as {
     paths: Record<string, Record<string, { operationId: string; responses: object }>>;

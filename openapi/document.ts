@@ -1,5 +1,5 @@
 // Builds the OpenAPI document from the endpoint declarations of the services, the pipelines of the gateway, and the events.
-// Hides what the library leaves out: credentials by pipeline, errors by policy, comma-separated arrays.
+// Adds what the library lacks: credentials by pipeline, errors by policy, comma-separated arrays.
 import { createDocument, type ZodOpenApiOperationObject, type ZodOpenApiResponseObject } from 'zod-openapi';
 import { z } from 'zod';
 import { credentialAction, keyScopesOf } from '../gateway/policies/credential.ts';
@@ -143,7 +143,7 @@ function errorsOf({ method, declaration: { errors, takesFile } }: DeclaredEndpoi
   return [...ofUnreadHeads, ...errors, ...ofBodies];
 }
 
-/** The ways to send a key, which needs a scope: what OpenAPI 3.1 calls a role. */
+/** The ways to send a key with a required scope, which OpenAPI 3.1 calls a role. */
 const keyCredentials = (scopes: string[]): Record<string, string[]>[] => [
   { ApiKey: scopes },
   { Bearer: scopes },
@@ -159,7 +159,7 @@ function securityOf(
   const action = steps.find(({ policy }) => policy === 'credential')?.action;
   if (action === undefined) return [];
   const { accept, optional, only, ...rest } = credentialAction.parse(action);
-  // Keys are taken from operators only to be refused like those of others.
+  // Where only operators are allowed, keys are read only to be refused, so they need no scope.
   const scopes = only === undefined ? [keyScopesOf({ accept, optional, only, ...rest })(method, path)] : [];
   const keys = keyCredentials(scopes);
   const credentials = accept.includes('session') ? [...keys, { Session: [] }] : keys;
@@ -246,7 +246,7 @@ const commonHeaders = [
 /** One response object per status and set of codes: the library makes a component of each object. */
 const failureResponses = new Map<string, ZodOpenApiResponseObject>();
 
-/** The errors of a request whose head is too long to be read: its path is not known, so they are in the envelope for FRED's paths too. */
+/** The errors of a request with too long a head: its path is unknown, so even FRED's paths get them in the envelope. */
 const ofUnreadHeads: readonly ErrorCode[] = ['header_fields_too_large', 'uri_too_long'];
 
 /** @param form `Fred.` in the form of FRED; empty: in the envelope. */

@@ -1,4 +1,4 @@
-// The catalogue of events as it is published: the `webhooks` of the document, and the sections of docs/events.md between
+// The published catalogue of events: the `webhooks` of the document, and the sections of docs/events.md between
 // `<!-- events -->` and `<!-- end -->`. Both are made from kernel/events/catalogue.ts.
 import { z } from 'zod';
 import type { ZodOpenApiPathItemObject } from 'zod-openapi';

@@ -1,4 +1,4 @@
-// What each policy of the gateway adds to the answers of the endpoints behind it: errors and headers.
+// The errors and headers that each policy of the gateway adds to the answers of the endpoints behind it.
 // Hides nothing: every answer in the tests is checked against the resulting document.
 import type { ErrorCode } from '../kernel/errors.ts';
 

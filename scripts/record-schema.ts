@@ -11,7 +11,7 @@ export type Releases = Readonly<Record<string, Readonly<Record<string, string>>>
 
 export const releasesFile = path.join(projectRoot, 'migrations/released.json');
 
-/** What prevents databases of earlier releases from being migrated, as sentences; empty if nothing does. @param known in the order of their names. */
+/** Faults that prevent databases of earlier releases from being migrated, as sentences. @param known in the order of their names. */
 export function releasedFaults(releases: Releases, known: readonly Migration[]): string[] {
   const now = new Map(known.map(({ name, checksum }) => [name, checksum]));
   return Object.entries(releases).flatMap(([version, migrations]) => {

@@ -8,7 +8,7 @@ import { projectRoot } from '../kernel/project.ts';
 const sbom = createSbom();
 const idOf = ({ name, version }: { name: string; version?: string }) => `${name}@${version ?? ''}`;
 
-test('the bill of materials has every package of the lockfile that an installation may run, and none for development alone', (t) => {
+test('the bill of materials has every package of the lockfile that an installation may run, and no development-only package', (t) => {
   const listed = new Set(sbom.components.map(idOf));
   const { shipped, development } = lockedPackages();
   t.true(shipped.length > 100);

@@ -1,4 +1,4 @@
-// Writes the software bill of materials of what an installation runs: the packages by npm, for every platform, in CycloneDX, and the programs
+// Writes the software bill of materials of an installation: the npm packages for every platform, in CycloneDX, and the programs
 // inside packages, which npm does not know, by their SHA-256. Usage: node scripts/sbom.ts [FILE]
 import { execFileSync } from 'node:child_process';
 import { hash } from 'node:crypto';
@@ -39,7 +39,7 @@ const native = [
  * @throws Error of npm, for example if package.json and the lockfile differ.
  */
 export function createSbom(): Sbom {
-  // `--omit dev` is not used: npm 11 then leaves out what development also depends on, such as express and zod.
+  // `--omit dev` is not used: npm 11 then omits packages that development dependencies also need, such as express and zod.
   const words = ['sbom', '--package-lock-only', '--sbom-format', 'cyclonedx'];
   const text = execFileSync('npm', words, { cwd: projectRoot, encoding: 'utf8', maxBuffer: 64 * 1024 ** 2 });
   const { serialNumber: _random, metadata, components, dependencies, ...rest } = JSON.parse(text) as Sbom;

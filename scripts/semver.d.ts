@@ -1,4 +1,4 @@
-// What is used of semver, which brings no types.
+// The parts of semver that are used; the package has no types.
 declare module 'semver' {
   const semver: {
     /** @param range as in `engines` of a package. */

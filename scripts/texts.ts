@@ -23,7 +23,7 @@ export interface Text {
   text: string;
 }
 
-/** The folders whose texts a user or operator sees. */
+/** The folders with texts that a user or operator sees. */
 const folders = [
   'accounts-api',
   'cli',
@@ -39,7 +39,7 @@ const folders = [
 const twoWords = /[\p{L}…]\S* \S*[\p{L}…]/u;
 const configs = ['tsconfig.json', 'dashboard/tsconfig.json'];
 
-/** In the order of files and lines. @param below folders or files, relative to the project's root; none: all. */
+/** In the order of files and lines. @param below folders or files, relative to the project's root; all if empty. */
 export function textsOf(below: readonly string[] = []): Text[] {
   const api = new API({ cwd: projectRoot });
   try {

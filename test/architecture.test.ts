@@ -11,7 +11,7 @@ import { secretSettings, settingNames } from '../kernel/settings/variables.ts';
 
 const services = ['gateway', 'data-api', 'accounts-api', 'ingest'];
 
-/** What each folder may import besides itself. The gateway and accounts-api know nothing of the field. */
+/** The imports allowed to each folder besides itself. The gateway and accounts-api must not depend on the field. */
 const walls: Record<string, readonly string[]> = {
   kernel: [],
   domain: ['kernel'],
@@ -24,7 +24,7 @@ const walls: Record<string, readonly string[]> = {
   clients: [],
 };
 
-/** What the dashboard may import besides itself: a browser gets it, and the API has all that it needs to know. */
+/** The imports allowed to the dashboard besides itself: it runs in a browser and gets all its facts from the API. */
 const ofDashboard = [
   'clients/typescript/',
   'domain/chart/',
@@ -339,7 +339,7 @@ function circlesOf(imports: readonly (readonly [string, readonly string[]])[]): 
   });
 }
 
-/** What is imported with the file: packages by name, files as paths from the project's root. Types and `import()` are not. */
+/** The imports of the file: packages by name, files as paths from the project's root. Types and `import()` are left out. */
 function staticImports(file: string): string[] {
   const specifiers = [...read(file).matchAll(/^import (?!type )[^;]*?'([^']+)';$/gm)].map(
     (match) => match[1] ?? '',

@@ -104,7 +104,7 @@ async function environment(installation: Installation, apiKey: string): Promise<
   };
 }
 
-/** @param options.cwd from the project's root. @returns whether the program ended with 0; it prints what is wrong itself. */
+/** @param options.cwd from the project's root. @returns whether the program exited with 0; it prints its errors itself. */
 async function run(
   program: string,
   words: readonly string[],

@@ -1,4 +1,4 @@
-// Shows the whole life of a paying customer: all services behind a gateway, the fake of Stripe beside them, and one clock that moves.
+// Shows the whole life of a paying customer: all services behind a gateway, the fake of Stripe, and one clock that moves.
 // Prints the state after each step, and ends with an error if a state is not the expected one. Run by `npm run demo:billing`.
 import path from 'node:path';
 import type { Stripe } from 'stripe';
@@ -15,7 +15,7 @@ const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 const seriesFile = 'date,series_id,value\n2026-08-31,GDP,101.2\n2026-09-30,GDP,101.9\n';
 
-/** What a step is expected to come to: the account's own view of itself, and the answers to two calls. */
+/** The expected result of a step: the account's own view of itself, and the answers to two calls. */
 interface Expected {
   plan: string;
   state: 'none' | 'active' | 'inactive';
@@ -127,7 +127,7 @@ async function payFirst(stage: Stage): Promise<void> {
   if (status !== 410) throw new Error(`The key was shown twice: ${status}.`);
 }
 
-/** Waits until the account and its calls are as expected, and prints them. @throws Error with what they are, after 30 seconds. */
+/** Waits until the account and its calls are as expected, and prints them. @throws Error with the actual ones after 30 seconds. */
 async function show(
   { services, stripe, clock, key }: Omit<Stage, 'show'>,
   step: string,

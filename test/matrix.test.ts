@@ -51,7 +51,7 @@ test.before(async () => {
 });
 test.after.always(() => services.close());
 
-/** The endpoints of a pipeline with a policy, every method of each: `:id` filled in with what is there. */
+/** The endpoints of a pipeline with a policy, every method of each, with an existing id for `:id`. */
 function endpointsOf(policy: string): { method: string; target: string }[] {
   return Object.values(routeFile.pipelines)
     .filter((pipeline) => pipeline.policies.some((step) => Object.hasOwn(step, policy)))
@@ -71,7 +71,7 @@ function endpointsOf(policy: string): { method: string; target: string }[] {
 const keyed = endpointsOf('credential').filter(({ target }) => target !== '/v1/checkout');
 const data = endpointsOf('quota');
 
-/** What a call needs to be read at all. */
+/** The parameters without which a call is not accepted. */
 const sent = (target: string): RequestInit =>
   target === '/v1/series/query'
     ? { body: '{"ids":["GDP"]}', headers: { 'content-type': 'application/json' } }

@@ -1,5 +1,5 @@
-// The project uses packages, Node and browsers by what they publish: nothing is imported from behind a package's entry, read by a private
-// name, reached by a cast or overwritten, and no statement names another package's tables.
+// The project uses only public APIs of packages, Node and browsers: nothing is imported from inside a package, read by a private
+// name, accessed by a cast or overwritten, and no statement names another package's tables.
 import path from 'node:path';
 import test from 'ava';
 import { API } from 'typescript/unstable/sync';
@@ -41,7 +41,7 @@ function reachesIn(api: API, config: string): Reach[] {
   const files = project.program
     .getSourceFileNames()
     .filter((name) => name.startsWith(projectRoot) && !/\/node_modules\/|\/\.\w/.test(name))
-    .filter((name) => name !== import.meta.filename); // which has what is planted
+    .filter((name) => name !== import.meta.filename); // which contains the planted code
   return files.flatMap((name) => {
     const file = project.program.getSourceFile(name);
     if (file === undefined) throw new Error(`${name} cannot be read.`);
@@ -61,7 +61,7 @@ test('nothing reaches behind what a package, Node or the browser publishes', (t)
   t.deepEqual(names, published.map(nameOf).toSorted());
 });
 
-/** One reach each, as it was or may be written; the first line of each is what is found. */
+/** One use of a private API each, as it was or may be written; the first line of each is reported. */
 const planted: Record<string, string> = {
   'import: express-gateway/lib/logger': "export const loggers = require('express-gateway/lib/logger');",
   'import: _http_common': "import '_http_common';",

@@ -54,7 +54,7 @@ async function leavesProcesses(run: Run): Promise<boolean> {
   }
 }
 
-/** Says where a secret is in what the run left: rows, log lines, Redis. @returns whether one does. */
+/** Reports secrets in the leftovers of the run: rows, log lines, Redis. @returns whether there is one. */
 async function holdsSecrets(traces: string, redisUrl: string): Promise<boolean> {
   const { leaks, secrets, bytes } = findLeaks(traces, [
     { name: 'redis', text: await within('Redis is read', readRedis(redisUrl)) },
@@ -79,8 +79,8 @@ async function stripTypes(words: readonly string[]): Promise<void> {
 }
 
 /**
- * In CI files with failed tests are run once more, one after the other: beside others, on a slow machine, a test may wait too long. That it
- * failed stays in the output, and is a bug of the test.
+ * In CI files with failed tests are run once more, one after another: next to others, on a slow machine, a test may wait too long. The failure
+ * stays in the output, and is a bug of the test.
  */
 async function runAndRepeat(words: readonly string[], env: Record<string, string>): Promise<number> {
   const { code, failed } = await runAva(words, env);
@@ -110,7 +110,7 @@ function fileOf(title: string, files: readonly string[]): string | null {
       .slice(from)
       .join(' › ')} › `;
   const whole = files.filter((file) => title.startsWith(pathOf(file, 0)));
-  // The longest: series.test.ts is beside series/latest.test.ts.
+  // The longest match: series.test.ts is next to series/latest.test.ts.
   if (whole.length > 0) return whole.reduce((a, b) => (a.length > b.length ? a : b));
   const ends = files.filter((file) => [1, 2].some((from) => title.startsWith(pathOf(file, from))));
   const [only] = ends;

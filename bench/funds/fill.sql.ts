@@ -16,7 +16,7 @@ export async function writeNavs(
          select f.fund_no, day::date, round((100 * exp(t / 4000.0 + 0.1 * sin(t / (20.0 + f.fund_no % 17))))::numeric, 4),
            case when extract(day from day) = 28 then 1000 * f.fund_no end
          from generate_series(make_date($1, 1, 1), make_date($2, 12, 31), interval '1 day') day,
-           -- A day at a time: it is named inside, so that it comes before the funds.
+           -- One day at a time: the subquery refers to the day, so days are the outer loop.
            lateral (select fund_no, day::date - date '2006-01-01' as t from data.funds
              where extract(year from day) >= $3 or fund_no <= $4 offset 0) f
          where extract(isodow from day) < 6`,

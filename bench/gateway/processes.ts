@@ -87,7 +87,7 @@ function withDescendants(pid: number): number[] {
   ];
 }
 
-/** A file of /proc; empty for a process that has just ended, whose time then counts for its parent. */
+/** A file of /proc; empty for a process that has just ended, as its time is then added to its parent's. */
 export function textOf(file: string): string {
   try {
     return readFileSync(file, 'utf8');

@@ -16,7 +16,7 @@ export function figuresOf(values: readonly number[]): Figures {
   };
 }
 
-/** Runs each measurement once per round, alternately forwards and backwards, so that none gets all the quiet times. */
+/** Runs each measurement once per round, alternately forwards and backwards, so that no measurement gets all the quiet times. */
 export async function inTurn<Name extends string, Result>(
   rounds: number,
   measurements: Readonly<Record<Name, () => Promise<Result>>>,

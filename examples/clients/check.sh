@@ -25,7 +25,7 @@ compare() { # <series> <query>
   "$python" "$here/pandas_csv.py" "$target&format=csv&api_key=$key" >"$work/pandas-csv"
   "$python" "$here/pandas_json.py" "$target&api_key=$key" >"$work/pandas-json"
   Rscript --vanilla "$here/r.R" "$target&format=csv&api_key=$key" >"$work/r"
-  # LibreOffice opens the URL as a person would type it, and saves what it understood.
+  # LibreOffice opens the URL as a person would type it, and saves what it read.
   soffice -env:UserInstallation="file://$work/office" --headless --calc --convert-to csv --outdir "$work/out" \
     "$target&format=csv&api_key=$key" >"$work/soffice.log" 2>&1
   "$python" "$here/canonical.py" "$work"/out/* >"$work/libreoffice"

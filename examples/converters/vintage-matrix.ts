@@ -11,7 +11,7 @@ export interface VintageMatrix {
   vintages: {
     /** The publisher names no day: the 15th of the month, of a quarter's middle month. */
     day: string;
-    /** One a period; '' where there was none. */
+    /** One value a period; '' if there was none. */
     values: string[];
   }[];
 }

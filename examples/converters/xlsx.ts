@@ -1,5 +1,5 @@
 // Reads the first sheet of an Excel workbook (.xlsx) as rows of text, with Node alone: a zip archive of XML.
-// Enough for tables that programs wrote; no formulas, no styles, so dates that Excel keeps as day numbers stay numbers.
+// Enough for tables written by programs. It reads no formulas and no styles, so dates that Excel stores as day numbers stay numbers.
 import { readFileSync } from 'node:fs';
 import { unzip } from '../markets/zip.ts';
 
@@ -28,7 +28,7 @@ function cellText(attributes: string, content: string, shared: readonly string[]
   if (attributes.includes('t="s"')) return shared[Number(value)] ?? '';
   if (attributes.includes('t="inlineStr"')) return textIn(content);
   if (attributes.includes(' t="') || value === '') return decoded(value);
-  // A workbook holds binary fractions, 306.39999999999998 for 306.4: the shortest decimal of the same double was typed.
+  // A workbook stores binary fractions, 306.39999999999998 for 306.4. The original text is the shortest decimal of the same double.
   return String(Number(value));
 }
 

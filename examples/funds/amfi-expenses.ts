@@ -1,8 +1,8 @@
 // Total expense ratios of Indian schemes, a CSV file a day (ter_YYYY-MM-DD.csv), as funds.csv and expenses.csv.
 // Usage: node examples/convert.js funds/amfi-expenses <out folder> <ter_….csv …>
-// A row is a scheme with two plans, and each plan becomes a fund. A scheme is known by its name alone: its id is made of the
-// name without what it was formerly known as, so that neither case nor renaming changes it. Where a file has a name twice
-// with different rates the scheme is ambiguous, and its rows of that day are left out.
+// A row is a scheme with two plans, and each plan becomes a fund. A scheme is identified by its name alone: its id is made of the
+// name without former names, so that neither case nor renaming changes it. If a file has a name twice
+// with different rates, the scheme is ambiguous and its rows of that day are omitted.
 import path from 'node:path';
 import { parse } from 'csv-parse/sync';
 import { bytesOf, textOf, Unknown, writeCsv } from '../markets/out.ts';

@@ -1,7 +1,7 @@
 // AMFI (India): the scheme index and a tar of NAV histories, one file a scheme, as amcs.csv, funds.csv and nav.csv.
 // Usage: node examples/convert.js funds/amfi <out folder> <scheme_index.csv[.gz]> <nav_history.tar.gz>
-// A scheme's id is its AMFI code. The index is a parse of NAVAll.txt that leaks: where SchemeType is none of the three that
-// there are, its category is left out too, and an "AMC" that is no mutual fund is none.
+// A scheme's id is its AMFI code. The index is a faulty parse of NAVAll.txt: if SchemeType is none of the three valid
+// ones, the category is omitted too, and an "AMC" that is not a mutual fund is no company.
 import { createWriteStream } from 'node:fs';
 import path from 'node:path';
 import { once } from 'node:events';
@@ -14,7 +14,7 @@ const structures: Readonly<Record<string, string>> = {
   'Interval Fund Schemes': 'interval',
 };
 
-/** By the sub-category, else by the category; what neither states stays unknown. */
+/** By the sub-category, else by the category; unknown if neither states it. */
 const assetClasses: Readonly<Record<string, string>> = {
   'Liquid Fund': 'money_market',
   'Overnight Fund': 'money_market',

@@ -1,8 +1,8 @@
 // HDFC (India): the monthly portfolio of a scheme (xlsx, first sheet), as funds.csv and portfolio.csv.
 // Usage: node examples/convert.js funds/hdfc-portfolio <out folder> <workbook.xlsx>
 // A line with a market value is a holding, the heading above it is its type, totals are left out. Market values are in
-// lakhs (100,000). `@` means less than 0.01 % and becomes unknown. Footnote signs are taken off the names. The classes
-// that the sheet itself sums are kept as it publishes them.
+// lakhs (100,000). `@` means less than 0.01 % and becomes unknown. Footnote signs are removed from the names. The classes
+// that the sheet itself sums are used as published.
 import { readFirstSheet } from '../converters/xlsx.ts';
 import { product, Unknown, writeCsv } from '../markets/out.ts';
 

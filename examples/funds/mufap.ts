@@ -1,7 +1,7 @@
 // MUFAP (Pakistan): a SQLite history of NAVs, the performance summary and the latest NAVs, as funds.csv and nav.csv.
 // Usage: node examples/convert.js funds/mufap <out folder> <navs.db[.gz]> <performance_summary.csv> <navs.json>
-// The sources know a fund by its name alone, and pension funds share one among their sub-funds: what such a name means in
-// the history is ambiguous, so names that navs.json has more than once are left out. The category, and with it whether
+// The sources identify a fund by its name alone, and sub-funds of a pension fund share one name. Such a name is ambiguous in
+// the history, so names that navs.json has more than once are omitted. The category, which decides whether
 // short returns are annualised, comes from the summary.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,8 +1,8 @@
-// SEBI (India): what a company manages by scheme, a workbook a month (xlsx or xls), as amcs.csv, funds.csv and nav.csv.
+// SEBI (India): assets under management of a company by scheme, a workbook a month (xlsx or xls), as amcs.csv, funds.csv and nav.csv.
 // Usage: node examples/convert.js funds/sebi-aum <out folder> <workbook …>
 // The figures are monthly averages in crores (10,000,000) and count as the assets of the month's last day; the 62 columns by
 // kind of investor are left out. So are domestic funds of funds, as in the grand total: their money is in the other schemes.
-// Workbooks whose title is of another form are named, all at once, and nothing is written.
+// If titles of workbooks have another form, all of them are named and nothing is written.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { readFirstSheet } from '../converters/xlsx.ts';

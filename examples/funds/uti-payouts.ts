@@ -1,6 +1,6 @@
 // UTI (India): its dividend master (xls, sheet Sheet0), as funds.csv and payouts.csv.
 // Usage: node examples/convert.js funds/uti-payouts <out folder> <Divmast.xls>
-// A plan of a scheme is a fund: its code is the scheme's, leading zeros kept, and the class. The record date is dd/mm/yyyy
+// A plan of a scheme is a fund: its code is the scheme's, with leading zeros, and the class. The record date is dd/mm/yyyy
 // with a time that means nothing.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';

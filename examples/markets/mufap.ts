@@ -1,8 +1,8 @@
 // Turns the daily revaluation files of MUFAP (Pakistan) of one year into a yield curve, securities and prices.
 // Usage: node examples/convert.js markets/mufap <folder> <year> <out folder>
 // PKRV: rates by tenor · PKFRV: floating rate government bonds · PKISRV: government Ijarah sukuk. The files have some thirty
-// layouts, a few are Excel under another name: rows are known by how they begin, and the price or rate is in the column that the
-// header says is the average of the brokers' quotes. 0.00 means no quote. The day is in the file's name; of two files of a day
+// layouts, a few are Excel under another name: rows are recognised by their beginning, and the price or rate is in the column that the
+// header calls the average of the brokers' quotes. 0.00 means no quote. The day is in the file's name; of two files of a day
 // the later one counts.
 import { readFileSync, readdirSync } from 'node:fs';
 import path from 'node:path';
@@ -59,7 +59,7 @@ interface AverageAt {
   last: boolean;
 }
 
-/** What a row says as a header; undefined where it is none. Few rows that lack a cell still end in the average. */
+/** The columns of the average by a header row; undefined for any other row. A few rows that lack a cell still end in the average. */
 function averageAt(cells: readonly string[]): AverageAt | undefined {
   const columns = cells.flatMap((cell, at) => (averageTitles.test(cell) ? [at] : []));
   return columns.length === 0 ? undefined : { columns, last: !cells.some((cell) => cell.endsWith('Change')) };
@@ -114,8 +114,8 @@ interface Bond {
 }
 
 /**
- * A bond by what its row says of it; undefined where the row is of none. PIB-FRB-25 is only the number of a row, which
- * moves on as bonds mature: a floating rate bond is called by its terms, as the reports of late 2024 do, PIBFR10YS2028-05-31.
+ * The bond of a row; undefined if the row has none. PIB-FRB-25 is only the number of a row, which
+ * changes as bonds mature: a floating rate bond is named by its terms, PIBFR10YS2028-05-31, as in the reports of late 2024.
  */
 function bondOf(cells: readonly string[]): Bond | undefined {
   const label = (cells[0] ?? '').toUpperCase().replaceAll(/\s+/g, '-');
@@ -144,7 +144,7 @@ function bondOf(cells: readonly string[]): Bond | undefined {
   return { ...terms, code: `PIBFR${tenor}Y${isQuarterly ? 'Q' : 'S'}${matures}`, issued };
 }
 
-/** `day tenor` → row: a report may say a tenor twice. */
+/** `day tenor` → row: a report may list a tenor twice. */
 const curve = new Map<string, string[]>();
 const bonds = new Map<string, Bond>();
 const quotes: { bond: Bond; day: string; price: string }[] = [];
@@ -154,7 +154,7 @@ for (const { kind, day, file } of newestReports()) {
   const rows = rowsOf(file);
   const before = curve.size + quotes.length;
   let average: AverageAt = { columns: [], last: true };
-  // A few reports of the yield curve hold the interbank offer rates instead.
+  // A few reports of the yield curve contain the interbank offer rates instead.
   const isOther = kind === 'PKRV' && rows[0]?.[0]?.startsWith('Kibor') === true;
   for (const cells of isOther ? [] : rows) {
     average = averageAt(cells) ?? average;
@@ -169,7 +169,7 @@ for (const { kind, day, file } of newestReports()) {
     if (bond !== undefined && bond.matures > day) {
       if (bond.code !== '') bonds.set(bond.code, bond);
       if (quote !== null) quotes.push({ bond, day, price: quote });
-    } else if (quote !== null && /^(?:PIB|GOPFB|GOPIS)/i.test(cells[0] ?? '')) leftOut += 1; // no maturity to come
+    } else if (quote !== null && /^(?:PIB|GOPFB|GOPIS)/i.test(cells[0] ?? '')) leftOut += 1; // no future maturity
   }
   if (curve.size + quotes.length === before) unread.push(file);
 }

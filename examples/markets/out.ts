@@ -1,4 +1,4 @@
-// Shared by the converters: CSV in, CSV out, what they do not know, the published bytes of a file, and decimals that stay text.
+// Shared by the converters: CSV in, CSV out, unknown content, the published bytes of a file, and decimals that stay text.
 import { createWriteStream, mkdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { gunzipSync } from 'node:zlib';
@@ -16,13 +16,13 @@ export function textOf(bytes: Buffer): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
-    return new TextDecoder('windows-1252').decode(bytes); // what is no UTF-8 was written by Excel
+    return new TextDecoder('windows-1252').decode(bytes); // a file that is not UTF-8 was written by Excel
   }
 }
 
 /**
- * What a converter finds in its files and does not know. A converter collects all of it while it reads, and calls `refuse`
- * before it writes: a guess would become published data.
+ * Content that a converter does not know. A converter collects all of it while reading, and calls `refuse`
+ * before it writes, because a guess would become published data.
  */
 export class Unknown {
   readonly #found = new Set<string>();
@@ -49,7 +49,7 @@ export class Unknown {
   }
 }
 
-/** Writes rows under a header, and says so. */
+/** Writes rows under a header, and reports it. */
 export function writeCsv(
   folder: string,
   name: string,

@@ -30,7 +30,7 @@ for (const archive of archives) {
       const matures = isoDate(of('VENCIMENTO'));
       // Some notes are split into principal and coupons, which have a CODIGO of their own.
       const code = `${of('SIGLA')}/${of('CODIGO')}/${of('VENCIMENTO').replaceAll('/', '')}`;
-      // Principal and coupons of one note came under the same ISIN: the first of them keeps it.
+      // Principal and coupons of one note had the same ISIN: only the first of them gets it.
       if (!codeOfIsin.has(isin)) codeOfIsin.set(isin, code);
       securities.set(code, [
         code,

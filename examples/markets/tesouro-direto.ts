@@ -1,8 +1,8 @@
 // Turns the yearly workbooks of the Brazilian Treasury (Tesouro Direto; one sheet a bond) into securities, prices and series.
 // Usage: node examples/convert.js markets/tesouro-direto <folder of the .xls files> <out folder>
-// The price of a bond is the one at which the Treasury buys it back (Venda), with what has accrued, per 100 of par. Both sides
+// The price of a bond is the one at which the Treasury buys it back (Venda), with accrued interest, per 100 of par. Both sides
 // of the market go into observations, with the dimensions bond and side. Sheets of other bonds than LTN and NTN-F are named, all at
-// once, and nothing is written: what their prices and coupons mean is not known here.
+// once, and nothing is written: the meaning of their prices and coupons is not known here.
 import { readFileSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { isoDate, Unknown, writeCsv } from './out.ts';
@@ -19,7 +19,7 @@ const kinds: Readonly<Record<string, { coupon_type: string; coupon_pct: string }
 
 const dayOf = (cell: Cell | undefined): string =>
   typeof cell === 'number' ? excelDate(cell) : isoDate((cell ?? '').trim());
-/** Excel keeps 0.1014 as 0.10139999999999999. */
+/** Excel stores 0.1014 as 0.10139999999999999. */
 const plain = (number: number, decimals: number): string => String(Number(number.toFixed(decimals)));
 
 const securities = new Map<string, string[]>();

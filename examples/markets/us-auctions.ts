@@ -1,6 +1,6 @@
 // Turns the auctions of the US Treasury (TreasuryDirect, as CSV in UTF-16) into the dataset auctions.
 // Usage: node examples/convert.js markets/us-auctions <data.csv|data.csv.gz> <out folder>
-// The CUSIP is the auction_id: a security that is reopened keeps it. Bills are auctioned at a discount rate; the yield here is
+// The CUSIP is the auction_id: a reopened security has the same one. Bills are auctioned at a discount rate; the yield here is
 // the investment rate, which compares with the yields of notes.
 import { parse } from 'csv-parse/sync';
 import { bytesOf, isinOf, textOf, Unknown, writeCsv } from './out.ts';

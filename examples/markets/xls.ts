@@ -1,11 +1,11 @@
 // Reads the cells of an Excel 97–2003 workbook (.xls, BIFF8 in a compound file): texts, numbers, results of formulas.
-// Hides sectors, shared strings and packed numbers. A date is a number, as Excel keeps it: days since 1899-12-30.
+// Hides sectors, shared strings and packed numbers. A date is a number, as Excel stores it: days since 1899-12-30.
 
 export type Cell = string | number;
 
 export interface Sheet {
   name: string;
-  /** Row → column → cell, counted from 0; what is empty is absent. */
+  /** Row → column → cell, counted from 0; empty cells are absent. */
   rows: Map<number, Map<number, Cell>>;
 }
 
@@ -28,7 +28,7 @@ export function readXls(file: Buffer): Sheet[] {
   return sheets.map(({ name, offset }) => ({ name, rows: readRows(workbook, offset, strings) }));
 }
 
-/** The bytes of the stream that holds the workbook, put together from its sectors. */
+/** The bytes of the stream with the workbook, assembled from its sectors. */
 function workbookStream(file: Buffer): Buffer {
   if (file.length < 512 || file.readUInt32BE(0) !== 0xd0cf11e0)
     throw new Error('The file is no .xls workbook.');
@@ -60,7 +60,7 @@ function workbookStream(file: Buffer): Buffer {
   throw new Error('The file has no workbook in it.');
 }
 
-/** Records from a place on; a record that is continued comes in several parts. */
+/** Records from an offset on; a continued record has several parts. */
 function* records(stream: Buffer, from: number): Iterable<{ id: number; parts: Buffer[] }> {
   let current: { id: number; parts: Buffer[] } | null = null;
   for (let at = from; at + 4 <= stream.length;) {
@@ -96,7 +96,7 @@ function readRows(workbook: Buffer, offset: number, strings: readonly string[]):
         put(row, first + i, packedNumber(body.readUInt32LE(6 + i * 6)));
     } else if (id === 0x204) put(...at(), textAt(body, 6, 2));
     else if (id === 0x06) {
-      // The result is a number unless its last two bytes say otherwise; a text follows in a record of its own.
+      // The result is a number unless its last two bytes mark another type; a text follows in a separate record.
       if (body.readUInt16LE(12) !== 0xffff) put(...at(), body.readDoubleLE(6));
       else if (body[6] === 0) formula = [body.readUInt16LE(0), body.readUInt16LE(2)];
     } else if (id === 0x207 && formula !== null) put(...formula, textAt(body, 0, 2));
@@ -122,7 +122,7 @@ function textAt(body: Buffer, at: number, lengthBytes: 1 | 2): string {
     : body.toString('latin1', from, from + length);
 }
 
-/** The texts of all sheets. One may break off at the end of a part; the next part says anew how wide its letters are. */
+/** The texts of all sheets. A text may be split at the end of a part; the next part states the width of its characters again. */
 function sharedStrings(parts: readonly Buffer[]): string[] {
   let part = 0;
   let at = 8;

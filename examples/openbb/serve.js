@@ -29,7 +29,7 @@ async function answer({ method, url = '/', headers }) {
   const key = headers['x-api-key'];
   const got = await fetch(`${almanac}${pathname}${search}`, {
     headers: key === undefined ? {} : { 'x-api-key': key },
-    redirect: 'error', // the key goes nowhere else
+    redirect: 'error', // the key is sent nowhere else
   });
   const type = got.headers.get('content-type') ?? 'application/json';
   return {

@@ -1,10 +1,10 @@
-// Whether a key that is pinned to a day is answered as by an installation where nothing was published later. Hides what makes an answer.
+// Compares the answers to a key pinned to a day with those of an installation where nothing was published later. Hides how answers are compared.
 import assert from 'node:assert/strict';
 import { proAccount, type Answer, type DataService } from '../services/data-service.ts';
 import { endpoints, requestsFor } from '../v1/endpoint-requests.ts';
 import type { Sides } from './histories.ts';
 
-/** All requests of the table for the routes. @throws Error for a route that has none. */
+/** All requests that the table has for the routes. @throws Error for a route without requests. */
 export async function requestsOf(service: DataService, routes: readonly string[]): Promise<string[]> {
   const all: string[] = [];
   for (const route of routes) {
@@ -24,7 +24,7 @@ export async function agreeOn({ whole, cut, day, today }: Sides, request: string
     assert.equal(found.headers.get('x-as-of'), day, request);
     assert.doesNotMatch(found.headers.get('cache-control') ?? '', /public/, request);
     if (isAfter(request, day)) {
-      // What did not exist then is not found, whatever else is asked.
+      // Anything that did not exist then is not found, with any other parameters.
       if (found.status === 404) return assert.equal((await cut.call(expectedOf)).status, 404, request);
       assert.equal(found.status, 400, request);
       assert.match(
@@ -49,7 +49,7 @@ const accessedThen = (text: string, today: string, day: string): string =>
   text.replaceAll(new RegExp(`(?<!=)${today}`, 'g'), day).replaceAll(partsOf(today), partsOf(day));
 const partsOf = (date: string): string => date.split('-').map(Number).join(',');
 
-/** What makes an answer: cursors are encrypted anew each time. */
+/** The parts of an answer that are compared: cursors are encrypted anew each time. */
 export async function shown({ status, headers, text }: Answer) {
   const of = (name: string) => headers.get(name)?.replaceAll(/cursor=[^&>]*/g, 'cursor=') ?? null;
   return {

@@ -72,7 +72,7 @@ async function read(service: DataService, target: string, identity: typeof proAc
 const loadOf = (later: 0 | 1, plain: [string, string][], age: 0 | 3 = 0): History['steps'][number] => {
   return { later, kind: 'load', age, full: false, hasDims: false, plain, combined: [] };
 };
-/** After the day of the pin, a load is retracted; then a vintage of before ends its value earlier than the retraction did. */
+/** After the pinned day, a load is retracted. Then an earlier vintage ends the load's value earlier than the retraction did. */
 const endedTwice: History = {
   steps: [
     loadOf(0, [['BENCH,2023-12-29', '112,']]),

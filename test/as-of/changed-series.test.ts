@@ -39,7 +39,7 @@ async function pinned(id: string, asOf: string): Promise<unknown> {
   return { series, unit: meta.unit, breaks: meta.breaks.length, values: data.map(({ value }) => value) };
 }
 
-test('before the change each is as it was, and from its day on as it is', async (t) => {
+test('keys pinned before a change see the old state, and keys pinned from its day on the new one', async (t) => {
   const asOf = (day: string) => Promise.all(['A', 'B', 'C', 'D'].map((id) => pinned(id, day)));
   const { unit } = daily;
   t.deepEqual(await asOf('2024-02-29'), [

@@ -1,4 +1,4 @@
-// Loads under embargo in the random histories: accepted on a day, and made at their instants. Until then nothing of them may be in an answer.
+// Loads under embargo in the random histories: accepted on a day and released at their instants. Before that, no answer may contain their data.
 import assert from 'node:assert/strict';
 import { Readable } from 'node:stream';
 import { acceptUnderEmbargo } from '../../ingest/publisher/releases/accept.ts';
@@ -16,17 +16,17 @@ import { fakeReleaseClock } from '../ingest/releasing.ts';
 import { until } from '../run/until.ts';
 import { fakeClock, silentLog } from '../services/harness.ts';
 
-/** What a load brings, and how. */
+/** The content of a load, and its options. */
 export interface Written {
   dataset: string;
   lines: readonly string[];
   options?: Partial<LoadOptions>;
 }
 
-/** What a load under embargo waits for: the evening of so many days later, or an entry of the calendar. */
+/** The release time of a load under embargo: the evening some days later, or an entry of the calendar. */
 export type Wish = { days: number } | { entry: string };
 
-/** The database that has everything, and the one that has nothing that was published after the day. */
+/** The database with everything, and the one without anything published after the day. */
 export interface Databases {
   whole: Database;
   cut: Database;
@@ -34,9 +34,9 @@ export interface Databases {
 }
 
 const never = new AbortController().signal;
-/** Any release is prepared so long before its instant. */
+/** How long before its instant a release is prepared. */
 const preparedMs = 4_000;
-/** What no answer may have while it is prepared. */
+/** Data that no answer may contain while the release is prepared. */
 const secret: Written = {
   dataset: 'observations',
   lines: ['series_id,date,value', 'SECRET,2024-04-15,1', 'BENCH,2024-04-30,777'],
@@ -52,7 +52,7 @@ export class Embargoes {
   #nowMs = 0;
   #prepared: Promise<Made> | undefined;
 
-  /** @param date dates what a load has just written. */
+  /** @param date sets the times of the rows that a load has just written. */
   constructor(databases: Databases, date: (database: Database, at: string) => Promise<void>) {
     this.#databases = databases;
     this.#date = date;
@@ -81,7 +81,7 @@ export class Embargoes {
     this.#written.set(releaseNo, written);
   }
 
-  /** Makes what is due until then, each release at its instant, or at once if the calendar has moved it to the past. */
+  /** Makes the releases that are due by then, each at its instant, or at once if the calendar has moved it to the past. */
   async makeUntil(end: string): Promise<void> {
     for (;;) {
       const [first] = await selectDue(this.#databases.whole);
@@ -116,7 +116,7 @@ export class Embargoes {
     }
   }
 
-  /** Commits what is prepared. @returns its instant. */
+  /** Commits the prepared release. @returns its instant. */
   async release(): Promise<Date | undefined> {
     const [first] = await selectDue(this.#databases.whole);
     const prepared = this.#prepared;
@@ -131,7 +131,7 @@ export class Embargoes {
     this.#clock.set(new Date(this.#nowMs).toISOString());
   }
 
-  /** What is released after the day is a load on the other database if its vintage is of before, and otherwise nothing. */
+  /** A release after the day is loaded into the cut database only if its vintage is of the day or earlier. */
   async #makeAt(at: Date, make: (database: Database) => Promise<Made>, byPublisher: boolean): Promise<void> {
     const { whole, cut, day } = this.#databases;
     this.#moveTo(at.getTime());
@@ -170,7 +170,7 @@ export async function takeNumber(from: Database, to: Database): Promise<void> {
   await to.query(`select setval('data.loads_load_no_seq', $1::bigint, $2)`, [row?.last, row?.called]);
 }
 
-/** @throws what is no refusal. */
+/** @throws any error that is not a refusal. */
 export async function isRefused(work: () => Promise<unknown>): Promise<boolean> {
   try {
     await work();

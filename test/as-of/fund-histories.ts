@@ -100,7 +100,7 @@ const anyExpenses = anyLoadOf(
     { columns: 'ter_pct,management_fee_pct', rows: ['2,0.5', '2.1,'] },
   ],
 );
-/** A file states the portfolio of a day whole, so lines go and come back. */
+/** A file states the whole portfolio of a day, so lines can disappear and return. */
 const anyPortfolio = anyLoadOf(
   'portfolio',
   {

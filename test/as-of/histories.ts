@@ -1,4 +1,4 @@
-// Random histories of loads and of what changes them, played on two databases at once: all of it on the one, and on the other as if nothing had
+// Random histories of loads, retractions and other changes, played on two databases at once: complete on one, and on the other as if nothing had
 // been published after a day. Hides how both get the same numbers of loads and the same instants.
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -145,7 +145,7 @@ export const anyHistory = fc.record({
       ),
     )
     .map(([first, others]) => [first, ...others]),
-  /** The day of the pin is so many days after the first. */
+  /** The pinned day, in days after the first. */
   pinnedAfter: fc.nat(14),
 });
 type Known = typeof anyHistory extends fc.Arbitrary<infer Each> ? Each : never;
@@ -156,7 +156,7 @@ type Held = Extract<Step, { kind: 'embargo' }>['of'];
 export interface History {
   steps: readonly Step[];
   pinnedAfter: number;
-  /** What was loaded on the first day; by default, metadata of series. */
+  /** The loads of the first day; by default, metadata of series. */
   known?: readonly Load[];
 }
 
@@ -253,7 +253,7 @@ async function takeOnBoth(
     day,
   }: { whole: Side; cut: Side; order: CombinationOrder; today: string; day: string },
 ): Promise<void> {
-  // Whatever is done to the past after the day is no publication of before: those are not in these histories.
+  // An erasure after the day changes the past without being a publication, so these histories contain none.
   const publishedOn = step.kind === 'load' || step.kind === 'rows' ? addDays(today, -(step.age ?? 0)) : today;
   const isErasure = step.kind === 'retract' && step.erase && today > day;
   if (isErasure || !order.keeps(step, publishedOn <= day)) return;
@@ -264,7 +264,7 @@ async function takeOnBoth(
   for (const { database } of [whole, cut]) await date(database, `${today}T12:00:00Z`);
 }
 
-/** The day of the instant; of an entry of the calendar, which loads move, none is known. */
+/** The day of the release; undefined for an entry of the calendar, which loads can move. */
 const releasedOn = (wish: Wish, today: string): string | undefined =>
   'days' in wish ? addDays(today, wish.days) : undefined;
 
@@ -285,8 +285,8 @@ async function startSide(): Promise<Side> {
 }
 
 /**
- * Combinations of dimension values are in the order in which an installation first had them. Where a load of after the day brings some first, and
- * one of before it comes still later, the order is not that of an installation which never had the former.
+ * Combinations of dimension values are in the order in which an installation first had them. If a load dated after the day adds some first, and
+ * a load dated before the day follows it, the order differs from that of an installation which never had the first load.
  */
 class CombinationOrder {
   readonly #before = new Set<string>();
@@ -373,7 +373,7 @@ async function loadBefore(database: Database, age: number) {
   return row;
 }
 
-/** What the database dates by its own clock happened at the instant. */
+/** Sets the times that the database took from its own clock to the instant. */
 async function date(database: Database, at: string): Promise<void> {
   await database.query(`update data.loads set loaded_at = $1 where loaded_at > '2025-01-01'`, [at]);
   for (const table of ['data.series', 'data.securities'])
@@ -405,6 +405,6 @@ async function dateAsOf(whole: Database, cut: Database, day: string): Promise<vo
     'update data.series set updated_at = $1, row_version = row_version + 1 where series_id = any($2)',
     [end, rows.map(({ id }) => id)],
   );
-  // A reader of the day has received no update of after it, also of vintages of before.
+  // A reader pinned to the day has received no update after it, not even of earlier vintages.
   await cut.query('delete from data.updates where at > $1::timestamptz', [end]);
 }

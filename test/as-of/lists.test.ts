@@ -1,4 +1,4 @@
-// The lists, the calendar, search and updates as of a day, where each is known: what a change after the day did to them is not there.
+// The lists, the calendar, search and updates as of a day, with a known answer for each: a change after the day has no effect on them.
 import test from 'ava';
 import { nameId } from '../../domain/name-id.ts';
 import { mergeSeries } from '../../ingest/history/series/merge.ts';
@@ -121,7 +121,7 @@ test.serial('the catalogue and its counts have the series of the day', async (t)
   t.deepEqual(data.at(-1), { id: 'RATES', last_date: '2024-01-01', observation_count: 1 });
 });
 
-test.serial('search finds a series by what it had then, and corrects to words of then', async (t) => {
+test.serial('search finds a series, and corrects words, by the texts of the pinned day', async (t) => {
   const found = (day: string, q: string) => column(day, `/v1/search?q=${q}`, 'id');
   t.deepEqual(await found('2024-02-29', 'buy'), ['RATES']);
   t.deepEqual(await found('2024-02-29', 'sell'), []);
@@ -140,7 +140,7 @@ test.serial('updates end with the day', async (t) => {
   t.deepEqual(await column('2024-02-29', '/v1/updates', 'id'), [], 'the last seven days are those of then');
 });
 
-test.serial('an answer of before an erasure is confirmed no longer', async (t) => {
+test.serial('an ETag from before an erasure is no longer answered 304', async (t) => {
   const path = '/v1/catalog?ids=GONE&fields=observation_count';
   const first = await asOf('2024-02-29', path);
   const etag = { 'if-none-match': first.headers.get('etag') ?? '' };

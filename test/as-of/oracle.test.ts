@@ -1,5 +1,5 @@
-// Whatever a key that is pinned to a day asks, the answer is that of an installation where nothing was published after that day: over every
-// endpoint that is kept, each of its parameters and formats, and after random histories. See test/as-of/how-long.ts.
+// A key that is pinned to a day gets the same answer as from an installation where nothing was published after that day: for every
+// endpoint whose history is stored, each of its parameters and formats, and after random histories. See test/as-of/how-long.ts.
 import assert from 'node:assert/strict';
 import test from 'ava';
 import fc from 'fast-check';
@@ -16,7 +16,7 @@ const ofOthers: readonly string[] = [...rowRoutes, ...fundRoutes, ...ofBulk];
 const kept = Object.entries(declared).filter(
   ([route, { method }]) => method === 'GET' && !ofOthers.includes(route),
 );
-/** Besides those of the table: parameters together, ids that nobody has, several pages. */
+/** In addition to those of the table: combined parameters, unknown ids, several pages. */
 const more = [
   '/v1/series?ids=CPI,TRADES',
   '/v1/series?ids=CPI,PRICES,EMPTY',

@@ -10,7 +10,7 @@ export const rowRoutes: readonly string[] = [
   ...['/v1/securities', '/v1/securities/trades', '/v1/securities/:code/prices', '/v1/fixed-income/auctions'],
 ];
 
-/** A load of some of the keys, each with some of the cells. @param cells beside a key: the columns, and the rows that are possible. */
+/** A load of some of the keys, each with some of the cells. @param cells without the key: the columns, and the possible rows. */
 export function anyLoadOf(
   dataset: string,
   keys: { columns: string; rows: readonly string[] },
@@ -108,7 +108,7 @@ const anyItemPrices = fc.oneof(
     [{ columns: 'price', rows: ['100', '110.50', '90', ''] }],
     { create: true, set: priceConstants },
   ),
-  // Published some days before they are loaded, of what was known then.
+  // Published some days before they are loaded, with the data known then.
   anyLoadOf(
     'commodity-prices',
     {

@@ -1,4 +1,4 @@
-// A property: whatever loads of rows are made, a pinned key is answered as by an installation where nothing was published later.
+// A property: after any loads of rows, a pinned key gets the same answers as from an installation where nothing was published later.
 import fc from 'fast-check';
 import { startDataService } from '../services/data-service.ts';
 import { agreeOn, requestsOf } from './agreement.ts';

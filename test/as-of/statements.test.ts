@@ -2,7 +2,7 @@
 import test from 'ava';
 import { asOfStatement } from '../../domain/as-of/statements.ts';
 
-test('a table becomes what it held then, and the day is a parameter after the others', (t) => {
+test('a table is replaced by its content of the day, and the day is a parameter after the others', (t) => {
   t.is(
     asOfStatement('select v.load_no from data.vintages v where v.series_no = $1', '$2::date', 'UTC'),
     `with as_of_vintages as not materialized (select * from data.vintages where published_on <= $2::date)

@@ -13,7 +13,7 @@ exempt(); // the document describes /v1, not the messages of MCP
 const day = '2024-03-31';
 const monthly = { frequency: 'monthly', unit: 'Index', source: 'Office' };
 const calendar = 'release_id,title,source,release_at,time_zone,series_ids';
-/** What is published on a day. */
+/** The publications, by day. */
 const published: readonly { on: string; dataset?: string; lines: readonly string[] }[] = [
   { on: '2024-02-01', lines: ['series_id,date,value', 'GDP,2023-12,1', 'GDP,2024-01,2', 'CPI,2024-01,100'] },
   { on: '2024-02-05', dataset: 'calendar', lines: [calendar, 'r-1,Output,Office,2024-04-02 08:00,UTC,GDP'] },
@@ -36,7 +36,7 @@ const published: readonly { on: string; dataset?: string; lines: readonly string
   { on: '2024-04-04', dataset: 'calendar', lines: [calendar, 'r-1,Output,Office,2024-05-02 08:00,UTC,GDP'] },
 ];
 
-/** An installation with what was published until a day, which is its present one. */
+/** An installation whose clock is at a day, with everything published until then. */
 async function startUntil(last: string) {
   const services = await startServices({ clock: fakeClock(`${last}T23:00:00Z`) });
   const { database } = services;
@@ -82,7 +82,7 @@ const calls: readonly { name: string; given: Record<string, unknown> }[] = [
   { name: 'changes', given: { since: '2024-01-01' } },
   { name: 'changes', given: { series: ['GDP'] } },
 ];
-/** Of a day after that of the key: refused by it, and not by a key without a day. */
+/** Calls for a day after the key's: refused for this key, accepted for a key without a day. */
 const later: typeof calls = [
   { name: 'latest', given: { ids: ['GDP'], as_of: '2024-04-15' } },
   { name: 'compare', given: { ids: ['GDP'], as_of_a: day, as_of_b: '2024-04-15' } },
@@ -191,7 +191,7 @@ test('refusals of a pinned key are those of an installation where nothing was pu
   );
 });
 
-test('what a pinned key may not read is refused alike, whether or not something was published since', async (t) => {
+test('a pinned key gets the same refusal whether or not something was published after its day', async (t) => {
   const found = await answers(whole, whole.pinned, ofPins);
   t.deepEqual(found, await answers(cut, cut.pinned, ofPins));
   t.deepEqual(

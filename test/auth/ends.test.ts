@@ -1,4 +1,4 @@
-// Each way of ending access to an account ends all access to it, and none to other accounts: sessions, keys, Google, the account.
+// Each way to end access to an account ends all access to it and does not affect other accounts: sessions, keys, Google, the account.
 import { createHash } from 'node:crypto';
 import test, { type ExecutionContext } from 'ava';
 import { QueryTypes } from 'sequelize';
@@ -134,7 +134,7 @@ test.serial('a reset for a proved e-mail address leaves keys and the Google link
   t.deepEqual((await accountOf(holder)).emailVerifiedAt, emailVerifiedAt, 'proved when it was');
 });
 
-test.serial('an account without a password has none to change', async (t) => {
+test.serial('an account without a password cannot change it', async (t) => {
   const holder = await newHolder({ hasPassword: false });
   const wish = { current: password, new: newPassword() };
   assertError(t, await ask(holder, 'POST', '/auth/change-password', wish), 409, 'conflict');
@@ -237,7 +237,7 @@ const ends: Record<
 };
 
 for (const [what, { act, left, opens, hasPassword = true, verified = true }] of Object.entries(ends)) {
-  test.serial(`${what} ends the sessions that it is to end, at once, and no others`, async (t) => {
+  test.serial(`${what} ends exactly the intended sessions, at once`, async (t) => {
     const [{ email, accountId }, other] = [await newHolder({ hasPassword, verified }), await newHolder()];
     const [own, beside] = [await newSession(accountId), await newSession(accountId)];
     const others = await newSession(other.accountId);
@@ -289,7 +289,7 @@ for (const [how, { param, hasPassword, act }] of Object.entries(weak)) {
   );
 }
 
-test.serial('a session of another account that comes along at sign-in goes on', async (t) => {
+test.serial('a session of another account that is sent with a sign-in stays open', async (t) => {
   const [holder, other] = [await newHolder(), await newHolder()];
   const others = await newSession(other.accountId);
   const along = { ...other, sessionId: others.sessionId };

@@ -202,7 +202,7 @@ test.serial('a link flow requested while its session ends does not begin', async
   t.is(codeOf(answer), 'unauthorized');
 });
 
-test.serial('a link that Google answers just as the password changes comes too late', async (t) => {
+test.serial('a link that Google answers just as the password changes is refused', async (t) => {
   const household = await newHousehold();
   const link = await beginLink(household.thief);
   const claims = person();
@@ -211,7 +211,7 @@ test.serial('a link that Google answers just as the password changes comes too l
   t.is(linked.result.get('google_error'), 'expired');
 });
 
-test.serial('a code that is exchanged just as the password changes comes too late', async (t) => {
+test.serial('a code that is exchanged just as the password changes is refused', async (t) => {
   const household = await newHousehold();
   const claims = person();
   await comeBackAs(claims, await beginLink(household.owner));

@@ -1,4 +1,4 @@
-// When a mailed link is valid: for its purpose only, until its expiry, once, and only while what it is bound to is unchanged.
+// When a mailed link is valid: for its purpose only, until its expiry, once, and only while the account state that it is bound to is unchanged.
 import test from 'ava';
 import { QueryTypes } from 'sequelize';
 import type { Purpose } from '../../accounts-api/mail/mail-tokens.sql.ts';
@@ -71,7 +71,7 @@ for (const [purpose, { make, target, lastsMs }] of Object.entries(links)) {
     const token = await make();
     const first = await redeem(target, token, proofFor(target));
     t.is(first.status, 200, JSON.stringify(first.body));
-    // Only its use ends it here, whatever else has changed with it.
+    // Here only its use ends it, even if other state has changed with it.
     await db.sequelize.query(
       `update accounts.accounts set credential_version = token.credential_version
        from accounts.mail_tokens as token where token.account_id = accounts.id and token.used_at is not null`,

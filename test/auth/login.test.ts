@@ -1,4 +1,4 @@
-// /auth/login: the same answer for every failure, bounded hashing, throttled attempts that lock nobody out.
+// /auth/login: the same answer for every failure, bounded hashing, and throttled attempts without lockout.
 import test from 'ava';
 import { createPasswords, defaultCost } from '../../accounts-api/auth/passwords.ts';
 import { parseSessionToken } from '../../kernel/credentials/session-token.ts';
@@ -33,7 +33,7 @@ const shapeOf = ({ status, headers, body }: Answer) => ({
   headers: [...headers].filter(([name]) => !['date', 'server-timing'].includes(name)),
 });
 
-test.serial('whoever wants to sign in learns which ways there are', async (t) => {
+test.serial('the available ways to sign in are listed', async (t) => {
   const passkeys = { origin: 'https://almanac.example' };
   const methods = { google: false, passkeys, mail: false, password_length_min: 8, billing: false };
   t.deepEqual(dataOf(t, await service.anonymously('/auth/methods')), methods);
@@ -202,7 +202,7 @@ test.serial(
   },
 );
 
-test.serial('what a field of a sign-in or of a mailed link must be is said', async (t) => {
+test.serial('an invalid field of a sign-in or mailed link is refused with its required format', async (t) => {
   const [email, password, token] = ['a@example.org', 'x', 'x'.repeat(43)];
   const linkRule = '"token" must be the token of a mailed link.';
   for (const [path, body, message] of [

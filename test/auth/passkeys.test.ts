@@ -324,7 +324,7 @@ test.serial('what is no answer of a browser is refused before anything is looked
   assertRefused(t, await finishSignIn(with_({ authenticatorData: 'AAAA' })), /authenticator data/i);
 });
 
-test.serial('an origin for which browsers offer no passkeys has none', async (t) => {
+test.serial('passkeys are off for an origin for which browsers offer none', async (t) => {
   const methods = async (of: typeof service) =>
     (dataOf(t, await of.anonymously('/auth/methods')) as { passkeys: unknown }).passkeys;
   t.deepEqual(await methods(service), { origin: 'https://almanac.example' });

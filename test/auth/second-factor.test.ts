@@ -258,7 +258,7 @@ test.serial('strangers who know the password and guess codes do not delay a know
   t.is((await secondStep(known.sign_in_token, app.nextCode())).status, 200);
 });
 
-test.serial('a new password by a mailed link leaves the second factor as it is', async (t) => {
+test.serial('a new password by a mailed link leaves the second factor unchanged', async (t) => {
   const { email, accountId, app } = await newEnrolled();
   const next = newPassword();
   const body = { token: await mailLink({ accountId }, 'reset_password'), password: next };
@@ -310,7 +310,7 @@ test.serial(
   },
 );
 
-test.serial('to set an app up ends all other sessions, and keeps the one that did', async (t) => {
+test.serial('setting up an app ends all sessions except the one that did it', async (t) => {
   const { accountId } = await newHolder();
   const [own, other] = [await newSession(accountId), await newSession(accountId)];
   await enrolHolder(service, { accountId, sessionId: own.sessionId }, { password });

@@ -67,7 +67,7 @@ test.serial(
   },
 );
 
-test.serial('a lookup does not wait for a change of its session that is under way', async (t) => {
+test.serial('a lookup does not wait for a concurrent change of its session', async (t) => {
   const { accountId } = await newHolder();
   const { name, sessionId } = await newSession(accountId);
   service.clock.advance(5 * minuteMs);
@@ -79,7 +79,7 @@ test.serial('a lookup does not wait for a change of its session that is under wa
   });
 });
 
-test.serial('the secret of a session that is wrong does not keep it alive', async (t) => {
+test.serial('a wrong session secret does not extend the session', async (t) => {
   const { accountId } = await newHolder();
   const { name, sessionId } = await newSession(accountId);
   service.clock.advance(dayMs - 1);
@@ -153,7 +153,7 @@ test.serial(
   },
 );
 
-test.serial('a session that has just been opened is never the one that is ended, by any clock', async (t) => {
+test.serial('a session that was just opened is never ended to make room, by any clock', async (t) => {
   const { accountId } = await newHolder();
   for (let n = 2; n <= 20; n += 1) await newSession(accountId);
   service.clock.advance(-minuteMs); // as an instance whose clock is behind

@@ -263,7 +263,7 @@ test.serial('the twenty-first session ends the one used least recently', async (
   );
 });
 
-test.serial('a body that is not JSON is refused, and says so, also where no body is wanted', async (t) => {
+test.serial('a body that is not JSON is refused as such, also where no body is expected', async (t) => {
   const { session } = await newPerson();
   for (const target of ['/auth/logout', '/auth/verify-email/resend', '/auth/google/link']) {
     const text = await ask('POST', target, { session, body: 'x', headers: { 'content-type': 'text/plain' } });

@@ -41,7 +41,7 @@ test.serial('an account is not closed, and can be later, while Stripe does not a
   t.is((await close(person)).status, 204);
 });
 
-test.serial('an account that was paid for is not closed, also before any event says so', async (t) => {
+test.serial('a paid account is not closed, even before any event reports the payment', async (t) => {
   const { person, id } = await buyer();
   paying.fake.completeCheckout(id);
   for (const isKnown of [false, true]) {

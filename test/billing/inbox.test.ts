@@ -1,4 +1,4 @@
-// The inbox of Stripe events: which events are accepted, that none is lost, and that order and repetition do not matter.
+// The inbox of Stripe events: which events are accepted, that no event is lost, and that order and repetition do not matter.
 import test from 'ava';
 import { billingFigures, describeBilling } from '../../accounts-api/billing/figures.ts';
 import { leaseDueCustomers } from '../../accounts-api/billing/customers.sql.ts';
@@ -63,7 +63,7 @@ test.serial(
   },
 );
 
-test.serial('an event is taken up to 1 MB, with a length or chunked, at the inbox alone', async (t) => {
+test.serial('only the inbox accepts bodies of up to 1 MB, with a length or chunked', async (t) => {
   const { accountId } = await subscriber();
   const event = created();
   const megabyte = 1024 * 1024;
@@ -242,7 +242,7 @@ test.serial('a fetch that took so long that another one began writes nothing', a
   t.is(await paying.entitlement(accountId), 'pro active');
 });
 
-test.serial('what is asked for while a fetch is under way is fetched at once after it', async (t) => {
+test.serial('a fetch requested while another is running starts right after it', async (t) => {
   const { accountId, id } = await subscriber();
   await paying.fake.deliverHeld();
   const slow = paying.fake.hold({ path: '/v1/checkout/sessions' }); // it has the subscription already

@@ -1,4 +1,4 @@
-// Shared by the tests of billing: all services beside the fake of Stripe, on one clock. No worker runs: tests say when events are
+// Shared by the tests of billing: all services with a fake of Stripe, on one clock. No worker runs: tests decide when events are
 // delivered and when customers are fetched.
 import { QueryTypes } from 'sequelize';
 import { createBilling } from '../../accounts-api/billing/connection.ts';

@@ -193,7 +193,7 @@ test.serial('a status that nobody knows is refused, and the operator sees it', a
   await assertEntitlement(t, who, 'pro inactive', 402);
 });
 
-test.serial('what is not understood is logged once, however often it is fetched', async (t) => {
+test.serial('an object that cannot be interpreted is logged once, however often it is fetched', async (t) => {
   const who = await subscriber();
   const errors: object[] = [];
   const log = { ...paying.deps.log, error: (entry: object) => void errors.push(entry) };
@@ -227,7 +227,7 @@ test.serial('a change of plan at Stripe, up or down, applies to the next call', 
   t.is((await asksVintage()).status, 403);
 });
 
-test.serial('whoever pays a price that was moved to another one since keeps the plan', async (t) => {
+test.serial('a customer who pays an older price of the plan still has the plan', async (t) => {
   const who = await subscriber();
   const price = await paying.stripe.prices.retrieve(paying.price('pro'));
   paying.fake.override(price.id, { lookup_key: null });

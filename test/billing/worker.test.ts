@@ -84,7 +84,7 @@ test.serial('a plan change from Stripe makes gateways look up the keys of that a
   t.deepEqual([...new Set(changed)], accounts);
 });
 
-test.serial('a customer whom Stripe answers slowly holds up no other, however many are due', async (t) => {
+test.serial('a customer with slow answers from Stripe delays no other, however many are due', async (t) => {
   const first = await subscriber();
   const slow = paying.fake.hold({ path: `/v1/customers/${first.customer}` });
   t.teardown(() => slow.release());
@@ -102,7 +102,7 @@ test.serial('a customer whom Stripe answers slowly holds up no other, however ma
   await until('and then its own', async () => (await paying.entitlement(first.accountId)) === 'pro active');
 });
 
-test.serial('the figures count what waits, is parked, fails and is not understood', async (t) => {
+test.serial('the metrics count customers that are waiting, parked, failing and not understood', async (t) => {
   const figures = () => billingFigures(paying.deps);
   const none = {
     waiting: 0,
@@ -145,7 +145,7 @@ test.serial('the figures count what waits, is parked, fails and is not understoo
   t.like(await figures(), { failing: 1 });
 });
 
-test.serial('almanac check says what the operator has to look at', async (t) => {
+test.serial('almanac check reports what needs the operator’s attention', async (t) => {
   t.regex(await describeBilling(paying.deps), /^0 events wait; the last came never$/);
   const { id } = await subscriber();
   await paying.fake.deliverHeld();

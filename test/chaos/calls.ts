@@ -4,7 +4,7 @@ import { Pool } from 'undici';
 import { errorTable } from '../../kernel/errors.ts';
 import type { Service } from './units.ts';
 
-/** One request that clients make, and what is right to be answered. */
+/** One request that clients make, and its right answer. */
 export interface Question {
   path: string;
   method?: 'GET' | 'HEAD' | 'DELETE' | 'POST';
@@ -13,11 +13,11 @@ export interface Question {
   headers?: Record<string, string>;
   /** Of the answers that are the service's own. */
   status: number;
-  /** What the body must be; undefined: an envelope that reports an error, or nothing where there is nothing to say. */
+  /** The expected body; undefined: an envelope with an error, or no body if the status has none. */
   body?: Buffer;
-  /** Instead of the body: says what is wrong with a whole answer below 400, or null. */
+  /** Instead of `body`: returns the fault of a whole answer below 400, or null. */
   judge?: (answer: Answer) => string | null;
-  /** What it counts as where it is answered 2xx or 304. */
+  /** The number of calls that it counts as if answered 2xx or 304. */
   calls: number;
   /** Whether such an answer reports a failure, and counts as nothing. */
   isFailure?: (body: Buffer) => boolean;
@@ -34,7 +34,7 @@ export interface Answer {
   isHit: boolean;
 }
 
-/** What became of one request. Times are `performance.now()`. */
+/** The outcome of one request. Times are `performance.now()`. */
 export interface Seen {
   accountId: string;
   path: string;
@@ -43,7 +43,7 @@ export interface Seen {
   endedAtMs: number;
   /** Null: no whole answer came. */
   status: number | null;
-  /** What it counts as, if it counts. */
+  /** The number of calls that it counts as, if it counts. */
   calls: number;
   /** It was answered from the memory of the gateway. */
   isHit: boolean;
@@ -52,9 +52,9 @@ export interface Seen {
 export interface Clients {
   /** All that was seen. */
   readonly seen: readonly Seen[];
-  /** What must not be. */
+  /** Wrong answers, as sentences. */
   readonly faults: readonly string[];
-  /** Requests that no gateway took, for it was not there. */
+  /** Requests that reached no gateway, because it was not running. */
   readonly unreached: number;
   /** Asks a gateway. @param allowed statuses that are right besides the question's own and those of a service in trouble. */
   ask(gateway: Service, who: Caller, question: Question, allowed?: readonly number[]): Promise<Seen | null>;
@@ -67,7 +67,7 @@ export interface Caller {
   key: string;
 }
 
-// A client waits longer than anything is stalled here: who waits so long waits for ever.
+// Longer than any stall here: a call that is not answered within this time would never be.
 const patienceMs = 40_000;
 /** The codes of a connection that ended before its answer did; the last two where the answer was to be its last. */
 const cleanCut =
@@ -150,7 +150,7 @@ export function createClients(gateways: readonly Service[]): Clients {
   };
 }
 
-/** @returns what is wrong with a whole answer, or null. */
+/** @returns the fault of a whole answer, or null. */
 function faultOf(question: Question, allowed: readonly number[], answer: Answer): string | null {
   const { status, body } = answer;
   if (![question.status, ...inTrouble, ...allowed].includes(status)) {

@@ -24,7 +24,7 @@ import { makeService, type Service, type ServiceName, type Unit } from './units.
 export interface Scene {
   cluster: Cluster;
   databaseUrl: string;
-  /** Asks what is right to be answered, before anybody else calls. */
+  /** Fetches the right answers before anybody else calls. */
   scout: Caller;
   readers: Caller[];
   /** They read the series that is loaded again and again. */
@@ -77,7 +77,7 @@ export interface SceneOptions {
   over: AbortSignal;
 }
 
-/** Ends units, the last first, whatever state they are in. */
+/** Ends units in any state, the last first. */
 export async function endAll(units: readonly Unit[]): Promise<void> {
   for (const unit of units.toReversed()) {
     unit.goOn();
@@ -114,7 +114,7 @@ export async function setUp(options: SceneOptions, units: Unit[]): Promise<Scene
     PUBLIC_CALLS_SECOND: '100000', // all clients have one IP address,
     MANAGEMENT_CALLS_SECOND: '100000', // all clients have one IP address, and revoked keys are among their calls
     DATA_DIR: path.join(directory, 'data'),
-    QUOTA_OUTAGE: 'closed', // the others serve beyond the limit while nobody can be asked, as they are set to
+    QUOTA_OUTAGE: 'closed', // other values serve beyond the limit while accounts-api is away
     DRAIN_DELAY_MS: String(options.drainDelayMs),
     WEBHOOK_ALLOW_HTTP: 'true', // the customer's endpoint is in the run itself
     WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8',
@@ -130,7 +130,7 @@ export async function setUp(options: SceneOptions, units: Unit[]): Promise<Scene
     Promise.all(
       Array.from({ length: count }, async (_, i) => {
         const own = new Ways(options.hasLinks === true);
-        // The servers of a set say themselves where they are reached.
+        // The servers of a set announce their own addresses.
         const toRedis =
           options.redis === 'one' ? (url: string) => own.to(url) : (url: string) => Promise.resolve(url);
         const asks = { ...(redis && { REDIS_URL: await toRedis(redis.url) }), ...(await more(own)) };
@@ -157,7 +157,7 @@ export async function setUp(options: SceneOptions, units: Unit[]): Promise<Scene
   return { cluster, databaseUrl: postgres.url, plansFile, clockAheadMs, ...people };
 }
 
-/** The replica alone is never read: what it lacks when the primary is killed is judged as well. */
+/** The replica is never read alone, so answers are judged even if it lags when the primary is killed. */
 async function dataDatabases(
   own: Ways,
   postgres: PostgresUnit,
@@ -168,7 +168,7 @@ async function dataDatabases(
   return { DATABASE_URL: await urlOf(postgres), ...read };
 }
 
-/** A short series, one whose answer takes many writes, and one that will be loaded again and again, long enough to be compressed. */
+/** A short series, one whose answer needs many writes, and one that is loaded again and again, long enough to be compressed. */
 async function loadSeries(databaseUrl: string): Promise<void> {
   const day = (i: number) => new Date(Date.UTC(1960, 0, 1 + i)).toISOString().slice(0, 10);
   const rows = (id: string, count: number) =>

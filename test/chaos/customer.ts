@@ -10,7 +10,7 @@ import type { Caller } from './calls.ts';
 import type { Service } from './units.ts';
 
 export interface Customer {
-  /** After the last load: waits until the endpoint was notified of all of them. @returns what is wrong, in words. */
+  /** After the last load: waits until the endpoint was notified of all of them. @returns the faults, as sentences. */
   stop(): Promise<string[]>;
   /** For the summary of the run. */
   readonly summary: string;
@@ -43,7 +43,7 @@ export async function startCustomer(options: CustomerOptions): Promise<Customer>
   let loads: number[] = [];
 
   async function resendWaiting(): Promise<void> {
-    // What failed twice, as its worker was killed in both attempts, waits for five minutes.
+    // A delivery that failed twice, as its worker was killed in both attempts, waits for five minutes.
     const { data } = listed.parse(
       await manage(options, 'GET', `/v1/webhooks/${id}/deliveries?status=pending&limit=100`),
     );

@@ -9,7 +9,7 @@ import type { Service, Unit } from './units.ts';
 export interface Cluster {
   gateways: Service[];
   dataApis: Service[];
-  /** From each service to what it asks. */
+  /** From each service to the services that it calls. */
   ways: ReadonlyMap<Unit, Ways>;
   accountsApis: Service[];
   workers: Service[];
@@ -24,13 +24,13 @@ export type What =
   | ('killed' | 'stopped' | 'stalled')
   // Of Redis.
   | ('emptied' | 'scripts forgotten' | 'read-only')
-  // Of Redis with a replica: its master is killed, and comes back when the replica has taken its place.
+  // Of Redis with a replica: its master is killed, and restarts when the replica has replaced it.
   | 'failed over'
-  // Of a service: none of its connections passes a byte any more, and neither end hears that the other has closed. New ones are well.
+  // Of a service: its connections pass no bytes any longer, and neither end learns that the other has closed. New ones work.
   | 'connections lost'
-  // Of a gateway: its connections to every data-api break, or it hears of nothing any more. It reaches accounts-api.
+  // Of a gateway: its connections to every data-api break, or deliver nothing to it any longer. It reaches accounts-api.
   | ('cut off' | 'deafened')
-  // Of a gateway: it hears of another data-api meanwhile. What this one had read by then arrives at the end.
+  // Of a gateway: it is notified by another data-api meanwhile. Answers that this one had read by then arrive at the end.
   | 'deafened to one'
   // Of a gateway or a data-api.
   | 'clock moved';
@@ -50,15 +50,15 @@ export interface Trouble {
   what: What;
   /** Just before it was done. */
   fromMs: number;
-  /** When it was done: what was killed was gone. */
+  /** When the fault was complete: a killed unit had ended. */
   doneMs: number;
-  /** When it was mended: what was ended served again. */
+  /** When the fault was over: an ended unit served again. */
   mendedMs: number;
 }
 
 // More, and clients would see nothing but trouble.
 const atOnceMax = 2;
-// A fault that would come so late is left out: a slow machine cannot carry out all that are drawn, and would fall ever further behind.
+// A fault that would be this late is skipped: a slow machine cannot carry out all drawn faults, and would fall further and further behind.
 const lateMaxMs = 5_000;
 const longestMs = 1_800;
 const longestStallMs = 3_000; // of a service
@@ -68,7 +68,7 @@ const shortestMs = 100;
  * so neither is moved by half of that. Accounts-api, which fills months up to a minute early, and the workers keep the machine's time.
  */
 const clockMaxMs = 12_000;
-const restartMs = 1_500; // about what a service takes to serve again
+const restartMs = 1_500; // about the time until a service serves again
 const quietAtEndMs = 1_000;
 // A stall of PostgreSQL that outlasts the deadlines of those who wait for it.
 const longStallMs = 6_000;
@@ -128,7 +128,7 @@ export function drawFaults(random: Random, cluster: Cluster, drawing: Drawing): 
   return faults;
 }
 
-/** Carries the faults out, each at its time or a little later; resolves when all is mended. @returns what came about. */
+/** Carries the faults out, each at its time or a little later; resolves when all are over. @returns the faults that happened. */
 export async function carryOut(
   faults: readonly Fault[],
   cluster: Cluster,

@@ -14,13 +14,13 @@ export interface FreshOptions extends LoadOptions {
 }
 
 export interface Fresh extends Load {
-  /** Calls every gateway, as somebody does who waited for a load. */
+  /** Calls every gateway, like a client that waited for a load. */
   callAtOnce(): void;
   /** Calls somewhere, as the webhook endpoint that was notified of a load. */
   callAsNotified(load: number): void;
   /** Resolves when all calls of the endpoint that was notified are answered. */
   allAnswered(): Promise<void>;
-  /** What the calls of the endpoint got that was notified of loads, and whether enough was judged. To be asked when all has stopped. */
+  /** The faults in answers to the notified endpoint, and whether enough was judged. Call this when everything has stopped. */
   faults(): string[];
   summary(): string[];
 }
@@ -48,7 +48,7 @@ const doors: readonly Door[] = [
   { name: 'preview', path: `/v1/catalog/${tick.id}/preview`, isPublic: true, calls: 0 },
   { name: 'previews', path: `/v1/previews?ids=${tick.id}`, isPublic: true, calls: 0 },
 ];
-/** Each answer says its value by itself. */
+/** Each answer contains its value. */
 const withBody = doors.filter(({ method, knowsEtag }) => method !== 'HEAD' && knowsEtag !== true);
 const visitor: Caller = { accountId: 'nobody', key: '' };
 const readersCount = 8;
@@ -56,7 +56,7 @@ const readersCount = 8;
 const callsAtOnce = 4;
 /** A stale answer would be found above all in calls that begin so soon after a report. */
 const soonMs = 500;
-/** Of the answers of a door, and the least that are judged: a run that has fewer proves nothing. */
+/** The least share of hits for each request, and the least judged answers: a run with fewer proves nothing. */
 const hitsMin = 1 / 10;
 const judgedMinPerSecond = 1;
 
@@ -157,7 +157,7 @@ export function readFresh(options: FreshOptions): Fresh {
   };
 }
 
-/** Of which value the answers with an ETag are. */
+/** The value for each ETag. */
 function createEtags() {
   const values = new Map<string, number>();
   const waiting = new Map<string, ((value: number) => void)[]>();
@@ -166,7 +166,7 @@ function createEtags() {
     /** @param back 0: the newest of the series. */
     some: (back: number): string | undefined => ofSeries.at(-1 - back),
     /**
-     * @returns what is wrong, in words; or null: an answer without a body has an ETag that no body came with yet.
+     * @returns the value or a fault; null: an answer without a body has an ETag that no answer with a body had yet.
      * @param onKnown called with the value when one does.
      */
     valueOf(path: string, { status, headers, body }: Answer, onKnown: (value: number) => void) {

@@ -9,18 +9,18 @@ export interface Account {
   served: number;
   /** Of those, the ones that a gateway answered in the moment it was killed, and may not have noted. */
   unnoted: number;
-  /** Calls whose answer was cut off by a kill of their gateway. */
+  /** Calls whose answers were cut off when their gateway was killed. */
   cutOff: number;
-  /** What the ledger bills. */
+  /** The calls in the ledger. */
   billed: number;
-  /** What is used of the month. */
+  /** The used calls of the month. */
   charged: number;
 }
 
-// A gateway notes what it has answered before its event loop goes on; a crowded machine may stop it between the two.
+// A gateway records an answer before its event loop continues; a busy machine may pause it between the two.
 const noteWithinMs = 50;
 
-/** When a kill of a gateway may have taken an answer along: from the last turn that was surely noted until it was gone. */
+/** When a kill of a gateway may have lost a record: from the last turn that was surely recorded until the process had ended. */
 export interface LostSpan {
   gateway: string;
   fromMs: number;
@@ -39,7 +39,7 @@ export function lostSpans(troubles: readonly Trouble[]): LostSpan[] {
     }));
 }
 
-/** What the ledger may say of a call. `unnoted`: it was served, in the moment that its gateway was killed; `cut off` by that. */
+/** How the ledger may count a call. `unnoted`: it was served at the moment its gateway was killed; `cut off`: the kill cut its answer off. */
 export type Fate = 'served' | 'unnoted' | 'cut off' | 'not served';
 
 export function fateOf({ gateway, status, beganAtMs, endedAtMs }: Seen, spans: readonly LostSpan[]): Fate {
@@ -88,7 +88,7 @@ export async function balance(
   return [...accounts.values()];
 }
 
-/** What was served of an account by group of endpoints, and the answers nearest before each kill: to find a call that the ledger lacks. */
+/** The served calls of an account by group of endpoints, and the last answers before each kill: to find a call that the ledger lacks. */
 export async function traceOf(
   databaseUrl: string,
   accountId: string,
@@ -131,7 +131,7 @@ export async function traceOf(
   ];
 }
 
-/** @returns what is wrong with an account, in words. */
+/** @returns the faults of an account, as sentences. */
 export function faultsOf({ accountId, served, unnoted, cutOff, billed, charged }: Account): string[] {
   const faults = [];
   const figures = `${served} served (${unnoted} of them perhaps lost with a kill), ${cutOff} cut off by a kill, ${billed} billed, ${charged} charged`;

@@ -1,4 +1,4 @@
-// The TCP connections from one service to what it asks, which the chaos run can break or make silent while both ends are well and reach all
+// The TCP connections from one service to those that it calls. The chaos run can break or silence them while both ends work and reach all
 // others. Hides that bytes are passed on with backpressure, and an end only after them: nothing but a fault may fail a call.
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 
@@ -6,14 +6,14 @@ export interface Link {
   readonly url: string;
   /** Breaks every connection, and each that is opened from now on. */
   cut(): void;
-  /** What the service sends is kept back: it does what it is asked, and nobody hears of it. */
+  /** Data that the service sends is held back: it does its work, but its answers do not arrive. */
   deafen(): void;
   /**
-   * Every connection is half-open for good, as after the fall of a machine or of a firewall: neither end hears of the other any more, not even
-   * that it closes. Connections that are opened later are well.
+   * Every connection stays half-open, as after a crash of a machine or a firewall: neither end receives anything from the other, not even
+   * its close. Connections that are opened later work.
    */
   loseAll(): void;
-  /** All is well again; what was kept back arrives. What was lost stays lost. */
+  /** Everything works again, and held data arrives. Lost data stays lost. */
   mend(): void;
 }
 
@@ -67,7 +67,7 @@ export async function startLink(url: string): Promise<Link> {
     pairs.add(pair);
     client.pipe(service);
     if (!isDeaf) service.pipe(client);
-    // After an end that was passed on, the other side closes by itself; without one the connection was broken.
+    // After a forwarded end, the other side closes too; without one, the connection was broken.
     client.once('close', () => !pairs.has(pair) || client.readableEnded || service.destroy());
     service.once('close', () => {
       if (pairs.delete(pair) && !service.readableEnded) client.destroy();

@@ -17,7 +17,7 @@ export interface LoadOptions {
 
 const refusedPauseMs = 50;
 
-/** Calls as long as `goesOn` holds, one after the other, each time another gateway. */
+/** Calls while `goesOn` is true, one call after another, each to the next gateway. */
 export async function callOnAndOn(
   { clients, gateways }: LoadOptions,
   random: Random,
@@ -99,7 +99,7 @@ export interface Revocations extends Load {
 }
 
 /**
- * Revokes key after key, each in use by then, and goes on calling with all that were revoked.
+ * Revokes key after key, each already in use, and continues to call with all revoked keys.
  * @param atOnce how many are being revoked at any time.
  */
 export function revoke(
@@ -157,7 +157,7 @@ export function revoke(
     await Promise.all(use);
   }
 
-  /** Long after, too: what was refused once stays refused. */
+  /** Even long after: a key that was refused once stays refused. */
   async function tryAgain(): Promise<void> {
     const again = random.fork();
     while (!until.stopped) {

@@ -1,7 +1,7 @@
-// Preloaded into the gateways and data-apis of the chaos run: their `Date` is the machine's, moved by what the file TEST_CLOCK says in
-// the moment of each read, as a clock that is set steps between two reads. The file holds one or two numbers: by how many ms the clock is
-// ahead; and the time at which it is stopped instead, in ms since 1970, for tests with a clock of their own.
-// It moves whatever the project reads of a clock: identity tokens, releases, the validity of answers, quota months, log lines. It does
+// Preloaded into the gateways and data-apis of the chaos run: their `Date` is the machine's, moved by the number in the file TEST_CLOCK at
+// the moment of each read, like a clock that is stepped between two reads. The file has one or two numbers: by how many ms the clock is
+// ahead; and the time at which it is stopped instead, in ms since 1970, for tests with their own clock.
+// It moves every time that the project reads: identity tokens, releases, the validity of answers, quota months, log lines. It does
 // not move performance.now() and timers, which a set clock does not move either; nor PostgreSQL, Redis, accounts-api and the workers,
 // nor the `date` header, which Node reads inside.
 import { openSync, readSync } from 'node:fs';

@@ -10,7 +10,7 @@ export interface Done {
   value: number;
   /** `performance.now()`. */
   atMs: number;
-  /** Its number in the database, or that of a later one. Undefined: the database did not say. */
+  /** Its number in the database, or that of a later one. Undefined: unknown, as the database did not answer. */
   load: number | undefined;
 }
 
@@ -70,7 +70,7 @@ export function startPublisher(database: Database, onDone: () => void): Publishe
   };
 }
 
-/** Nobody else loads, so it is the one that was just done. */
+/** Nobody else loads, so the newest load is the one that just ended. */
 async function newestLoad(database: Database): Promise<number | undefined> {
   const rows = await database
     .query<{ load_no: string }>('select max(load_no)::text as load_no from data.loads', [])

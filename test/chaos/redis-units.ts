@@ -8,7 +8,7 @@ import { stubbornly, type Unit } from './units.ts';
 export type RedisKind = 'none' | 'one' | 'cluster' | 'sentinel';
 
 export interface RedisUnit extends Unit {
-  /** As REDIS_URL takes it. */
+  /** A value for REDIS_URL. */
   readonly url: string;
   readonly redis: Pick<PrivateRedis, 'command'>;
   /** Kills the master, and resolves when a replica is the master. Undefined: there is no replica. */
@@ -30,7 +30,7 @@ export async function startRedisOf(
 
 interface Started {
   unit: RedisUnit;
-  /** Ends what the unit leaves. */
+  /** Ends processes that the unit leaves behind. */
   rest: Unit;
 }
 
@@ -48,7 +48,7 @@ interface RedisSet {
   servers: readonly PrivateRedis[];
   /** The port of the master that the others, or the sentinels, agree on. */
   masterPort(): Promise<number>;
-  /** Whether all others get what the master has. */
+  /** Whether all others receive the master's data. */
   isWhole(): Promise<boolean>;
   command(words: readonly string[], master: PrivateRedis): Promise<unknown>;
   stop(): Promise<void>;

@@ -1,4 +1,4 @@
-// What is left of months after the faults: a gateway is killed with calls under way, and in the end every limit is served to its last call.
+// The remaining calls of months after the faults: a gateway is killed with calls in flight, and in the end every limit is served to its last call.
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import type { Caller, Clients, Question } from './calls.ts';
@@ -14,13 +14,13 @@ export interface RestOptions {
 
 const servedBefore = 20;
 const underWay = 50;
-/** What a gateway held when it was killed is spendable within this time. */
+/** The block of a killed gateway is usable again within this time. */
 const comesBackWithinMs = 120_000;
 const betweenRoundsMs = 2_000;
 
 /**
- * Has a gateway serve some calls of an account, and kills it while others wait for their answers, which must be none that it has in
- * memory. It runs again afterwards.
+ * Lets a gateway serve some calls of an account, and kills it while others wait for their answers. These answers must not be in the gateway's
+ * cache. The gateway is restarted afterwards.
  */
 export async function killWithCallsUnderWay(options: RestOptions, who: Caller): Promise<void> {
   const { cluster, clients, databaseUrl, question } = options;
@@ -51,7 +51,7 @@ export async function killWithCallsUnderWay(options: RestOptions, who: Caller): 
 }
 
 /**
- * Calls for each account until its limit is served; after a fault that takes up to two minutes. @param sinceMs calls that were begun before
+ * Calls for each account until its limit is served; after a fault this can take up to two minutes. @param sinceMs calls that began earlier
  * do not count. @returns how long it took, in ms, and the accounts that were refused until then.
  */
 export async function spendTheRest(

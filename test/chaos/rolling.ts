@@ -1,4 +1,4 @@
-// What nobody may notice, after the faults: each tier replaced instance by instance, and all of accounts-api killed while gateways have leases.
+// After the faults, events that no client may notice: rolling restarts of each tier, and all of accounts-api killed while gateways have leases.
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { utcMonth } from '../../kernel/clock.ts';
@@ -72,7 +72,7 @@ async function isReady({ url }: Service): Promise<boolean> {
 }
 
 /**
- * The calls of the account that the gateway with the fewest of them holds; 0 unless exactly as many as run have a lease and have seen the
+ * The smallest block of the account at any gateway; 0 unless exactly as many gateways as are running have a lease and have seen the
  * last change. A few calls may be drawn already: PostgreSQL knows it at the next report.
  */
 async function leastHeld({ databaseUrl, cluster, who }: RollingOptions): Promise<number> {

@@ -194,7 +194,7 @@ async function checkAccounts(
     for (const line of await traceOf(databaseUrl, account.accountId, clients.seen, troubles)) say(line);
   const driven = accounts.filter(({ accountId }) => small.has(accountId));
   for (const { accountId, served, unnoted, cutOff } of driven) {
-    // What a gateway had answered in the moment of its kill comes back, as nobody knows of it; what was cut off may count.
+    // Calls that a gateway answered at the moment it was killed are returned, because they were not recorded; calls that were cut off may count.
     if (served - unnoted > smallLimit) wrong.push(`${accountId} was served ${served} of ${smallLimit}`);
     if (refused.has(accountId) && served + cutOff < smallLimit) {
       wrong.push(`${accountId} was refused, though only ${served} of ${smallLimit} were served`);

@@ -10,9 +10,9 @@ export interface Unit {
   readonly name: string;
   /** SIGKILL; resolves when it is gone. */
   kill(): Promise<void>;
-  /** SIGTERM; resolves when it has ended by itself. @throws Error where it ends with anything but 0. */
+  /** SIGTERM; resolves when it has ended. @throws Error if it exits with anything but 0. */
   stop(): Promise<void>;
-  /** Stops it where it is, as a machine does that swaps. */
+  /** Pauses it, like a machine that swaps. */
   stall(): void;
   goOn(): void;
   /** Starts it at its port, and tries again where that fails. */
@@ -25,7 +25,7 @@ export interface Service extends Unit {
   readonly url: string;
   /** Of its process; undefined: none was started yet. */
   readonly pid: number | undefined;
-  /** From now on its clock is so far ahead of that of the cluster; a restart keeps it. */
+  /** Sets how far its clock is ahead of the cluster's, also after restarts. */
   moveClock(aheadMs: number): void;
 }
 
@@ -50,7 +50,7 @@ export async function stubbornly(what: string, over: AbortSignal, start: () => P
 export interface ServicePlace {
   /** For the files that it shares with the run. */
   directory: string;
-  /** Where its output is kept; null: nowhere. */
+  /** Where its output is stored; null: nowhere. */
   logDirectory: string | null;
   /** Nothing is started any more. */
   over: AbortSignal;

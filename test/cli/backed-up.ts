@@ -1,4 +1,4 @@
-// A database with the demo data and its backup, for tests; and what a database contains.
+// A database with the demo data and its backup, for tests; and the content of a database.
 import { createHash } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -50,7 +50,7 @@ export async function onDatabase<T>(url: string, work: (query: Query) => Promise
   }
 }
 
-/** The content of every table, what keeps it right, and the sequences. */
+/** The content of every table, its constraints and triggers, and the sequences. */
 export function stateOf(url: string): Promise<Record<string, unknown>> {
   return onDatabase(url, async (query) => {
     const state: Record<string, unknown> = {};
@@ -88,7 +88,7 @@ export async function emptyDatabase(t: ExecutionContext) {
   };
 }
 
-/** Without what a restore changes on purpose: the numbers that nobody may have seen before. */
+/** Without the parts that a restore changes on purpose: numbers that must be new to every client. */
 export function withoutNumbers(state: Record<string, unknown>): Record<string, unknown> {
   const sequences = (state['sequences'] as { sequencename: string }[]).filter(
     ({ sequencename }) => sequencename !== 'loads_load_no_seq',
@@ -96,7 +96,7 @@ export function withoutNumbers(state: Record<string, unknown>): Record<string, u
   return { ...state, 'data.loads': null, 'accounts.change_counter': null, sequences };
 }
 
-/** The numbers by which gateways and clients know what they have seen. */
+/** The numbers by which gateways and clients track changes. */
 export async function numbersOf(url: string): Promise<{ load: number; change: number; nextLoad: number }> {
   const [row] = await onDatabase(url, (query) =>
     query(

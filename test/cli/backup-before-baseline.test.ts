@@ -26,7 +26,7 @@ const ofBeforeBaseline = (of: string) => withMigrations(`${first},${last}`, of);
 
 const linesTables = ['data.confirmations', 'data.observations', 'data.statements', 'data.series_dims'];
 
-/** Gives the tables the columns by which the last version before the baseline named a line: the series, and a number within it. */
+/** Adds the columns by which the last version before the baseline identified a line: the series, and a number within it. */
 async function nameLinesAsBefore(query: Query): Promise<void> {
   await query(`create temp table lines as
     select line_no, series_no, row_number() over (partition by series_no order by line_no) - 1 as dims_no from data.series_dims`);
@@ -91,7 +91,7 @@ test.serial(
   },
 );
 
-test.serial('a row of a backup of before the baseline that names no line is refused', async (t) => {
+test.serial('a backup from before the baseline is refused if a row refers to no line', async (t) => {
   const changedBefore = await emptyDatabase(t);
   t.is((await changedBefore.almanac(['restore', file])).code, 0);
   await onDatabase(changedBefore.url, async (query) => {

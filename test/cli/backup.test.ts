@@ -1,4 +1,4 @@
-// almanac backup and almanac restore: what is restored is what was backed up, whole or not at all.
+// almanac backup and almanac restore: a restore brings back exactly what was backed up, or changes nothing.
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
@@ -59,7 +59,7 @@ test.serial(
   },
 );
 
-test.serial('the file appears whole, for its owner alone, and says what it is', async (t) => {
+test.serial('the file appears only once complete, for its owner alone, and states what it is', async (t) => {
   t.is(statSync(file).mode & 0o777, 0o600);
   const lines = gunzipSync(readFileSync(file)).toString().split('\n');
   t.like(JSON.parse(lines[0] ?? ''), { format: 'almanac-backup', format_version: 1 });
@@ -99,7 +99,7 @@ test.serial('a database that is not empty is refused, and replaced whole with --
   t.deepEqual(withoutNumbers(await target.state()), withoutNumbers(stateBefore));
 });
 
-test.serial('no number of before is given again: of loads, and of cached credentials', async (t) => {
+test.serial('numbers of loads and of cached credentials are never reused after a restore', async (t) => {
   const target = await emptyDatabase(t);
   await onDatabase(target.url, async (query) => {
     await query(`select setval('data.loads_load_no_seq', 1000000)`);
@@ -226,9 +226,9 @@ for (const [what, broken, message] of [
     t.deepEqual(await target.state(), before);
   });
 
-test.serial('a row that refers to none is refused', async (t) => {
+test.serial('a row that refers to a missing row is refused', async (t) => {
   const target = await emptyDatabase(t);
-  // Rows and sums that agree with each other, as somebody would write who makes a backup by hand.
+  // Rows and sums that match each other, as in a backup made by hand.
   const orphan = changed((text) => {
     const table = /\n\{"table":"accounts\.accounts","rows":1,"sha256":"\w+"\}/;
     const empty = createHash('sha256').digest('hex');
@@ -258,7 +258,7 @@ test.serial('a database that is in use is refused', async (t) => {
   t.regex(stderr, /in use \(almanac data-api, almanac_accounts_api\)\. Stop all services/);
 });
 
-test.serial('a backup is of one moment, and what happens meanwhile is not in it', async (t) => {
+test.serial('a backup shows one moment and contains no later changes', async (t) => {
   const target = await emptyDatabase(t);
   const other = path.join(folder, 'meanwhile.gz');
   const [made] = await Promise.all([
@@ -288,7 +288,7 @@ test.serial('a backup is of one moment, and what happens meanwhile is not in it'
   t.is(row?.['points'], row?.['counted']);
 });
 
-test.serial('a backup goes through a pipe, from one database into another', async (t) => {
+test.serial('a backup can be piped from one database into another', async (t) => {
   const target = await emptyDatabase(t);
   const program = path.join(projectRoot, 'almanac.js');
   const { stdout, stderr } = await promisify(execFile)(
@@ -337,7 +337,7 @@ test.serial('a backup whose reader disconnects, or whose disk is full, fails wit
   t.deepEqual(await database.query('select 1 as one'), [{ one: 1 }], 'the connections serve on');
 });
 
-test.serial('backup and restore take one file, and nothing else', async (t) => {
+test.serial('backup and restore accept one file and no other argument', async (t) => {
   for (const name of ['backup', 'restore'])
     for (const words of [[name], [name, 'a', 'b']]) {
       const { code, stderr } = await almanac(words);

@@ -1,4 +1,4 @@
-// What `almanac check` says of clocks, the replica, metrics, traces and the memory of Redis, where each is and is not as it should be.
+// What `almanac check` reports about clocks, the replica, metrics, traces and the memory of Redis, each in a good and a bad state.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import test, { type ExecutionContext } from 'ava';
@@ -14,7 +14,7 @@ const database = await createTestDatabase();
 test.after.always(() => database.drop());
 const almanac = commandLine(settingsOf(database.url));
 
-/** What is found of one subject. */
+/** The findings about one subject. */
 async function findingOf(
   what: string,
   env: Record<string, string>,
@@ -44,7 +44,7 @@ test('the clock of the database on this machine is right', async (t) => {
   t.regex(detail, /^that of the database is \d\.\d s (?:behind|ahead of) that of this machine$/);
 });
 
-test('a replica that is far behind is a fault, and a primary is named as what it is', async (t) => {
+test('a replica that is far behind is a fault, and a primary in its place is reported as a primary', async (t) => {
   t.deepEqual(await findingOf('replica', { DATABASE_READ_URL: database.url }), {
     state: 'ok',
     detail: 'DATABASE_READ_URL is a primary, not a replica',
@@ -71,7 +71,7 @@ test('the port of metrics is free, serves them, or belongs to another program', 
   t.regex(other.detail, /another program answers/);
 });
 
-test('traces are taken at an address that takes them', async (t) => {
+test('the address for traces passes if it accepts traces', async (t) => {
   const at = async (status: number) =>
     findingOf('traces', {
       OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${await startAnswering(t, status)}`,

@@ -1,4 +1,4 @@
-// A command as a process of its own.
+// A command as a separate process.
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -39,7 +39,7 @@ test.serial(
       run([...words, '--json'], 'series_id,date,value\nPIPED,2024-01-01,1\n'),
       run(['ingest', 'observations'], ''),
     ]);
-    // Not beside the first: a load that has to wait for another says so on standard error.
+    // Not concurrently with the first: a load that waits for another reports it on standard error.
     const failed = await run(words, 'series_id,date,value\nPIPED,2024-01-01,x\n');
     t.deepEqual([done.code, done.stderr], [0, '']);
     t.like(JSON.parse(done.stdout), { points_new: 1 });

@@ -1,4 +1,4 @@
-// Every command except ingest, releases, sources, backup and restore through the command line: what it changes, its flags, exit codes and JSON.
+// Every command except ingest, releases, sources, backup and restore through the command line: its effects, flags, exit codes and JSON.
 import { existsSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -278,13 +278,13 @@ for (const [what, broken] of Object.entries<(port: number) => Record<string, str
   );
 }
 
-test.serial('check reports a failure as text too, beside what works', async (t) => {
+test.serial('check reports a failure as text too, next to the checks that pass', async (t) => {
   const { code, stdout } = await almanac(['check'], { env: { PLANS_FILE: csv } });
   t.is(code, 1);
   t.regex(stdout, /^plans +failed: .+\ndatabase +ok: .+\nroles +warning: .+\nwebhooks +not configured: /m);
 });
 
-test.serial('a command ends with 1 where it fails, and says why on standard error alone', async (t) => {
+test.serial('a command that fails exits with 1 and gives the reason only on standard error', async (t) => {
   const failures: [words: string[], message: RegExp, env?: Record<string, string>][] = [
     [
       ['start', 'gateway'],
@@ -402,7 +402,7 @@ test.serial(
   },
 );
 
-test.serial('dashboard build says where the dashboard is', async (t) => {
+test.serial('dashboard build prints the location of the dashboard', async (t) => {
   const built = await almanac(['dashboard', 'build', '--json']);
   const { directory } = documentOf(t, built) as { directory: string };
   t.true(existsSync(path.join(directory, 'index.html')));

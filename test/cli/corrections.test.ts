@@ -1,4 +1,4 @@
-// What corrects data on the command line: `almanac loads` and `almanac series`. Each action as text, and with --json as one document.
+// Corrections of data on the command line: `almanac loads` and `almanac series`. Each action as text, and with --json as one document.
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -183,7 +183,7 @@ test.serial('a break is declared and removed, as text and with --json as one doc
   t.is((await almanac([...wish, '--remove'])).code, 1);
 });
 
-test.serial('a series goes on as another one, as text and with --json as one document', async (t) => {
+test.serial('a series is continued by another one, as text and with --json as one document', async (t) => {
   const csv = path.join(folder, 'annual.csv');
   writeFileSync(csv, 'series_id,date,value\nANNUAL,2024,1\n');
   const set = ['--create', '--set', 'frequency=annual,unit=Index,source=Test'];

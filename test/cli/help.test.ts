@@ -1,4 +1,4 @@
-// What the command line says about itself: help, examples, version, completion; and which modules it loads for that.
+// Help, examples, version and completion of the command line, and the modules that it loads for them.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -41,7 +41,7 @@ test('help of each command has its flags, their meanings and examples, and chang
   }
 });
 
-test('every example in the help is a command that exists, with arguments and flags that it takes', async (t) => {
+test('every example in the help is an existing command with arguments and flags that it accepts', async (t) => {
   let tried = 0;
   for (const { path: ofHelp } of await declaredCommands()) {
     const { stdout } = await almanac([...ofHelp, '--help']);

@@ -1,5 +1,5 @@
-// almanac restore of files that somebody else made: refused in a line that a terminal can show, and nothing has changed, in the database or
-// beside it.
+// almanac restore of files from an untrusted source: refused with one line that is safe for a terminal, and nothing changes, in the database or
+// elsewhere.
 import { createHash } from 'node:crypto';
 import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-// What each flag of `almanac ingest` changes, and each key of an entry of almanac.yml: with it and without it.
+// The effect of each flag of `almanac ingest` and each key of an entry of almanac.yml: with it and without it.
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -10,7 +10,7 @@ export interface Change {
   file: string | Buffer;
   /** Loaded before the file, as of the first of January. */
   before?: string;
-  /** The words beside the dataset, the file and the flag; without them, those that make a daily series. */
+  /** The other arguments, besides the dataset, the file and the flag; by default, those that create a daily series. */
   words?: readonly string[];
   /** The same as keys. */
   keys?: object;
@@ -24,7 +24,7 @@ export interface Change {
   series?: string;
   /** The vintage that is looked at; the newest unless given. */
   at?: string;
-  /** The points without the flag, or what is said where nothing is stored. */
+  /** The points without the flag, or the message if nothing is stored. */
   otherwise: Stored | RegExp;
 }
 

@@ -23,7 +23,7 @@ test.after.always(async () => {
 
 const almanac = commandLine(settingsOf(testDatabase.url));
 
-/** A folder with the file, what it needs beside it, and an almanac.yml with its entry. */
+/** A folder with the file, the files that it needs, and an almanac.yml with its entry. */
 function folderOf(file: string, entry: object): string {
   const folder = mkdtempSync(path.join(tmpdir(), 'almanac-test-'));
   const isPackage = file.endsWith('.json');

@@ -1,4 +1,4 @@
-// Every flag of `almanac ingest`, given on the command line: what is stored with it, and without it.
+// Every flag of `almanac ingest`, given on the command line: the stored data with it and without it.
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -21,7 +21,7 @@ test.after.always(async () => {
 const almanac = commandLine(settingsOf(testDatabase.url));
 
 const report = path.join(mkdtempSync(path.join(tmpdir(), 'almanac-test-')), 'rejects.csv');
-/** What the flag changes: the same file loaded with it and without it, each into a series of its own. */
+/** The effect of the flag: the same file loaded with it and without it, each into its own series. */
 function changesBy({
   file,
   before,
@@ -81,7 +81,7 @@ const flags: Record<string, (t: ExecutionContext, name: string) => Promise<void>
     t.regex((await almanac(words)).stdout, /^1 row read: 1 new/);
     t.deepEqual(await published(database, 'DRY'), { '2024-01-01': '1' });
   },
-  // What becomes of them: releases.test.ts.
+  // Their later states are tested in releases.test.ts.
   'release-at': changesBy({
     file: 'series_id,date,value\n<id>,2024-01-01,1',
     flag: ['--release-at', '2199-12-16T10:00:00Z'],
@@ -197,7 +197,7 @@ test.serial('the command that is offered for columns that cannot be used is one 
   t.deepEqual(await published(database, 'OFFERED'), { '2024-01-01 3 2': '1' });
 });
 
-test.serial('what an option was given for in vain is said on standard error', async (t) => {
+test.serial('options that matched nothing are reported on standard error', async (t) => {
   const input = write('series_id,date,value\nVAIN,2024-01-01,1');
   await almanac(['ingest', 'observations', input, ...made]);
   const again = await almanac(['ingest', 'observations', input, ...made, '--set', 'geography=Lahore']);
@@ -208,7 +208,7 @@ test.serial('what an option was given for in vain is said on standard error', as
   );
 });
 
-test.serial('FISCAL_YEAR_FIRST_MONTH is the month from which a load counts fytd', async (t) => {
+test.serial('FISCAL_YEAR_FIRST_MONTH is the first month of fytd for a load', async (t) => {
   const funds = write('fund_id,name,currency,source\nfiscal,Fiscal,PKR,Tests');
   const navs = write('fund,date,nav\nfiscal,2024-03-31,10\nfiscal,2024-05-31,11');
   t.is((await almanac(['ingest', 'funds', funds])).code, 0);

@@ -1,4 +1,4 @@
-// The commands where there is no embedded database yet.
+// The commands without an embedded database.
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';

@@ -1,4 +1,4 @@
-// What commands print of names and values that others have chosen: a terminal shows it, and obeys none of it.
+// Names and values from untrusted input in the output of commands: a terminal shows them and executes no control sequence in them.
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';

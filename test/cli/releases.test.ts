@@ -93,7 +93,7 @@ test.serial(
   },
 );
 
-test.serial('a release that fails says why, and that nothing is stored', async (t) => {
+test.serial('a failed release gives the reason and states that nothing is stored', async (t) => {
   const file = fileOf('d.csv', 'series_id,date,value', 'A,2024-01-03,1');
   const accepted = await almanac(['ingest', 'observations', file, '--release-at', ends, '--json']);
   const { release } = documentOf(t, accepted) as { release: number };
@@ -107,7 +107,7 @@ test.serial('a release that fails says why, and that nothing is stored', async (
   t.is((await almanac(['releases', 'cancel', String(release)])).code, 0);
 });
 
-test.serial('wrong words are refused, and what is allowed is said', async (t) => {
+test.serial('wrong arguments are refused with the list of allowed ones', async (t) => {
   const file = fileOf('w.csv', 'series_id,date,value', 'W,2024-01-01,1');
   const cases: [readonly string[], RegExp][] = [
     [['--release-at', '2199-12-16T10:00:00'], /--release-at takes an instant with its offset, such as/],

@@ -1,4 +1,4 @@
-// The roles that `almanac migrate` makes in a database of the operator's, on a server of their own: roles belong to the whole server.
+// The roles that `almanac migrate` creates in the operator's database, on a separate server: roles belong to the whole server.
 import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -28,7 +28,7 @@ const passwords = {
 const forbidden = '42501';
 const readOnly = '25006';
 
-/** Runs statements by a connection of its own. @returns `done`, or the SQLSTATE that the last was refused with. */
+/** Runs statements on a separate connection. @returns `done`, or the SQLSTATE of the refusal of the last one. */
 async function attempt(url: string, ...statements: string[]): Promise<string> {
   const client = new pg.Client({ connectionString: url });
   try {
@@ -133,7 +133,7 @@ test.serial(
       username: 'almanac_accounts_api',
       password: passwords.ACCOUNTS_API_DATABASE_PASSWORD,
     });
-    const writing = 'set default_transaction_read_only = off'; // a default keeps nobody from writing
+    const writing = 'set default_transaction_read_only = off'; // a default does not prevent writing
     t.is(await attempt(dataApi, 'select from data.series'), 'done');
     t.is(await attempt(accountsApi, 'select from accounts.accounts for update'), 'done');
     t.is(await attempt(dataApi, "update data.series set name = 'x'"), readOnly);

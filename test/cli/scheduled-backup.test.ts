@@ -1,4 +1,4 @@
-// almanac backup --schedule, as the service "backup" of docker-compose.yml runs it: what it leaves is restored.
+// almanac backup --schedule, as the service "backup" of docker-compose.yml runs it: its files can be restored.
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';

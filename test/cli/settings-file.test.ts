@@ -1,4 +1,4 @@
-// The file with settings: .env of the project, or what SETTINGS_FILE names.
+// The file with settings: .env of the project, or the one that SETTINGS_FILE names.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -30,7 +30,7 @@ async function byDefaultFile(settingsFile: string, env: Record<string, string> =
   return { code, stderr };
 }
 
-test('every command takes settings from the file of the project, unless the environment has them', async (t) => {
+test('every command reads settings from the file of the project, unless the environment has them', async (t) => {
   const file = fileWith(
     'default',
     '# a comment',

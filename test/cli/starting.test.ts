@@ -17,7 +17,7 @@ import test, { type ExecutionContext } from 'ava';
 import { projectRoot } from '../../kernel/project.ts';
 import { startChild, startServing } from '../run/processes.ts';
 
-/** Makes a Node say that it is an old one, which the Node that it starts does not say. */
+/** Makes a Node report an old version; a Node that it starts reports its real one. */
 const old = `--import=data:text/javascript,${encodeURIComponent(
   "Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '20.0.0' } })",
 )}`;
@@ -65,7 +65,7 @@ function setUp(t: ExecutionContext) {
   };
 }
 
-/** PATH without what npm puts before it: a Node of the machine, whatever its version, or none. */
+/** PATH without the entries that npm adds: it has the machine's Node of any version, or none. */
 function machinePath(): string {
   const folders = (process.env['PATH'] ?? '').split(path.delimiter);
   return folders.filter((folder) => !folder.endsWith(path.join('node_modules', '.bin'))).join(path.delimiter);
@@ -114,7 +114,7 @@ test('under an old Node, and under whatever node the machine has, almanac.js and
   }
 });
 
-test('what serves runs with limits of its heap, which NODE_OPTIONS and the command line overrule; other commands have none', async (t) => {
+test('services run with heap limits, which NODE_OPTIONS and the command line override; other commands have no limit', async (t) => {
   const { project, elsewhere, options } = setUp(t);
   const program = path.join(project, 'almanac.js');
   const limitsOf = async (flags: string[], given: string[], nodeOptions = '') => {
@@ -142,7 +142,7 @@ test('what serves runs with limits of its heap, which NODE_OPTIONS and the comma
   );
 });
 
-test('what Node compiles is kept for the next start; where it cannot be kept, or coverage is measured, a start is as ever', async (t) => {
+test('compiled code is cached for the next start; a start also works if it cannot be cached or coverage is measured', async (t) => {
   const { project, elsewhere, options } = setUp(t);
   const caches = path.join(project, 'node_modules/.cache');
   const start = async (more: Record<string, string> = {}) => {
@@ -176,7 +176,7 @@ test('a signal to an old Node reaches the project’s own, which stops in good o
   t.true(child.output().endsWith('asked to stop'));
 });
 
-test('an old Node without the project’s own says what brings it', async (t) => {
+test('an old Node without the project’s own one names the command that installs it', async (t) => {
   const { project, node, run } = setUp(t);
   rmSync(node);
   const { code, output } = await run(process.execPath, old, path.join(project, 'almanac.js'), 'check');
@@ -187,7 +187,7 @@ test('an old Node without the project’s own says what brings it', async (t) =>
   );
 });
 
-test('a converter that does not exist is said with the usage of all that do', async (t) => {
+test('an unknown converter is reported with the usage of all converters', async (t) => {
   const { project, run } = setUp(t);
   const convert = path.join(project, 'examples/convert.js');
   t.deepEqual(await run(process.execPath, old, convert, 'funds/shared'), {

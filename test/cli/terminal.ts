@@ -16,8 +16,8 @@ export interface Ran {
 }
 
 /**
- * Runs `almanac …`. @param more of the environment, and what is on standard input; isTerminal: somebody types it; isScreen: somebody reads
- * the output as it is printed.
+ * Runs `almanac …`. @param more environment variables and standard input; isTerminal: the input is a terminal; isScreen: the output is a
+ * terminal.
  */
 export type RunCommand = (
   words: readonly string[],
@@ -29,12 +29,12 @@ export type RunCommand = (
   },
 ) => Promise<Ran>;
 
-/** An environment of settings alone: the database, and a directory of its own for everything else. */
+/** An environment with only settings: the database, and a separate directory for everything else. */
 export function settingsOf(databaseUrl: string): Record<string, string> {
   const directory = mkdtempSync(path.join(tmpdir(), 'almanac-test-'));
   return {
     ...{ DATABASE_URL: databaseUrl, DATA_DIR: directory, IDENTITY_SECRET: testIdentitySecret },
-    PUBLISHER_PORT: '0', // several publishers run beside each other
+    PUBLISHER_PORT: '0', // several publishers run at the same time
   };
 }
 
@@ -91,7 +91,7 @@ export function documentOf(t: ExecutionContext, { code, stdout, stderr }: Ran): 
 export interface Declared {
   /** The words that call it. */
   path: readonly string[];
-  /** Its own; every command has --help beside them. */
+  /** Its own flags; every command also has --help. */
   flags: readonly string[];
   command: CommandUnknownOpts;
 }

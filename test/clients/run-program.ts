@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text as readText } from 'node:stream/consumers';
 
-/** @param options.cwd where it runs. @returns its standard output. @throws Error with what it printed if it does not end with 0. */
+/** @param options.cwd where it runs. @returns its standard output. @throws Error with its output if it does not exit with 0. */
 export async function runProgram(
   program: string,
   words: readonly string[],

@@ -1,4 +1,4 @@
-// What the three packages of clients/ must agree on with themselves: version, changelog and licence.
+// Consistency within each of the three packages of clients/: version, changelog and licence.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import test from 'ava';
@@ -8,7 +8,7 @@ function read(file: string): string {
   return readFileSync(path.join(projectRoot, file), 'utf8');
 }
 
-/** What the expression captures. @throws Error if the file lacks it. */
+/** The capture of the expression. @throws Error if the file does not match. */
 function captured(file: string, expression: RegExp): string {
   const found = expression.exec(read(file))?.[1];
   if (found === undefined) throw new Error(`${file} lacks ${expression.source}`);

@@ -1,4 +1,4 @@
-// Visitors of the dashboard: each has a browser context of its own, whose faults are collected. Hides Playwright's set-up, axe-core, and
+// Visitors of the dashboard: each has its own browser context, whose faults are collected. Hides Playwright's set-up, axe-core, and
 // where pictures go.
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
@@ -14,12 +14,12 @@ export interface Visitor {
   faults: readonly string[];
   /** How often it has looked. */
   looked: number;
-  /** What was measured on the way, for people: nothing depends on it. */
+  /** Measurements for people: no check depends on them. */
   measured: string[];
   /** Opens a path of the dashboard. */
   open(target: string): Promise<void>;
   /**
-   * Checks the page by axe-core, light and dark, and keeps a picture of each where pictures are kept.
+   * Checks the page by axe-core, light and dark, and saves a picture of each if pictures are saved.
    * @param name of the page, in file names. @throws Error that names each serious or critical fault.
    */
   look(name: string): Promise<void>;
@@ -29,7 +29,7 @@ export interface Visitor {
   report(fault: string): void;
   /** @throws Error with the faults, if there are any. */
   assertNoFaults(): void;
-  /** Keeps a picture of what the page shows now. @returns its file. */
+  /** Saves a picture of the page as it is now. @returns its file. */
   keepFailure(of: string): Promise<string>;
   leave(): Promise<void>;
 }
@@ -97,7 +97,7 @@ async function visitorIn(context: BrowserContext, width: number, options: Browse
       await page.goto(origin + target);
     },
     async look(name) {
-      await page.evaluate('scrollTo(0, 0)'); // the bar sticks to the top of what is seen
+      await page.evaluate('scrollTo(0, 0)'); // the bar sticks to the top of the visible part
       for (const theme of themes) {
         await page.emulateMedia({ colorScheme: theme, reducedMotion: 'reduce' });
         await until('nothing is loading', async () => (await page.locator('[aria-busy=true]').count()) === 0);
@@ -125,7 +125,7 @@ async function visitorIn(context: BrowserContext, width: number, options: Browse
   return visitor;
 }
 
-/** Collects what goes wrong on pages of the origin; those of Stripe and the OpenID server are not ours. */
+/** Collects faults on pages of the origin; those of Stripe and the OpenID server are not ours. */
 function faultsOf(page: Page, origin: string, expected: ReadonlySet<number>): string[] {
   const faults: string[] = [];
   const named = origin.replace('127.0.0.1', 'localhost'); // the same pages, by the name of this machine
@@ -144,7 +144,7 @@ function faultsOf(page: Page, origin: string, expected: ReadonlySet<number>): st
   });
   page.on('requestfailed', (request) => {
     const why = request.failure()?.errorText ?? '';
-    // A page that is left aborts what it asked for.
+    // A page aborts its requests when the visitor leaves it.
     if (isOurs(request.url()) && why !== 'net::ERR_ABORTED')
       faults.push(`${request.method()} ${request.url()} failed: ${why}`);
   });
@@ -168,7 +168,7 @@ async function checkAccess(page: Page, where: string): Promise<void> {
 
 async function keepPicture(page: Page, file: string): Promise<void> {
   const { width = 0, height: seen = 0 } = page.viewportSize() ?? {};
-  // What lies behind a dialog is dimmed in the window only.
+  // The page behind a dialog is dimmed in the window only.
   const whole = (await page.locator('dialog[open]').count()) === 0;
   const long = await page.evaluate<number>('document.documentElement.scrollHeight');
   const height = whole ? Math.min(long, heightMax) : seen;

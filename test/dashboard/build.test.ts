@@ -9,7 +9,7 @@ import { palettes } from '../../domain/chart/palette.ts';
 import { readDashboard } from '../../gateway/pages/dashboard.ts';
 
 test('two builds at once end with one and the same, whole build', async (t) => {
-  // ChildRunner from the builds of other tests, which may be under way.
+  // ChildRunner from the builds of other tests, which may be running.
   const into = mkdtempSync(path.join(tmpdir(), 'almanac-test-'));
   t.teardown(() => rmSync(into, { recursive: true }));
   const [one, other] = await Promise.all([builtDashboard({ into }), builtDashboard({ into })]);

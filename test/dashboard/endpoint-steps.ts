@@ -1,4 +1,4 @@
-// What visitors do with a webhook endpoint by its dialogs, and the server that receives its deliveries.
+// Actions of visitors on a webhook endpoint in its dialogs, and the server that receives its deliveries.
 import { noteSecret } from '../run/traces.ts';
 import { startReceiver, type Receiver } from '../webhooks/receiver.ts';
 import type { Visitor } from './browser.ts';

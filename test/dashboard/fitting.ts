@@ -4,8 +4,8 @@
 import type { Page } from 'playwright-core';
 
 /**
- * Runs in the page. A text is cut where it lies outside the window or outside an element that hides what overflows it. What scrolls by
- * itself cuts nothing, charts cut their own labels, and what is hidden for the eye (`vh`) is meant for screen readers.
+ * Runs in the page. A text is cut off if it is outside the window or outside an element that hides its overflow. Elements that scroll
+ * cut nothing off, charts shorten their own labels, and visually hidden text (`vh`) is meant for screen readers.
  */
 const measure = `(() => {
   const faults = [];
@@ -48,7 +48,7 @@ const measure = `(() => {
   return faults;
 })()`;
 
-/** What does not fit in the page as it is now, each in a sentence. */
+/** Texts that do not fit in the current page, each as a sentence. */
 export async function misfitsOf(page: Page): Promise<string[]> {
   return page.evaluate<string[]>(measure);
 }

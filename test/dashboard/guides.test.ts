@@ -1,4 +1,4 @@
-// The guides as pages: what they become, and that every link in them leads somewhere.
+// The guides as pages: their content, and that every link in them has a target.
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import test from 'ava';

@@ -1,4 +1,4 @@
-// What visitors of the walks do again and again: sign up, sign in, make a key; and what the API says, to compare a page with.
+// Common actions of visitors in the walks: sign up, sign in, create a key; and the answers of the API, to compare a page with.
 import type { Page } from 'playwright-core';
 import { noteSecret } from '../run/traces.ts';
 import { newPassword, tokenIn } from '../services/sign-in.ts';
@@ -60,7 +60,7 @@ export async function makeKey(
   return key;
 }
 
-/** What the API answers to the session of the visitor. @throws Error if it is not 2xx. */
+/** The answer of the API to the visitor's session. @throws Error if it is not 2xx. */
 export async function askApi(visitor: Visitor, target: string): Promise<unknown> {
   const stored = await visitor.page.evaluate<string>("sessionStorage.getItem('almanac.session')");
   const { token } = JSON.parse(stored) as { token: string };
@@ -72,7 +72,7 @@ export async function askApi(visitor: Visitor, target: string): Promise<unknown>
   return JSON.parse(text) as unknown;
 }
 
-/** @throws Error that says what is not so. */
+/** @throws Error that names the false statement. */
 export function assert(holds: boolean, what: string): asserts holds {
   if (!holds) throw new Error(`Not so: ${what}.`);
 }

@@ -1,4 +1,4 @@
-// What walks compare: the rows of a table on the page, and what the API answers, in words and numbers as the page has them.
+// Values that walks compare: the rows of a table on the page, and the answers of the API in the page's words and numbers.
 // Hides how a number is written; it is written here by other means than the dashboard's.
 import type { Locator, Page } from 'playwright-core';
 import { noteSecret } from '../run/traces.ts';
@@ -23,7 +23,7 @@ export async function readCsv({ services, apiKey }: Stage, target: string): Prom
   return text;
 }
 
-/** Opens the form of the page that takes a key, and gives it one. */
+/** Opens the page's form for a key, and enters one. */
 export async function useKey(page: Page, key: string): Promise<void> {
   await page.getByRole('button', { name: 'Use your key' }).click();
   await page.getByLabel('API key').fill(key);

@@ -1,6 +1,6 @@
 // Walks through the dashboard with a browser, as people do: `npm run try-dashboard`. Everything runs on this machine: all services with the
 // demo data, the fake of Stripe, an OpenID server, a mailbox.
-//   --screenshots DIRECTORY   keeps a picture of every page that a walk looks at; where a walk fails, one is kept in any case
+//   --screenshots DIRECTORY   saves a picture of every page that a walk looks at; if a walk fails, one is always saved
 //   --only TEXT               walks whose name contains it
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';

@@ -1,5 +1,5 @@
-// What the walks happen on: all services with the demo data behind a gateway, and beside them the fake of Stripe, an OpenID server in
-// Google's place, and a mailbox. One clock, which goes on by itself and can be moved.
+// The stage of the walks: all services with the demo data behind a gateway, and also the fake of Stripe, an OpenID server in
+// place of Google, and a mailbox. They share one clock, which runs and can be moved.
 import path from 'node:path';
 import { createKey, createAccount } from '../../accounts-api/operator/operator.ts';
 import { builtDashboard } from '../../cli/dashboard.ts';
@@ -24,7 +24,7 @@ export interface Stage {
   stripe: FakeStripe;
   mailbox: Mailbox;
   clock: Clock;
-  /** Moves the clock of everything; what is due at Stripe happens on the way. */
+  /** Moves the clock of everything; events due at Stripe happen on the way. */
   advance(milliseconds: number): Promise<void>;
   /** A key of an account with the plan Pro that no walk uses otherwise. */
   apiKey: string;
@@ -79,7 +79,7 @@ export async function startStage(run: Run): Promise<Stage> {
   };
 }
 
-/** The time of this machine, plus what it was moved by. */
+/** The time of this machine, plus the moves. */
 function movableClock(): MovableClock {
   let aheadMs = 0;
   return {

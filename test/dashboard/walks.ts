@@ -29,7 +29,7 @@ import { busyMonth } from './walks/account/usage.ts';
 import { webhooks } from './walks/account/webhooks.ts';
 
 export interface Walk {
-  /** What somebody does, for people. */
+  /** The visitor's action, for people. */
   name: string;
   /** @throws Error where the dashboard does not do as it should. */
   run(stage: Stage, visitor: Visitor): Promise<void>;

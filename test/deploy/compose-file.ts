@@ -54,7 +54,7 @@ export function interpolate(source: string, env: Readonly<Record<string, string 
   );
 }
 
-/** A file as the documentation says: the example, and its secrets filled in. Other users may look into its folder. */
+/** A settings file made as documented: the example with its secrets filled in. Other users may read its folder. */
 export function documentedEnvFile(t: ExecutionContext): string {
   const directory = mkdtempSync(path.join(tmpdir(), 'almanac-test-'));
   t.teardown(() => rmSync(directory, { recursive: true }));

@@ -37,7 +37,7 @@ test('.env.compose.example has every variable of the file, and no other', (t) =>
   t.deepEqual(Object.keys(parseEnv(read('.env.compose.example'))).sort(), [...named].sort());
 });
 
-test('without its secrets the file is refused, and says how to make them', (t) => {
+test('the file is refused without its secrets, and the error says how to create them', (t) => {
   const env = parseEnv(read('.env.compose.example'));
   t.throws(() => interpolate(composeText, env), { message: /: run scripts\/fill-secrets\.sh \.env$/ });
 });
@@ -128,7 +128,7 @@ test('no container may write its files, gain rights or run as root', (t) => {
   }
 });
 
-test('no container may take all memory, or fill the disk with its log', (t) => {
+test('no container can use all memory or fill the disk with its log', (t) => {
   for (const [name, service] of Object.entries(composeWith(t).services)) {
     t.regex(service.mem_limit ?? '', /^\d+[mg]$/, name);
     const { driver, options } = service.logging ?? {};
@@ -152,7 +152,7 @@ test('commands reach the backups that the schedule makes', (t) => {
   t.is(cli?.user, backup?.user);
 });
 
-test('what serves has a health check and time to stop, and starts after what it needs', (t) => {
+test('every service has a health check and time to stop, and starts after its dependencies', (t) => {
   const file = composeWith(t);
   for (const [name, service] of Object.entries(file.services)) {
     if (service.restart === 'no' || name === 'cli') continue;
@@ -167,7 +167,7 @@ test('what serves has a health check and time to stop, and starts after what it 
     t.is(file.services['gateway']?.depends_on?.[name]?.condition, 'service_healthy', name);
 });
 
-test('the image is made here under a tag of its own; what is durable is in named volumes', (t) => {
+test('the image is built locally under its own tag; durable data is in named volumes', (t) => {
   const file = composeWith(t);
   for (const [name, { pull_policy: policy }] of ofAlmanac(file)) t.is(policy, 'build', name);
   for (const [name, { image }] of Object.entries(file.services))

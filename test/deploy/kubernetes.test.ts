@@ -125,7 +125,7 @@ test('each object is valid by the schemas of Kubernetes, and has no field that t
   t.regex(unknownFields(t, [{ ...documents[0], specc: {} } as never]), /'"specc"' does not exist/);
 });
 
-/** What the type check says of the objects as literals: a field that a type lacks is an error then. */
+/** The output of the type check for the objects as literals, for which an unknown field is an error. */
 function unknownFields(t: ExecutionContext, documents: readonly Manifest[]): string {
   const directory = mkdtempSync(path.join(tmpdir(), 'almanac-test-'));
   t.teardown(() => rmSync(directory, { recursive: true }));
@@ -147,7 +147,7 @@ function unknownFields(t: ExecutionContext, documents: readonly Manifest[]): str
   }
 }
 
-test('no pod runs as root, writes its files, gains rights or holds a token', (t) => {
+test('no pod runs as root, writes to its image, gains privileges or has a token', (t) => {
   for (const { name, spec } of all) {
     t.false(spec.automountServiceAccountToken, name);
     t.false(spec.enableServiceLinks, name); // a Service named data-api would set DATA_API_PORT, a setting, to tcp://…
@@ -210,7 +210,7 @@ test('a scheduled load is given settings that commands read, and reaches the dat
   }
 });
 
-test('what publish keeps in the folder of files outlives pods and jobs, and belongs to none of them', (t) => {
+test('files that publish writes into the folder outlive pods and jobs, and belong to none of them', (t) => {
   for (const from of [commands, loads])
     for (const { name, spec } of podsOf(from)) {
       const mount = spec.containers[0]?.volumeMounts?.find(({ mountPath }) => mountPath === '/load');
@@ -243,7 +243,7 @@ function environmentOf(container: Container, config: object, secrets: object): R
   return Object.fromEntries(entries) as Record<string, string>;
 }
 
-test('with the settings and secrets that are documented every container has what it needs, and its own role', (t) => {
+test('with the documented settings and secrets every container has all that it needs, and its own role', (t) => {
   const secrets = parseEnv(readFileSync(path.join(projectRoot, 'k8s/overlays/local/secrets.env'), 'utf8'));
   const users: Record<string, string> = {
     ...{ 'data-api': 'almanac_data_api', 'accounts-api': 'almanac_accounts_api' },
@@ -269,7 +269,7 @@ test('with the settings and secrets that are documented every container has what
   t.is(readSettings(environmentOf(gateway as Container, settingsOfProduction, secrets)).trustedProxyHops, 1);
 });
 
-test('what is probed fits what is asked for, and a pod has the time to stop that it takes', (t) => {
+test('probes match the services, and a pod has enough time to stop', (t) => {
   for (const name of serving) {
     const { containers, initContainers, terminationGracePeriodSeconds = 0 } = podOf(production, name);
     const [container] = containers as [Container];
@@ -290,7 +290,7 @@ test('what is probed fits what is asked for, and a pod has the time to stop that
   }
 });
 
-test('the heap of a service fits its memory, with room for what is outside', (t) => {
+test('the heap of a service fits its memory, with room for memory outside the heap', (t) => {
   for (const name of serving) {
     const [container] = podOf(production, name).containers;
     const options = container?.env?.find((variable) => variable.name === 'NODE_OPTIONS')?.value ?? '';
@@ -350,7 +350,7 @@ test('each service may lose one pod at a time, is spread, and grows', (t) => {
   );
 });
 
-/** The pods that a policy selects, by their name, or by what they are to the others; all where it has no label. */
+/** The pods that a policy selects, by name or by access label; all if it has neither label. */
 const selected = (labels: Record<string, string> = {}) =>
   labels[nameLabel] ?? labels['almanac/access'] ?? 'all';
 

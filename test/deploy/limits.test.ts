@@ -77,7 +77,7 @@ function productionWith(t: ExecutionContext, settings: string): Manifest[] {
   return render(path.join(directory, 'overlays/production'));
 }
 
-test('the ingress takes a body as long as UPLOAD_MB, whatever that is set to, and waits longer than an answer may take', (t) => {
+test('the ingress accepts a body of UPLOAD_MB, for any value of it, and waits longer than an answer can take', (t) => {
   t.is(parseEnv(read('k8s/base/settings.env'))['UPLOAD_MB'], String(defaults.uploadMb));
   t.is(ingressOf(production)('proxy-body-size'), `${defaults.uploadMb}m`);
   t.is(ingressOf(productionWith(t, 'UPLOAD_MB=200\n'))('proxy-body-size'), '200m');
@@ -136,7 +136,7 @@ test('the heap, the drain delay and the time to stop of a service are the same i
   t.is(services['gateway']?.environment?.['NODE_OPTIONS'], `${flags} --max-old-space-size=${mb}`);
 });
 
-test('a container may take as much memory in compose as in k8s, and its heap leaves room for the rest', (t) => {
+test('a container has the same memory limit in compose and k8s, and its heap leaves room for other memory', (t) => {
   const { services } = composeWith(t);
   for (const name of [...serving, 'commands']) {
     const limit = mebibytes(services[name === 'commands' ? 'cli' : name]?.mem_limit);
@@ -149,13 +149,13 @@ test('a container may take as much memory in compose as in k8s, and its heap lea
 });
 
 test('a process that reads files has memory for what FILE_MEMORY_MB allows them, and for itself', (t) => {
-  const ofFile = 2 * defaults.fileLimits.memoryMb; // its heap, and as much for what is unpacked
+  const ofFile = 2 * defaults.fileLimits.memoryMb; // its heap, and as much for unpacked data
   const own = 320;
   t.true(mebibytes(containerOf('publisher').resources.limits.memory) >= own + 2 * ofFile);
   t.true(mebibytes(containerOf('commands').resources.limits.memory) >= own + ofFile);
 });
 
-/** What one process opens at most: its pools, and of accounts-api and worker one to listen on; each may probe a server that stalls on one more. */
+/** The most connections of one process: its pools, one to listen on for accounts-api and worker, and one more to probe a server that stalls. */
 function connectionsOf(name: string): number {
   const usual = numberIn('kernel/database.ts', /connectionsMax = (\d+)/);
   const ofAccounts = numberIn('accounts-api/database.ts', /const connectionsMax = (\d+)/);

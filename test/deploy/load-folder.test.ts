@@ -47,7 +47,7 @@ function installed(t: ExecutionContext) {
 const facts = ['--yes', '--set', 'source=Tests', '--set', 'unit=Index'];
 const rows = 'Date,Rate\n2024-01-01,1\n2024-02-01,2\n2024-03-01,3\n';
 
-test('publish keeps almanac.yml in the folder of files: the next run knows it, and follows what was edited there', async (t) => {
+test('publish stores almanac.yml in the folder of files, and the next run reads it with the edits made there', async (t) => {
   const { load, run, uid } = installed(t);
   mkdirSync(path.join(load, 'kept'));
   if (isRoot) chownSync(path.join(load, 'kept'), uid, uid);
@@ -65,7 +65,7 @@ test('publish keeps almanac.yml in the folder of files: the next run knows it, a
   t.is((await seriesRow(database, 'kept'))?.['unit'], 'Percent');
 });
 
-test('the entry of a URL is kept there too', async (t) => {
+test('the entry of a URL is stored there too', async (t) => {
   const { load, run } = installed(t);
   const server = createServer((_request, response) => void response.end(rows));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

@@ -1,4 +1,4 @@
-// The profile "observability" of docker-compose.yml: what Prometheus scrapes and Grafana shows. The rules and the dashboard themselves:
+// The profile "observability" of docker-compose.yml: the targets of Prometheus and the dashboard of Grafana. The rules and the dashboard themselves:
 // test/observability/alerts.test.ts.
 import { execFile } from 'node:child_process';
 import { copyFileSync, existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
@@ -23,7 +23,7 @@ const hasPromtool = await execute('promtool', ['--version']).then(
   () => false,
 );
 
-/** What is mounted at a path of a container, in the project. */
+/** The project file that is mounted at a path of a container. */
 function mountedAt(volumes: readonly string[] = [], target: string): string {
   for (const volume of volumes) {
     const [source = '', at = ''] = volume.split(':');
@@ -77,7 +77,7 @@ test('the profile is optional, and each of its mounted files is there', (t) => {
   t.regex(stdout, /SUCCESS: \d+ rules found/);
 });
 
-test('Grafana finds the data source and the dashboard, whose panels use it, and has no account that could be guessed', (t) => {
+test('Grafana finds the data source and the dashboard, whose panels use it, and has no guessable account', (t) => {
   const { grafana } = composeWith(t).services;
   const inGrafana = (target: string) => mountedAt(grafana?.volumes, target);
   const { datasources } = parse(read('deploy/grafana/datasources/prometheus.yml')) as {

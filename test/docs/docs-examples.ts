@@ -43,7 +43,7 @@ export interface Place {
   commandsUrl?: string;
 }
 
-/** Runs one example. @returns what it printed. @throws Error with that where it fails. */
+/** Runs one example. @returns its output. @throws Error with the output if it fails. */
 export async function runExample(example: Example, place: Place): Promise<string> {
   const text = example.text
     .replaceAll('http://127.0.0.1:8080', place.url)

@@ -15,7 +15,7 @@ interface Conversion {
   written: Record<string, string>;
 }
 
-/** Runs a converter beside some files; `OUT` is an output folder that does not exist, `IN` the folder of the files. */
+/** Runs a converter in a folder with some files; `OUT` is an output folder that does not exist, `IN` the folder of the files. */
 function convert(
   t: ExecutionContext,
   name: string,

@@ -1,4 +1,4 @@
-// What an account follows: what can be followed, by whom, how many; and the links that end it.
+// Follows: what can be followed, by which accounts, and how many; and the links that end a follow.
 import test from 'ava';
 import { createUnsubscribeTokens } from '../../accounts-api/follows/unsubscribe-tokens.ts';
 import { testIdentitySecret } from '../services/harness.ts';

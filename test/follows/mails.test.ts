@@ -1,4 +1,4 @@
-// The mails of what changed: at once and by day, each change in one mail, whatever the workers do.
+// The mails about changes: immediate and daily, with each change in exactly one mail, even if workers fail.
 import test, { type ExecutionContext } from 'ava';
 import { QueryTypes } from 'sequelize';
 import { mailOfChanges } from '../../accounts-api/follows/change-mail.ts';
@@ -104,7 +104,7 @@ test.serial('a search is followed by its words, also for a series that is new', 
   t.is(onlyMail(t, holder).subject, 'Tonnage of the harbour: 1 new value');
 });
 
-test.serial('the daily mail comes at 06:00 UTC, if something changed, and has all of the day', async (t) => {
+test.serial('the daily mail goes out at 06:00 UTC after changes, with all changes of the day', async (t) => {
   clock.set('2026-11-21T05:00:00.000Z');
   const holder = await newHolder();
   await load([['D', '2026-01', 1]]);

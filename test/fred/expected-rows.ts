@@ -1,4 +1,4 @@
-// What /fred/series/observations must answer, made of the vintages and first releases of /v1/series.
+// The expected answers of /fred/series/observations, computed from the vintages and first releases of /v1/series.
 import type { DataService } from '../services/data-service.ts';
 import type { ListBody } from '../services/list-service.ts';
 
@@ -94,7 +94,7 @@ async function rowsOf(service: Service, path: string): Promise<Row[]> {
   return ((await service.call(path)).json as ListBody).data;
 }
 
-/** What /v1 says of a computation, by the day of a vintage; and its first releases with their days. */
+/** The values of /v1 for a computation, by the day of a vintage; and its first releases with their days. */
 export interface Known {
   vintages: readonly string[];
   asOf(day: string): Promise<Column>;

@@ -1,4 +1,4 @@
-// The requests of fredapi, fredr, pandas-datareader, quantmod, alfred and OpenBB, as each sends them: every answer is held as bytes in golden/.
+// The requests of fredapi, fredr, pandas-datareader, quantmod, alfred and OpenBB, as each sends them: the bytes of every answer are in golden/.
 // Written anew with GOLDEN=write; a changed file is read by hand before it is committed.
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';

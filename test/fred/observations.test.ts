@@ -99,7 +99,7 @@ test('one real-time parameter alone: the other is today, an end that is past is 
 interface Triangle {
   data: { vintage: string; date: string; value: number | null }[];
 }
-test('output type 3 of a later window has only what its own vintages changed', async (t) => {
+test('output type 3 of a later window has only the changes of its own vintages', async (t) => {
   const { observations: rows } = await observations('&output_type=3&realtime_start=2024-05-01');
   t.deepEqual(rows, [
     { date: '2024-01-01', GDP_20240530: '.' },
@@ -260,7 +260,7 @@ test('more than two thousand vintages are in one answer', async (t) => {
   t.is(all.count, count);
 });
 
-test('what is wrong is refused in the form of FRED, by name, with our status and message', async (t) => {
+test('an invalid parameter is refused by name, in the form of FRED, with our status and message', async (t) => {
   const refused = async (query: string, message: RegExp, status = 400) => {
     const answer = await service.call(`/fred/series/observations?file_type=json&${query}`);
     t.is(answer.status, status, query);

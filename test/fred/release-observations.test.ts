@@ -41,7 +41,7 @@ const number = numberOfNameId(nameId('Accounts', 'Bureau'));
 const path = `/fred/v2/release/observations?release_id=${number}`;
 const read = async (query = '') => (await service.call(`${path}&format=json${query}`)).json as Page;
 
-/** What is sent of each series, point by point. */
+/** The data sent for each series, point by point. */
 const pointsOf = ({ series }: Page) =>
   series.flatMap(({ series_id: id, observations }) =>
     observations.map(({ date, value }) => `${id},${date} ${value}`),

@@ -107,7 +107,7 @@ const realtimes = [
 ] as const;
 
 for (const series of asked) {
-  test(`the observations of ${series.fredId} have the numbers of /v1, whatever the output type, unit, frequency and period`, async (t) => {
+  test(`the observations of ${series.fredId} have the numbers of /v1, for every output type, unit, frequency and period`, async (t) => {
     let rowsCompared = 0;
     for (const computation of computationsOf(series)) {
       const known = await knownOf(service, series, computation);
@@ -125,7 +125,7 @@ for (const series of asked) {
   });
 }
 
-/** What an answer has, and what /v1 has. */
+/** The values of an answer, and those of /v1. */
 type Comparison = () => Promise<[found: unknown, expected: unknown]>;
 
 const seriesFacts = (rows: readonly Row[]) =>

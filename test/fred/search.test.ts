@@ -1,4 +1,4 @@
-// GET /fred/series/search and /graph/fredgraph.csv: what FRED's clients find, and the CSV of its graphs.
+// GET /fred/series/search and /graph/fredgraph.csv: results for FRED's clients, and the CSV of its graphs.
 import test from 'ava';
 import { callsOf } from '../../gateway/policies/quota.ts';
 import { freeAccount, startDataService, type DataService } from '../services/data-service.ts';

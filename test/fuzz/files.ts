@@ -1,4 +1,4 @@
-// Files as an operator may send them, drawn at random: good, close to good, and none that any table is in.
+// Files as an operator may send them, drawn at random: valid, nearly valid, and without any table.
 import { gzipSync } from 'node:zlib';
 import { utils, write, type BookType } from '@e965/xlsx';
 import type { Random } from '../chaos/random.ts';

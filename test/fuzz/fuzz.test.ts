@@ -1,10 +1,10 @@
-// A few hundred requests of the fuzzer (run.ts): what it has found is held by tests of their own, this holds that it runs.
+// A few hundred requests of the fuzzer (run.ts), to check that it runs: the faults that it found have their own tests.
 import test from 'ava';
 import { fuzz, startFuzzed } from './fuzz.ts';
 import { createRandom } from '../chaos/random.ts';
 import { drawRequest, operations } from './requests.ts';
 
-test('400 random requests over all endpoints: no failure of ours, no answer beside the OpenAPI document', async (t) => {
+test('400 random requests over all endpoints: no server error and no answer that violates the OpenAPI document', async (t) => {
   const services = await startFuzzed();
   t.teardown(() => services.close());
   const { faults, statuses } = await fuzz(services, { seed: 1, count: 400 });

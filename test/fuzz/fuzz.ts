@@ -1,4 +1,4 @@
-// Sends random requests to running services, and judges each answer: no failure of ours, nothing that the OpenAPI document does not say,
+// Sends random requests to running services and judges each answer: no server error, nothing that the OpenAPI document does not declare,
 // every refusal in the envelope. Hides the clients: each draws its own requests from the seed, one after the other.
 import { Agent, request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
@@ -17,7 +17,7 @@ import type { Services } from '../services/services.ts';
 import { drawRequest, type Actor, type FuzzRequest } from './requests.ts';
 
 export interface FuzzResult {
-  /** What is wrong, each with the request; none if all is right. */
+  /** The faults, each with its request. */
   faults: string[];
   /** Answers by status. */
   statuses: Map<number, number>;
@@ -195,7 +195,7 @@ function plain(body: Buffer, headers: IncomingHttpHeaders): string {
   ).toString();
 }
 
-/** What is wrong with an answer. */
+/** The faults of an answer. */
 function faultOf({ method, target }: FuzzRequest, { status, headers, body }: Answer): string | undefined {
   // Whether a service is ready within a second, a busy machine decides.
   const isReadiness = status === 503 && target.startsWith('/readyz');

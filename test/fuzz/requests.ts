@@ -1,4 +1,4 @@
-// Draws random requests over all endpoints of the OpenAPI document: mostly what a client could mean, with one or more things wrong.
+// Draws random requests over all endpoints of the OpenAPI document: mostly plausible ones with one or more faults.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { projectRoot } from '../../kernel/project.ts';
@@ -15,7 +15,7 @@ export interface FuzzRequest {
   body: Buffer | undefined;
 }
 
-/** The credentials that a request may bear, and what was answered to the last ones. */
+/** The credentials that a request may have, and the answers to the last requests. */
 export interface Actor {
   keys: readonly string[];
   session: string;
@@ -137,7 +137,7 @@ function valueOf(
   return parameterText(random, schema, isFileName ? fileNames : (example?.values[name] ?? []));
 }
 
-/** The type of the body that the operation takes. */
+/** The type of the body that the operation accepts. */
 function typeOf({ requestBody }: Operation): string | undefined {
   return requestBody && Object.keys(requestBody.content)[0];
 }
@@ -258,7 +258,7 @@ function headersOf(
   body: Buffer | undefined,
 ): Record<string, string> {
   const headers: Record<string, string> = { ...credentialOf(random, actor) };
-  // As many clients as there are requests, so that limits by IP address seldom hide what is behind them.
+  // As many clients as there are requests, so that limits by IP address seldom hide other faults.
   headers['x-forwarded-for'] = `10.${random.below(256)}.${random.below(256)}.${random.below(256)}`;
   const type = typeOf(operation);
   if (body !== undefined && type !== undefined && random.below(12) > 0) headers['content-type'] = type;

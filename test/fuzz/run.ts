@@ -1,5 +1,5 @@
 // The fuzzer: random requests over all endpoints of the OpenAPI document, against all services in this process.
-// Usage: npm run fuzz -- [--seed N] [--count M]. Exits with 1 if an answer is a failure of ours or beside the document, took more than
+// Usage: npm run fuzz -- [--seed N] [--count M]. Exits with 1 if an answer is a server error or violates the document, took more than
 // two seconds, or memory grew.
 import { parseArgs } from 'node:util';
 import v8 from 'node:v8';

@@ -273,7 +273,7 @@ function numberIn(random: Random, { minimum = 0, maximum = 1_000 }: Schema): num
   ]);
 }
 
-/** A value of a body's field. @param own what the account itself would send, by name of the field. */
+/** A value of a body's field. @param own the account's own values, by name of the field. */
 export function fieldValue(
   random: Random,
   schema: Schema,

@@ -1,5 +1,5 @@
 // Runs the steps of the Dockerfile without a container engine, and programs in the result. Linux, as root, in a mount namespace of its own.
-// Hides the file systems: a stage is an overlay in memory above this machine, which stands in for the base image, with the project's Node.
+// Hides the file systems: a stage is an overlay in memory over this machine, which replaces the base image, with the project's Node.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { chmodSync, copyFileSync, cpSync, mkdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import path from 'node:path';
@@ -12,7 +12,7 @@ const programs = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
 export interface Image {
   stage: Stage;
-  /** What the steps of the last stage have written; the base is not in it. */
+  /** The files that the steps of the last stage have written, without the base. */
   added: string;
   /** How to run words as the image's user, on a root that cannot be written but for /tmp, the volumes and the folders. */
   inside(words: readonly string[]): [program: string, words: string[]];
@@ -48,12 +48,12 @@ export function buildImage(
   };
 }
 
-/** Frees what `buildImage` has mounted, so that it can build again. Nothing of the image may run any more. */
+/** Unmounts the file systems of `buildImage`, so that it can build again. No process of the image may be running. */
 export function discardImage(): void {
   execFileSync('umount', ['--recursive', '--lazy', memory], { stdio: ['ignore', 'ignore', 'pipe'] });
 }
 
-/** What a client of a container engine would send: the files of the tree but those of .dockerignore. */
+/** The build context that a client of a container engine would send: the files of the tree except those of .dockerignore. */
 function copyContext(): void {
   const ignore = readFileSync(path.join(project, '.dockerignore'), 'utf8');
   const listed = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], {

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { lstatSync, readFileSync, readdirSync, readlinkSync } from 'node:fs';
 import path from 'node:path';
 
-/** @returns by path, hidden ones too, what is there: `mode kind digest`, or where a link leads. */
+/** @returns the entry of each path, hidden ones too: `mode kind digest`, or the target of a link. */
 export function digestsOf(directory: string): Map<string, string> {
   const names = readdirSync(directory, { recursive: true, encoding: 'utf8' });
   return new Map(names.map((name) => [name, digestOf(path.join(directory, name))]));

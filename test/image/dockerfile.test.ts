@@ -47,7 +47,7 @@ test('steps are read with their arguments and stages, over several lines', (t) =
   t.deepEqual(second?.command, ['x', 'y']);
 });
 
-test('what is not understood is an error, and never left out', (t) => {
+test('an unknown instruction is an error and never skipped', (t) => {
   for (const line of [
     'ADD a b',
     'ONBUILD RUN x',
@@ -60,7 +60,7 @@ test('what is not understood is an error, and never left out', (t) => {
   t.throws(() => isIgnored('!kept', 'a'), { message: /exceptions/ });
 });
 
-test('secrets, tests and what is built elsewhere are not sent to the builder', (t) => {
+test('secrets, tests and files built elsewhere are not sent to the builder', (t) => {
   const ignore = readFileSync(path.join(projectRoot, '.dockerignore'), 'utf8');
   for (const file of [
     '.env',

@@ -2,7 +2,7 @@
 // uses; an instruction or option that it does not know is an error, so that nothing is left out.
 import { matchesGlob } from 'node:path';
 
-/** What a step does to the files, or to the configuration, of a stage. */
+/** The effect of a step on the files or the configuration of a stage. */
 export type Step =
   | { kind: 'run'; command: string }
   | { kind: 'copy'; from: string | undefined; sources: readonly string[]; target: string }
@@ -94,7 +94,7 @@ function addInstruction(stage: Draft, instruction: string, rest: string, args: R
       stage.health = listOf(rest.replace(/^(?:--\S+\s+)*CMD\s+/, ''));
       return;
     case 'EXPOSE':
-      return; // says which ports there are, and changes nothing
+      return; // documents the ports and changes nothing
     default:
       throw new Error(`${instruction} is not understood: ${rest}`);
   }

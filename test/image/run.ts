@@ -1,5 +1,5 @@
 // Makes the image twice by the steps of the Dockerfile, compares the files, starts migration and every service from it on a root that cannot be written, asks each,
-// and prints how soon it served and what it takes. Hides PostgreSQL and Redis, which run beside it. Needs Linux and root: npm run try-image
+// and prints how soon it served and how much memory it uses. Hides PostgreSQL and Redis, which it runs too. Needs Linux and root: npm run try-image
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { chownSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -15,7 +15,7 @@ import { freePort } from '../services/instance.ts';
 import { startRedis } from '../services/redis.ts';
 
 const heapLimits = '--max-semi-space-size=8 --max-old-space-size=256'; // as docker-compose.yml and k8s/ have them
-const memoryBelowMb = 256; // of each process; what it takes is printed
+const memoryBelowMb = 256; // of each process; the used memory is printed
 /** Right after its start. Without `giveBackStartMemory` a gateway has 150. */
 const idleBelowMb = 140;
 const print = (line: string) => void process.stdout.write(`${line}\n`);
@@ -34,7 +34,7 @@ interface Ground {
   identitySecret: string;
 }
 
-/** Runs a command of the image until it ends. @returns what it printed. */
+/** Runs a command of the image until it ends. @returns its output. */
 async function command({ image }: Ground, words: readonly string[], env: Record<string, string>) {
   const [program, args] = image.inside([...image.stage.entrypoint, ...words]);
   const child = startChild(program, args, { name: words.join(' '), env: { ...image.env, ...env } });
@@ -59,7 +59,7 @@ function memoryMb(child: ServingChild): number {
   return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) / 1024;
 }
 
-/** What must not be in an image, and who may write it. */
+/** Checks for files that must not be in an image, and for write permissions. */
 async function checkFiles(ground: Ground): Promise<void> {
   const { added, stage, inside, env } = ground.image;
   const packages = globSync(['node_modules/*', 'node_modules/@*/*'], { cwd: path.join(added, 'app') });
@@ -86,7 +86,7 @@ function checkSame(first: ReadonlyMap<string, string>, second: ReadonlyMap<strin
   print(`${count} files and folders are the same in two builds, all but the cache of compiled code`);
 }
 
-/** As "docker compose run cli publish": the second run knows what the first has kept beside the files. */
+/** Like "docker compose run cli publish": the second run reads the almanac.yml that the first has written next to the files. */
 async function publishTwice(ground: Ground, load: string): Promise<void> {
   writeFileSync(path.join(load, 'kept.csv'), 'Date,Rate\n2024-01-01,1\n2024-02-01,2\n2024-03-01,3\n');
   const env = { DATABASE_URL: ground.ownerUrl };
@@ -182,7 +182,7 @@ async function checkServices(ground: Ground): Promise<void> {
   }
 }
 
-const awake = setInterval(() => undefined, 60_000); // children alone do not keep a process from ending
+const awake = setInterval(() => undefined, 60_000); // child processes alone do not prevent a process from ending
 const directory = mkdtempSync(path.join(tmpdir(), 'almanac-image-'));
 const postgres = await startEmbeddedPostgres(path.join(directory, 'data'));
 const redis = await startRedis();

@@ -1,4 +1,4 @@
-// What calls of tools cost: the ledger has the reads of those that were answered, whatever failed, was refused, or was left by its client;
+// The cost of tool calls: the ledger has the reads of answered calls, even if others fail, are refused or lose their client;
 // and who may call /mcp at all. TEST_MCP_CALLS is the number of mixed calls (1,000 by default).
 import { once } from 'node:events';
 import { request as httpRequest } from 'node:http';
@@ -12,7 +12,7 @@ import { connect, errorOf, modes } from './mcp-client.ts';
 const mixedCalls = Number(process.env['TEST_MCP_CALLS'] ?? 1_000);
 const accounts = await startAccountsService(noon);
 const dataApi = await startRecordingUpstream('data-api');
-/** Answers hold back until the client has left, fail, or come at once, as the id says. */
+/** Answers wait until the client has disconnected, fail, or are sent at once, depending on the id. */
 const series = { success: true, data: [], count: 0, pagination: { next_cursor: null, count: 0 } };
 let held = 0;
 dataApi.answer = ({ url }, response) => {

@@ -1,4 +1,4 @@
-// Who may call /mcp, and with what: refused by HTTP before the protocol begins, or as the result of a tool.
+// Calls of /mcp that are refused: by HTTP before the protocol begins, or as the result of a tool.
 import { request as httpRequest } from 'node:http';
 import type { CallToolResult } from '@modelcontextprotocol/client';
 import test from 'ava';
@@ -105,13 +105,13 @@ const ofModern = (method: string) => ({ 'mcp-protocol-version': '2026-07-28', 'm
 /** The status, and the code of the protocol if it is one of its errors. */
 async function refusal(message: string | object, headers: Record<string, string>): Promise<unknown[]> {
   const answer = await post(gateway.url, message, { 'x-api-key': key, ...headers });
-  const text = await answer.text(); // which the OpenAPI document is held to
+  const text = await answer.text(); // compared with the OpenAPI document
   if (text === '' || answer.headers.get('content-type') !== 'application/json') return [answer.status];
   const { error } = JSON.parse(text) as { error?: { code: unknown } };
   return [answer.status, error?.code];
 }
 
-test('what the protocol refuses has the status and the form that the OpenAPI document says', async (t) => {
+test('refusals of the protocol have the status and the form that the OpenAPI document declares', async (t) => {
   t.deepEqual(await refusal('{', {}), [400, -32700]);
   t.deepEqual(await refusal(listTools, { accept: 'text/html' }), [406, -32000]);
   t.deepEqual(await refusal(listTools, { 'content-type': 'text/plain' }), [415, -32000]);

@@ -11,7 +11,7 @@ export const twoAccounts = [
 ];
 const noAccount = { account_id: `acct_${'c'.repeat(20)}` };
 
-/** Every table of an account goes with it. */
+/** The rows of every table of an account are deleted with it. */
 export const ofAccount = (table: string, column = 'account_id', accepted: Row = {}) => ({
   constraint: `${table}_${column}_fkey`,
   refused: { ...accepted, [column]: noAccount.account_id },

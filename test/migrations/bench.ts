@@ -43,7 +43,7 @@ export interface Bench {
 export interface TriggerCase {
   /** Schema, table and name. */
   trigger: string;
-  /** Runs statements and reports what is seen then. */
+  /** Runs statements and reports the result. */
   seen: (db: Bench) => Promise<unknown>;
   expected: unknown;
 }

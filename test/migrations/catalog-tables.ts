@@ -35,7 +35,7 @@ function commodities(): TableCases[] {
           refused: [{ item_id: 'rice' }],
           accepted: [{ item_id: 'maize' }],
         },
-        // What the series refuses as well is left to it: '' as a name, and ids that are no ids of series.
+        // Not repeated here, because the series refuses them too: '' as a name, and invalid ids.
         ...items.pattern('item_id', slugs.accepted, ['A', 'a--b', '-a', 'a-', 'a_b', 'a'.repeat(81)]),
         ...items.pattern('name', ['é', 'é'.repeat(200)], ['é'.repeat(201)]),
         ...items.text(200, 'name_local', 'category'),

@@ -1,4 +1,4 @@
-// Checks the schema `data` against the rules of Citus for distributed and reference tables. docs/scaling.md says where each table would be
+// Checks the schema `data` against the rules of Citus for distributed and reference tables. docs/scaling.md lists where each table would be
 // and which of its constraints and triggers prevent it; the test compares that with the catalogues of PostgreSQL.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -70,7 +70,7 @@ function isAllowed(
   return isDistributed(to) && to.by === from.by && at >= 0 && targetColumns[at] === to.by;
 }
 
-test('docs/scaling.md says where Citus would have each table, and all that prevents it', async (t) => {
+test('docs/scaling.md lists where Citus would place each table, and all that prevents it', async (t) => {
   const database = await createTestDatabase();
   t.teardown(() => database.drop());
   const client = new pg.Client({ connectionString: database.url });

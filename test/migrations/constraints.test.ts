@@ -1,4 +1,4 @@
-// Every constraint of the schema, tested on a real database: it alone refuses what it must, under its name,
+// Every constraint of the schema, tested on a real database: it alone refuses the invalid rows, under its name,
 // and it accepts the values at its limits. The cases are compared with the catalogue of PostgreSQL.
 import test, { type ExecutionContext } from 'ava';
 import pg from 'pg';
@@ -18,7 +18,7 @@ test.after.always(async () => {
   await database?.drop();
 });
 
-/** What PostgreSQL says to a statement, which is undone: null where it accepts it. */
+/** PostgreSQL's error for a statement, which is rolled back; null if it accepts the statement. */
 async function tried(work: () => Promise<unknown>): Promise<pg.DatabaseError | null> {
   await client.query('savepoint tried');
   try {
@@ -43,7 +43,7 @@ function insert(table: string, row: Row): Promise<unknown> {
   );
 }
 
-/** Runs work in a transaction that has what the table's row refers to, and undoes all of it. */
+/** Runs work in a transaction with the rows that the table's row refers to, and rolls it back. */
 async function on({ before = [] }: TableCases, work: () => Promise<void>): Promise<void> {
   await client.query('begin');
   try {
@@ -67,7 +67,7 @@ async function isConstraint(table: string, name: string): Promise<boolean> {
   return rowCount === 1;
 }
 
-/** Takes a constraint or a unique index away, with what hangs on it. */
+/** Drops a constraint or a unique index, with everything that depends on it. */
 async function drop(table: string, name: string): Promise<void> {
   if (await isConstraint(table, name))
     await client.query(`alter table ${table} drop constraint ${name} cascade`);

@@ -98,5 +98,5 @@ function publishedReleases(): TableCases {
   };
 }
 
-/** Every table of schema events, and those of data for what was reported. */
+/** Every table of schema events, and those of schema data that record reported events. */
 export const eventTables: readonly TableCases[] = [outbox(), updates(), publishedReleases()];

@@ -1,4 +1,4 @@
-// The rule of computed percentages in PostgreSQL, beside the same rule in the services.
+// The rule for computed percentages in PostgreSQL, compared with the same rule in the services.
 import test from 'ava';
 import fc from 'fast-check';
 import pg from 'pg';
@@ -53,7 +53,7 @@ test('PostgreSQL rounds a percentage as the services do', async (t) => {
       t.is(percent, percentOf(decimal(part), decimal(whole)), `${part} of ${whole}`);
 });
 
-test('what PostgreSQL lacks a part or a positive whole of has no percentage', async (t) => {
+test('PostgreSQL computes no percentage without a part or a positive whole', async (t) => {
   const { rows } = await client.query<{ percents: unknown[] }>(
     `select array[data.percent_of(1, null), data.percent_of(null, 1), data.percent_of(1, 0), data.percent_of(1, -1)] as percents`,
   );

@@ -1,4 +1,4 @@
-// What data.refresh_search makes of series, on a real database; and that the check which every test database ends with finds what it is for.
+// The entries that data.refresh_search writes, on a real database; and the check that runs at the end of every test database.
 import test from 'ava';
 import pg from 'pg';
 import { createTestDatabase } from '../services/harness.ts';
@@ -19,7 +19,7 @@ test.after.always(async () => {
   await database?.drop();
 });
 
-/** What is found after a refresh: id, name and the words beside them. */
+/** The entry after a refresh: id, name and the other words. */
 async function found(): Promise<unknown[]> {
   await refreshSearch(client);
   return db.values(
@@ -70,7 +70,7 @@ test.serial('a series is found by the values of its dimensions and by their labe
   }),
 );
 
-test.serial('a series that gets an item is found as that, with what its own row says', (t) =>
+test.serial('a series that gets an item is found as that item, with the facts of its own row', (t) =>
   db.undone(async () => {
     await db.insert('data.series', { series_id: 'commodity.wheat' });
     await refreshSearch(client);
@@ -97,7 +97,7 @@ test.serial(
     }),
 );
 
-test.serial('the words of names are kept for typing errors, those of earlier names too', (t) =>
+test.serial('the words of names, also of earlier ones, are stored to correct typing errors', (t) =>
   db.undone(async () => {
     await db.insert('data.series', { name: 'Wheat and rice, 2024 a1b2' });
     await refreshSearch(client);

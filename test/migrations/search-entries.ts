@@ -1,7 +1,7 @@
-// Compares the search of a database with what its series, commodities and words are: whoever changes a series has to refresh its entry.
+// Compares the search entries of a database with its series, commodities and words: code that changes a series must refresh its entry.
 import pg from 'pg';
 
-/** An entry that is not as the series is, or has none, in words. */
+/** An entry that is missing or does not match its series, as a sentence. */
 const stale = `
   select format('%s %s %s', coalesce(d.type, e.type), coalesce(d.id, e.id),
     case when e.id is null then 'is not found' when d.id is null then 'is found and should not be' else 'is found by what it was' end) as what
@@ -27,7 +27,7 @@ const stale = `
   group by facet, value having sum(series) <> 0 or count(*) <> 2
   limit 5`;
 
-/** What the search has wrong; the first five. */
+/** The first five wrong entries of the search. */
 export async function staleEntries(on: pg.ClientBase | pg.Pool): Promise<string[]> {
   const { rows } = await on.query<{ what: string }>(stale);
   return rows.map(({ what }) => what);
@@ -49,7 +49,7 @@ export async function requireFreshSearch(databaseUrl: string): Promise<void> {
   }
 }
 
-/** For tests that write series by plain SQL: what every writer does. */
+/** For tests that write series by plain SQL: the refresh that every writer does. */
 export async function refreshSearch(on: { query(text: string): Promise<unknown> }): Promise<void> {
   await on.query('select data.refresh_search(array(select series_no from data.series order by 1))');
 }

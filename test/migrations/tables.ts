@@ -4,12 +4,12 @@
 /** Values by column, as PostgreSQL reads them; null is null. */
 export type Row = Readonly<Record<string, string | null>>;
 
-/** One constraint or unique index. What it refuses and accepts is reported as changes of the table's row. */
+/** One constraint or unique index. The rows that it refuses and accepts are stated as changes of the table's row. */
 export interface Case {
   constraint: string;
   /** Exists already when the rows are tried. */
   beside?: Row;
-  /** What happens between. */
+  /** A statement that runs in between. */
   meanwhile?: string;
   refused: readonly Row[];
   accepted: readonly Row[];
@@ -18,32 +18,32 @@ export interface Case {
 /** A foreign key. */
 export interface Reference {
   constraint: string;
-  /** What gives the row a value that the other table lacks. */
+  /** Columns that give the row a value that the other table lacks. */
   refused: Row;
-  /** What makes the row refer to `parent`, where the table's row does not. */
+  /** Columns that make the row refer to `parent`, if the table's row does not. */
   accepted?: Row;
-  /** Deletes what the row refers to. */
+  /** Deletes the row that it refers to. */
   deleteParent: string;
-  /** What becomes of the row then, or of the deletion. */
+  /** The effect on the row, or on the deletion. */
   outcome: 'the row goes too' | 'it is refused';
 }
 
 export interface TableCases {
   /** With its schema. */
   table: string;
-  /** Statements that make what the row refers to. */
+  /** Statements that create the rows that it refers to. */
   before?: readonly string[];
   /** Just the columns that must be given. */
   row: Row;
   /** Columns that may be null, one of them required by a check. */
   needs?: Row;
-  /** What a row has that was given just those: JSON by column; `now()` and `current_date` are what they say. */
+  /** The other values of a row with only those columns given: JSON by column; `now()` and `current_date` mean the value of that expression. */
   defaults?: Readonly<Record<string, unknown>>;
   /** The columns that a sequence or a trigger fills. */
   filled?: readonly string[];
   /** Columns whose default depends on the connection, and that may be null. */
   noted?: readonly string[];
-  /** The columns that are generated from others, and what they are in the row. */
+  /** The columns that are generated from others, and their values in the row. */
   generated?: Readonly<Record<string, unknown>>;
   /** The tables that refuse null, where a trigger writes a row of another table first. */
   nullsRefusedBy?: readonly string[];
@@ -106,7 +106,7 @@ export function checksOf(table: string) {
 }
 
 /**
- * A key: beside a row, another is refused that has the same values in all its columns, and accepted that differs in one.
+ * A key: a second row is refused if all its key columns have the same values, and accepted if one differs.
  * @param other values for all columns of all keys, each different from those of `row`.
  */
 export function key(constraint: string, columns: readonly string[], row: Row, other: Row): Case {

@@ -59,7 +59,7 @@ test.serial('every trigger of the schema has a case', async (t) => {
   t.deepEqual([...new Set(cases.map(({ trigger }) => trigger))].toSorted(), there.map(String).toSorted());
 });
 
-test.serial('what trade has generated columns for is read off its codes and its period', async (t) => {
+test.serial('the generated columns of trade are derived from its codes and its period', async (t) => {
   const rows = [
     [{ period: '2024', commodity_code: 'TOTAL' }, ['A', '2024-12-31', true, 0]],
     [{ period: '2024-02', partner_code: 'WLD' }, ['M', '2024-02-29', true, 4]],

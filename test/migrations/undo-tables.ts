@@ -1,4 +1,4 @@
-// The constraints of the tables that keep what loads of tables state or change, as cases.
+// The constraints of the tables that store the rows that loads state or change, as cases.
 import { checksOf, key, twoLoads, type TableCases } from './tables.ts';
 
 const refusesToGo = {

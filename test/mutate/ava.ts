@@ -35,7 +35,7 @@ export async function runAva(copy: Copy, files: readonly string[], options: AvaO
     cwd: copy.root,
     env: { ...withoutOurs(process.env), ...copy.env, NO_COLOR: '1', ...options.env },
     stdio: ['ignore', 'pipe', 'pipe'],
-    detached: true, // a group of its own, to be ended as one
+    detached: true, // a separate process group, which can be ended at once
   });
   let output = '';
   for (const stream of [child.stdout, child.stderr])
@@ -44,7 +44,7 @@ export async function runAva(copy: Copy, files: readonly string[], options: AvaO
     child.once('error', reject);
     child.once('close', resolve);
   });
-  // Whatever still holds the pipes of an AVA that has ended must not hold this.
+  // A process that still has the pipes of an ended AVA open must not block this.
   const exited = new Promise<number | null>((resolve) => child.once('exit', resolve));
   const end = new AbortController();
   const limit = AbortSignal.any([options.signal, AbortSignal.timeout(options.timeoutMs)]);
@@ -64,7 +64,7 @@ export async function runAva(copy: Copy, files: readonly string[], options: AvaO
   };
 }
 
-/** Where coverage of a run goes: a new directory below the copy's own for temporary files. */
+/** The directory for the coverage of a run: a new one below the copy's directory for temporary files. */
 export function coverageDirectory(copy: Copy): string {
   return mkdtempSync(path.join(copy.env['TMPDIR'] ?? '', 'coverage-'));
 }
@@ -97,7 +97,7 @@ function failures(output: string, files: readonly string[]): { failed: string[];
   return { failed: found.size > 0 ? [...found] : [...files], title: titles[0] ?? 'AVA' };
 }
 
-/** AVA puts the path before a title where it runs several files, without what they share. */
+/** AVA puts the path before a title if it runs several files, without their common part. */
 export function fileOf(title: string, files: readonly string[]): string | undefined {
   if (files.length === 1) return files[0];
   const matches = files.map((file) => {

@@ -1,6 +1,6 @@
-// What a mutation is: one change of one place in one file, as offsets into its text. Hides how a change is applied and shown.
+// A mutation: one change at one place in one file, as offsets into its text. Hides how a change is applied and shown.
 
-/** What is changed; how often a kind is drawn is `weights` below. */
+/** The kind of change; `weights` below decides how often a kind is drawn. */
 export type Operator = keyof typeof weights;
 
 /** Common mistakes are drawn more often than typing errors in constants, which are the most frequent. */
@@ -43,7 +43,7 @@ export const weights = {
 export interface Change {
   start: number;
   end: number;
-  /** What takes the place of the text from `start` to `end`. */
+  /** The replacement of the text from `start` to `end`. */
   text: string;
   operator: Operator;
 }

@@ -1,4 +1,4 @@
-// A copy of the tree with servers of its own, in which changes are tried: the developer's tree is never written to.
+// A copy of the tree with its own servers, in which changes are tried: the developer's tree is never written to.
 // Hides the links to node_modules, the template of the databases, and the remains of an interrupted run.
 import { spawn } from 'node:child_process';
 import {
@@ -20,18 +20,18 @@ import { projectFiles } from './draw.ts';
 
 export interface Copy {
   root: string;
-  /** What AVA needs to find the servers. */
+  /** The environment in which AVA finds the servers. */
   env: Record<string, string>;
-  /** Writes files; null takes one away. `restore` brings all of them back. */
+  /** Writes files; null removes one. `restore` undoes all of it. */
   write(texts: readonly { file: string; text: string | null }[]): void;
   restore(): void;
-  /** Makes the template of the tests' databases by the copy's own migrations. @returns what went wrong, or null. */
+  /** Makes the template of the tests' databases with the copy's own migrations. @returns the error, or null. */
   migrate(): Promise<string | null>;
   /** @returns the first fault of types, or null. Unused names do not count: a change that drops a call would be found by its form. */
   typeFault(): Promise<string | null>;
-  /** Ends the processes and takes away the databases, keys and files that runs have left. */
+  /** Ends the processes and removes the databases, keys and files that runs have left. */
   clean(): Promise<void>;
-  /** The first secret that is in what runs have left since the last `clean`, or null. */
+  /** The first secret found in leftovers of runs since the last `clean`, or null. */
   leak(): Promise<string | null>;
   /** Whether the output of the runs names SQL that PostgreSQL does not understand. */
   refusedSql(output: string): boolean;
@@ -41,7 +41,7 @@ export interface Copy {
 const misunderstood =
   /syntax error at or near|operator does not exist|function [^\n]{1,80} does not exist|column [^\n]{1,80} does not exist|could not determine data type|bind message supplies|must be type boolean|must appear in the GROUP BY|missing FROM-clause|inconsistent types deduced|Error compiling script/;
 
-/** @param directory where everything goes; it is made, and gone after `stop`. */
+/** @param directory for everything; it is created, and removed by `stop`. */
 export async function makeCopy(source: string, directory: string): Promise<Copy> {
   const root = path.join(directory, 'tree');
   const temporary = path.join(directory, 'tmp');
@@ -184,7 +184,7 @@ async function onServer(url: string, act: (client: pg.Client) => Promise<void>):
   }
 }
 
-/** Ends what was started with a directory for temporary files of ours, whatever group it has joined (Linux only). */
+/** Ends all processes that have our directory for temporary files, in any process group (Linux only). */
 function endProcesses(temporary: string): void {
   if (process.platform !== 'linux') return;
   const mark = `TMPDIR=${temporary}\0`;
@@ -192,7 +192,7 @@ function endProcesses(temporary: string): void {
     try {
       if (readFileSync(`/proc/${pid}/environ`, 'utf8').includes(mark)) process.kill(Number(pid), 'SIGKILL');
     } catch {
-      // It has ended meanwhile, or is somebody else's.
+      // It has ended meanwhile, or belongs to another user.
     }
   }
 }

@@ -1,5 +1,5 @@
 // The code that each test file runs, and its duration: cached between runs, measured again for changed files.
-// Hides V8's nested counts. A process that a test kills leaves none, so a map can miss code but never claims too much.
+// Hides V8's nested counts. A process that a test kills leaves no coverage, so a map can miss code but never claims too much.
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -10,7 +10,7 @@ import type { Copy } from './copy.ts';
 
 export interface TestFacts {
   ms: number;
-  /** Of every file of the project that was loaded, and of what every test depends on. */
+  /** Of every file of the project that was loaded, and of the files that every test depends on. */
   hashes: Record<string, string>;
   /** The parts of each source file that ran, as offsets: from, to, from, to … in rising order. */
   ran: Record<string, number[]>;
@@ -22,7 +22,7 @@ const firstTimeoutMs = 300_000;
 
 export class RedBase extends Error {}
 
-/** Says whether a test file ran the code at an offset. */
+/** Whether a test file ran the code at an offset. */
 export function ranAt({ ran }: TestFacts, file: string, offset: number): boolean {
   const parts = ran[file] ?? [];
   for (let i = 0; i < parts.length; i += 2)
@@ -30,7 +30,7 @@ export function ranAt({ ran }: TestFacts, file: string, offset: number): boolean
   return false;
 }
 
-/** The kept map, without what has changed since. */
+/** The cached map, without entries that have changed since. */
 export function readMap(
   file: string,
   root: string,
@@ -62,7 +62,7 @@ export function writeMap(file: string, map: CoverageMap): void {
 
 /**
  * Runs one test file, unchanged, and measures it.
- * @throws RedBase where it fails, and fails again: nothing can be said of changes then.
+ * @throws RedBase if it fails twice: changes cannot be judged then.
  */
 export async function measure(
   copy: Copy,
@@ -133,7 +133,7 @@ function partsOf(marks: Uint8Array): number[] {
   return parts;
 }
 
-/** What any test may depend on without importing it. */
+/** Files that any test may depend on without importing them. */
 function hashShared(root: string, files: readonly string[]): string {
   const hash = createHash('sha256');
   for (const file of files.filter((name) =>

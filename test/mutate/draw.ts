@@ -43,7 +43,7 @@ export function candidatesIn(root: string, folders: readonly string[]): Candidat
     .flatMap((file) => candidatesOf(file, read(root, file), replaced));
 }
 
-/** The changes of one file; none of a test or of what is no source. */
+/** The changes of one file; none for a test or a file that is not source. */
 export function candidatesOf(
   file: string,
   source: string,
@@ -114,7 +114,7 @@ export function createDraw(root: string, folders: readonly string[], seed: numbe
   };
 }
 
-/** Without putting back: a drawn line takes all its changes out. */
+/** Draws without replacement: a drawn line removes all its changes. */
 function* inTurn(
   candidates: readonly Candidate[],
   chance: () => number,

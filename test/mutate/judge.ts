@@ -8,10 +8,10 @@ import { isRunBy, orderTests, suiteMs } from './order.ts';
 
 export type Verdict =
   | { kind: 'caught'; by: string; title: string }
-  /** By the nearest of the test files that run it; the others are still to be asked. */
+  /** Not caught by the nearest of the test files that run it; the others are still to be tried. */
   | { kind: 'left'; covering: number; others: string[] }
   | { kind: 'survived'; covering: number }
-  /** It is no valid SQL: caught by whatever runs it, which says nothing of the tests. */
+  /** It is not valid SQL: anything that runs it fails, which proves nothing about the tests. */
   | { kind: 'invalid'; why: string };
 
 export interface Left {
@@ -30,7 +30,7 @@ export interface Surroundings {
 const firstShare = 0.02; // of the suite's time
 const graceMs = 30_000;
 
-/** Tries a change on the test files that run it: the nearest, where there are many. */
+/** Tries a change on the test files that run it: on the nearest if there are many. */
 export async function judge(copy: Copy, mutant: Mutant, around: Surroundings): Promise<Verdict> {
   return withChanges(copy, [mutant], around, async (fault) => {
     if (fault !== null) return ofFault(mutant, fault);
@@ -49,7 +49,7 @@ export async function judge(copy: Copy, mutant: Mutant, around: Surroundings): P
 }
 
 /**
- * Tries those that are left on the other test files, which hardly ever notice what they do not run: so all changes are made
+ * Tries the remaining changes on the other test files, which hardly ever notice code that they do not run: so all changes are made
  * at once. Only on a file that then fails are they tried one by one.
  */
 export async function judgeLeft(
@@ -86,7 +86,7 @@ export async function judgeLeft(
   return verdicts;
 }
 
-/** The one of a group that a test file notices; those are asked first whose code it runs. */
+/** The change of a group that a test file notices; changes whose code it runs are tried first. */
 async function culprit(
   copy: Copy,
   group: readonly Left[],
@@ -131,7 +131,7 @@ async function tryAlone(
   });
 }
 
-/** As few groups as it takes for no file to be changed twice in one. */
+/** The fewest groups in which no file is changed twice. */
 function groupsOf(left: readonly Left[]): Left[][] {
   const groups: Left[][] = [];
   const filesOf = ({ mutant }: Left) => mutant.texts.map(({ file }) => file);
@@ -144,7 +144,7 @@ function groupsOf(left: readonly Left[]): Left[][] {
   return groups;
 }
 
-/** Makes changes in a copy, and takes them back. @param act is given why the migrations fail, or null. */
+/** Makes changes in a copy, and undoes them. @param act gets the reason why the migrations fail, or null. */
 async function withChanges<Result>(
   copy: Copy,
   mutants: readonly Mutant[],
@@ -157,7 +157,7 @@ async function withChanges<Result>(
   try {
     return await act(changesSchema ? await copy.migrate() : null);
   } finally {
-    // Where all ends, the copy goes too.
+    // At the end of the run, the copy is removed too.
     if (!signal.aborted) await restore(copy, changesSchema);
   }
 }
@@ -176,7 +176,7 @@ function ofFault({ candidate }: Mutant, fault: string): Verdict {
   return isDrawn ? { kind: 'invalid', why } : { kind: 'caught', by: 'the migrations', title: why };
 }
 
-/** The first ones are small, for most changes are caught there; each takes three times as long as the one before. */
+/** The first ones are small, because most changes are caught there; each takes three times as long as the one before. */
 function batches(tests: readonly string[], map: CoverageMap): string[][] {
   const found: string[][] = [];
   let budgetMs = 0;

@@ -72,7 +72,7 @@ function constraint(statement: readonly Token[], first: number, last: number): C
   return { operator: 'SQL constraint dropped', start: from?.start ?? 0, end: to?.end ?? 0, text: '' };
 }
 
-/** A rule of a column goes alone; one of the table goes with a comma, or with the statement that only adds it. */
+/** A constraint of a column is removed alone, one of the table with a comma or with the statement that only adds it. */
 function item(statement: readonly Token[], first: number, last: number): Change {
   const isAdded = statement[first - 1]?.text === 'add';
   const from = isAdded ? first - 1 : first;

@@ -8,13 +8,13 @@ import { applied, lineOf, placeOf, shown, type Candidate } from './candidate.ts'
 export interface Mutant {
   /** `file:line` of the first change. */
   where: string;
-  /** One line: what was there → what is there now. */
+  /** One line: old text → new text. */
   diff: string;
-  /** The changed files, whole; null for one that is taken away. */
+  /** The whole changed files; null for a removed one. */
   texts: { file: string; text: string | null }[];
   /** The places that are changed. */
   places: { file: string; offset: number }[];
-  /** Where it was drawn: such a change may prove to be no valid SQL, and another is drawn. */
+  /** Set if it was drawn: if it proves to be invalid SQL, another is drawn. */
   candidate?: Candidate;
 }
 
@@ -30,7 +30,7 @@ export function mutantOf(candidate: Candidate, source: string): Mutant {
   };
 }
 
-/** What `git apply -p1` makes of the tree. @throws Error where the patch does not apply. */
+/** The result of `git apply -p1`. @throws Error if the patch does not apply. */
 export function mutantOfPatch(root: string, patch: string): Mutant {
   const names = [...readFileSync(patch, 'utf8').matchAll(/^(?:---|\+\+\+) [ab]\/(.+?)\t?$/gm)];
   const files = [...new Set(names.map(([, name = '']) => name))];

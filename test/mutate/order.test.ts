@@ -31,7 +31,7 @@ test('a part that ran begins at its first offset and ends before its last', (t) 
   t.false(ranAt({ ms: 1, hashes: {}, ran }, 'kernel/b.ts', 2));
 });
 
-test('the test beside a file comes first, then those of like names, then the quick ones; all others follow', (t) => {
+test('the test next to a file comes first, then tests with similar names, then quick ones, then all others', (t) => {
   const file = 'data-api/markets/trade.sql.ts';
   const ran = { [file]: [0, 100] };
   const map = {
@@ -53,7 +53,7 @@ test('the test beside a file comes first, then those of like names, then the qui
   });
 });
 
-test('of many files that run a change the nearest come first, and the rest with all others', (t) => {
+test('of many files that run a change the nearest come first, and the others follow with the remaining ones', (t) => {
   const file = 'kernel/http/server.ts';
   const names = [
     'kernel/http/server.test.ts',

@@ -1,11 +1,11 @@
-// The order in which test files run for a change: first those likely to notice it for the time they take.
+// The order in which test files run for a change: first those most likely to notice it per unit of time.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { ranAt, type CoverageMap } from './coverage.ts';
 import type { Mutant } from './mutant.ts';
 
 export interface Order {
-  /** Those that run the changed code, the nearest first, as many as take `nearShare` of the suite's time. */
+  /** Those that run the changed code, the nearest first, up to `nearShare` of the suite's time. */
   covering: string[];
   /** All others: a change may be noticed by reading the file, or in a process that left no coverage. */
   others: string[];
@@ -13,10 +13,10 @@ export interface Order {
   count: number;
 }
 
-/** Code that every test file runs would else be tried on the whole suite; it is, but together with other changes. */
+/** Otherwise code that every test file runs would be tried alone on the whole suite; instead it is tried there with other changes. */
 const nearShare = 0.2;
 
-/** What all test files take, one after the other; a share of it means the same on a slow machine. */
+/** The total time of all test files; a share of it means the same on a slow machine. */
 export function suiteMs(map: CoverageMap): number {
   return Object.values(map).reduce((total, { ms }) => total + ms, 0);
 }
@@ -33,7 +33,7 @@ export function orderTests(mutant: Mutant, map: CoverageMap, root: string, files
   const readers = mutant.places.flatMap((place) =>
     /\.(?:sql|lua)$/.test(place.file) ? readersOf(place, root, files) : [],
   );
-  // Every database is made by the migrations; the files that name the same table are what runs a part of one.
+  // Migrations create every database, so a part of one counts as run by the files that name the same table.
   const runsReader = (test: string) => readers.filter((file) => map[test]?.ran[file] !== undefined).length;
   const most = Math.max(1, ...tests.map(runsReader));
   const near = (test: string) => Math.max(...mutant.places.map((place) => nearness(place, test)));
@@ -50,7 +50,7 @@ export function orderTests(mutant: Mutant, map: CoverageMap, root: string, files
   return { covering, others, count: running.length };
 }
 
-/** From 0 to 1: 1 for the test beside a file and those of all migrations, else the share of words that the paths have in common. */
+/** From 0 to 1: 1 for the test next to a file and those of all migrations, else the share of words common to both paths. */
 function nearness({ file }: { file: string }, test: string): number {
   if (test === file.replace(/(\.sql)?\.ts$/, '.test.ts')) return 1;
   if (file.startsWith('migrations/') && test.startsWith('test/migrations/')) return 1;

@@ -1,5 +1,5 @@
 // Reads SQL, or Lua as Redis runs it, into tokens with their place, their depth in parentheses and their clause.
-// Hides comments, quoting and what TypeScript puts into a template.
+// Hides comments, quoting and the expressions of a TypeScript template.
 
 export interface Token {
   kind: 'word' | 'number' | 'string' | 'operator' | 'open' | 'close' | 'parameter' | 'hole' | 'body';
@@ -8,7 +8,7 @@ export interface Token {
   start: number;
   end: number;
   depth: number;
-  /** The last word of `clauses` before it at its depth; '' where there is none. */
+  /** The last word of `clauses` before it at its depth; '' if there is none. */
   clause: string;
   /** The word before its parenthesis; '' outside parentheses. */
   opener: string;

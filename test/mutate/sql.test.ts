@@ -1,9 +1,9 @@
-// What is changed in SQL, in templates and in migrations, and how much of it.
+// The changes of SQL, in templates and in migrations, and their extent.
 import test from 'ava';
 import { applied } from './candidate.ts';
 import { candidatesOf } from './draw.ts';
 
-/** What is left of a statement in each change of a kind. */
+/** The statement after each change of a kind. */
 function changed(statement: string, operator?: string): string[] {
   const source = `const x = \`${statement}\`;`;
   return candidatesOf('data-api/some.sql.ts', source)
@@ -49,7 +49,7 @@ test('a term ends where the next clause, the next join or a comma begins', (t) =
   t.is(terms('select a and b is distinct from c, d from e'), 'select a , d from e');
 });
 
-test('a parameter that no other term has is kept in a condition that always holds', (t) => {
+test('a parameter that no other term uses stays in a condition that is always true', (t) => {
   t.deepEqual(changed('select a from b where c = $1 and d = $2 and e = $1', 'SQL term dropped'), [
     'select a from b where c = $1 and ($2::text is null or true) and e = $1',
     'select a from b where  d = $2 and e = $1',
@@ -130,7 +130,7 @@ test('in a script of Redis conditions are changed, assignments are not', (t) => 
   ]);
 });
 
-test('a rule of a column goes alone, a rule of the table with its comma, a rule that is added with its statement', (t) => {
+test('a constraint of a column is removed alone, one of the table with its comma, an added one with its statement', (t) => {
   const table = `create table a (
   b int not null check (b > 0 and (b < 9)),
   c text references d (e) on delete cascade unique,
@@ -147,7 +147,7 @@ alter table a add constraint g check (b <> 5);`;
   ]);
 });
 
-test('a trigger goes whole; an index that is for speed only is left as it is', (t) => {
+test('a trigger is removed whole; an index that only affects speed is never changed', (t) => {
   const trigger = 'create trigger a before insert or update on b for each row execute function c();';
   t.deepEqual(migrated(trigger, 'SQL trigger dropped'), ['']);
   t.deepEqual(candidatesOf('migrations/000001_a.sql', 'create index a on b (c) where d and e = 5;'), []);

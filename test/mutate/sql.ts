@@ -1,5 +1,5 @@
-// Finds the plausible changes of SQL statements, and of the Lua scripts that Redis runs. A term goes whole, with everything
-// in its parentheses; a parameter that would be left over is kept in a condition that always holds.
+// Finds the plausible changes of SQL statements, and of the Lua scripts that Redis runs. A term is removed whole, with everything
+// in its parentheses. A parameter that would be unused stays in a condition that is always true.
 import type { Change, Operator } from './candidate.ts';
 import { clauses, tokensOf, type Span, type Token } from './sql-tokens.ts';
 
@@ -85,7 +85,7 @@ function isChanges(tokens: readonly Token[], i: number): Change[] {
   return [];
 }
 
-/** Turns the order of each term of `order by` that says none. */
+/** Reverses each term of `order by` that states no direction. */
 function descending(tokens: readonly Token[], by: number): Change[] {
   const { depth } = at(tokens, by);
   const found: Change[] = [];
@@ -113,7 +113,7 @@ function locks(tokens: readonly Token[], i: number): Change[] {
     : [];
 }
 
-/** The term behind an `and`, and the one before it where it is the first. */
+/** The term after an `and`, and the one before it if that is the first. */
 function droppedTerms(tokens: readonly Token[], and: number, { isLua = false }: Span): Change[] {
   const token = at(tokens, and);
   if (isLua && token.clause !== 'if' && token.clause !== 'elseif') return [];
@@ -146,7 +146,7 @@ function dropped(
 ): Change {
   const parameters = tokens.slice(term[0], term[1] + 1).filter(({ kind }) => kind === 'parameter');
   const others = [...tokens.slice(0, term[0]), ...tokens.slice(term[1] + 1)];
-  // PostgreSQL refuses a value that no parameter takes.
+  // PostgreSQL refuses a value without a parameter.
   const lost = parameters
     .filter(({ text }) => !others.some((other) => other.text === text))
     .map(({ text }) => text);
@@ -241,7 +241,7 @@ function stringChanges(tokens: readonly Token[], i: number): Change[] {
     : [];
 }
 
-/** Whether a number is compared, itself and not what is made of it, or is the most rows of an answer. */
+/** Whether a number itself, not an expression of it, is compared or limits the rows. */
 function isBound(tokens: readonly Token[], i: number): boolean {
   const [before, after] = [at(tokens, i - 1).text, at(tokens, i + 1).text];
   if (/^[-+*/]$/.test(before) || /^[-+*/]$/.test(after)) return false;
@@ -250,8 +250,8 @@ function isBound(tokens: readonly Token[], i: number): boolean {
 }
 
 /**
- * What a number may have been meant to be: ten times as much, or one more; 0 and 1 are each other. From 100 on only a bound is
- * missed by one, and any other number has lost a digit: nobody writes 3601 for 3600, and nothing should notice.
+ * Plausible mistakes for a number: ten times as much, or one more; 0 and 1 are swapped. From 100 on only a bound is
+ * off by one, and any other number has lost a digit: nobody writes 3601 for 3600, and no test should notice it.
  */
 export function numberVariants(raw: string, isABound: boolean): string[] {
   const value = Number(raw.replaceAll('_', ''));

@@ -1,4 +1,4 @@
-// What is changed in TypeScript, and what never is.
+// The changes of TypeScript, and code that is never changed.
 import test from 'ava';
 import fc from 'fast-check';
 import { projectRoot } from '../../kernel/project.ts';
@@ -39,7 +39,7 @@ test('the same seed gives the same changes, and no two of one line', (t) => {
   t.is(draw(3).length, 20);
 });
 
-test('every folder gives in proportion to what can be changed there', (t) => {
+test('changes are drawn from every folder in proportion to its possible changes', (t) => {
   const folders = createDraw(projectRoot, defaultFolders, 1)
     .first(70)
     .map(({ file }) => file.split('/')[0]);

@@ -1,5 +1,5 @@
 // Finds the plausible changes of a TypeScript file. Types are blanked out by Node's own stripping, which keeps every offset;
-// the rest is parsed by acorn. Hides which text is relevant: messages, log lines and imports are not changed.
+// acorn parses the remaining text. Hides which text is relevant: messages, log lines and imports are not changed.
 import { stripTypeScriptTypes } from 'node:module';
 import {
   parse,
@@ -46,7 +46,7 @@ const logMethods = /^(trace|debug|info|warn|error|fatal|log)$/;
 /** A term of a WHERE that is handed on: `p.date <= …`. */
 const isCondition = /^\(?\w+\.\w+ (?:=|<>|<=?|>=?|is|in|@>|~) /;
 
-/** What a statement does not run without, and what only a log shows. */
+/** Properties without which a statement does not run, and those that only a log shows. */
 const unneeded = /^(bind|replacements|type|cause)$/;
 const links =
   /^(filter|trim|toLowerCase|toUpperCase|sort|toSorted|reverse|toReversed|min|max|int|refine|regex|positive|nonnegative|length)$/;
@@ -185,7 +185,7 @@ class Finder {
     }
   }
 
-  /** Takes an element of a list out, with the comma behind or before it. */
+  /** Removes an element of a list, with the comma after or before it. */
   #dropped(operator: Operator, { start, end }: AnyNode): void {
     const next = skipBlank(this.#bare, end);
     if (this.#bare[next] === ',') return this.#add(operator, start, next + 1, '');
@@ -273,7 +273,7 @@ function isLogCall(node: AnyNode): boolean {
   return /^(log|logger|console)$/i.test(on) && logMethods.test(nameOf(property));
 }
 
-/** Whether a node is what people read of a failure: the text of an Error, the second argument of `fail`, `message: …`. */
+/** Whether a node is the text of a failure for people: of an Error, the second argument of `fail`, `message: …`. */
 function isMessage(node: AnyNode, above: readonly AnyNode[]): boolean {
   const parent = above.at(-1);
   if (parent?.type === 'NewExpression' && /(Error|Failure|Fault)$/.test(nameOf(parent.callee)))
@@ -319,7 +319,7 @@ function isArgument(above: readonly AnyNode[]): boolean {
   return outer?.type === 'CallExpression' || outer?.type === 'NewExpression';
 }
 
-/** Whether a list is taken apart again, or holds the values of a statement: without one of them nothing works. */
+/** Whether a list is destructured, or has the values of a statement: nothing works if one of them is missing. */
 function isBound(above: readonly AnyNode[]): boolean {
   const parent = above.at(-1);
   if (parent?.type === 'VariableDeclarator') return parent.id.type === 'ArrayPattern';
@@ -328,7 +328,7 @@ function isBound(above: readonly AnyNode[]): boolean {
   return nameOf(parent.callee.property) === 'query';
 }
 
-/** Sentences are for people; what a program compares or sends has no two words side by side. */
+/** Sentences are for people; text that a program compares or sends never has two adjacent words. */
 function isProse(text: string): boolean {
   return /[A-Za-z]{2,} [A-Za-z]{2,}/.test(text) || /[a-z][.:?!]\s*$/.test(text);
 }

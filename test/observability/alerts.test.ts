@@ -105,7 +105,7 @@ test('docs/alerts.md has a page for each alert, in the same order, and the alert
 test('every metric that an alert, a panel or a page names is served', (t) => {
   const operations = read('docs/operations.md');
   const section = operations.slice(operations.indexOf('\n## Metrics'), operations.indexOf('\n## Log'));
-  // Equal to what is served: test/observability/metrics.test.ts.
+  // Compared with the served metrics in test/observability/metrics.test.ts.
   const served = new Set(
     [...section.matchAll(/`((?:almanac|nodejs|process)_\w+)`/g)].map(([, name]) => name),
   );

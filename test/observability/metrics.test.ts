@@ -104,7 +104,7 @@ test.serial('pools, the database, jobs, quota, loads, Redis and disks have their
   t.is(value('disk_free_bytes{directory="database"}'), undefined, 'it does not exist');
 });
 
-test.serial('a mail that is to be sent later is seen', async (t) => {
+test.serial('a mail with a later send time is counted', async (t) => {
   const boss = new PgBoss({ connectionString: services.databaseUrl, schema: 'jobs', createSchema: false });
   await boss.start();
   t.teardown(() => boss.stop({ graceful: false }));
@@ -146,7 +146,7 @@ test.serial('a statement that waits for a lock is seen, and since when', async (
   await waiting;
 });
 
-test('while the database is silent, /metrics answers, says so, and shows no old figures', async (t) => {
+test('while the database does not answer, /metrics reports that and shows no old figures', async (t) => {
   const own = await createTestDatabase();
   const direct = new URL(own.url);
   const way = await startProxy(Number(direct.port));

@@ -1,4 +1,4 @@
-// A statement that waits for a lock is slow: the log says which one, and for which call, and holds none of its values.
+// A statement that waits for a lock is slow: the log names the statement and its call, and contains none of its values.
 import { randomUUID } from 'node:crypto';
 import test from 'ava';
 import pg from 'pg';

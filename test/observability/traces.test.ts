@@ -125,7 +125,7 @@ test('a call is one trace from the gateway to the statements of data-api, each s
   }
 });
 
-test('the trace of a client goes on, and one that it does not sample is not sent; a malformed one is not believed', async (t) => {
+test('the trace of a client is continued, an unsampled one is not sent, and a malformed one is ignored', async (t) => {
   const { call, accountWithKey, receiver, end } = await startTraced(t, 0);
   const { key } = await accountWithKey();
   const [sampled, unsampled] = ['a'.repeat(32), 'b'.repeat(32)];

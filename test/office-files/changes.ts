@@ -1,4 +1,4 @@
-// Changes of a table or file that keep its meaning: rows in another order, a total or a note below, another format.
+// Changes of a table or file that preserve its meaning: rows in another order, a total or a note below, another format.
 import { delimited, type TextStyle } from './writing/text-files.ts';
 import { workbook } from './writing/files.ts';
 import { encoded } from './writing/encodings.ts';

@@ -1,4 +1,4 @@
-// Compares what is stored after a file was published with the truth of it: every series, every point, statuses and facts.
+// Compares the stored data of a published file with the truth of it: every series, every point, statuses and facts.
 import type { Point, Series } from './office-file.ts';
 
 export interface StoredPoint {
@@ -121,7 +121,7 @@ function factFaults({ facts }: Series, stored: StoredSeries): string[] {
   return faults;
 }
 
-/** What differs between two publications of one table; empty: nothing. */
+/** The differences between two publications of one table. */
 export function differenceOf(before: readonly StoredSeries[], after: readonly StoredSeries[]): string {
   const [one, two] = [linesOf(before), linesOf(after)];
   const lost = [...one.difference(two)].slice(0, shownMax);

@@ -1,4 +1,4 @@
-// The forms of dates: how a period is written, and what a reader cannot be sure of.
+// The forms of dates: how a period is written, and the ambiguities for a reader.
 import type { Cell, Frequency, Question } from './office-file.ts';
 import { serialOf, type Period } from './periods.ts';
 import type { Random } from './random.ts';
@@ -14,7 +14,7 @@ export interface DateForm {
   weekday?: number;
   /** Added to the year of the truth: a fiscal year is that in which it ends. */
   yearsLater?: number;
-  /** What a reader cannot be sure of. */
+  /** The ambiguities for a reader. */
   question?: Question;
   /** The form needs a title that names it. */
   title?: string;

@@ -168,7 +168,7 @@ function someNumbers({ random, language, inWorkbook, decimals }: Statistics, lay
   return numberForm(random, language, true);
 }
 
-/** What a table of any layout leaves open. */
+/** The open questions of a table of any layout. */
 function withQuestions(sheet: Sheet, { dates, numbers }: Statistics): Sheet {
   const values = sheet.series.flatMap(({ points }) =>
     points.flatMap(({ value }) => (value === null ? [] : [value])),

@@ -103,7 +103,7 @@ test('periods have the texts and dates that a person would write', (t) => {
   }
 });
 
-test('numbers are written in many forms that keep their digits', (t) => {
+test('numbers are written in many forms that preserve their digits', (t) => {
   const written = seeds.map((seed) => numberForm(randomOf(seed), 'de', true).write('-1234567.50'));
   for (const text of written) t.is(text.replaceAll(/\D/g, ''), '123456750', text);
   for (const form of [
@@ -221,7 +221,7 @@ test('numbers are compared exactly, but for leading and trailing noughts', (t) =
   t.not(canonical('0.30000000000000004'), canonical('0.3'));
 });
 
-test('what was stored and what was guessed decide whether a file is right, asked, refused or wrong', (t) => {
+test('the stored data and the guesses decide whether a file counts as right, asked, refused or wrong', (t) => {
   const wrong = stored([['2020-12-31', '2']]);
   const right = stored([['2020-12-31', '1.5'], ['2022-12-31', '-3']]); // prettier-ignore
   const verdict = (

@@ -1,4 +1,4 @@
-// A change that keeps the meaning of a table keeps the result: the same series, ids and values, or a question.
+// A change that preserves the meaning of a table preserves the result: the same series, ids and values, or a question.
 import test from 'ava';
 import { openDatabase } from '../../kernel/database.ts';
 import { createTestDatabase, silentLog } from '../services/harness.ts';
@@ -22,7 +22,7 @@ const publish = async ({ sheet }: Draft, { ending, content }: Changed): Promise<
   judged(sheet, await published(database, { name: `table${ending}`, content }));
 
 const seeds = Array.from({ length: 24 }, (_, at) => at + 1001);
-/** Those of the seeds that are right as plain CSV: what is changed is compared with them. */
+/** The seeds that are read right as plain CSV: changed files are compared with them. */
 const bases: { draft: Draft; base: Tried }[] = [];
 
 // One after the other: each has the lock of loads to the end of its transaction.

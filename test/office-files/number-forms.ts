@@ -10,9 +10,9 @@ export interface NumberForm {
   format?: string;
   /** Each value in a workbook is this part of the published one. */
   percent?: boolean;
-  /** A workbook has what a computation made of it, in the 17th digit. */
+  /** A workbook has the error of a computation in the 17th digit. */
   noise?: boolean;
-  /** What the value of a text of this form is, if not the digits. */
+  /** The open question of a text of this form, if its value is not just its digits. */
   question?: Question;
 }
 
@@ -115,7 +115,7 @@ export function numberCell(value: string, form: NumberForm): Cell {
   return { text, number, format: form.format };
 }
 
-/** The form of true numbers in a workbook: their texts are what a program shows. */
+/** The form of true numbers in a workbook: their texts are as a program shows them. */
 export function workbookNumbers(random: Random, decimals: number): NumberForm {
   const tail = decimals === 0 ? '' : `.${'0'.repeat(decimals)}`;
   return random.weighted<NumberForm & { weight: number }>([

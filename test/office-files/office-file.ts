@@ -1,4 +1,4 @@
-// What the generator makes: a table of cells, the truth of it, and the file.
+// The output of the generator: a table of cells, the truth of it, and the file.
 
 export type Frequency = 'annual' | 'semiannual' | 'quarterly' | 'monthly' | 'weekly' | 'daily';
 
@@ -19,7 +19,7 @@ export interface Table {
   rows: Cell[][];
   /** Only a workbook, or a web page, has them; text formats have the first cell and blanks. */
   merges: Merge[];
-  /** The first row of data: what is above are titles and names of columns. */
+  /** The first row of data; above it are titles and names of columns. */
   first: number;
   /** The row below the last row of data; undefined: all that follow are data. */
   end?: number;
@@ -27,7 +27,7 @@ export interface Table {
   isFreeOrder: boolean;
 }
 
-/** What is published at a date. */
+/** The value published for a date. */
 export interface Point {
   date: string;
   /** Any day of the ISO week, or of the year, that the date is in. */
@@ -53,7 +53,7 @@ export interface Series {
 }
 
 /**
- * What a file leaves open: the order of day and month, the century, months or quarters, the end of a fiscal year (dates); a decimal mark or
+ * Open questions of a file: the order of day and month, the century, months or quarters, the end of a fiscal year (dates); a decimal mark or
  * groups, letters that multiply (numbers); rows and columns that sum others up; whether a column is a vintage; its encoding.
  */
 export type Question = 'dates' | 'numbers' | 'sums' | 'vintage' | 'encoding';
@@ -62,11 +62,11 @@ export type Question = 'dates' | 'numbers' | 'sums' | 'vintage' | 'encoding';
 export interface Sheet {
   table: Table;
   series: Series[];
-  /** What a reader cannot be sure of: a question about it is right, and its proposal may be wrong; read in silence, it must be right. */
+  /** Ambiguities of the table. A question about one is right, and its proposal may be wrong; without a question, the reading must be right. */
   questions: Question[];
 }
 
-/** What the file is an instance of, for the table of results. */
+/** The kind of the file, for the table of results. */
 export interface Kind {
   layout: string;
   frequency: Frequency;

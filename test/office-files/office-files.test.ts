@@ -1,4 +1,4 @@
-// A few of the generated files, published: none is read wrongly. `npm run try-office-files` publishes thousands.
+// A few of the generated files, published: no file is read wrongly. `npm run try-office-files` publishes thousands.
 import test from 'ava';
 import { openDatabase } from '../../kernel/database.ts';
 import { createTestDatabase, silentLog } from '../services/harness.ts';
@@ -15,7 +15,7 @@ test.after.always(async () => {
   await testDatabase.drop();
 });
 
-test('60 files as offices publish them: none is read wrongly, and most are right', async (t) => {
+test('60 files as offices publish them: no file is read wrongly, and most are read right', async (t) => {
   let right = 0;
   for (let seed = 1; seed <= 60; seed++) {
     const file = officeFile(seed);

@@ -1,5 +1,5 @@
-// What is shown of a file before it is loaded is what its load stores; and each reading that is offered is one: the file can be read so, and
-// differently.
+// The preview of a file shows what its load stores. Each offered reading is a real one: the file can be read that way, and the result
+// differs.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -37,7 +37,7 @@ function pointsOf(stored: readonly StoredSeries[]): Map<string, string> {
   );
 }
 
-test('the points of a preview are those that the load stores, all that it reads are counted, and what it shows as refused is refused', async (t) => {
+test('a preview shows the points that the load stores, counts all points, and shows as refused exactly what the load refuses', async (t) => {
   let compared = 0;
   for (const seed of seeds) {
     const file = officeFile(seed);
@@ -76,7 +76,7 @@ test('the points of a preview are those that the load stores, all that it reads 
   t.true(compared > seeds.length * 3, 'most files can be compared');
 });
 
-test('the first option of a choice is what the entry has; every other one is another reading of the file', async (t) => {
+test('the first option of a choice is the value in the entry; every other option is another reading of the file', async (t) => {
   const folder = mkdtempSync(path.join(tmpdir(), 'almanac-test-'));
   let tried = 0;
   try {
@@ -107,7 +107,7 @@ test('the first option of a choice is what the entry has; every other one is ano
   t.true(tried > 5, 'choices are offered');
 });
 
-/** The rows and facts by which a reading is known. */
+/** The rows and facts that identify a reading. */
 async function shownBy(entry: TableDescription, name: string, file: string): Promise<string> {
   const { preview } = await inspectTable({ entry, path: name, file, today });
   return JSON.stringify([preview, entry.series]);

@@ -1,4 +1,4 @@
-// Publishes files one after the other as `almanac publish FILE --yes` does, each in a transaction that is rolled back, and reads what was stored.
+// Publishes files one after another as `almanac publish FILE --yes` does, each in a transaction that is rolled back, and reads the stored data.
 // Files are read in this process, which is faster than one of their own. This is all that the tests of office files know of the product:
 // planPublishing with findTables, publish with loadTableFile, the keys `guessed` and `skip` of an entry, and the tables of the database.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -25,7 +25,7 @@ export interface Ran {
   reasons: string[];
   /** How the tables were read, to investigate a fault. */
   entries: unknown[];
-  /** What was shown of the tables that were found, before they were loaded. */
+  /** The previews of the tables that were found, before they were loaded. */
   shown: NewEntry[];
 }
 

@@ -1,4 +1,4 @@
-// The results of many files as text: a table by layout, and what goes wrong most often by each other property of the files.
+// The results of many files as text: a table by layout, and the most frequent faults by each other property of the files.
 import type { Kind } from './office-file.ts';
 import { isWrong, verdicts, type Verdict } from './try.ts';
 

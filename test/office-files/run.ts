@@ -1,6 +1,6 @@
 // Publishes many generated files and compares every stored value with the truth of the file.
-// Usage: npm run try-office-files -- [--seed N] [--count M] [--keep FOLDER] [--only TEXT]. Files that are read wrongly are kept in the folder, each
-// with its truth and what is wrong. Exits with 1 if a file is wrong. `--only` takes the files in whose kind the text is.
+// Usage: npm run try-office-files -- [--seed N] [--count M] [--keep FOLDER] [--only TEXT]. Files that are read wrongly are saved in the folder, each
+// with its truth and its faults. Exits with 1 if a file is wrong. `--only` selects the files whose kind contains the text.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';

@@ -1,4 +1,4 @@
-// What a file is about: its series with their values, flags and gaps; and how it writes them.
+// The content of a file: its series with their values, flags and gaps; and how they are written.
 import { truthDate, type DateForm } from './date-forms.ts';
 import { numberCell, type NumberForm } from './number-forms.ts';
 import { textCell, type Cell, type Facts, type Frequency, type Point, type Series } from './office-file.ts';
@@ -9,7 +9,7 @@ import type { Names } from './words/names.ts';
 export interface Observation {
   /** Digits as published; null: missing. */
   value: string | null;
-  /** Behind the number, or in a column beside it. */
+  /** After the number, or in a column next to it. */
   flag: string;
   /** In the place of the number. */
   mark: string;
@@ -28,7 +28,7 @@ export interface Marks {
   missing: readonly string[];
   /** Letters of flags. */
   flags: readonly string[];
-  /** How a flag is put beside a number. */
+  /** How a flag is attached to a number. */
   put: (number: string, flag: string) => string;
 }
 

@@ -20,12 +20,12 @@ export const isWrong = (verdict: Verdict): boolean => verdict.startsWith('WRONG'
 
 export interface Tried {
   verdict: Verdict;
-  /** What is wrong, or why the file was refused. */
+  /** The faults, or why the file was refused. */
   why: string;
   ran: Ran;
 }
 
-/** The guessed keys of an entry that ask about what the file leaves open. A question about something else excuses nothing. */
+/** The guessed keys of an entry that ask about an open question of the file. A question about anything else excuses nothing. */
 const keysOf: Readonly<Record<Question, RegExp>> = {
   dates: /^date|frequency|fiscal/,
   numbers: /decimal|thousands|multiply|missing|flags|values|unit/,
@@ -58,7 +58,7 @@ export function judged({ series, questions }: Pick<OfficeFile, 'series' | 'quest
   return { verdict: asks ? 'right, asked' : 'right', why: isAsked, ran };
 }
 
-/** The date in the name of a file, or in a line above its table, does not say when its rows were published: they have dates. */
+/** The date in a file's name, or in a line above its table, is not the publication date of its rows: they have dates. */
 function vintageFaults(questions: readonly Question[], { stored }: Ran): string[] {
   if (questions.includes('vintage')) return [];
   const other = stored.flatMap(({ points }) => points).find(({ published_on }) => published_on !== today);

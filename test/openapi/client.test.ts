@@ -16,7 +16,7 @@ declare const process: { argv: string[] };
 import { client } from './client/client.gen.js';
 import { getCatalog, getSeriesById, getUsage, postKeys } from './client/sdk.gen.js';
 
-// An endpoint takes one credential of several kinds; a client that sends the key as a session too is refused.
+// An endpoint accepts one credential of several kinds; a client that also sends the key as a session is refused.
 client.setConfig({ baseUrl: process.argv[2], auth: ({ name }) => (name === 'X-API-Key' ? process.argv[3] : undefined) });
 
 const series = await getSeriesById({ path: { id: 'GDP' }, query: { from: '2024-02', fields: ['date', 'value'] } });
@@ -70,7 +70,7 @@ test('a client generated from the document compiles, and fetches a series, a lis
       include: ['program.ts', 'client/**/*.ts'],
     }),
   );
-  // The compiler reports what is wrong on its standard output, and ends with 1 or 2.
+  // The compiler reports errors on its standard output and exits with 1 or 2.
   const compiler = path.join(projectRoot, 'node_modules/.bin/tsc');
   const reported = await run(compiler, ['-p', directory]).then(
     () => 'compiled',

@@ -27,18 +27,18 @@ interface Message {
 const document = publishedDocument();
 const written = readFileSync(documentFile, 'utf8');
 
-test('the document is what the services declare (npm run openapi writes it)', (t) => {
+test('the document matches the declarations of the services (npm run openapi writes it)', (t) => {
   t.true(written === textOf(document));
 });
 
-test('the parameter tables, the events, the keys of almanac.yml and what is recognised are in the docs as in the code (npm run openapi writes them)', (t) => {
+test('the docs match the code: parameter tables, events, keys of almanac.yml and recognised forms (npm run openapi writes them)', (t) => {
   for (const page of writtenPages) {
     const text = readFileSync(page, 'utf8');
     t.true(text === pageOf(text, document), path.relative(projectRoot, page));
   }
 });
 
-test('the docs have the parameters of every endpoint that takes any', (t) => {
+test('the docs list the parameters of every endpoint that has any', (t) => {
   const reported = new Set(writtenPages.flatMap((page) => tablesOf(readFileSync(page, 'utf8'))));
   const withParameters = declaredEndpoints().filter(
     ({ declaration }) => Object.keys(declaration.query.shape).length > 0,
@@ -62,7 +62,7 @@ test('a linter with the rules recommended by Redocly finds only that three endpo
   );
 });
 
-test('every parameter has a description or values that need none, and every field its type', (t) => {
+test('every parameter has a description or self-explanatory values, and every field has a type', (t) => {
   const { paths } = document as unknown as {
     paths: Record<
       string,
@@ -79,7 +79,7 @@ test('every parameter has a description or values that need none, and every fiel
   t.notRegex(written, /"schema": \{\s*\}/, 'no schema is empty');
 });
 
-test('the document has every type of event, with a sample that is as its schema says', (t) => {
+test('the document has every type of event, with a sample that matches its schema', (t) => {
   const { webhooks } = JSON.parse(written) as {
     webhooks: Record<EventType, { post: { requestBody: { content: { 'application/json': Message } } } }>;
   };
@@ -99,7 +99,7 @@ test('the document has every type of event, with a sample that is as its schema 
   }
 });
 
-test('every route of the gateway is in it, with every method that it takes, but the pages of the dashboard', (t) => {
+test('the document has every route of the gateway with every method that it accepts, except the pages of the dashboard', (t) => {
   const { pipelines } = loadRoutes(
     path.join(projectRoot, 'config/gateway.config.yml'),
     Object.keys(policyAnswers),

@@ -12,7 +12,7 @@ await services.ingest('series_id,date,value\nGDP,2024-01-31,1.50\nGDP,2024-02-29
 });
 test.after.always(() => services.close());
 
-test('the document is public, as it is written, compressed where that is taken, and has an ETag', async (t) => {
+test('the document is public and unchanged, is compressed for clients that accept it, and has an ETag', async (t) => {
   const url = `${services.url}/v1/openapi.json`;
   const answer = await fetch(url, { headers: { 'accept-encoding': 'identity' } });
   t.is(answer.status, 200);
@@ -31,7 +31,7 @@ test('the document is public, as it is written, compressed where that is taken, 
   t.is(await zipped.text(), readFileSync(documentFile, 'utf8'));
 });
 
-test('no answer may be run, framed or guessed at by a browser, and no failure is kept', async (t) => {
+test('no browser may execute, frame or sniff an answer, and no failure is cached', async (t) => {
   const asked = [
     '/v1/series/GDP',
     '/v1/series/NOWHERE',
@@ -52,7 +52,7 @@ test('no answer may be run, framed or guessed at by a browser, and no failure is
   }
 });
 
-test('what the parser or an expectation refuses has a request id and the headers of safety too', async (t) => {
+test('requests that fail in the parser or by an expectation get a request id and the security headers too', async (t) => {
   const refused = [
     lines('GET /v1/catalog HTTP/1.1', 'Host: a', 'Expect: miracles', 'Connection: close'),
     'GET /v1/catalog HTTP/1.1\r\nHost : a\r\n\r\n',
@@ -68,7 +68,7 @@ test('what the parser or an expectation refuses has a request id and the headers
   }
 });
 
-test('Accept decides the format where the URL does not, and 406 names what there is', async (t) => {
+test('Accept decides the format if the URL does not, and 406 names the available ones', async (t) => {
   const type = async (target: string, accept: string) => {
     const answer = await services.call(target, { key, headers: { accept } });
     return answer.status === 200 ? answer.headers.get('content-type')?.split(';')[0] : answer.status;

@@ -1,4 +1,4 @@
-// The check of every fetched answer against the document: what departs from it fails the test that fetched it.
+// The check of every fetched answer against the document: an answer that does not match fails the test that fetched it.
 import test, { type ExecutionContext } from 'ava';
 import { hold, type HeldAnswer } from './hold.ts';
 
@@ -9,7 +9,7 @@ const row = {
 };
 const pagination = { next_cursor: null, count: 1 };
 
-/** The companies as they are answered, or as something in them is not. */
+/** An answer with the companies, valid or with one thing wrong. */
 function companies(data: object, more: Partial<HeldAnswer> & { envelope?: object } = {}): HeldAnswer {
   const { envelope, ...answer } = more;
   return {
@@ -22,12 +22,12 @@ function companies(data: object, more: Partial<HeldAnswer> & { envelope?: object
 const departs = (t: ExecutionContext, answer: HeldAnswer, message: RegExp) =>
   t.throws(() => hold(answer), { message });
 
-test('an answer as the document says passes, and so do rows that `fields=` narrows', (t) => {
+test('an answer that matches the document passes, and so do rows narrowed by `fields=`', (t) => {
   t.notThrows(() => hold(companies(row)));
   t.notThrows(() => hold(companies({ id: 'alpha' }, { target: '/v1/amcs?fields=id' })));
 });
 
-test('a field of a row that is not named, not there or of another type is found, in whole rows and in narrowed ones', (t) => {
+test('an undeclared, missing or wrongly typed field of a row is found, in whole rows and in narrowed ones', (t) => {
   const { name: _, ...unnamed } = row;
   departs(t, companies({ ...row, nick: 'A' }), /data\/0 must NOT have additional properties.*nick/);
   departs(t, companies(unnamed), /data\/0 must have required property 'name'/);
@@ -37,7 +37,7 @@ test('a field of a row that is not named, not there or of another type is found,
   departs(t, companies({ id: 1 }, { target }), /data\/0\/id must be string/);
 });
 
-test('what the document says in one place for many answers holds for each', (t) => {
+test('shared schemas of the document are checked in each answer', (t) => {
   departs(
     t,
     companies(row, { envelope: { pagination: { ...pagination, pages: 9 } } }),
@@ -56,7 +56,7 @@ test('what the document says in one place for many answers holds for each', (t) 
   departs(t, refusal({ ...error, code: 'no_such_code' }), /error\/code must be/);
 });
 
-test('a status, a header, a media type and an operation that are not declared are found', (t) => {
+test('an undeclared status, header, media type or operation is found', (t) => {
   const json = ['content-type', 'application/json'] as [string, string];
   departs(t, companies(row, { status: 201 }), /a status that is not declared/);
   departs(

@@ -1,5 +1,5 @@
 // Checks answers against openapi/openapi.json: the status, the media type, every header, and every field of a JSON body. Preloaded
-// into every test file, it checks every fetched answer; a test with a fake service behind the gateway opts out by `exempt`.
+// into every test file, it checks every fetched answer; a test with a fake service behind the gateway opts out with `exempt`.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
@@ -27,7 +27,7 @@ export interface HeldAnswer {
   body?: string;
 }
 
-/** What HTTP says of any message, and the gateway of its connections; the document is about the rest. */
+/** Headers of HTTP itself and of the gateway's connections; the document declares all others. */
 const ofTransport =
   /^(?:date|connection|keep-alive|content-length|transfer-encoding|content-type|content-encoding|x-content-type-options|strict-transport-security|allow|access-control-.*|vary)$/;
 
@@ -38,24 +38,24 @@ interface Document {
   document: OpenApi;
   table: ReturnType<typeof routesOf>;
   ajv: Ajv2020;
-  /** By the rows, and by where the schema is in the document. */
+  /** By kind of rows, and by the position of the schema in the document. */
   validators: Map<string, ValidateFunction>;
 }
 
 let opened: Document | undefined;
 
-/** The document, read by the first answer: most test files fetch none, and few meet more than some of its 900 KB. */
+/** The document, read at the first answer: most test files fetch nothing, and few need more than a small part of its 900 KB. */
 function openDocument(): Document {
   if (opened !== undefined) return opened;
   const text = readFileSync(path.join(import.meta.dirname, '../../openapi/openapi.json'), 'utf8');
   const document = JSON.parse(text) as OpenApi;
-  // Each file compiles its own validators: to optimize their code takes longer than it saves.
+  // Each file compiles its own validators: optimising their code costs more time than it saves.
   const ajv = new Ajv2020({
     ...{ strict: false, validateSchema: false, allErrors: true },
     code: { optimize: false },
   });
   formats.default(ajv);
-  ajv.addFormat('date-time', /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z$/); // the one spelling of an instant here
+  ajv.addFormat('date-time', /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z$/); // the only accepted form of an instant
   const { components } = document;
   for (const rows of ['whole-rows', 'narrowed-rows'] as const)
     ajv.addSchema(strict({ components }, rows) as object, rows);
@@ -71,19 +71,19 @@ function routesOf({ paths }: OpenApi) {
   );
 }
 
-/** A data-api that watches a replica knows of loads without a gateway that asks, and says so to whoever calls it directly. */
+/** A data-api that watches a replica learns of loads without a gateway, and reports them to direct callers in this header. */
 const forGateway = process.env['TEST_REPLICA_URL'] === undefined ? undefined : validityHeader;
 
 let isExempt = false;
 const others = new Set<string>();
 
-/** From here on what this file fetches is not of our services: all of it, or what a server of another kind answers. */
+/** Turns the check off for later fetches of this file: for all of them, or for those from one server. */
 export function exempt(url?: string): void {
   if (url === undefined) isExempt = true;
   else others.add(new URL(url).origin);
 }
 
-/** @throws Error that says where the answer departs from the document. */
+/** @throws Error that names the parts of the answer that do not match the document. */
 export function hold(answer: HeldAnswer): void {
   const faults = isExempt ? [] : faultsOf(answer);
   if (faults.length === 0) return;
@@ -127,7 +127,7 @@ function operationsAt(at: string, method: string): ReturnType<Document['table']>
   try {
     return openDocument().table(at, method);
   } catch (error) {
-    if (error instanceof URIError) return null; // the escapes of a path may be wrong
+    if (error instanceof URIError) return null; // the path may have invalid escapes
     throw error;
   }
 }
@@ -144,8 +144,8 @@ function bodyFaults(schema: unknown, rows: Rows, place: string, body: unknown): 
 }
 
 /**
- * A part of the document, whose objects take no field that they do not name, and whose rows have all theirs unless they are narrowed.
- * What it refers to is that of the same rows.
+ * A part of the document, made strict: objects accept only declared fields, and rows need all of theirs unless they are narrowed.
+ * References lead to the schemas for the same kind of rows.
  */
 function strict(value: unknown, rows: Rows): unknown {
   if (Array.isArray(value)) return value.map((item) => strict(item, rows));
@@ -167,7 +167,7 @@ function requiredOf(properties: object, mayLack: unknown): string[] {
 
 const fetchAsEver = globalThis.fetch;
 
-/** `fetch`, whose answers are held where they come from a server of ours. */
+/** `fetch` that checks the answers of our servers. */
 globalThis.fetch = async function fetchHeld(input, init) {
   const response = await fetchAsEver(input, init);
   const url = new URL(input instanceof Request ? input.url : input);

@@ -1,4 +1,4 @@
-// A balancer of TCP connections as Kubernetes has before the pods of a service: in turn, to those whose /readyz answers.
+// A balancer of TCP connections like that of Kubernetes in front of the pods of a service: in turn, to those whose /readyz answers.
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 
@@ -13,7 +13,7 @@ export interface Balancer {
   close(): Promise<void>;
 }
 
-/** An instance that has missed so many probes in a row is left out; one that answers is in turn again. */
+/** An instance that has missed this many probes in a row is skipped until it answers again. */
 const probesMissed = 4;
 
 /** @param probeEveryMs a probe costs each service behind a gateway a statement. */

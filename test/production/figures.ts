@@ -1,4 +1,4 @@
-// What the processes of a run use, as the system reports: memory, sockets, CPU, and how late their event loops are. Hides /proc.
+// Resources that the processes of a run use, as the system reports: memory, sockets, CPU, and the delay of their event loops. Hides /proc.
 import { readFileSync, readdirSync, readlinkSync } from 'node:fs';
 import path from 'node:path';
 import { cpuSeconds } from '../../bench/gateway/processes.ts';
@@ -12,7 +12,7 @@ export interface Watched {
 export interface Sample {
   memoryMb: number;
   sockets: number;
-  /** The 99th percentile of the last second; NaN: it does not say. */
+  /** The 99th percentile of the last second; NaN: not reported. */
   lagMs: number;
   cpuSeconds: number;
 }
@@ -52,7 +52,7 @@ export function median(values: readonly number[]): number {
   return known[Math.floor(known.length / 2)] ?? Number.NaN;
 }
 
-/** What is not flat: the median of the last quarter of the samples against that of the second quarter, beyond what always varies. */
+/** Figures that grow: the median of the last quarter of the samples exceeds that of the second quarter by more than the usual variation. */
 export function notFlat({ name }: Watched, samples: readonly Sample[]): string[] {
   const quarter = Math.floor(samples.length / 4);
   const [early, late] = [samples.slice(quarter, 2 * quarter), samples.slice(-quarter)];

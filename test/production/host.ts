@@ -1,6 +1,6 @@
-// A process in which one service runs after the other, each as `almanac start <service>` starts it, with settings of its own. Hides from
-// them that nobody starts Node and loads the modules anew, which is most of what a start takes. Names are resolved without a network and
-// passwords are cheap, as in the services that other tests start; Redis has more time. test/production/pool.ts gives the orders; SIGTERM
+// A process that runs one service after another, each as `almanac start <service>` starts it, with its own settings. This saves starting
+// Node and loading the modules each time, which is most of the duration of a start. Names are resolved without a network and
+// passwords are cheap, as in the services that other tests start; Redis has more time. test/production/pool.ts sends the orders; SIGTERM
 // stops the service.
 import { flushCompileCache } from 'node:module';
 import { defaultCost } from '../../accounts-api/auth/passwords.ts';
@@ -11,18 +11,18 @@ import { testPasswordCost } from '../services/sign-in.ts';
 import { clockDefaults } from '../../kernel/time/database-clock.ts';
 import { resolveTestName } from '../webhooks/settings.ts';
 
-/** What to run, and with which settings. */
+/** The command to run, and its settings. */
 export interface Order {
   words: string[];
   env: Record<string, string>;
 }
 
-/** What the service prints, and at its end the exit code. */
+/** The output of the service, and at its end the exit code. */
 export type Reported = { printed: string } | { code: number };
 
 Object.assign(defaultCost, testPasswordCost);
 Object.assign(clockDefaults, { source: 'machine' }); // which is set to that of the test, in place of PostgreSQL's
-Object.assign(redisDefaults, { deadlineMs: 10_000 }); // what happens without Redis is tried elsewhere
+Object.assign(redisDefaults, { deadlineMs: 10_000 }); // behaviour without Redis is tested elsewhere
 Object.assign(resolveDefaults, { resolve: resolveTestName });
 
 const report = (reported: Reported): void => void process.send?.(reported);

@@ -7,7 +7,7 @@ import { httpTests, leftOut, testsAsInProduction, textOf } from './http-tests.ts
 const calls =
   /\b(?:startServices|start(?:Accounts|Data|List|Series)Service|startPaying|createInstallation|startTestGateway)\(/;
 
-test('every test file that starts services is run as in production, or a reason says why not', (t) => {
+test('every test file that starts services runs as in production, or a list gives the reason why not', (t) => {
   const out = leftOut.flatMap(({ files }) => files);
   const known = [...testsAsInProduction(), ...out];
   const files = globSync('test/**/*.test.ts', { cwd: projectRoot });

@@ -1,4 +1,4 @@
-// Which test files are run against processes as in production: every one that calls services by HTTP, unless a list says why not.
+// The test files that run against processes as in production: every one that calls services by HTTP, unless a list gives a reason why not.
 // npm test runs all of them, with the services in the process of the test.
 import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';

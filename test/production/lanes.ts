@@ -1,5 +1,5 @@
-// The load on a set-up as in production: lanes of clients that call through the balancer, one call after the other on a connection that
-// is kept, each kind of call in a lane of its own. Hides how a call is made and judged.
+// The load on a set-up as in production: lanes of clients that call through the balancer, one call after another on a keep-alive
+// connection, each kind of call in its own lane. Hides how a call is made and judged.
 import { Client } from 'undici';
 import type { Caller } from '../chaos/calls.ts';
 import { tick, type Publisher } from '../chaos/publisher.ts';
@@ -9,7 +9,7 @@ export interface Called {
   lane: string;
   beganAtMs: number;
   tookMs: number;
-  /** What is wrong with it; undefined: nothing. */
+  /** The fault; undefined if there is none. */
   fault: string | undefined;
   isBilled: boolean;
 }
@@ -20,7 +20,7 @@ export interface Lanes {
   stop(): Promise<void>;
 }
 
-/** Steady: as much as a small machine bears. Light: enough calls for one to be under way whenever something happens to a service. */
+/** Steady: as much as a small machine can serve. Light: enough that a call is in flight at every event of a service. */
 type Pace = 'steady' | 'light';
 
 interface Lane {
@@ -30,7 +30,7 @@ interface Lane {
   pauseMs: Readonly<Record<Pace, number>>;
   isBilled?: boolean;
   next(turn: number): { path: string; method?: 'PATCH'; body?: string };
-  /** @returns what is wrong with an answer of 200. */
+  /** @returns the fault of an answer of 200. */
   judge?(text: string, beganAtMs: number): string | undefined;
 }
 
@@ -82,7 +82,7 @@ export interface LanesOptions {
   pace?: Pace;
 }
 
-/** @throws Error that names the lanes if there is none of the name. */
+/** @throws Error that lists the lanes if there is no lane of this name. */
 export function startLanes(
   url: string,
   { key }: Caller,

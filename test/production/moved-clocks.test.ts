@@ -1,5 +1,5 @@
-// The clock of one service is wrong, by minutes and by days, fast and slow; PostgreSQL's is right. What is decided by instants that several
-// machines write and compare stays right; a gateway and a service whose clocks differ fail with the cause, and blame no client.
+// The clock of one service is wrong, by minutes and by days, fast and slow; PostgreSQL's is right. Decisions based on instants that several
+// machines write and compare stay right. A gateway and a service whose clocks differ fail with that cause and blame no client.
 import { createHash, randomUUID } from 'node:crypto';
 import test from 'ava';
 import { acceptUnderEmbargo } from '../../ingest/publisher/releases/accept.ts';
@@ -44,7 +44,7 @@ const asRole = (role: ServiceRole) => ({ DATABASE_URL: serviceUrl(testDatabase.u
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 const month = utcMonth(systemClock.now());
 
-/** A life with ten calls of the account, whose lease has ended so long ago. */
+/** A life with ten calls of the account, whose lease ended this long ago. */
 async function lifeSilentFor(accountId: string, agoMs: number): Promise<string> {
   const life = randomUUID();
   await database.query(
@@ -64,7 +64,7 @@ async function isClosed(life: string): Promise<boolean> {
   return (await database.query('select from accounts.gateways where life = $1', [life])).length === 0;
 }
 
-/** A session of the account that ends in so many ms. @returns the name that a gateway asks for it by. */
+/** A session of the account that ends in this many ms. @returns the name by which a gateway looks it up. */
 async function sessionFor(accountId: string, endsInMs: number): Promise<string> {
   const { id, secretHash } = mintSessionToken();
   await database.query(
@@ -85,7 +85,7 @@ async function expireKey(keyId: string, inMs: number): Promise<void> {
   );
 }
 
-/** Accounts with one key that ends in so many ms. */
+/** Accounts with one key that ends in this many ms. */
 async function keyFor(endsInMs: number): Promise<string> {
   const client = await accounts.newClient('pro');
   await expireKey(client.keyId, endsInMs);
@@ -192,7 +192,7 @@ test('a gateway with a wrong clock fails with 503: it calls no key invalid, and 
   for (const each of [gateway, dataApi, accountsApi]) await each.end();
 });
 
-test('a worker with a wrong clock sends what is due by PostgreSQL, with its time, and nothing early', async (t) => {
+test('a worker with a wrong clock sends what is due by PostgreSQL’s clock, with that time, and nothing early', async (t) => {
   const receiver = await startReceiver(t);
   const { accountId, keyId } = await accounts.newClient('pro');
   const local = { WEBHOOK_ALLOW_HTTP: 'true', WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8' };

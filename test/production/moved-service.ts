@@ -1,4 +1,4 @@
-// One service as a process of its own whose machine has a clock that a test moves, beside PostgreSQL, whose clock is right.
+// One service as a separate process whose clock a test can move, with a PostgreSQL whose clock is right.
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -16,7 +16,7 @@ import { testIdentitySecret } from '../services/harness.ts';
 export interface MovedService {
   /** Undefined: it serves no calls. */
   url: string;
-  /** From now on its clock is so far ahead of the machine's. */
+  /** Sets how far its clock is ahead of the machine's. */
   moveClock(aheadMs: number): void;
   /** Everything it has printed. */
   output(): string;
@@ -28,7 +28,7 @@ export interface Answered {
   body: unknown;
 }
 
-/** `almanac start <service>`. @param env its settings. @throws Error with what it printed where it does not start. */
+/** `almanac start <service>`. @param env its settings. @throws Error with its output if it does not start. */
 export async function startMoved(service: string, env: Record<string, string>): Promise<MovedService> {
   const directory = mkdtempSync(path.join(tmpdir(), 'almanac-moved-')); // the run removes it
   const clock = path.join(directory, 'clock');
@@ -54,7 +54,7 @@ export async function startMoved(service: string, env: Record<string, string>): 
   return { url: child.ready[1] ?? '', moveClock, output: child.output, end: () => child.end() };
 }
 
-/** Calls a service as a gateway does whose clock is so far ahead. */
+/** Calls a service like a gateway whose clock is this far ahead. */
 export async function callAs(
   service: Service,
   url: string,

@@ -1,5 +1,5 @@
-// The processes that the services of the HTTP tests run in, kept from one test file to the next. Hides which of them is free; a test file
-// asks by HTTP (test/services/production.ts), as each file runs in a thread of its own.
+// The processes that run the services of the HTTP tests, reused from one test file to the next. Hides which of them is free. A test file
+// asks by HTTP (test/services/production.ts), because each file runs in its own thread.
 import { fork, type ChildProcess } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -38,7 +38,7 @@ interface Host {
   process: ChildProcess;
   clock: string;
   isFree: boolean;
-  /** What the service has printed. */
+  /** The output of the service. */
   output: string;
   hear(reported: Reported): void;
 }
@@ -46,7 +46,7 @@ interface Host {
 /** @param directory for the files of their clocks. */
 export async function startPool(directory: string): Promise<Pool> {
   const hosts: Host[] = [];
-  /** The first start of each service: what it compiles, the processes after it find compiled. */
+  /** The first start of each service, which fills the compile cache for later processes. */
   const first = new Map<string, Promise<unknown>>();
   let services = 0;
 
@@ -105,7 +105,7 @@ function newHost(id: number, service: string, directory: string): Host {
   return host;
 }
 
-/** @throws Error with what it printed where it ends instead. */
+/** @throws Error with its output if it ends instead. */
 async function startIn(host: Host, { service, env, clockAtMs }: Wish): Promise<Started> {
   host.isFree = false;
   host.output = '';
@@ -125,7 +125,7 @@ async function startIn(host: Host, { service, env, clockAtMs }: Wish): Promise<S
   return { id: host.id, url, clock: host.clock };
 }
 
-/** @throws Error where it does not end in good order; its process is then not used again. */
+/** @throws Error if it does not end properly; its process is then not reused. */
 async function stopIn(host: Host): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<number>();
   host.hear = (reported) => {

@@ -57,7 +57,7 @@ await underGuard(async ({ directory }) => {
   }
 });
 
-/** @returns what is wrong, in words. */
+/** @returns the faults, as sentences. */
 async function replaceAll({ cluster, databaseUrl, customer: who }: Scene): Promise<string[]> {
   const { gateways, dataApis, accountsApis, workers } = cluster;
   const balancer = await startBalancer(probeEveryMs);

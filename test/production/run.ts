@@ -11,7 +11,7 @@ import { leftOut, testsAsInProduction } from './http-tests.ts';
 
 const httpTests = testsAsInProduction();
 const env = { TEST_SET_UP: 'production' };
-/** Where almanac.js keeps it: what one part compiles, the others find compiled. */
+/** The compile cache of almanac.js, which all parts share. */
 const compileCache = path.join(projectRoot, 'node_modules/.cache/almanac');
 interface Part {
   name: string;
@@ -37,7 +37,7 @@ let isStopped = false;
 for (const signal of ['SIGINT', 'SIGTERM'] as const)
   process.on(signal, () => {
     isStopped = true;
-    for (const child of underWay) child.kill(signal); // each ends what it has started
+    for (const child of underWay) child.kill(signal); // each ends the processes that it started
   });
 
 const results: { name: string; code: number; seconds: number }[] = [];

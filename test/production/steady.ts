@@ -1,5 +1,5 @@
 // A steady load on a set-up as in production: memory, sockets and event-loop lag of every service must stay flat, and each below 256 MB.
-// Prints them, and what CPU each tier takes for a call. Usage: npm run steady [-- --minutes N] [--lane 'hot reads'] [--redis one] [--node-options TEXT];
+// Prints them, and the CPU of each tier per call. Usage: npm run steady [-- --minutes N] [--lane 'hot reads'] [--redis one] [--node-options TEXT];
 // ten minutes by default, of all lanes of test/production/lanes.ts. Exits with 1 if something grows or a call fails.
 import { mkdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -63,7 +63,7 @@ await underGuard(async ({ directory }) => {
   }
 });
 
-/** @returns what is wrong, in words. */
+/** @returns the faults, as sentences. */
 async function watch({ cluster, customer: who }: Scene, lagDirectory: string): Promise<string[]> {
   const { gateways, dataApis, accountsApis, workers } = cluster;
   const balancer = await startBalancer(probeEveryMs);

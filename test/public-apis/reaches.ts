@@ -32,7 +32,7 @@ export interface Reach {
   /** Relative to the project's root. */
   file: string;
   kind: 'import' | 'private name' | 'cast' | 'overwritten' | 'foreign table' | 'internals';
-  /** What is reached, in a few words. */
+  /** The private API, in a few words. */
   what: string;
 }
 
@@ -57,7 +57,7 @@ export function reachesOf(project: Project, file: SourceFile, root: string): Rea
   return found;
 }
 
-/** What is imported by a path in a package that has no such entry, or from a module of Node that is its own. */
+/** Imports by a path for which the package has no entry, or from an internal module of Node. */
 function behindEntry(node: Node, root: string): string | undefined {
   const specifier = specifierOf(node);
   if (specifier === undefined) return undefined;
@@ -68,7 +68,7 @@ function behindEntry(node: Node, root: string): string | undefined {
   const manifest = path.join(root, 'node_modules', pack, 'package.json');
   if (!existsSync(manifest)) return undefined; // of the project, or not installed: the compiler says so
   const { exports } = JSON.parse(readFileSync(manifest, 'utf8')) as { exports?: unknown };
-  return exports === undefined ? specifier : undefined; // Node resolves what is exported, and nothing else
+  return exports === undefined ? specifier : undefined; // Node resolves only exported paths
 }
 
 /** Of an import, or of a function that resolves like one. */
@@ -81,7 +81,7 @@ function specifierOf(node: Node): string | undefined {
   return isImport && !called.startsWith('path.') ? textOf(node.arguments[0]) : undefined;
 }
 
-/** What a stream of Node's is made of: its documentation has a class implement them, and nobody call them. */
+/** The methods that a class implements for a stream of Node's: by its documentation nobody may call them. */
 const ofStreams = /^_(?:construct|read|write|writev|final|destroy|transform|flush)$/;
 
 /** A property whose name says that it is private: we have none of the kind. */
@@ -168,7 +168,7 @@ function foreignTable(node: Node): string | undefined {
   return text === undefined ? undefined : foreignTables.exec(text)?.[0];
 }
 
-/** Words by which the inside of Node, of undici or of a class is reached, whatever the types say. */
+/** Words that access internals of Node, of undici or of a class, even if the types allow it. */
 const insides =
   /^(?:getOwnPropertySymbols|binding|_linkedBinding|internalBinding|ERR_ASSERTION|ERR_INTERNAL_ASSERTION)$/;
 

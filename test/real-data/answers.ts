@@ -7,14 +7,14 @@ import type { Installation } from '../services/instance.ts';
 
 /** A running installation, as the checks use it. */
 export interface Instance {
-  /** Runs `almanac …` beside it. @throws Error where it fails. */
+  /** Runs `almanac …` for the instance. @throws Error if it fails. */
   almanac(...words: string[]): Promise<string>;
   /** A keyed GET. */
   get(target: string): Promise<Response>;
 }
 
 /**
- * Each call has a connection of its own. While a check computes, it does not see that the gateway closes an idle connection after its
+ * Each call has its own connection. While a check computes, it does not see that the gateway closes an idle connection after its
  * 65 s, and the next call would fail on it.
  */
 const dispatcher = new Agent({ pipelining: 0 });
@@ -38,7 +38,7 @@ async function getWhenAllowed(url: string, apiKey: string): Promise<Response> {
 /** The flags of `almanac ingest`: true is the bare flag, a list repeats it, names and values are one flag each. */
 export type Flags = Record<string, string | true | readonly string[] | Readonly<Record<string, string>>>;
 
-/** What a load came to, as `--json` prints it. */
+/** The result of a load, as `--json` prints it. */
 export interface Loaded {
   rows_read: number;
   points_new: number;

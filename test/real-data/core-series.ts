@@ -13,10 +13,10 @@ import {
   type Published,
 } from './transforms.ts';
 
-/** A table and where its parts are: one series, or in a wide file one a column. */
+/** A table and the positions of its parts: one series, or in a wide file one series a column. */
 interface Table {
   file: string;
-  /** The series, or in a wide table what is before the column's title. */
+  /** The series, or in a wide table the prefix of the column's title. */
   id: string;
   frequency: Frequency;
   /** Of the date and, in a table of one series, of the value. */
@@ -43,7 +43,7 @@ const tables: readonly Table[] = [
   rate('bond-yields-us-10y__monthly.csv', 'US10Y.M', 'monthly', 'Date', 'Rate', 'Federal Reserve'),
   rate('bond-yields-uk-10y__quarterly.csv', 'UK10Y.Q', 'quarterly', 'Date', 'Rate', 'Bank of England'),
   rate('bond-yields-uk-10y__annual.csv', 'UK10Y.A', 'annual', 'Year', 'Rate', 'Bank of England'),
-  // Both have two rows in October 2001, the second without a value. The one that calls itself weekly is a month apart.
+  // Both have two rows in October 2001, the second without a value. The dates of the file called weekly are a month apart.
   {
     ...rate('euribor__euribor-1w-weekly.csv', 'EURIBOR.1W', 'irregular', 'date', 'rate', 'EMMI'),
     ...euribor,
@@ -187,7 +187,7 @@ export async function checkCoreSeries({ instance, folder, seen }: Check): Promis
   await checkReload(instance, load, seen);
 }
 
-/** What is known of the tables as a whole: how far they reach, and where they are empty. */
+/** Known facts about whole tables: their range of dates, and where they are empty. */
 async function checkSpans(instance: Check['instance'], seen: Check['seen']): Promise<void> {
   for (const [id, first, last] of [
     ['GOLD.M', '1833-01-31', '2026-06-30'],
@@ -264,7 +264,7 @@ async function checkBase(folder: string, instance: Check['instance'], seen: Chec
   seen(`an index with base=2015 is 100 in January 2015, ${wanted.length} values from 2020 on`);
 }
 
-/** The same values whatever the filter, the format, the order and the pages. */
+/** The same values with any filter, format, order and page size. */
 async function checkForms(instance: Check['instance'], seen: Check['seen']): Promise<void> {
   const whole = await points(instance, '/v1/series/FX.M?limit=100000');
   const filtered = await points(instance, '/v1/series/FX.M?dims=country:Australia&limit=100000');

@@ -14,7 +14,7 @@ import type { Check } from './run.ts';
 /** The interpreters that may have pandas. */
 const interpreters = ['python3', '/usr/bin/python3'];
 
-/** An interpreter that has pandas; undefined if none does. */
+/** An interpreter that has pandas; undefined if there is none. */
 export function pandasPython(): string | undefined {
   return interpreters.find((each) => spawnSync(each, ['-c', 'import pandas']).status === 0);
 }
@@ -157,7 +157,7 @@ export async function checkFrequencies({ instance, folder, seen }: Check): Promi
   );
 }
 
-/** What is wrong if a call is not refused for its base; null if it is. */
+/** The fault if a call is not refused for its base; null if it is refused. */
 async function notRefused(instance: Instance, target: string): Promise<string | null> {
   const response = await instance.get(target);
   const text = await response.text();
@@ -165,7 +165,7 @@ async function notRefused(instance: Instance, target: string): Promise<string | 
   return isRefused ? null : `${response.status}, not 400 for the base: ${text.slice(0, 200)}`;
 }
 
-/** Of indexes, one in so many has no base: the first value. */
+/** One in this many indexes has no base, so its first value is used. */
 const baselessOneIn = 4;
 const datesOfBase = [10, 7, 4] as const;
 
@@ -178,7 +178,7 @@ function withBase(question: Question, { published }: Line, random: () => number)
   return { ...question, base: length === undefined ? quarter : date.slice(0, length) };
 }
 
-/** `last` takes the place of `limit`. */
+/** `last` replaces `limit`. */
 const limitOf = ({ last }: Question) => (last === undefined ? '&limit=100000' : '');
 
 async function linesOf(instance: Instance): Promise<Line[]> {
@@ -235,7 +235,7 @@ async function publishedPoints(instance: Instance, id: string, dims: string): Pr
   return rows.map(({ date, value }) => [date, value]);
 }
 
-/** What the service promises: all digits, so many decimals, or so many significant digits. */
+/** The documented precision: all digits, a number of decimals, or a number of significant digits. */
 type Digits = 'all' | { decimals: number } | { significant: number };
 
 function digitsOf({ transform, frequency, aggregate }: Question): Digits {
@@ -258,7 +258,7 @@ function difference(found: readonly Point[], wanted: NonNullable<Expected>, digi
   return i === -1 ? null : `on ${found[i]?.date} ${found[i]?.value}, not ${wanted[i]?.[1]}`;
 }
 
-/** Whether a value is the wanted one, rounded: half a unit of its last digit away at most, and what a double adds. */
+/** Whether a value is the expected one, rounded: at most half a unit of its last digit away, plus the error of a double. */
 function agrees(value: number, text: string, digits: Digits): boolean {
   const wanted = Number(text);
   if (digits === 'all') return value === wanted;
@@ -310,7 +310,7 @@ function seeded(seed: number): () => number {
   };
 }
 
-/** One in so many questions has `last`, of so many points at most. */
+/** One in this many questions has `last`, with at most this many points. */
 const [lastOneIn, lastMax] = [5, 40];
 
 /**

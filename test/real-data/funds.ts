@@ -40,7 +40,7 @@ export async function checkFunds(check: Check): Promise<void> {
   }
 }
 
-/** Runs a converter of examples/funds. @returns the folder of what it wrote. */
+/** Runs a converter of examples/funds. @returns the folder of its output. */
 function convert(directory: string, name: string, ...files: readonly string[]): string {
   const out = path.join(directory, name);
   const script = path.join(projectRoot, 'examples/funds', `${name}.ts`);

@@ -88,12 +88,12 @@ function ingestState(
     full: true,
     create: true,
     map: { country, date: 'Year', value },
-    ignore: ['Country Code'], // Kosovo has none in one of the states
+    ignore: ['Country Code'], // Kosovo has no code in one of the states
     set: { series_id: id, frequency: 'annual', unit, source: 'World Bank' },
   });
 }
 
-/** The states again, newest first, as a series of their own: it says of its vintages what the one loaded in order says. */
+/** The states again, newest first, as separate series: their vintages must equal those of the series loaded in order. */
 async function checkNewestFirst(
   instance: Instance,
   folder: string,

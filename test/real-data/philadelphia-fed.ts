@@ -29,7 +29,7 @@ const matrices: readonly Matrix[] = [
   { file: 'rucQvMd.xlsx', id: 'RTDSM.RUC', frequency: 'monthly', unit: '%' },
 ];
 
-/** So many vintages of each are compared in full, from the first to the last. */
+/** This many vintages of each are compared in full, from the first to the last. */
 const vintagesCompared = 13;
 
 export async function checkPhiladelphiaFed({ instance, folder, seen }: Check): Promise<void> {

@@ -13,7 +13,7 @@ export function rowsOf(file: string, skipRows = 0): Record<string, string>[] {
   );
 }
 
-/** The last day of the period of so many months that holds the date (`1833`, `1947-01`, `1987-05-15`). */
+/** The last day of the period, of the given number of months, that contains the date (`1833`, `1947-01`, `1987-05-15`). */
 export function endOfPeriod(date: string, months: number): string {
   const [year = '', month = '1'] = date.split('-');
   const last = Math.ceil(Number(month) / months) * months;
@@ -36,7 +36,7 @@ export function linesOf(points: Iterable<readonly [dims: string, date: string, v
   return lines satisfies ReadonlyMap<string, History>;
 }
 
-/** What became of the points from one vintage to the next. */
+/** How the points changed from one vintage to the next. */
 export interface Changes {
   points_new: number;
   points_revised: number;
@@ -52,7 +52,7 @@ export function changes(before: History, after: History): Changes {
   };
 }
 
-/** `1.50` is no revision of `1.5`; numbers of more digits than a double holds differ in any of them. */
+/** `1.50` is not a revision of `1.5`; numbers with more digits than a double can hold differ if any digit does. */
 export function isRevised(before: string | undefined, after: string | undefined): boolean {
   return before !== undefined && after !== undefined && plain(before) !== plain(after);
 }

@@ -1,4 +1,4 @@
-// almanac publish with folders of real files: what it finds out by itself, loaded as it proposes; every value compared with a reading of its own.
+// almanac publish with folders of real files, loaded as it proposes; every value is compared with an independent reading.
 import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -34,7 +34,7 @@ export async function checkPublishedFolders(check: Check): Promise<void> {
   }
 }
 
-/** A folder of its own with links to the files: almanac.yml is written beside them. */
+/** A separate folder with links to the files: almanac.yml is written into it. */
 function linked(scratch: string, from: string, choose: (name: string) => boolean = () => true): string {
   const folder = path.join(scratch, path.basename(from));
   mkdirSync(folder);
@@ -79,7 +79,7 @@ const core: readonly [
   ['bond-yields-us-10y__monthly', 'monthly', 'Date', 'Rate'],
   ['commodity-prices__commodity-prices', 'monthly', 'Date'],
   ['cpi-us__cpiai', 'monthly', 'Date'],
-  // The one that calls itself weekly is a month apart.
+  // The dates of the file called weekly are a month apart.
   ['euribor__euribor-1w-weekly', 'monthly', 'date', 'rate'],
   ['euribor__euribor-3m-monthly', 'monthly', 'date', 'rate'],
   ['exchange-rates__annual', 'annual', 'Date', 'Exchange rate', 'Country'],
@@ -255,7 +255,7 @@ async function checkWorldBank(check: Check, scratch: string): Promise<void> {
   );
   await publish(check, folder);
   const lines = linesOf(
-    // A workbook keeps 15 significant digits, as Excel does.
+    // A workbook stores 15 significant digits, as Excel does.
     rows.map(({ 'Country Code': code = '', Year: year = '', Value: value = '' }) => {
       const kept = value === '' ? '' : String(Number(Number(value).toPrecision(15)));
       return [code, endOfPeriod(year, 12), kept] as const;

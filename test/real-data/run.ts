@@ -2,7 +2,7 @@
 // Usage: npm run try-real -- <folder of the files> [check …], or [--except check …] for all others. If the folder does not exist it says so and
 // exits with 0.
 //   --link-modules            `stranger` links the packages of this tree, instead of `npm ci`
-//   --screenshots DIRECTORY   keeps a picture of every page that `stranger` looks at
+//   --screenshots DIRECTORY   saves a picture of every page that `stranger` looks at
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
@@ -29,7 +29,7 @@ export interface Check {
   instance: Instance;
   /** The folder of the files. */
   folder: string;
-  /** Says what was seen true. */
+  /** Reports a fact that was confirmed. */
   seen(fact: string): void;
 }
 
@@ -37,7 +37,7 @@ export interface Check {
 export interface StrangersOptions {
   /** Installs no packages, but links those of this tree. */
   linkModules: boolean;
-  /** Where pictures are kept; undefined: nowhere. */
+  /** Where pictures are saved; undefined: nowhere. */
   screenshots: string | undefined;
 }
 
@@ -58,7 +58,7 @@ const checks: Readonly<Record<string, (check: Check & StrangersOptions) => Promi
   stranger: checkStranger,
 };
 
-/** Characters of what an instance printed, shown after a failure. */
+/** Characters of an instance's output that are shown after a failure. */
 const printedAtEnd = 4_000;
 
 const { values, positionals } = parseArgs({
@@ -76,7 +76,7 @@ if (folder === undefined || !existsSync(folder)) {
     `The real-data run is left out: there is no folder ${folder ?? '(none was named)'}.\n`,
   );
 } else {
-  // Absolute: the commands run in a directory of their own.
+  // Absolute, because the commands run in another directory.
   const absolute = path.resolve(folder);
   for (const name of [...named, ...values.except])
     assert.ok(all.includes(name), `There is no check ${name}; there are ${all.join(', ')}.`);
@@ -116,7 +116,7 @@ async function tryReal(dataFolder: string, names: readonly string[]): Promise<vo
   process.stdout.write(`${facts} passed, 0 failed\n`);
 }
 
-/** Says whether the instance still runs, and the last that it printed: a call that fails may be its end. */
+/** Reports whether the instance still runs, and its last output: a call may fail because the instance ended. */
 function sayWhatRan({ process: { exitCode, signalCode }, printed }: Serving): void {
   const state = signalCode ?? (exitCode === null ? 'runs' : `ended with ${exitCode}`);
   process.stdout.write(`The instance (${state}) printed last:\n${printed().slice(-printedAtEnd)}\n`);

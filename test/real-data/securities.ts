@@ -1,5 +1,5 @@
 // Bond prices of Pakistan and Brazil, trades of Brazil, auctions of the US Treasury, exports of New Zealand: loaded by the
-// converters of examples/markets and the command line alone, compared with what the published files say.
+// converters of examples/markets and the command line alone, compared with the published files.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
@@ -155,7 +155,7 @@ async function checkPakistan({ instance, folder, seen }: Check, out: string): Pr
   seen(`2024 with its newer layouts loads in ${later} prices; the last one is of 31 December, 98.53`);
 }
 
-/** Days of 2022 whose report quotes nothing of the kind: interbank rates in the place of the curve, an empty file. */
+/** Days of 2022 whose report has no such quotes: interbank rates instead of the curve, or an empty file. */
 const withoutQuotes: Readonly<Record<string, readonly string[]>> = {
   PKRV: ['2022-04-14', '2022-04-15', '2022-04-16', '2022-04-23', '2022-04-26', '2022-04-27', '2022-07-04'],
   PKFRV: [],

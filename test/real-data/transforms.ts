@@ -28,7 +28,7 @@ export async function comparePublished(
   return compare(await points(instance, target), mapLines(lines, published), target);
 }
 
-/** Compares every transform of every series, in as few calls as hold them. @returns how many points were compared. */
+/** Compares every transform of every series, in as few calls as possible. @returns how many points were compared. */
 export async function compareTransforms(
   instance: Instance,
   series: readonly Published[],
@@ -138,7 +138,7 @@ export function transformed(
 
 const monthsOf: Partial<Record<Frequency, number>> = { monthly: 1, quarterly: 3, annual: 12 };
 
-/** The date of the value so many months earlier. */
+/** The date of the value this many months earlier. */
 function monthsBefore(
   date: string,
   months: number,
@@ -174,7 +174,7 @@ function periodsBefore(
   return earlier.length === count ? earlier : [undefined];
 }
 
-/** The first day with a value, going back from so many days before the day. */
+/** The last day with a value, of those from `from` to `to` days before the day. */
 function newest(day: Date, from: number, to: number, has: (date: string) => boolean): string | undefined {
   for (let back = from; back <= to; back += 1) {
     const date = iso(new Date(day.getTime() - back * 86_400_000));

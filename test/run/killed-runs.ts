@@ -61,7 +61,7 @@ function drawPlan(draw: Random, number: number): Plan {
   };
 }
 
-/** Starts a run, ends it as planned, and reports what it left behind. */
+/** Starts a run, ends it as planned, and reports its leftovers. */
 async function leavesNothing({ number, afterMs, signal, target }: Plan): Promise<boolean> {
   const directory = mkdtempSync(path.join(scratchDirectory(), ownPrefix));
   chmodSync(directory, 0o755);

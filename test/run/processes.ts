@@ -12,7 +12,7 @@ export interface Child {
    * test file from ending, so use it next to another wait.
    */
   ended: Promise<number | null>;
-  /** Waits until it has ended by itself. @returns as `ended`. @throws Error that names it, if it does not end in time. */
+  /** Waits for it to exit, without sending a signal. @returns as `ended`. @throws Error that names it, if it does not end in time. */
   exit(withinMs?: number): Promise<number | null>;
   /** Sends the signal, also to a stopped process, and waits. @throws Error if the process continues and has to be killed. */
   end(signal?: NodeJS.Signals, withinMs?: number): Promise<number | null>;

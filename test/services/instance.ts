@@ -24,7 +24,7 @@ export interface Installation {
   almanac(...words: string[]): Promise<string>;
   /** Starts `almanac …` and returns the process, for tests that end it. */
   spawn(...words: string[]): Child;
-  /** Ends all of its processes that still run, including PostgreSQL, in whatever state. */
+  /** Ends all of its processes that still run, including PostgreSQL, in any state. */
   end(): Promise<void>;
   /** Ends it, and removes the directory. */
   remove(): Promise<void>;

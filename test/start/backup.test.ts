@@ -24,7 +24,7 @@ const targets = [
   '/v1/webhooks',
 ];
 
-/** What the API answers: by target, the status and the body; and how many of the calls count against the month. */
+/** The answers of the API by target, as status and body; and how many of the calls count against the month. */
 async function answers(key: string): Promise<{ found: Record<string, string>; charged: number }> {
   const found: Record<string, string> = {};
   let charged = 0;

@@ -1,4 +1,4 @@
-// The embedded mode end to end: `almanac start` as a process, its shutdown, and commands beside it.
+// The embedded mode end to end: `almanac start` as a process, its shutdown, and commands run meanwhile.
 import { existsSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import path from 'node:path';
@@ -13,7 +13,7 @@ import { logEverything, outboxOf, ownerUrlOf, postgresLog, tablesOf } from './si
 import { keyInWrongPlaces, useEverySecret } from './secrets.ts';
 
 const installation = await createInstallation();
-// After each: what one test started, however far it came, is not in the way of the next.
+// After each test: stops everything that it started, so that it does not affect the next test.
 test.afterEach.always(() => installation.end());
 test.after.always(() => installation.remove());
 
@@ -138,7 +138,7 @@ async function rolesOfConnections(): Promise<Record<string, string>> {
   });
 }
 
-/** Resolves once the load beside the instance has opened its transaction. */
+/** Resolves once the separate load has opened its transaction. */
 async function loadUnderWay(): Promise<void> {
   await asOwner((client) =>
     until('the load has begun its transaction', async () => {
@@ -235,7 +235,7 @@ async function ofItsOwn(t: ExecutionContext): Promise<Installation> {
   return own;
 }
 
-test.serial('a busy port is said, with what to do, and nothing is left running', async (t) => {
+test.serial('a busy port is reported with a remedy, and nothing stays running', async (t) => {
   const other = createServer();
   t.teardown(() => other.close());
   await new Promise<void>((resolve) =>

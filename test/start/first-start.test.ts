@@ -1,4 +1,4 @@
-// The first start of an installation, whatever ends it: the demo is loaded while the services start, and its account is made last.
+// The first start of an installation, also if it is interrupted: the demo is loaded while services start, and its account is created last.
 import { existsSync } from 'node:fs';
 import { createServer } from 'node:http';
 import path from 'node:path';
@@ -56,7 +56,7 @@ test('a first start that is killed while it loads the demo is completed by the n
   await startsWithDemo(t, installation);
 });
 
-test('a first start that finds its port taken says so before it makes anything', async (t) => {
+test('a first start with a busy port fails before it creates anything', async (t) => {
   const installation = await setUp(t);
   const other = createServer();
   const { port } = new URL(installation.url);

@@ -1,5 +1,5 @@
-// An installation whose disk becomes full and gets space again. It runs as a process of its own with TMPDIR on a small file system that
-// no other process sees, and prints what it found, as one line of JSON.
+// An installation whose disk becomes full and gets space again. It runs as a separate process with TMPDIR on a small file system that
+// no other process sees, and prints its results as one line of JSON.
 import { closeSync, fsyncSync, openSync, rmSync, statfsSync, writeFileSync, writeSync } from 'node:fs';
 import path from 'node:path';
 import { untilThere } from '../run/until.ts';
@@ -9,7 +9,7 @@ export interface Found {
   dataDir: string;
   /** `/readyz` with space left, without, and with space again. */
   ready: { status: number; message: string }[];
-  /** A read that is charged to nobody while the disk is full: the status, and how many series it lists. */
+  /** An uncharged read while the disk is full: the status, and how many series it lists. */
   read: { status: number; series: number };
   /** A load while the disk is full, a check, and the load again with space. */
   load: { code: number | null; output: string };
@@ -54,7 +54,7 @@ async function readiness(url: string): Promise<Found['ready'][number]> {
   return { status: response.status, message: error?.message ?? '' };
 }
 
-/** A gateway remembers for a second what it has found. */
+/** A gateway caches its result for a second. */
 function readinessOf(url: string, status: number): Promise<Found['ready'][number]> {
   return untilThere(`readiness is ${status}`, async () => {
     const found = await readiness(url);

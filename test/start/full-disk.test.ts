@@ -15,7 +15,7 @@ const ownMounts = isRoot
   : ['--user', '--map-current-user', '--keep-caps', '--mount', '--propagation', 'private'];
 const mayMount = (directory: string) =>
   spawnSync('unshare', [...ownMounts, 'mount', '-t', 'tmpfs', 'tmpfs', directory]).status === 0;
-const size = '160m'; // a new installation with its demo data takes about 75 MB
+const size = '160m'; // a new installation with its demo data uses about 75 MB
 
 test('while the disk of the embedded database is full, /readyz is 503, a check names the directory, and reads go on', async (t) => {
   const directory = mkdtempSync(path.join(tmpdir(), 'almanac-full-'));
@@ -56,7 +56,7 @@ test('while the disk of the embedded database is full, /readyz is 503, a check n
   t.regex(found.loadAgain.output, /40000 new/);
 });
 
-test('a disk with less space than PostgreSQL needs for its log is full, and a statement that says so is known', async (t) => {
+test('a disk with less space than PostgreSQL needs for its log is full, and the SQL errors that report this are recognised', async (t) => {
   const directory = path.join(mkdtempSync(path.join(tmpdir(), 'almanac-disk-')), 'postgres');
   mkdirSync(directory);
   await t.notThrowsAsync(requireSpace(directory));

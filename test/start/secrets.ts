@@ -5,10 +5,10 @@ import type { Installation } from '../services/instance.ts';
 import { newEmail, newPassword, tokenIn } from '../services/sign-in.ts';
 import { mailTo, ownerUrlOf } from './sinks.ts';
 
-/** What somebody asks for is looked up: a key in the place of a series id is a parameter of a statement, and nothing more. */
+/** Requested ids are looked up: a key in place of a series id is only a parameter of a statement. */
 export const keyInWrongPlaces = 'API key in the place of an id';
 
-/** @returns the secrets by what they are, and apart from them those that belong into mails. */
+/** @returns the secrets by kind, and separately those that belong in mails. */
 export async function useEverySecret(
   installation: Installation,
 ): Promise<{ secrets: Map<string, string>; links: Map<string, string> }> {

@@ -1,4 +1,4 @@
-// Services that run alone, as on a cluster: processes with the roles of migrations/roles.sql, on a database of their own.
+// Services that run alone, as on a cluster: processes with the roles of migrations/roles.sql, on a separate database.
 import { createServer, type AddressInfo } from 'node:net';
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
@@ -47,7 +47,7 @@ async function setUp(t: ExecutionContext) {
       t.teardown(() => child.end());
       return child.ready[1] ?? '';
     },
-    /** Starts a service that cannot, in this process. @returns its exit code and what it says. */
+    /** Starts a service that cannot start, in this process. @returns its exit code and output. */
     async fail(service: string, more: Record<string, string> = {}) {
       const env = { ...ports, DATABASE_URL: urlOf(service), ...more };
       const { code, stderr } = await almanac(['start', service], { env });
@@ -118,7 +118,7 @@ test.serial(
   },
 );
 
-test('a service whose port is taken names the setting of that port', async (t) => {
+test('a service whose port is busy names the setting of that port', async (t) => {
   const { fail } = await setUp(t);
   const other = createServer();
   t.teardown(() => other.close());

@@ -8,7 +8,7 @@ import { untilThere } from '../run/until.ts';
 
 const logDirectory = 'log';
 
-/** Where its PostgreSQL lies: in DATA_DIR, or where DATA_DIR says. */
+/** The directory of its PostgreSQL: in DATA_DIR, or the one that DATA_DIR refers to. */
 function clusterOf({ dataDir }: Installation): string {
   const location = path.join(dataDir, 'postgres.location');
   return existsSync(location) ? readFileSync(location, 'utf8').trim() : path.join(dataDir, 'postgres');
@@ -62,7 +62,7 @@ export async function dump(
   return texts;
 }
 
-/** The text of all mails that were kept. */
+/** The text of all stored mails. */
 export function outboxOf({ dataDir }: Installation): string[] {
   const directory = path.join(dataDir, 'outbox');
   if (!existsSync(directory)) return [];

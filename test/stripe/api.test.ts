@@ -132,7 +132,7 @@ test('a list is paged newest first, forwards and backwards, and the SDK walks al
   t.deepEqual(walked, ids);
 });
 
-test('prices are found by lookup key; a key that a new price takes over leaves the old one', async (t) => {
+test('prices are found by lookup key; a key that moves to a new price is removed from the old one', async (t) => {
   const { stripe, fake, pro } = await setUp(t);
   const found = await stripe.prices.list({
     lookup_keys: ['pro_month', 'none'],
@@ -160,7 +160,7 @@ test('prices are found by lookup key; a key that a new price takes over leaves t
   t.is((await stripe.products.list({ active: true })).data.length, 3);
 });
 
-test('expand fills in objects at any depth, and refuses what cannot be expanded', async (t) => {
+test('expand fills in objects at any depth, and refuses paths that cannot be expanded', async (t) => {
   const { stripe, subscriber } = await setUp(t);
   const { session, subscription, customer } = await subscriber();
   const full = await stripe.checkout.sessions.retrieve(session.id, {
@@ -205,7 +205,7 @@ test('one Idempotency-Key does its work once, and every repetition has the first
   t.is(fake.customers().length, 2, 'a key is forgotten after a day');
 });
 
-test('a refused request does not keep its Idempotency-Key; a declined card does', async (t) => {
+test('a refused request does not use up its Idempotency-Key; a declined card does', async (t) => {
   const { stripe, fake, subscriber } = await setUp(t);
   const options = { idempotencyKey: 'again' };
   await t.throwsAsync(stripe.customers.create({ email: 'nobody' }, options));
@@ -219,7 +219,7 @@ test('a refused request does not keep its Idempotency-Key; a declined card does'
   t.is((await stripe.invoices.pay(invoice.id)).status, 'paid');
 });
 
-test('a second request with the key of one under way is 409, and the SDK tries it again until it has the answer', async (t) => {
+test('a second request with the key of a running one gets 409, and the SDK retries it until it has the answer', async (t) => {
   const { stripe, fake } = await setUp(t);
   const held = fake.hold({ path: '/v1/customers', method: 'POST' });
   const create = (maxNetworkRetries: number) =>

@@ -73,7 +73,7 @@ function startPeriod(
   return invoice;
 }
 
-/** A draft whose hour is over, or that is not to wait: finalised and tried. */
+/** Finalises a draft whose hour is over, or that need not wait, and attempts its payment. */
 export function advanceDraft(world: World, subscription: Stripe.Subscription, invoice: Stripe.Invoice): void {
   finalize(world, invoice);
   const paused = subscription.pause_collection?.behavior;
@@ -98,7 +98,7 @@ export function expire(world: World, subscription: Stripe.Subscription): void {
 }
 
 /**
- * As the portal does: from now on the other price. No proration: the period and what was paid stay, and the new amount is in the next
+ * Changes the price like the portal. There is no proration: the period and the paid amount stay, and the new amount is in the next
  * invoice. Only another interval begins a new period, with an invoice of the whole amount that is tried at once.
  */
 export function changePlan(
@@ -137,7 +137,7 @@ export function resume(world: World, subscription: Stripe.Subscription): Stripe.
   return subscription;
 }
 
-/** Tries what is owed, with the card of now. */
+/** Attempts the owed payments with the current card. */
 export function retry(world: World, subscription: Stripe.Subscription): Stripe.Invoice {
   const invoice = owed(world, subscription);
   if (!invoice) throw invalid('The subscription owes nothing.');
@@ -146,7 +146,7 @@ export function retry(world: World, subscription: Stripe.Subscription): Stripe.I
   return invoice;
 }
 
-/** The card declines from now on: what is owed is tried, or the period ends now and its invoice fails. */
+/** The card declines from now on: owed payments are attempted, or the period ends now and its invoice fails. */
 export function failPayment(world: World, subscription: Stripe.Subscription): Stripe.Invoice {
   refuseEnded(subscription);
   world.cards.set(idOf(subscription.customer), 'declines');

@@ -163,7 +163,7 @@ function buildSession(
 export interface Payment {
   /** False: by a delayed method such as a bank debit, so that the session is complete and nothing is paid. */
   paid?: boolean;
-  /** What the payer types; a session for a customer keeps the customer's. */
+  /** Entered by the payer; a session for a customer uses the customer's. */
   email?: string;
   name?: string;
 }

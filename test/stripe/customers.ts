@@ -49,7 +49,7 @@ export function createCustomer(
   return customer;
 }
 
-/** What a request sets; an empty value unsets. */
+/** The fields that a request sets; an empty value unsets one. */
 function given(form: Form, before: Record<string, string>): Parameters<typeof createCustomer>[1] {
   const email = text(form, 'email');
   if (email !== undefined && !/^[^\s@]+@[^\s@]+$/.test(email))

@@ -1,4 +1,4 @@
-// Deliveries of the fake: signed as Stripe signs, in any order, twice, late, never, forged; and by itself with retries.
+// Deliveries of the fake: signed as Stripe signs, in any order, twice, late, never, forged; and automatic ones with retries.
 import test, { type ExecutionContext } from 'ava';
 import { Stripe } from 'stripe';
 import { dayMs, hourMs, receiver, setUp, webhookSecret } from './set-up.ts';
@@ -9,7 +9,7 @@ async function withEvents(t: ExecutionContext, mode: 'held' | 'automatic' = 'hel
   const to = await receiver(t);
   const found = await setUp(t, { webhook: { url: to.url, secret: webhookSecret, mode } });
   const made = await found.subscriber();
-  /** What the SDK makes of the newest delivery, at the fake's time. */
+  /** The newest delivery as the SDK reads it, at the fake's time. */
   const verified = (secret = webhookSecret): Stripe.Event => {
     const { body, signature } = to.received.at(-1)!;
     return Stripe.webhooks.constructEvent(
@@ -24,7 +24,7 @@ async function withEvents(t: ExecutionContext, mode: 'held' | 'automatic' = 'hel
   return { ...found, ...made, to, verified };
 }
 
-test('a delivery is verified by the SDK, and reports what the event says', async (t) => {
+test('the SDK verifies a delivery, whose content is the event', async (t) => {
   const { fake, verified } = await withEvents(t);
   const event = fake.events.at(-1)!;
   t.is((await fake.deliver(event)).status, 200);
@@ -61,7 +61,7 @@ test('a timestamp of the future passes the SDK: receivers have to refuse it them
   t.is(verified().id, fake.events[0]!.id);
 });
 
-test('held events are delivered in the order that the test wants: reversed, twice, late, never', async (t) => {
+test('held events are delivered as the test asks: in reverse, twice, late, never', async (t) => {
   const { fake, to, stripe } = await withEvents(t);
   const all = fake.held();
   t.is(all.length, 8);
@@ -85,7 +85,7 @@ test('held events are delivered in the order that the test wants: reversed, twic
   t.is((await stripe.events.list({ delivery_success: true, limit: 100 })).data.length, 7);
 });
 
-test('an answer other than 2xx leaves the event held; no answer at all too', async (t) => {
+test('an event stays held after an answer other than 2xx or no answer', async (t) => {
   const { fake, to } = await withEvents(t);
   for (const status of [400, 500, 302]) {
     to.answers.status = status;
@@ -103,7 +103,7 @@ test('an answer other than 2xx leaves the event held; no answer at all too', asy
   );
 });
 
-test('automatic deliveries come by themselves, again by the clock until they are answered, and end after three days', async (t) => {
+test('automatic deliveries are repeated by the clock until they are answered, and end after three days', async (t) => {
   const { fake, to, stripe } = await withEvents(t, 'automatic');
   await fake.idle();
   t.deepEqual(to.types().sort(), fake.events.map(({ type }) => type).sort());
@@ -156,7 +156,7 @@ test('events are listed by type and time, and found by id', async (t) => {
   t.is((await stripe.events.list({ created: { lte: first.created } })).data.length, 8);
 });
 
-test('in livemode objects, events and ids say so, and only a live key is taken', async (t) => {
+test('in livemode objects, events and ids are marked so, and only a live key is accepted', async (t) => {
   const { fake, session } = await setUp(t, { livemode: true });
   t.regex(fake.apiKey, /^sk_live_/);
   const { id, livemode } = await session();

@@ -1,4 +1,4 @@
-// Events to the operator's address: signed by the SDK's helper, sent when the test says so or at once, and every attempt recorded.
+// Events to the operator's address: signed by the SDK's helper, sent on the test's request or at once, with every attempt recorded.
 import { Stripe } from 'stripe';
 import { flag, list, text } from './http/form.ts';
 import { createdFits, names, page, type Route } from './http/route.ts';
@@ -12,7 +12,7 @@ export interface Webhook {
   mode?: 'held' | 'automatic';
 }
 
-/** What a forger changes of a delivery. */
+/** The parts of a delivery that a forger changes. */
 export interface Forgery {
   secret?: string;
   /** Positive: an old timestamp. Negative: a future one. */
@@ -22,7 +22,7 @@ export interface Forgery {
   /** Changes the event before it is signed. */
   change?: (event: Stripe.Event) => void;
   scheme?: 'v0';
-  /** The whole Stripe-Signature header; null: none. */
+  /** The whole Stripe-Signature header; null: no header. */
   header?: string | null;
 }
 

@@ -1,4 +1,4 @@
-// Invoices: drafted, finalised, tried, paid, given up; and what each of these makes of the subscription.
+// Invoices: drafted, finalised, attempted, paid, given up; and the effect of each step on the subscription.
 import { Stripe } from 'stripe';
 import { cardDeclined, invalid } from './http/errors.ts';
 import { flag, oneOf, text } from './http/form.ts';
@@ -171,8 +171,8 @@ export function finalize(world: World, invoice: Stripe.Invoice): Stripe.Invoice 
 }
 
 /**
- * Tries to take the money with the customer's card. Only an automatic attempt, or the first, moves the schedule of retries
- * (`attempt_count`, `next_payment_attempt`); the first invoice of a subscription is never retried by itself.
+ * Tries to charge the customer's card. Only an automatic attempt, or the first, moves the schedule of retries
+ * (`attempt_count`, `next_payment_attempt`); the first invoice of a subscription is never retried automatically.
  */
 export function attempt(world: World, invoice: Stripe.Invoice, { automatic = false } = {}): boolean {
   const accepted = invoice.amount_due === 0 || world.cards.get(idOf(invoice.customer)) === 'works';

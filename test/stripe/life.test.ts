@@ -1,4 +1,4 @@
-// The life of a subscription in the fake, step by step as at Stripe: what each step makes of its objects, and the events it makes.
+// The life of a subscription in the fake, step by step as at Stripe: the effect of each step on its objects, and its events.
 import test from 'ava';
 import type { Stripe } from 'stripe';
 import { dayMs, hourMs, newTypes, pastDue, setUp } from './set-up.ts';
@@ -88,7 +88,7 @@ test('a session expires after a day, or when asked to, and then cannot be paid',
   t.is(listed.data.length, 3);
 });
 
-test('a subscription renews by itself: the period moves at once, the money is taken an hour later', async (t) => {
+test('a subscription renews automatically: the period moves at once, and the card is charged an hour later', async (t) => {
   const { fake, subscriber } = await setUp(t);
   const { subscription } = await subscriber();
   const types = newTypes(fake);
@@ -106,7 +106,7 @@ test('a subscription renews by itself: the period moves at once, the money is ta
   t.is(times.length, 14);
 });
 
-test('what was due before a request came has happened at its own instant', async (t) => {
+test('anything due before a request has happened at its own instant', async (t) => {
   const { clock, fake, stripe, subscriber } = await setUp(t);
   const { subscription } = await subscriber();
   clock.advance(40 * dayMs);
@@ -211,7 +211,7 @@ test('a pause stops periods and invoices; resumed within its period it costs not
   ]);
 });
 
-test('paused collection leaves the subscription active, whatever becomes of its invoices', async (t) => {
+test('paused collection leaves the subscription active, whether or not its invoices are paid', async (t) => {
   for (const [behavior, status] of [
     ['keep_as_draft', 'draft'],
     ['void', 'void'],
@@ -229,7 +229,7 @@ test('paused collection leaves the subscription active, whatever becomes of its 
   }
 });
 
-test('canceled at the end of its period it is active until then; the cancellation can be taken back', async (t) => {
+test('a subscription canceled at the end of its period is active until then, and the cancellation can be undone', async (t) => {
   const { fake, stripe, subscriber } = await setUp(t);
   const { subscription } = await subscriber();
   await stripe.subscriptions.update(subscription.id, { cancel_at_period_end: true });

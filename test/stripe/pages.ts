@@ -40,7 +40,7 @@ export const portalRoutes: Route[] = [
 
 interface Page {
   show(world: World, id: string): string;
-  /** Does what the form asks; the address to go to then. */
+  /** Performs the action of the form. @returns the address to go to next. */
   submit(world: World, id: string, form: Form): string;
 }
 
@@ -124,7 +124,7 @@ function portalPage(world: World, id: string): string {
   return document('Customer Portal', [...parts, ...open, ...back].join('\n'));
 }
 
-/** Only what belongs to the customer of the portal's session. */
+/** Only objects of the customer of the portal's session. */
 function submitPortal(world: World, id: string, form: Form): string {
   const portal = held(world.portals, 'portal', id);
   const own = new Map(

@@ -1,4 +1,4 @@
-// Payments that fail in the fake, and what brings a subscription back, as at Stripe.
+// Payments that fail in the fake, and how a subscription becomes active again, as at Stripe.
 import test from 'ava';
 import { dayMs, newTypes, pastDue } from './set-up.ts';
 
@@ -46,7 +46,7 @@ test('a retry by hand fails without moving the schedule of retries', async (t) =
   t.like(tried, { attempt_count: 1, next_payment_attempt: invoice.next_payment_attempt });
 });
 
-test('only its latest invoice decides over a subscription: paid, it is active again, whatever becomes of an older one', async (t) => {
+test('only the latest invoice decides the status: once it is paid, the subscription is active, even if an older one is unpaid', async (t) => {
   const { fake, stripe, subscription, customer, invoice, proYear } = await pastDue(t, 'unpaid');
   const yearly = fake.changePlan(subscription.id, proYear.id);
   const latest = yearly.latest_invoice as string;

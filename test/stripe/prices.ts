@@ -12,7 +12,7 @@ export interface NewPrice {
   currency?: string;
   interval?: 'month' | 'year';
   intervalCount?: number;
-  /** Name of the product, which is made if there is none of this name. */
+  /** Name of the product, which is created if it does not exist. */
   product?: string;
   active?: boolean;
 }
@@ -47,7 +47,7 @@ export function addPrice(world: World, wanted: NewPrice): Stripe.Price {
     unit_amount: amount,
     unit_amount_decimal: Stripe.Decimal.from(amount),
   };
-  // A lookup key names one price: the new one takes it over.
+  // A lookup key names one price: it moves to the new one.
   for (const other of world.prices.values())
     if (lookupKey !== null && other.lookup_key === lookupKey) other.lookup_key = null;
   world.prices.set(price.id, price);

@@ -36,7 +36,7 @@ export async function setUp(t: ExecutionContext, options: Partial<StripeOptions>
   return { clock, fake, stripe, starter, pro, proYear, session, subscriber };
 }
 
-/** A subscriber whose card has just declined, and what follows the last retry. */
+/** A subscriber whose card has just declined, and the outcome after the last retry. */
 export async function pastDue(t: ExecutionContext, outcome: 'canceled' | 'unpaid' | 'past_due') {
   const found = await setUp(t, { retries: { afterDays: [3, 5, 7], outcome } });
   const { subscription, customer } = await found.subscriber();
@@ -61,7 +61,7 @@ export function client(
   return new Stripe(apiKey, { ...clientConfig, maxNetworkRetries: 2, telemetry: false, ...config });
 }
 
-/** Takes what is delivered; answers with `status`, which can be changed. */
+/** Receives deliveries; answers with `status`, which can be changed. */
 export async function receiver(t: ExecutionContext) {
   const received: { body: string; signature: string }[] = [];
   const answers = { status: 200 };

@@ -1,4 +1,4 @@
-// A stateful fake of Stripe for tests and the demo: its API over HTTP, its events, its clock, and what payers and operators do there.
+// A stateful fake of Stripe for tests and the demo: its API over HTTP, its events, its clock, and the actions of payers and operators.
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import type { Stripe } from 'stripe';
@@ -95,7 +95,7 @@ export async function startStripe(options: StripeOptions) {
   };
 }
 
-/** What payers, the operator and Stripe itself do. Each first brings the world to now, and returns a copy. */
+/** Actions of payers, the operator and Stripe itself. Each first advances the world to the present, and returns a copy. */
 function acts(world: World, catchUp: () => void) {
   const now = <In extends unknown[], Out>(act: (...given: In) => Out) => {
     return (...given: In): Out => {

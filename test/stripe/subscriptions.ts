@@ -109,7 +109,7 @@ function buildItem(
   };
 }
 
-/** The older form of a price, which Stripe still sends beside it. */
+/** The older form of a price, which Stripe still sends as well. */
 export function planOf(price: Stripe.Price): Stripe.Plan {
   return {
     id: price.id,
@@ -172,7 +172,7 @@ export function refuseEnded(subscription: Stripe.Subscription): void {
   throw invalid(`The subscription ${subscription.id} has ended (${subscription.status}).`);
 }
 
-/** Ends at the end of the period; `cancel` false takes it back. */
+/** Ends at the end of the period; `cancel` false undoes it. */
 export function cancelAtPeriodEnd(
   world: World,
   subscription: Stripe.Subscription,

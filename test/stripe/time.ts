@@ -1,4 +1,4 @@
-// What happens at Stripe by itself: at its instant, in order, when the clock has come there.
+// Automatic events at Stripe: each happens at its instant, in order, when the clock reaches it.
 import { advanceDraft, endTrial, expire, renew } from './billing.ts';
 import { expireSession } from './checkout.ts';
 import { attempt } from './invoices.ts';
@@ -15,7 +15,7 @@ export interface Due {
   run(): void;
 }
 
-/** Everything that waits for its instant. Every `run` changes what made it due, so that it comes once. */
+/** All pending events. Every `run` changes the state that made it due, so that it happens once. */
 function waiting(world: World): Due[] {
   return [...ofSessions(world), ...ofSubscriptions(world), ...ofInvoices(world)];
 }
@@ -66,7 +66,7 @@ function* ofInvoices(world: World): Generator<Due> {
   }
 }
 
-/** The next thing that is due until then (Unix ms) happens, at its instant. @returns that instant (ms); undefined if there is none. */
+/** Runs the next event due until then (Unix ms), at its instant. @returns that instant (ms); undefined if no event is due. */
 export function step(world: World, untilMs: number, others: () => Iterable<Due>): number | undefined {
   let next: Due | undefined;
   for (const due of [...waiting(world), ...others()])

@@ -1,4 +1,4 @@
-// What the fake of Stripe holds: its objects, its clock, and the events that changes of objects make.
+// The state of the fake of Stripe: its objects, its clock, and the events that changes of objects cause.
 import { randomBytes } from 'node:crypto';
 import { Stripe } from 'stripe';
 import type { MovableClock } from '../services/harness.ts';
@@ -6,7 +6,7 @@ import { noSuch } from './http/errors.ts';
 
 export type Card = 'works' | 'declines' | 'none';
 
-/** When a failed payment is tried again, in days after the failure before, and what follows the last failure. */
+/** When a failed payment is tried again, in days after the failure before, and the outcome after the last failure. */
 export interface Retries {
   afterDays: number[];
   outcome: 'canceled' | 'unpaid' | 'past_due';
@@ -18,9 +18,9 @@ export interface World {
   livemode: boolean;
   retries: Retries;
   url: string;
-  /** The instant (ms) of the change under way, if it was due before now. */
+  /** The instant (ms) of the current change, if it was due before now. */
   instant: number | undefined;
-  /** The request that causes the events of now. */
+  /** The request that causes the current events. */
   request: Stripe.Event.Request | null;
   products: Map<string, Stripe.Product>;
   prices: Map<string, Stripe.Price>;
@@ -28,7 +28,7 @@ export interface World {
   cards: Map<string, Card>;
   sessions: Map<string, Stripe.Checkout.Session>;
   lineItems: Map<string, Stripe.LineItem[]>;
-  /** What a session will give its subscription. */
+  /** The properties that a session will give its subscription. */
   plannedSubscriptions: Map<string, { metadata: Record<string, string>; trialDays: number }>;
   subscriptions: Map<string, Stripe.Subscription>;
   trialEndsSent: Set<string>;
@@ -91,7 +91,7 @@ export function emit(world: World, type: Stripe.Event['type'], object: object, p
   world.onEvent(event);
 }
 
-/** Sets `fields` and makes the event, whose `previous_attributes` are the top-level fields that differ. Nothing differs: no event. */
+/** Sets `fields` and emits the event, whose `previous_attributes` are the top-level fields that differ. If nothing differs, there is no event. */
 export function change<T extends object>(
   world: World,
   object: T,
@@ -122,7 +122,7 @@ export function liveCustomer(world: World, id: string, param?: string): Stripe.C
   return found;
 }
 
-/** The id of what an object refers to by id or whole. */
+/** The id of a reference, which is an id or a whole object. */
 export const idOf = (reference: string | { id: string } | null | undefined): string =>
   typeof reference === 'string' ? reference : (reference?.id ?? '');
 

@@ -28,7 +28,7 @@ interface Page {
   meta: { cursor: string };
 }
 
-/** What was loaded, and who waits for more. */
+/** The loads so far, and the readers that wait for more. */
 class Progress {
   loaded = 0;
   #waiting: { until: number; wake: () => void }[] = [];
@@ -56,7 +56,7 @@ interface Read {
   lost: number;
 }
 
-/** A reader keeps only what it saw and the cursor; it may stop before it has kept an answer, which it then reads again. */
+/** A reader stores only the updates it saw and the cursor. It may stop before it has stored an answer, which it then reads again. */
 async function readAll(service: DataService, random: Random, progress: Progress): Promise<Read> {
   const read: Read = { seen: [], pages: 0, stops: 0, lost: 0 };
   let cursor = '0';

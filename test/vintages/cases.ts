@@ -1,19 +1,19 @@
-// All cases: sequences of steps that a publisher may take with one series, a step a day.
+// All cases: sequences of steps that a publisher can make with one series, one step a day.
 //
 // A step is a load of today, full or partial; one of an earlier day (late), or of the day before all others (a backfill); one under embargo
-// until tomorrow morning; the last file once more; or the retraction of an earlier load, which the second time takes the first back. A load
+// until tomorrow morning; the last file once more; or the retraction of an earlier load, where a second retraction undoes the first. A load
 // states each of four points, two periods of two dimension values, or not.
 //
 // Five steps are all permutations of five of these seven kinds; up to four, a kind may also be repeated.
 //
-// What is left out is the same as another case:
+// Omitted, because equal to another case:
 // - The values 1 and 2 of a point change places, as the product only asks whether two are equal. So its first is 1.
 // - The two dimension values change places. (In the layer that has every content: elsewhere both are there.)
-// - Points beside others: what a point shows depends on what is stated of it, and on the loads, not on the values of other points. So each
+// - Points next to others: the value of a point depends on its stated values and on the loads, not on the values of other points. So each
 //   history that a point can have is in a series with three others, not with all others. Two steps have all contents.
 // - A first step of an earlier day is a load of today by another name of its day.
-// - A load that states nothing of a series is no step of it: its sequence is a shorter one.
-// - Sequences of fewer steps are the beginnings of longer ones, and are asked about as such.
+// - A load that states nothing about a series is not a step of it: its sequence is a shorter one.
+// - Sequences of fewer steps are the beginnings of longer ones, and are checked as such.
 import { dayOf, releaseDayOf, type Content, type Step } from './replay.ts';
 
 /** A step before its content is chosen. `again`: the last file. */
@@ -78,7 +78,7 @@ function* sequences(length: number, kinds: Kinds, before: readonly Form[] = []):
 
 const statesContent = (form: Form): boolean => form.kind === 'load' && !form.again;
 
-/** What each of the loads states of a point: a letter for each. */
+/** The value of a point in each of the loads: a letter for each. */
 type History = string;
 
 /** All histories of the letters, the first value being 1. `x` is a value other than that of the load before. */

@@ -1,4 +1,4 @@
-// Takes the steps of many cases in one database, each case a series of its own: what the cases do alike on a day is one file. After each step
+// Plays many cases in one database, each with its own series: equal steps of cases on a day are one file. After each step
 // every question is asked of a series for each beginning of a case, and compared with a replay.
 import { Readable } from 'node:stream';
 import { isDeepStrictEqual } from 'node:util';
@@ -60,7 +60,7 @@ export async function play(url: string, cases: readonly Case[]): Promise<Played>
 
 type Loaded = Extract<Step, { kind: 'load' }>;
 
-/** Statements for many series are to look up each, as those for one do. */
+/** Makes statements for many series look up each one, like those for a single series. */
 function oneByOne(url: string): string {
   const own = new URL(url);
   const others = ['hashjoin', 'mergejoin', 'seqscan', 'bitmapscan'];
@@ -98,7 +98,7 @@ class Player {
     };
   }
 
-  /** The morning of the day of a step: what is due is released. */
+  /** The morning of the day of a step: due releases are made. */
   async release(step: number): Promise<void> {
     this.#clock.set(`${dateOf(dayOf(step))}T06:00:00Z`);
     const before = await this.#newestLoad();
@@ -143,7 +143,7 @@ class Player {
     await this.#ask({ taken: step + 1, day: dayOf(step) }, () => true);
   }
 
-  /** Every second file comes as a stream, whose points are always compared with the stored ones. */
+  /** Every second file is a stream, whose points are always compared with the stored ones. */
   async #load(
     name: string,
     { full, vintage, embargoed }: Loaded,
@@ -229,7 +229,7 @@ class Player {
 
 const idOf = (number: number): string => `CASE.${number}`;
 
-/** What the file of a step is called: cases share it if they state the same kind of load, and retract it on the same days. */
+/** The name of the file of a step: cases share it if they make the same kind of load, and retract it on the same days. */
 function fileOf(steps: Case, at: number): string {
   const step = steps[at];
   if (step?.kind !== 'load') throw new Error(`step ${at} is no load`);

@@ -29,7 +29,7 @@ const ofAll: SeriesRequest = {
 };
 const ofBuy = new Map([['side', new Set(['buy'])]]);
 
-/** What data-api answers now. */
+/** The current answer of data-api. */
 export async function answersOf(database: Queryable, id: string, day: number): Promise<Answers> {
   const series = await findSeries(database, id, null);
   if (series === undefined) return { exists: false };
@@ -95,7 +95,7 @@ async function triangleOf(database: Queryable, series: Series): Promise<unknown>
 const sideOf = ({ combinations }: Series, lineNo: number | undefined): string | undefined =>
   combinations.find((each) => each.lineNo === lineNo)?.dims['side'];
 
-/** What it should answer. */
+/** The expected answer. */
 export function expectedOf(steps: readonly Step[], moment: Moment): Answers {
   const replayed = replay(steps, moment);
   if (!replayed.exists) return { exists: false };

@@ -1,4 +1,4 @@
-// What a publisher's list of steps makes of a series, by replaying the list for each question. It shares no code with the product. The one
+// The state of a series after a publisher's list of steps, by replaying the list for each question. It shares no code with the product. The only
 // rule: a day shows the loads active on it, in the order of their vintages, and those of one vintage in the order of loading.
 
 /** One letter per point: `.` is not stated, `m` is published as missing, and any other is its value. */
@@ -7,27 +7,27 @@ export type Content = string;
 /** Days are numbers. */
 export type Step =
   | { kind: 'load'; full: boolean; vintage: number; content: Content; embargoed: boolean }
-  /** Of the load of that step, which comes back into force by the second retraction. */
+  /** Retracts the load of that step; a second retraction makes it active again. */
   | { kind: 'retract'; of: number };
 
-/** A step is taken at noon of its day. The first day is of backfills only. */
+/** A step happens at noon of its day. The first day has only backfills. */
 export const dayOf = (step: number): number => step + 2;
 /** A load under embargo is released in the morning of the day after. */
 export const releaseDayOf = (step: number): number => dayOf(step) + 1;
 
 export interface Moment {
-  /** How many steps are taken. */
+  /** The number of steps done. */
   taken: number;
   day: number;
 }
 
-/** What each day shows, by point; null where it has no value. */
+/** The values that a day shows, by point; null if it has no value. */
 type Table = ReadonlyMap<number, string | null>;
 
 export interface Replayed {
   /** Whether anything of it was ever loaded. */
   exists: boolean;
-  /** From day 0 up to the day of the moment: what each shows. */
+  /** The values that each day shows, from day 0 up to the day of the moment. */
   tables: Table[];
   /** By day: since which day the point has been shown without a change. */
   since: ReadonlyMap<number, number>[];

@@ -1,4 +1,4 @@
-// A tenth of all cases of vintages, which run.ts takes whole: after each step every question is asked as of every day.
+// A tenth of all cases of vintages (run.ts plays all): after each step every question is asked as of every day.
 import test from 'ava';
 import { createTestDatabase } from '../services/harness.ts';
 import { allCases } from './cases.ts';

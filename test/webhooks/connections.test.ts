@@ -1,5 +1,5 @@
-// Connections are kept for the next message: only to addresses that its own check admits, and what their servers do with them in between
-// loses no message and makes none fail.
+// Connections are reused for the next message, only to addresses that pass that message's own check. Anything that servers do with idle connections
+// neither loses a message nor makes it fail.
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
@@ -24,7 +24,7 @@ interface Counted {
   sockets: Set<Socket>;
 }
 
-/** A server on all addresses of this machine. @param treat what it does with a request, given its number from 0 on. */
+/** A server on all addresses of this machine. @param treat answers a request, given its number from 0 on. */
 async function startCounted(
   t: ExecutionContext,
   treat: (number: number, socket: Socket) => 'answer' | 'nothing' = () => 'answer',
@@ -67,7 +67,7 @@ test('messages to an endpoint use its connection again; those to another endpoin
   t.not(requests[2], requests[0]);
 });
 
-test('a kept connection is left when its address is not among those that the next message may go to', async (t) => {
+test('an idle connection is not reused when its address is not allowed for the next message', async (t) => {
   const wentTo: (string | undefined)[] = [];
   const { port, requests } = await startCounted(t, (_number, { localAddress }) => {
     wentTo.push(localAddress);
@@ -86,7 +86,7 @@ test('a kept connection is left when its address is not among those that the nex
   t.is(requests[2], requests[1], 'it still may go there');
 });
 
-test('nothing is sent on a kept connection once its name has an address that is not allowed, or none', async (t) => {
+test('nothing is sent on an idle connection once its name resolves to a forbidden address, or to none', async (t) => {
   const { port, requests } = await startCounted(t);
   let addresses = ['127.0.0.1'];
   const outlet = outletOf(t, () => Promise.resolve(addresses));
@@ -113,7 +113,7 @@ test('a connection that its server has closed between two messages is no failure
   t.is(requests.length, 2);
 });
 
-test('a request on which a server closes a kept connection is made again on a new one, once', async (t) => {
+test('a request is retried once on a new connection when the server closes the reused one', async (t) => {
   const { port, requests } = await startCounted(t, (number, socket) => {
     if (number !== 1 && number < 3) return 'answer';
     socket.destroy();
@@ -145,7 +145,7 @@ test('an answer that has begun is not asked for again', async (t) => {
   t.is(requests.length, 2);
 });
 
-test('a connection whose answer was cut short, or came too late, is not kept', async (t) => {
+test('a connection is not reused after an answer that was cut short or came too late', async (t) => {
   const { port, sockets } = await startCounted(t, () => 'nothing');
   const outlet = outletOf(t);
   const url = `http://hooks.example.org:${port}/`;
@@ -154,7 +154,7 @@ test('a connection whose answer was cut short, or came too late, is not kept', a
   await until('it is closed', () => sockets.size === 0);
 });
 
-test('at most 256 connections are kept: the one that was used longest ago is closed', async (t) => {
+test('at most 256 idle connections stay open: the least recently used one is closed', async (t) => {
   const { port, requests, sockets } = await startCounted(t);
   const outlet = outletOf(t);
   const url = `http://hooks.example.org:${port}/`;

@@ -1,4 +1,4 @@
-// An endpoint that never takes a message is disabled; one that is disabled, deleted or without a plan is sent nothing.
+// An endpoint that never accepts a message is disabled. Nothing is sent to an endpoint that is disabled, deleted or without a plan.
 import test from 'ava';
 import { removeMessagesOfDeleted } from '../../accounts-api/webhooks/webhook-worker.ts';
 import { setPlan } from '../../accounts-api/operator/operator.ts';

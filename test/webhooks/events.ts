@@ -1,4 +1,4 @@
-// Events for tests, written to the outbox as a change writes them; and what became of them.
+// Events for tests, written to the outbox as a change writes them; and their results.
 import { randomBytes } from 'node:crypto';
 import { QueryTypes } from 'sequelize';
 import { writeEvents, type NewEvent } from '../../kernel/events/outbox.sql.ts';
@@ -59,7 +59,7 @@ export function untilMessagesAreMade({ deps }: Service): Promise<void> {
   });
 }
 
-/** Resolves once a message to an endpoint has had so many attempts, and the last is recorded. */
+/** Resolves once a message to an endpoint has had this many attempts, and the last is recorded. */
 export function untilAttempted(service: Service, webhookId: string, attempts: number): Promise<void> {
   return until(`attempt ${attempts} is recorded`, async () => {
     const rows = await service.deps.db.sequelize.query<{ n: number }>(
@@ -71,7 +71,7 @@ export function untilAttempted(service: Service, webhookId: string, attempts: nu
   });
 }
 
-/** Whether a worker has messages to an endpoint under way, or not yet recorded. */
+/** Whether a worker has messages to an endpoint in flight, or not yet recorded. */
 export async function isSending({ deps }: Service, webhookId: string): Promise<boolean> {
   const rows = await deps.db.sequelize.query(
     'select from accounts.webhooks where id = $1 and sender is not null',

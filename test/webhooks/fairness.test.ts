@@ -1,4 +1,4 @@
-// Each endpoint has few messages under way, so none delays another.
+// Each endpoint has few messages in flight, so none delays another.
 import test from 'ava';
 import { until } from '../run/until.ts';
 import type { Client } from '../services/accounts-service.ts';
@@ -78,7 +78,7 @@ test.serial('endpoints that never answer, with hundreds of messages each, delay 
   await slow.close();
 });
 
-test.serial('while an endpoint takes its time over four messages, another takes hundreds', async (t) => {
+test.serial('while one endpoint is slow to answer four messages, another receives hundreds', async (t) => {
   const it = await stage(t);
   const slow = await startReceiver(t);
   const held: (() => void)[] = [];

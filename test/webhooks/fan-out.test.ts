@@ -1,4 +1,4 @@
-// From events to messages: who hears of what, exactly once, and what a message says.
+// From events to messages: which accounts receive which events, exactly once, and the content of a message.
 import test from 'ava';
 import fc from 'fast-check';
 import { QueryTypes } from 'sequelize';

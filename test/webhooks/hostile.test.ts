@@ -23,7 +23,7 @@ const message = {
 const attempt = (url: string, timeoutMs?: number) =>
   send({ guard, connections }, { ...message, url }, timeoutMs);
 
-/** A server that does with a connection what it likes. */
+/** A server that handles each connection with the given function. */
 async function startSocketServer(t: ExecutionContext, treat: (socket: Socket) => void): Promise<string> {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
@@ -77,7 +77,7 @@ test('a server that sends its head a byte at a time, or none, is left when the t
   t.true(['timeout', 'invalid_response'].includes(dripped.error ?? ''), 'whichever limit it meets first');
 });
 
-test('a server that takes the connection and reads nothing is left when the time is over', async (t) => {
+test('a server that accepts the connection and reads nothing is disconnected after the time limit', async (t) => {
   const url = await startSocketServer(t, (socket) => socket.pause());
   const large = { ...message, body: Buffer.alloc(20_000_000, 'x'), url };
   t.deepEqual(await send({ guard, connections }, large, shortMs), { status: null, error: 'timeout' });
@@ -175,7 +175,7 @@ test('a message goes to the checked address, with the name of the URL; the name 
   t.is(receiver.received.length, 1);
 });
 
-test('over TLS the name of the URL is asked for, although the connection goes to the checked address', async (t) => {
+test('over TLS the server name is that of the URL, although the connection goes to the checked address', async (t) => {
   const hello = Promise.withResolvers<string>();
   const plain = await startSocketServer(t, (socket) => {
     socket.once('data', (chunk) => {

@@ -1,4 +1,4 @@
-// At least once, and none invented: workers that are killed while they send, and receivers that answer anything.
+// Delivery is at least once and invents no message, with workers killed while they send and receivers that answer anything.
 import path from 'node:path';
 import test from 'ava';
 import fc from 'fast-check';
@@ -21,7 +21,7 @@ test.after.always(async () => {
   keepLogLines(output);
 });
 
-/** A worker as a process of its own, by PostgreSQL and nothing else. */
+/** A worker as a separate process that connects only to PostgreSQL. */
 function startWorkerProcess(
   { databaseUrl }: AccountsService,
   environment: Record<string, string> = {},
@@ -57,7 +57,7 @@ test.serial(
     const receiver = await startReceiver(t);
     const client = await service.newClient('pro');
     const { id } = await newWebhook(service, client, { url: receiver.url, events: ['key.revoked'] });
-    receiver.answer(() => undefined); // it takes the request, and does not answer
+    receiver.answer(() => undefined); // it accepts the request and does not answer
     const events = Array.from({ length: 6 }, () => keyEvent(service, client.accountId));
     const first = await startWorkerProcess(service);
     await emit(service, ...events.map(({ event }) => event));
@@ -168,7 +168,7 @@ test.serial(
   },
 );
 
-/** What a receiver does with one request. */
+/** How a receiver handles one request. */
 const anyReaction = fc.constantFrom(
   200,
   204,

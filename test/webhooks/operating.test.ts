@@ -1,4 +1,4 @@
-// What an operator has of webhooks: figures, a sentence of `almanac check`, and old messages that are deleted.
+// Webhooks for operators: metrics, a sentence of `almanac check`, and the deletion of old messages.
 import test from 'ava';
 import { QueryTypes } from 'sequelize';
 import { describeWebhooks, pruneWebhooks } from '../../accounts-api/webhooks/webhook-worker.ts';
@@ -38,7 +38,7 @@ test.serial(
   },
 );
 
-test.serial('the gauges of a worker count attempts, what has failed for good, and what waits', async (t) => {
+test.serial('the gauges of a worker count attempts, final failures and pending messages', async (t) => {
   const it = await stage(t);
   const worker = await work(t, it);
   const value = (name: string, outcome?: string) =>

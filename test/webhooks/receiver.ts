@@ -1,4 +1,4 @@
-// A customer's server that keeps what it is sent, and answers as a test wants. Also a worker that sends to it.
+// A customer's server that records its requests and answers as a test specifies. Also a worker that sends to it.
 import { EventEmitter, once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
@@ -22,7 +22,7 @@ export interface Request {
   body: string;
 }
 
-/** What a receiver does with a request: a status, or anything else. */
+/** How a receiver handles a request: with a status, or in any other way. */
 export type Answer = number | ((request: Request, response: ServerResponse) => void);
 
 export interface Receiver {
@@ -31,7 +31,7 @@ export interface Receiver {
   received: Request[];
   /** How it answers from now on; 204 at first. */
   answer(answer: Answer): void;
-  /** The next request that was not taken yet; waits for it. */
+  /** The next request that was not read yet; waits for it. */
   next(): Promise<Request>;
   close(): Promise<void>;
 }
@@ -86,7 +86,7 @@ export async function startReceiver(t?: Pick<ExecutionContext, 'teardown'>): Pro
   return receiver;
 }
 
-/** A worker beside a service, as quick as a test needs it; without jitter. */
+/** A worker for a service, as quick as a test needs it, without jitter. */
 export function startWebhookWorker(
   service: Pick<AccountsService, 'databaseUrl' | 'deps'>,
   options: Partial<WebhookSettings> & DeliveryTiming & { log?: Log; smtpUrl?: string } = {},

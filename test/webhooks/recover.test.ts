@@ -1,4 +1,4 @@
-// What an endpoint has missed is sent again from a cursor of the updates: each once, the oldest first, so many at a time.
+// Events that an endpoint missed are sent again from a cursor of the updates: each once, the oldest first, a limited number at a time.
 import test, { type ExecutionContext } from 'ava';
 import { QueryTypes } from 'sequelize';
 import { inForceAfterMs } from '../../kernel/http/validity.ts';
@@ -33,7 +33,7 @@ const recovered = async (t: ExecutionContext, it: Stage, body: object) =>
 const change = ({ service, client, webhook }: Stage, body: object) =>
   service.as(client, `/v1/webhooks/${webhook.id}`, { method: 'PATCH', body });
 
-/** The series of the messages to the endpoint, what is due first first. */
+/** The series of the messages to the endpoint, in the order in which they are due. */
 async function dueSeries({ service, webhook }: Stage): Promise<string[]> {
   const rows = await service.deps.db.sequelize.query<{ series: string }>(
     `select coalesce(message.body, event.body)::json -> 'data' -> 'series' ->> 0 as series

@@ -1,4 +1,4 @@
-// What is refused is sent again at the times of the table, or on request; and an attempt counts whenever its answer comes.
+// A refused message is sent again at the times of the table, or on request. An attempt counts even if its answer is late.
 import test from 'ava';
 import { retryDelaysMs } from '../../accounts-api/webhooks/sending/health.ts';
 import { inForceAfterMs } from '../../kernel/http/validity.ts';
@@ -24,7 +24,7 @@ test.serial(
     for (const [failures, wait] of [0, ...retryDelaysMs].entries()) {
       if (wait > 0) {
         it.service.clock.advance(wait - 1);
-        await emit(it.service, seriesEvent(it.service, ['GDP'], 'series.revised')); // nobody hears of it …
+        await emit(it.service, seriesEvent(it.service, ['GDP'], 'series.revised')); // it reaches no endpoint …
         await untilMessagesAreMade(it.service); // … so the worker has looked at this clock
         t.is(it.receiver.received.length, failures, 'not a moment before it is due');
         const [waiting] = await messagesTo(it.service, it.webhook.id);

@@ -1,4 +1,4 @@
-// What is sent is signed by the present secret, and for a day by the previous one; the bytes are those of the log.
+// Messages are signed with the current secret and, for a day, also with the previous one. The signed bytes are those of the log.
 import test from 'ava';
 import { Webhook as Standard } from 'standardwebhooks';
 import { Webhook as Svix } from 'svix';

@@ -22,7 +22,7 @@ export interface Stage {
   report(): Promise<string>;
 }
 
-/** An account with one endpoint, on a database of its own, whose clock is now: the libraries compare it with their own. */
+/** An account with one endpoint, on its own database. The clock shows the real time, because the libraries compare it with their own. */
 export async function stage(t: ExecutionContext): Promise<Stage> {
   const service = await startAccountsService(new Date().toISOString(), silentLog, {
     webhooks: localWebhooks,

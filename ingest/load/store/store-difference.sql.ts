@@ -16,7 +16,7 @@ export async function createDifference(on: Transaction): Promise<void> {
       series_no integer primary key,
       fresh boolean not null,         -- nothing was ever published: every point is new
       backfill boolean not null,      -- something was published after D
-      rewrites boolean not null,      -- or something was stated on D: what is on record of it may change
+      rewrites boolean not null,      -- or D has statements already: their record may change
       points integer not null, points_with_value integer not null, -- staged
       first_date date, last_date date -- of the staged points with a value
     ) on commit drop`);

@@ -17,7 +17,7 @@ export async function moveDatabaseClock(url: string, aheadMs: number): Promise<v
   }
 }
 
-/** From the next statement on, the clock is so far ahead of the machine's. */
+/** From the next statement on, the clock is this far ahead of the machine's. */
 export async function stepDatabaseClock(url: string, aheadMs: number): Promise<void> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();

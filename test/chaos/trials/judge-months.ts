@@ -1,4 +1,4 @@
-// Judges what accounts were served in the two months of a turn, call by call: against the limits of their time, and against the ledger.
+// Judges the served calls of accounts in the two months around a turn, call by call: against the limits active at the time, and the ledger.
 import pg from 'pg';
 import type { Seen } from '../calls.ts';
 import type { Trouble } from '../faults.ts';
@@ -23,15 +23,15 @@ export interface Judged {
   refusedInCalm: number;
 }
 
-/** A call that was under way so close to the turn counts to either month. */
+/** A call in flight this close to the turn may count in either month. */
 const marginMs = 5;
 /** After a fault, calls that a gateway or Redis has lost are spendable again within this time. */
 const comesBackWithinMs = 125_000;
 
-/** What an account has in each month by the ledger. */
+/** The calls of an account in each month by the ledger. */
 type Ledger = ReadonlyMap<string, { billed: number; charged: number }>;
 
-/** @param seen what the clients of the account saw. @param firstLimit until the first change. */
+/** @param seen the results that the clients of the account saw. @param firstLimit until the first change. */
 export function judgeMonths(
   accountId: string,
   seen: readonly Seen[],
@@ -114,7 +114,7 @@ export function judgeMonths(
   return judged;
 }
 
-/** Undefined: it was under way when the month turned. */
+/** Undefined: it was in flight when the month turned. */
 function monthOf({ beganAtMs, endedAtMs }: Seen, { atMs }: Turn): 0 | 1 | undefined {
   if (endedAtMs < atMs - marginMs) return 0;
   return beganAtMs > atMs + marginMs ? 1 : undefined;
@@ -148,8 +148,8 @@ function limitsWithin(limits: readonly InForce[], fromMs: number, toMs: number):
 }
 
 /**
- * From each change to the next, what an account has taken grows at most to the active limit; where it was more before, it does not grow. A call
- * was taken between its beginning and its end.
+ * From each change to the next, the used calls of an account grow at most to the active limit. If they were above it, they do not grow. A call
+ * was counted between its beginning and its end.
  * @param served the calls that were served in the month.
  */
 function overLimit(

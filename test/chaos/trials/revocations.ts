@@ -11,7 +11,7 @@ import type { Unit } from '../units.ts';
 import type { TrialOptions } from './turn.ts';
 
 const atOnce = 8;
-const betweenKillsMs = { least: 1_500, most: 6_000 }; // a restart takes seconds on a busy machine, and keys must be revoked between
+const betweenKillsMs = { least: 1_500, most: 6_000 }; // a restart needs seconds on a busy machine, and keys must be revoked in between
 const awayMs = { least: 100, most: 2_000 };
 const betweenFailoversMs = { least: 8_000, most: 15_000 };
 const settledWithinMs = 20_000;
@@ -33,7 +33,7 @@ function drawKills(random: Random, { accountsApis, redis }: Cluster, seconds: nu
   return faults.toSorted((a, b) => a.atMs - b.atMs);
 }
 
-/** @returns what is wrong, in words. */
+/** @returns the faults, as sentences. */
 export async function revokeUnderKills(options: TrialOptions): Promise<string[]> {
   const { scene, random, seconds, announce, say } = options;
   const { cluster, databaseUrl, readers, scout, victims } = scene;

@@ -22,7 +22,7 @@ export interface TrialOptions {
   hasFaults: boolean;
   announce(fault: Fault, atMs: number): void;
   say(line: string): void;
-  /** @returns what is wrong when all was mended. */
+  /** @returns the faults when all services work again. */
   recover(clients: ReturnType<typeof createClients>): Promise<string[]>;
 }
 
@@ -34,7 +34,7 @@ export function aheadOfTurnMs(now: Date): number {
   return nextUtcMonth(now).getTime() - beforeTurnMs - now.getTime();
 }
 
-/** Sets all clocks forward so that the month turns in so many ms. */
+/** Sets all clocks forward so that the month turns in this many ms. */
 async function approachTurn({ cluster, databaseUrl, clockAheadMs }: Scene, inMs: number): Promise<Turn> {
   const clusterNow = new Date(Date.now() + clockAheadMs);
   const turnsAt = nextUtcMonth(clusterNow);
@@ -49,7 +49,7 @@ async function approachTurn({ cluster, databaseUrl, clockAheadMs }: Scene, inMs:
   };
 }
 
-/** @returns what is wrong, in words. */
+/** @returns the faults, as sentences. */
 export async function turnMonth(options: TrialOptions): Promise<string[]> {
   const { scene, random, seconds, hasFaults, announce, say } = options;
   const { cluster, databaseUrl, plansFile, readers, scout, tenants: who } = scene;

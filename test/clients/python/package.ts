@@ -7,7 +7,7 @@ import { runProgram } from '../run-program.ts';
 
 const source = path.join(projectRoot, 'clients/python');
 
-/** Modules that Debian has: what the client needs, what builds and installs it, and what checks its types. */
+/** Debian's modules that the client needs, that build and install it, and that check its types. */
 export const pythonModules = ['pandas', 'pip', 'build', 'hatchling', 'mypy'];
 export const pythonPackages = [
   'python3-pandas',
@@ -36,7 +36,7 @@ almanac.get("DEMO.CPI", "2026-09-30")  # type: ignore[misc]
 
 /**
  * Builds the package as for a registry, and installs it from its folder.
- * @param directory gets what is made. @param env has the `python3` that has `pythonModules`.
+ * @param directory for the output. @param env its `python3` has `pythonModules`.
  * @returns where it is installed, for PYTHONPATH. @throws Error if a step fails, or leaves a file in the folder.
  */
 export async function installPythonClient(directory: string, env: NodeJS.ProcessEnv): Promise<string> {

@@ -11,7 +11,7 @@ export const rPackages = ['r-base-core', 'r-cran-curl', 'r-cran-jsonlite'];
 
 /**
  * Runs `R CMD build`, `check` and `INSTALL` on the package, without a network.
- * @param directory gets what is made.
+ * @param directory for the output.
  * @returns the library with it, for R_LIBS. @throws Error if a command fails, or the check has an error, a warning or a note.
  */
 export async function installRClient(directory: string, env: NodeJS.ProcessEnv): Promise<string> {

@@ -43,7 +43,7 @@ export async function downloadBulkFiles(url: string, apiKey: string, directory: 
 }
 
 /**
- * Runs the queries of a script on files of the directory: DuckDB for Node.js has no httpfs, so what installs and sets it up is left out.
+ * Runs the queries of a script on files of the directory: DuckDB for Node.js has no httpfs, so its installation and setup are omitted.
  * @returns the column `value` of each query.
  */
 export async function valuesOfDuckDb(script: string, directory: string): Promise<unknown[][]> {

@@ -11,7 +11,7 @@ import { runProgram } from '../run-program.ts';
 import { downloadBulkFiles } from './bulk-files.ts';
 import { checkRecipes, recipeOf } from './recipes.ts';
 
-/** What the stand-ins import too. */
+/** Modules that the stand-ins import too. */
 export const toolModules = ['requests', 'uno'];
 export const toolPackages = ['python3-requests', 'python3-uno', 'r-cran-httr'];
 
@@ -64,7 +64,7 @@ function tryToInstall(debianPackage: string): void {
   }
 }
 
-/** The environment in which a stand-in replaces each tool that is not installed. A stand-in would precede its tool, so each is added by itself. */
+/** The environment in which a stand-in replaces each tool that is not installed. A stand-in would hide its tool, so each is added separately. */
 async function withStandIns(
   directory: string,
   env: NodeJS.ProcessEnv,

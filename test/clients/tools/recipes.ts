@@ -1,5 +1,5 @@
-// Runs the recipes of docs/tools.md from the text of the page: each must print or return the newest value of DEMO.GDP. Where a tool cannot be
-// had, a stand-in that sends its requests takes its place, and the line that is printed says so.
+// Runs the recipes of docs/tools.md from the text of the page: each must print or return the newest value of DEMO.GDP. If a tool is not
+// available, a stand-in sends its requests instead, and the printed line says so.
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -34,7 +34,7 @@ const bulkRecipes: readonly Required<Recipe>[] = [
   { heading: "R's arrow", kind: 'r', ofItsOwn: 'arrow' },
 ];
 
-/** What the recipes are run with. */
+/** The environment of the recipes. */
 export interface Tools {
   place: Place;
   /** The newest value of DEMO.GDP, with its published digits. */
@@ -76,9 +76,9 @@ function exampleOf(heading: string, language: string) {
 
 async function checkSpreadsheets(place: Place, newest: string): Promise<void> {
   const address = (heading: string) => filled(recipeOf(heading, 'text').trim(), place);
-  // Power Query asks without credentials at first, and sends what is stored when Basic is asked for.
+  // Power Query first sends no credentials, and sends the stored ones when asked for Basic.
   const excel = address('Excel, Power Query and Power BI').slice(place.url.length);
-  const challenged = await request(place.url + excel); // fetch says that it is a browser, which is not asked
+  const challenged = await request(place.url + excel); // fetch identifies itself as a browser, which gets no challenge
   if (challenged.statusCode !== 401 || !/\bBasic realm=/.test(String(challenged.headers['www-authenticate'])))
     throw new Error(`A spreadsheet without a key is not asked for Basic: ${challenged.statusCode}`);
   const basic = `Basic ${Buffer.from(`${place.apiKey}:`).toString('base64')}`;
@@ -109,7 +109,7 @@ async function checkLibreOffice(series: string, place: Place, newest: string): P
   report('LibreOffice', 'opens the address of its recipe, vintages and a search with Basic, and no error');
 }
 
-/** The cells of what each address opens, by rows, or null where LibreOffice refuses to open it. */
+/** The cells of each opened address, by rows, or null if LibreOffice refuses to open it. */
 async function sheetsOfLibreOffice(
   { directory, env, url }: Place,
   key: string,

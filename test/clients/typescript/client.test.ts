@@ -1,4 +1,4 @@
-// The core of the TypeScript client, against a server that answers what a test says.
+// The core of the TypeScript client, against a server whose answers a test defines.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import test, { type ExecutionContext } from 'ava';
@@ -15,7 +15,7 @@ interface Received {
   body: string;
 }
 
-/** A server whose answers `answer` writes. @returns its URL, and what it has received. */
+/** A server whose answers `answer` writes. @returns its URL, and the received requests. */
 async function serverThat(t: ExecutionContext, answer: (response: ServerResponse) => void) {
   const received: Received[] = [];
   const server = createServer(async (request, response) => {
@@ -92,7 +92,7 @@ test('an answer without a body resolves to undefined, and CSV is read as text', 
   t.is(text, 'date,value\n');
 });
 
-test('an error of the API is thrown with everything that it says', async (t) => {
+test('an error of the API is thrown with all its fields', async (t) => {
   const error = {
     code: 'rate_limited',
     message: 'Too many requests.',

@@ -13,7 +13,7 @@ const source = path.join(projectRoot, 'clients/typescript');
 const modules = path.join(projectRoot, 'node_modules');
 const run = promisify(execFile);
 
-/** The compiler prints what is wrong on its standard output, and ends with 1 or 2. */
+/** The compiler prints errors on its standard output and exits with 1 or 2. */
 function compile(directory: string): Promise<string> {
   return run(path.join(modules, '.bin/tsc'), ['-p', directory]).then(
     () => 'compiled',
@@ -21,7 +21,7 @@ function compile(directory: string): Promise<string> {
   );
 }
 
-/** npm's settings and the project's programs are left out: what remains is the environment of someone else's project. */
+/** The environment of someone else's project: without npm's settings and this project's programs. */
 function environmentOfStranger(directory: string): NodeJS.ProcessEnv {
   const kept = Object.entries(process.env).filter(([name]) => !/^npm_/i.test(name));
   const folders = (process.env['PATH'] ?? '').split(path.delimiter);
@@ -36,7 +36,7 @@ function environmentOfStranger(directory: string): NodeJS.ProcessEnv {
   };
 }
 
-/** The folder as it is in a clone after `npm ci`: the compiler is in a folder above. @returns where it is. */
+/** Copies the folder as in a clone after `npm ci`, with the compiler in a parent folder. @returns the path of the copy. */
 async function clonedIn(directory: string): Promise<string> {
   const folder = path.join(directory, 'clone/clients/typescript');
   const names = (await readdir(source)).filter((name) => name !== 'dist' && name !== 'node_modules');

@@ -1,4 +1,4 @@
-// What the TypeScript client repeats, how long it waits, and how it reads pages, against a server that answers what a test says.
+// Retries of the TypeScript client, their waits, and the reading of pages, against a server whose answers a test defines.
 import { createServer } from 'node:http';
 import { readFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
@@ -86,7 +86,7 @@ test('passing faults are repeated three times, with growing waits', async (t) =>
   }
 });
 
-test('what would fail again is not repeated', async (t) => {
+test('a request that would fail again is not repeated', async (t) => {
   const faults: Answer[] = [
     { status: 400, code: 'invalid_parameter' },
     { status: 401, code: 'unauthorized' },

@@ -1,4 +1,4 @@
-// The commands that pages show beside what they do.
+// The commands that pages show next to their own actions.
 import { execFileSync } from 'node:child_process';
 import test from 'ava';
 import fc from 'fast-check';

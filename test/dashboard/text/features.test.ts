@@ -1,4 +1,4 @@
-// How the dashboard names what plans have.
+// The names of plan features in the dashboard.
 import test from 'ava';
 import { featureText } from '../../../dashboard/text/features.ts';
 import { projectPlans } from '../../services/services.ts';

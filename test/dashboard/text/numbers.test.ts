@@ -1,4 +1,4 @@
-// How the dashboard writes what it shows.
+// The format of numbers in the dashboard.
 import test from 'ava';
 import { changeText, numberText } from '../../../dashboard/text/numbers.ts';
 

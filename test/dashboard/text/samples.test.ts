@@ -61,7 +61,7 @@ const lines: ViewCall = {
 };
 const only = (call: ViewCall, tool: string) =>
   toolSamplesOf(call).find(({ language }) => language === tool)?.code ?? '';
-/** The code without what each sample of the tool begins with. */
+/** The code without the common beginning of the tool's samples. */
 const after = (call: ViewCall, tool: string, mark: string) => only(call, tool).split(mark)[1];
 
 test('fredapi reads the periods, transform, frequency and vintage of a view, and a column for each line', (t) => {

@@ -1,4 +1,4 @@
-// How the dashboard writes what it shows.
+// The format of times in the dashboard.
 import test from 'ava';
 import {
   dayText,

@@ -92,7 +92,7 @@ async function add(page: Page, id: string): Promise<void> {
   await page.keyboard.press('Enter');
 }
 
-/** The newest hundred rows of the five years up to where both have values and of what follows, rebased to the first month that both have. */
+/** The newest hundred rows from five years before the last common value on, rebased to the first month that both have. */
 async function expectedRows(stage: Stage, vintage: string): Promise<string[][]> {
   const read = async (target: string) =>
     new Map(

@@ -1,4 +1,4 @@
-// Names and texts that others have chosen, on every page that shows them: each is text. None runs, adds an element, or widens the page.
+// Names and texts chosen by others, on every page that shows them: each stays text and never runs, adds an element, or widens the page.
 import { Readable } from 'node:stream';
 import { createAccount, createKey } from '../../../accounts-api/operator/operator.ts';
 import { setRole } from '../../../accounts-api/operator/operator-access.ts';
@@ -17,7 +17,7 @@ const markup = `"><img data-hostile src=x onerror=alert(1)>`;
 const script = `<script data-hostile>alert(2)</script>`;
 const rightToLeft = 'שלום עולם \u202e\u2066txt.exe';
 const longWord = 'W'.repeat(60);
-/** Where the API takes what it is given, and where a load does. */
+/** For fields in which the API or a load accepts any text. */
 const hostile = `${markup}${script} ${rightToLeft} ${longWord}`;
 const longName = `${hostile} `.padEnd(300, 'Long name ').trim();
 /** A name of an account or a key: 100 characters, and no mark that turns the direction. */
@@ -91,7 +91,7 @@ async function loadHostile(
   width: number,
 ): Promise<{ load: string; release: string }> {
   const set = { name: longName, unit: `${markup} ${longWord}`, source: hostile };
-  // The front page leaves out a series whose last value is old.
+  // The front page omits a series whose last value is old.
   const [before, last] = [2, 1].map((ago) => {
     const today = clock.now();
     return new Date(Date.UTC(today.getUTCFullYear(), today.getUTCMonth() - ago)).toISOString().slice(0, 7);
@@ -192,7 +192,7 @@ async function seePlans(visitor: Visitor): Promise<void> {
   await page.unroute(/\/v1\/(?:operator\/)?plans/);
 }
 
-/** An endpoint with a hostile address and description, and what it answered. */
+/** An endpoint with a hostile address and description, and its answer. */
 async function seeDelivery(visitor: Visitor, receiver: Receiver): Promise<void> {
   const { page } = visitor;
   receiver.answer((_request, response) =>

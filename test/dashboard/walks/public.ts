@@ -9,7 +9,7 @@ import type { Walk } from '../walks.ts';
 
 type Check = (stage: Stage, page: Page) => Promise<void>;
 
-/** Path, name in file names, the heading of the page, what its numbers are held against. */
+/** Path, name in file names, the heading of the page, the source that its numbers are compared with. */
 const pages: readonly (readonly [string, string, string, Check?])[] = [
   ['/', 'home', 'Every number, and every number it used to be', checkHome],
   ['/catalogue', 'catalogue', 'Catalogue', checkCatalogue],
@@ -54,13 +54,13 @@ async function checkCatalogue(stage: Stage, page: Page): Promise<void> {
   await page.getByText(`${await countSeries(stage)} series`, { exact: true }).waitFor();
 }
 
-/** What has no rows is not offered as a file. */
+/** Data without rows is not offered as a file. */
 async function checkNothingFound(_stage: Stage, page: Page): Promise<void> {
   await page.getByText('0 series', { exact: true }).waitFor();
   assertSame(await page.getByText('Download as CSV').count(), 0, 'links to an empty file');
 }
 
-/** What does not exist is not tried again. */
+/** A request for something that does not exist is not retried. */
 async function openAbsent(visitor: Visitor): Promise<void> {
   visitor.expectStatus(404);
   await visitor.open('/series/ABSENT');

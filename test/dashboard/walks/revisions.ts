@@ -100,7 +100,7 @@ async function chooseCell(page: Page, vintages: Vintages): Promise<string> {
   return day;
 }
 
-/** What the vintage changed, as the difference of two answers as of a day. */
+/** The changes of the vintage, as the difference between two answers as of a day. */
 async function checkChanges(stage: Stage, page: Page, vintages: Vintages, day: string): Promise<void> {
   const days = [...vintages.keys()];
   const asOf = async (vintage: string | undefined) => {

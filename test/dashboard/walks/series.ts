@@ -55,7 +55,7 @@ export const oneSeries: Walk = {
     await page.goForward();
     await page.goForward();
     const address = page.url();
-    await page.goto('about:blank'); // what the page had in its memory is gone
+    await page.goto('about:blank'); // clears the page's memory
     await page.goto(address);
     await page.getByText('needs a key: these are the values as published').waitFor();
     await useKey(page, stage.apiKey);
@@ -109,7 +109,7 @@ async function find(visitor: Visitor): Promise<void> {
   await page.waitForURL(/\/series\/DEMO\.CPI$/);
 }
 
-/** A lower frequency and a transform of it: the page names both, beside the chart and below it. Ends with the series as published. */
+/** A lower frequency and a transform of it: the page names both, next to the chart and below it. Ends with the series as published. */
 async function aggregate(visitor: Visitor): Promise<void> {
   const { page } = visitor;
   const address = page.url();
@@ -204,7 +204,7 @@ async function showTable(page: Page): Promise<void> {
   await page.getByRole('region', { name: 'Values', exact: true }).waitFor();
 }
 
-/** The citation is that of the API, and its address answers what its checksum says. */
+/** The citation is that of the API, and the data at its address match its checksum. */
 async function cite(stage: Stage, visitor: Visitor, view: string): Promise<void> {
   const { page } = visitor;
   const { data } = await readApi<{ data: { url: string; sha256: string } }>(

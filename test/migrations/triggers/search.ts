@@ -1,4 +1,4 @@
-// The triggers that keep the entries of the search for items, securities and funds, as cases.
+// The triggers that update the search entries of items, securities and funds, as cases.
 import type { Bench, TriggerCase } from '../bench.ts';
 
 const entries = (db: Bench, type: string) =>

@@ -1,4 +1,4 @@
-// Layouts with periods in the titles of the columns, or with the year and the part of the year apart.
+// Layouts with periods in the titles of the columns, or with the year and the part of the year in separate cells.
 import { truthDate } from '../date-forms.ts';
 import { empty, textCell, type Cell, type Merge, type Sheet } from '../office-file.ts';
 import type { Period } from '../periods.ts';
@@ -9,7 +9,7 @@ import { cellAt } from './plain.ts';
 const subjectTitle = ({ random, names }: Statistics) =>
   random.pick([names.columns[4], 'Item', 'Country', '']);
 
-/** Items down, periods across; with a code, or a unit, beside the name. */
+/** Items down, periods across; with a code or a unit next to the name. */
 export function across(statistics: Statistics): Sheet {
   const { random, periods, dates } = statistics;
   const subjects = subjectsOf(statistics, 1, random.whole(3, 5));
@@ -102,7 +102,7 @@ export function yearGrid(statistics: Statistics): Sheet {
   };
 }
 
-/** As text without decimals: what sums a year up. */
+/** The text of a year's sum, without decimals. */
 function sumOf({ observations }: Subject, periods: readonly Period[], year: number): string {
   const sum = observations.reduce(
     (all, { value }, at) => (periods[at]?.year === year ? all + Number(value ?? 0) : all),
@@ -219,7 +219,7 @@ export function totalsBetween(statistics: Statistics): Sheet {
   };
 }
 
-/** Fiscal year and calendar year of the same row beside each other. */
+/** Fiscal year and calendar year of the same row side by side. */
 export function twoYears(statistics: Statistics): Sheet {
   const { periods, random } = statistics;
   const subjects = subjectsOf(statistics, random.whole(1, 2), 1);

@@ -66,7 +66,7 @@ const flagsOnly = (statistics: Statistics): Statistics => ({
   },
 });
 
-/** SDMX-CSV with codes, with names, or with both in a cell; with names in columns beside the codes. */
+/** SDMX-CSV with codes, with names, or with both in a cell; with names in columns next to the codes. */
 export function sdmxCsv(given: Statistics): Sheet {
   const statistics = flagsOnly(withDates(given));
   const { random, frequency, periods } = statistics;
@@ -267,7 +267,7 @@ export function releases(given: Statistics): Sheet {
   );
 }
 
-/** Prices with identifiers of markets and goods beside their names: the identifiers are not values. */
+/** Prices with identifiers of markets and goods next to their names: the identifiers are not values. */
 export function identifiers(given: Statistics): Sheet {
   const statistics: Statistics = { ...given, marks: noMarks };
   const { random, periods } = statistics;

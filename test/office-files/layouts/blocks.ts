@@ -30,7 +30,7 @@ function block(
   ];
 }
 
-/** The Australian Bureau of Statistics: names above, labels beside them, `Series ID` on the last line. */
+/** The Australian Bureau of Statistics: names above, labels next to them, `Series ID` on the last line. */
 export function abs(statistics: Statistics): Sheet {
   const { random, periods, frequency } = statistics;
   const subjects = subjectsOf(statistics, random.whole(2, 4), 1);

@@ -1,4 +1,4 @@
-// The table of layouts: how often each is drawn, which frequencies it has, and what of the file it settles by itself.
+// The table of layouts: how often each is drawn, which frequencies it has, and which properties of the file it determines.
 import type { Frequency, Sheet } from '../office-file.ts';
 import type { Statistics } from '../statistics.ts';
 import {

@@ -1,4 +1,4 @@
-// Layouts with a row for each date, or for each date and region: one series, wide, long; with codes beside names, and flags beside values.
+// Layouts with a row for each date, or for each date and region: one series, wide, long; with codes next to names, and flags next to values.
 import { empty, textCell, type Cell, type Sheet } from '../office-file.ts';
 import { noMarks, seriesOf, subjectsOf, valueCell, type Statistics, type Subject } from '../statistics.ts';
 
@@ -116,7 +116,7 @@ export function codeAndName(statistics: Statistics): Sheet {
   });
 }
 
-/** A column of flags beside each column of values. */
+/** A column of flags next to each column of values. */
 export function flagColumns(given: Statistics): Sheet {
   const statistics: Statistics = { ...given, marks: { ...noMarks, flags: ['p', 'e'] } };
   const subjects = subjectsOf(statistics, statistics.random.whole(1, 3), 1);
@@ -137,7 +137,7 @@ export function flagColumns(given: Statistics): Sheet {
   });
 }
 
-/** A column of statuses beside the value, as most long files have it. */
+/** A column of statuses next to the value, as in most long files. */
 export function statusColumn(given: Statistics): Sheet {
   const statistics: Statistics = { ...given, marks: { ...noMarks, flags: ['p', 'e', 'b'] } };
   const bare = { ...statistics, marks: { ...statistics.marks, put: (number: string) => number } };

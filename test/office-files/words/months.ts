@@ -1,4 +1,4 @@
-// The names of months as statistical offices write them, by hand and not from Intl: a reader that takes them from there is tested by others.
+// The names of months as statistical offices write them, typed by hand: taken from Intl, they could not test a reader that uses Intl.
 
 const long: Readonly<Record<string, string>> = {
   en: 'January February March April May June July August September October November December',

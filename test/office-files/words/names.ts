@@ -1,4 +1,4 @@
-// What the tables of an office are about, in its language: regions, measures and the usual names of columns.
+// The subjects of an office's tables, in its language: regions, measures and the usual names of columns.
 
 export interface Names {
   /** year, month, quarter, date or period, region, value */

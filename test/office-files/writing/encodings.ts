@@ -61,7 +61,7 @@ const baltic = ['windows-1257', 'iso-8859-13'];
 const cyrillic = ['windows-1251', 'koi8-r', 'iso-8859-5', 'ibm866', 'x-mac-cyrillic'];
 const turkish = ['windows-1254'];
 
-/** The encodings of a language beside Unicode. */
+/** The encodings of a language, besides Unicode. */
 export const legacyEncodings: Readonly<Record<string, readonly string[]>> = {
   ...Object.fromEntries('de fr es it pt nl sv da nb fi'.split(' ').map((language) => [language, western])),
   ...Object.fromEntries('pl cs sk sl hr hu ro'.split(' ').map((language) => [language, central])),

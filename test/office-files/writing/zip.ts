@@ -1,4 +1,4 @@
-// A zip of a few files, each deflated but for `mimetype`, which OpenDocument wants as it is.
+// A zip of a few files, each deflated except `mimetype`, which OpenDocument requires uncompressed.
 import { crc32, deflateRawSync } from 'node:zlib';
 
 export function zipOf(files: Readonly<Record<string, Buffer | string>>): Buffer {

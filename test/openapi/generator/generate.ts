@@ -23,7 +23,7 @@ await createClient({
 });
 
 /**
- * The document without the answers of 400 and above, whose types are two thirds of all: clients throw one type of error. Its rows have all
+ * The document without answers of 400 and above, which make up two thirds of all types: clients throw one type of error. Its rows have all
  * their fields, as they do unless a call asks for some of them by `fields`.
  */
 function withoutErrors(text: string): Record<string, unknown> {

@@ -1,4 +1,4 @@
-// What people type, over the data of four offices as `almanac publish` loads them: the series they mean is among the first three hits.
+// Everyday queries over the data of four offices, loaded by `almanac publish`: the intended series is among the first three hits.
 import assert from 'node:assert/strict';
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,6 +1,6 @@
-// The everyday searches of everyday-searches.ts, and what they mean.
+// The queries of everyday-searches.ts, and the series that they mean.
 
-/** query | what the id or the name of a meant series has, a regular expression. */
+/** query | a regular expression that the id or the name of an intended series matches. */
 export const queries = String.raw`
 inflation rate | CPI
 inflation | CPI|Inflation

@@ -1,5 +1,5 @@
 // A fresh clone of this repository in a folder with a space in its name, installed and started by the two commands of the README.
-// Hides the environment: none of whoever runs the tests, and a port that is free.
+// Hides the environment, which has no settings of the person who runs the tests, and a free port.
 import { chmodSync, cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -70,7 +70,7 @@ export function copyBeside({ directory }: FreshClone, from: string): string {
 const isOfThisMachine =
   /^(?:PATH|HOME|USER|LANG|TMPDIR|ALMANAC_TEST_RUN_\w+|NODE_COMPILE_CACHE|npm_config_\w+|https?_proxy|no_proxy)$/i;
 
-/** What any machine has, without the settings of whoever runs the tests. */
+/** The environment of any machine, without the settings of the person who runs the tests. */
 function strangersEnv(): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => isOfThisMachine.test(name)));
 }

@@ -24,7 +24,7 @@ const unit = 'US dollars per troy ounce';
 const publisher = 'European Money Markets Institute';
 const email = 'stranger@example.org';
 const widths = [1280, 375] as const;
-/** What no page and no answer may contain. */
+/** Text that no page and no answer may contain. */
 const unwanted = /not stated|01_core_series|core[_ ]series[_ ]pddl/i;
 
 export async function checkStranger({
@@ -181,7 +181,7 @@ async function keyOf(visitor: Visitor, person: { email: string; password: string
   return key;
 }
 
-/** Looks at a page: nothing on it is cut, or says what it must not. */
+/** Checks a page: no text on it is cut off or forbidden. */
 async function look(visitor: Visitor, name: string): Promise<void> {
   await visitor.look(name);
   assert.deepEqual(await misfitsOf(visitor.page), [], name);

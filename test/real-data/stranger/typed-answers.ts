@@ -1,21 +1,21 @@
-// A command at a pseudo-terminal whose questions are answered as they come. Hides how a question is recognised.
+// A command at a pseudo-terminal whose questions are answered as they appear. Hides how a question is recognised.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 
-/** What somebody was asked, and what they typed. */
+/** A question, and the typed answer. */
 export interface Exchange {
   question: string;
   answer: string;
 }
 
 const endWithinMs = 240_000;
-/** The end of a question at `almanac publish`: nothing follows it until somebody types. */
+/** The end of a question of `almanac publish`: nothing follows it until an answer is typed. */
 const question = /(?:\(\d+ of \d+\) [^]*(?:press Enter [^]*): |\[y\/N\] )$/;
 
 /**
- * Runs a command line at a terminal of its own, by `script` of util-linux.
- * @param answerTo is given the question as it is shown. @returns all questions, and what was printed.
- * @throws Error with what was printed where the command does not end with 0.
+ * Runs a command line at a separate terminal, with `script` of util-linux.
+ * @param answerTo is given the question as it is shown. @returns all questions, and the output.
+ * @throws Error with the output if the command does not exit with 0.
  */
 export async function runAnswering(
   command: string,

@@ -1,4 +1,4 @@
-// FRED-MD: eighteen monthly vintages of 128 US series, loaded wide: every value as of every vintage, what each one changed,
+// FRED-MD: eighteen monthly vintages of 128 US series, loaded wide: every value as of every vintage, the changes of each one,
 // the known revisions of payroll employment, the two series that were replaced.
 import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
@@ -43,7 +43,7 @@ export async function checkFredMd({ instance, folder, seen }: Check): Promise<vo
     ['2020-06-30', '2020-04', 130403],
     ['2020-07-31', '2020-04', 130303],
     ['2020-12-31', '2020-04', 130303],
-    ['2020-06-29', '2020-04', 131045], // the day before a vintage the one before it still holds
+    ['2020-06-29', '2020-04', 131045], // the day before a vintage still shows the previous one
   ];
   for (const [vintage, month, value] of published) {
     const [point] = await points(instance, `/v1/series/PAYEMS?from=${month}&to=${month}&vintage=${vintage}`);
@@ -64,7 +64,7 @@ export async function checkFredMd({ instance, folder, seen }: Check): Promise<vo
   seen('loading all eighteen a second time, the oldest first, changes nothing');
 }
 
-/** Loads the vintage of a file. @returns what the command printed. */
+/** Loads the vintage of a file. @returns the output of the command. */
 export function loadFredMd(instance: Instance, folder: string, name: string): Promise<string> {
   const file = path.join(folder, '02_vintages_fred_md', name);
   const vintage = periodEnd(`${name.slice(0, 7)}-01`, 'monthly');
@@ -128,7 +128,7 @@ async function checkFredClients(
   );
 }
 
-/** What the loads say they changed is what differs between the files. */
+/** The changes that the loads report are the differences between the files. */
 function checkCounts(vintages: readonly Vintage[], loaded: readonly Changes[], seen: Check['seen']): void {
   const known = new Map<string, History>();
   for (const [at, { day, histories }] of vintages.entries()) {
@@ -211,7 +211,7 @@ async function checkEveryVintage(
   }
 }
 
-/** Two series were replaced under way: the old stay as they last changed, the new begin with a vintage of their own. */
+/** Two series were replaced during the period: the old ones stay as last changed, the new ones begin with their own vintage. */
 async function checkReplaced(instance: Check['instance'], seen: Check['seen']): Promise<void> {
   for (const [old, lastChanged, young, begin, dayBefore] of [
     ['AMBSL', '2019-12-31', 'BOGMBASE', '2020-01-31', '2020-01-30'],

@@ -43,7 +43,7 @@ async function linesOf(instance: Instance, target: string): Promise<string[]> {
   return text.split('\r\n').slice(1, -1);
 }
 
-/** What a file says of a series; the day of the file. */
+/** The values of a series in a file; the day of the file. */
 export interface Edition {
   day: string;
   history: History;
@@ -114,7 +114,7 @@ const periodsOn = (history: History): Period[] =>
 /** FRED dates a month to its first day. */
 const fredMonth = (date: string) => `${date.slice(0, 7)}-01`;
 
-/** The rows that the files come to, by date and then by the day on which each begins. */
+/** The rows that result from the files, by date and then by the day on which each begins. */
 function periodsIn(editions: readonly Edition[]): Period[] {
   const dates = new Set(editions.flatMap(({ history }) => [...history.keys()]));
   return [...dates].toSorted().flatMap((date) => {

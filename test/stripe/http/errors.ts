@@ -18,7 +18,7 @@ export class StripeFailure extends Error {
   }
 }
 
-/** 400 by default: the request asks for what cannot be. */
+/** 400 by default: an invalid request. */
 export function invalid(
   message: string,
   { status = 400, ...rest }: { status?: number; code?: string; param?: string } = {},

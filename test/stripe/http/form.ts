@@ -1,4 +1,4 @@
-// Stripe's form encoding: `a[b][0][c]=v` becomes a tree; readers take values out of it and refuse what has the wrong form.
+// Stripe's form encoding: `a[b][0][c]=v` becomes a tree. Readers get values from it and refuse those of the wrong form.
 import { invalid } from './errors.ts';
 
 /** Lists are tables whose names are 0, 1, 2, …; every leaf is text. */
@@ -85,7 +85,7 @@ export function list(form: Form, ...path: Path): (string | Form)[] {
   return Object.values(value ?? {});
 }
 
-/** `before` with what the request sets; an empty value removes a name, an empty table removes all. */
+/** `before` with the changes of the request; an empty value removes a name, an empty table removes all. */
 export function metadata(form: Form, before: Record<string, string>, ...path: Path): Record<string, string> {
   const given = at(form, path);
   if (typeof given === 'string') return {};
@@ -99,7 +99,7 @@ export function metadata(form: Form, before: Record<string, string>, ...path: Pa
   return after;
 }
 
-/** Refuses what is not among `accepted`: a parameter that the fake does not know is never ignored. */
+/** Refuses names that are not in `accepted`: a parameter that the fake does not know is never ignored. */
 export function refuseOthers(form: Form, accepted: readonly string[]): void {
   const unknown = Object.keys(form).find((name) => name !== 'expand' && !accepted.includes(name));
   if (unknown === undefined) return;

@@ -1,9 +1,9 @@
-// What can happen to a request on its way: faults that a test asks for, requests held back, and Stripe's Idempotency-Key.
+// The handling of requests in transit: faults that a test asks for, delayed requests, and Stripe's Idempotency-Key.
 import { invalid, StripeFailure } from './errors.ts';
 import { now, type World } from '../world.ts';
 
 export type Fault =
-  /** `after`: the work is done, and kept under its Idempotency-Key; only the answer is this error. */
+  /** `after`: the work is done and stored under its Idempotency-Key; only the answer is this error. */
   | { status: 400 | 402 | 403 | 409 | 429 | 500 | 503; after?: boolean }
   /** The connection ends before or after the work. */
   | 'drop-before'
@@ -29,9 +29,9 @@ export function createTraps() {
     fail(kind: Fault, { times = 1, ...which }: Which & { times?: number } = {}): void {
       faults.push({ kind, left: times, which });
     },
-    /** Ends all faults that are left. */
+    /** Ends all remaining faults. */
     mend: (): void => void faults.splice(0),
-    /** Requests that fit wait, their Idempotency-Key taken, until `release`. `arrived`: the first one waits. */
+    /** Delays matching requests until `release`; their Idempotency-Keys are in use. `arrived`: the first one is waiting. */
     hold(which: Which = {}): { arrived: Promise<void>; release(): void } {
       const arrived = Promise.withResolvers<void>();
       const opened = Promise.withResolvers<void>();
@@ -86,7 +86,7 @@ export interface Kept {
   body: string;
 }
 
-/** Answers are kept for a day; those of requests that were refused before their work began are not. */
+/** Answers are stored for a day, except those of requests that were refused before their work began. */
 export function createIdempotency(world: World) {
   const kept = new Map<string, { request: string; path: string; until: number; answer?: Kept }>();
   return {

@@ -79,7 +79,7 @@ function expand(world: World, at: Json, [name = '', ...rest]: string[], path: st
     if (isObject(inner) && rest.length > 0) expand(world, inner, rest, path);
 }
 
-/** What is sent only if it is asked for. */
+/** Fields that are sent only on request. */
 function included(world: World, at: Json, name: string): unknown {
   const id = String(at['id']);
   if (at['object'] === 'checkout.session' && name === 'line_items')

@@ -21,13 +21,13 @@ const current = (
   subscription_state: SubscriptionFacts['subscription_state'] = 'active',
 ): SubscriptionFacts => ({ plan: 'pro', subscription_state, subscription: { ...subscription, ...of } });
 
-test('where all is well nothing is said', (t) => {
+test('there is no banner if nothing is wrong', (t) => {
   t.is(bannerOf({ plan: 'free', subscription_state: 'none', subscription: null }), null);
   t.is(bannerOf(current({})), null);
   t.is(bannerOf(current({ status: 'canceled', cancels_at: '2026-11-01T00:00:00Z' }, 'none')), null);
 });
 
-test('a failed payment names what is due, until when the service goes on, and the next attempt', (t) => {
+test('a failed payment shows the amount due, the end of service and the next attempt', (t) => {
   const found = bannerOf(
     current({ status: 'past_due', grace_ends_at: '2026-11-28T10:00:00Z', latest_invoice: invoice }),
   );

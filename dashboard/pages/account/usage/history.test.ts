@@ -5,13 +5,13 @@ import { historyOf, monthOf, periodOf, wishOf } from './history.ts';
 const now = Date.parse('2026-11-23T14:00:00Z');
 const wish = (query: string) => wishOf(new URLSearchParams(query));
 
-test('what the URL does not say, or says wrongly, is the default', (t) => {
+test('missing or invalid parameters of the URL have their defaults', (t) => {
   t.deepEqual(wish(''), { range: '30d', by: 'status', only: null });
   t.deepEqual(wish('range=7d&by=key&only=key_a'), { range: '7d', by: 'key', only: 'key_a' });
   t.deepEqual(wish('range=9d&by=day'), { range: '30d', by: 'status', only: null });
 });
 
-test('a range ends today and has as many days as it says', (t) => {
+test('a range ends today and has the stated number of days', (t) => {
   t.deepEqual(periodOf('7d', now), { from: '2026-11-17', to: '2026-11-23', interval: 'day' });
   t.deepEqual(periodOf('month', now), { from: '2026-11-01', to: '2026-11-23', interval: 'day' });
   t.deepEqual(periodOf('12m', now), { from: '2025-12-01', to: '2026-11-23', interval: 'month' });

@@ -12,7 +12,7 @@ test('a forecast begins on the third day', (t) => {
   t.not(project({ ...month, now: from + 2 * day, used: 500 }), null);
 });
 
-test('the pace is the mean of the days gone, and the limit is reached when it says', (t) => {
+test('the pace is the mean of the past days and determines when the limit is reached', (t) => {
   const found = project({ ...month, now: from + 10 * day, used: 500, days: Array<number>(10).fill(50) });
   t.deepEqual(found, { expected: 1500, spread: 0, exhaustedAt: from + 20 * day });
 });

@@ -9,13 +9,13 @@ const row = (id: string, more: Partial<SeriesFacts> = {}): SeriesFacts => ({
   ...{ fixed: ['frequency'], ...more },
 });
 
-test('a fact is typed as the command line takes it; an unknown one is empty', (t) => {
+test('a fact is typed in the form of the command line; an unknown one is empty', (t) => {
   t.is(textOf(row('A'), 'tags'), 'a; b');
   t.is(textOf(row('A'), 'decimals'), '0');
   t.is(textOf(row('A'), 'unit'), '');
 });
 
-test('a text as it is stored is no change, and the other series keep their places', (t) => {
+test('a text equal to the stored one is not a change, and the other series stay in order', (t) => {
   const [a, b] = [row('A'), row('B')];
   const draft = withText(withText({}, a, 'unit', 'Index'), b, 'source', '');
   t.deepEqual(draft, { A: { unit: 'Index' }, B: { source: '' } });

@@ -61,7 +61,7 @@ test('a guess is open until it is confirmed, one by one or several at once', (t)
   t.deepEqual(openGuesses(guesses, confirmedBy(one, ['date'], false)), ['date', 'series.unit']);
 });
 
-test.serial('a draft is kept for its table, and no other table has it', (t) => {
+test.serial('a draft is saved for its table only', (t) => {
   t.deepEqual(keptDraft('one 0'), emptyDraft);
   keepDraft('one 0', draft);
   t.deepEqual(keptDraft('one 0'), draft);

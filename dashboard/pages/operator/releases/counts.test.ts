@@ -11,7 +11,7 @@ test('before a release is made its counts are those of the check, afterwards its
   t.deepEqual(countsOf({ state: 'released', checked: counts, outcome: { seconds: 1, ...others } }), others);
 });
 
-test('counts that a report lacks are not taken for 0', (t) => {
+test('counts missing from a report are not shown as 0', (t) => {
   t.is(
     countsOf({ state: 'pending', checked: { ...counts, points_new: undefined }, outcome: null }),
     undefined,

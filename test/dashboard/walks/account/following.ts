@@ -85,7 +85,7 @@ async function walk(stage: Stage, visitor: Visitor): Promise<void> {
   await page.getByRole('button', { name: 'Stop following ferries' }).click();
   await page.getByRole('button', { name: 'Stop following ferries' }).waitFor({ state: 'detached' });
 
-  // As a mail program follows the header: a browser that opens it ends nothing by itself.
+  // Like a mail program that follows the header: opening the link in a browser does not end anything.
   const header = /^List-Unsubscribe: <(\S+)>/im.exec(mail.raw.replaceAll(/\r\n[ \t]+/g, ' '))?.[1] ?? '';
   await page.goto(header);
   await page.getByRole('button', { name: 'Stop all' }).waitFor();

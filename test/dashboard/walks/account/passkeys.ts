@@ -1,5 +1,5 @@
-// Passkeys: added, used to sign in, renamed and removed, with an authenticator of the browser's own debugger. Browsers take no IP address for one, so
-// the walk goes on at http://localhost, where the pages send it.
+// Passkeys: added, used to sign in, renamed and removed, with an authenticator of the browser's own debugger. Browsers accept no IP address, so
+// the walk continues at http://localhost, where the pages send it.
 import { assert, assertSame, newPerson, signIn, signUp } from '../../people.ts';
 import type { Walk } from '../../walks.ts';
 

@@ -48,7 +48,7 @@ export const forgottenPassword: Walk = {
     await page.getByText('Key', { exact: true }).click();
     await page.waitForURL(/by=key/);
     await endSessionsOf(stage, changed);
-    // The page may notice by itself: an answer that it still waited for is then the first to be refused.
+    // The page may notice without an action: then the first refused answer is one that it was still waiting for.
     const ended = page.getByText('Your session has ended');
     await page.getByText('7 days').or(ended).click();
     await ended.waitFor();

@@ -51,7 +51,7 @@ export const twoFactor: Walk = {
     await page.getByRole('button', { name: 'Sign in', exact: true }).click();
     await page.getByRole('alert').waitFor();
     await visitor.look('two-factor-sign-in');
-    // The code of the next step, as that of this one may be the one that confirmed the app.
+    // The code of the next time step, as that of this one may have confirmed the app.
     const next = new Date(Math.max(stage.clock.now().getTime(), confirmedAt.getTime() + stepMs));
     await page.getByLabel('Code').fill(codeAt(secret, next));
     await page.getByRole('button', { name: 'Sign in', exact: true }).click();

@@ -34,7 +34,7 @@ async function walk(stage: Stage, visitor: Visitor, receiver: Receiver): Promise
   await visitor.look('webhooks-new');
   await addEndpoint(visitor, () => visitor.look('webhooks-secret'));
 
-  // It is not tried again by itself meanwhile.
+  // It is not retried automatically meanwhile.
   receiver.answer((_request, response) =>
     response.writeHead(500, { 'retry-after': '3600' }).end('The disk is full.'),
   );

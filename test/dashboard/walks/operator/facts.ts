@@ -1,5 +1,5 @@
-// An operator finds the series whose unit nobody has stated, sets it for all of them and a fact of one, is shown a wrong cell at its row,
-// and saves the rest after a preview.
+// An operator finds the series without a unit, sets it for all of them and a fact of one, sees a wrong cell reported at its row,
+// and saves the other cells after a preview.
 import { setRole } from '../../../../accounts-api/operator/operator-access.ts';
 import { refreshSearch } from '../../../migrations/search-entries.ts';
 import { assertSame, newPerson, signUp } from '../../people.ts';

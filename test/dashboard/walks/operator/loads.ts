@@ -1,4 +1,4 @@
-// An operator sees the loads, retracts one after a dry run, and takes the retraction back; each time the series is served as it then is.
+// An operator sees the loads, retracts one after a dry run, and undoes the retraction; each time the series is served in its new state.
 import { createAccount, createKey } from '../../../../accounts-api/operator/operator.ts';
 import { setRole } from '../../../../accounts-api/operator/operator-access.ts';
 import { noteSecret } from '../../../run/traces.ts';

@@ -1,4 +1,4 @@
-// An operator publishes a file: what was found is corrected, checked and published; a second edition waits under embargo.
+// An operator publishes a file: the detected facts are corrected, checked and published; a second edition waits under embargo.
 import { createAccount, createKey } from '../../../../accounts-api/operator/operator.ts';
 import { setRole } from '../../../../accounts-api/operator/operator-access.ts';
 import { noteSecret } from '../../../run/traces.ts';
@@ -111,7 +111,7 @@ export const operatorPublish: Walk = {
   },
 };
 
-/** A file whose dates have two readings: a pick by the keyboard changes the rows and the entry, and can be taken back. */
+/** A file whose dates have two readings: a choice by the keyboard changes the rows and the entry, and can be undone. */
 async function picked(visitor: Visitor): Promise<void> {
   const { page } = visitor;
   const days = Array.from(
@@ -143,7 +143,7 @@ async function picked(visitor: Visitor): Promise<void> {
   await page.getByText('or drop it here').waitFor();
 }
 
-/** A file of two columns without units: each has a field, and its guess is to be confirmed before it is published. */
+/** A file of two columns without units: each has a field, and its guess must be confirmed before publication. */
 async function askedPerColumn(visitor: Visitor, served: (series: string) => Promise<unknown>): Promise<void> {
   const { page } = visitor;
   const twice = months.slice(0, 12).map((month, at) => `${month},${at},${100 + at}\n`);

@@ -1,4 +1,4 @@
-// An operator sees what is under embargo, publishes one release before its instant, and cancels another.
+// An operator sees the releases under embargo, publishes one before its instant, and cancels another.
 import { Readable } from 'node:stream';
 import { createAccount, createKey } from '../../../../accounts-api/operator/operator.ts';
 import { setRole } from '../../../../accounts-api/operator/operator-access.ts';
