@@ -144,7 +144,15 @@ const written = fc.record({
   decimal: fc.constantFrom('.' as const, ',' as const),
   group: fc.constantFrom(undefined, ' ', "'", '.', ','),
   blank: fc.constantFrom(' ', '\u00a0', '\u2009', '\u202f', '\u2007'),
-  below: fc.constantFrom('-', '\u2212', '\u2013', '- ', 'parentheses' as const, 'trailing' as const),
+  below: fc.constantFrom(
+    '-',
+    '\u2212',
+    '\u2013',
+    '- ',
+    'parentheses' as const,
+    'trailing' as const,
+    'triangle' as const,
+  ),
   sign: fc.constantFrom('', '$', '€', '%', 'p', '[r]'),
 });
 
@@ -162,12 +170,12 @@ test('a number keeps its value, with any marks, group separators, signs and minu
           ? `(${digits})`
           : below === 'trailing'
             ? `${digits}-`
-            : `${below}${digits}`;
+            : `${below === 'triangle' ? '△' : below}${digits}`;
       const text = sign === '' ? number : sign === '$' ? `$ ${number}` : `${number} ${sign}`;
       const read = numberReader({
         decimal,
         ...(group !== undefined && { thousands: group }),
-        negative: ['parentheses', 'trailing'],
+        negative: ['parentheses', 'trailing', 'triangle'],
         flags: { $: null, '€': null, '%': null, p: 'p', '[r]': 'r' },
       });
       const plain = `${isNegative ? '-' : ''}${whole}${decimals.length === 0 ? '' : `.${decimals.join('')}`}`;
@@ -179,9 +187,9 @@ test('a number keeps its value, with any marks, group separators, signs and minu
 
 test('a minus before or after the signs of a number belongs to the number', (t) => {
   const read = numberReader({
-    ...{ decimal: ',', negative: ['parentheses', 'trailing'], flags: { '%': null, p: 'p' } },
+    ...{ decimal: ',', negative: ['parentheses', 'trailing', 'triangle'], flags: { '%': null, p: 'p' } },
   });
-  for (const text of ['(5,5 %)', '5,5 %-', '(5,5) %', '-5,5 %', '5,5- %'])
+  for (const text of ['(5,5 %)', '5,5 %-', '(5,5) %', '-5,5 %', '5,5- %', '△5,5 %', '▲ 5,5'])
     t.deepEqual(read(text), { value: '-5.5', status: '' }, text);
   t.deepEqual(read('(5,5 %) p'), { value: '-5.5', status: 'p' });
   t.is(read('5,5 %--'), undefined);

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { datasetNamed } from '../datasets/datasets.ts';
 import { metadataNames } from '../datasets/metadata.ts';
 import { datasetKeys, keysThatClash } from './dataset-keys.ts';
+import { negativeForms } from '../cells/numbers/number-formats.ts';
 import { isFactor } from '../cells/numbers/observation-values.ts';
 import { schedulePattern, scheduleRule } from './schedule.ts';
 import { isUrl } from '../read/file-path.ts';
@@ -158,9 +159,11 @@ const tableShape = z.strictObject({
     .optional()
     .describe('Signs behind a number → its factor, as M: 1000000'),
   negative: z
-    .array(z.enum(['parentheses', 'trailing']))
+    .array(z.enum(negativeForms))
     .optional()
-    .describe('How numbers below zero are written beside -5: parentheses for (5), trailing for 5-'),
+    .describe(
+      'How numbers below zero are written beside -5: parentheses for (5), trailing for 5-, triangle for △5 and ▲5',
+    ),
   multiply: z
     .union([factor, z.record(title, factor)])
     .optional()

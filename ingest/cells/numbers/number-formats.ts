@@ -1,6 +1,10 @@
 // Number formats of tables: the meaning of a cell in the style of its table. The digits stay text and never pass through a double.
 import { scaled } from './observation-values.ts';
 
+/** How a number below zero is written, other than with a minus before it: (5), 5- or △5. */
+export const negativeForms = ['parentheses', 'trailing', 'triangle'] as const;
+export type NegativeForm = (typeof negativeForms)[number];
+
 /** The number format of a table, as in almanac.yml. */
 export interface NumberStyle {
   decimal?: '.' | ',' | undefined;
@@ -11,8 +15,8 @@ export interface NumberStyle {
   flags?: Readonly<Record<string, string | null>> | undefined;
   /** Signs after a number → its factor, as K is 1000. */
   multiples?: Readonly<Record<string, string>> | undefined;
-  /** Notations of negative numbers besides a leading sign: (5) or 5-. */
-  negative?: readonly ('parentheses' | 'trailing')[] | undefined;
+  /** Notations of negative numbers besides a leading sign. */
+  negative?: readonly NegativeForm[] | undefined;
 }
 
 export interface NumberRead {
@@ -44,7 +48,7 @@ export const numberExamples: readonly (readonly [what: string, texts: readonly s
   ['groups as in India', ['12,34,567.8']],
   ['three digits behind the only comma', ['1,234']],
   ['sign before', ['-5', '−5', '–5', '- 5', '+5']],
-  ['below zero otherwise', ['(1,234.5)', '123.5-']],
+  ['below zero otherwise', ['(1,234.5)', '123.5-', '△5.2', '▲1,234.5']],
   ['exponent', ['1e-05', '2.5E+3']],
   ['currency', ['$ 1,234.5', '-$5', '1.234,50 €', 'Rs. 250.50', 'USD 7']],
   ['percent', ['5 %', '0.5‰', '0.2 pp']],
@@ -69,14 +73,16 @@ export function numberReader(style: NumberStyle): (text: string) => NumberRead |
   const negatable = (text: string): string | undefined => {
     const inside = negative.includes('parentheses') ? /^\(\s*(.*?)\s*\)$/.exec(text)?.[1] : undefined;
     const before = negative.includes('trailing') ? /^(\d.*?)\s*[-\u2212]$/.exec(text)?.[1] : undefined;
-    const digits = plain(inside ?? before ?? '');
+    const behind = negative.includes('triangle') ? /^[△▲]\s*(\d.*)$/.exec(text)?.[1] : undefined;
+    const digits = plain(inside ?? before ?? behind ?? '');
     return digits === undefined ? signed(text) : `-${digits}`;
   };
   /** With the minus first, as marks of a number may be inside its parentheses, (5 %), or before its minus, 5%-. */
   const signedFirst = (text: string): string | undefined => {
     const inside = negative.includes('parentheses') ? /^\(\s*([^-+(].*?)\s*\)$/.exec(text)?.[1] : undefined;
     const before = negative.includes('trailing') ? /^([^-+(].*?)\s*[-\u2212]$/.exec(text)?.[1] : undefined;
-    const number = inside ?? before;
+    const behind = negative.includes('triangle') ? /^[△▲]\s*([^-+(].*)$/.exec(text)?.[1] : undefined;
+    const number = inside ?? before ?? behind;
     return number === undefined ? undefined : `-${number}`;
   };
   const multiplied = (text: string): string | undefined => {

@@ -1,7 +1,7 @@
 // Finds how a table writes its numbers from the cells of its columns of values: the decimal mark, the thousands separator, marks, flags,
 // multiples, and the notation of negative numbers.
 import { cellOf, type NumberCell } from '../../cells/cell-forms.ts';
-import { groupedWhole, groupSigns } from '../../cells/numbers/number-formats.ts';
+import { groupedWhole, groupSigns, type NegativeForm } from '../../cells/numbers/number-formats.ts';
 
 /** A finding: the value, the reason, and whether no other value is possible. */
 export interface Finding<Value> {
@@ -18,7 +18,7 @@ export interface NumbersFound {
   /** Marks beside a number, or in its place, that are a status. */
   flags: Finding<Record<string, string | null>> | null;
   multiples: Finding<Record<string, string>> | null;
-  negative: Finding<('parentheses' | 'trailing')[]> | null;
+  negative: Finding<NegativeForm[]> | null;
   /** Words among the numbers that match no form, with their counts. */
   words: Map<string, number>;
 }
@@ -205,8 +205,12 @@ function multiplesFound(multiples: Tally): NumbersFound['multiples'] {
 
 function negativeFound(negative: Tally): NumbersFound['negative'] {
   if (negative.size === 0) return null;
-  const value = [...negative.keys()] as ('parentheses' | 'trailing')[];
-  return { value, isSure: true, evidence: `numbers below zero: ${tallied(negative)}` };
+  const value = [...negative.keys()] as NegativeForm[];
+  const isSure = !value.includes('triangle');
+  const mayRise = isSure
+    ? ''
+    : '; △5 and ▲5 are below zero, as in Japan: if ▲ marks a rise, list it under flags';
+  return { value, isSure, evidence: `numbers below zero: ${tallied(negative)}${mayRise}` };
 }
 
 /** The decimal mark and separator of the numbers: each text is evidence for one reading of the point and the comma, or for both. */
