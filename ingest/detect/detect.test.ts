@@ -269,6 +269,20 @@ test('a table of few rows is found between its titles and its notes', (t) => {
   t.like(entry, { header: 3, first: 4, date: { column: 'Year' }, values: 'Exports' });
 });
 
+test('the same words before each period across the columns are left out of it; other words, or a column of dates, make it a part of a name', (t) => {
+  const proposed = (...lines: string[]) =>
+    propose(sampleOf(lines.map((line) => line.split(','))), about).entry;
+  const rows = ['North,1200,1210', 'South,1300,1310'];
+  const salaries = proposed('region,Average salary 2021M01,Average salary 2021M02', ...rows);
+  t.like(salaries.date, { across: 'columns', after: 'Average salary' });
+  t.true(salaries.guessed?.includes('date'));
+  t.is(proposed('region,Births 2021,Deaths 2022', ...rows).date, undefined);
+  t.is(proposed('region,Births 2021,2022', ...rows).date, undefined);
+  t.is(proposed('region,Jul-Nov 2021,Jul-Nov 2022', ...rows).date, undefined);
+  const dated = months.map((month, at) => `${month},${at}.5,${at + 9}.5`);
+  t.deepEqual(proposed('Month,Index 2015,Index 2020', ...dated).date, { column: 'Month' });
+});
+
 test('possible multiples, units and shares are guesses, as are points that may group or be decimal', (t) => {
   const flagsOf = (...texts: string[]) => detectNumbers(texts, { delimiter: ',' }).flags;
   const multiplesOf = (...texts: string[]) => detectNumbers(texts, { delimiter: ',' }).multiples;

@@ -211,7 +211,9 @@ function addDateForm({ entry, evidence, guessed }: Draft, { dates }: Layout): vo
     ...(dates.isFilled && { fill: true }),
   } as Entry['date'];
   evidence['date'] = dates.found.evidence;
-  if (!isSure || kind === 'years') guessed.push('date');
+  const isAfterWords = dates.kind === 'across' && dates.after !== '';
+  if (isAfterWords) evidence['date'] += `; before each is "${dates.after}"`;
+  if (!isSure || kind === 'years' || isAfterWords) guessed.push('date');
 }
 
 /** @returns whether there are dates. */
@@ -224,7 +226,11 @@ function addDate(draft: Draft, layout: Layout, about: About): boolean {
     entry.date =
       dates.kind === 'column'
         ? { column: part === undefined ? place : places }
-        : { across: 'columns', ...(place !== '' && { year: place }) };
+        : {
+            across: 'columns',
+            ...(dates.after !== '' && { after: dates.after }),
+            ...(place !== '' && { year: place }),
+          };
     addDateForm(draft, layout);
     if (dates.kind === 'column' && dates.others.length > 0 && part !== undefined) {
       entry.leave_out = { [part]: dates.others };

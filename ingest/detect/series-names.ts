@@ -88,14 +88,17 @@ export function namesOf(
   const { base, ...of } = tableName(about, titleAbove(above, layout));
   const key = columns.key === null ? [] : [columns.key];
   const column = isSeveral || saysMore(layout, columns, base) ? ['{column}'] : [];
-  return { ...of, name: [base, ...key.map(place), ...parts.map(place), ...column].join(', ') };
+  const measure = layout.dates.kind === 'across' ? layout.dates.after : '';
+  const measured = plain(base).includes(plain(measure)) ? [] : [measure];
+  return { ...of, name: [base, ...measured, ...key.map(place), ...parts.map(place), ...column].join(', ') };
 }
+
+const plain = (text: string): string => text.toLowerCase().replaceAll(/[^\p{L}\d]+/gu, ' ');
 
 /** Whether the title of the only column of values adds to the name of the table. */
 function saysMore({ titles, dates }: Layout, { values }: Columns, base: string): boolean {
   if (dates.kind === 'across' || values.length !== 1) return false;
   const title = entryAt(titles, entryAt(values, 0)).trim();
-  const plain = (text: string) => text.toLowerCase().replaceAll(/[^\p{L}\d]+/gu, ' ');
   return !isOfAnyValue.test(title) && !plain(base).includes(plain(title)) && !/^column \d+$/.test(title);
 }
 

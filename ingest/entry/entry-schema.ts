@@ -74,6 +74,9 @@ const describedDates = [
   }),
   z.strictObject({
     across: z.literal('columns').describe('columns: each column whose title is a date is a period'),
+    after: title
+      .optional()
+      .describe('With across: the words before each period, as Population in the title Population 2021'),
     year: title
       .optional()
       .describe('With across: the column of the years, if the titles are months or quarters'),

@@ -254,7 +254,10 @@ function dateOf(
     const year = date.year === undefined ? -1 : columnAt(date.year, 'date.year');
     const sampleYear = year < 0 ? '' : '2000 ';
     const ignored = new Set(table.ignore);
-    const periods = periodTitles(titles, date.fill === true && year < 0 ? read : null);
+    const periods = periodTitles(titles, {
+      after: date.after,
+      read: date.fill === true && year < 0 ? read : null,
+    });
     const across = titles.map((title, at) => {
       const period = entryAt(periods, at);
       return ignored.has(title) || read(`${sampleYear}${period}`) === null ? '' : period;

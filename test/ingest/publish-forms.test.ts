@@ -64,6 +64,35 @@ test('years across the columns become points; empty cells and marks of missing s
   t.like(await seriesRow(database, 'NY.GROWTH'), { name: 'Growth (annual %)', frequency: 'annual' });
 });
 
+test('periods after the same words in each title, as PxWeb writes them, become points once confirmed; the words are in the name', async (t) => {
+  const rows = [
+    '"region","sex","Population 2021","Population 2022"',
+    ...[
+      '"North","men",1200,1210',
+      '"North","women",1300,..',
+      '"South","men",2200,2210',
+      '"South","women",2300,2310',
+    ],
+  ];
+  const folder = folderOf('px', { 'px.csv': `${rows.join('\r\n')}\r\n` });
+  const asked = await publish(folder);
+  t.is(asked.code, 1);
+  t.regex(asked.stderr, /guess +date: \{ across: columns, after: Population \}/);
+  t.is((await publish(folder, '--yes')).code, 0);
+  t.like(await published(database, 'px'), {
+    '2021-12-31 North men': '1200',
+    '2022-12-31 South women': '2310',
+  });
+  t.is(Object.keys(await published(database, 'px')).length, 7);
+  t.like(await seriesRow(database, 'px'), { name: 'px, Population', frequency: 'annual' });
+  writeFileSync(path.join(folder, 'px.csv'), `${rows[0]},"Deaths 2023"\n"North","men",1200,1210,5\n`);
+  t.is(
+    (await publish(folder)).code,
+    1,
+    'a period after other words is a column that the entry does not mention',
+  );
+});
+
 test('a year and a month in two columns, or in titles, are combined into the dates of the points', async (t) => {
   const folder = folderOf('divided', {
     'divided-long.csv': 'Year,Month,Value\n2023,11,1.5\n2023,12,2.5\n2024,1,3.5\n2024,2,4.5\n',

@@ -6,7 +6,7 @@ import { CarriedYears } from '../../cells/dates/carried-years.ts';
 import type { ReadDate } from '../../cells/dates/dates-of-table.ts';
 import { areCarried } from './carried-years.ts';
 import { detectDates, type DatesFound } from './date-format.ts';
-import { isBesideYear, periodTitle } from './header-lines.ts';
+import { isBesideYear, periodTitle, withoutWords, wordsBeforePeriods } from './header-lines.ts';
 
 /** Those that sum up others, from the shortest. */
 const periodKinds: readonly PeriodKind[] = ['month', 'quarter', 'half', 'year'];
@@ -21,6 +21,8 @@ export interface Across {
   found: DatesFound;
   /** Only the first month or quarter of each year has the year. */
   isFilled: boolean;
+  /** The words before each period; '' for none. */
+  after: string;
 }
 
 /** The line with the most cells that are dates in order, by itself or with the years in the line above it. */
@@ -29,20 +31,25 @@ export function datesAcross(rows: readonly string[][]): Across | null {
   for (const [row, cells] of rows.slice(0, headRows).entries()) {
     const joined = row === 0 ? null : withYears(rows[row - 1] ?? [], cells);
     const two = joined === null ? null : periodsIn(rows, row, joined, 2);
-    const one = periodsIn(
-      rows,
-      row,
-      cells.map((cell) => (/\d{2}/.test(cell) ? cell : '')),
-      2,
-    );
+    const periodsOf = (texts: readonly string[]) =>
+      periodsIn(
+        rows,
+        row,
+        texts.map((cell) => (/\d{2}/.test(cell) ? cell : '')),
+        2,
+      );
+    const one = periodsOf(cells);
+    const words = one === null ? wordsBeforePeriods(cells) : '';
+    const named = words === '' ? null : periodsOf(cells.map((cell) => withoutWords(cell, words)));
     const carried = areCarried(cells) ? periodsIn(rows, row, withYearsBefore(cells), 2) : null;
-    for (const [dates, lines, isFilled] of [
-      [two, [row - 1, row], false],
-      [one, [row], false],
-      [carried, [row], true],
+    for (const [dates, lines, isFilled, after] of [
+      [two, [row - 1, row], false, ''],
+      [one, [row], false, ''],
+      [named, [row], false, words],
+      [carried, [row], true, ''],
     ] as const)
       if (dates !== null && dates.columns.length > (best?.columns.length ?? 0))
-        best = { rows: [...lines], ...dates, isFilled };
+        best = { rows: [...lines], ...dates, isFilled, after };
   }
   return best;
 }
@@ -73,7 +80,7 @@ function periodsIn(
   row: number,
   cells: readonly string[],
   least: number,
-): Omit<Across, 'rows' | 'isFilled'> | null {
+): Omit<Across, 'rows' | 'isFilled' | 'after'> | null {
   const columns = cells.flatMap((cell, at) =>
     /\d{2}/.test(cell) && cell.trim().length <= 32 && !isBesideYear(cell) ? [at] : [],
   );

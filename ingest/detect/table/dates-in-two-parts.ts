@@ -20,7 +20,10 @@ export function withParts(layout: Layout, rows: readonly string[][]): Layout | s
   const across = partTitles(titles, year);
   if (typeof across === 'string') return across;
   if (across !== null)
-    return { ...layout, dates: { kind: 'across', year, isFilled: isStatedOnce(rows, year), ...across } };
+    return {
+      ...layout,
+      dates: { kind: 'across', year, isFilled: isStatedOnce(rows, year), after: '', ...across },
+    };
   const isFilled = isStatedOnce(rows, year);
   const part = partColumn(isFilled ? filledDown(rows, [year]) : rows, titles, year);
   if (part === null) return layout;

@@ -2,7 +2,7 @@
 import { entryAt } from '../../../kernel/entries.ts';
 import { foldLetters } from '../../cells/dates/month-names.ts';
 import { cellOf, isNumberText } from '../../cells/cell-forms.ts';
-import { CarriedYears } from '../../cells/dates/carried-years.ts';
+import { CarriedYears, isPart } from '../../cells/dates/carried-years.ts';
 import type { ReadDateText } from '../../cells/dates/dates-of-table.ts';
 import { isDateTitle } from '../../cells/dates/date-column-titles.ts';
 
@@ -195,11 +195,42 @@ export function periodTitle(title: string): string {
     .trim();
 }
 
-/** The periods in titles. @param read if given, the year is only in the title of the first month or quarter of each year. */
-export function periodTitles(titles: readonly string[], read: ReadDateText | null): string[] {
+/**
+ * The periods in titles; '' in a title without the words. @param how.after the words before each period. @param how.read if given, the year is only in
+ * the title of the first month or quarter of each year.
+ */
+export function periodTitles(
+  titles: readonly string[],
+  { after = '', read }: { after?: string | undefined; read: ReadDateText | null },
+): string[] {
+  if (after !== '') return titles.map((title) => periodTitle(withoutWords(title, after)));
   if (read === null) return titles.map(periodTitle);
   const years = new CarriedYears(read);
   return titles.map((title) => years.of(periodTitle(title.replace(/ \(\d+\)$/, ''))));
+}
+
+/** A title without the words before its period; '' if it does not begin with them. */
+export const withoutWords = (title: string, words: string): string =>
+  title.trim().startsWith(`${words} `)
+    ? title
+        .trim()
+        .slice(words.length + 1)
+        .trim()
+    : '';
+
+const afterWords = /^([^\d{}]*\p{L}[^\d{}]*?)\s+(?:1[5-9]|2[01])\d{2}(?:\s?[MQKHTVW]\d{1,2})?$/u;
+
+/**
+ * The words that all titles with a year have before it, as `Population` in `Population 2021`; '' if they differ, some have none, or one of them may be
+ * a part of the year.
+ */
+export function wordsBeforePeriods(cells: readonly string[]): string {
+  const dated = cells.filter((cell) => /\d{4}/.test(cell));
+  const [words = '', ...others] = new Set(
+    dated.map((cell) => afterWords.exec(cell.trim())?.[1]?.trim() ?? ''),
+  );
+  const isOfPeriod = words.split(/[^\p{L}\p{M}]+/u).some((word) => isPart(word));
+  return dated.length >= 2 && others.length === 0 && !isOfPeriod ? words : '';
 }
 
 /** Some cells of a line, for messages. */

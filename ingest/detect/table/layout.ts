@@ -50,6 +50,8 @@ export type TableDates =
       year: number | null;
       found: DatesFound;
       isFilled: boolean;
+      /** The words before each period; '' for none. */
+      after: string;
     }
   | { kind: 'title'; date: string; evidence: string }
   | { kind: 'none' };
@@ -108,12 +110,13 @@ function layoutOf({ rows, lines, continued }: Sample): Layout | string {
   const across = datesAcross(rows);
   const column = dateColumn(rows);
   const firstDated = column === null ? -1 : firstDatedRow(rows, column);
-  // Numbers of a row of data may look like years in order; titles are above the data, or one of them is the only date of its column.
+  // Numbers of a row of data may look like years in order; titles are above the data, or one of them is the only date of its column. Years after words,
+  // such as Index 2015 beside a column of dates, are parts of names.
   if (
     across !== null &&
     (firstDated < 0 ||
-      across.rows[0] < firstDated ||
-      (across.rows[0] === firstDated && across.columns.length > 2))
+      (across.after === '' && across.rows[0] < firstDated) ||
+      (across.after === '' && across.rows[0] === firstDated && across.columns.length > 2))
   )
     return finishAcross(rows, lines, across);
   if (column !== null && firstDated >= 0)
@@ -166,8 +169,8 @@ function finishAcross(rows: readonly string[][], lines: readonly number[], acros
     across.rows.map((at) => entryAt(rows, at)),
     widthOf(rows),
   );
-  const { columns, found, isFilled } = across;
-  const dates: TableDates = { kind: 'across', columns, year: null, found, isFilled };
+  const { columns, found, isFilled, after } = across;
+  const dates: TableDates = { kind: 'across', columns, year: null, found, isFilled, after };
   return complete(rows, lines, firstBelow(rows, last, columns), dates, {
     headerRows: [...across.rows],
     titles,
@@ -257,9 +260,9 @@ export const dateColumns = (dates: TableDates): number[] =>
 /** The texts of the periods across the columns, with a year unless that is in a column. */
 export function periodsAcross(
   titles: readonly string[],
-  { columns, year, found, isFilled }: Extract<TableDates, { kind: 'across' }>,
+  { columns, year, found, isFilled, after }: Extract<TableDates, { kind: 'across' }>,
 ): string[] {
-  const all = periodTitles(titles, isFilled && year === null ? found.read : null);
+  const all = periodTitles(titles, { after, read: isFilled && year === null ? found.read : null });
   return columns.map((at) => entryAt(all, at));
 }
 
