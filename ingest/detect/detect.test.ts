@@ -278,6 +278,8 @@ test('the same words before each period across the columns are left out of it; o
   t.true(salaries.guessed?.includes('date'));
   t.is(proposed('region,Births 2021,Deaths 2022', ...rows).date, undefined);
   t.is(proposed('region,Births 2021,2022', ...rows).date, undefined);
+  const three = ['North,1200,1210,5', 'South,1300,1310,6'];
+  t.is(proposed('region,Births 2021,Births 2022,Deaths 2023', ...three).date, undefined);
   t.is(proposed('region,Jul-Nov 2021,Jul-Nov 2022', ...rows).date, undefined);
   const dated = months.map((month, at) => `${month},${at}.5,${at + 9}.5`);
   t.deepEqual(proposed('Month,Index 2015,Index 2020', ...dated).date, { column: 'Month' });
