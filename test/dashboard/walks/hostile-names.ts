@@ -139,7 +139,7 @@ async function loadHostile(
   await database.query(
     `insert into data.releases (release_id, title, source, release_at, time_zone, series_ids, url)
      values ($1, $2, $2, $3, 'UTC', array[$4], 'https://example.org/x')`,
-    [`hostile-${width}`, hostile, new Date(clock.now().getTime() + 86_400_000), series],
+    [`hostile-${width}`, hostile, clock.now(), series], // the calendar shows the month of today
   );
   return { load: load?.load_no ?? '', release: String(releaseNo) };
 }
