@@ -5,7 +5,7 @@ import { footnotesIn, gluedFootnote } from './glued-footnotes.ts';
 import type { Sample } from '../read/table-rows.ts';
 import { cellPlace, type SheetNumbers } from '../read/workbook.ts';
 import { detectNumbers, isPartlyPercent, type Finding } from './table/number-format.ts';
-import type { Draft } from './proposal.ts';
+import { doubt, type Draft } from './proposal.ts';
 
 const numbersSampled = 200_000;
 /** Words among numbers that mean missing, if the user confirms it. */
@@ -58,7 +58,8 @@ export function addNumbers(
     stored.doubt,
     footnoteDoubt(everyRow.slice(first), rows, values, entry.values === undefined),
   ];
-  for (const doubt of doubts) if (doubt !== null) addDoubt({ entry, evidence, guessed }, doubt);
+  const key = entry.values === undefined ? 'date' : 'values';
+  for (const why of doubts) if (why !== null) doubt({ evidence, guessed }, key, why);
   if (found.words.size > wordsMax) {
     const [first = ''] = found.words.keys();
     const at = everyRow.findIndex((row) => values.some((each) => (row[each] ?? '').trim() === first));
@@ -111,16 +112,6 @@ function textAmongNumbers(column: number, { row, text }: { row: number; text: st
   return `${cellPlace(row, column)} is the text "${text}" in a column of numbers: ${text.replaceAll(sign, '')} if ${sign} divides groups, ${text.replace(sign, '.')} if it is the decimal mark; store it as a number`;
 }
 
-/** Adds a reason to the key of the values, which is then a guess. */
-function addDoubt(
-  { entry, evidence, guessed }: Pick<Draft, 'entry' | 'evidence' | 'guessed'>,
-  why: string,
-): void {
-  const key = entry.values === undefined ? 'date' : 'values';
-  evidence[key] = evidence[key] === undefined ? why : `${evidence[key]}; ${why}`;
-  if (!guessed.includes(key)) guessed.push(key);
-}
-
 /** Whether the names or the titles of the dates are of a language that writes decimals with a comma. */
 function hasCommaLanguage(date: Draft['entry']['date']): boolean {
   if (date === undefined) return false;
@@ -161,9 +152,9 @@ function doubtParentheses(
     return cells.length > 0 && isAll && errorTitle.test(header[each] ?? '');
   });
   if (at === undefined) return;
-  evidence['negative'] =
-    `${evidence['negative'] ?? ''}; all numbers of ${(header[at] ?? '').trim()} are in parentheses, and may be errors above zero: write them without`;
-  if (!guessed.includes('negative')) guessed.push('negative');
+  const title = (header[at] ?? '').trim();
+  const why = `all numbers of ${title} are in parentheses, and may be errors above zero: write them without`;
+  doubt({ evidence, guessed }, 'negative', why);
 }
 
 /** 1.5% and 0.015 may be the same: a workbook has both where only some cells are formatted. */

@@ -11,7 +11,7 @@ import { possibleParts } from './table/dates-in-two-parts.ts';
 import { dateText, periodsAcross, type Layout } from './table/layout.ts';
 import type { Columns } from './table/column-roles.ts';
 import type { SheetDoubts } from '../read/workbook.ts';
-import type { About, Draft, Seen } from './proposal.ts';
+import { doubt, type About, type Draft, type Seen } from './proposal.ts';
 
 /** @param of.sheet the doubts about the cells of a workbook. @returns why the table cannot be read, or null. */
 export function addDoubts(
@@ -30,12 +30,6 @@ export function addDoubts(
   doubtDimensions(draft, seen);
   doubtUnits(draft, seen);
   return mixedOrder(layout, rows) ?? doubtHeadings(draft, seen);
-}
-
-/** Adds a reason to a finding, which is then a guess. */
-function doubt({ evidence, guessed }: Draft, key: string, why: string): void {
-  evidence[key] = evidence[key] === undefined ? why : `${evidence[key]}; ${why}`;
-  if (!guessed.includes(key)) guessed.push(key);
 }
 
 /** A line of words under the dates, with no text beside them, states the unit of the rows below it: those above may have another one. */

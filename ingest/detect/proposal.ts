@@ -1,4 +1,4 @@
-// The input and output of detection: the types that its steps share.
+// The input and output of detection: the types that its steps share, and how a step adds a doubt.
 import type { StatedFacts } from '../entry/metadata-files/stated-facts.ts';
 import type { TableDescription } from '../entry/entry-schema.ts';
 import type { Inspected } from '../entry/table-preview.ts';
@@ -61,4 +61,14 @@ export interface Seen {
   layout: Layout;
   columns: Columns;
   rows: readonly string[][];
+}
+
+/** Adds a reason to a finding, which is then a guess. @param key of the entry. */
+export function doubt(
+  { evidence, guessed }: Pick<Draft, 'evidence' | 'guessed'>,
+  key: string,
+  why: string,
+): void {
+  evidence[key] = evidence[key] === undefined ? why : `${evidence[key]}; ${why}`;
+  if (!guessed.includes(key)) guessed.push(key);
 }

@@ -3,8 +3,9 @@ import { entryAt } from '../../kernel/entries.ts';
 import { nounOf } from '../../kernel/text/counted.ts';
 import { isNumberText } from '../cells/cell-forms.ts';
 import type { DatedText } from '../cells/dates/date-forms.ts';
+import { remembering } from '../cells/dates/date-patterns.ts';
 import type { Frequency } from '../../domain/periods.ts';
-import type { Draft, Seen } from './proposal.ts';
+import { doubt, type Draft, type Seen } from './proposal.ts';
 import { lowerFrequency, periodOf } from './table/frequency.ts';
 import { dateText, periodsAcross, type Layout } from './table/layout.ts';
 
@@ -14,7 +15,7 @@ import { dateText, periodsAcross, type Layout } from './table/layout.ts';
  * @param isSeveral whether each column of values is a series of its own.
  */
 export function addLowerFrequencies(draft: Draft, seen: Seen, isSeveral: boolean): void {
-  const { entry, evidence, guessed } = draft;
+  const { entry } = draft;
   const table = entry.series?.frequency;
   if (entry.series === undefined || table === undefined || table.includes('{')) return;
   const titles = seen.layout.titles;
@@ -30,15 +31,15 @@ export function addLowerFrequencies(draft: Draft, seen: Seen, isSeveral: boolean
     const once = `only once a ${periodOf[first.lower] ?? ''}`;
     if (isOfAll && isSeveral && column !== null) {
       entry.columns = { ...entry.columns, [column]: { ...entry.columns?.[column], frequency: first.lower } };
-      add({ evidence, guessed }, 'columns', `${column} has a value ${once}`);
+      doubt(draft, 'columns', `${column} has a value ${once}`);
     } else if (isOfAll && at === across && first.lower !== 'annual') {
       entry.series.frequency = first.lower;
-      add({ evidence, guessed }, 'series.frequency', `there is a value ${once}`);
+      doubt(draft, 'series.frequency', `there is a value ${once}`);
     } else {
       const name = first.name === '' ? (column ?? 'the table') : first.name.slice(0, 60);
       const which = found.length === 1 ? name : `${lower.length} of ${found.length} series, such as ${name},`;
       const why = `${which} ${nounOf(lower.length, 'has', 'have')} a value ${once}: make a file for each frequency`;
-      add({ evidence, guessed }, 'series.frequency', why);
+      doubt(draft, 'series.frequency', why);
     }
   }
 }
@@ -53,11 +54,6 @@ const isLike =
   ({ lower }: Lower): boolean =>
     lower === first.lower;
 
-function add({ evidence, guessed }: Pick<Draft, 'evidence' | 'guessed'>, key: string, why: string): void {
-  evidence[key] = evidence[key] === undefined ? why : `${evidence[key]}; ${why}`;
-  if (!guessed.includes(key)) guessed.push(key);
-}
-
 /** Represents all columns of values of a table whose periods are across its columns. */
 const across = -1;
 /** The most series of a column that are examined. */
@@ -69,10 +65,11 @@ function spansOfSeries({ layout, columns, rows }: Seen): Map<number, Map<string,
   const found = new Map<number, Map<string, DatedText[]>>();
   const { dates } = layout;
   if (dates.kind !== 'column' && dates.kind !== 'across') return found;
-  const read = remembered(dates.found.read);
+  const read = remembering(dates.found.read);
+  const periods = dates.kind === 'across' ? periodsAcross(layout.titles, dates) : [];
   for (const row of rows) {
     const name = by.map((at) => (row[at] ?? '').trim()).join(', ');
-    for (const [at, text] of datedCells(layout, columns.values, row)) {
+    for (const [at, text] of datedCells(dates, { values: columns.values, periods }, row)) {
       const span = read(text);
       if (span === null || (span.kind !== dates.found.kind && span.kind !== 'day')) continue;
       const groups = found.get(at) ?? new Map<string, DatedText[]>();
@@ -87,26 +84,14 @@ function spansOfSeries({ layout, columns, rows }: Seen): Map<number, Map<string,
 
 /** The cells of a row that have a number: their column, and the text of their date. */
 function datedCells(
-  { dates, titles }: Layout,
-  values: readonly number[],
+  dates: Layout['dates'],
+  { values, periods }: { values: readonly number[]; periods: readonly string[] },
   row: readonly string[],
 ): [number, string][] {
   const isFilled = (at: number) => isNumberText(row[at] ?? '');
   if (dates.kind !== 'across') return values.filter(isFilled).map((at) => [at, dateText(row, dates)]);
-  const periods = periodsAcross(titles, dates);
   const year = dateText(row, dates);
   return dates.columns.flatMap((at, i): [number, string][] =>
     isFilled(at) ? [[across, `${year} ${entryAt(periods, i)}`.trim()]] : [],
   );
-}
-
-function remembered(read: (text: string) => DatedText | null): (text: string) => DatedText | null {
-  const known = new Map<string, DatedText | null>();
-  return (text) => {
-    const found = known.get(text);
-    if (found !== undefined) return found;
-    const span = read(text);
-    known.set(text, span);
-    return span;
-  };
 }

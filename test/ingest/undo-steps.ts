@@ -97,7 +97,7 @@ export type EmbargoStep = typeof anyEmbargo extends fc.Arbitrary<infer Step> ? S
 export type ChangeStep = typeof anyChange extends fc.Arbitrary<infer Step> ? Step : never;
 export type MergeStep = typeof anyMerge extends fc.Arbitrary<infer Step> ? Step : never;
 
-/** Only loads and retractions, of which many runs consist. */
+/** Only loads and retractions, as in many runs. */
 const anyLoading = fc.oneof(
   { weight: 3, arbitrary: anyLoad },
   { weight: 2, arbitrary: anyRepetition },
