@@ -18,6 +18,7 @@ const storedAs = 'almanac.session';
 const current = signal<Session | undefined>(stored());
 const tabs = new BroadcastChannel(storedAs);
 const answeredWithinMs = 150;
+let isSigningOut = false;
 
 /** Undefined if nobody is signed in. */
 export const session = computed(() => current.value);
@@ -33,12 +34,21 @@ export function beginSession(begun: Session): void {
 
 /** Deletes the session in all tabs, as the API has ended it. Drafts stay for the time after the next sign-in. */
 export function endSession(): void {
-  end(false);
+  if (!isSigningOut) end(false);
 }
 
-/** Deletes the session in all tabs, and all that they have stored, such as drafts. End it before by the API. */
-export function signOut(): void {
-  end(true);
+/**
+ * Signs the user out: the session is deleted in all tabs, and all that they have stored, such as drafts.
+ * @param byApi ends the session by the API. Calls that were sent before it may then be answered 401. If it throws, nothing is deleted.
+ */
+export async function signOut(byApi: () => Promise<void>): Promise<void> {
+  isSigningOut = true;
+  try {
+    await byApi();
+    end(true);
+  } finally {
+    isSigningOut = false;
+  }
 }
 
 function end(isAsked: boolean): void {
@@ -53,7 +63,9 @@ function askTabs(): Promise<void> {
     const data = event.data as Word;
     if (data.kind === 'who' && current.value !== undefined)
       say({ kind: 'signed-in', session: current.value });
-    if (data.kind === 'signed-out' && data.token === current.value?.token) forget(data.isAsked);
+    // A tab without a session may have lost it to a 401 of a moment ago.
+    if (data.kind === 'signed-out' && (current.value?.token ?? data.token) === data.token)
+      forget(data.isAsked);
     if (data.kind !== 'signed-in') return;
     const given = validSession(data.session);
     if (given !== undefined && current.value === undefined) keep(given);

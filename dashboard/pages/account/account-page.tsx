@@ -159,11 +159,12 @@ function SignOut() {
   const [, navigate] = useLocation();
   const action = useAction();
   const leave = () =>
-    action.run(async () => {
-      await accountApi.post('/auth/logout');
-      navigate('/sign-in?why=signed-out');
-      signOut();
-    });
+    action.run(() =>
+      signOut(async () => {
+        await accountApi.post('/auth/logout');
+        navigate('/sign-in?why=signed-out');
+      }),
+    );
   return (
     <>
       <button type="button" onClick={leave} disabled={action.isBusy}>

@@ -117,11 +117,11 @@ function Password({ account, reload, hint, least }: OfAccount & { hint: string; 
 function CloseAccount({ account }: OfAccount) {
   const [, navigate] = useLocation();
   const [isAsked, setIsAsked] = useState(false);
-  async function close() {
-    await accountApi.delete('/v1/account');
-    navigate('/sign-in?why=closed');
-    signOut();
-  }
+  const close = () =>
+    signOut(async () => {
+      await accountApi.delete('/v1/account');
+      navigate('/sign-in?why=closed');
+    });
   return (
     <section aria-labelledby="close">
       <h2 id="close">Close the account</h2>

@@ -3,6 +3,7 @@
 import { setRole } from '../../../../accounts-api/operator/operator-access.ts';
 import { refreshSearch } from '../../../migrations/search-entries.ts';
 import { assertSame, newPerson, signUp } from '../../people.ts';
+import type { Visitor } from '../../browser.ts';
 import type { Walk } from '../../walks.ts';
 
 const seriesCount = 60;
@@ -104,9 +105,36 @@ export const operatorFacts: Walk = {
     await visitor.open(`/dashboard/operator/facts?q=${prefix}&missing=unit`);
     await page.getByLabel(`Unit of ${id(59)}`).fill('Tonnes');
     await page.getByText('1 fact of 1 series not saved').waitFor();
+    const second = await page.context().newPage();
+    await second.goto(stage.url + '/dashboard');
+    await second.getByRole('heading', { name: 'Overview' }).waitFor();
+    await second.evaluate(() => sessionStorage.setItem('draft', 'Tonnes'));
     await visitor.open('/dashboard');
-    await page.getByRole('button', { name: 'Sign out' }).click();
+    await signOutWhileCalling(visitor);
     await page.getByText('You are signed out').waitFor();
-    assertSame(await page.evaluate(() => sessionStorage.length), 0, 'what a tab stores after a sign-out');
+    await second.waitForURL((url) => url.pathname === '/sign-in');
+    for (const tab of [page, second])
+      assertSame(await tab.evaluate(() => sessionStorage.length), 0, 'what a tab stores after a sign-out');
+    await second.close();
   },
 };
+
+/** A call that was sent before the sign-out is answered 401 before the page has the answer to its sign-out. */
+async function signOutWhileCalling(visitor: Visitor): Promise<void> {
+  const { page } = visitor;
+  const out = Promise.withResolvers<void>();
+  visitor.expectStatus(401);
+  await page.route(/\/v1\/account$/, async (route) => {
+    await out.promise;
+    await route.continue();
+  });
+  await page.route(/\/auth\/logout$/, async (route) => {
+    const response = await route.fetch();
+    const refused = page.waitForResponse((answer) => answer.status() === 401);
+    out.resolve();
+    await refused;
+    await route.fulfill({ response });
+  });
+  await page.reload();
+  await page.getByRole('button', { name: 'Sign out' }).click();
+}
