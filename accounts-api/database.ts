@@ -104,7 +104,7 @@ export function connect(databaseUrl: string, options: ConnectOptions = {}): Acco
     changes,
     async inTransaction(work) {
       const result = await inNewTransaction(work);
-      await changes.settle();
+      await changes.awaitCacheInvalidation();
       return result;
     },
     inLedgerTransaction: inNewTransaction,

@@ -38,9 +38,9 @@ test('every creation or revocation of a key writes its event, with only the publ
     ['key.created', second.id],
     ['key.revoked', second.id],
   ]);
-  const said = { key: made.id, name: 'Production', masked: made.masked };
-  t.deepEqual(events[1]?.data, { ...said, expires_at });
-  t.deepEqual(events[2]?.data, said);
+  const expected = { key: made.id, name: 'Production', masked: made.masked };
+  t.deepEqual(events[1]?.data, { ...expected, expires_at });
+  t.deepEqual(events[2]?.data, expected);
   t.is(events[1]?.at.toISOString(), now);
   t.false(JSON.stringify(events).includes(made.key), 'the value of the key is nowhere');
 });

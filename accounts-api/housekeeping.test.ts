@@ -37,9 +37,9 @@ test('rows are deleted at the instant at which they expire, table by table', asy
   const headers = { 'idempotency-key': 'once' };
   dataOf(t, await service.signedIn(holder, '/v1/keys', { body: { name: 'k' }, headers }), 201);
 
-  const begun = service.clock.now().getTime();
+  const startMs = service.clock.now().getTime();
   const left = async (milliseconds: number) => {
-    await prune(db, new Date(begun + milliseconds));
+    await prune(db, new Date(startMs + milliseconds));
     const [row] = await db.sequelize.query(
       `select (select count(*)::int from accounts.google_flows) as flows,
               (select count(*)::int from accounts.pending_sign_ins) as pending,

@@ -4,8 +4,8 @@ import { silentLog } from '../test/services/harness.ts';
 import { runJobs } from './job-runner.ts';
 
 test('a job that is being recorded as done while the runner closes is not returned to the queue', async (t) => {
-  const [begun, over, recording, recorded] = Array.from({ length: 4 }, () => Promise.withResolvers<void>());
-  if (!begun || !over || !recording || !recorded) throw new Error('four are made');
+  const [started, over, recording, recorded] = Array.from({ length: 4 }, () => Promise.withResolvers<void>());
+  if (!started || !over || !recording || !recorded) throw new Error('four are made');
   const handedBack: unknown[] = [];
   const jobs = [{ id: 'one', data: {} }];
   const boss = {
@@ -18,10 +18,10 @@ test('a job that is being recorded as done while the runner closes is not return
     fail: (_queue: string, ids: unknown) => Promise.resolve(handedBack.push(ids)),
   };
   const runner = runJobs(boss as unknown as PgBoss, 'mail', silentLog, async () => {
-    begun.resolve();
+    started.resolve();
     await over.promise;
   });
-  await begun.promise;
+  await started.promise;
   const closed = runner.close();
   over.resolve();
   await recording.promise;

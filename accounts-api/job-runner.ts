@@ -27,12 +27,12 @@ export function runJobs(
   perform: (job: object, id: string) => Promise<void>,
 ): JobRunner {
   /** Fetched jobs that are not completed yet. */
-  const held = new Set<string>();
+  const leased = new Set<string>();
   const done: string[] = [];
   const failed: { id: string; error: unknown }[] = [];
   const closing = new AbortController();
   let running = 0;
-  let settling: Promise<void> | undefined;
+  let recording: Promise<void> | undefined;
   /** Resolved when the next job ends. */
   let ended = Promise.withResolvers<void>();
   /** Resolved when the last job has ended, once it closes. */
@@ -40,7 +40,7 @@ export function runJobs(
 
   async function run(id: string, job: object): Promise<void> {
     running += 1;
-    held.add(id);
+    leased.add(id);
     try {
       await perform(job, id);
       done.push(id);
@@ -51,13 +51,13 @@ export function runJobs(
     ended.resolve();
     ended = Promise.withResolvers();
     if (closing.signal.aborted && running === 0) idle.resolve();
-    await settle();
+    await recordEnded();
   }
 
   /** Records ended jobs. Resolves when that is done, even if a recording was already running: `close` then returns the rest to the queue. */
-  function settle(): Promise<void> {
-    if (done.length + failed.length > 0) settling ??= record();
-    return settling ?? Promise.resolve();
+  function recordEnded(): Promise<void> {
+    if (done.length + failed.length > 0) recording ??= record();
+    return recording ?? Promise.resolve();
   }
 
   /** Uses fewer statements while the database is slow. What cannot be recorded is retried with the next renewal. */
@@ -74,7 +74,7 @@ export function runJobs(
         log.warn({ err: error, queue }, 'ended jobs could not be recorded; will retry');
         break;
       }
-      for (const id of [...completed, ...again]) held.delete(id);
+      for (const id of [...completed, ...again]) leased.delete(id);
       const [first] = refused;
       if (first !== undefined) {
         log.warn(
@@ -83,7 +83,7 @@ export function runJobs(
         );
       }
     }
-    settling = undefined;
+    recording = undefined;
   }
 
   async function fetchJobs(): Promise<void> {
@@ -105,8 +105,8 @@ export function runJobs(
   }
 
   async function renew(): Promise<void> {
-    void settle(); // a renewal does not wait for it
-    if (held.size > 0) await boss.touch(queue, [...held]);
+    void recordEnded(); // a renewal does not wait for it
+    if (leased.size > 0) await boss.touch(queue, [...leased]);
   }
   const renewing = repeat(renew, {
     everyMs: renewMs,
@@ -121,8 +121,8 @@ export function runJobs(
       await fetching;
       if (running > 0) await Promise.race([idle.promise, pause(closeTimeoutMs, undefined, { ref: false })]);
       await renewing.close();
-      await settle();
-      if (held.size > 0) await boss.fail(queue, [...held], { message: 'The worker was stopped.' });
+      await recordEnded();
+      if (leased.size > 0) await boss.fail(queue, [...leased], { message: 'The worker was stopped.' });
     },
   };
 }

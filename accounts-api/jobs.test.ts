@@ -124,8 +124,8 @@ test('notices are sent first, then the mails of account holders, then those that
 
 test('a mail that takes hours keeps its lease and is not sent again, and delays no other', async (t) => {
   const { enqueue, work, rows, url } = await openQueue(t);
-  const [begun, over, all] = Array.from({ length: 3 }, () => Promise.withResolvers<void>());
-  if (begun === undefined || over === undefined || all === undefined) throw new Error('three are made');
+  const [slowStarted, over, all] = Array.from({ length: 3 }, () => Promise.withResolvers<void>());
+  if (slowStarted === undefined || over === undefined || all === undefined) throw new Error('three are made');
   let others = 0;
   const slow: string[] = [];
   await enqueue({ mail: 'key_expires', keyId: 'slow' });
@@ -133,12 +133,12 @@ test('a mail that takes hours keeps its lease and is not sent again, and delays 
     async send(job, id) {
       if (job.mail === 'key_expires') {
         slow.push(id);
-        begun.resolve();
+        slowStarted.resolve();
         await over.promise;
       } else if ((others += 1) === 60) all.resolve();
     },
   });
-  await within('the slow one is under way', begun.promise);
+  await within('the slow one is under way', slowStarted.promise);
   await enqueue(...signUps(60));
   await within('the others are sent', all.promise);
 

@@ -30,7 +30,7 @@ import { createKey, deleteKey, listKeys } from './keys/keys.ts';
 import { listKeysOfAccount, revokeKeyOfAccount } from './operator/account-keys.ts';
 import { changeOneAccount, listAllAccounts, readOneAccount } from './operator/accounts.ts';
 import { listPlansWithAccounts } from './operator/plans.ts';
-import { listPurchases, takePurchase } from './purchases/purchases.ts';
+import { listPurchases, movePurchase } from './purchases/purchases.ts';
 import { listUsageHistory, readUsage } from './usage/usage.ts';
 import { listDeliveries, readDelivery, redeliver, testWebhook } from './webhooks/deliveries.ts';
 import { recoverDeliveries } from './webhooks/recover.ts';
@@ -74,7 +74,7 @@ export const endpoints = [
   ['GET', '/v1/account/key/:token', claimKey],
   ['GET', '/v1/billing/portal', openPortal],
   ['GET', '/v1/billing/purchases', listPurchases],
-  ['POST', '/v1/billing/purchases/:id/take', takePurchase],
+  ['POST', '/v1/billing/purchases/:id/take', movePurchase],
   ['POST', inboxPath, receiveStripeEvent],
 
   ['GET', '/v1/operator/accounts', listAllAccounts],
@@ -129,14 +129,14 @@ const authBodyBytesMax = 4 * 1024;
 export function toRoutes(deps: ServiceDeps): Route[] {
   return [
     ...endpoints.map(
-      ([method, path, { handler, admit, takesRawBody, takesAnyBody, bodyBytesMax }]): Route => ({
+      ([method, path, { handler, admit, acceptsRawBody, acceptsAnyBody, bodyBytesMax }]): Route => ({
         method,
         path,
         scope: 'client',
         handler: handler(deps),
         admit: admit?.(deps),
-        takesRawBody,
-        takesAnyBody,
+        acceptsRawBody,
+        acceptsAnyBody,
         bodyBytesMax: bodyBytesMax ?? (path.startsWith('/auth/') ? authBodyBytesMax : undefined),
       }),
     ),

@@ -2,7 +2,7 @@
 import test from 'ava';
 import { Webhook as Standard } from 'standardwebhooks';
 import { Webhook as Svix } from 'svix';
-import { noteSecret } from '../test/run/traces.ts';
+import { recordSecret } from '../test/run/traces.ts';
 import { createSecrets, SecretUnreadable, signatureOf } from './secrets.ts';
 
 const [old, next] = ['an old key of the installation, long', 'the next key of the installation, long'];
@@ -23,7 +23,7 @@ test('a signature is verified by standardwebhooks and svix; another body, id, ti
     ReturnType<typeof secrets.mint>,
     ReturnType<typeof secrets.mint>,
   ];
-  noteSecret(one.value);
+  recordSecret(one.value);
   const headers = headersOf([secrets.open('wh_a', one.sealed)]);
   t.deepEqual(new Standard(one.value).verify(body, headers), JSON.parse(body));
   for (const library of [Standard, Svix]) {

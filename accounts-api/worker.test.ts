@@ -92,14 +92,14 @@ test('no mail is sent if its reason no longer applies, and no link to the e-mail
   const watching = await newHolder();
   await setRole(deps, watching.accountId, 'operator');
   const respelled = own.replace('holder', 'HOLDER');
-  const heard: MailJob[] = [
+  const mailed: MailJob[] = [
     { mail: 'change_email', accountId: asker.accountId, email: taken },
     { mail: 'change_email', accountId: asker.accountId, email: respelled },
     { mail: 'key_expires', keyId: reported.keyId },
     { mail: 'usage', accountId: asker.accountId, ...month },
     { ...failure, accountId: watching.accountId },
   ];
-  await deps.db.inTransaction((transaction) => jobs.enqueue(transaction, ...silent, ...heard));
+  await deps.db.inTransaction((transaction) => jobs.enqueue(transaction, ...silent, ...mailed));
 
   // An operator distinguishes the connections of the worker from those of accounts-api by their names.
   const connected = () =>
@@ -156,7 +156,7 @@ test('a permanently refused mail is not sent again; its account is marked until 
   };
 
   await send(notice, { mail: 'sign_up', signupId });
-  t.is(smtp.heard.filter((stage) => stage === 'RCPT').length, 2, 'each is sent once');
+  t.is(smtp.received.filter((stage) => stage === 'RCPT').length, 2, 'each is sent once');
   t.is(await refusedAt(holder), '2026-11-20T10:00:00Z');
   t.is(await refusedAt(other), null);
   const logged = lines.map((line) => JSON.parse(line) as Record<string, unknown>);

@@ -48,13 +48,16 @@ export async function run(): Promise<void> {
         const written = lines(Math.ceil(rows / pointsPerSeries), 0, `ROUND${round}`);
         await pipeline(Readable.from(written), createWriteStream(file));
         const alone = await callDuring(pause(aloneSeconds * 1000), { url, keys, perSecond });
-        const began = performance.now();
+        const startedAtMs = performance.now();
         const words = [file, '--create', '--set', 'frequency=daily,unit=Index,source=Bench'];
-        const beside = await callDuring(ingest(databaseUrl, words), { url, keys, perSecond });
+        const duringLoad = await callDuring(ingest(databaseUrl, words), { url, keys, perSecond });
         printLatencies('alone', alone);
-        printLatencies(`beside a load of ${((performance.now() - began) / 1000).toFixed(0)} s`, beside);
+        printLatencies(
+          `beside a load of ${((performance.now() - startedAtMs) / 1000).toFixed(0)} s`,
+          duringLoad,
+        );
         p99.alone.push(percentile(alone, 0.99));
-        p99.beside.push(percentile(beside, 0.99));
+        p99.beside.push(percentile(duringLoad, 0.99));
         rmSync(file);
       }
     });

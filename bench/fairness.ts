@@ -32,14 +32,16 @@ export async function run(): Promise<void> {
       await shortReads(url, others, 2); // warm-up
       const alone = await shortReads(url, others, seconds);
       const stop = new AbortController();
-      const greed = Array.from({ length: greedyClients }, (_, i) => keepAsking(url, greedy, i, stop.signal));
-      const beside = await shortReads(url, others, seconds);
+      const greed = Array.from({ length: greedyClients }, (_, i) =>
+        requestUntilAborted(url, greedy, i, stop.signal),
+      );
+      const concurrent = await shortReads(url, others, seconds);
       stop.abort();
       const answers = await Promise.all(greed);
       print(`\nShort reads of ${otherAccounts} accounts, two cores, ${seconds} s each`);
       printRow('', ['reads', 'p50 ms', 'p99 ms']);
       printLatencies('alone', alone);
-      printLatencies(`beside ${greedyClients} greedy clients`, beside);
+      printLatencies(`beside ${greedyClients} greedy clients`, concurrent);
       const sum = answers.reduce((total, each) => total + each, 0);
       print(`  the greedy account began ${sum} answers (goal: p99 < 100 ms)`);
     });
@@ -64,21 +66,26 @@ async function shortReads(url: string, keys: readonly string[], secondsMax: numb
 }
 
 /** Requests expensive answers one after the other. @returns how many were begun. */
-async function keepAsking(url: string, key: string, client: number, signal: AbortSignal): Promise<number> {
-  let begun = 0;
+async function requestUntilAborted(
+  url: string,
+  key: string,
+  client: number,
+  signal: AbortSignal,
+): Promise<number> {
+  let startedAnswers = 0;
   try {
     while (!signal.aborted) {
-      const query = expensive[(client + begun) % expensive.length] ?? '';
-      const from = new Date(Date.UTC(1900, 0, client * 1000 + begun)).toISOString().slice(0, 10);
+      const query = expensive[(client + startedAnswers) % expensive.length] ?? '';
+      const from = new Date(Date.UTC(1900, 0, client * 1000 + startedAnswers)).toISOString().slice(0, 10);
       const answer = await fetch(`${url}/v1/series/DAILY?${query}&from=${from}`, {
         headers: { 'x-api-key': key, 'accept-encoding': 'identity' },
         signal,
       });
-      if (answer.ok) begun += 1;
+      if (answer.ok) startedAnswers += 1;
       for await (const chunk of answer.body ?? []) void chunk;
     }
   } catch (error) {
     if (!signal.aborted) throw error;
   }
-  return begun;
+  return startedAnswers;
 }

@@ -3,7 +3,7 @@
 // Settings: BENCH_REVOCATIONS (2000), BENCH_SECONDS (30).
 import { setTimeout as pause } from 'node:timers/promises';
 import { createAccounts } from '../gateway/accounts-client.ts';
-import { createHoldings, type Holdings } from '../gateway/heartbeat/leased-state.ts';
+import { createLeasedState, type LeasedState } from '../gateway/heartbeat/leased-state.ts';
 import { createUpstreams } from '../gateway/upstream/upstreams.ts';
 import { systemClock } from '../kernel/clock.ts';
 import { hashApiKey } from '../kernel/credentials/api-key.ts';
@@ -40,7 +40,7 @@ function startGateway(bench: Run, { accountsApi, upstream, redisUrl, env }: Grou
   const own = {
     ...{ PUBLIC_CALLS_SECOND: '100000', MANAGEMENT_CALLS_SECOND: '100000' },
     PORT: '0',
-    ACCOUNTS_API_URL: accountsApi.said,
+    ACCOUNTS_API_URL: accountsApi.readyOutput,
     DATA_API_URL: upstream.url,
     REDIS_URL: redisUrl,
   };
@@ -59,8 +59,14 @@ async function revokeBusy(
 ): Promise<void> {
   const sets = usedKeys.map((key) => ({ 'x-api-key': key }));
   const over = new AbortController();
-  const busy = gateways.map(async ({ said, pid }) => {
-    const target = { name: 'busy', url: said + seriesPath, headers: () => sets, pids: [pid], behind: [] };
+  const busy = gateways.map(async ({ readyOutput, pid }) => {
+    const target = {
+      name: 'busy',
+      url: readyOutput + seriesPath,
+      headers: () => sets,
+      pids: [pid],
+      behind: [],
+    };
     while (!over.signal.aborted) await load(target, { seconds: 2, connections: 4, pauseMs: 2 });
   });
   printLatencies('three busy gateways', await revokeAll(gateways, keys, revocations / 2));
@@ -97,17 +103,21 @@ async function revokeAll(
 }
 
 /** Has a key revoke itself. @returns the duration in ms. */
-async function revoke({ said }: Program, key: string): Promise<number> {
+async function revoke({ readyOutput }: Program, key: string): Promise<number> {
   const headers = { 'x-api-key': key };
-  const { data } = (await (await fetch(`${said}/v1/keys`, { headers })).json()) as { data: { id: string }[] };
-  const beganAtMs = performance.now();
-  const { status } = await fetch(`${said}/v1/keys/${data[0]?.id}`, { method: 'DELETE', headers });
+  const { data } = (await (await fetch(`${readyOutput}/v1/keys`, { headers })).json()) as {
+    data: { id: string }[];
+  };
+  const startedAtMs = performance.now();
+  const { status } = await fetch(`${readyOutput}/v1/keys/${data[0]?.id}`, { method: 'DELETE', headers });
   if (status !== 204) throw new Error(`A revocation was answered ${status}.`);
-  return performance.now() - beganAtMs;
+  return performance.now() - startedAtMs;
 }
 
 async function callAll(gateways: readonly Program[], key: string, expected: number): Promise<void> {
-  const answers = gateways.map(({ said }) => fetch(said + seriesPath, { headers: { 'x-api-key': key } }));
+  const answers = gateways.map(({ readyOutput }) =>
+    fetch(readyOutput + seriesPath, { headers: { 'x-api-key': key } }),
+  );
   for (const answer of answers) {
     const { status } = await answer;
     if (status !== expected) throw new Error(`A call was answered ${status} in place of ${expected}.`);
@@ -122,24 +132,24 @@ function nextKey(keys: Iterator<string>): string {
 
 /** Gateways in this process, reduced to their cached state: calls arrive at random gateways. */
 async function simulate({ accountsApi, postgres, newKeys }: Ground): Promise<void> {
-  const upstreams = createUpstreams('accounts-api', [accountsApi.said]);
+  const upstreams = createUpstreams('accounts-api', [accountsApi.readyOutput]);
   const accounts = createAccounts(upstreams, identitySecret);
   const log = createLog('bench', 'error');
-  const holdings = Array.from({ length: simulated.gateways }, () =>
-    createHoldings({
+  const leasedStates = Array.from({ length: simulated.gateways }, () =>
+    createLeasedState({
       ...{ send: accounts.heartbeat, outage: 'closed', flushEveryMs: 250 },
       ...{ closeWithinMs: 10_000, clock: systemClock, log },
     }),
   );
-  for (const { heartbeat } of holdings) await heartbeat.open();
+  for (const { heartbeat } of leasedStates) await heartbeat.open();
   const hashes = newKeys.slice(-simulated.accounts).map(hashApiKey);
-  await callFor(seconds / 3, holdings, hashes); // until most gateways know most accounts
+  await callFor(seconds / 3, leasedStates, hashes); // until most gateways know most accounts
   const before = [cpuSeconds([accountsApi.pid]), cpuSeconds([postgres])];
-  const { calls, tookMs } = await callFor(seconds, holdings, hashes);
+  const { calls, tookMs } = await callFor(seconds, leasedStates, hashes);
   const cpu = [cpuSeconds([accountsApi.pid]), cpuSeconds([postgres])].map(
     (after, i) => ((after - (before[i] ?? 0)) / seconds) * 100,
   );
-  for (const each of holdings) await each.close();
+  for (const each of leasedStates) await each.close();
   accounts.close();
   print(
     `${simulated.gateways} gateways, ${simulated.accounts} accounts, ${(calls / seconds).toFixed(0)} calls/s: ` +
@@ -148,30 +158,30 @@ async function simulate({ accountsApi, postgres, newKeys }: Ground): Promise<voi
   );
 }
 
-async function callFor(seconds: number, holdings: readonly Holdings[], hashes: readonly string[]) {
+async function callFor(seconds: number, leasedStates: readonly LeasedState[], hashes: readonly string[]) {
   const tookMs: number[] = [];
   const everyMs = 10;
   const endsAtMs = performance.now() + seconds * 1000;
-  const underWay: Promise<void>[] = [];
+  const inFlight: Promise<void>[] = [];
   while (performance.now() < endsAtMs) {
     for (let i = 0; i < (simulated.callsPerSecond * everyMs) / 1000; i += 1) {
-      const gateway = holdings[Math.floor(Math.random() * holdings.length)] as Holdings;
+      const gateway = leasedStates[Math.floor(Math.random() * leasedStates.length)] as LeasedState;
       const hash = hashes[Math.floor(Math.random() * hashes.length)] as string;
-      underWay.push(callOnce(gateway, hash).then((ms) => void tookMs.push(ms)));
+      inFlight.push(callOnce(gateway, hash).then((ms) => void tookMs.push(ms)));
     }
     await pause(everyMs);
   }
-  await Promise.all(underWay);
+  await Promise.all(inFlight);
   return { calls: tookMs.length, tookMs };
 }
 
 /** @returns the time of the key lookup and of the quota, in ms. */
-async function callOnce({ credentials, month }: Holdings, hash: string): Promise<number> {
-  const beganAtMs = performance.now();
+async function callOnce({ credentials, month }: LeasedState, hash: string): Promise<number> {
+  const startedAtMs = performance.now();
   const found = await credentials.find(hash);
   if (found === null) throw new Error('A key was not found.');
-  const { charge } = await month.take(found.accountId, 1);
-  const tookMs = performance.now() - beganAtMs;
+  const { charge } = await month.reserve(found.accountId, 1);
+  const tookMs = performance.now() - startedAtMs;
   charge?.end(true);
   return tookMs;
 }

@@ -90,12 +90,12 @@ async function measureWaits(deps: BenchDeps, smtp: Smtp): Promise<void> {
   await createAccount(deps, { email: owner, plan: 'free' });
   const reset = (email: string): MailJob => ({ mail: 'reset_password', email });
   const wait = async (what: string) => {
-    const began = performance.now();
+    const startedAtMs = performance.now();
     const [newcomer = ''] = await enqueueSignUps(deps, 1);
     await deps.db.inTransaction((transaction) => deps.jobs.enqueue(transaction, reset(owner)));
     const [signedUp, answered] = await Promise.all([smtp.mailTo(newcomer), smtp.mailTo(owner)]);
     print(
-      `${what}: a newcomer's mail after ${Math.round(signedUp - began)} ms, an owner's reset after ${Math.round(answered - began)} ms`,
+      `${what}: a newcomer's mail after ${Math.round(signedUp - startedAtMs)} ms, an owner's reset after ${Math.round(answered - startedAtMs)} ms`,
     );
   };
   await wait('nothing else waits');

@@ -70,7 +70,11 @@ function subjects(bench: Run, ground: Ground): Subject[] {
     answer: askReady,
   });
   const stores = { ...ground.env, DATABASE_URL: ground.databaseUrl };
-  const behind = { DATA_API_URL: ground.dataApi.said, ACCOUNTS_API_URL: ground.accountsApi.said, PORT: '0' };
+  const behind = {
+    DATA_API_URL: ground.dataApi.readyOutput,
+    ACCOUNTS_API_URL: ground.accountsApi.readyOutput,
+    PORT: '0',
+  };
   const ofGateway = { ...ground.env, ...behind };
   const gateway = { ...service('gateway'), load: loadGateway };
   const ofWorker = path.join(bench.directory, 'worker');
@@ -93,8 +97,8 @@ function subjects(bench: Run, ground: Ground): Subject[] {
   ];
 }
 
-async function askReady({ said }: Program): Promise<void> {
-  const { status } = await fetch(`${said}/readyz`);
+async function askReady({ readyOutput }: Program): Promise<void> {
+  const { status } = await fetch(`${readyOutput}/readyz`);
   if (status !== 200) throw new Error(`A service answered ${status} to /readyz.`);
 }
 
@@ -121,11 +125,11 @@ async function measure(
   const times: number[] = [];
   const cpu: number[] = [];
   for (let i = 1; ; i += 1) {
-    const began = performance.now();
+    const startedAtMs = performance.now();
     const started = await start([]);
     try {
       await subject.answer?.(started);
-      times.push((performance.now() - began) / 1000);
+      times.push((performance.now() - startedAtMs) / 1000);
       cpu.push(cpuSeconds([started.pid]));
       if (i < starts) continue;
       await pause(idleAfterMs);

@@ -81,14 +81,14 @@ async function measure(parties: Parties, what: string, events: readonly NewEvent
   );
   receivers.expect(wanted);
   const before = await cpuSeconds(parties);
-  const began = performance.now();
+  const startedAtMs = performance.now();
   await db.inLedgerTransaction((transaction) =>
     writeEvents((text, values) => db.sequelize.query(text, { bind: [...values], transaction }), events),
   );
-  const writtenMs = performance.now() - began;
+  const writtenMs = performance.now() - startedAtMs;
   const doneMs = await receivers.done(giveUpAfterMs);
   const after = await cpuSeconds(parties);
-  const seconds = (doneMs - began) / 1000;
+  const seconds = (doneMs - startedAtMs) / 1000;
   const used = (['worker', 'postgres', 'receivers'] as const).map(
     (party) => `${party} ${(after[party] - before[party]).toFixed(1)} s`,
   );

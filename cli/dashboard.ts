@@ -68,7 +68,7 @@ export async function builtDashboard({
     if (pid !== undefined) setPriority(pid, constants.priority.PRIORITY_BELOW_NORMAL);
     await building;
     await compressAll(unfinished);
-    await takeName(unfinished, directory);
+    await renameBuild(unfinished, directory);
   } catch (error) {
     throw new Error(`The dashboard could not be built. ${outputOf(error)}`.trimEnd(), { cause: error });
   } finally {
@@ -116,7 +116,7 @@ async function compressAll(directory: string): Promise<void> {
 }
 
 /** A directory is renamed as a whole, so that no process sees an unfinished build under the name of a finished one. */
-async function takeName(unfinished: string, directory: string): Promise<void> {
+async function renameBuild(unfinished: string, directory: string): Promise<void> {
   try {
     await rename(unfinished, directory);
   } catch (error) {

@@ -62,7 +62,7 @@ const rateAfterMs = 1_000;
  * @param out standard error. @param nowMs a monotonic clock.
  */
 export function createRunProgress(out: Output, nowMs = () => performance.now()): RunProgress {
-  const beganAt = nowMs();
+  const startedAtMs = nowMs();
   let shownAt = Number.NEGATIVE_INFINITY;
   let isShown = false;
   return {
@@ -70,7 +70,7 @@ export function createRunProgress(out: Output, nowMs = () => performance.now()):
       const now = nowMs();
       if (out.isTTY !== true || now - shownAt < showEveryMs) return;
       [shownAt, isShown] = [now, true];
-      out.write(`${eraseLine}${runLine(state, now - beganAt, out.columns ?? terminalColumns)}`);
+      out.write(`${eraseLine}${runLine(state, now - startedAtMs, out.columns ?? terminalColumns)}`);
     },
     clear() {
       if (isShown) out.write(eraseLine);

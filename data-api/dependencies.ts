@@ -4,7 +4,7 @@ import type { Database, Queryable } from '../kernel/database.ts';
 import type { Log } from '../kernel/log/log.ts';
 import type { Cursors } from '../kernel/http/cursor.ts';
 import type { BulkFiles } from './bulk/files.ts';
-import type { Places } from './charts/places.ts';
+import type { DrawingSlots } from './charts/places.ts';
 import type { FrontPage } from './front-page/front-page-file.ts';
 import type { Loads } from './loads.ts';
 import type { Vocabulary } from './search/vocabulary.ts';
@@ -22,7 +22,7 @@ export interface Dependencies {
   vocabulary: Vocabulary;
   /** From the operator's configuration. */
   frontPage: FrontPage;
-  chartPlaces: Places;
+  drawingSlots: DrawingSlots;
   /** As of a day that is over, it shows the last instant of that day. */
   clock: Clock;
   /** The dependencies of the present state, if these are as of a day. */

@@ -16,10 +16,10 @@ import {
 import { ofBody } from '../kernel/http/fields.ts';
 import { validityHeader, validityText } from '../kernel/http/validity.ts';
 import type { Handler, Route, ServiceCall } from '../kernel/http/server.ts';
-import { dependenciesAsOf, keptByDay } from './as-of/dependencies.ts';
+import { dependenciesAsOf, cachedByDay } from './as-of/dependencies.ts';
 import { presentOf, type Dependencies } from './dependencies.ts';
 import { readNewestLoad } from './loads.sql.ts';
-import { requireBegun } from './pin.ts';
+import { requireNotFuture } from './pin.ts';
 import { FactsChanged, HistoryRewritten } from './series/stored/points.ts';
 
 /** A call, as passed to its handler. */
@@ -31,7 +31,7 @@ export interface Asked<Query> {
   /** The URL as received, if the answer depends on the client's spelling. */
   url: string;
   /** Whether cached facts may be used before a statement confirms that they are current. */
-  mayUseKnown: boolean;
+  mayUseCached: boolean;
 }
 
 interface EndpointOf<Shape extends z.ZodRawShape> {
@@ -101,7 +101,7 @@ export function endpoint<Shape extends z.ZodRawShape>(declared: EndpointOf<Shape
     handler(dependencies) {
       const { asOf } = dependencies;
       // A shared cache does not know which key an answer is for.
-      const kept = asOf !== null && caching === 'public' ? 'private' : caching;
+      const effectiveCaching = asOf !== null && caching === 'public' ? 'private' : caching;
       return async (request, response, call) => {
         const format = byDefault ?? negotiate(request, formats);
         if (caching !== 'none') sendValidity(dependencies, call);
@@ -110,14 +110,14 @@ export function endpoint<Shape extends z.ZodRawShape>(declared: EndpointOf<Shape
         const params = request.params as Record<string, string>;
         // A client that already has an answer may be answered without a read.
         const isConditional = request.headers['if-none-match'] !== undefined;
-        const keeping = { edition: await editionFor(dependencies), caching: kept };
-        await untilSteady(response, isPinned(asked), async (attempt) => {
-          const mayUseKnown = attempt === 1 && !isConditional;
-          const all = { query: asked, params, call, url, mayUseKnown };
+        const cacheOptions = { edition: await editionFor(dependencies), caching: effectiveCaching };
+        await retryUntilConsistent(response, isPinned(asked), async (attempt) => {
+          const mayUseCached = attempt === 1 && !isConditional;
+          const all = { query: asked, params, call, url, mayUseCached };
           const reply = await handler(dependencies, all).catch((error: unknown) => {
             throw method === 'POST' ? ofBody(error) : error;
           });
-          await answer(request, response, reply, keeping);
+          await answer(request, response, reply, cacheOptions);
         });
       };
     },
@@ -136,7 +136,7 @@ const attemptsMax = 5;
  * Answers a call. It restarts with the current facts if the cached ones are stale; and with the new state if a load rewrites a series
  * between look-up and reading, unless the client has requested a state.
  */
-async function untilSteady(
+async function retryUntilConsistent(
   response: Response,
   isPinned: boolean,
   work: (attempt: number) => Promise<void>,
@@ -145,8 +145,8 @@ async function untilSteady(
     try {
       return await work(attempt);
     } catch (error) {
-      const beginsAgain = error instanceof FactsChanged || (error instanceof HistoryRewritten && !isPinned);
-      if (!beginsAgain || response.headersSent) throw error;
+      const restarts = error instanceof FactsChanged || (error instanceof HistoryRewritten && !isPinned);
+      if (!restarts || response.headersSent) throw error;
       if (attempt === attemptsMax)
         fail('unavailable', 'Loads rewrite the series faster than it can be read. Try again.', {
           headers: { 'retry-after': '2' },
@@ -186,7 +186,7 @@ function sendValidity(dependencies: Dependencies, call: ServiceCall): void {
 
 /** The endpoints as routes of the server. */
 export function toRoutes(endpoints: Readonly<Record<string, Endpoint>>, dependencies: Dependencies): Route[] {
-  const asOfDay = keptByDay((day) => dependenciesAsOf(dependencies, day));
+  const asOfDay = cachedByDay((day) => dependenciesAsOf(dependencies, day));
   return Object.entries(endpoints).map(([path, endpoint]) => ({
     method: endpoint.method,
     path,
@@ -203,11 +203,11 @@ function handlerOf(
   asOfDay: (day: string) => Dependencies,
 ): Handler {
   const ofNow = handler(dependencies);
-  const ofDay = keptByDay((day) => ({ answer: handler(asOfDay(day)) }));
+  const ofDay = cachedByDay((day) => ({ answer: handler(asOfDay(day)) }));
   return (request, response, call) => {
     const { asOf } = call.identity;
     if (asOf === null) return ofNow(request, response, call);
-    requireBegun(asOf, dependencies);
+    requireNotFuture(asOf, dependencies);
     response.setHeader('x-as-of', asOf);
     return ofDay(asOf).answer(request, response, call);
   };

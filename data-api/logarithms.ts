@@ -66,12 +66,12 @@ function logRatio(x: Decimal, base: Decimal): number | null {
   return Math.abs(change) < 0.5 ? Math.log1p(change) : Math.log(quotient(a, b));
 }
 
-const digitsKept = 20;
+const significantDigits = 20;
 
 /** a / b in floating point, also of whole numbers that are too large for it. */
 function quotient(a: bigint, b: bigint): number {
   const [x, y] = [Number(a), Number(b)];
   if (Number.isFinite(x) && Number.isFinite(y)) return x / y;
-  const excess = BigInt(10) ** BigInt(Math.max(0, String(b).length - digitsKept));
+  const excess = BigInt(10) ** BigInt(Math.max(0, String(b).length - significantDigits));
   return Number(a / excess) / Number(b / excess);
 }

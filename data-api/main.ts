@@ -16,7 +16,7 @@ import type { Log } from '../kernel/log/log.ts';
 import { openServiceClock } from '../kernel/time/database-clock.ts';
 import { createCursors } from '../kernel/http/cursor.ts';
 import { createBulkFiles } from './bulk/files.ts';
-import { createPlaces } from './charts/places.ts';
+import { createDrawingSlots } from './charts/places.ts';
 import { loadFrontPage } from './front-page/front-page-file.ts';
 import type { Dependencies } from './dependencies.ts';
 import { createLoads, editionOf, newestLoad, type Loads } from './loads.ts';
@@ -160,12 +160,12 @@ function sharedDependencies(
   const { identitySecret, seriesTimeZone, log, publicUrl } = options;
   const { previewPoints = 0, openRevisionsSeries } = options;
   const cursors = createCursors(identitySecret);
-  const chartPlaces = createPlaces();
+  const drawingSlots = createDrawingSlots();
   const settings = { seriesTimeZone, publicUrl, previewPoints, openRevisionsSeries };
   // The secret encrypts cursors.
   const shaping = { vocabulary: vocabulary.text, frontPage: frontPage.edition };
   const edition = editionOf({ ...settings, identitySecret, ...shaping });
-  const loaded = { vocabulary, frontPage, cursors, chartPlaces };
+  const loaded = { vocabulary, frontPage, cursors, drawingSlots };
   return { ...loaded, ...{ clock, log, edition, bulk, asOf: null, present: null }, ...settings };
 }
 
@@ -193,7 +193,7 @@ function openServer(
   const own = { database, longReads, seriesFacts, loads };
   const about = { service: 'data-api', server: name };
   return {
-    ...{ database, questions, loads },
+    ...{ database, probeConnection: questions, loads },
     routes: toRoutes(endpoints, { ...shared, ...own }),
     metrics: [
       ...database.metrics,

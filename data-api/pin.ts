@@ -13,7 +13,7 @@ export function requireByPin(asOf: string | null, day: string | null | undefined
  * A key is never pinned to a day that has not begun, but a tool of /mcp may request one.
  * @throws Failure `invalid_parameter` for such a day, as its data is not known yet.
  */
-export function requireBegun(
+export function requireNotFuture(
   asOf: string,
   { clock, seriesTimeZone }: Pick<Dependencies, 'clock' | 'seriesTimeZone'>,
 ): void {

@@ -17,7 +17,7 @@ export interface WatchedServer {
    * A connection for the probes alone, so that they never wait behind a read. It stays open while the server stalls, so callers must set
    * their own deadline.
    */
-  questions: Queryable;
+  probeConnection: Queryable;
   /** Reads from it include the loads recorded here. */
   loads: Pick<Loads, 'note'>;
 }
@@ -46,18 +46,18 @@ const askEveryMs = 100;
 const stalledAfterMs = 3_000;
 
 /** The probes of one server, one after the other. */
-interface Questions {
+interface Probes {
   /** When the last answered probe was sent. */
   askedAtMs: number;
   /** The newest load, by that answer. */
   load: number;
   /** `known` resolves when the probe is answered, has failed or is late: then it is known whether the server is available. */
-  underWay: { isLate: boolean; known: Promise<void> } | undefined;
+  inFlight: { isLate: boolean; known: Promise<void> } | undefined;
   hasFailed: boolean;
 }
 
-const noQuestions = (load: number): Questions => ({
-  ...{ askedAtMs: -Infinity, load, underWay: undefined, hasFailed: false },
+const noProbes = (load: number): Probes => ({
+  ...{ askedAtMs: -Infinity, load, inFlight: undefined, hasFailed: false },
 });
 
 /**
@@ -66,26 +66,26 @@ const noQuestions = (load: number): Questions => ({
  */
 export function watchReplica({ primary, replica, lagMaxMs, log }: ReplicaWatchOptions): ReplicaWatch {
   const servers = { primary, replica };
-  const questions = { primary: noQuestions(Infinity), replica: noQuestions(-1) };
+  const probes = { primary: noProbes(Infinity), replica: noProbes(-1) };
   const deadline = createDeadline(stalledAfterMs);
   let currentAtMs = -Infinity; // the replica had all loads that the primary had then
   let reported: string | undefined;
   let isClosed = false;
 
   function ask(name: ServerName): Promise<void> {
-    const asked = questions[name];
-    if (asked.underWay !== undefined) return asked.underWay.known;
-    const underWay = { isLate: false, known: Promise.resolve() };
-    asked.underWay = underWay;
-    const ended = askNow(name).finally(() => (asked.underWay = undefined));
-    underWay.known = deadline.wait(ended).catch(() => void (underWay.isLate = true));
-    return underWay.known;
+    const asked = probes[name];
+    if (asked.inFlight !== undefined) return asked.inFlight.known;
+    const inFlight = { isLate: false, known: Promise.resolve() };
+    asked.inFlight = inFlight;
+    const ended = askNow(name).finally(() => (asked.inFlight = undefined));
+    inFlight.known = deadline.wait(ended).catch(() => void (inFlight.isLate = true));
+    return inFlight.known;
   }
 
   async function askNow(name: ServerName): Promise<void> {
-    const asked = questions[name];
+    const asked = probes[name];
     const askedAtMs = performance.now();
-    const { questions: connection, loads } = servers[name];
+    const { probeConnection: connection, loads } = servers[name];
     try {
       // Only the connection may have been closed: a new one shows whether the server responds.
       const load = await readNewestLoad(connection).catch(() => readNewestLoad(connection));
@@ -95,23 +95,23 @@ export function watchReplica({ primary, replica, lagMaxMs, log }: ReplicaWatchOp
       if (!asked.hasFailed && !isClosed) log.warn({ err: error }, `the ${name} database does not answer`);
       asked.hasFailed = true;
     }
-    if (questions.replica.load < questions.primary.load) return;
-    currentAtMs = Math.max(currentAtMs, Math.min(questions.primary.askedAtMs, questions.replica.askedAtMs));
+    if (probes.replica.load < probes.primary.load) return;
+    currentAtMs = Math.max(currentAtMs, Math.min(probes.primary.askedAtMs, probes.replica.askedAtMs));
   }
 
-  function isAway({ hasFailed, underWay }: Questions): boolean {
-    return hasFailed || underWay?.isLate === true;
+  function isUnavailable({ hasFailed, inFlight }: Probes): boolean {
+    return hasFailed || inFlight?.isLate === true;
   }
 
   function decide(): ServerName | 'none' {
     const ageMs = performance.now() - currentAtMs;
-    if (ageMs < answerLeaseMs && !questions.replica.hasFailed) return 'replica';
-    if (!isAway(questions.primary)) return 'primary';
+    if (ageMs < answerLeaseMs && !probes.replica.hasFailed) return 'replica';
+    if (!isUnavailable(probes.primary)) return 'primary';
     return ageMs < lagMaxMs ? 'replica' : 'none';
   }
 
   function report(): void {
-    const now = `${decide()}${isAway(questions.primary) ? '; the primary does not answer' : ''}`;
+    const now = `${decide()}${isUnavailable(probes.primary) ? '; the primary does not answer' : ''}`;
     if (now !== reported && reported !== undefined) log.warn(`data is read from: ${now}`);
     reported = now;
   }
@@ -134,7 +134,7 @@ export function watchReplica({ primary, replica, lagMaxMs, log }: ReplicaWatchOp
     },
     async noteFault(server) {
       if (server === 'replica')
-        questions.replica.hasFailed = true; // until it answers a probe
+        probes.replica.hasFailed = true; // until it answers a probe
       else await ask('primary'); // one broken connection does not justify reading older data
     },
     close() {

@@ -32,7 +32,7 @@ export const fredUnits = {
 } as const satisfies Readonly<Record<string, Transform | null>>;
 
 /** The transforms whose values are in the unit of the source. */
-export const unitKept: ReadonlySet<string> = new Set<Transform>([
+export const unitPreserving: ReadonlySet<string> = new Set<Transform>([
   'change',
   'change_yoy',
   '3ma',

@@ -45,7 +45,7 @@ export interface Call {
   /** Whether the client connected over TLS, according to PUBLIC_URL or the trusted proxy. */
   readonly secure: boolean;
   /** Whether the client keeps its connection open, as Node parsed it from the HTTP version and headers. */
-  readonly clientKeeps: boolean;
+  readonly clientKeepsAlive: boolean;
   /** Whether the gateway is stopping; then no connection is kept alive. */
   readonly isDraining: () => boolean;
   /** The credentials as received: every X-API-Key header, every key in Authorization, every `api_key` parameter, every X-Session-Token header. */

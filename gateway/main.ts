@@ -32,10 +32,10 @@ export async function start(given: GatewayOptions): Promise<RunningGateway> {
   const options = withDefaults(given);
   const { log } = options;
   const metrics = createMetrics();
-  let inForce: (Pipelines & { routes: GatewayRoutes }) | undefined;
+  let active: (Pipelines & { routes: GatewayRoutes }) | undefined;
   const current = () => {
-    if (inForce === undefined) throw new Error('The gateway serves no calls before its pipelines are built.');
-    return inForce;
+    if (active === undefined) throw new Error('The gateway serves no calls before its pipelines are built.');
+    return active;
   };
   let isDraining = false;
   const parts = createParts(
@@ -54,7 +54,7 @@ export async function start(given: GatewayOptions): Promise<RunningGateway> {
   }
   try {
     const build = () => buildPipelines(options.configDirectory, policies, options);
-    inForce = await build();
+    active = await build();
     const server = createGatewayServer(options, metrics, current);
     await parts.open();
     scraped =
@@ -66,7 +66,7 @@ export async function start(given: GatewayOptions): Promise<RunningGateway> {
       ));
     if (options.journalDirectory !== undefined) {
       journal = claimDirectory(options.journalDirectory, log);
-      parts.journal.keepIn(journal.path);
+      parts.journal.persistIn(journal.path);
     }
     const url = await listen(server, options.host, options.port);
     return {
@@ -74,7 +74,7 @@ export async function start(given: GatewayOptions): Promise<RunningGateway> {
       metricsUrl: scraped?.url,
       async prepareReload() {
         const next = await build();
-        return () => void (inForce = next);
+        return () => void (active = next);
       },
       async close() {
         isDraining = true;

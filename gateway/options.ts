@@ -66,7 +66,7 @@ const defaults = {
   /** What is served while the remaining quota of a month is unknown. */
   quotaOutage: 'bounded' as QuotaOutage,
   /** How often usage is reported to accounts-api. */
-  settleEveryMs: 250,
+  reportUsageEveryMs: 250,
   /** How long close() tries to report the last usage to accounts-api. */
   closeWithinMs: 10_000,
   /** How long a client may take to send a request; a third of it for the headers. */

@@ -4,7 +4,7 @@ import { createByteBudget } from '../kernel/bodies/byte-budget.ts';
 import { createAccounts } from './accounts-client.ts';
 import { createClients } from './client-ip.ts';
 import { createFileCharges } from './heartbeat/file-charges.ts';
-import { createHoldings } from './heartbeat/leased-state.ts';
+import { createLeasedState } from './heartbeat/leased-state.ts';
 import { Answers } from './limits/concurrent-answers.ts';
 import { createCredentialFailures } from './limits/failed-credentials.ts';
 import { Seconds } from './limits/calls-per-second.ts';
@@ -17,7 +17,7 @@ import { isPublicOnTls, type SetOptions } from './options.ts';
 import { createDashboard } from './pages/dashboard.ts';
 import { createForwarder } from './policies/forward.ts';
 import { createDataLease, leaseSource } from './response-cache/lease.ts';
-import { createKeptAnswers } from './response-cache/answer-store.ts';
+import { createAnswerCache } from './response-cache/answer-store.ts';
 import type { GatewayRoutes } from './routes.ts';
 import { createUpstreams } from './upstream/upstreams.ts';
 
@@ -35,12 +35,12 @@ export function createParts(
   const accountsApi = createUpstreams('accounts-api', options.accountsApiUrls);
   const publisher = options.publisherUrls && createUpstreams('publisher', options.publisherUrls);
   const accounts = createAccounts(accountsApi, identitySecret);
-  const { quotaOutage: outage, settleEveryMs: flushEveryMs, closeWithinMs, leaseNowMs } = options;
-  const holdings = createHoldings(
+  const { quotaOutage: outage, reportUsageEveryMs: flushEveryMs, closeWithinMs, leaseNowMs } = options;
+  const leasedState = createLeasedState(
     { send: accounts.heartbeat, outage, flushEveryMs, closeWithinMs, clock, log },
     leaseNowMs,
   );
-  const { heartbeat, journal, credentials, month } = holdings;
+  const { heartbeat, journal, credentials, month } = leasedState;
   const redis = options.redisUrl === undefined ? undefined : openRedis(options.redisUrl, log);
   const seconds = new Seconds({ redis, gateways: heartbeat.gateways, log });
   const answers = new Answers({ redis, withinMs: options.answerWithinMs, log });
@@ -56,7 +56,7 @@ export function createParts(
     }),
   };
   const dataLease = createDataLease(leaseSource(dataApi, identitySecret), log);
-  const keptAnswers = createKeptAnswers(Math.max(1, options.responseCacheMb * 1024 * 1024));
+  const answerCache = createAnswerCache(Math.max(1, options.responseCacheMb * 1024 * 1024));
   return {
     ...{ options, routes, accounts, credentials, month, journal, seconds, answers, forwarders, bodies },
     fileCharges: createFileCharges(month),
@@ -74,10 +74,10 @@ export function createParts(
       accessLog: createAccessLog({ log, metrics, routes, traces }),
     },
     /** The options of the response cache; undefined: it is disabled. */
-    responses: options.responseCacheMb === 0 ? undefined : { lease: dataLease, keptAnswers, clock },
+    responses: options.responseCacheMb === 0 ? undefined : { lease: dataLease, answerCache, clock },
     gauges: gaugesOf({
       services: [dataApi, accountsApi, ...(publisher ? [publisher] : [])],
-      ...{ redis, journal, keptAnswers },
+      ...{ redis, journal, answerCache },
     }),
     /** Loaded at the start, as accounts-api may be unavailable at the first call. */
     async open(): Promise<void> {
@@ -85,7 +85,7 @@ export function createParts(
     },
     /** Call this when no call is running. */
     async close(): Promise<void> {
-      await Promise.all([answers.close(), seconds.close()]).finally(() => holdings.close());
+      await Promise.all([answers.close(), seconds.close()]).finally(() => leasedState.close());
       dataLease.close();
       accounts.close();
       redis?.close();

@@ -36,11 +36,12 @@ export class GatewayResponse<
       return write.call(this, status, ...rest);
     }
     enterStage(call, 'answer');
-    const keeps = call.clientKeeps && !call.isDraining() && this.getHeader('connection') !== 'close';
+    const keepsAlive =
+      call.clientKeepsAlive && !call.isDraining() && this.getHeader('connection') !== 'close';
     const head = listed(rest.at(-1));
     head.push(...call.head);
     pushOwn(head, call, this.getHeader('server-timing'));
-    if (keeps) head.push('connection', 'keep-alive', 'keep-alive', `timeout=${clientIdleMs / 1000}`);
+    if (keepsAlive) head.push('connection', 'keep-alive', 'keep-alive', `timeout=${clientIdleMs / 1000}`);
     else head.push('connection', 'close');
     return write.call(this, status, head); // replaces headers of the same names that were set individually
   }

@@ -94,9 +94,9 @@ export function parseRoutes(text: string, registered: readonly string[]) {
     /** The methods of the path, with HEAD and OPTIONS if supported; empty if there is no route. */
     methodsAt(path: string): readonly string[] {
       const found = routes.filter((route) => route.pattern.test(path));
-      const taken = new Set(found.flatMap((route) => route.methods ?? methods));
+      const allowed = new Set(found.flatMap((route) => route.methods ?? methods));
       // In one order, whichever endpoints of the file define them.
-      const those = methods.filter((method) => taken.has(method));
+      const those = methods.filter((method) => allowed.has(method));
       return those.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
     },
     pipelines,

@@ -55,6 +55,6 @@ export class IngestFailure extends Error {
 }
 
 /** @throws IngestFailure always: the call is wrong. */
-export function misuse(message: string): never {
+export function usageError(message: string): never {
   throw new IngestFailure('usage', message);
 }

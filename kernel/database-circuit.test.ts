@@ -12,15 +12,15 @@ test.after.always(() => authority.remove());
 for (const isTls of [false, true]) {
   test(`a connection that is cut fails what waits on it, and is closed${isTls ? ', under TLS too' : ''}`, async (t) => {
     const certificate = authority.issue();
-    const heard = Promise.withResolvers<Socket>();
+    const greeted = Promise.withResolvers<Socket>();
     const server = createServer((socket) => {
       socket.on('error', () => undefined); // the client's connection is cut
-      if (!isTls) return socket.once('data', () => heard.resolve(socket));
+      if (!isTls) return socket.once('data', () => greeted.resolve(socket));
       return socket.once('data', () => {
         socket.write('S'); // TLS is supported
         const secure = new TLSSocket(socket, { isServer: true, ...certificate });
         secure.on('error', () => undefined);
-        secure.once('data', () => heard.resolve(socket));
+        secure.once('data', () => greeted.resolve(socket));
       });
     }).listen(0, '127.0.0.1');
     await once(server, 'listening');
@@ -30,7 +30,7 @@ for (const isTls of [false, true]) {
       ssl: isTls && { rejectUnauthorized: false },
     });
     const connected = client.connect();
-    const socket = await heard.promise; // the server has the client's greeting, and never answers it
+    const socket = await greeted.promise; // the server has the client's greeting, and never answers it
     const ended = once(client, 'end');
     const closed = once(socket, 'close');
     client.cut();

@@ -106,10 +106,10 @@ test('a date beyond the calendar becomes its first or last day; any other is unc
           [addDays(date, n), day + n],
           [addMonths(date, n % 3_000), day + (n % 3_000) * 30.436875],
         ] as const) {
-          const held = withinCalendar(moved);
-          t.true(isDate(held), moved);
-          if (isDate(moved)) t.is(held, moved);
-          else t.is(held, target < 0 ? '0001-01-01' : '9999-12-31', moved);
+          const clamped = withinCalendar(moved);
+          t.true(isDate(clamped), moved);
+          if (isDate(moved)) t.is(clamped, moved);
+          else t.is(clamped, target < 0 ? '0001-01-01' : '9999-12-31', moved);
         }
       },
     ),

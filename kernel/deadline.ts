@@ -30,7 +30,7 @@ export function createDeadline(deadlineMs: number): Deadline {
 }
 
 // A check that takes longer is replaced by a new one: its connection may be dead while the dependency is up again.
-const sharedForMs = 10_000;
+const replaceAfterMs = 10_000;
 
 /**
  * A readiness check that always answers in time. Callers share a running check, so that an unresponsive dependency is not asked by each.
@@ -38,19 +38,19 @@ const sharedForMs = 10_000;
  */
 export function checkedWithin(ms: number, check: () => Promise<void>): () => Promise<void> {
   const deadline = createDeadline(ms);
-  let underWay: { begunAtMs: number; ended: Promise<void> } | undefined;
+  let running: { startedAtMs: number; ended: Promise<void> } | undefined;
   return async () => {
     const now = performance.now();
-    if (underWay === undefined || now - underWay.begunAtMs > sharedForMs) {
-      const begun = { begunAtMs: now, ended: check() };
-      underWay = begun;
+    if (running === undefined || now - running.startedAtMs > replaceAfterMs) {
+      const started = { startedAtMs: now, ended: check() };
+      running = started;
       const forget = () => {
-        if (underWay === begun) underWay = undefined;
+        if (running === started) running = undefined;
       };
-      begun.ended.then(forget, forget);
+      started.ended.then(forget, forget);
     }
     try {
-      await deadline.wait(underWay.ended);
+      await deadline.wait(running.ended);
     } catch (error) {
       if (!(error instanceof TooLate)) throw error;
       fail(

@@ -17,7 +17,7 @@ const checkEveryMs = 3_000;
 
 /** Listens from the first use of `count`. A connection without an answer until the next check may be half-open, and is replaced. */
 export function listenTo(channel: string, databaseUrl: string): Notifications {
-  const heard = createSignal();
+  const signal = createSignal();
   let client: SteadyClient | undefined;
   let isAsking = false;
   let checks: NodeJS.Timeout | undefined;
@@ -37,12 +37,12 @@ export function listenTo(channel: string, databaseUrl: string): Notifications {
       connectionString: databaseUrl,
       application_name: 'almanac notifications',
     });
-    own.on('notification', heard.give);
+    own.on('notification', signal.notify);
     own.once('end', lost(own));
     own
       .connect()
       .then(() => own.query(`listen ${channel}`))
-      .then(heard.give, lost(own)); // notifications before LISTEN were not received
+      .then(signal.notify, lost(own)); // notifications before LISTEN were not received
     return own;
   }
 
@@ -52,13 +52,13 @@ export function listenTo(channel: string, databaseUrl: string): Notifications {
   };
 
   return {
-    after: heard.after,
+    after: signal.after,
     count() {
       if (checks === undefined) {
         checks = setInterval(check, checkEveryMs).unref();
         check();
       }
-      return heard.count();
+      return signal.count();
     },
     close() {
       clearInterval(checks);
@@ -69,7 +69,7 @@ export function listenTo(channel: string, databaseUrl: string): Notifications {
 }
 
 /** Wakes all waiting callers. A wait that has ended leaves no listener behind, however rarely the signal is given. */
-export function createSignal(): Signal & { give(this: void): void } {
+export function createSignal(): Signal & { notify(this: void): void } {
   const waiting = new Set<() => void>();
   let given = 0;
   return {
@@ -88,7 +88,7 @@ export function createSignal(): Signal & { give(this: void): void } {
         left?.addEventListener('abort', end);
       });
     },
-    give() {
+    notify() {
       given += 1;
       for (const end of waiting) end();
     },

@@ -142,10 +142,10 @@ test('a changed file takes effect when it is applied, and never if it is invalid
   const file = fileOf(free, { ...free, id: 'pro', features: ['webhooks'] });
   const plans = openPlans(file);
   writeFileSync(file, stringify({ plans: [{ ...free, calls_month: 2_000, features: ['vintages'] }] }));
-  const putInForce = plans.prepareReload();
+  const activate = plans.prepareReload();
   t.is(plans.get('free')?.calls_month, 1_000);
   t.is(plans.all.length, 2);
-  putInForce();
+  activate();
   t.is(plans.get('free')?.calls_month, 2_000);
   t.is(plans.all.length, 1);
   t.is(plans.lowestWith('vintages')?.id, 'free');

@@ -77,9 +77,11 @@ type WrittenPlan = z.output<typeof writtenPlan>;
 function faultsOfPrices(plan: WrittenPlan): string[] {
   const { id, price_usd_month: usd, prices } = plan;
   if (usd === undefined && prices === undefined) return [`plan "${id}" needs prices, or price_usd_month`];
-  const taken = (prices ?? []).map(({ interval }) => interval);
+  const pricedIntervals = (prices ?? []).map(({ interval }) => interval);
   return [
-    ...(new Set(taken).size === taken.length ? [] : [`plan "${id}" has two prices for one interval`]),
+    ...(new Set(pricedIntervals).size === pricedIntervals.length
+      ? []
+      : [`plan "${id}" has two prices for one interval`]),
     ...(id === 'free' && pricesOf(plan).length > 0 ? ['the plan "free" has no price'] : []),
     ...(usd === undefined || prices === undefined || usd === usdMonthOf(prices)
       ? []

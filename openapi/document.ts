@@ -19,7 +19,7 @@ export interface DeclaredEndpoint {
   path: string;
   declaration: Declaration;
   /** Whether it accepts only a session. */
-  takesSessionOnly?: boolean;
+  requiresSession?: boolean;
 }
 
 interface DocumentOptions {
@@ -126,18 +126,18 @@ function operationOf(endpoint: DeclaredEndpoint, { steps }: PipelineRoutes): Zod
 
 function requestBodyOf({
   body,
-  takesFile = false,
+  acceptsFile = false,
 }: Declaration): Pick<ZodOpenApiOperationObject, 'requestBody'> {
   const file = { 'application/octet-stream': { schema: { type: 'string', format: 'binary' } } } as const;
-  if (takesFile) return { requestBody: { required: true, content: file } };
+  if (acceptsFile) return { requestBody: { required: true, content: file } };
   if (body === undefined) return {};
   return { requestBody: { required: true, content: { 'application/json': { schema: body } } } };
 }
 
 /** The errors of the endpoint and of its server. */
-function errorsOf({ method, declaration: { errors, takesFile } }: DeclaredEndpoint): ErrorCode[] {
+function errorsOf({ method, declaration: { errors, acceptsFile } }: DeclaredEndpoint): ErrorCode[] {
   // The server reads a body of these methods whether or not the endpoint wants one.
-  const ofJson: ErrorCode[] = takesFile === true ? [] : ['invalid_body', 'unsupported_media_type'];
+  const ofJson: ErrorCode[] = acceptsFile === true ? [] : ['invalid_body', 'unsupported_media_type'];
   const ofBodies: ErrorCode[] =
     method === 'POST' || method === 'PATCH' ? ['payload_too_large', 'request_timeout', ...ofJson] : [];
   return [...ofUnreadHeads, ...errors, ...ofBodies];
@@ -152,10 +152,10 @@ const keyCredentials = (scopes: string[]): Record<string, string[]>[] => [
 ];
 
 function securityOf(
-  { method, path, takesSessionOnly = false }: DeclaredEndpoint,
+  { method, path, requiresSession = false }: DeclaredEndpoint,
   steps: PipelineRoutes['steps'],
 ) {
-  if (takesSessionOnly) return [{ Session: [] }];
+  if (requiresSession) return [{ Session: [] }];
   const action = steps.find(({ policy }) => policy === 'credential')?.action;
   if (action === undefined) return [];
   const { accept, optional, only, ...rest } = credentialAction.parse(action);

@@ -39,11 +39,11 @@ export function declaredEndpoints(): DeclaredEndpoint[] {
       method,
       path: at,
       declaration,
-      takesSessionOnly: declaration.requester === 'signed_in' || declaration.requester === 'operator',
+      requiresSession: declaration.requester === 'signed_in' || declaration.requester === 'operator',
     })),
     ...ofPublisher.map(([method, at, declaration]) => ({
       ...{ method, path: at, declaration },
-      takesSessionOnly: true,
+      requiresSession: true,
     })),
     ...Object.entries(ofGateway).map(([at, { method = 'GET', ...declaration }]) => ({
       ...{ method, path: at, declaration },

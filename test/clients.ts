@@ -13,7 +13,7 @@ import { installRClient, rPackages } from './clients/r/package.ts';
 import { checkTools, plansFile, toolModules, toolPackages } from './clients/tools/check.ts';
 import { examplesOf, runExample } from './docs/docs-examples.ts';
 import { canInstall, install } from './run/debian.ts';
-import { underGuard } from './run/guard.ts';
+import { runGuarded } from './run/guard.ts';
 import { createInstallation, type Installation } from './services/instance.ts';
 
 const importsModules = ['python3', '-c', `import ${[...pythonModules, ...toolModules].join(', ')}`] as const;
@@ -27,7 +27,7 @@ const pages = ['README.md', 'docs/clients.md', 'clients/python/README.md', 'clie
 const fileOfR = path.join(projectRoot, 'clients/r/R/almanac.R');
 
 if (areInstalled() || canInstall()) {
-  await underGuard(check);
+  await runGuarded(check);
 } else {
   process.stdout.write(
     `The clients are left out: these are not here and cannot be installed: ${packages.join(', ')}.\n`,

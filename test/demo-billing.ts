@@ -4,10 +4,10 @@ import path from 'node:path';
 import type { Stripe } from 'stripe';
 import { projectPlans, startServices, type Services } from './services/services.ts';
 import { fakeClock } from './services/harness.ts';
-import { underGuard } from './run/guard.ts';
+import { runGuarded } from './run/guard.ts';
 import type { Run } from './run/run-processes.ts';
 import { startPostgres } from './run/servers.ts';
-import { noteSecret } from './run/traces.ts';
+import { recordSecret } from './run/traces.ts';
 import { until, untilThere } from './run/until.ts';
 import { startStripe, type FakeStripe } from './stripe/stripe.ts';
 
@@ -175,7 +175,7 @@ const accountOf = async (services: Services, key: string): Promise<Account> =>
 
 /** @returns the first key of a new account. */
 async function signUp(services: Services): Promise<string> {
-  const person = { email: 'reader@example.org', password: noteSecret('a password of the demo') };
+  const person = { email: 'reader@example.org', password: recordSecret('a password of the demo') };
   await post(services, '/auth/signup', person);
   const { session_token: session } = dataOf(await post(services, '/auth/login', person)) as {
     session_token: string;
@@ -228,7 +228,7 @@ async function demonstrate(run: Run): Promise<number> {
   const stripe = await startStripe({ clock });
   for (const { name: product, prices } of projectPlans().all)
     for (const { stripe: lookupKey, ...price } of prices) stripe.addPrice({ ...price, lookupKey, product });
-  const secret = noteSecret('whsec_of_the_demo');
+  const secret = recordSecret('whsec_of_the_demo');
   const services = await startServices({
     clock,
     mail: { outboxDirectory: path.join(run.directory, 'outbox') },
@@ -246,4 +246,4 @@ async function demonstrate(run: Run): Promise<number> {
   return 0;
 }
 
-await underGuard(demonstrate);
+await runGuarded(demonstrate);

@@ -100,7 +100,7 @@ function assertEnvelope(
 }
 
 /** The calls used of the month, once so many calls are settled: refunds are in the same batch. */
-async function usedOnceSettled(key: string, calls: number): Promise<number> {
+async function usedOnceRecorded(key: string, calls: number): Promise<number> {
   let used = Number.NaN;
   await until(`${calls} calls are settled`, async () => {
     const { json } = await services.call('/v1/usage', { key });
@@ -174,7 +174,7 @@ test('vintages on the free plan are 403 and name the plan, and cost nothing', as
     assertEnvelope(t, answer, 'plan_required', target);
     t.regex(answer.text, /Pro/, target);
   }
-  t.is(await usedOnceSettled(key, 4), 0);
+  t.is(await usedOnceRecorded(key, 4), 0);
 });
 
 test('too many calls a second are 429 with Retry-After at every data endpoint', async (t) => {
@@ -231,7 +231,7 @@ test('an unknown series is 404 and costs nothing; an unknown or wrong parameter 
     t.true([400, 406].includes(answer.status), `${fault}: ${answer.status}`);
     t.like(answer.json, { success: false, error: { param: fault.split('=')[0] } }, fault);
   }
-  t.is(await usedOnceSettled(key, 2 + faults.length), 1, 'the one that was served');
+  t.is(await usedOnceRecorded(key, 2 + faults.length), 1, 'the one that was served');
 });
 
 test('200 requests at once against an account with 100 calls left: exactly 100 are served', async (t) => {

@@ -8,14 +8,14 @@ import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { stripVTControlCharacters } from 'node:util';
 import { projectRoot } from '../kernel/project.ts';
-import { underGuard } from './run/guard.ts';
+import { runGuarded } from './run/guard.ts';
 import { processesOf, type Run } from './run/run-processes.ts';
 import { startServers } from './run/servers.ts';
 import { findLeaks, readRedis } from './run/traces.ts';
 import { within } from './run/until.ts';
 import { leftInWorkTree, workTreeOf } from './run/work-tree.ts';
 
-await underGuard(async (run) => {
+await runGuarded(async (run) => {
   const words = process.argv.slice(2);
   if (words[0] !== '--check') return runTests(run, words);
   const check = await endOf(spawn('npm', ['run', 'check'], { stdio: 'inherit' }));
@@ -30,11 +30,11 @@ async function runTests(run: Run, words: readonly string[]): Promise<number> {
   const servers = await startServers(run.directory, process.env['TEST_SET_UP'] === 'production');
   await stripTypes(words);
   const code = await runAndRepeat(words, { ...servers.env, TEST_TRACES: traces });
-  const holds = code === 0 && (await holdsSecrets(traces, servers.env.TEST_REDIS_URL));
+  const hasLeaks = code === 0 && (await reportLeaks(traces, servers.env.TEST_REDIS_URL));
   await servers.stop();
   const isLeft = await leavesProcesses(run);
   const isWritten = leavesFiles(before);
-  return code === 0 && (holds || isLeft || isWritten) ? 1 : code;
+  return code === 0 && (hasLeaks || isLeft || isWritten) ? 1 : code;
 }
 
 /** Names the files that tests have left in the project. Only CI fails for them: elsewhere somebody may be editing. */
@@ -55,7 +55,7 @@ async function leavesProcesses(run: Run): Promise<boolean> {
 }
 
 /** Reports secrets in the leftovers of the run: rows, log lines, Redis. @returns whether there is one. */
-async function holdsSecrets(traces: string, redisUrl: string): Promise<boolean> {
+async function reportLeaks(traces: string, redisUrl: string): Promise<boolean> {
   const { leaks, secrets, bytes } = findLeaks(traces, [
     { name: 'redis', text: await within('Redis is read', readRedis(redisUrl)) },
   ]);

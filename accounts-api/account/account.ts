@@ -20,7 +20,7 @@ import { countActiveKeys } from '../keys/keys.sql.ts';
 import { keysMax } from '../keys/keys.ts';
 import type { Account } from '../models/account.ts';
 import { failPassword, proveHolder } from '../sessions/prove-holder.ts';
-import { findAccount, holdAccount } from '../models/find-account.ts';
+import { findAccount, lockAccountIfUnchanged } from '../models/find-account.ts';
 import { clientInfoOf } from '../sessions/client-info.ts';
 
 const updated = eventKinds['subscription.updated'].data;
@@ -145,7 +145,7 @@ async function applyChange(
     await audit(deps, transaction, { accountId, actor, action: 'account.updated', detail });
   }
   if (email !== undefined) {
-    if (!(await holdAccount(deps, transaction, account))) failPassword(); // a concurrent change has invalidated the password check
+    if (!(await lockAccountIfUnchanged(deps, transaction, account))) failPassword(); // a concurrent change has invalidated the password check
     const detail = { email };
     await audit(deps, transaction, { accountId, actor, action: 'email.change_asked', detail });
     await deps.jobs.enqueue(transaction, { mail: 'change_email', accountId, email });

@@ -12,7 +12,7 @@ import { isPending } from '../billing/subscription-status.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { endpoint } from '../endpoint.ts';
 import { notify } from '../jobs.ts';
-import { findAccount, holdAccount } from '../models/find-account.ts';
+import { findAccount, lockAccountIfUnchanged } from '../models/find-account.ts';
 import { lockRowsOf } from './account.sql.ts';
 
 export const closeAccount = endpoint({
@@ -34,7 +34,7 @@ export const closeAccount = endpoint({
     await deps.db.inTransaction(async (transaction) => {
       const { id: accountId, email } = account;
       await lockRowsOf(deps.db, transaction, 'quota_months', accountId);
-      if (!(await holdAccount(deps, transaction, account))) {
+      if (!(await lockAccountIfUnchanged(deps, transaction, account))) {
         fail('conflict', 'The account has just been changed elsewhere. Reload it, then close it.');
       }
       await refusePayable(deps, transaction, accountId);

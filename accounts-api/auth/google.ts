@@ -16,12 +16,12 @@ import { endpoint } from '../endpoint.ts';
 import { accountOf, link, type Refusal } from './google-account.ts';
 import {
   deleteFlowsOf,
-  holdLinkTarget,
+  lockLinkTarget,
   insertLinkFlow,
   insertSignInFlow,
   storeCode,
-  takeCode,
-  takeFlow,
+  consumeCode,
+  consumeFlow,
 } from '../sessions/google.sql.ts';
 import { deleteIdentitiesOf } from './identities.sql.ts';
 import type { FlowSecrets, GoogleIdentity, OpenId } from './openid.ts';
@@ -109,7 +109,7 @@ export const finishGoogle = endpoint({
   description:
     'The fragment has a `google_code` to exchange, `google_linked=1`, or `google_error`. Only browsers redirected by Google call this.',
   requester: 'anyone',
-  takesAnyQuery: true,
+  acceptsAnyQuery: true,
   answers: { 302: null },
   errors: ['method_not_allowed', 'not_found', 'rate_limited'],
   headers: ['Location', 'Referrer-Policy'],
@@ -123,7 +123,7 @@ export const finishGoogle = endpoint({
     const cookie = readCookie(deps, request) ?? '';
     const stateHash = sha256(state);
     const now = deps.clock.now();
-    const flow = await takeFlow(deps.db, { stateHash, cookieHash: sha256(cookie), now });
+    const flow = await consumeFlow(deps.db, { stateHash, cookieHash: sha256(cookie), now });
     const back = (result: string) =>
       redirect(`${deps.settings.publicUrl}${flow?.return_to ?? defaultReturnTo}#${result}`);
 
@@ -157,7 +157,7 @@ async function resultOf(
     return await deps.db.inTransaction(async (transaction) => {
       if (linkTo !== null) {
         const since = freshSince(deps, { role: null });
-        if (!(await holdLinkTarget(deps.db, transaction, { stateHash, since }))) return refused('expired');
+        if (!(await lockLinkTarget(deps.db, transaction, { stateHash, since }))) return refused('expired');
         const linked = await link(deps, transaction, { accountId: linkTo, identity, ip });
         return 'refusal' in linked ? refused('identity_taken') : 'google_linked=1';
       }
@@ -189,7 +189,7 @@ export const exchangeGoogleCode = endpoint({
     const cookieHash = sha256(readCookie(deps, request) ?? '');
     const now = deps.clock.now();
     const session = await deps.db.inLedgerTransaction(async (transaction) => {
-      const accountId = await takeCode(deps.db, transaction, { codeHash: sha256(code), cookieHash, now });
+      const accountId = await consumeCode(deps.db, transaction, { codeHash: sha256(code), cookieHash, now });
       if (accountId === null) {
         fail('gone', 'This sign-in was already completed or took too long. Start again.');
       }

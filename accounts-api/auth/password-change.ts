@@ -6,7 +6,7 @@ import { audit } from '../audit.ts';
 import { notify } from '../jobs.ts';
 import { fail } from '../../kernel/errors.ts';
 import { one } from '../../kernel/http/service-endpoint.ts';
-import { findAccount, holdAccount } from '../models/find-account.ts';
+import { findAccount, lockAccountIfUnchanged } from '../models/find-account.ts';
 import { signedInOf, type SignedIn } from '../requester.ts';
 import { endClaims } from '../billing/checkouts.sql.ts';
 import type { Deps } from '../database.ts';
@@ -60,7 +60,7 @@ export const changePassword = endpoint({
     const passwordHash = await deps.passwords.hash(body.new);
     const { actor } = requester;
     const session = await deps.db.inLedgerTransaction(async (transaction) => {
-      if (!(await holdAccount(deps, transaction, account))) failCurrent(); // a concurrent change came first
+      if (!(await lockAccountIfUnchanged(deps, transaction, account))) failCurrent(); // a concurrent change came first
       const proof = await proofOf(deps, transaction, requester);
       await replacePassword(deps, transaction, account, { passwordHash, actor, ip: clientInfo.ip });
       return openSession(deps, transaction, account.id, { clientInfo, how: 'password', ...proof });
@@ -134,7 +134,7 @@ async function resetPassword(
     await deps.db.inTransaction(async (transaction) => {
       const isFirstProof = account.emailVerifiedAt === null;
       if (isFirstProof) await endClaims(deps.db, transaction, account.id, now); // before the account, as a claim locks the account second
-      if (!(await holdAccount(deps, transaction, account))) failGone();
+      if (!(await lockAccountIfUnchanged(deps, transaction, account))) failGone();
       if (!(await spendMailToken(deps.db, transaction, hash, 'reset_password', now))) failGone();
       if (isFirstProof) await endUnprovenAccess(deps, transaction, account, now);
       await replacePassword(deps, transaction, account, { passwordHash, actor: visitor, ip: clientInfo.ip });
@@ -187,7 +187,7 @@ async function setFirstPassword(
   const passwordHash = await deps.passwords.hash(password);
   const { actor } = caller;
   const session = await deps.db.inLedgerTransaction(async (transaction) => {
-    if (!(await holdAccount(deps, transaction, account))) failExists(); // a concurrent change came first
+    if (!(await lockAccountIfUnchanged(deps, transaction, account))) failExists(); // a concurrent change came first
     const proof = await proofOf(deps, transaction, caller);
     await replacePassword(deps, transaction, account, { passwordHash, actor, ip: clientInfo.ip });
     return openSession(deps, transaction, account.id, { clientInfo, how: 'password', ...proof });

@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { fail } from '../../kernel/errors.ts';
 import { one } from '../../kernel/http/service-endpoint.ts';
-import { holdAccount } from '../models/find-account.ts';
+import { lockAccountIfUnchanged } from '../models/find-account.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { endpoint } from '../endpoint.ts';
 import { emailField, passwordField } from '../fields.ts';
@@ -61,7 +61,7 @@ export const logIn = endpoint({
     const renewed = outdated ? await deps.passwords.hash(password) : null;
     const session = await deps.db.inLedgerTransaction(async (transaction) => {
       // If the password was changed after the comparison, no session is opened: the change has ended all of them.
-      if (!(await holdAccount(deps, transaction, account))) failCredentials();
+      if (!(await lockAccountIfUnchanged(deps, transaction, account))) failCredentials();
       if (renewed !== null) await account.update({ passwordHash: renewed }, { transaction });
       const knownDevice = deps.throttle.knows(device_token, account);
       const step = { clientInfo, how: 'password', knownDevice } as const;

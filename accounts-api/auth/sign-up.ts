@@ -7,7 +7,7 @@ import { notify } from '../jobs.ts';
 import { fail, refuseField } from '../../kernel/errors.ts';
 import type { ServiceCall } from '../../kernel/http/server.ts';
 import { one } from '../../kernel/http/service-endpoint.ts';
-import { findAccount, holdAccount } from '../models/find-account.ts';
+import { findAccount, lockAccountIfUnchanged } from '../models/find-account.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { endpoint } from '../endpoint.ts';
 import { emailField, nameField, passwordField } from '../fields.ts';
@@ -186,7 +186,7 @@ async function confirmEmail(
   const isChange = link.purpose === 'change_email';
   try {
     const result = await deps.db.inTransaction(async (transaction) => {
-      if (!(await holdAccount(deps, transaction, account))) failGone();
+      if (!(await lockAccountIfUnchanged(deps, transaction, account))) failGone();
       if (!(await spendMailToken(deps.db, transaction, hash, link.purpose, now))) failGone();
       const credentialVersion = account.credentialVersion + 1;
       const proved = { email: link.email, emailVerifiedAt: now, mailRefusedAt: null };

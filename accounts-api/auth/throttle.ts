@@ -109,46 +109,47 @@ export function createThrottle({
    * makes a token and a session, and each request a link, so one person may have many: they are counted together.
    */
   function countedBy(trier: Trier): { who: string; network: string | null } {
-    const apart = (kind: string, { id, credentialVersion }: DeviceHolder) => ({
+    const ownCounter = (kind: string, { id, credentialVersion }: DeviceHolder) => ({
       who: `${kind}:${id}:${credentialVersion}`,
       network: null,
     });
-    if ('sessionOf' in trier) return apart('sessions', trier.sessionOf);
+    if ('sessionOf' in trier) return ownCounter('sessions', trier.sessionOf);
     if ('codeOf' in trier) {
       const { codeOf, ip } = trier;
       const kind = ip === null ? 'known-codes' : 'codes';
-      return { ...apart(kind, codeOf), network: ip === null ? null : limitKey(ip) };
+      return { ...ownCounter(kind, codeOf), network: ip === null ? null : limitKey(ip) };
     }
     if ('passkey' in trier) return { who: `passkey:${sha256(trier.passkey)}`, network: limitKey(trier.ip) };
     if ('linkTo' in trier) return { who: `links:${hashed(trier.linkTo)}`, network: null };
     const { email, ip, device } = trier;
-    if (device !== undefined && devices.isValid(device.token, device.of)) return apart('devices', device.of);
+    if (device !== undefined && devices.isValid(device.token, device.of))
+      return ownCounter('devices', device.of);
     return { who: account(email), network: limitKey(ip) };
   }
 
   return {
     async signIn(trier, compare) {
       const { who, network } = countedBy(trier);
-      if (network !== null) await failuresOfIp.take(network);
-      const count = await tries.take(who);
+      if (network !== null) await failuresOfIp.consume(network);
+      const count = await tries.consume(who);
       const wait = waitSeconds(count);
       if (wait > 0) {
         try {
-          await gate.take(who, wait);
+          await gate.consume(who, wait);
         } catch (error) {
-          await tries.giveBack(who); // a refused attempt is not counted, so repeated attempts do not extend the wait
+          await tries.refund(who); // a refused attempt is not counted, so repeated attempts do not extend the wait
           throw error;
         }
       }
       try {
         const isRight = await compare();
         if (isRight) await tries.forget(who);
-        if (isRight && network !== null) await failuresOfIp.giveBack(network);
+        if (isRight && network !== null) await failuresOfIp.refund(network);
         if (isRight) await gate.forget(who);
         return isRight;
       } catch (error) {
-        await tries.giveBack(who);
-        if (network !== null) await failuresOfIp.giveBack(network);
+        await tries.refund(who);
+        if (network !== null) await failuresOfIp.refund(network);
         if (wait > 0) await gate.forget(who);
         throw error;
       }
@@ -158,15 +159,15 @@ export function createThrottle({
       await gate.forget(account(email));
     },
     async mail(kind, { email, ip }) {
-      await mailsOfIp.take(limitKey(ip));
-      await mailsToRecipient.take(`${kind}:${hashed(email)}`);
+      await mailsOfIp.consume(limitKey(ip));
+      await mailsToRecipient.consume(`${kind}:${hashed(email)}`);
     },
     async signUpMail({ email, ip }) {
-      await mailsOfIp.take(limitKey(ip));
-      return mailsToRecipient.mayTake(`sign_up:${hashed(email)}`);
+      await mailsOfIp.consume(limitKey(ip));
+      return mailsToRecipient.tryConsume(`sign_up:${hashed(email)}`);
     },
     async token(ip) {
-      await tokensOfIp.take(limitKey(ip));
+      await tokensOfIp.consume(limitKey(ip));
     },
     deviceToken: (of) => devices.mint(of),
     knows: (token, of) => token !== undefined && devices.isValid(token, of),
@@ -200,10 +201,10 @@ function createDeviceTokens(secret: string, clock: Clock) {
 
 interface Limiter {
   /** Consumes one point of a key. @returns the number consumed. @throws Failure `rate_limited`. */
-  take(key: string, durationSeconds?: number): Promise<number>;
+  consume(key: string, durationSeconds?: number): Promise<number>;
   /** Consumes one point of a key, if one remains. @returns whether it did. */
-  mayTake(key: string): Promise<boolean>;
-  giveBack(key: string): Promise<void>;
+  tryConsume(key: string): Promise<boolean>;
+  refund(key: string): Promise<void>;
   forget(key: string): Promise<void>;
 }
 
@@ -215,34 +216,34 @@ function createLimiter(
 ): Limiter {
   const settings = { points, duration, keyPrefix: `almanac:throttle:${name}` };
   const memory = new RateLimiterMemory(settings);
-  const shared =
+  const redisStore =
     redis && new RateLimiterRedis({ ...settings, storeClient: redis.client, useRedisPackage: true });
 
   /** Uses Redis if it answers, otherwise this process. */
   async function ask<T>(question: (store: RateLimiterMemory | RateLimiterRedis) => Promise<T>): Promise<T> {
-    if (redis === undefined || shared === undefined) return question(memory);
+    if (redis === undefined || redisStore === undefined) return question(memory);
     try {
-      return await redis.ask(() => question(shared));
+      return await redis.ask(() => question(redisStore));
     } catch (error) {
       if (!(error instanceof RedisUnavailable)) throw error;
       return question(memory);
     }
   }
   return {
-    async take(key, durationSeconds) {
+    async consume(key, durationSeconds) {
       const custom = durationSeconds === undefined ? {} : { customDuration: durationSeconds };
-      const { taken, waitMs } = await ask((store) => consume(store, key, custom));
-      if (waitMs === null) return taken;
+      const { consumed, waitMs } = await ask((store) => consume(store, key, custom));
+      if (waitMs === null) return consumed;
       const seconds = Math.max(1, Math.ceil(waitMs / 1000));
       return fail('rate_limited', `Too many attempts. Try again in ${seconds} s.`, {
         headers: { 'retry-after': String(seconds) },
       });
     },
-    async mayTake(key) {
+    async tryConsume(key) {
       const { waitMs } = await ask((store) => consume(store, key, {}));
       return waitMs === null;
     },
-    async giveBack(key) {
+    async refund(key) {
       await ask((store) => store.reward(key, 1));
     },
     async forget(key) {
@@ -256,12 +257,12 @@ async function consume(
   store: RateLimiterMemory | RateLimiterRedis,
   key: string,
   options: { customDuration?: number },
-): Promise<{ taken: number; waitMs: number | null }> {
+): Promise<{ consumed: number; waitMs: number | null }> {
   try {
-    return { taken: (await store.consume(key, 1, options)).consumedPoints, waitMs: null };
+    return { consumed: (await store.consume(key, 1, options)).consumedPoints, waitMs: null };
   } catch (rejection) {
     if (!(rejection instanceof RateLimiterRes)) throw rejection;
-    return { taken: rejection.consumedPoints, waitMs: rejection.msBeforeNext };
+    return { consumed: rejection.consumedPoints, waitMs: rejection.msBeforeNext };
   }
 }
 

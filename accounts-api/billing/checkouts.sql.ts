@@ -206,7 +206,7 @@ export async function moveCheckouts(
 }
 
 /** The checkouts whose session should be checked at Stripe; the next check is at `nextAt`. */
-export function takeCheckoutsToCheck(
+export function claimCheckoutsToCheck(
   db: AccountsDatabase,
   { now, nextAt, most }: { now: Date; nextAt: Date; most: number },
 ): Promise<Pick<Checkout, 'id' | 'sessionId' | 'expiresAt'>[]> {

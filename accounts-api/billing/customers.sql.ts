@@ -34,7 +34,7 @@ export function leaseDueCustomers(
 }
 
 /** Locks a customer whose fetch may still write. @returns its stored state, or undefined if another fetch has begun since. */
-export async function holdLeased(
+export async function lockLeasedCustomer(
   db: AccountsDatabase,
   transaction: Transaction,
   { customerId, leaseNo }: Lease,

@@ -24,7 +24,7 @@ export const receiveStripeEvent = endpoint({
   description:
     'The signature is checked on the bytes of the body. A repeated event gets the same answer and changes nothing. An event with an unknown format gets the same answer and is recorded.',
   requester: 'anyone',
-  takesRawBody: true,
+  acceptsRawBody: true,
   bodyBytesMax: eventBytesMax,
   requestHeaders: {
     'Stripe-Signature': z.string().describe('`t=…,v1=…`: when it was sent, and the HMAC of the body.'),

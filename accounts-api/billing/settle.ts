@@ -39,7 +39,7 @@ export function lockAccount(
  * Sets plan and state of an account that the transaction has locked, from its stored subscriptions. Emits an event if they have changed.
  * @param before the state reported before the subscriptions were stored.
  */
-export async function settleAccount(
+export async function applySubscription(
   deps: Deps,
   transaction: Transaction,
   account: Account,
@@ -110,7 +110,12 @@ export async function endGraces(deps: Deps): Promise<number> {
       const account = await lockAccount(deps, transaction, accountId);
       if (account?.subscriptionState !== 'active') return false; // deleted, or changed meanwhile
       const subscriptions = await selectSubscriptions(db, [accountId], transaction);
-      await settleAccount(deps, transaction, account, subscriptionDataOf(account, currentOf(subscriptions)));
+      await applySubscription(
+        deps,
+        transaction,
+        account,
+        subscriptionDataOf(account, currentOf(subscriptions)),
+      );
       return account.subscriptionState !== 'active';
     });
     if (hasEnded) count += 1;

@@ -5,7 +5,7 @@ import { isMissing, type Billing } from './connection.ts';
 import {
   endFailedLease,
   endLease,
-  holdLeased,
+  lockLeasedCustomer,
   leaseDueCustomers,
   replaceSubscriptions,
   selectSubscriptions,
@@ -14,9 +14,9 @@ import {
 } from './customers.sql.ts';
 import { fetchCustomer, fetchSession, fetchSessionsOf, type FetchedCustomer } from './fetched.ts';
 import { askForCustomer, markHandled } from './inbox.sql.ts';
-import { closeCheckout, takeCheckoutsToCheck } from './checkouts.sql.ts';
+import { closeCheckout, claimCheckoutsToCheck } from './checkouts.sql.ts';
 import { accountOfCustomer, noteSessions, type PayerDeps } from './payers.ts';
-import { lockAccount, settleAccount } from './settle.ts';
+import { lockAccount, applySubscription } from './settle.ts';
 import { currentOf, isKnown, isLive, subscriptionDataOf, type Subscription } from './subscription-status.ts';
 
 export interface SyncDeps extends PayerDeps {
@@ -31,7 +31,7 @@ const leaseMs = minuteMs;
 const customersAtOnce = 8;
 const retryMs = { first: 15_000, most: hourMs };
 /** How soon after a fetch the next one is due without an event: more often for a status that Stripe is about to change. */
-const reconcileMs = { unsettled: hourMs, other: 24 * hourMs };
+const reconcileMs = { transient: hourMs, other: 24 * hourMs };
 const checkSessionsMs = hourMs;
 /** How long to wait for a payment by a slow method, such as a bank debit or a voucher. */
 const slowPaymentMs = 60 * 24 * hourMs;
@@ -45,15 +45,15 @@ export interface Syncing {
 
 /** Fetches at most eight customers at once. A slow fetch occupies only its own slot. */
 export function startSyncing(deps: SyncDeps): Syncing {
-  const underWay = new Set<Promise<void>>();
+  const inFlight = new Set<Promise<void>>();
   return {
     async begin() {
-      if (underWay.size >= customersAtOnce) await Promise.race(underWay);
+      if (inFlight.size >= customersAtOnce) await Promise.race(inFlight);
       const now = deps.clock.now();
       const leases = await leaseDueCustomers(deps.db, {
         now,
         leasedUntil: new Date(now.getTime() + leaseMs),
-        most: customersAtOnce - underWay.size,
+        most: customersAtOnce - inFlight.size,
       });
       for (const lease of leases) {
         const run = syncLeased(deps, lease)
@@ -63,13 +63,13 @@ export function startSyncing(deps: SyncDeps): Syncing {
               'could not record a failed fetch from Stripe; will retry when its lease has ended',
             ),
           )
-          .finally(() => underWay.delete(run));
-        underWay.add(run);
+          .finally(() => inFlight.delete(run));
+        inFlight.add(run);
       }
       return leases.length;
     },
     async end() {
-      await Promise.all(underWay);
+      await Promise.all(inFlight);
     },
   };
 }
@@ -95,10 +95,10 @@ async function syncCustomer(deps: SyncDeps, lease: Lease): Promise<void> {
   const { customerId } = lease;
   const customer = await fetchCustomer(billing, plans, customerId);
   const sessions = customer.isDeleted ? [] : await fetchSessionsOf(billing.stripe, customerId);
-  const settled = await db.inTransaction(async (transaction) => {
-    const held = await holdLeased(db, transaction, lease);
-    if (held === undefined) return null; // another fetch has begun since, and its state is at least as new
-    const found = held.accountId ?? (await accountOfCustomer(deps, transaction, customer, sessions));
+  const applied = await db.inTransaction(async (transaction) => {
+    const locked = await lockLeasedCustomer(db, transaction, lease);
+    if (locked === undefined) return null; // another fetch has begun since, and its state is at least as new
+    const found = locked.accountId ?? (await accountOfCustomer(deps, transaction, customer, sessions));
     const account = found === null ? null : await lockAccount(deps, transaction, found);
     const stored = account === null ? [] : await selectSubscriptions(db, [account.id], transaction);
     const before = account && subscriptionDataOf(account, currentOf(stored));
@@ -106,7 +106,7 @@ async function syncCustomer(deps: SyncDeps, lease: Lease): Promise<void> {
     const now = deps.clock.now();
     const isWaiting = sessions.some(({ checkoutId, isPaid }) => checkoutId !== null && !isPaid);
     const isParked = account === null && !isWaiting && customer.subscriptions.some(paysForPlan);
-    if (isParked && !held.isParked)
+    if (isParked && !locked.isParked)
       log.error({ customer: customerId }, 'a Stripe customer pays for a plan but has no account');
     await endLease(db, transaction, lease, {
       ...{ now, accountId: account?.id ?? null, isDeleted: customer.isDeleted, isParked },
@@ -115,10 +115,10 @@ async function syncCustomer(deps: SyncDeps, lease: Lease): Promise<void> {
     await markHandled(db, transaction, { customerId, upTo: lease.eventNo, now });
     if (account === null || before === null) return null;
     await noteSessions(deps, transaction, account.id, sessions);
-    await settleAccount(deps, transaction, account, before);
+    await applySubscription(deps, transaction, account, before);
     return { accountId: account.id, stored };
   });
-  if (settled !== null) await lookAfter(deps, settled);
+  if (applied !== null) await handleAnomalies(deps, applied);
 }
 
 /** Whether it pays for a plan. */
@@ -128,15 +128,15 @@ function paysForPlan(subscription: Subscription): boolean {
 
 function nextFetchAt({ isDeleted, subscriptions }: FetchedCustomer, now: Date): Date | null {
   if (isDeleted || subscriptions.length === 0) return null;
-  const isUnsettled = subscriptions.some(({ status }) => status === 'past_due' || status === 'incomplete');
-  return new Date(now.getTime() + (isUnsettled ? reconcileMs.unsettled : reconcileMs.other));
+  const isTransient = subscriptions.some(({ status }) => status === 'past_due' || status === 'incomplete');
+  return new Date(now.getTime() + (isTransient ? reconcileMs.transient : reconcileMs.other));
 }
 
 /**
  * Reports once to the operator what is paid for but not understood, and cancels an account's second live subscription, crediting the rest of its
- * period. After an error this is retried. @param settled.stored the subscriptions before this fetch.
+ * period. After an error this is retried. @param stored the subscriptions before this fetch.
  */
-async function lookAfter(
+async function handleAnomalies(
   { db, clock, log, billing }: SyncDeps,
   { accountId, stored }: { accountId: string; stored: readonly StoredSubscription[] },
 ): Promise<void> {
@@ -173,7 +173,7 @@ export async function checkSessions(deps: SyncDeps): Promise<number> {
   const { db, clock, log, billing } = deps;
   const now = clock.now();
   const nextAt = new Date(now.getTime() + checkSessionsMs);
-  const checkouts = await takeCheckoutsToCheck(db, { now, nextAt, most: 20 });
+  const checkouts = await claimCheckoutsToCheck(db, { now, nextAt, most: 20 });
   for (const { id, sessionId, expiresAt } of checkouts) {
     try {
       const session = sessionId === null ? null : await fetchSession(billing.stripe, sessionId);

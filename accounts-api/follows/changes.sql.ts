@@ -12,8 +12,8 @@ type MailedType = (typeof mailedTypes)[number];
 
 /** SQL: the series of the updates after $1 up to $2, by each of their ids. $3: the types. */
 const changedSql = `select position, type, data, at, named.id, series.series_no, source
-  from events.updates as updates cross join unnest(updates.series) as named (id)
-  join events.series_ids as known on known.id = named.id join events.series as series on series.series_no = known.series_no
+  from events.updates cross join unnest(updates.series) as named (id)
+  join events.series_ids as known on known.id = named.id join events.series on series.series_no = known.series_no
   where position > $1::bigint and position <= $2::bigint and type = any($3::text[])`;
 
 /**
@@ -97,12 +97,12 @@ const isReached = `account.status = 'active' and account.email_signs_in and acco
  * @param due.changed `at_once` follows are due if their first change was made by then, and @param due.mailed nothing was mailed since.
  * @param due.digest `daily` follows are due if their first change was made before.
  */
-export async function takeDue(
+export async function claimDue(
   db: AccountsDatabase,
   transaction: Transaction,
   due: { changed: Date; mailed: Date; digest: Date; until: string; now: Date; limit: number },
 ): Promise<DueFollow[]> {
-  const taken = await db.read<DueFollow>(
+  const claimed = await db.read<DueFollow>(
     `with due as (
        select account_id, mode from accounts.follows where changed_at is not null
        group by account_id, mode
@@ -120,9 +120,9 @@ export async function takeDue(
     `update accounts.follows as follow set place = $2::bigint, changed_at = null,
        mailed_at = case when is_reached then $3 else mailed_at end
      from json_to_recordset($1::json) as taken (id text, is_reached boolean) where follow.id = taken.id`,
-    { bind: [JSON.stringify(taken), due.until, due.now], transaction },
+    { bind: [JSON.stringify(claimed), due.until, due.now], transaction },
   );
-  return taken;
+  return claimed;
 }
 
 /** A series that changed. */
@@ -173,7 +173,7 @@ export function selectChanges(
      ), series as materialized (
        select series_no, series.id, name, frequency, last_date, is_deleted, array_agg(distinct type) as types, max(was) as was,
               coalesce(min(last_load), min(load_no) - 1) as last_load, max(load_no) as load_no, count(*) over ()::int as total
-       from matched join events.series as series using (series_no)
+       from matched join events.series using (series_no)
        group by series_no, series.id, name, frequency, last_date, is_deleted
        order by name, series.id limit $5
      ), points as (

@@ -4,7 +4,7 @@
 import type { Transaction } from 'sequelize';
 import type { Deps } from '../database.ts';
 import type { Jobs } from '../jobs.ts';
-import { lockReader, noteFound, selectNext, takeDue, type DueFollow } from './changes.sql.ts';
+import { lockReader, noteFound, selectNext, claimDue, type DueFollow } from './changes.sql.ts';
 
 const minute = 60_000;
 const day = 24 * 60 * minute;
@@ -25,14 +25,14 @@ type ChangesDeps = Deps & { jobs: Jobs };
 export async function mailChanges(deps: ChangesDeps): Promise<number> {
   let mails = 0;
   for (;;) {
-    const step = await deps.db.inLedgerTransaction((transaction) => takeStep(deps, transaction));
+    const step = await deps.db.inLedgerTransaction((transaction) => runStep(deps, transaction));
     mails += step.mails;
     if (!step.hasMore) return mails;
   }
 }
 
 /** Reads some updates, or writes some mails once all updates are read. */
-async function takeStep(
+async function runStep(
   { db, clock, jobs }: ChangesDeps,
   transaction: Transaction,
 ): Promise<{ mails: number; hasMore: boolean }> {
@@ -45,7 +45,7 @@ async function takeStep(
     return { mails: 0, hasMore: true };
   }
   const ago = (ms: number) => new Date(now.getTime() - ms);
-  const due = await takeDue(db, transaction, {
+  const due = await claimDue(db, transaction, {
     ...{ changed: ago(gatheredMs), mailed: ago(betweenMailsMs), digest: lastDigest(now) },
     ...{ until: after, now, limit: mailsMax },
   });

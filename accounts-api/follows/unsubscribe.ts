@@ -22,7 +22,7 @@ export const unsubscribe = endpoint({
   description:
     'The token is the credential. A body is not read: mail programs send `List-Unsubscribe=One-Click`.',
   requester: 'anyone',
-  takesAnyBody: true,
+  acceptsAnyBody: true,
   query,
   answers: { 200: ended },
   errors: ['gone'],

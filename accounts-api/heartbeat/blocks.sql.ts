@@ -130,7 +130,7 @@ export async function recall(
 }
 
 /** Reads the recalled blocks of a life, once. If the answer is lost, the gateway that waits for calls recalls them again. */
-export function takeRecalled(
+export function claimRecalled(
   { sequelize }: AccountsDatabase,
   life: string,
 ): Promise<(MonthKey & { granted: number })[]> {

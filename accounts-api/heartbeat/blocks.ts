@@ -18,7 +18,7 @@ import {
 } from './blocks.sql.ts';
 import { deleteLives, lockLives, selectUnleased } from './gateways.sql.ts';
 import type { Batch, Grant, Want } from '../../kernel/heartbeat/message.ts';
-import { closeBlock, grantOf, mayClose, outOf, takeSpent, type Block } from './state.ts';
+import { closeBlock, grantOf, mayClose, outOf, applyReport, type Block } from './state.ts';
 
 // The assumed maximum difference between a gateway's clock and ours at the end of a month.
 const clockSkewMs = 60_000;
@@ -98,7 +98,7 @@ export async function addSpent(
         'served calls were not part of a block; they are charged now',
       );
     }
-    const after = takeSpent(before, block, report);
+    const after = applyReport(before, block, report);
     months.set(keyOf(report), { ...before, ...after.month });
     if (block !== null) blocks.set(ofBlock(report), { ...block, ...after.block });
   }

@@ -20,7 +20,7 @@ export async function insertCharges(
 }
 
 /** Refunds a call for each file, in the ledger and in its month, which the transaction has locked. */
-export async function giveBackCalls(
+export async function refundCalls(
   { sequelize }: AccountsDatabase,
   transaction: Transaction,
   files: Batch['files'],

@@ -3,11 +3,11 @@
 import { hash } from 'node:crypto';
 import type { Transaction } from 'sequelize';
 import type { AccountsDatabase } from '../database.ts';
-import { giveBackCalls, insertCharges } from './charged-files.sql.ts';
+import { refundCalls, insertCharges } from './charged-files.sql.ts';
 import type { ChargedFile } from '../../kernel/heartbeat/message.ts';
 
 /** Refunds the calls of files that were charged before. Their months are locked, and `usage` has counted their calls. */
-export async function giveBackRepeated(
+export async function refundRepeated(
   db: AccountsDatabase,
   transaction: Transaction,
   files: readonly ChargedFile[],
@@ -15,7 +15,7 @@ export async function giveBackRepeated(
 ): Promise<void> {
   const first = await insertCharges(db, transaction, [...new Set(files.map(idOf))].sort(), now);
   const repeated = files.filter((file) => !first.delete(idOf(file)));
-  if (repeated.length > 0) await giveBackCalls(db, transaction, repeated);
+  if (repeated.length > 0) await refundCalls(db, transaction, repeated);
 }
 
 /** The id of a charge as a UUID; the same in every gateway. */

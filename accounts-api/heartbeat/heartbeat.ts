@@ -3,11 +3,11 @@
 import { internalEndpoint } from '../internal-endpoint.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { endLives, grant, keyOf, noGrant } from './blocks.ts';
-import { takeRecalled } from './blocks.sql.ts';
+import { claimRecalled } from './blocks.sql.ts';
 import { selectChanges } from './changes.sql.ts';
 import { findCredentials } from './credentials.ts';
 import { lease } from './gateways.sql.ts';
-import { takeBatch } from './ledger.ts';
+import { recordBatch } from './ledger.ts';
 import {
   heartbeatAnswer,
   heartbeatMessage,
@@ -23,16 +23,16 @@ export const heartbeat = internalEndpoint({
   answer: heartbeatAnswer,
   handler: async (deps, { body: message, call, left }) => {
     const { batch, ended, wants, keys, wait_ms: waitMs } = message;
-    const heard = deps.db.changes.count(); // before the first reading, so that nothing is missed
+    const changeCount = deps.db.changes.count(); // before the first reading, so that nothing is missed
     const answer = await call.stage('sql', async () => {
-      if (batch !== null) await takeBatch(deps, batch);
+      if (batch !== null) await recordBatch(deps, batch);
       if (ended.length > 0) await endLives(deps, ended);
       return ended.includes(message.life) ? closed(message) : answerTo(deps, message);
     });
     const isIdle = batch === null && ended.length + wants.length + keys.length === 0;
     const hasNews = answer.changes?.length !== 0 || answer.recalled.length > 0;
     if (!answer.is_open || !isIdle || hasNews || waitMs === 0) return answer;
-    await deps.db.changes.after(heard, waitMs, left);
+    await deps.db.changes.after(changeCount, waitMs, left);
     if (left.aborted) return answer; // the gateway has left, so it must not be granted a lease
     return call.stage('sql', () => answerTo(deps, message));
   },
@@ -48,7 +48,7 @@ async function answerTo(deps: ServiceDeps, message: HeartbeatMessage): Promise<H
   // Everything read from here on includes all changes up to this number. A beginning life may have received the answer to one of two concurrent
   // messages: changes between the two may then concern what it cached.
   const changes = upto === seen ? [] : begins ? null : await selectChanges(db.sequelize, seen, upto);
-  const recalled = isRecalled ? await takeRecalled(db, life) : [];
+  const recalled = isRecalled ? await claimRecalled(db, life) : [];
   const credentials = await findCredentials(deps, keys);
   const served = credentials.flatMap((found) => (found?.active === true ? [found.account_id] : []));
   const wanted = new Map(

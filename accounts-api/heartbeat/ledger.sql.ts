@@ -1,4 +1,4 @@
-// The statements that settle served calls. Each receives its part of a batch as one JSON array and locks rows in primary key order, so that
+// The statements that record served calls. Each receives its part of a batch as one JSON array and locks rows in primary key order, so that
 // concurrent batches may wait for each other but never deadlock.
 import type { Transaction } from 'sequelize';
 import type { AccountsDatabase } from '../database.ts';

@@ -4,11 +4,11 @@ import { addServed } from '../usage/thresholds.ts';
 import { addSpent } from './blocks.ts';
 import { lockMonths, type MonthKey } from './blocks.sql.ts';
 import { addUsage, chargeQuota, insertSettledBatch, touchKeys } from './ledger.sql.ts';
-import { giveBackRepeated } from './charged-files.ts';
+import { refundRepeated } from './charged-files.ts';
 import type { Batch } from '../../kernel/heartbeat/message.ts';
 
 /** Settles a batch, all or nothing. It counts once, however often it is sent. */
-export async function takeBatch(deps: ServiceDeps, batch: Batch): Promise<void> {
+export async function recordBatch(deps: ServiceDeps, batch: Batch): Promise<void> {
   const { db } = deps;
   const now = deps.clock.now();
   await db.inLedgerTransaction(async (transaction) => {
@@ -20,7 +20,7 @@ export async function takeBatch(deps: ServiceDeps, batch: Batch): Promise<void> 
     }
     if (batch.spent.length > 0) await addSpent(deps, transaction, batch.spent, rows);
     if (batch.charges.length > 0) await chargeQuota(db, transaction, batch.charges);
-    if (batch.files.length > 0) await giveBackRepeated(db, transaction, batch.files, now);
+    if (batch.files.length > 0) await refundRepeated(db, transaction, batch.files, now);
     if (batch.last_used.length > 0) await touchKeys(db, transaction, batch.last_used, now);
   });
 }

@@ -1,7 +1,7 @@
 import test from 'ava';
 import fc from 'fast-check';
 import { closeAfterMs } from '../../kernel/heartbeat/times.ts';
-import { closeBlock, grantOf, isInForce, mayClose, outOf, takeSpent } from './state.ts';
+import { closeBlock, grantOf, isActiveEverywhere, mayClose, outOf, applyReport } from './state.ts';
 
 const calls = fc.nat(2_000);
 const months = fc
@@ -51,14 +51,14 @@ test('a grant never exceeds the rest, covers the missing calls as far as possibl
 test('whatever is reported, a month counts every reported call as used, and frees at most the unused granted calls', (t) => {
   fc.assert(
     fc.property(months, calls, calls, (state, served, returned) => {
-      const { month, block } = takeSpent(state.month, state.block, { calls: served, returned });
+      const { month, block } = applyReport(state.month, state.block, { calls: served, returned });
       if (block === null) return false;
-      const gone = outOf(state.block) - outOf(block);
+      const freed = outOf(state.block) - outOf(block);
       return (
         month.used === state.month.used + served &&
         outOf(block) >= 0 &&
-        month.out === state.month.out - gone &&
-        gone === Math.min(outOf(state.block), served + returned) &&
+        month.out === state.month.out - freed &&
+        freed === Math.min(outOf(state.block), served + returned) &&
         closeBlock(month, block).out === state.month.out - outOf(state.block)
       );
     }),
@@ -72,11 +72,19 @@ test('a change is active when the leases of all gateways that have not seen it h
     { seen: 4, leasedUntilMs: 500 },
   ];
   t.deepEqual(
-    [isInForce(4, gateways, 0), isInForce(5, gateways, 499), isInForce(5, gateways, 500)],
+    [
+      isActiveEverywhere(4, gateways, 0),
+      isActiveEverywhere(5, gateways, 499),
+      isActiveEverywhere(5, gateways, 500),
+    ],
     [true, false, true],
   );
   t.deepEqual(
-    [isInForce(6, gateways, 999), isInForce(6, gateways, 1_000), isInForce(6, [], 0)],
+    [
+      isActiveEverywhere(6, gateways, 999),
+      isActiveEverywhere(6, gateways, 1_000),
+      isActiveEverywhere(6, [], 0),
+    ],
     [false, true, true],
   );
 });

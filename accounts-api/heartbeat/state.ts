@@ -61,7 +61,7 @@ export function grantOf(
  * Counts a report. Reported calls always count as used, even beyond the block, because they were served. At most the unused calls are returned.
  * @param block null: its life is closed, and its unused calls are free again.
  */
-export function takeSpent(
+export function applyReport(
   { used, out }: Month,
   block: Block | null,
   { calls, returned }: { calls: number; returned: number },
@@ -81,7 +81,7 @@ export function closeBlock({ used, out }: Month, block: Block): Month {
 }
 
 /** Whether every gateway has applied the change or lost its lease. */
-export function isInForce(changeNo: number, gateways: readonly Gateway[], nowMs: number): boolean {
+export function isActiveEverywhere(changeNo: number, gateways: readonly Gateway[], nowMs: number): boolean {
   return gateways.every(({ seen, leasedUntilMs }) => seen >= changeNo || leasedUntilMs <= nowMs);
 }
 

@@ -87,14 +87,14 @@ test('the week and the day before the end of a key are exact to the millisecond,
   t.teardown(() => own.close());
   const ownJobs = openJobs(own.deps.db.sequelize, own.databaseUrl, silentLog);
   t.teardown(() => ownJobs.close());
-  const begun = own.clock.now().getTime();
+  const startMs = own.clock.now().getTime();
   const make = async (milliseconds: number) => {
     const client = await own.newClient();
-    const body = { name: 'k', expires_at: new Date(begun + milliseconds).toISOString() };
+    const body = { name: 'k', expires_at: new Date(startMs + milliseconds).toISOString() };
     return { ...client, ...(dataOf(t, await own.as(client, '/v1/keys', { body }), 201) as { id: string }) };
   };
   const reported = async (milliseconds: number) => {
-    own.clock.set(new Date(begun + milliseconds).toISOString());
+    own.clock.set(new Date(startMs + milliseconds).toISOString());
     return notifyOfExpiringKeys({ ...own.deps, jobs: ownJobs });
   };
   await make(day);
@@ -119,6 +119,6 @@ test('the week and the day before the end of a key are exact to the millisecond,
         type: QueryTypes.SELECT,
       },
     ),
-    [{ at: new Date(begun + 20 * day - 1) }],
+    [{ at: new Date(startMs + 20 * day - 1) }],
   );
 });

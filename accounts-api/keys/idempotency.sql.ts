@@ -37,7 +37,7 @@ export async function claimKey(
   return rows.length === 1;
 }
 
-export interface HeldKey {
+export interface ClaimedKey {
   requestHash: string;
   /** Null while the first request is running. */
   status: number | null;
@@ -45,8 +45,8 @@ export interface HeldKey {
 }
 
 /** The claim of the key, or null if it was released meanwhile. */
-export async function selectHeldKey(db: AccountsDatabase, claim: Claim): Promise<HeldKey | null> {
-  const rows = await db.read<HeldKey>(
+export async function selectClaimedKey(db: AccountsDatabase, claim: Claim): Promise<ClaimedKey | null> {
+  const rows = await db.read<ClaimedKey>(
     `select request_hash as "requestHash", status, answer from accounts.idempotency_keys
      where account_id = $1 and route = $2 and key_hash = $3`,
     { bind: identify(claim) },

@@ -92,17 +92,17 @@ test.serial(
     const earlier = await beside(1);
     for (const other of earlier) await idempotently(service.deps, other, rename(stranger, 'other'));
     await die(client); // claims its key without an answer, at the same instant as the others
-    const held = () => idempotently(service.deps, asked(client), rename(client, 'held'));
-    await t.throwsAsync(held(), { code: 'idempotency_in_progress' });
+    const attempt = () => idempotently(service.deps, asked(client), rename(client, 'held'));
+    await t.throwsAsync(attempt(), { code: 'idempotency_in_progress' });
     for (const other of await beside(2)) {
       const failing = idempotently(service.deps, other, () => Promise.reject(new Error('no')));
       await t.throwsAsync(failing, { message: 'no' });
-      await t.throwsAsync(held(), { code: 'idempotency_in_progress' });
+      await t.throwsAsync(attempt(), { code: 'idempotency_in_progress' });
       await idempotently(service.deps, other, rename(stranger, 'other'));
-      await t.throwsAsync(held(), { code: 'idempotency_in_progress' });
+      await t.throwsAsync(attempt(), { code: 'idempotency_in_progress' });
     }
     service.clock.advance(60_001);
-    t.deepEqual(await held(), { status: 201, data: { name: 'held' }, replayed: false });
+    t.deepEqual(await attempt(), { status: 201, data: { name: 'held' }, replayed: false });
     for (const other of earlier) {
       const replay = await idempotently(service.deps, other, rename(stranger, 'again'));
       t.deepEqual(replay, { ...done, replayed: true }, 'an answer has no lease');

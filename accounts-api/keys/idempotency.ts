@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { sha256 } from '../../kernel/credentials/sha256.ts';
 import { fail } from '../../kernel/errors.ts';
 import type { Deps } from '../database.ts';
-import { claimKey, releaseKey, selectHeldKey, storeAnswer, type Claim } from './idempotency.sql.ts';
+import { claimKey, releaseKey, selectClaimedKey, storeAnswer, type Claim } from './idempotency.sql.ts';
 
 export interface Answer {
   status: number;
@@ -16,7 +16,7 @@ export interface Answer {
 /** Stores the answer for retries; call it last in the transaction of the work. */
 export type Remember = (transaction: Transaction, answer: Answer) => Promise<void>;
 
-const keptMs = 24 * 60 * 60_000;
+const retentionMs = 24 * 60 * 60_000;
 // Longer than any request runs: an older claim without an answer is from a process that died.
 const leaseMs = 60_000;
 
@@ -41,7 +41,7 @@ export async function idempotently(
     claimedAt: now,
   };
   const claimed = await claimKey(deps.db, claim, {
-    claimedBefore: new Date(now.getTime() - keptMs),
+    claimedBefore: new Date(now.getTime() - retentionMs),
     runningSince: new Date(now.getTime() - leaseMs),
   });
   if (!claimed) return { ...(await replay(deps, claim)), replayed: true };
@@ -58,16 +58,16 @@ export async function idempotently(
 }
 
 async function replay(deps: Deps, claim: Claim): Promise<Answer> {
-  const held = await selectHeldKey(deps.db, claim);
-  if (held !== null && held.requestHash !== claim.requestHash) {
+  const stored = await selectClaimedKey(deps.db, claim);
+  if (stored !== null && stored.requestHash !== claim.requestHash) {
     fail('idempotency_mismatch', 'This Idempotency-Key was used with a different body. Use a new one.');
   }
-  if (held === null || held.status === null || held.answer === null) {
+  if (stored === null || stored.status === null || stored.answer === null) {
     fail('idempotency_in_progress', 'The first request with this Idempotency-Key is still running.', {
       headers: { 'retry-after': '1' },
     });
   }
-  return { status: held.status, data: held.answer };
+  return { status: stored.status, data: stored.answer };
 }
 
 /** The declaration of the header, for an endpoint. */

@@ -15,13 +15,13 @@ export async function findAccount(deps: Deps, accountId: string): Promise<Accoun
  * time, the second one finds that the first has invalidated its proof.
  * @returns false if the account was deleted, or its password, e-mail address, status, role or subscription has changed.
  */
-export async function holdAccount(
+export async function lockAccountIfUnchanged(
   deps: Deps,
   transaction: Transaction,
   { id, credentialVersion, status, subscriptionState, role }: Account,
 ): Promise<boolean> {
   const lock = transaction.LOCK.NO_KEY_UPDATE;
   const where = { id, credentialVersion, status, subscriptionState, role: role ?? null };
-  const held = await deps.db.accounts.findOne({ where, transaction, lock });
-  return held !== null;
+  const locked = await deps.db.accounts.findOne({ where, transaction, lock });
+  return locked !== null;
 }

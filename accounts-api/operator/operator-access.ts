@@ -4,7 +4,7 @@ import { UniqueConstraintError, type Transaction } from 'sequelize';
 import { audit } from '../audit.ts';
 import type { Deps } from '../database.ts';
 import { accountRecord, type AccountRecord } from '../account/account.ts';
-import { holdAccount } from '../models/find-account.ts';
+import { lockAccountIfUnchanged } from '../models/find-account.ts';
 import { fail } from '../../kernel/errors.ts';
 import { notify, type Jobs } from '../jobs.ts';
 import type { Account } from '../models/account.ts';
@@ -31,7 +31,7 @@ export async function setPassword(
   const passwordHash = await createPasswords().hash(password);
   try {
     await deps.db.inLedgerTransaction(async (transaction) => {
-      if (!(await holdAccount(deps, transaction, account))) failChanged();
+      if (!(await lockAccountIfUnchanged(deps, transaction, account))) failChanged();
       // The operator confirms the e-mail address that a payer has typed.
       if (!account.emailSignsIn) await account.update({ emailSignsIn: true }, { transaction });
       await replacePassword(deps, transaction, account, { passwordHash, actor: operator });
@@ -75,7 +75,7 @@ export async function setStatus(
   const account = await findAccountByRef(deps, accountRef);
   if (account.status === status) return accountRecord(deps, account);
   await deps.db.inTransaction(async (transaction) => {
-    if (!(await holdAccount(deps, transaction, account))) failChanged();
+    if (!(await lockAccountIfUnchanged(deps, transaction, account))) failChanged();
     await setStatusWithin(deps, transaction, account, { status, actor: operator });
   });
   return accountRecord(deps, account);

@@ -15,7 +15,7 @@ import { endCheckout } from '../account/closing.ts';
 import { audit } from '../audit.ts';
 import { moveCheckouts, selectOpenCheckout } from '../billing/checkouts.sql.ts';
 import { selectSubscriptions } from '../billing/customers.sql.ts';
-import { settleAccount } from '../billing/settle.ts';
+import { applySubscription } from '../billing/settle.ts';
 import { currentOf, isLive, isPending, subscriptionDataOf } from '../billing/subscription-status.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { endpoint } from '../endpoint.ts';
@@ -54,7 +54,7 @@ export const listPurchases = endpoint({
   },
 });
 
-export const takePurchase = endpoint({
+export const movePurchase = endpoint({
   summary: 'Moves a purchase into the account, which then has its subscription.',
   description:
     'The keys and webhooks of the payer end, as the payer may be somebody else. An open Stripe page of the account is closed first.',
@@ -67,8 +67,10 @@ export const takePurchase = endpoint({
     await requireOffered(deps, null, { accountId: requester.accountId, id });
     for (const accountId of [requester.accountId, id])
       if (!(await endCheckout(deps, accountId))) failChanged();
-    const taken = await deps.db.inTransaction((transaction) => take(deps, transaction, { requester, id }));
-    return one(await accountRecord(deps, taken));
+    const account = await deps.db.inTransaction((transaction) =>
+      moveIntoAccount(deps, transaction, { requester, id }),
+    );
+    return one(await accountRecord(deps, account));
   },
 });
 
@@ -76,7 +78,7 @@ export const takePurchase = endpoint({
  * Moves the customers of a purchase, and deletes its account. Every transaction that locks several of these rows must use this lock order.
  * @returns the holder's account afterwards.
  */
-async function take(
+async function moveIntoAccount(
   deps: ServiceDeps,
   transaction: Transaction,
   { requester: { accountId, actor }, id }: { requester: SignedIn; id: string },
@@ -103,7 +105,7 @@ async function take(
   });
   const detail = { plan };
   await audit(deps, transaction, { accountId, actor, action: 'purchase.taken', subject: id, detail });
-  await settleAccount(deps, transaction, account, before);
+  await applySubscription(deps, transaction, account, before);
   return account;
 }
 

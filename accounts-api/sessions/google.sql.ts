@@ -42,7 +42,7 @@ export async function insertLinkFlow(
 }
 
 /** Consumes the flow of a Google callback: null if it is unknown, used, expired, or from another browser. */
-export async function takeFlow(
+export async function consumeFlow(
   db: AccountsDatabase,
   { stateHash, cookieHash, now }: { stateHash: string; cookieHash: string; now: Date },
 ): Promise<{ return_to: string; link_account_id: string | null } | null> {
@@ -60,7 +60,7 @@ export async function takeFlow(
  * @returns false if the account is disabled, belongs to an operator or has new credentials; if the flow has ended, as it does with the session that
  * began it; or if that session's last proof of identity is older than `since`.
  */
-export async function holdLinkTarget(
+export async function lockLinkTarget(
   db: AccountsDatabase,
   transaction: Transaction,
   { stateHash, since }: { stateHash: string; since: Date },
@@ -100,7 +100,7 @@ export async function storeCode(
  * which invalidates the code, or after, which ends the session opened by the code.
  * @returns the account, or null.
  */
-export async function takeCode(
+export async function consumeCode(
   db: AccountsDatabase,
   transaction: Transaction,
   { codeHash, cookieHash, now }: { codeHash: string; cookieHash: string; now: Date },

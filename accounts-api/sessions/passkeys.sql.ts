@@ -140,7 +140,7 @@ export async function insertChallenge(
 }
 
 /** Consumes a challenge. @param adder as when it was created. @returns false if it is unknown, used, expired, or another user's. */
-export async function takeChallenge(
+export async function consumeChallenge(
   db: AccountsDatabase,
   { hash, adder, now }: { hash: string; adder: Adder | null; now: Date },
 ): Promise<boolean> {

@@ -57,7 +57,7 @@ export async function selectPending(
 }
 
 /** Consumes a pending sign-in. @returns false if another request has consumed it. */
-export async function takePending(
+export async function consumePending(
   db: AccountsDatabase,
   transaction: Transaction,
   hash: string,

@@ -64,7 +64,7 @@ export async function confirmAuthenticator(
 }
 
 /** Consumes the code of a time step. @returns false if a code of that step or a later one was used before. */
-export async function takeStep(
+export async function consumeStep(
   db: AccountsDatabase,
   transaction: Transaction,
   { accountId, step }: { accountId: string; step: number },

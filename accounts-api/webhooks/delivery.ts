@@ -6,7 +6,7 @@ import type { Transaction } from 'sequelize';
 import { randomBase32 } from '../../kernel/credentials/base32.ts';
 import type { Log } from '../../kernel/log/log.ts';
 import {
-  commitAtLeisure,
+  allowAsyncCommit,
   leaseWebhooks,
   putOffMessages,
   selectBodies,
@@ -67,7 +67,7 @@ export function startDelivery(
   const outlet = { guard: webhooks.guard, connections: openConnections() };
   /** The endpoints that this worker has leased. */
   const queues = new Map<string, EndpointQueue>();
-  const underWay = new Set<Promise<void>>();
+  const inFlight = new Set<Promise<void>>();
   let ended: Attempted[] = [];
   let after = '';
   const closing = new AbortController();
@@ -82,7 +82,7 @@ export function startDelivery(
     const headers = signedHeaders(webhooks, queue, message, clock.now());
     if (headers === null) {
       await putOffUnreadable(deps, queue.id, message);
-      queue.settle(message.id);
+      queue.markRecorded(message.id);
       return true;
     }
     const startedAtMs = performance.now();
@@ -96,26 +96,26 @@ export function startDelivery(
   /** Begins all attempts to an endpoint that its slots allow; when one ends, the next takes its slot. */
   function advance(queue: EndpointQueue): void {
     if (closing.signal.aborted) return;
-    for (let message = queue.take(); message !== undefined; message = queue.take()) {
+    for (let message = queue.claimNext(); message !== undefined; message = queue.claimNext()) {
       const { id } = message;
       const run = attempt(queue, message)
         .catch((error: unknown) => {
           log.error({ err: error, message: id }, 'a webhook could not be sent');
-          queue.settle(id);
+          queue.markRecorded(id);
           return true;
         })
         .then((hasFailed) => {
-          underWay.delete(run);
+          inFlight.delete(run);
           queue.end(id, hasFailed);
           advance(queue);
           wake();
         });
-      underWay.add(run);
+      inFlight.add(run);
     }
   }
 
   /** Results that cannot be recorded are retried in the next turn. Until then their messages are not read again. */
-  async function settle(): Promise<void> {
+  async function recordEnded(): Promise<void> {
     const batch = ended;
     ended = [];
     if (batch.length === 0) return;
@@ -125,13 +125,13 @@ export function startDelivery(
       ended = [...batch, ...ended];
       throw error;
     }
-    for (const { webhookId, message } of batch) queues.get(webhookId)?.settle(message.id);
+    for (const { webhookId, message } of batch) queues.get(webhookId)?.markRecorded(message.id);
   }
 
   /** Leases endpoints, and reads the due messages of those with free slots. @returns whether more endpoints might be leased at once. */
   async function claim(): Promise<boolean> {
     const now = clock.now();
-    const holder = {
+    const leaseOwner = {
       sender,
       now,
       until: new Date(now.getTime() + leaseMs),
@@ -143,21 +143,21 @@ export function startDelivery(
     const asked = all.filter((queue) => queue.wish > 0 || ending.includes(queue));
     const turn = turnOf(all);
     const { leased, messages, idle } = await db.inLedgerTransaction(async (transaction) => {
-      await commitAtLeisure(db, transaction, true);
+      await allowAsyncCommit(db, transaction, true);
       const ids = idsOf(asked);
-      const still = ids.length === 0 ? [] : await selectLeased(db, transaction, holder, ids);
-      if (ending.length > 0) await setLeases(db, transaction, holder, idsOf(ending));
-      const added = turn.most < 1 ? [] : await leaseWebhooks(db, transaction, holder, { ...turn, after });
+      const still = ids.length === 0 ? [] : await selectLeased(db, transaction, leaseOwner, ids);
+      if (ending.length > 0) await setLeases(db, transaction, leaseOwner, idsOf(ending));
+      const added = turn.most < 1 ? [] : await leaseWebhooks(db, transaction, leaseOwner, { ...turn, after });
       for (const queue of asked) if (!still.some(({ id }) => id === queue.id)) queue.forget();
       for (const webhook of still) queues.get(webhook.id)?.renew(webhook);
-      for (const webhook of added) queues.set(webhook.id, new EndpointQueue(webhook, holder.until));
+      for (const webhook of added) queues.set(webhook.id, new EndpointQueue(webhook, leaseOwner.until));
       const open = [...still, ...added].flatMap(({ id }) => queues.get(id) ?? []);
       const read = await readMessages(deps, transaction, { open, all: queues.values() }, now);
       const done = [...queues.values()].filter((queue) => queue.isIdle && !read.has(queue.id));
       if (done.length > 0) await setLeases(db, transaction, { sender, until: null }, idsOf(done));
       return { leased: added, messages: read, idle: done };
     });
-    for (const queue of ending) queue.until = holder.until;
+    for (const queue of ending) queue.until = leaseOwner.until;
     for (const { id } of idle) queues.delete(id);
     const ids = idsOf(leased).toSorted();
     after = ids.findLast((id) => id <= after) ?? ids.at(-1) ?? '';
@@ -171,7 +171,7 @@ export function startDelivery(
       let hasMore = false;
       woken = Promise.withResolvers();
       try {
-        await settle();
+        await recordEnded();
         hasMore = await claim();
       } catch (error) {
         log.warn({ err: error }, 'webhooks could not be read or recorded; will retry');
@@ -179,7 +179,7 @@ export function startDelivery(
       }
       if (hasMore || closing.signal.aborted) continue;
       await Promise.race([woken.promise, pause(pollMs)]);
-      if (underWay.size > 0) await pause(gatherMs);
+      if (inFlight.size > 0) await pause(gatherMs);
     }
   }
   const running = run();
@@ -190,10 +190,10 @@ export function startDelivery(
       closing.abort();
       wake();
       await running;
-      await Promise.all(underWay);
+      await Promise.all(inFlight);
       outlet.connections.close();
       try {
-        await settle();
+        await recordEnded();
         await setLeases(db, null, { sender, until: null }, null);
       } catch (error) {
         log.warn(
@@ -208,10 +208,10 @@ export function startDelivery(
 const idsOf = (those: readonly { id: string }[]) => those.map(({ id }) => id);
 
 /** How many more endpoints can be leased, given the slots of the leased ones, and whether failing ones are included. */
-function turnOf(queues: readonly EndpointQueue[]): { held: string[]; most: number; failing: boolean } {
+function turnOf(queues: readonly EndpointQueue[]): { leased: string[]; most: number; failing: boolean } {
   const used = queues.reduce((sum, { places }) => sum + places, 0);
   return {
-    held: idsOf(queues),
+    leased: idsOf(queues),
     most: Math.min(endpointsOfTurn, Math.floor((placesMax - used) / concurrencyOfWebhook)),
     failing: queues.filter(({ isFailing }) => isFailing).length < failingMax,
   };
@@ -226,16 +226,16 @@ async function readMessages(
 ): Promise<Map<string, Message[]>> {
   const wishes = queues.flatMap(({ id, wish }) => (wish > 0 ? [{ id, most: wish }] : []));
   if (wishes.length === 0) return new Map();
-  const held = queues.flatMap((queue) => queue.held);
+  const excludedIds = queues.flatMap((queue) => queue.claimedIds);
   const bytesMax = [...all].reduce((left, { waitingBytes }) => left - waitingBytes, waitingBytesMax);
-  const rows = await selectDueMessages(db, transaction, { now, wishes, held, bytesMax });
+  const rows = await selectDueMessages(db, transaction, { now, wishes, excludedIds, bytesMax });
   const eventIds = new Set(rows.flatMap(({ body, event_id: id }) => (body === null ? [id] : [])));
   const bodies = await selectBodies(db, transaction, [...eventIds]);
   // Endpoints that receive the same event share its bytes.
-  const shared = new Map([...bodies].map(([id, body]) => [id, Buffer.from(body)]));
+  const sharedBodies = new Map([...bodies].map(([id, body]) => [id, Buffer.from(body)]));
   const messages = rows.flatMap(
     ({ id, webhook_id: webhookId, event_id: eventId, attempts, failures, ...row }) => {
-      const body = row.body === null ? shared.get(eventId) : Buffer.from(row.body);
+      const body = row.body === null ? sharedBodies.get(eventId) : Buffer.from(row.body);
       return body === undefined ? [] : [{ webhookId, message: { id, attempts, failures, body } }]; // it was just deleted
     },
   );

@@ -18,7 +18,7 @@ export interface OutboxEvent {
 }
 
 /** The oldest events, locked; events locked by another worker are skipped. */
-export async function takeEvents(
+export async function claimEvents(
   db: AccountsDatabase,
   transaction: Transaction,
   limit: number,

@@ -3,7 +3,7 @@
 import type { Transaction } from 'sequelize';
 import { instantText } from '../../kernel/clock.ts';
 import { eventKinds, type EventType } from '../../kernel/events/catalogue.ts';
-import { inForceAfterMs } from '../../kernel/http/validity.ts';
+import { visibleAfterMs } from '../../kernel/http/validity.ts';
 import { planOf, type Plans } from '../../kernel/plans.ts';
 import type { Deps } from '../database.ts';
 import { newId } from '../ids.ts';
@@ -14,7 +14,7 @@ import {
   deleteEvents,
   insertMessages,
   selectListeners,
-  takeEvents,
+  claimEvents,
   type Listener,
   type NewMessages,
   type OutboxEvent,
@@ -35,7 +35,7 @@ export async function fanOut(deps: FanOutDeps): Promise<number> {
   const { db, plans, clock } = deps;
   const limit = Math.min(eventsMax, Math.ceil(messagesMax / Math.max(1, await countEnabled(db))));
   return db.inLedgerTransaction(async (transaction) => {
-    const events = await takeEvents(db, transaction, limit);
+    const events = await claimEvents(db, transaction, limit);
     if (events.length === 0) return 0;
     const listeners = await selectListeners(db, transaction, {
       types: [...new Set(events.map(({ type }) => type))],
@@ -96,12 +96,12 @@ export function messagesOf(
     const { id: eventId, type, series, data } = event;
     const before = made.messages.length;
     for (const { listener, choose } of filtered) {
-      if (!hears(listener, event)) continue;
+      if (!receives(listener, event)) continue;
       const chosen = series === null ? null : choose(series);
       if (chosen?.length === 0) continue;
       const isWhole = chosen === null || chosen.length === series?.length;
       const body = isWhole ? null : bodyOf(event, { ...data, series: chosen });
-      const afterMs = event.account_id === null ? inForceAfterMs : 0; // a receiver notified of a load must not get cached answers from before it
+      const afterMs = event.account_id === null ? visibleAfterMs : 0; // a receiver notified of a load must not get cached answers from before it
       made.messages.push({ id: newId('msg'), webhookId: listener.id, eventId, type, body, afterMs });
     }
     if (made.messages.length === before) continue;
@@ -111,7 +111,7 @@ export function messagesOf(
   return made;
 }
 
-function hears(listener: Listener, { type, account_id: accountId }: OutboxEvent): boolean {
+function receives(listener: Listener, { type, account_id: accountId }: OutboxEvent): boolean {
   if (!listener.events.includes(type)) return false;
   if (eventKinds[type].of === 'operators') return listener.is_operator;
   return accountId === null ? listener.hears_all : listener.account_id === accountId;

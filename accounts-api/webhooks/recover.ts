@@ -6,7 +6,7 @@ import { instantText } from '../../kernel/clock.ts';
 import { memberOf } from '../../kernel/entries.ts';
 import { fail, refuseField } from '../../kernel/errors.ts';
 import { one } from '../../kernel/http/service-endpoint.ts';
-import { inForceAfterMs } from '../../kernel/http/validity.ts';
+import { visibleAfterMs } from '../../kernel/http/validity.ts';
 import { findAccount } from '../models/find-account.ts';
 import type { Deps } from '../database.ts';
 import { endpoint } from '../endpoint.ts';
@@ -119,7 +119,7 @@ async function recoverAfter(
     webhookId: webhook.id,
     events: ids,
     made: made.events.map(({ id }) => id),
-    dueAt: new Date(now.getTime() + inForceAfterMs), // as for a new update, which may be among them
+    dueAt: new Date(now.getTime() + visibleAfterMs), // as for a new update, which may be among them
   });
   return { recovered, has_more: missed.hasMore, cursor: missed.cursor };
 }

@@ -14,7 +14,7 @@ import { countUnreadableAuthenticators } from '../sessions/second-factor.sql.ts'
 import { openWebhookTools, type WebhookSettings, type WebhookTools } from './settings.ts';
 import { countWebhooks, deletePreviousSecrets, selectOutdatedSecrets } from './webhooks.sql.ts';
 
-const keptMs = 30 * 24 * 60 * 60_000;
+const retentionMs = 30 * 24 * 60 * 60_000;
 const pruneEveryMs = 60 * 60_000;
 const pruneBatch = 200;
 const renewBatch = 200;
@@ -94,7 +94,7 @@ export function startWebhooks(
 
 /** Deletes events older than 30 days. */
 export async function pruneWebhooks({ db, clock }: Deps): Promise<void> {
-  const before = new Date(clock.now().getTime() - keptMs);
+  const before = new Date(clock.now().getTime() - retentionMs);
   while ((await pruneEvents(db, { before, limit: pruneBatch })) === pruneBatch);
 }
 

@@ -6,7 +6,12 @@ import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { createChildRunner } from '../../ingest/publisher/child-process/run-in-child.ts';
 import type { Tasks } from '../../ingest/publisher/child-process-tasks.ts';
-import { manifestName, readManifestText, type BulkKind, type KeptFile } from '../../domain/bulk/manifest.ts';
+import {
+  manifestName,
+  readManifestText,
+  type BulkKind,
+  type StoredFile,
+} from '../../domain/bulk/manifest.ts';
 import { createLog } from '../../kernel/log/log.ts';
 import { cpuSeconds, textOf } from '../gateway/processes.ts';
 import { figuresOf, print, printRow, shown } from '../instruments/figures.ts';
@@ -53,7 +58,7 @@ export async function run(): Promise<void> {
 }
 
 /** Writes all files into a new folder, and removes it. */
-async function writeOnce({ url, directory }: Ground): Promise<Cost & { files: readonly KeptFile[] }> {
+async function writeOnce({ url, directory }: Ground): Promise<Cost & { files: readonly StoredFile[] }> {
   const folder = path.join(directory, 'bulk');
   const log = createLog('bench', 'error');
   const children = createChildRunner<Tasks>({ databaseUrl: url, applicationName: 'almanac bench', log });
@@ -103,9 +108,9 @@ function peakKibOf(pid: number): number | undefined {
   return kib === undefined ? undefined : Number(kib);
 }
 
-function report(costs: readonly (Cost & { files: readonly KeptFile[] })[]): void {
+function report(costs: readonly (Cost & { files: readonly StoredFile[] })[]): void {
   const files = costs[0]?.files ?? [];
-  const sum = (of: readonly KeptFile[], amount: 'rows' | 'bytes') =>
+  const sum = (of: readonly StoredFile[], amount: 'rows' | 'bytes') =>
     of.reduce((all, file) => all + file[amount], 0);
   const rowsOf = (kind: BulkKind) =>
     sum(

@@ -33,7 +33,7 @@ export async function startBefore(run: Run, ground: Ground, checkout: string): P
   const own = {
     ...{
       PORT: '0',
-      ACCOUNTS_API_URL: accountsApi.said,
+      ACCOUNTS_API_URL: accountsApi.readyOutput,
       DATA_API_URL: ground.upstream.url,
       LOG_LEVEL: 'info',
     },

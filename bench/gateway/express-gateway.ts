@@ -85,5 +85,5 @@ export async function startStock(
   const env = { NODE_ENV: 'production', LOG_LEVEL: 'error', EG_DISABLE_CONFIG_WATCH: '1' };
   const where = { core: targetCore, outputFile: path.join(directory, 'output'), env };
   const program = await startOn(where, [process.execPath, file], /KEY (\S+) END/);
-  return { url: `http://127.0.0.1:${port}`, key: program.said, pid: program.pid, stop: program.stop };
+  return { url: `http://127.0.0.1:${port}`, key: program.readyOutput, pid: program.pid, stop: program.stop };
 }

@@ -34,7 +34,7 @@ export class Run {
     chmodSync(this.directory, 0o755); // the users of PostgreSQL and nginx need access when root runs the bench
   }
 
-  keep<Started extends { stop(): Promise<void> }>(started: Started): Started {
+  track<Started extends { stop(): Promise<void> }>(started: Started): Started {
     this.#stops.push(() => started.stop());
     return started;
   }
@@ -46,7 +46,7 @@ export class Run {
     env: Record<string, string> = {},
   ): Promise<Program> {
     const where = { core, outputFile: path.join(this.directory, `output-${this.#stops.length}`), env };
-    return this.keep(await startOn(where, [process.execPath, ...words], /is running: (http:\S+)/));
+    return this.track(await startOn(where, [process.execPath, ...words], /is running: (http:\S+)/));
   }
 
   /** @param flags for Node. */
@@ -104,7 +104,7 @@ export interface Ground {
 /** data-api shares the core of the targets, so that this core serves the whole call except the stores. */
 export async function layGround(run: Run): Promise<Ground> {
   const { directory } = run;
-  const postgres = run.keep(await startEmbeddedPostgres(path.join(directory, 'data')));
+  const postgres = run.track(await startEmbeddedPostgres(path.join(directory, 'data')));
   const DATABASE_URL = postgres.url;
   await migrate(DATABASE_URL);
   await loadSeries(DATABASE_URL);
@@ -113,7 +113,7 @@ export async function layGround(run: Run): Promise<Ground> {
   const redisArgs = ['--port', String(redisPort), '--bind', '127.0.0.1', '--save', '', '--dir', directory];
   const redisOutput = { core: redisCore, outputFile: path.join(directory, 'redis-output') };
   const redisReady = /(Ready to accept connections)/;
-  const redis = run.keep(await startOn(redisOutput, ['redis-server', ...redisArgs], redisReady));
+  const redis = run.track(await startOn(redisOutput, ['redis-server', ...redisArgs], redisReady));
   const plansFile = path.join(directory, 'plans.yml');
   writeFileSync(
     plansFile,
@@ -127,8 +127,8 @@ export async function layGround(run: Run): Promise<Ground> {
   });
   const accountsEnv = { ...env, DATABASE_URL, REDIS_URL: redisUrl, ACCOUNTS_API_PORT: '0' };
   const accountsApi = await run.startService(otherCore, 'accounts-api', accountsEnv);
-  const body = await (await fetch(dataApi.said + seriesPath, { headers: sealed() })).text();
-  const upstream = run.keep(await startUpstream(directory, body));
+  const body = await (await fetch(dataApi.readyOutput + seriesPath, { headers: sealed() })).text();
+  const upstream = run.track(await startUpstream(directory, body));
   const keys = await makeAccounts(DATABASE_URL, plansFile, accountCount + newAccountCount);
   await copyKeys(redisUrl, keys.slice(0, accountCount));
   const [pid] = readFileSync(path.join(postgres.directory, 'postmaster.pid'), 'utf8').split('\n');

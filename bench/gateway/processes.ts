@@ -18,7 +18,7 @@ export const redisCore = cores >= 3 ? '2' : otherCore;
 export interface Program {
   pid: number;
   /** The first group of the pattern that its output was waited for with. */
-  said: string;
+  readyOutput: string;
   stop(): Promise<void>;
 }
 
@@ -46,10 +46,10 @@ export async function startOn(
   await once(child, 'spawn');
   for (;;) {
     const printed = readFileSync(outputFile, 'utf8');
-    const said = ready.exec(printed)?.[1];
-    if (said !== undefined) {
+    const readyOutput = ready.exec(printed)?.[1];
+    if (readyOutput !== undefined) {
       const pid = child.pid ?? 0; // taskset replaces itself with the program, so the id stays
-      return { pid, said, stop: async () => void (child.kill('SIGTERM') && (await ended)) };
+      return { pid, readyOutput, stop: async () => void (child.kill('SIGTERM') && (await ended)) };
     }
     if (child.exitCode !== null || child.signalCode !== null) {
       throw new Error(`${command.join(' ')} ended:\n${printed}`);

@@ -85,9 +85,9 @@ async function directTargets(run: Run, { upstream, dataApi, postgres }: Ground):
   const url = (origin: string) => origin + seriesPath;
   return [
     { name: names.direct, url: url(upstream.url), headers, pids: [upstream.pid], behind: [] },
-    { name: names.floor, url: url(floor.said), headers, pids: [floor.pid], behind: [upstream.pid] },
+    { name: names.floor, url: url(floor.readyOutput), headers, pids: [floor.pid], behind: [upstream.pid] },
     {
-      ...{ name: names.dataApi, url: url(dataApi.said), headers: () => [sealed()] },
+      ...{ name: names.dataApi, url: url(dataApi.readyOutput), headers: () => [sealed()] },
       ...{ pids: [dataApi.pid], behind: [postgres] },
     },
   ];
@@ -99,15 +99,27 @@ async function almanacTargets(run: Run, ground: Ground) {
   const allocations = new Map<string, AllocationProbe>();
   const sets = ground.keys.map((key) => ({ 'x-api-key': key }));
   const one = sets.slice(0, 1);
-  function add(name: string, { said, pid, probe }: Gateway, keys: typeof sets, behind: number[]): void {
+  function add(
+    name: string,
+    { readyOutput, pid, probe }: Gateway,
+    keys: typeof sets,
+    behind: number[],
+  ): void {
     const newUrls = name.includes(': cold') || name === names.uncached;
     const all = [accountsApi.pid, postgres, ...behind];
-    targets.push({ name, url: said + seriesPath, newUrls, headers: () => keys, pids: [pid], behind: all });
+    targets.push({
+      name,
+      url: readyOutput + seriesPath,
+      newUrls,
+      headers: () => keys,
+      pids: [pid],
+      behind: all,
+    });
     allocations.set(name, probe);
   }
   const withRedis = { REDIS_URL: redisUrl };
   const off = { ...withRedis, RESPONSE_CACHE_MB: '0' };
-  const [toUpstream, toDataApi] = [{ DATA_API_URL: upstream.url }, { DATA_API_URL: dataApi.said }];
+  const [toUpstream, toDataApi] = [{ DATA_API_URL: upstream.url }, { DATA_API_URL: dataApi.readyOutput }];
 
   const ours = await startGateway(run, ground, { ...withRedis, ...toUpstream });
   const behind = [redis.pid, upstream.pid];
@@ -116,7 +128,7 @@ async function almanacTargets(run: Run, ground: Ground) {
   add(names.cold, ours, one, behind);
   add(names.coldMany, ours, sets, behind);
   targets.push({
-    ...{ name: names.newAccounts, url: ours.said + seriesPath, headers: newAccounts(ground) },
+    ...{ name: names.newAccounts, url: ours.readyOutput + seriesPath, headers: newAccounts(ground) },
     ...{ pids: [ours.pid], behind: [accountsApi.pid, postgres, ...behind] },
   });
   add(names.uncached, await startGateway(run, ground, { ...off, ...toUpstream }), one, behind);
@@ -146,7 +158,7 @@ function beforeTargets({ accountsApi, withRedis, alone }: Before, ground: Ground
   const sets = keys.map((key) => ({ 'x-api-key': key }));
   const behind = [accountsApi.pid, postgres, upstream.pid];
   const target = (name: string, gateway: Program, headers: Target['headers']): Target => ({
-    ...{ name, url: gateway.said + seriesPath, headers, pids: [gateway.pid] },
+    ...{ name, url: gateway.readyOutput + seriesPath, headers, pids: [gateway.pid] },
     behind: gateway === alone ? behind : [...behind, redis.pid],
   });
   return [
@@ -165,7 +177,12 @@ let gateways = 0;
 async function startGateway(run: Run, ground: Ground, more: Record<string, string>): Promise<Gateway> {
   gateways += 1;
   const probe = allocationProbe(path.join(run.directory, `allocated-${gateways}`));
-  const env = { ...ground.env, PORT: '0', ACCOUNTS_API_URL: ground.accountsApi.said, LOG_LEVEL: 'info' };
+  const env = {
+    ...ground.env,
+    PORT: '0',
+    ACCOUNTS_API_URL: ground.accountsApi.readyOutput,
+    LOG_LEVEL: 'info',
+  };
   const own = { ...env, ...probe.env, ...more };
   return { ...(await run.startService(targetCore, 'gateway', own, probe.flags)), probe };
 }
@@ -174,7 +191,7 @@ async function luaTargets(run: Run, ground: Ground): Promise<Target[]> {
   const { upstream, dataApi, redis, redisPort, postgres } = ground;
   const sets = ground.keys.map((key) => ({ 'x-api-key': key }));
   const start = async (name: string, upstreamUrl: string, cached: boolean) =>
-    run.keep(await startLuaGateway(run.directory, { name, upstreamUrl, redisPort, cached }));
+    run.track(await startLuaGateway(run.directory, { name, upstreamUrl, redisPort, cached }));
   const targets: Target[] = [];
   for (const cached of [false, true]) {
     const bare = await start(cached ? 'lua-cached' : 'lua', upstream.url, cached);
@@ -184,7 +201,7 @@ async function luaTargets(run: Run, ground: Ground): Promise<Target[]> {
       { ...isolated, name: cached ? names.luaCached : names.lua, headers: () => sets.slice(0, 1) },
       { ...isolated, ...many },
     );
-    const whole = await start(cached ? 'lua-cached-data-api' : 'lua-data-api', dataApi.said, cached);
+    const whole = await start(cached ? 'lua-cached-data-api' : 'lua-data-api', dataApi.readyOutput, cached);
     targets.push({
       ...{ name: cached ? names.luaCachedSystem : names.luaSystem, url: whole.url + seriesPath },
       // nginx forwards the headers that data-api requires, and seals nothing itself.
@@ -197,7 +214,7 @@ async function luaTargets(run: Run, ground: Ground): Promise<Target[]> {
 
 async function stockTarget(run: Run, ground: Ground, directory: string): Promise<Target> {
   const { upstream, redis, redisPort } = ground;
-  const stock = run.keep(await startStock(directory, { upstreamUrl: upstream.url, redisPort }));
+  const stock = run.track(await startStock(directory, { upstreamUrl: upstream.url, redisPort }));
   const headers = [{ authorization: `apiKey ${stock.key}` }];
   return {
     ...{ name: names.stock, url: stock.url + seriesPath, headers: () => headers },

@@ -30,17 +30,23 @@ type Headers = Record<string, string>;
 export type Tally = Map<string, number>;
 
 /** The same call repeatedly, then calls that each read other points, then long streams and charts. */
-export async function loadDataApi({ said }: Program): Promise<Tally> {
+export async function loadDataApi({ readyOutput }: Program): Promise<Tally> {
   const tally: Tally = new Map();
-  await ask(tally, { url: said, headers: sealed, nextPath: () => seriesPath });
-  await ask(tally, { url: said, headers: sealed, nextPath: newPath });
-  await stream(tally, said, sealed);
-  await ask(tally, { url: said, headers: sealed, nextPath: newChart, connections: 1, requestsMax: 300 });
+  await ask(tally, { url: readyOutput, headers: sealed, nextPath: () => seriesPath });
+  await ask(tally, { url: readyOutput, headers: sealed, nextPath: newPath });
+  await stream(tally, readyOutput, sealed);
+  await ask(tally, {
+    url: readyOutput,
+    headers: sealed,
+    nextPath: newChart,
+    connections: 1,
+    requestsMax: 300,
+  });
   return tally;
 }
 
 /** Sign-ins of strangers, each from its own IP address; the passwords are hashed. */
-export async function loadAccountsApi({ said }: Program): Promise<Tally> {
+export async function loadAccountsApi({ readyOutput }: Program): Promise<Tally> {
   const tally: Tally = new Map();
   let count = 0;
   const untilMs = performance.now() + secondsMax * 1000;
@@ -53,7 +59,7 @@ export async function loadAccountsApi({ said }: Program): Promise<Tally> {
         'x-forwarded-for': address,
       };
       const body = { email: `flood-${count}@example.org`, password: 'four words of a stranger' };
-      const status = await answer(tally, `${said}/auth/login`, headers, body);
+      const status = await answer(tally, `${readyOutput}/auth/login`, headers, body);
       if (status === '503') await pause(100); // too many are waiting
     }
   };
@@ -62,7 +68,7 @@ export async function loadAccountsApi({ said }: Program): Promise<Tally> {
 }
 
 /** Fills the response cache; then long streams together with hot and cold calls. */
-export async function loadGateway({ said: url }: Program, { keys }: Ground): Promise<Tally> {
+export async function loadGateway({ readyOutput: url }: Program, { keys }: Ground): Promise<Tally> {
   const tally: Tally = new Map();
   const [a, b, c] = keys.map((key) => () => ({ 'x-api-key': key }));
   const paths = Array.from({ length: keptAnswers }, (_, i) => `${seriesPath}?to=${dayText(2026, i)}`);
@@ -90,7 +96,7 @@ export async function loadWorker(databaseUrl: string, outbox: string): Promise<T
 export async function loadEverything(started: Program): Promise<Tally> {
   const tally: Tally = new Map();
   await ask(tally, { ...demoOf(started), nextPath: () => demoPath });
-  const signIns = await loadAccountsApi({ ...started, said: demoOf(started).url });
+  const signIns = await loadAccountsApi({ ...started, readyOutput: demoOf(started).url });
   return new Map([...tally, ...signIns]);
 }
 
@@ -101,8 +107,8 @@ export async function askDemo(started: Program): Promise<Tally> {
   return tally;
 }
 
-function demoOf({ said }: Program): { url: string; headers: () => Headers } {
-  const [url = '', key = ''] = said.split(/\s+API key: /);
+function demoOf({ readyOutput }: Program): { url: string; headers: () => Headers } {
+  const [url = '', key = ''] = readyOutput.split(/\s+API key: /);
   return { url, headers: () => ({ 'x-api-key': key }) };
 }
 

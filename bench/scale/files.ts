@@ -10,9 +10,9 @@ export function* pointLines(
     for (let n = first; n <= last; n += 1) yield `${id},${monthEnd(n)},${value(n, edition)}`;
 }
 
-/** The ids of `count` series, numbered in steps of `apart`: S2000, S3000 …; S1, S2 … by default. */
-export function* seriesIds(count: number, apart = 1): Generator<string> {
-  for (let i = 1; i <= count; i += 1) yield `S${i * apart}`;
+/** The ids of `count` series, numbered in steps of `step`: S2000, S3000 …; S1, S2 … by default. */
+export function* seriesIds(count: number, step = 1): Generator<string> {
+  for (let i = 1; i <= count; i += 1) yield `S${i * step}`;
 }
 
 /** Ids of series that were never loaded. */

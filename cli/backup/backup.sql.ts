@@ -165,7 +165,7 @@ export async function emptyJobs(on: Queryable): Promise<void> {
  * registers again.
  * @returns the number of the newest load.
  */
-export async function beginNewNumbers(on: Queryable): Promise<number> {
+export async function advanceNumbers(on: Queryable): Promise<number> {
   const [row] = await on.query<{ now: number }>(
     'select floor(extract(epoch from clock_timestamp()) * 1000)::bigint as now',
   );

@@ -8,7 +8,7 @@ import { schemaDifferences } from '../../kernel/schema.sql.ts';
 import { baselineEnd, hasBaselineTables } from '../../migrations/baseline.ts';
 import {
   analyze,
-  beginNewNumbers,
+  advanceNumbers,
   beginRestore,
   connectedPrograms,
   copyIn,
@@ -105,7 +105,7 @@ async function replaceAll(
   await endRestore(on, tables, keys);
   await setSequences(on, header.sequences);
   await emptyJobs(on);
-  const load = await beginNewNumbers(on);
+  const load = await advanceNumbers(on);
   await requireUnused(on); // a process that now waits for the tables has seen the previous state
   return { tables: header.tables.length, rows, madeAt: header.made_at, load };
 }

@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import { keepBackups, type ScheduledBackups } from './scheduled.ts';
+import { runScheduledBackups, type ScheduledBackups } from './scheduled.ts';
 
 /** A folder, and a run on it whose clock jumps to each awaited instant, up to the end. */
 function scheduled(t: ExecutionContext, from: string) {
@@ -12,7 +12,7 @@ function scheduled(t: ExecutionContext, from: string) {
   const run = async (until: string, options: Partial<ScheduledBackups> = {}) => {
     const made: string[] = [];
     const stopping = new AbortController();
-    await keepBackups({
+    await runScheduledBackups({
       ...{ folder, schedule: 'daily 03:00', timeZone: 'UTC', keep: 3, clock: { now: () => now } },
       signal: stopping.signal,
       make: async (file) => {

@@ -26,7 +26,7 @@ export interface ScheduledBackups {
  * Makes a backup whenever one is due, until the signal is aborted. A backup that was missed is made at once, and so is the first.
  * @throws what `make` throws. After a restart the backup is still due and made at once.
  */
-export async function keepBackups(options: ScheduledBackups): Promise<void> {
+export async function runScheduledBackups(options: ScheduledBackups): Promise<void> {
   const { folder, schedule, timeZone, keep, clock, signal, make } = options;
   const { waitUntil = (instant) => pauseUntil(instant, clock, signal) } = options;
   removeUnfinished(folder);

@@ -6,7 +6,7 @@ import { Writable } from 'node:stream';
 import type { Database } from '../../kernel/database.ts';
 import { writeBackup, type BackupSummary } from '../backup/backup.ts';
 import { UsageError, examples, jsonFlag, type DeclareCommand, type Terminal } from '../command.ts';
-import { keepBackups } from '../backup/scheduled.ts';
+import { runScheduledBackups } from '../backup/scheduled.ts';
 import { withDatabase, withInstallation } from '../installation.ts';
 import { schedulePattern, scheduleRule } from '../../ingest/entry/schedule.ts';
 import { systemClock } from '../../kernel/clock.ts';
@@ -58,7 +58,7 @@ async function backUpBySchedule(
   const stop = () => stopping.abort();
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, stop);
   try {
-    await keepBackups({
+    await runScheduledBackups({
       ...{ folder, schedule, keep: Number(keep), clock: systemClock, signal: stopping.signal },
       timeZone: readSettings(terminal.env).seriesTimeZone,
       make: (file) => backUp(terminal, file, json, `${file}: `),

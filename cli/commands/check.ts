@@ -80,8 +80,8 @@ async function findAll(env: Environment): Promise<Finding[]> {
       () => withInstallation(env, describeDeliveries),
       'they need the plans and the database',
     ),
-    await standingFinding(env, database, 'releases', describeReleases),
-    await standingFinding(env, database, 'sources', describeSources),
+    await healthFinding(env, database, 'releases', describeReleases),
+    await healthFinding(env, database, 'sources', describeSources),
     await inboxFinding(settings.inboxDir),
     await optional(
       'bulk',
@@ -197,7 +197,7 @@ async function describeBulk(place: BulkPlace): Promise<string> {
 }
 
 /** An embedded database is served only while "almanac start" runs, so a missing publisher is not a fault there. */
-async function standingFinding(
+async function healthFinding(
   env: Environment,
   database: Finding,
   what: string,
@@ -208,9 +208,9 @@ async function standingFinding(
     withDatabase(databaseUrl, { command: 'check' }, async (on) => {
       if (!(await seesReleases(on)))
         return { what, state: 'not configured', detail: 'this role may not see what is under embargo' };
-      const { needsSomebody, lacksPublisher, detail } = await describe(on);
+      const { needsAttention, lacksPublisher, detail } = await describe(on);
       const isUnserved = lacksPublisher && databaseDirectory === undefined;
-      return { what, state: needsSomebody || isUnserved ? 'warning' : 'ok', detail };
+      return { what, state: needsAttention || isUnserved ? 'warning' : 'ok', detail };
     }),
   );
 }
@@ -221,8 +221,8 @@ async function inboxFinding(directory: string | undefined): Promise<Finding> {
   if (directory === undefined)
     return { what, state: 'not configured', detail: 'INBOX_DIR is not set: no folder is watched' };
   try {
-    const { detail, needsSomebody } = await describeInbox(directory);
-    return { what, state: needsSomebody ? 'warning' : 'ok', detail };
+    const { detail, needsAttention } = await describeInbox(directory);
+    return { what, state: needsAttention ? 'warning' : 'ok', detail };
   } catch (error) {
     return { what, state: 'failed', detail: (error as Error).message };
   }

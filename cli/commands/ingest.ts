@@ -7,7 +7,7 @@ import { shellWord } from '../../ingest/datasets/shell-word.ts';
 import { entryFlags, entryOfFlags, isRepeatable } from '../../ingest/entry/flags.ts';
 import { IngestFailure } from '../../ingest/failure.ts';
 import type { LoadSummary } from '../../ingest/load/store/load-options.ts';
-import { inForce } from '../../ingest/load/load.ts';
+import { waitForGatewayLeases } from '../../ingest/load/load.ts';
 import { loadTableFile, type LoadSettings } from '../../ingest/plan/load-table-file.ts';
 import { planTyped, type PlannedTable } from '../../ingest/plan/plan.ts';
 import type { Due } from '../../ingest/publisher/releases/accept.ts';
@@ -55,7 +55,7 @@ type Flags = ReturnType<ReturnType<typeof declareFlags>['opts']>;
 /** Both arguments are missing with --describe. */
 function declareFlags(command: Command) {
   for (const each of entryFlags) {
-    const words = `${each.flag} ${each.takes}`.trimEnd();
+    const words = `${each.flag} ${each.placeholder}`.trimEnd();
     if (isRepeatable(each)) command.option(words, each.help, collect);
     else command.option(words, each.help);
   }
@@ -162,7 +162,7 @@ function loadInto(
   return withData(env, 'ingest', async (database, { settings: { seriesTimeZone, fiscalYearFirstMonth } }) => {
     const settings = { seriesTimeZone, fiscalYearFirstMonth, clock: systemClock, isTyped: true };
     const { summary } = await loadTableFile(database, planned, { ...settings, ...given });
-    if (!given.dryRun) await inForce();
+    if (!given.dryRun) await waitForGatewayLeases();
     return summary;
   });
 }

@@ -7,7 +7,7 @@ import { createChildRunner } from '../../ingest/publisher/child-process/run-in-c
 import type { Tasks } from '../../ingest/publisher/child-process-tasks.ts';
 import { tablesInChild, type ChildTables } from '../../ingest/publisher/child-process/load-tables.ts';
 import type { TableDescription } from '../../ingest/entry/entry-schema.ts';
-import { settleEntry } from '../../ingest/entry/entry-file.ts';
+import { changeEntry } from '../../ingest/entry/entry-file.ts';
 import { requireWritable } from '../../ingest/entry/write-entry-file.ts';
 import type { TableToInspect } from '../../ingest/preview/inspect.ts';
 import type { Inspected } from '../../ingest/entry/table-preview.ts';
@@ -80,7 +80,7 @@ export const publish: DeclareCommand = (command, terminal) => {
         const { databaseUrl, settings } = installation;
         const children = createChildRunner<Tasks>({
           ...{ databaseUrl, applicationName: 'almanac publish', log: createLog('publish', 'silent') },
-          ...{ limits: settings.fileLimits, env: terminal.env, isKept: true, isQuiet: true, niceness: 0 },
+          ...{ limits: settings.fileLimits, env: terminal.env, isReused: true, isQuiet: true, niceness: 0 },
         });
         const asking = askingAt(terminal);
         const today = dateIn(settings.seriesTimeZone, systemClock.now());
@@ -214,7 +214,7 @@ async function shown(run: Run, plan: Plan, { dryRun, json, yes }: Wish): Promise
 
 const inspectedMax = 40;
 /** Facts that change no row. */
-const saysNothingOfRows = /^(?:series\.(?:unit|source|name)|columns\..+\.unit)$/s;
+const keysWithoutRowEffect = /^(?:series\.(?:unit|source|name)|columns\..+\.unit)$/s;
 
 /** The tables whose rows are read again: new and edited tables, and those whose guesses were not confirmed in an earlier run. */
 async function inspectAll(
@@ -254,12 +254,12 @@ async function confirmed(
 ): Promise<boolean> {
   const entries = [...new Set(asked.map(({ entry }) => entry))];
   const choices = entries.map((entry) => ({ entry, choices: inspected.get(entry)?.choices ?? [] }));
-  const settled = await askAll(choices, asking, terminal);
-  for (const { entry, change, label } of settled ?? []) settleEntry(plan.description, entry, change, label);
-  if (settled !== null && settled.length > 0) plan.isCompleted = true;
+  const picked = await askAll(choices, asking, terminal);
+  for (const { entry, change, label } of picked ?? []) changeEntry(plan.description, entry, change, label);
+  if (picked !== null && picked.length > 0) plan.isCompleted = true;
   const reread = new Set(
-    (settled ?? []).flatMap(({ entry, change }) =>
-      Object.keys(change).every((key) => saysNothingOfRows.test(key)) ? [] : [entry],
+    (picked ?? []).flatMap(({ entry, change }) =>
+      Object.keys(change).every((key) => keysWithoutRowEffect.test(key)) ? [] : [entry],
     ),
   );
   for (const { entry, path, file } of asked

@@ -16,7 +16,7 @@ export const seed: DeclareCommand = (command, { env, stdout }) => {
         (await loadDemoData(installation)) ? makeDemoAccount(installation) : undefined,
       { create: true },
     );
-    await (await import('../../ingest/load/load.ts')).inForce();
+    await (await import('../../ingest/load/load.ts')).waitForGatewayLeases();
     stdout.write(key === undefined ? 'the demo data and account exist already\n' : `API key: ${key}\n`);
   });
 };

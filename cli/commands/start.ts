@@ -88,7 +88,7 @@ async function serveEverything({ env, stdout, started }: Terminal, signals: Serv
   const installation = await openInstallation(settings, { create: true, meanwhile: importAll });
   const { databaseDirectory } = installation;
   const bulkPlace = settings.bulkPlace ?? { directory: path.join(settings.dataDir, 'bulk') };
-  const lock = await takeServeLock(installation);
+  const lock = await acquireServeLock(installation);
   const services: Pick<RunningService, 'close'>[] = [];
   let removeNote: () => void = nothing;
   const stopping = new AbortController();
@@ -409,7 +409,7 @@ function requireUnserved({ dataDir }: Settings): void {
 }
 
 /** Holds a lock while this process serves, so that a second start on the same data fails with a message. */
-async function takeServeLock(installation: Installation): Promise<pg.Client> {
+async function acquireServeLock(installation: Installation): Promise<pg.Client> {
   const client = new pg.Client({
     connectionString: installation.databaseUrl,
     application_name: 'almanac start',

@@ -2,7 +2,7 @@
 import { acceptUnderEmbargo, type Accepted, type Due } from '../../ingest/publisher/releases/accept.ts';
 import { reportOf } from '../../ingest/load/load-report.ts';
 import { isPublisherAlive } from '../../ingest/publisher/releases/release-health.ts';
-import { misuse } from '../../ingest/failure.ts';
+import { usageError } from '../../ingest/failure.ts';
 import { tableLoad } from '../../ingest/plan/load-table-file.ts';
 import type { PlannedTable } from '../../ingest/plan/plan.ts';
 import { dateIn, systemClock } from '../../kernel/clock.ts';
@@ -27,7 +27,9 @@ export function acceptInto(
   return withData(env, 'ingest', async (database, { settings: { seriesTimeZone, fiscalYearFirstMonth } }) => {
     const { options } = tableLoad(planned, dateIn(seriesTimeZone, systemClock.now()));
     if (options.rows !== undefined)
-      misuse('A workbook or web page cannot be put under embargo by this command: save its table as CSV.');
+      usageError(
+        'A workbook or web page cannot be put under embargo by this command: save its table as CSV.',
+      );
     const load = { ...options, ...given, seriesTimeZone, fiscalYearFirstMonth };
     const accepted = await acceptUnderEmbargo(database, load, due);
     return { accepted, isPublisherAlive: await isPublisherAlive(database) };

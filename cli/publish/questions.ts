@@ -38,7 +38,7 @@ interface Question {
   isMissing: boolean;
 }
 
-export interface Settled {
+export interface PickedChange {
   entry: TableDescription;
   change: EntryChange;
   label: string;
@@ -53,8 +53,8 @@ export async function askAll(
   tables: readonly { entry: TableDescription; choices: readonly Choice[] }[],
   asking: Asking,
   terminal: Terminal,
-): Promise<Settled[] | null> {
-  const settled: Settled[] = [];
+): Promise<PickedChange[] | null> {
+  const changes: PickedChange[] = [];
   const questions = questionsOf(tables).toSorted((a, b) => Number(a.isMissing) - Number(b.isMissing));
   const ofAll = new Map<string, Pick>();
   for (const [at, question] of questions.entries()) {
@@ -69,9 +69,9 @@ export async function askAll(
       pick = answer.pick;
       if (answer.isOfAll) ofAll.set(place, pick);
     }
-    settled.push(...settledBy(question, pick));
+    changes.push(...changesBy(question, pick));
   }
-  return settled;
+  return changes;
 }
 
 /** The key under which one answer for all guesses is kept. */
@@ -81,7 +81,7 @@ const guesses = '';
 const factPlace = ({ choice: { key }, of }: Question): string =>
   `${nameOf(of[0]?.entry ?? { file: '' })}\n${key.split('.').at(-1) ?? ''}`;
 
-function settledBy({ of }: Question, pick: Pick): Settled[] {
+function changesBy({ of }: Question, pick: Pick): PickedChange[] {
   if ('option' in pick && pick.option === 0) return [];
   return of.flatMap(({ entry, choice: own }) => {
     const typed = 'text' in pick && own.key === 'series.name' ? { text: titled(entry, pick.text) } : pick;

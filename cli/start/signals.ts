@@ -45,9 +45,9 @@ export async function withSignals(serve: (signals: ServiceSignals) => Promise<vo
 
 function reloading(parts: readonly PrepareReload[], log: Log): () => void {
   let wanted = false;
-  let underWay = false;
+  let isReloading = false;
   async function reload(): Promise<void> {
-    underWay = true;
+    isReloading = true;
     while (wanted) {
       wanted = false;
       try {
@@ -59,11 +59,11 @@ function reloading(parts: readonly PrepareReload[], log: Log): () => void {
         log.error({ err: error }, 'The configuration is invalid; the previous one stays active');
       }
     }
-    underWay = false;
+    isReloading = false;
   }
   return () => {
     wanted = true;
-    if (!underWay) void reload();
+    if (!isReloading) void reload();
   };
 }
 

@@ -9,7 +9,7 @@ export interface Session {
 }
 
 /** A message from a tab to all others of its origin. */
-type Word =
+type TabMessage =
   | { kind: 'who' }
   | { kind: 'signed-in'; session: unknown }
   | { kind: 'signed-out'; token: string; isAsked: boolean };
@@ -17,19 +17,19 @@ type Word =
 const storedAs = 'almanac.session';
 const current = signal<Session | undefined>(stored());
 const tabs = new BroadcastChannel(storedAs);
-const answeredWithinMs = 150;
+const replyTimeoutMs = 150;
 let isSigningOut = false;
 
 /** Undefined if nobody is signed in. */
 export const session = computed(() => current.value);
 
 /** Resolves when another tab has passed on its session, or none has in time; at once in a tab that has a session. */
-export const tabsAsked: Promise<void> = askTabs();
+export const tabsSynced: Promise<void> = askTabs();
 
 /** Stores the session from a sign-in response. */
-export function beginSession(begun: Session): void {
-  keep(begun);
-  say({ kind: 'signed-in', session: begun });
+export function beginSession(newSession: Session): void {
+  store(newSession);
+  broadcast({ kind: 'signed-in', session: newSession });
 }
 
 /** Deletes the session in all tabs, as the API has ended it. Drafts stay for the time after the next sign-in. */
@@ -54,37 +54,37 @@ export async function signOut(byApi: () => Promise<void>): Promise<void> {
 function end(isAsked: boolean): void {
   const ended = current.value;
   forget(isAsked);
-  if (ended !== undefined) say({ kind: 'signed-out', token: ended.token, isAsked });
+  if (ended !== undefined) broadcast({ kind: 'signed-out', token: ended.token, isAsked });
 }
 
 function askTabs(): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   tabs.addEventListener('message', (event: MessageEvent) => {
-    const data = event.data as Word;
+    const data = event.data as TabMessage;
     if (data.kind === 'who' && current.value !== undefined)
-      say({ kind: 'signed-in', session: current.value });
+      broadcast({ kind: 'signed-in', session: current.value });
     // A tab without a session may have lost it to a 401 of a moment ago.
     if (data.kind === 'signed-out' && (current.value?.token ?? data.token) === data.token)
       forget(data.isAsked);
     if (data.kind !== 'signed-in') return;
     const given = validSession(data.session);
-    if (given !== undefined && current.value === undefined) keep(given);
+    if (given !== undefined && current.value === undefined) store(given);
     resolve();
   });
   if (current.value !== undefined) return Promise.resolve();
-  say({ kind: 'who' });
-  setTimeout(resolve, answeredWithinMs);
+  broadcast({ kind: 'who' });
+  setTimeout(resolve, replyTimeoutMs);
   return promise;
 }
 
-function say(word: Word): void {
+function broadcast(message: TabMessage): void {
   // oxlint-disable-next-line require-post-message-target-origin -- a BroadcastChannel has one origin
-  tabs.postMessage(word);
+  tabs.postMessage(message);
 }
 
-function keep(begun: Session): void {
-  sessionStorage.setItem(storedAs, JSON.stringify(begun));
-  current.value = begun;
+function store(newSession: Session): void {
+  sessionStorage.setItem(storedAs, JSON.stringify(newSession));
+  current.value = newSession;
 }
 
 function forget(isAsked: boolean): void {

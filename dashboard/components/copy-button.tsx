@@ -2,7 +2,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { CheckIcon, CopyIcon } from './icons.tsx';
 
-const saidForMs = 1_500;
+const resultShownMs = 1_500;
 
 interface CopyButtonProps {
   text: string | (() => string);
@@ -19,19 +19,24 @@ export function CopyButton({
   children = 'Copy',
   class: className = 'btn sml',
 }: CopyButtonProps) {
-  const [said, setSaid] = useState<'Copied' | 'Not copied'>();
+  const [result, setResult] = useState<'Copied' | 'Not copied'>();
   useEffect(() => {
-    if (said === undefined) return undefined;
-    const timer = setTimeout(setSaid, saidForMs, undefined);
+    if (result === undefined) return undefined;
+    const timer = setTimeout(setResult, resultShownMs, undefined);
     return () => clearTimeout(timer);
-  }, [said]);
+  }, [result]);
   async function copy() {
-    setSaid((await copied(typeof text === 'string' ? text : text())) ? 'Copied' : 'Not copied');
+    setResult((await copied(typeof text === 'string' ? text : text())) ? 'Copied' : 'Not copied');
   }
   return (
-    <button class={`${className} copy`} type="button" aria-label={said ?? label} onClick={() => void copy()}>
-      {said === 'Copied' ? <CheckIcon /> : <CopyIcon />}
-      <span aria-live="polite">{said ?? children}</span>
+    <button
+      class={`${className} copy`}
+      type="button"
+      aria-label={result ?? label}
+      onClick={() => void copy()}
+    >
+      {result === 'Copied' ? <CheckIcon /> : <CopyIcon />}
+      <span aria-live="polite">{result ?? children}</span>
     </button>
   );
 }

@@ -27,11 +27,11 @@ export function Dialog({ title, onClose, locked = false, children }: DialogProps
   useEffect(() => {
     if (!locked) return undefined;
     // A second Esc closes the dialog without a cancel event, wherever the focus is.
-    const hold = (event: KeyboardEvent) => {
+    const blockEscape = (event: KeyboardEvent) => {
       if (event.key === 'Escape') event.preventDefault();
     };
-    document.addEventListener('keydown', hold, { capture: true });
-    return () => document.removeEventListener('keydown', hold, { capture: true });
+    document.addEventListener('keydown', blockEscape, { capture: true });
+    return () => document.removeEventListener('keydown', blockEscape, { capture: true });
   }, [locked]);
   return (
     <dialog

@@ -5,10 +5,10 @@ import { useLocation } from 'wouter-preact';
 let isPending = false;
 
 /** Whether a page was just reached by a link, and no element has claimed the focus yet. */
-export function takeNavigation(): boolean {
-  const taken = isPending;
+export function claimFocus(): boolean {
+  const wasPending = isPending;
   isPending = false;
-  return taken;
+  return wasPending;
 }
 
 /** Records each change of the path; a change of only the query is a change within a page. Back and forward keep their scroll position. */

@@ -1,7 +1,7 @@
 // The head of a page: its title, here and in the window, which gets the focus when the page was reached by a link.
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import { takeNavigation } from './navigation.ts';
+import { claimFocus } from './navigation.ts';
 
 interface PageHeadProps {
   title: string;
@@ -38,7 +38,7 @@ export function usePageTitle(title: string) {
     document.title = `${title} · Almanac`;
   }, [title]);
   useEffect(() => {
-    if (takeNavigation()) heading.current?.focus({ preventScroll: true });
+    if (claimFocus()) heading.current?.focus({ preventScroll: true });
   });
   return heading;
 }

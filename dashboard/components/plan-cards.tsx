@@ -67,12 +67,12 @@ function Price({ plan, interval }: { plan: Plan; interval: Interval }) {
   const price = priceOf(plan, interval);
   const other = plan.prices.find((each) => each !== price);
   if (price === undefined) {
-    const [main, under] =
+    const [main, detail] =
       plan.price_usd_month === 0 ? ['$0', 'for ever, no card'] : ['By agreement', 'ask the operator'];
     return (
       <>
         <p class="price">{main}</p>
-        <p class="xs dim">{under}</p>
+        <p class="xs dim">{detail}</p>
       </>
     );
   }

@@ -43,7 +43,7 @@ export function Shell({ children }: { children: ComponentChildren }) {
 
 function TopBar() {
   const [path] = useLocation();
-  const isLargeSearchAway = useLargeSearchAway(path);
+  const isLargeSearchHidden = useLargeSearchHidden(path);
   return (
     <header class="top">
       <div class="wrap">
@@ -51,7 +51,7 @@ function TopBar() {
           <Mark />
           <span>Almanac</span>
         </Link>
-        {(path !== '/' || isLargeSearchAway) && <Search />}
+        {(path !== '/' || isLargeSearchHidden) && <Search />}
         <nav class="nav" aria-label="Main">
           <Places path={path} />
         </nav>
@@ -143,17 +143,17 @@ function Menu({ path }: { path: string }) {
 }
 
 /** Whether the front page has scrolled its large search away, so that the bar shows the small one. */
-function useLargeSearchAway(path: string): boolean {
-  const [isAway, setIsAway] = useState(false);
+function useLargeSearchHidden(path: string): boolean {
+  const [isHidden, setIsHidden] = useState(false);
   useEffect(() => {
-    setIsAway(false);
+    setIsHidden(false);
     if (path !== '/') return undefined;
     const look = () => {
       const box = document.querySelector('input[data-search="large"]');
-      setIsAway(box !== null && box.getBoundingClientRect().bottom < 60);
+      setIsHidden(box !== null && box.getBoundingClientRect().bottom < 60);
     };
     addEventListener('scroll', look, { passive: true });
     return () => removeEventListener('scroll', look);
   }, [path]);
-  return isAway;
+  return isHidden;
 }

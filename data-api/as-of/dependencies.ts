@@ -9,18 +9,18 @@ import { databaseAsOf, queryAsOf } from '../../domain/as-of/statements.ts';
 const daysMax = 100;
 
 /** Creates the value of each day once. */
-export function keptByDay<Value extends object>(make: (day: string) => Value): (day: string) => Value {
-  const kept = new LRUCache<string, Value>({ max: daysMax });
+export function cachedByDay<Value extends object>(make: (day: string) => Value): (day: string) => Value {
+  const cache = new LRUCache<string, Value>({ max: daysMax });
   return (day) => {
-    const value = kept.get(day) ?? make(day);
-    kept.set(day, value);
+    const value = cache.get(day) ?? make(day);
+    cache.set(day, value);
     return value;
   };
 }
 
 /** @param day `YYYY-MM-DD`. */
 export function dependenciesAsOf(dependencies: Dependencies, day: string): Dependencies {
-  const { seriesTimeZone, edition, chartPlaces, clock } = dependencies;
+  const { seriesTimeZone, edition, drawingSlots, clock } = dependencies;
   const endsMs = endOf(day, seriesTimeZone).getTime();
   const database = databaseAsOf(dependencies.database, day, seriesTimeZone);
   return {
@@ -31,8 +31,8 @@ export function dependenciesAsOf(dependencies: Dependencies, day: string): Depen
       known: () => undefined,
       find: (id, vintage) => findSeries(database, id, vintage),
     },
-    chartPlaces: {
-      drawn: (image, draw) => chartPlaces.drawn({ ...image, name: `${image.name} as of ${day}` }, draw),
+    drawingSlots: {
+      draw: (image, draw) => drawingSlots.draw({ ...image, name: `${image.name} as of ${day}` }, draw),
     },
     clock: { now: () => new Date(Math.min(clock.now().getTime(), endsMs)) },
     asOf: day,

@@ -3,13 +3,13 @@ import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Response } from 'express';
 import { z } from 'zod';
-import type { KeptFile } from '../../domain/bulk/manifest.ts';
+import type { StoredFile } from '../../domain/bulk/manifest.ts';
 import { memberOf } from '../../kernel/entries.ts';
 import { fail } from '../../kernel/errors.ts';
 import { readQuery } from '../../kernel/http/endpoint.ts';
 import { etagMatches, writeHead } from '../../kernel/http/reply.ts';
 import type { Endpoint } from '../endpoint.ts';
-import { failAway, orUnavailable, requireFile } from './files.ts';
+import { failStoreUnavailable, orUnavailable, requireFile } from './files.ts';
 import { askedRange, isSameFile } from './ranges.ts';
 
 const mediaType = 'application/vnd.apache.parquet';
@@ -79,7 +79,7 @@ export const getBulkFile: Endpoint = {
 };
 
 /** The headers of every answer with the file. */
-function aboutOf({ name, sha256, created_at }: KeptFile) {
+function aboutOf({ name, sha256, created_at }: StoredFile) {
   return {
     etag: `"${sha256}"`,
     'last-modified': new Date(created_at).toUTCString(),
@@ -100,7 +100,7 @@ async function send(body: Readable, response: Response): Promise<void> {
   try {
     await pipeline(body, response);
   } catch {
-    if (fault !== undefined && !clientHasLeft(fault)) failAway(fault);
+    if (fault !== undefined && !clientHasLeft(fault)) failStoreUnavailable(fault);
   }
 }
 

@@ -1,6 +1,6 @@
 // The bulk files that may be served now. Range requests share one read of the manifest. After a retraction begins, no file is served until
 // the publisher has removed those that may contain the retracted data.
-import type { KeptFile, Manifest } from '../../domain/bulk/manifest.ts';
+import type { StoredFile, Manifest } from '../../domain/bulk/manifest.ts';
 import { BulkStoreFault, type BulkStore } from '../../domain/bulk/store.ts';
 import { readNewestWithdrawal } from '../../domain/bulk/withdrawals.sql.ts';
 import { readPlaceOfDay } from './pinned-days.sql.ts';
@@ -35,7 +35,7 @@ interface Asking {
  * @throws Failure `plan_required`; `not_found` if this installation has no bulk files; `not_available_as_of` if it has none of the day;
  * `unavailable` while a retraction is in progress, while the files of the day are being written for the first time, or the store is failing.
  */
-export async function readCurrentFiles(asking: Asking, call: ServiceCall): Promise<KeptFile[]> {
+export async function readCurrentFiles(asking: Asking, call: ServiceCall): Promise<StoredFile[]> {
   const { store } = requireBulk(asking, call);
   return orUnavailable(async () => (await filesOf(asking, await store.readManifest())).files);
 }
@@ -48,7 +48,7 @@ export async function requireFile(
   asking: Asking,
   call: ServiceCall,
   name: string,
-): Promise<{ file: KeptFile; store: BulkStore }> {
+): Promise<{ file: StoredFile; store: BulkStore }> {
   const { store, recent } = requireBulk(asking, call);
   return orUnavailable(async () => {
     const find = ({ files, retired }: Served) => [...files, ...retired].find((each) => each.name === name);
@@ -62,13 +62,13 @@ export async function requireFile(
 }
 
 interface Served {
-  files: KeptFile[];
-  retired: KeptFile[];
+  files: StoredFile[];
+  retired: StoredFile[];
 }
 
 /** The files of the manifest for the key: those of the day that it is pinned to, or the current ones. */
 function served({ asOf }: Asking, manifest: Manifest | undefined): Served {
-  const isOfKey = (file: KeptFile) => file.as_of === asOf;
+  const isOfKey = (file: StoredFile) => file.as_of === asOf;
   return {
     files: manifest?.files.filter(isOfKey) ?? [],
     retired: manifest?.retired.filter(isOfKey) ?? [],
@@ -77,23 +77,27 @@ function served({ asOf }: Asking, manifest: Manifest | undefined): Served {
 
 /** Whether no data in the files of the manifest has been retracted since. */
 async function isCurrent(asking: Asking, manifest: Manifest | undefined): Promise<boolean> {
-  return manifest === undefined || (await readNewestWithdrawal(nowOf(asking))) <= manifest.load;
+  return manifest === undefined || (await readNewestWithdrawal(currentDatabase(asking))) <= manifest.load;
 }
 
 /** The current database, also for a key that is pinned to a day. */
-const nowOf = ({ present, database }: Asking): Queryable => present?.database ?? database;
+const currentDatabase = ({ present, database }: Asking): Queryable => present?.database ?? database;
 
 async function filesOf(asking: Asking, manifest: Manifest | undefined): Promise<Served> {
   if (!(await isCurrent(asking, manifest))) failWithdrawn();
   const found = served(asking, manifest);
   // A day that has files has a file of all series, even if there were no series.
   if (asking.asOf !== null && found.files.length === 0)
-    await failWithout(nowOf(asking), asking.asOf, manifest);
+    await failWithoutFiles(currentDatabase(asking), asking.asOf, manifest);
   return found;
 }
 
 /** @throws Failure: `not_available_as_of` if too many days have files, otherwise `unavailable`. */
-async function failWithout(database: Queryable, day: string, manifest: Manifest | undefined): Promise<never> {
+async function failWithoutFiles(
+  database: Queryable,
+  day: string,
+  manifest: Manifest | undefined,
+): Promise<never> {
   const place = await readPlaceOfDay(database, day);
   const most = manifest?.days_max;
   if (place !== undefined && most !== undefined && place > most)
@@ -125,11 +129,11 @@ export async function orUnavailable<T>(work: () => Promise<T>): Promise<T> {
     return await work();
   } catch (error) {
     if (!(error instanceof BulkStoreFault)) throw error;
-    return failAway(error);
+    return failStoreUnavailable(error);
   }
 }
 
-export function failAway(detail: unknown): never {
+export function failStoreUnavailable(detail: unknown): never {
   return fail('unavailable', 'The store of the bulk files does not answer at the moment. Try again.', {
     detail,
     headers: { 'retry-after': '5' },

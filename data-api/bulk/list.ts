@@ -4,7 +4,7 @@ import { bulkFileSchema, bulkKinds } from '../../domain/bulk/manifest.ts';
 import { nameId } from '../../domain/name-id.ts';
 import { listOf, rowOf } from '../../kernel/http/list.ts';
 import { oneOfParam } from '../../kernel/http/params.ts';
-import { keptListParams, keptListReply } from '../discovery/kept-list.ts';
+import { cachedListParams, cachedListReply } from '../discovery/kept-list.ts';
 import { endpoint } from '../endpoint.ts';
 import { readCurrentFiles } from './files.ts';
 
@@ -12,7 +12,7 @@ const rowSchema = bulkFileSchema.extend({
   url: z.url().describe('The URL of the file, valid until the file is deleted.'),
 });
 
-const { params, bounded } = keptListParams({
+const { params, bounded } = cachedListParams({
   shape: rowSchema.shape,
   sorts: ['name', 'kind', 'load', 'created_at', 'bytes', 'rows'],
   sort: 'name',
@@ -45,7 +45,7 @@ export const getBulk = endpoint({
     call.changesAt(dependencies.clock.now());
     const newest = Math.max(...files.map(({ created_at }) => Date.parse(created_at)));
     const changedAt = files.length === 0 ? null : new Date(newest);
-    const kept = { value: rows, untilMs: Infinity, changedAt };
-    return keptListReply(dependencies, call, { name: 'bulk', rows, query, kept, bounded });
+    const cached = { value: rows, untilMs: Infinity, changedAt };
+    return cachedListReply(dependencies, call, { name: 'bulk', rows, query, cached, bounded });
   },
 });

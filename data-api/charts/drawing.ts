@@ -75,13 +75,13 @@ export function drawnSvg(drawn: Drawn, points: readonly ChartPoint[][], look: Lo
 }
 
 function captionOf({ series, vintage, release }: Drawn, lastUpdated: string | null): string {
-  const said = (date: string): string => periodName(date, 'daily', true);
+  const dateText = (date: string): string => periodName(date, 'daily', true);
   const credit = series.attribution ?? (series.source === null ? null : `Source: ${series.source}`);
   const state =
     release === 'first'
       ? 'First published values'
       : vintage === null
-        ? `Released ${lastUpdated === null ? 'never' : said(lastUpdated)}`
-        : `As published by ${said(vintage)}`;
+        ? `Released ${lastUpdated === null ? 'never' : dateText(lastUpdated)}`
+        : `As published by ${dateText(vintage)}`;
   return credit === null ? `${state}.` : `${credit.replace(/\.$/, '')}. ${state}.`;
 }

@@ -1,8 +1,8 @@
 import test from 'ava';
-import { createPlaces, placesMax } from './places.ts';
+import { createDrawingSlots, drawingSlotsMax } from './places.ts';
 
 /** An image whose drawing ends when the test releases it. */
-function held() {
+function pendingImage() {
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
   return { draw: () => promise, resolve: () => resolve(Buffer.from('image')), reject };
 }
@@ -12,8 +12,8 @@ const never = () => Promise.reject(new Error('it is not drawn'));
 const drawOne = () => Promise.resolve(Buffer.from('one'));
 
 test('one image per account is drawn at a time; another account has its own slot', async (t) => {
-  const { drawn } = createPlaces();
-  const first = held();
+  const { draw: drawn } = createDrawingSlots();
+  const first = pendingImage();
   const one = drawn({ accountId: 'a', name: '1' }, first.draw);
   t.throws(() => drawn({ accountId: 'a', name: '2' }, never), refused);
   t.is(String(await drawn({ accountId: 'b', name: '3' }, drawOne)), 'one');
@@ -23,8 +23,8 @@ test('one image per account is drawn at a time; another account has its own slot
 });
 
 test('concurrent requests for the same image share one drawing', async (t) => {
-  const { drawn } = createPlaces();
-  const first = held();
+  const { draw: drawn } = createDrawingSlots();
+  const first = pendingImage();
   const all = ['a', 'a', 'b'].map((accountId, i) =>
     drawn({ accountId, name: 'same' }, i === 0 ? first.draw : never),
   );
@@ -33,8 +33,8 @@ test('concurrent requests for the same image share one drawing', async (t) => {
 });
 
 test('the slots of all accounts are bounded, and a failed drawing frees its slot', async (t) => {
-  const { drawn } = createPlaces();
-  const images = Array.from({ length: placesMax }, held);
+  const { draw: drawn } = createDrawingSlots();
+  const images = Array.from({ length: drawingSlotsMax }, pendingImage);
   const all = images.map(({ draw }, i) => drawn({ accountId: `${i}`, name: `${i}` }, draw));
   t.throws(() => drawn({ accountId: 'last', name: 'last' }, never), refused);
   images[0]?.reject(new Error('no font'));

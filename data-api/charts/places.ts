@@ -3,27 +3,28 @@
 import { fail } from '../../kernel/errors.ts';
 
 /** Across all accounts. A call waits for at most this many images, of up to 0.6 s of CPU each (2026-11-26). */
-export const placesMax = 8;
+export const drawingSlotsMax = 8;
 
-export interface Places {
+export interface DrawingSlots {
   /**
    * Draws an image for an account. @param image.name identifies the image.
    * @throws Failure `rate_limited` if an image of the account is being drawn, or the limit is reached; and the errors of `draw`.
    */
-  drawn(image: { accountId: string | null; name: string }, draw: () => Promise<Buffer>): Promise<Buffer>;
+  draw(image: { accountId: string | null; name: string }, draw: () => Promise<Buffer>): Promise<Buffer>;
 }
 
-export function createPlaces(): Places {
-  const underWay = new Map<string, { accountId: string | null; bytes: Promise<Buffer> }>(); // by name
+export function createDrawingSlots(): DrawingSlots {
+  const inFlight = new Map<string, { accountId: string | null; bytes: Promise<Buffer> }>(); // by name
   return {
-    drawn({ accountId, name }, draw) {
-      const same = underWay.get(name);
+    draw({ accountId, name }, draw) {
+      const same = inFlight.get(name);
       if (same !== undefined) return same.bytes;
-      if ([...underWay.values()].some((each) => each.accountId === accountId))
+      if ([...inFlight.values()].some((each) => each.accountId === accountId))
         refuse('An image of this account is being drawn; the limit is one at a time.');
-      if (underWay.size >= placesMax) refuse(`${placesMax} images are being drawn; that is the limit.`);
-      const bytes = draw().finally(() => underWay.delete(name));
-      underWay.set(name, { accountId, bytes });
+      if (inFlight.size >= drawingSlotsMax)
+        refuse(`${drawingSlotsMax} images are being drawn; that is the limit.`);
+      const bytes = draw().finally(() => inFlight.delete(name));
+      inFlight.set(name, { accountId, bytes });
       return bytes;
     },
   };

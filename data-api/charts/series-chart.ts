@@ -5,7 +5,7 @@ import { integerParam } from '../../kernel/http/params.ts';
 import type { Content } from '../../kernel/http/answer.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { endpoint, type Asked } from '../endpoint.ts';
-import { pageQueryOf, requireSeries, wantedPoints, type PageQuery } from '../series/series-read.ts';
+import { pageQueryOf, requireSeries, requestedPoints, type PageQuery } from '../series/series-read.ts';
 import { chartedParams, toRequest, type SeriesRequest } from '../series/series-request.ts';
 import {
   computationOf,
@@ -66,7 +66,7 @@ export const getSeriesChartPng = endpoint({
       fileName: series.id,
       async read(): Promise<Content> {
         const image = { accountId, name: JSON.stringify(identity) };
-        const bytes = await dependencies.chartPlaces.drawn(image, async () => {
+        const bytes = await dependencies.drawingSlots.draw(image, async () => {
           const svg = await readSvg(dependencies, pageQuery, request, asked);
           return asked.call.stage('render', () => toPng(font, svg, scale));
         });
@@ -111,7 +111,7 @@ async function readSvg(
   const collected = createLinePoints(selection.lineNos);
   await call.stage('sql', async () => {
     const { last } = request;
-    for await (const block of wantedPoints(longReads, cursors, { pageQuery, computation, last }))
+    for await (const block of requestedPoints(longReads, cursors, { pageQuery, computation, last }))
       collected.add(block);
   });
   return call.stage('render', () =>

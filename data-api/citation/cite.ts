@@ -9,7 +9,7 @@ import type { ServiceCall } from '../../kernel/http/server.ts';
 import { presentOf, type Dependencies } from '../dependencies.ts';
 import { endpoint } from '../endpoint.ts';
 import { defaultPointFields } from '../series/series-envelope.ts';
-import { pageQueryOf, requireSeries, wantedPoints, type PageQuery } from '../series/series-read.ts';
+import { pageQueryOf, requireSeries, requestedPoints, type PageQuery } from '../series/series-read.ts';
 import { chartedParams, stateParams, toRequest, type SeriesRequest } from '../series/series-request.ts';
 import type { Series } from '../series/stored/series.sql.ts';
 import { computationOf, csvParts, identityOf, seriesErrors, seriesParam } from '../series/series.ts';
@@ -127,7 +127,7 @@ async function digestOf(
   return call.stage('sql', async () => {
     const digest = createHash('sha256');
     let bytes = 0;
-    const blocks = wantedPoints(longReads, cursors, { pageQuery, computation, last: request.last });
+    const blocks = requestedPoints(longReads, cursors, { pageQuery, computation, last: request.last });
     for await (const part of csvParts(pageQuery.selection.series, request, blocks)) {
       digest.update(part);
       bytes += Buffer.byteLength(part);

@@ -8,11 +8,11 @@ import { countReleases, importances, listReleases, releaseSchema, releaseStatuse
 import { endpoint } from '../endpoint.ts';
 import { boundsOf, idsOf, requireJsonCount } from '../list-params.ts';
 import { releasesIcs } from './ics.ts';
-import { keptListParams } from './kept-list.ts';
+import { cachedListParams } from './kept-list.ts';
 
 const daysDefault = 30;
 
-const { params, bounded } = keptListParams({
+const { params, bounded } = cachedListParams({
   shape: releaseSchema.shape,
   sorts: ['release_at'],
   sort: 'release_at',

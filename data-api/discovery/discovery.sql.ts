@@ -182,7 +182,7 @@ export function countTags(database: Queryable): Promise<{ name: string; count: n
  * counted.
  * @param where of the filter, with all other conditions of the request.
  */
-export async function keptCount(
+export async function storedCount(
   database: Queryable,
   where: Conditions,
   filter: CatalogFilter,

@@ -14,7 +14,7 @@ import {
   countCatalogFacets,
   countedCatalog,
   findRelated,
-  keptCount,
+  storedCount,
   relatedSchema,
 } from './discovery.sql.ts';
 import { facetsSchema, toFacets, totalOf } from '../facets.ts';
@@ -78,7 +78,7 @@ export const getCatalog = endpoint({
         return { meta: { facets: toFacets(catalogFacets, counts) }, total: totalOf(counts, 'frequency') };
       },
     };
-    const known = () => keptCount(database, counted.where, query);
+    const known = () => storedCount(database, counted.where, query);
     const common = {
       counted: { ...counted, known },
       ...(query.facets ? { extra } : {}),
@@ -153,7 +153,7 @@ async function newestCombinations(
   return lines.slice(0, combinationsMax).map((lineNo) => entryOf(dimsOf, lineNo));
 }
 
-const sourcesKeptMs = 1_000;
+const sourcesCachedMs = 1_000;
 
 /** The sources as the status shows them. */
 type SourceStatus = Omit<SourceState, 'licences' | 'changes_at'>;
@@ -169,7 +169,7 @@ const readings = new WeakMap<Dependencies, { since: number; sources: Promise<Sta
 function sharedStatusOfSources(dependencies: Dependencies): Promise<StatusOfSources> {
   const now = dependencies.clock.now().getTime();
   const known = readings.get(dependencies);
-  if (known !== undefined && now - known.since < sourcesKeptMs) return known.sources;
+  if (known !== undefined && now - known.since < sourcesCachedMs) return known.sources;
   const sources = readStatusOfSources(dependencies);
   readings.set(dependencies, { since: now, sources });
   return sources;

@@ -1,7 +1,7 @@
 import test from 'ava';
 import type { Database } from '../../kernel/database.ts';
 import type { Dependencies } from '../dependencies.ts';
-import { keptUntilChanged } from './kept-list.ts';
+import { cachedUntilChanged } from './kept-list.ts';
 
 /** A list that counts its computations; `state` sets the replies of the database and the clock. */
 function counted(untilMs: (nowMs: number) => number = () => Infinity) {
@@ -10,14 +10,14 @@ function counted(untilMs: (nowMs: number) => number = () => Infinity) {
     query: () => Promise.resolve([{ version: state.version, changedAt: new Date(state.version) }]),
   } as unknown as Database;
   const clock = { now: () => new Date(state.nowMs) };
-  const kept = keptUntilChanged(['series'], (_dependencies, now) => {
+  const cached = cachedUntilChanged(['series'], (_dependencies, now) => {
     state.computed += 1;
     if (state.fails) return Promise.reject(new Error('no connection'));
     return Promise.resolve({ value: state.computed, untilMs: untilMs(now.getTime()) });
   });
   const server = () => ({ database, clock, asOf: null }) as unknown as Dependencies;
   const own = server();
-  return { state, read: () => kept(own), readOther: () => kept(server()) };
+  return { state, read: () => cached(own), readOther: () => cached(server()) };
 }
 
 test('a list is computed once, until a load changes it', async (t) => {

@@ -24,7 +24,7 @@ export interface Computed<Value> {
   untilMs: number;
 }
 
-export type Kept<Value> = Computed<Value> & {
+export type Cached<Value> = Computed<Value> & {
   /** Increases with every load that changed something in its datasets. */
   version: number;
   /** When it last increased. */
@@ -36,35 +36,35 @@ export type Kept<Value> = Computed<Value> & {
  * the clock has changed it: the next call sees either. All endpoints that read from the same server share it. As of a day nothing is cached:
  * a change of the past is not a load of its datasets.
  */
-export function keptUntilChanged<Value>(
+export function cachedUntilChanged<Value>(
   datasets: readonly string[],
   compute: (dependencies: Dependencies, now: Date) => Promise<Computed<Value>>,
-): (dependencies: Dependencies) => Promise<Kept<Value>> {
+): (dependencies: Dependencies) => Promise<Cached<Value>> {
   interface Computing {
     version: number;
     fromMs: number;
     computing: Promise<Computed<Value>>;
   }
-  const keptOf = new WeakMap<Dependencies, Computing>();
+  const cache = new WeakMap<Dependencies, Computing>();
   return async (dependencies) => {
     const { version, changedAt } = await findDataState(dependencies.database, datasets);
     const now = dependencies.clock.now();
     const nowMs = now.getTime();
-    const kept = keptOf.get(dependencies);
-    if (dependencies.asOf === null && kept?.version === version && nowMs >= kept.fromMs) {
-      const computed = await kept.computing;
+    const cached = cache.get(dependencies);
+    if (dependencies.asOf === null && cached?.version === version && nowMs >= cached.fromMs) {
+      const computed = await cached.computing;
       if (nowMs < computed.untilMs) return { ...computed, version, changedAt };
     }
     const next = { version, fromMs: nowMs, computing: compute(dependencies, now) };
-    keptOf.set(dependencies, next);
+    cache.set(dependencies, next);
     next.computing.catch(() => {
-      if (keptOf.get(dependencies) === next) keptOf.delete(dependencies); // callers see the error; the next call tries again
+      if (cache.get(dependencies) === next) cache.delete(dependencies); // callers see the error; the next call tries again
     });
     return { ...(await next.computing), version, changedAt };
   };
 }
 
-interface KeptListParams<Asked extends Filters> {
+interface CachedListParams<Asked extends Filters> {
   /** The schemas of its fields, in order. */
   shape: z.ZodRawShape;
   sorts: readonly string[];
@@ -76,12 +76,12 @@ interface KeptListParams<Asked extends Filters> {
 /**
  * The parameters of a cached list, whose rows have an id; and the fields with bounds: the numbers and instants that it can be ordered by.
  */
-export function keptListParams<Asked extends Filters>({
+export function cachedListParams<Asked extends Filters>({
   shape,
   sorts,
   sort,
   filters,
-}: KeptListParams<Asked>) {
+}: CachedListParams<Asked>) {
   const bounded = Object.fromEntries(
     sorts.flatMap((name): [string, BoundKind][] => {
       const kind = boundKindOf(shape[name]);
@@ -101,7 +101,7 @@ function boundKindOf(schema: z.core.$ZodType | undefined): BoundKind | undefined
   return schema instanceof z.ZodISODateTime ? 'date' : undefined;
 }
 
-interface KeptListRequest {
+interface CachedListRequest {
   sort: string;
   limit?: number | undefined;
   cursor?: string | undefined;
@@ -114,26 +114,26 @@ interface KeptListRequest {
 type Place = readonly [value: string | number | null, id: string];
 
 /** A page of the rows, all of them for CSV without a limit, or only their number. @param rows those that pass the filters of the list. */
-export function keptListReply(
+export function cachedListReply(
   { cursors }: Pick<Dependencies, 'cursors'>,
   call: ServiceCall,
   list: {
     name: string;
     rows: readonly (Row & { id: string })[];
-    query: KeptListRequest;
-    kept: Omit<Kept<unknown>, 'version'>;
+    query: CachedListRequest;
+    cached: Omit<Cached<unknown>, 'version'>;
     bounded: Readonly<Record<string, BoundKind>>;
   },
 ): Reply {
-  const { name, query, kept } = list;
+  const { name, query, cached } = list;
   const { limit, cursor, fields, format, count_only, ...chosen } = query;
   requireJsonCount(query);
   const pageQuery = JSON.stringify([name, chosen]);
   const after = cursor === undefined ? null : (cursors.open(cursor, pageQuery) as unknown as Place);
   const most = limit ?? (format === 'json' ? limitDefault : Infinity);
-  if (kept.untilMs < Infinity) call.changesAt(new Date(kept.untilMs));
+  if (cached.untilMs < Infinity) call.changesAt(new Date(cached.untilMs));
   return {
-    lastModified: kept.changedAt,
+    lastModified: cached.changedAt,
     format,
     fileName: name,
     async read() {
@@ -156,7 +156,7 @@ export function keptListReply(
 /** The rows with the ids and within the bounds of a request. The bounds of an instant are days of UTC. */
 function narrowedRows(
   rows: readonly (Row & { id: string })[],
-  query: KeptListRequest,
+  query: CachedListRequest,
   bounded: Readonly<Record<string, BoundKind>>,
 ): readonly (Row & { id: string })[] {
   const ids = idsOf(query);

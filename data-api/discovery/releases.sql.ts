@@ -30,12 +30,12 @@ export interface Publication extends z.output<z.ZodObject<typeof publicationShap
 const name = 'coalesce(publication, title)';
 const newest = (column: string) =>
   `(array_agg(${column} order by release_at desc, release_id desc) filter (where ${column} is not null))[1]`;
-const isInForce = `(status is null or status not in ('cancelled', 'delayed'))`;
+const isActive = `(status is null or status not in ('cancelled', 'delayed'))`;
 
 /** All releases. It scans the calendar and the ids of the series. */
 export async function listPublications(database: Queryable, now: Date): Promise<Publication[]> {
   return database.query<Publication>(
-    `with bringing as (
+    `with series_counts as (
        select source, name, count(*) as series_count
        from (select distinct source, ${name} as name, series_id from data.releases, unnest(series_ids) series_id) named
        join (select series_id from data.series where deleted_on is null) served using (series_id)
@@ -43,13 +43,13 @@ export async function listPublications(database: Queryable, now: Date): Promise<
      ), dated as (
        select source, ${name} as name, ${newest('frequency')} as frequency, ${newest('importance')} as importance,
          ${newest('url')} as url,
-         ${utc(`max(release_at) filter (where release_at <= $1 and ${isInForce})`)} as last_release_at,
-         ${utc(`min(release_at) filter (where release_at > $1 and ${isInForce})`)} as next_release_at
+         ${utc(`max(release_at) filter (where release_at <= $1 and ${isActive})`)} as last_release_at,
+         ${utc(`min(release_at) filter (where release_at > $1 and ${isActive})`)} as next_release_at
        from data.releases group by source, ${name}
      )
      select name, source, frequency, importance, url, coalesce(series_count, 0) as series_count, last_release_at,
        next_release_at, next_release_at as changes_at
-     from dated left join bringing using (source, name)`,
+     from dated left join series_counts using (source, name)`,
     [now],
   );
 }
@@ -79,7 +79,7 @@ export async function listSeriesOf(
 ): Promise<z.output<typeof relatedSchema>[]> {
   return database.query(
     `select s.series_id as id, s.name, s.unit, s.frequency
-     from (select distinct unnest(series_ids) as series_id from data.releases where source = $1 and ${name} = $2) brought
+     from (select distinct unnest(series_ids) as series_id from data.releases where source = $1 and ${name} = $2) contained
      join data.series s using (series_id) where s.deleted_on is null order by s.series_id limit ${seriesMax}`,
     [source, named],
     'series_of_publication',
@@ -118,7 +118,7 @@ export async function listDatesOf(
 }
 
 /** The condition that a release contains a series. @param release the parameter of its source and name, an array. */
-export const isBroughtBy = (release: string): string =>
+export const isInRelease = (release: string): string =>
   `series_id in (select unnest(series_ids) from data.releases where source = (${release}::text[])[1] and ${name} = (${release}::text[])[2])`;
 
 /** Identifies the state of a series. */
@@ -136,7 +136,7 @@ export async function listSeriesStatesOf(
   return database.query<SeriesState>(
     `select series_id as id, ${rowVersion('s')} as "rowVersion",
        greatest(s.updated_at, (select l.loaded_at from data.loads l where l.load_no = s.data_version)) as "changedAt"
-     from data.series s where deleted_on is null and ${isBroughtBy('$1')} order by series_id collate "C"`,
+     from data.series s where deleted_on is null and ${isInRelease('$1')} order by series_id collate "C"`,
     [[source, named]],
     'series_states_of_publication',
   );

@@ -9,7 +9,7 @@ import { nearestHint, oneOfParam } from '../../kernel/http/params.ts';
 import { endpoint } from '../endpoint.ts';
 import { recordReply } from '../list.ts';
 import { relatedSchema } from './discovery.sql.ts';
-import { keptListParams, keptListReply, keptUntilChanged, type Computed } from './kept-list.ts';
+import { cachedListParams, cachedListReply, cachedUntilChanged, type Computed } from './kept-list.ts';
 import {
   findPublicationsOf,
   listDatesOf,
@@ -31,7 +31,7 @@ export type PublicationRow = z.output<typeof publicationSchema>;
 export const releaseIdOf = ({ source, name }: PublicationName): string => nameId(name, source);
 
 /** The releases, cached until the calendar, a deleted or restored series or the clock changes them. */
-export const keptReleases = keptUntilChanged(
+export const cachedReleases = cachedUntilChanged(
   ['calendar', 'series'],
   async ({ database }, now): Promise<Computed<PublicationRow[]>> => {
     const found = await listPublications(database, now);
@@ -54,7 +54,7 @@ export function earliestMs(rows: readonly { changes_at: string | null }[]): numb
   );
 }
 
-const { params, bounded } = keptListParams({
+const { params, bounded } = cachedListParams({
   shape: publicationSchema.shape,
   sorts: ['name', 'last_release_at', 'next_release_at'],
   sort: 'name',
@@ -72,18 +72,18 @@ export const getReleases = endpoint({
   caching: 'public',
   handler: async (dependencies, { query, call }) => {
     const { source, frequency, series } = query;
-    const kept = await call.stage('lookup', () => keptReleases(dependencies));
-    const bringing =
+    const cached = await call.stage('lookup', () => cachedReleases(dependencies));
+    const containing =
       series === undefined
         ? null
         : new Set((await findPublicationsOf(dependencies.database, series)).map(releaseIdOf));
-    const rows = kept.value.filter(
+    const rows = cached.value.filter(
       (row) =>
         (source?.includes(row.source) ?? true) &&
         (frequency === undefined || (row.frequency !== null && frequency.includes(row.frequency))) &&
-        (bringing === null || bringing.has(row.id)),
+        (containing === null || containing.has(row.id)),
     );
-    return keptListReply(dependencies, call, { name: 'releases', rows, query, kept, bounded });
+    return cachedListReply(dependencies, call, { name: 'releases', rows, query, cached, bounded });
   },
 });
 
@@ -102,8 +102,8 @@ export const getRelease = endpoint({
   errors: ['not_found'],
   handler: async (dependencies, { params, call }) => {
     const { database, clock } = dependencies;
-    const kept = await call.stage('lookup', () => keptReleases(dependencies));
-    const release = requireNamed(kept.value, memberOf(params, 'id'), 'release');
+    const cached = await call.stage('lookup', () => cachedReleases(dependencies));
+    const release = requireNamed(cached.value, memberOf(params, 'id'), 'release');
     const data = await call.stage('sql', async () => {
       const now = clock.now();
       const past_dates = await listDatesOf(database, release, now, 'past');
@@ -112,8 +112,8 @@ export const getRelease = endpoint({
     });
     const [next] = data.next_dates;
     if (next !== undefined) call.changesAt(new Date(next.release_at));
-    if (kept.untilMs < Infinity) call.changesAt(new Date(kept.untilMs));
-    return recordReply({ data, state: kept });
+    if (cached.untilMs < Infinity) call.changesAt(new Date(cached.untilMs));
+    return recordReply({ data, state: cached });
   },
 });
 

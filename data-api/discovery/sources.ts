@@ -7,8 +7,8 @@ import { oneOfParam } from '../../kernel/http/params.ts';
 import { endpoint } from '../endpoint.ts';
 import { recordReply } from '../list.ts';
 import { catalogList } from './discovery.sql.ts';
-import { keptListParams, keptListReply, keptUntilChanged, type Computed } from './kept-list.ts';
-import { earliestMs, keptReleases, publicationSchema, requireNamed } from './releases.ts';
+import { cachedListParams, cachedListReply, cachedUntilChanged, type Computed } from './kept-list.ts';
+import { earliestMs, cachedReleases, publicationSchema, requireNamed } from './releases.ts';
 import { currencyShape, licenceSchema, listSources, readSourceTotals, sourceStates } from './sources.sql.ts';
 
 const sourceSchema = z.object({
@@ -20,7 +20,7 @@ const sourceSchema = z.object({
 export type SourceRow = z.output<typeof sourceSchema>;
 
 /** The sources, cached until a load or the clock changes them: their series are scanned once per load. */
-export const keptSources = keptUntilChanged(
+export const cachedSources = cachedUntilChanged(
   [...catalogList.datasets, 'calendar'],
   async ({ database }, now): Promise<Computed<SourceRow[]>> => {
     const found = await listSources(database, now, await readSourceTotals(database));
@@ -35,7 +35,7 @@ export const keptSources = keptUntilChanged(
   },
 );
 
-const { params, bounded } = keptListParams({
+const { params, bounded } = cachedListParams({
   shape: sourceSchema.shape,
   sorts: ['name', 'series_count', 'last_success_at', 'next_release_at'],
   sort: 'name',
@@ -49,13 +49,13 @@ export const getSources = endpoint({
   caching: 'public',
   handler: async (dependencies, { query, call }) => {
     const { q, state } = query;
-    const kept = await call.stage('sql', () => keptSources(dependencies));
-    const rows = kept.value.filter(
+    const cached = await call.stage('sql', () => cachedSources(dependencies));
+    const rows = cached.value.filter(
       (row) =>
         (q === undefined || row.name.toLowerCase().includes(q.toLowerCase())) &&
         (state?.includes(row.state) ?? true),
     );
-    return keptListReply(dependencies, call, { name: 'sources', rows, query, kept, bounded });
+    return cachedListReply(dependencies, call, { name: 'sources', rows, query, cached, bounded });
   },
 });
 
@@ -72,15 +72,15 @@ export const getSource = endpoint({
   caching: 'public',
   errors: ['not_found'],
   handler: async (dependencies, { params, call }) => {
-    const kept = await call.stage('sql', () => keptSources(dependencies));
-    const source = requireNamed(kept.value, memberOf(params, 'id'), 'source');
-    const calendar = await call.stage('lookup', () => keptReleases(dependencies));
+    const cached = await call.stage('sql', () => cachedSources(dependencies));
+    const source = requireNamed(cached.value, memberOf(params, 'id'), 'source');
+    const calendar = await call.stage('lookup', () => cachedReleases(dependencies));
     const own = calendar.value
       .filter((release) => release.source === source.name)
       .map(({ source: _source, source_id: _id, ...release }) => release)
       .sort((a, b) => (a.name < b.name ? -1 : 1));
     const catalog_url = `/v1/catalog?${new URLSearchParams({ source: source.name }).toString()}`;
-    for (const { untilMs } of [kept, calendar]) if (untilMs < Infinity) call.changesAt(new Date(untilMs));
-    return recordReply({ data: { ...source, releases: own, catalog_url }, state: kept });
+    for (const { untilMs } of [cached, calendar]) if (untilMs < Infinity) call.changesAt(new Date(untilMs));
+    return recordReply({ data: { ...source, releases: own, catalog_url }, state: cached });
   },
 });

@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { nameId, numberOfNameId } from '../../domain/name-id.ts';
 import { catalogList, catalogWhere, listCategories } from '../discovery/discovery.sql.ts';
-import { keptUntilChanged } from '../discovery/kept-list.ts';
+import { cachedUntilChanged } from '../discovery/kept-list.ts';
 import { stateOf } from '../series/series-read.ts';
 import { answerParams, fredEndpoint, fredReply, type FredDocument } from './answer.ts';
 import { numberParam, requireFredSeries, requireNumbered, seriesIdParam } from './find-series.ts';
@@ -47,7 +47,7 @@ function treeOf(paths: readonly string[]): Category[] {
   return [...all.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
 }
 
-const keptCategories = keptUntilChanged(catalogList.datasets, async ({ database }) => ({
+const cachedCategories = cachedUntilChanged(catalogList.datasets, async ({ database }) => ({
   value: treeOf(await listCategories(database)),
   untilMs: Infinity,
 }));
@@ -89,12 +89,12 @@ const categoriesEndpoint = (
     errors: ['not_found', 'conflict'],
     handler: async (dependencies, { query, call }) => {
       realtimeOf(query, dependencies, call);
-      const kept = await call.stage('lookup', () => keptCategories(dependencies));
-      const asked = requireCategory(kept.value, query.category_id);
+      const cached = await call.stage('lookup', () => cachedCategories(dependencies));
+      const asked = requireCategory(cached.value, query.category_id);
       return fredReply(query.file_type, {
-        identity: [summary, query, kept.version],
-        lastModified: kept.changedAt,
-        read: () => documentOf(shown(kept.value, asked)),
+        identity: [summary, query, cached.version],
+        lastModified: cached.changedAt,
+        read: () => documentOf(shown(cached.value, asked)),
       });
     },
   });
@@ -114,8 +114,8 @@ export const getFredCategorySeries = fredEndpoint({
   json: seriesListSchema,
   errors: ['not_found', 'conflict'],
   handler: async (dependencies, { query, call }) => {
-    const kept = await call.stage('lookup', () => keptCategories(dependencies));
-    const { path } = requireCategory(kept.value, query.category_id);
+    const cached = await call.stage('lookup', () => cachedCategories(dependencies));
+    const { path } = requireCategory(cached.value, query.category_id);
     const where = catalogWhere({});
     if (path === '') where.sql.push('category is null');
     else where.and(path, (p) => `category = ${p}`);

@@ -271,12 +271,15 @@ async function columnsOf(
   if (start === end && output_type === '1') return { days: [start], hidden: 0 };
   const all = await readVintageDays(longReads, series.seriesNo, series.version);
   const within = all.filter((day) => day >= start && day <= end);
-  const former = all.findLast((day) => day < start);
+  const previousDay = all.findLast((day) => day < start);
   if (output_type === '1')
-    return { days: former === undefined || within[0] === start ? within : [start, ...within], hidden: 0 };
+    return {
+      days: previousDay === undefined || within[0] === start ? within : [start, ...within],
+      hidden: 0,
+    };
   if (within.length === 0) return { days: [end < today ? end : today], hidden: 0 };
-  if (output_type === '2' || former === undefined) return { days: within, hidden: 0 };
-  return { days: [former, ...within], hidden: 1 };
+  if (output_type === '2' || previousDay === undefined) return { days: within, hidden: 0 };
+  return { days: [previousDay, ...within], hidden: 1 };
 }
 
 /** A row for each value and the days on which it was valid. */

@@ -7,14 +7,14 @@ import { dateParam, flagParam, oneOfParam } from '../../kernel/http/params.ts';
 import type { ServiceCall } from '../../kernel/http/server.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { catalogList, catalogWhere } from '../discovery/discovery.sql.ts';
-import type { Kept } from '../discovery/kept-list.ts';
+import type { Cached } from '../discovery/kept-list.ts';
 import {
   findPublicationsOf,
-  isBroughtBy,
+  isInRelease,
   listReleaseDays,
   type ReleaseDay,
 } from '../discovery/releases.sql.ts';
-import { keptReleases, releaseIdOf, type PublicationRow } from '../discovery/releases.ts';
+import { cachedReleases, releaseIdOf, type PublicationRow } from '../discovery/releases.ts';
 import { stateOf } from '../series/series-read.ts';
 import {
   allOf,
@@ -82,7 +82,7 @@ export const releaseListSchema = pageOf(kind);
 export const releaseListReply = (
   dependencies: Dependencies,
   call: ServiceCall,
-  list: { name: string; rows: readonly PublicationRow[]; query: ListQuery; state: Kept<unknown> },
+  list: { name: string; rows: readonly PublicationRow[]; query: ListQuery; state: Cached<unknown> },
 ): Reply => rowsReply(dependencies, call, kind, list, list.query);
 
 export const getFredReleases = fredEndpoint({
@@ -90,7 +90,7 @@ export const getFredReleases = fredEndpoint({
   query: releaseListParams,
   json: releaseListSchema,
   handler: async (dependencies, { query, call }) => {
-    const state = await call.stage('lookup', () => keptReleases(dependencies));
+    const state = await call.stage('lookup', () => cachedReleases(dependencies));
     return releaseListReply(dependencies, call, { name: 'fred releases', rows: state.value, query, state });
   },
 });
@@ -103,7 +103,7 @@ export const getFredRelease = fredEndpoint({
   json: allOf(kind),
   errors: ['not_found', 'conflict'],
   handler: async (dependencies, { query, call }) => {
-    const state = await call.stage('lookup', () => keptReleases(dependencies));
+    const state = await call.stage('lookup', () => cachedReleases(dependencies));
     const rows = [requireNumbered(state.value, query.release_id, 'release')];
     return rowsReply(dependencies, call, kind, { name: 'fred release', query, state, rows });
   },
@@ -115,13 +115,19 @@ export const getFredSeriesRelease = fredEndpoint({
   json: allOf(kind),
   errors: ['not_found', 'gone'],
   handler: async (dependencies, { query, call }) => {
-    const { kept, series, bringing } = await call.stage('lookup', async () => {
+    const { cached, series, containing } = await call.stage('lookup', async () => {
       const { series } = await requireFredSeries(dependencies, call, query.series_id);
       const found = await findPublicationsOf(dependencies.database, [series.id]);
-      return { kept: await keptReleases(dependencies), series, bringing: new Set(found.map(releaseIdOf)) };
+      return {
+        cached: await cachedReleases(dependencies),
+        series,
+        containing: new Set(found.map(releaseIdOf)),
+      };
     });
-    const rows = kept.value.filter(({ id }) => bringing.has(id)).sort((a, b) => numberOf(a) - numberOf(b));
-    const state = { version: [...stateOf(series), kept.version], changedAt: kept.changedAt };
+    const rows = cached.value
+      .filter(({ id }) => containing.has(id))
+      .sort((a, b) => numberOf(a) - numberOf(b));
+    const state = { version: [...stateOf(series), cached.version], changedAt: cached.changedAt };
     return rowsReply(dependencies, call, kind, { name: 'fred series release', query, state, rows });
   },
 });
@@ -132,11 +138,11 @@ export const getFredReleaseSeries = fredEndpoint({
   json: seriesListSchema,
   errors: ['not_found', 'conflict'],
   handler: async (dependencies, { query, call }) => {
-    const kept = await call.stage('lookup', () => keptReleases(dependencies));
-    const { source, name } = requireNumbered(kept.value, query.release_id, 'release');
+    const cached = await call.stage('lookup', () => cachedReleases(dependencies));
+    const { source, name } = requireNumbered(cached.value, query.release_id, 'release');
     return seriesListReply(dependencies, call, {
       ...{ name: 'fred release series', query, datasets: [...catalogList.datasets, 'calendar'] },
-      where: catalogWhere({}).and([source, name], isBroughtBy),
+      where: catalogWhere({}).and([source, name], isInRelease),
     });
   },
 });
@@ -169,11 +175,11 @@ export const getFredReleasesDates = fredEndpoint({
     release_dates: z.array(z.object({ ...dateShape, release_name: z.string() })),
   }),
   handler: async (dependencies, { query, call }) => {
-    const kept = await call.stage('lookup', () => keptReleases(dependencies));
+    const cached = await call.stage('lookup', () => cachedReleases(dependencies));
     const now = dependencies.clock.now();
     const { today } = realtimeOf({}, dependencies, call);
     return datesReply(dependencies, call, {
-      ...{ query, kept, now, releases: kept.value, start: `${today.slice(0, 4)}-01-01` },
+      ...{ query, cached, now, releases: cached.value, start: `${today.slice(0, 4)}-01-01` },
       row: ({ number, name, date }) => ({ release_id: number, release_name: name, date }),
     });
   },
@@ -195,11 +201,11 @@ export const getFredReleaseDates = fredEndpoint({
   }),
   errors: ['not_found', 'conflict'],
   handler: async (dependencies, { query, call }) => {
-    const kept = await call.stage('lookup', () => keptReleases(dependencies));
+    const cached = await call.stage('lookup', () => cachedReleases(dependencies));
     const now = dependencies.clock.now();
-    const release = requireNumbered(kept.value, query.release_id, 'release');
+    const release = requireNumbered(cached.value, query.release_id, 'release');
     return datesReply(dependencies, call, {
-      ...{ query: { ...query, order_by: 'release_date' as const }, kept, now, releases: [release] },
+      ...{ query: { ...query, order_by: 'release_date' as const }, cached, now, releases: [release] },
       start: firstDay,
       row: ({ number, date }) => ({ release_id: number, date }),
     });
@@ -210,7 +216,7 @@ const dayOrders = { release_date: 'date', release_id: 'number', release_name: 'n
 
 interface Dates {
   query: DatesQuery & { order_by: keyof typeof dayOrders };
-  kept: Kept<unknown>;
+  cached: Cached<unknown>;
   /** Read after `kept`, so that every release scheduled now is in it. */
   now: Date;
   releases: readonly PublicationRow[];
@@ -223,7 +229,7 @@ interface Dates {
 async function datesReply(
   { database }: Dependencies,
   call: ServiceCall,
-  { query, kept, now, releases, start, row }: Dates,
+  { query, cached, now, releases, start, row }: Dates,
 ): Promise<Reply> {
   const { order_by, sort_order, offset, limit } = query;
   const [from, to] = [query.realtime_start ?? start, query.realtime_end];
@@ -235,10 +241,10 @@ async function datesReply(
       statuses: query.include_release_dates_with_no_data ? ['released', 'scheduled'] : ['released'],
     }),
   );
-  if (kept.untilMs < Infinity) call.changesAt(new Date(kept.untilMs));
+  if (cached.untilMs < Infinity) call.changesAt(new Date(cached.untilMs));
   return fredReply(query.file_type, {
     identity: ['fred release dates', query, from, count, rows],
-    lastModified: kept.changedAt,
+    lastModified: cached.changedAt,
     read: () => ({
       head: { realtime_start: from, realtime_end: to, order_by, sort_order, count, offset, limit },
       root: 'release_dates',

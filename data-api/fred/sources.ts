@@ -1,8 +1,8 @@
 // GET /fred/sources, /fred/source, /fred/source/releases and /fred/release/sources: who publishes the series.
 import { z } from 'zod';
 import { numberOfNameId } from '../../domain/name-id.ts';
-import { keptReleases } from '../discovery/releases.ts';
-import { keptSources, type SourceRow } from '../discovery/sources.ts';
+import { cachedReleases } from '../discovery/releases.ts';
+import { cachedSources, type SourceRow } from '../discovery/sources.ts';
 import {
   allOf,
   answerParams,
@@ -57,7 +57,7 @@ export const getFredSources = fredEndpoint({
   },
   json: pageOf(kind),
   handler: async (dependencies, { query, call }) => {
-    const state = await call.stage('sql', () => keptSources(dependencies));
+    const state = await call.stage('sql', () => cachedSources(dependencies));
     const list = { name: 'fred sources', query, state, rows: state.value };
     return rowsReply(dependencies, call, kind, list, query);
   },
@@ -71,7 +71,7 @@ export const getFredSource = fredEndpoint({
   json: allOf(kind),
   errors: ['not_found', 'conflict'],
   handler: async (dependencies, { query, call }) => {
-    const state = await call.stage('sql', () => keptSources(dependencies));
+    const state = await call.stage('sql', () => cachedSources(dependencies));
     const rows = [requireNumbered(state.value, query.source_id, 'source')];
     return rowsReply(dependencies, call, kind, { name: 'fred source', query, state, rows });
   },
@@ -83,11 +83,11 @@ export const getFredSourceReleases = fredEndpoint({
   json: releaseListSchema,
   errors: ['not_found', 'conflict'],
   handler: async (dependencies, { query, call }) => {
-    const known = await call.stage('sql', () => keptSources(dependencies));
-    const kept = await call.stage('lookup', () => keptReleases(dependencies));
+    const known = await call.stage('sql', () => cachedSources(dependencies));
+    const cached = await call.stage('lookup', () => cachedReleases(dependencies));
     const source = requireNumbered(known.value, query.source_id, 'source');
-    const rows = kept.value.filter((release) => release.source === source.name);
-    return releaseListReply(dependencies, call, { name: 'fred source releases', rows, query, state: kept });
+    const rows = cached.value.filter((release) => release.source === source.name);
+    return releaseListReply(dependencies, call, { name: 'fred source releases', rows, query, state: cached });
   },
 });
 
@@ -97,7 +97,7 @@ export const getFredReleaseSources = fredEndpoint({
   json: allOf(kind),
   errors: ['not_found', 'conflict'],
   handler: async (dependencies, { query, call }) => {
-    const state = await call.stage('lookup', () => keptReleases(dependencies));
+    const state = await call.stage('lookup', () => cachedReleases(dependencies));
     const { source_id: id, source: name } = requireNumbered(state.value, query.release_id, 'release');
     const rows = [{ id, name }];
     return rowsReply(dependencies, call, kind, { name: 'fred release sources', query, state, rows });

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { oneOfParam } from '../../kernel/http/params.ts';
 import { catalogList, catalogWhere, countTags } from '../discovery/discovery.sql.ts';
-import { keptUntilChanged } from '../discovery/kept-list.ts';
+import { cachedUntilChanged } from '../discovery/kept-list.ts';
 import { stateOf } from '../series/series-read.ts';
 import {
   answerParams,
@@ -53,7 +53,7 @@ const orderParams = {
   sort_order: oneOfParam(sortOrders).optional().describe('Default `desc` for `series_count`, else `asc`.'),
 };
 
-const keptTags = keptUntilChanged(catalogList.datasets, async ({ database }) => ({
+const cachedTags = cachedUntilChanged(catalogList.datasets, async ({ database }) => ({
   value: await countTags(database),
   untilMs: Infinity,
 }));
@@ -79,7 +79,7 @@ export const getFredTags = fredEndpoint({
   },
   json: pageOf(kind),
   handler: async (dependencies, { query, call }) => {
-    const state = await call.stage('lookup', () => keptTags(dependencies));
+    const state = await call.stage('lookup', () => cachedTags(dependencies));
     const names = query.tag_names?.split(';');
     const part = query.search_text?.toLowerCase() ?? '';
     const rows = state.value.filter(
@@ -99,12 +99,12 @@ export const getFredSeriesTags = fredEndpoint({
   json: pageOf(kind),
   errors: ['not_found', 'gone'],
   handler: async (dependencies, { query, call }) => {
-    const { series, kept } = await call.stage('lookup', async () => {
+    const { series, cached } = await call.stage('lookup', async () => {
       const { series } = await requireFredSeries(dependencies, call, query.series_id);
-      return { series, kept: await keptTags(dependencies) };
+      return { series, cached: await cachedTags(dependencies) };
     });
-    const rows = kept.value.filter(({ name }) => series.tags.includes(name));
-    const state = { version: [kept.version, ...stateOf(series)], changedAt: kept.changedAt };
+    const rows = cached.value.filter(({ name }) => series.tags.includes(name));
+    const state = { version: [cached.version, ...stateOf(series)], changedAt: cached.changedAt };
     const list = { name: 'fred series tags', query, state, rows };
     return rowsReply(dependencies, call, kind, list, { ...sorted(query), offset: 0, limit: 1_000 });
   },

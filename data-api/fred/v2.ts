@@ -8,7 +8,7 @@ import { integerParam, oneOfParam, readParam } from '../../kernel/http/params.ts
 import type { ServiceCall } from '../../kernel/http/server.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { listSeriesStatesOf, type SeriesState } from '../discovery/releases.sql.ts';
-import { keptReleases, type PublicationRow } from '../discovery/releases.ts';
+import { cachedReleases, type PublicationRow } from '../discovery/releases.ts';
 import { endpoint } from '../endpoint.ts';
 import type { Points } from '../series/stored/point-columns.ts';
 import { requireSeries } from '../series/series-read.ts';
@@ -72,8 +72,8 @@ export const getFredReleaseObservations = endpoint({
   errors: ['not_found', 'conflict', 'plan_required'],
   handler: async (dependencies, { query, call }) => {
     requireBulk(call);
-    const kept = await call.stage('lookup', () => keptReleases(dependencies));
-    const release = requireNumbered(kept.value, query.release_id, 'release');
+    const cached = await call.stage('lookup', () => cachedReleases(dependencies));
+    const release = requireNumbered(cached.value, query.release_id, 'release');
     const states = await call.stage('sql', () => listSeriesStatesOf(dependencies.database, release));
     const shown = shownRelease(release, query.release_id, dependencies.publicUrl);
     return {

@@ -81,12 +81,12 @@ function readYaml(file: string): unknown {
   }
 }
 
-const beginningsOfTypes: Readonly<Record<string, { type: string; begins: RegExp }>> = {
-  '.svg': { type: 'image/svg+xml', begins: /^[^]*?<svg[\s>]/ },
+const signaturesOfTypes: Readonly<Record<string, { type: string; signature: RegExp }>> = {
+  '.svg': { type: 'image/svg+xml', signature: /^[^]*?<svg[\s>]/ },
   // oxlint-disable-next-line no-control-regex -- the signature of a PNG file has control characters
-  '.png': { type: 'image/png', begins: /^\u0089PNG\r\n\u001a\n/ },
-  '.jpg': { type: 'image/jpeg', begins: /^\u00ff\u00d8\u00ff/ },
-  '.webp': { type: 'image/webp', begins: /^RIFF[^]{4}WEBP/ },
+  '.png': { type: 'image/png', signature: /^\u0089PNG\r\n\u001a\n/ },
+  '.jpg': { type: 'image/jpeg', signature: /^\u00ff\u00d8\u00ff/ },
+  '.webp': { type: 'image/webp', signature: /^RIFF[^]{4}WEBP/ },
 };
 
 /** @throws Error that names both files, if the logo cannot be read, is too large, or is not an image of a known type. */
@@ -101,9 +101,10 @@ function readLogo(frontPageFile: string, { file: name, alt }: { file: string; al
   } catch (error) {
     return refuse('cannot be read', error);
   }
-  const kind = beginningsOfTypes[path.extname(file).toLowerCase().replace('.jpeg', '.jpg')];
+  const kind = signaturesOfTypes[path.extname(file).toLowerCase().replace('.jpeg', '.jpg')];
   if (kind === undefined) return refuse('must be .svg, .png, .jpg or .webp');
-  if (!kind.begins.test(bytes.toString('latin1'))) return refuse(`is not an image of the type ${kind.type}`);
+  if (!kind.signature.test(bytes.toString('latin1')))
+    return refuse(`is not an image of the type ${kind.type}`);
   if (bytes.length > logoBytesMax)
     return refuse(`has ${bytes.length} bytes; a logo may have ${logoBytesMax}`);
   return { src: `data:${kind.type};base64,${bytes.toString('base64')}`, alt };

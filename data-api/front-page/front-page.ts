@@ -1,7 +1,7 @@
 // GET /v1/front-page: the content of the dashboard's front page, from the operator's configuration and the present data.
 import { z } from 'zod';
 import { oneOf } from '../../kernel/http/list.ts';
-import { keptUntilChanged } from '../discovery/kept-list.ts';
+import { cachedUntilChanged } from '../discovery/kept-list.ts';
 import { catalogList } from '../discovery/discovery.sql.ts';
 import { endpoint } from '../endpoint.ts';
 import { recordOf, recordReply } from '../list.ts';
@@ -35,7 +35,7 @@ const frontPageSchema = z.object({
 });
 
 const { datasets } = catalogList;
-const keptSeries = keptUntilChanged(datasets, async ({ database, frontPage, log, asOf }) => {
+const cachedSeries = cachedUntilChanged(datasets, async ({ database, frontPage, log, asOf }) => {
   const { series: ids } = frontPage;
   const today = dayOf(await findDataState(database, datasets));
   const newest = await readNewestSeries(database, { today, limit: newestMax });
@@ -54,7 +54,7 @@ export const getFrontPage = endpoint({
   caching: 'public',
   handler: async (dependencies, { call }) => {
     const { title, textHtml, logo, blocks, seriesTitle } = dependencies.frontPage;
-    const { value, changedAt } = await call.stage('sql', () => keptSeries(dependencies));
+    const { value, changedAt } = await call.stage('sql', () => cachedSeries(dependencies));
     const data = {
       ...{ title, text_html: textHtml, logo, blocks, series_title: seriesTitle },
       ...value,

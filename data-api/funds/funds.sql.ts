@@ -188,7 +188,7 @@ export function fundsWhere(filter: FundFilter): Conditions {
 }
 
 /** Excludes matured, closed and merged funds; their last figures are old. */
-export function leaveOutEnded(where: Conditions): void {
+export function excludeEnded(where: Conditions): void {
   where.sql.push("(f.status is null or f.status in ('active', 'suspended'))");
 }
 
@@ -196,7 +196,7 @@ export function leaveOutEnded(where: Conditions): void {
  * Excludes funds whose last NAV is stale: their figures are as of another time than those of their category. @param status only funds with
  * it.
  */
-export function leaveOutStale(where: Conditions, status?: 'active'): void {
+export function excludeStale(where: Conditions, status?: 'active'): void {
   where.sql.push(
     status === undefined ? 'not g.is_stale' : `not (g.is_stale and coalesce(f.status, '') = '${status}')`,
   );

@@ -15,8 +15,8 @@ import {
   fundProfile,
   fundsList,
   fundsWhere,
-  leaveOutEnded,
-  leaveOutStale,
+  excludeEnded,
+  excludeStale,
   screeners,
   type Fund,
 } from './funds.sql.ts';
@@ -77,11 +77,11 @@ export const getFundScreener = endpoint({
   handler: (dependencies, { query, call }) => {
     const where = fundsWhere(query);
     const list = screeners[query.basis];
-    if (query.status === undefined) leaveOutEnded(where);
+    if (query.status === undefined) excludeEnded(where);
     const statuses = query.status ?? ['active'];
     const includesStale = query.include_stale ?? !statuses.includes('active');
     if (!includesStale)
-      leaveOutStale(where, query.include_stale === undefined && statuses.length > 1 ? 'active' : undefined);
+      excludeStale(where, query.include_stale === undefined && statuses.length > 1 ? 'active' : undefined);
     addRatingBound(where, 'min', query.rating_min);
     addRatingBound(where, 'max', query.rating_max);
     return listReply(dependencies, call, { list, query, where });

@@ -84,7 +84,7 @@ export interface TradeFilter {
   partner?: readonly string[] | undefined;
   commodity?: readonly string[] | undefined;
   /** Whether a commodity code is a prefix. */
-  commodityIsBeginning: boolean;
+  commodityIsPrefix: boolean;
   classification?: readonly string[] | undefined;
   level?: readonly number[] | undefined;
   basis?: readonly string[] | undefined;
@@ -92,8 +92,8 @@ export interface TradeFilter {
 }
 
 export function tradeWhere(filter: TradeFilter): Conditions {
-  const { commodity, commodityIsBeginning } = filter;
-  const beginnings = commodityIsBeginning ? commodity?.map((code) => `${escapeLike(code)}%`) : undefined;
+  const { commodity, commodityIsPrefix } = filter;
+  const prefixPatterns = commodityIsPrefix ? commodity?.map((code) => `${escapeLike(code)}%`) : undefined;
   return new Conditions()
     .isOneOf(filter.flow, 't.flow')
     .and(filter.from, (p) => `t.date >= ${p}`)
@@ -101,8 +101,8 @@ export function tradeWhere(filter: TradeFilter): Conditions {
     .isOneOf(filter.frequency, 't.frequency')
     .equals('reporter', filter.reporter, 't.reporter')
     .equals('partner', filter.partner, 't.partner_code')
-    .isOneOf(commodityIsBeginning ? undefined : commodity, 't.commodity_code')
-    .any(beginnings, (p) => `t.commodity_code like ${p}`)
+    .isOneOf(commodityIsPrefix ? undefined : commodity, 't.commodity_code')
+    .any(prefixPatterns, (p) => `t.commodity_code like ${p}`)
     .isOneOf(filter.classification, 't.classification')
     .isOneOf(filter.level, 't.level')
     .isOneOf(filter.basis, 't.basis')
@@ -115,8 +115,8 @@ export type PeriodGroup = 'period' | 'quarter' | 'year' | 'fiscal_year' | 'whole
 /** The groups of a sum. */
 interface SumsAsked {
   filter: TradeFilter & { from: string };
-  keepsPartners: boolean;
-  keepsCommodities: boolean;
+  groupsByPartner: boolean;
+  groupsByCommodity: boolean;
   /** Groups commodities by this many digits of their codes. */
   level: number | undefined;
   periods: PeriodGroup;
@@ -182,8 +182,8 @@ function codesOf(
 ): { partner: string; commodity: string } {
   const whole = `replace(t.commodity_code, '.', '')`;
   return {
-    partner: asked.keepsPartners ? 't.partner_code' : parameter(filter.partner?.[0] ?? 'WLD', 'text'),
-    commodity: !asked.keepsCommodities
+    partner: asked.groupsByPartner ? 't.partner_code' : parameter(filter.partner?.[0] ?? 'WLD', 'text'),
+    commodity: !asked.groupsByCommodity
       ? parameter(filter.commodity?.[0] ?? 'TOTAL', 'text')
       : asked.level === undefined
         ? 't.commodity_code'
@@ -192,15 +192,15 @@ function codesOf(
 }
 
 /** The preference among rows that overlap because some are totals of others. */
-function nearness({ keepsPartners, keepsCommodities, level }: SumsAsked): string {
-  if (keepsPartners && keepsCommodities && level === undefined) return '1'; // every row stays separate
-  const partners = keepsPartners ? `t.partner_code = 'WLD'` : `t.partner_code <> 'WLD'`;
-  if (!keepsCommodities) return `${partners}, t.commodity_code <> 'TOTAL', t.level desc nulls last`;
+function nearness({ groupsByPartner, groupsByCommodity, level }: SumsAsked): string {
+  if (groupsByPartner && groupsByCommodity && level === undefined) return '1'; // every row stays separate
+  const partners = groupsByPartner ? `t.partner_code = 'WLD'` : `t.partner_code <> 'WLD'`;
+  if (!groupsByCommodity) return `${partners}, t.commodity_code <> 'TOTAL', t.level desc nulls last`;
   const levels =
     level === undefined
       ? 't.level desc nulls last'
       : `case when t.level >= ${level} then t.level end nulls last`;
-  return keepsPartners ? `${partners}, ${levels}` : `${levels}, ${partners}`;
+  return groupsByPartner ? `${partners}, ${levels}` : `${levels}, ${partners}`;
 }
 
 /** The label of the group of a period, in SQL. @param date any day of the same month. */
@@ -272,7 +272,7 @@ function publishedPeriods(asked: SumsAsked, from: string, to: string | undefined
 }
 
 function sumsStatement(asked: SumsAsked, selected: Conditions): string {
-  const { filter, isBalance, level, keepsCommodities } = asked;
+  const { filter, isBalance, level, groupsByCommodity } = asked;
   const parameter = (value: unknown, type: string): string => `$${selected.values.push(value)}::${type}`;
   const codes = codesOf(asked, parameter);
   const from = parameter(filter.from, 'date');
@@ -288,7 +288,7 @@ function sumsStatement(asked: SumsAsked, selected: Conditions): string {
   const flow = isBalance ? `'balance'` : 't.flow';
   const counted = [
     't.nearness = 1',
-    ...(keepsCommodities && level !== undefined ? [`t.level >= ${level}`] : []),
+    ...(groupsByCommodity && level !== undefined ? [`t.level >= ${level}`] : []),
     ...(hasMonthsOnly(asked) ? [`t.frequency = 'M'`] : []),
   ].join(' and ');
   // As a subquery in a case expression: a join of millions of rows with a few periods is planned as a loop over these.
@@ -326,13 +326,13 @@ function sumsStatement(asked: SumsAsked, selected: Conditions): string {
 }
 
 /** The columns of a sum from its rows `t`, besides its value. */
-function addedUp({ isBalance, keepsPartners, level }: SumsAsked): string {
+function addedUp({ isBalance, groupsByPartner, level }: SumsAsked): string {
   const same = (column: string) =>
     `case when count(distinct t.${column}) = 1 and count(t.${column}) = count(*)`;
   const whole = (column: string) => `case when count(t.${column}) = count(*) then sum(t.${column}) end`;
   // A balance has neither quantity nor valuation, as its two legs differ in them.
   const unlessBalance = (sql: string) => (isBalance ? 'null' : sql);
-  return `${keepsPartners ? 'max(t.partner_name)' : 'null'} as partner_name,
+  return `${groupsByPartner ? 'max(t.partner_name)' : 'null'} as partner_name,
         ${same('classification_version')} then max(t.classification_version) end as classification_version,
         ${unlessBalance(`${same('valuation')} then max(t.valuation) end`)} as valuation,
         ${unlessBalance(whole('cif_value'))}::numeric as cif_value,

@@ -98,25 +98,25 @@ export const getTrade = endpoint({
   handler: (dependencies, { query, call }) => {
     if (query.period !== undefined && (query.from !== undefined || query.to !== undefined))
       refuseParam('period', '"period" cannot be combined with "from" or "to".');
-    const { flow, level, aggregate_by: kept } = query;
+    const { flow, level, aggregate_by: groupBy } = query;
     const isBalance = flow?.includes('balance') ?? false;
     if (isBalance && flow?.length !== 1)
       refuseParam('flow', 'A balance cannot be combined with other flows.');
-    const isSum = isBalance || kept !== undefined;
+    const isSum = isBalance || groupBy !== undefined;
     const periods = periodGroup(query);
     const filter: TradeFilter = {
       ...query,
       flow: isBalance ? undefined : flow,
       ...(query.period ?? windowOf(query)),
-      commodityIsBeginning: level !== undefined || kept !== undefined,
+      commodityIsPrefix: level !== undefined || groupBy !== undefined,
     };
     if (!isSum) return listReply(dependencies, call, { list: tradeList, query, where: tradeWhere(filter) });
     if (filter.from === undefined) refuseParam('period', 'Sums and balances require "period" or "from".');
     requireSummable(query);
     const sums = tradeSums({
       filter: { ...filter, from: filter.from },
-      keepsPartners: (kept?.includes('partner') ?? true) && query.partner?.[0] !== 'WLD',
-      keepsCommodities: kept?.includes('commodity') ?? true,
+      groupsByPartner: (groupBy?.includes('partner') ?? true) && query.partner?.[0] !== 'WLD',
+      groupsByCommodity: groupBy?.includes('commodity') ?? true,
       level: level?.[0],
       periods,
       fiscalYearEnd: Number(query.fiscal_year_end?.slice(0, 2) ?? 12),
@@ -144,8 +144,8 @@ function periodGroup(asked: {
   fiscal_year_end?: string | undefined;
   frequency?: readonly string[] | undefined;
 }): PeriodGroup {
-  const { aggregate_by: kept, fiscal_year_end: yearEnd, frequency } = asked;
-  const [group = 'whole', ...others] = periodGroups.filter((name) => kept?.includes(name));
+  const { aggregate_by: groupBy, fiscal_year_end: yearEnd, frequency } = asked;
+  const [group = 'whole', ...others] = periodGroups.filter((name) => groupBy?.includes(name));
   if (others.length > 0) {
     const message = `"aggregate_by" may have one of ${periodGroups.join(', ')}.`;
     refuseParam('aggregate_by', message);
@@ -155,7 +155,7 @@ function periodGroup(asked: {
       'A total of fiscal years needs both "aggregate_by=fiscal_year" and "fiscal_year_end", such as 06-30.';
     refuseParam('fiscal_year_end', message);
   }
-  if (kept === undefined) return 'period';
+  if (groupBy === undefined) return 'period';
   if (group === 'fiscal_year' && yearEnd === '12-31') return 'year';
   if (frequency?.join() === 'A' && (group === 'quarter' || group === 'fiscal_year')) {
     const message = `Annual rows are of calendar years, and part of no ${group === 'quarter' ? 'quarter' : 'other fiscal year'}. Omit "frequency" or use M.`;

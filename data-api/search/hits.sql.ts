@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { Queryable } from '../../kernel/database.ts';
 import { nothing, sampledEntries, type AskedWords } from './queries.sql.ts';
 import {
-  beginsWith,
+  startsWithSql,
   comparison,
   finerRank,
   alike,
@@ -35,7 +35,7 @@ export const matchKinds = [
 export const someWords = matchKinds.indexOf('some_words');
 
 /** At most this many prefix matches are ranked. */
-const beginningsMax = 500;
+const matchesMax = 500;
 /** At most this many whole-word matches are ranked: the first that the index returns. */
 const rankedMax = 1_000;
 /**
@@ -249,11 +249,11 @@ const below = (parameter: string) =>
 /** Entries that match the whole query: by beginnings, by all words, by synonyms, and with the last word as a prefix. */
 function wholeSql(words: AskedWords, { v, text, matching, passes, facts }: Parts): string {
   const [own, any] = [v.query(words.own), v.query(words.any)];
-  const begins = (column: 'id_text' | 'name_text', whole: number, beginning: number) => `
+  const prefixMatches = (column: 'id_text' | 'name_text', whole: number, beginning: number) => `
     (select ${facts}, case when ${column} = ${text} then ${whole}
-        when ${beginsWith(column, text)} then ${beginning} else 7 end as match
+        when ${startsWithSql(column, text)} then ${beginning} else 7 end as match
      from (select * from data.search_entries where ${column} collate "C" >= ${text} and ${column} collate "C" < ${text} || chr(1114111)
-           order by ${column} collate "C" limit ${beginningsMax}) e where ${passes})`;
+           order by ${column} collate "C" limit ${matchesMax}) e where ${passes})`;
   const inName = (query: string, name: number, other: number) =>
     `${facts}, case when ${wordsOfName} @@ ${query} then ${name} else ${other} end as match`;
   const isCommon = (query: string, name: string) =>
@@ -262,7 +262,7 @@ function wholeSql(words: AskedWords, { v, text, matching, passes, facts }: Parts
   const isFew = `(select count(*) from begins where match < 7) + (select count(*) from has_words) < ${enough}`;
   const isOther = words.any === words.own ? 'false' : `${isFew} and ${matching(any)}`;
   return `
-  begins as materialized (${begins('id_text', 0, 2)} union all ${begins('name_text', 1, 3)}
+  begins as materialized (${prefixMatches('id_text', 0, 2)} union all ${prefixMatches('name_text', 1, 3)}
   ), sample as materialized (
     select ${[isCommon(own, 'common'), isCommon(any, 'common_any'), ...samples].join(', ')}
     from ${sampledEntries}
@@ -276,15 +276,15 @@ function wholeSql(words: AskedWords, { v, text, matching, passes, facts }: Parts
      where (select count(*) from common) < ${rankedMax} and ${matching(own)} limit ${rankedMax})
   ), common_synonyms as materialized (
     select ${inName(any, 5, 9)} from (select * from data.search_entries limit ${readMax}) e
-    where (select common_any from sample) and ${isOther} limit ${beginningsMax}
+    where (select common_any from sample) and ${isOther} limit ${matchesMax}
   ), has_synonyms as materialized (
-    select * from common_synonyms where (select count(*) from common_synonyms) = ${beginningsMax}
+    select * from common_synonyms where (select count(*) from common_synonyms) = ${matchesMax}
     union all
     (select ${inName(any, 5, 9)} from data.search_entries
-     where (select count(*) from common_synonyms) < ${beginningsMax} and ${isOther} limit ${beginningsMax})
+     where (select count(*) from common_synonyms) < ${matchesMax} and ${isOther} limit ${matchesMax})
   ), whole as materialized (
     select * from begins union all select * from has_words union all select * from has_synonyms
-    ${words.begun === null ? '' : `union all (select ${inName(v.query(words.begun), 7, 8)} from data.search_entries where ${isFew} and ${matching(v.query(words.begun))} limit ${beginningsMax})`}
+    ${words.withPrefix === null ? '' : `union all (select ${inName(v.query(words.withPrefix), 7, 8)} from data.search_entries where ${isFew} and ${matching(v.query(words.withPrefix))} limit ${matchesMax})`}
   )`;
 }
 

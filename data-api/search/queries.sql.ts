@@ -21,7 +21,7 @@ export interface AskedWords {
   /** All words, each as typed or by a synonym. */
   any: string;
   /** Like `any`, with the last word as a prefix; null if that is too short, a term is complete, or no other word begins with it. */
-  begun: string | null;
+  withPrefix: string | null;
   compared: readonly Compared[];
   /** Any of the specific words. */
   content: string;
@@ -31,7 +31,7 @@ export interface AskedWords {
   marked: string;
 }
 
-const begunLengthMin = 3;
+const prefixLengthMin = 3;
 
 /** The tsqueries of the concepts. @param q as typed. */
 export async function askedWords(
@@ -47,9 +47,10 @@ export async function askedWords(
   ]);
   const last = wordsOf(q).at(-1) ?? '';
   const lastConcept = concepts.at(-1);
-  const isBegun = last.length >= begunLengthMin && lastConcept?.text === last && lastConcept.own[0] === last;
+  const isPrefix =
+    last.length >= prefixLengthMin && lastConcept?.text === last && lastConcept.own[0] === last;
   const queries = await findQueries(database, lists);
-  const beginning = isBegun ? await findBeginning(database, last) : null;
+  const prefixQuery = isPrefix ? await findPrefixQuery(database, last) : null;
   let at = 0;
   const each = concepts.map((concept) => {
     const [own, any] = [entryAt(queries, at), entryAt(queries, at + 1)];
@@ -60,7 +61,8 @@ export async function askedWords(
   return {
     own: allOf(each.map(({ own }) => own)),
     any: allOf(each.map(({ any }) => any)),
-    begun: beginning === null ? null : allOf([...each.slice(0, -1).map(({ any }) => any), beginning]),
+    withPrefix:
+      prefixQuery === null ? null : allOf([...each.slice(0, -1).map(({ any }) => any), prefixQuery]),
     compared: each
       .filter(({ concept }) => compared.includes(concept))
       .map(({ concept: { weight, text }, any, parts }) => ({ weight, any, parts, text })),
@@ -73,7 +75,7 @@ export async function askedWords(
     ),
     marked: anyOf([
       ...each.flatMap(({ any, parts }) => [any, ...parts.map(({ query }) => query)]),
-      ...(beginning === null ? [] : [beginning]),
+      ...(prefixQuery === null ? [] : [prefixQuery]),
     ]),
   };
 }
@@ -125,14 +127,14 @@ async function findQueries(database: Queryable, lists: readonly (readonly string
 }
 
 /** At most this many words of names are meant by the beginning of a common one. */
-const begunMax = 32;
+const prefixWordsMax = 32;
 
 /**
  * The tsquery of the words that begin with a word, without the word itself; null if no other word does. The index lists the entries of all
  * words with a prefix before it compares them. So if a common word has the prefix, the query is the common words and the shortest words of
  * names.
  */
-async function findBeginning(database: Queryable, word: string): Promise<string | null> {
+async function findPrefixQuery(database: Queryable, word: string): Promise<string | null> {
   const [row] = await database.query<{ query: string | null }>(
     `with common as materialized (
        select lexeme from pg_stats, unnest(most_common_elems::text::text[]) lexeme
@@ -140,7 +142,7 @@ async function findBeginning(database: Queryable, word: string): Promise<string 
      ), begun as (
        select lexeme from common
        union
-       (select word from data.search_terms where word >= $1 and word < $1 || chr(1114111) order by length(word), word limit ${begunMax})
+       (select word from data.search_terms where word >= $1 and word < $1 || chr(1114111) order by length(word), word limit ${prefixWordsMax})
      )
      select case when exists (select from common) then
        (select string_agg(quote_literal(lexeme), ' | ') from begun where not to_tsvector('data.english', lexeme) @@ plainto_tsquery('data.english', $1))

@@ -75,7 +75,7 @@ export function alike({ typed }: AskedWords, v: Values): string {
 }
 
 /** Whether a column begins with whole words of a text; its last word may be the plural. */
-export const beginsWith = (column: string, text: string): string =>
+export const startsWithSql = (column: string, text: string): string =>
   `starts_with(${column}, ${text}) and split_part(substr(${column}, length(${text}) + 1), ' ', 1) in ('', 's')`;
 
 /**

@@ -21,7 +21,7 @@ export async function seriesWords(
   q: string,
 ): Promise<SeriesWords> {
   const words = await askedWords(database, q, conceptsOf(q, vocabulary));
-  const all = words.begun === null ? words.any : `${words.any} | (${words.begun})`;
+  const all = words.withPrefix === null ? words.any : `${words.any} | (${words.withPrefix})`;
   for (const matching of [all, words.content]) {
     const { isFound, isRare } = await findFrequency(database, matching);
     if (isFound) return { q, words, matching, isRare };

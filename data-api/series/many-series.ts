@@ -27,7 +27,7 @@ import {
   identityOf,
   pointsOf,
   readerOf,
-  requireNoted,
+  requireSeriesWithNotes,
   seriesErrors,
 } from './series.ts';
 import { longTable, readerOfSeries, wideTable, workbookSheets, type TableSeries } from './table.ts';
@@ -42,7 +42,7 @@ async function readMany(
   requireTable(query);
   const request = toRequest(query, call, dependencies);
   const found = await call.stage('lookup', () =>
-    requireEach(query.ids, (id) => requireNoted(dependencies, call, id, request)),
+    requireEach(query.ids, (id) => requireSeriesWithNotes(dependencies, call, id, request)),
   );
   const pageQueries = found.map((series) => pageQueryOf(series, request, dependencies.cursors));
   requireFewNewest(

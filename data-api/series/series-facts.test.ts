@@ -3,7 +3,7 @@ import type { Queryable } from '../../kernel/database.ts';
 import { createSeriesFacts } from './series-facts.ts';
 
 /** A database with one series whose row version the test sets; statements answer when the test releases them. */
-function heldDatabase() {
+function controlledDatabase() {
   const statements: { name: string; answer: () => void; fail: () => void }[] = [];
   const state = { rowVersion: '1' };
   const database: Queryable = {
@@ -24,69 +24,69 @@ function heldDatabase() {
   };
   const names = () => statements.map(({ name }) => name);
   // A query is sent at the end of a turn of the event loop; two turns guarantee it.
-  const settle = () => new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+  const flush = () => new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
   /** Answers the waiting queries, and all queries that follow from them. */
   async function run(): Promise<void> {
-    await settle();
+    await flush();
     for (let next = statements.shift(); next !== undefined; next = statements.shift()) {
       next.answer();
-      await settle();
+      await flush();
     }
   }
-  return { database, state, statements, names, settle, run };
+  return { database, state, statements, names, flush, run };
 }
 
 test('a cached series costs one small statement, shared by concurrent calls', async (t) => {
-  const held = heldDatabase();
-  const facts = createSeriesFacts(held.database);
+  const controlled = controlledDatabase();
+  const facts = createSeriesFacts(controlled.database);
   const first = facts.find('A', null);
-  await held.run();
+  await controlled.run();
   const series = await first;
   const calls = [1, 2, 3].map(() => facts.find('A', null));
-  await held.settle();
-  t.deepEqual(held.names(), ['series_row_versions']);
-  await held.run();
+  await controlled.flush();
+  t.deepEqual(controlled.names(), ['series_row_versions']);
+  await controlled.run();
   for (const call of calls) t.is(await call, series);
 });
 
 test('a call is answered by a statement that began after the call arrived', async (t) => {
-  const held = heldDatabase();
-  const facts = createSeriesFacts(held.database);
+  const controlled = controlledDatabase();
+  const facts = createSeriesFacts(controlled.database);
   const first = facts.find('A', null);
-  await held.run();
+  await controlled.run();
   await first;
 
   const early = facts.find('A', null);
-  await held.settle();
+  await controlled.flush();
   const late = facts.find('A', null); // arrives while the first query is running
-  await held.settle();
-  t.deepEqual(held.names(), ['series_row_versions']);
-  held.statements.shift()?.answer();
-  await held.settle();
+  await controlled.flush();
+  t.deepEqual(controlled.names(), ['series_row_versions']);
+  controlled.statements.shift()?.answer();
+  await controlled.flush();
   t.is((await early)?.rowVersion, '1');
-  held.state.rowVersion = '2'; // a load commits
-  await held.run();
+  controlled.state.rowVersion = '2'; // a load commits
+  await controlled.run();
   t.is((await late)?.rowVersion, '2');
 });
 
 test('a failure reaches the waiting calls, but not later ones', async (t) => {
-  const held = heldDatabase();
-  const facts = createSeriesFacts(held.database);
+  const controlled = controlledDatabase();
+  const facts = createSeriesFacts(controlled.database);
   const first = facts.find('A', null);
-  await held.run();
+  await controlled.run();
   await first;
   const failing = facts.find('A', null);
-  await held.settle();
-  held.statements.shift()?.fail();
+  await controlled.flush();
+  controlled.statements.shift()?.fail();
   await t.throwsAsync(failing, { message: 'the connection broke' });
   const next = facts.find('A', null);
-  await held.run();
+  await controlled.run();
   t.is((await next)?.rowVersion, '1');
 });
 
 test('each vintage has its own facts, and missing series are not cached', async (t) => {
-  const held = heldDatabase();
-  const facts = createSeriesFacts(held.database);
+  const controlled = controlledDatabase();
+  const facts = createSeriesFacts(controlled.database);
   for (const [id, vintage, statement] of [
     ['A', '2024-01-01', 'series_at_vintage'],
     ['A', '2024-01-02', 'series_at_vintage'],
@@ -96,9 +96,9 @@ test('each vintage has its own facts, and missing series are not cached', async 
     ['NONE', null, 'series'],
   ] as const) {
     const asked = facts.find(id, vintage);
-    await held.settle();
-    t.deepEqual(held.names(), [statement]);
-    await held.run();
+    await controlled.flush();
+    t.deepEqual(controlled.names(), [statement]);
+    await controlled.run();
     t.is((await asked)?.id, id === 'A' ? 'A' : undefined);
   }
 });

@@ -17,19 +17,19 @@ const seriesMax = 5_000;
 const combinationsMax = 1_000;
 
 export function createSeriesFacts(database: Queryable): SeriesFacts {
-  const kept = new LRUCache<string, Series>({ max: seriesMax });
+  const cache = new LRUCache<string, Series>({ max: seriesMax });
   const rowVersionOf = createAsker((ids) => readRowVersions(database, ids));
 
   return {
-    known: (id, vintage) => kept.get(nameOf(id, vintage)),
+    known: (id, vintage) => cache.get(nameOf(id, vintage)),
     async find(id, vintage) {
       const name = nameOf(id, vintage);
-      const known = kept.get(name);
+      const known = cache.get(name);
       // Every change of a fact changes the row: a load that changes points or a vintage, or new metadata.
       const isCurrent = known !== undefined && (await rowVersionOf(id)) === known.rowVersion;
       const series = isCurrent ? known : await findSeries(database, id, vintage);
-      if (series === undefined || series.combinations.length > combinationsMax) kept.delete(name);
-      else kept.set(name, series);
+      if (series === undefined || series.combinations.length > combinationsMax) cache.delete(name);
+      else cache.set(name, series);
       return series;
     },
   };
@@ -46,16 +46,16 @@ const turnEnd = (): Promise<void> => new Promise((resolve) => setImmediate(resol
 function createAsker<Answer>(
   ask: (ids: string[]) => Promise<ReadonlyMap<string, Answer>>,
 ): (id: string) => Promise<Answer | undefined> {
-  let underWay: Promise<unknown> = Promise.resolve();
+  let inFlight: Promise<unknown> = Promise.resolve();
   let next: { ids: Set<string>; answers: Promise<ReadonlyMap<string, Answer>> } | null = null;
 
   function openNext(): NonNullable<typeof next> {
     const ids = new Set<string>();
-    const answers = underWay.then(turnEnd).then(() => {
+    const answers = inFlight.then(turnEnd).then(() => {
       next = null;
       return ask([...ids]);
     });
-    underWay = answers.catch(() => undefined); // callers see the error; the next lookup runs anyway
+    inFlight = answers.catch(() => undefined); // callers see the error; the next lookup runs anyway
     return { ids, answers };
   }
 

@@ -1,6 +1,6 @@
 // The metadata of a series: `meta` of the envelope, and the full entry of the catalogue.
 import type { Series } from './stored/series.sql.ts';
-import { unitKept } from '../../domain/transforms.ts';
+import { unitPreserving } from '../../domain/transforms.ts';
 import type { Aggregation } from './stored/aggregation.ts';
 import type { Computation } from './computed/transformed-points.ts';
 
@@ -95,14 +95,14 @@ export function withBreaksAt(series: Series, vintage: string | null, version: nu
   const isUnknown = ({ declaredOn, loadNo }: { declaredOn: string; loadNo: number }): boolean =>
     loadNo > version || (vintage !== null && declaredOn > vintage);
   const { breaks, continuation, continues } = series;
-  const goesOn = continuation === null ? [] : [continuation];
-  if (![...breaks, ...goesOn, ...continues].some(isUnknown)) return series;
+  const continuations = continuation === null ? [] : [continuation];
+  if (![...breaks, ...continuations, ...continues].some(isUnknown)) return series;
   const unknownAt = breaks.findIndex(isUnknown);
   const { unit, unitMultiplier } = breaks[unknownAt] ?? series;
   return {
     ...{ ...series, unit, unitMultiplier },
     breaks: unknownAt === -1 ? breaks : breaks.slice(0, unknownAt),
-    continuation: goesOn.some(isUnknown) ? null : continuation,
+    continuation: continuations.some(isUnknown) ? null : continuation,
     continues: continues.filter((each) => !isUnknown(each)),
   };
 }
@@ -133,7 +133,7 @@ function aggregationFacts({ source, aggregate }: Aggregation) {
 /** Transforms in the unit of the source keep its multiplier and decimals; the others have a unit of their own, without either. */
 function transformFacts(series: Series, { transform, baseDate }: Computation) {
   const source_unit = series.unit;
-  if (unitKept.has(transform)) return { source_unit };
+  if (unitPreserving.has(transform)) return { source_unit };
   const own = { source_unit, unit_multiplier: null, decimals: null };
   if (transform === 'log')
     return { ...own, unit: series.unit === null ? 'Natural log' : `Natural log (${series.unit})` };

@@ -53,8 +53,8 @@ export async function requireSeries(
   vintage: string | null,
   version: number | null = null,
 ): Promise<Series> {
-  const couldBe = isSeriesId(id);
-  const series = couldBe ? await seriesFacts.find(id, vintage) : undefined;
+  const isValidId = isSeriesId(id);
+  const series = isValidId ? await seriesFacts.find(id, vintage) : undefined;
   if (series !== undefined && series.deletedOn !== null)
     fail('gone', `The series "${id}" was deleted on ${series.deletedOn}.`, { param: 'id' });
   if (series?.merged && isBefore(series.merged, vintage, version)) {
@@ -62,15 +62,15 @@ export async function requireSeries(
     if (merged === undefined) throw new Error(`the series that ${id} was is gone`);
     return { ...merged, deletedOn: null, releases: [] };
   }
-  if (series !== undefined) return comingOnly(series, call, clock);
-  const neighbours = couldBe ? await findNeighbourIds(database, id) : [];
+  if (series !== undefined) return withUpcomingReleases(series, call, clock);
+  const neighbours = isValidId ? await findNeighbourIds(database, id) : [];
   const hint = nearestHint(id, neighbours, 'GET /v1/catalog lists them.');
-  const shown = couldBe ? `"${id}"` : 'of that id';
+  const shown = isValidId ? `"${id}"` : 'of that id';
   return fail('not_found', `There is no series ${shown}. ${hint}`, { param: 'id' });
 }
 
 /** The maximum number of series looked up at once: more would take the connections from other calls. */
-const atOnce = 100;
+const lookupsMax = 100;
 
 /** Looks several series up. @throws Failure as `find` throws it, but of the parameter `ids`. */
 export async function requireEach(
@@ -86,8 +86,8 @@ export async function requireEach(
     });
   };
   const found: Series[] = [];
-  for (let i = 0; i < ids.length; i += atOnce) {
-    const some = ids.slice(i, i + atOnce);
+  for (let i = 0; i < ids.length; i += lookupsMax) {
+    const some = ids.slice(i, i + lookupsMax);
     found.push(...(await Promise.all(some.map((id) => find(id).catch(ofIds)))));
   }
   return found;
@@ -99,7 +99,7 @@ const isBefore = (
   version: number | null,
 ): boolean => (vintage !== null && vintage < on) || (version !== null && version < loadNo);
 
-function comingOnly(series: Series, call: Pick<ServiceCall, 'changesAt'>, clock: Clock): Series {
+function withUpcomingReleases(series: Series, call: Pick<ServiceCall, 'changesAt'>, clock: Clock): Series {
   const now = clock.now().getTime();
   const releases = series.releases.filter((releaseAt) => Date.parse(releaseAt) > now);
   const [next] = releases;
@@ -140,7 +140,7 @@ export async function withPointNotes(
  * The page query from cached facts. The statement that reads its points checks them, so that a call takes one round trip to PostgreSQL
  * instead of two. Null if no facts are cached, or if the call would fail with them: then `requireSeries` reads the current ones.
  */
-export function knownPageQuery(
+export function cachedPageQuery(
   { seriesFacts, cursors, clock }: Dependencies,
   call: Pick<ServiceCall, 'changesAt'>,
   id: string,
@@ -152,7 +152,11 @@ export function knownPageQuery(
   if (known.merged && isBefore(known.merged, vintage, version)) return null;
   if (transform !== null && !isApplicable(transform, request.frequency ?? known.frequency)) return null;
   try {
-    const { selection, ...pageQuery } = pageQueryOf(comingOnly(known, call, clock), request, cursors);
+    const { selection, ...pageQuery } = pageQueryOf(
+      withUpcomingReleases(known, call, clock),
+      request,
+      cursors,
+    );
     if (selection.lineNos.length === 0) return null; // no statement would run that checks the facts
     return { ...pageQuery, selection: { ...selection, isUnchecked: true } };
   } catch (error) {
@@ -239,7 +243,7 @@ export async function* pointsOfQuery(
 }
 
 /** All points of a page query, or the newest of each combination, in blocks. */
-export async function* wantedPoints(
+export async function* requestedPoints(
   database: Queryable,
   cursors: Cursors,
   {

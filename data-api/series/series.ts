@@ -13,7 +13,7 @@ import { blockPoints, type Selection } from './stored/points.ts';
 import { seriesCsv, seriesJson, seriesNdjson, type SeriesLines } from './series-envelope.ts';
 import { metaOf } from './series-meta.ts';
 import {
-  knownPageQuery,
+  cachedPageQuery,
   pageQueryOf,
   pointsOfQuery,
   readLatest,
@@ -63,8 +63,8 @@ export const getSeries = endpoint({
     requireWorkbook(asked.query);
     const request = toRequest(asked.query, asked.call, dependencies);
     // A stream is read by several statements, and sent data cannot be revoked.
-    const mayUseKnown = asked.mayUseKnown && !isStream(request);
-    const pageQuery = await lookUp(dependencies, { ...asked, mayUseKnown }, request);
+    const mayUseCached = asked.mayUseCached && !isStream(request);
+    const pageQuery = await lookUp(dependencies, { ...asked, mayUseCached }, request);
     return seriesReply(dependencies, asked, { endpoint: 'series', pageQuery, request });
   },
 });
@@ -78,18 +78,18 @@ interface Page {
 /** The read that the call requests. @throws Failure `not_found`, and those of `pageQueryOf`. */
 async function lookUp(
   dependencies: Dependencies,
-  { params, call, mayUseKnown }: Omit<Asked<unknown>, 'query'>,
+  { params, call, mayUseCached }: Omit<Asked<unknown>, 'query'>,
   request: SeriesRequest,
 ): Promise<PageQuery> {
   const id = memberOf(params, 'id');
-  const known = mayUseKnown ? knownPageQuery(dependencies, call, id, request) : null;
+  const known = mayUseCached ? cachedPageQuery(dependencies, call, id, request) : null;
   if (known !== null) return known;
-  const series = await call.stage('lookup', () => requireNoted(dependencies, call, id, request));
+  const series = await call.stage('lookup', () => requireSeriesWithNotes(dependencies, call, id, request));
   return pageQueryOf(series, request, dependencies.cursors);
 }
 
 /** The series, with the notes on its points if the request includes them. @throws Failure `not_found`. */
-export async function requireNoted(
+export async function requireSeriesWithNotes(
   dependencies: Dependencies,
   call: ServiceCall,
   id: string,

@@ -11,7 +11,7 @@ import { writeDims } from '../../domain/dims-text.ts';
 import type { Computation } from './computed/transformed-points.ts';
 import type { Points } from './stored/point-columns.ts';
 import { seriesCsv, seriesNdjson } from './series-envelope.ts';
-import { wantedPoints, type PageQuery } from './series-read.ts';
+import { requestedPoints, type PageQuery } from './series-read.ts';
 import type { SeriesRequest } from './series-request.ts';
 import { metaOf } from './series-meta.ts';
 import { columnsMax, type Cell, type Sheet } from '../workbook/workbook.ts';
@@ -29,7 +29,7 @@ export type ReadSeries = (series: TableSeries, window: Window | null) => AsyncIt
 export const readerOfSeries = (database: Queryable, cursors: Cursors, last: number | null): ReadSeries =>
   async function* read({ pageQuery, computation }, window) {
     const selection = { ...pageQuery.selection, ...window }; // with "last" there is one window
-    yield* wantedPoints(database, cursors, { pageQuery: { ...pageQuery, selection }, computation, last });
+    yield* requestedPoints(database, cursors, { pageQuery: { ...pageQuery, selection }, computation, last });
   };
 
 interface Window {
@@ -38,7 +38,7 @@ interface Window {
 }
 
 /** The approximate number of points of a wide table in memory. */
-const heldPoints = 200_000;
+const pointsInMemory = 200_000;
 
 /**
  * A line per point: `series`, then the columns of the CSV of one series, with those of the dimensions of all; or as NDJSON, with the id as
@@ -133,7 +133,7 @@ function windowsOf(all: readonly TableSeries[], last: number | null): Window[] {
   const begin = dayNumber(oldest > from ? oldest : from);
   const days = dayNumber(newest < to ? newest : to) - begin + 1;
   const points = data.reduce((sum, { observationCount }) => sum + observationCount, 0);
-  const daysOfWindow = Math.max(1, Math.ceil((days * heldPoints) / Math.max(points, heldPoints)));
+  const daysOfWindow = Math.max(1, Math.ceil((days * pointsInMemory) / Math.max(points, pointsInMemory)));
   const count = Math.max(1, Math.ceil(days / daysOfWindow));
   const windows = Array.from({ length: count }, (_, i) => ({
     from: i === 0 ? from : fromDayNumber(begin + i * daysOfWindow),

@@ -7,8 +7,8 @@ import { limitDefault, limitMax, listJson, listOf } from '../../kernel/http/list
 import { integerParam, oneOfParam, readParam, severalParam } from '../../kernel/http/params.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { catalogWhere } from '../discovery/discovery.sql.ts';
-import { isBroughtBy } from '../discovery/releases.sql.ts';
-import { keptReleases, requireNamed } from '../discovery/releases.ts';
+import { isInRelease } from '../discovery/releases.sql.ts';
+import { cachedReleases, requireNamed } from '../discovery/releases.ts';
 import { endpoint } from '../endpoint.ts';
 import type { Conditions } from '../list.sql.ts';
 import { seriesWords } from '../search/series-words.ts';
@@ -118,8 +118,8 @@ export const getUpdates = endpoint({
 async function narrowedBy(dependencies: Dependencies, { source, release, q }: Query): Promise<Conditions> {
   const { database, vocabulary } = dependencies;
   const words = q === undefined ? undefined : await seriesWords(database, vocabulary, q);
-  const found = release && requireNamed((await keptReleases(dependencies)).value, release, 'release');
-  return catalogWhere({ words, source }).and(found && [found.source, found.name], isBroughtBy);
+  const found = release && requireNamed((await cachedReleases(dependencies)).value, release, 'release');
+  return catalogWhere({ words, source }).and(found && [found.source, found.name], isInRelease);
 }
 
 /** @throws Failure `gone` if the update of the cursor is no longer stored; `invalid_cursor` if it never existed. */

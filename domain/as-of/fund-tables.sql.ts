@@ -1,7 +1,7 @@
 // The tables of funds as of a day. Rows are those that loads have kept, figures are those that were replaced later, and the rest is computed from
 // both.
 import { memberOf } from '../../kernel/entries.ts';
-import { keptRows } from './kept-rows.sql.ts';
+import { withFormerRows } from './kept-rows.sql.ts';
 import { dayMark, lastRows, type AsOfTable } from './tables.sql.ts';
 
 const words = (text: string): readonly string[] => text.trim().split(/\s+/);
@@ -41,7 +41,7 @@ const fundCodes: AsOfTable = {
     where code is not null and code <> f.fund_id`,
 };
 
-const navs = keptRows({
+const navs = withFormerRows({
   name: 'navs',
   dataset: 'nav',
   columns: {
@@ -51,7 +51,7 @@ const navs = keptRows({
   },
 });
 
-const payouts = keptRows({
+const payouts = withFormerRows({
   name: 'payouts',
   dataset: 'payouts',
   columns: {
@@ -62,7 +62,7 @@ const payouts = keptRows({
   },
 });
 
-const expenses = keptRows({
+const expenses = withFormerRows({
   name: 'expenses',
   dataset: 'expenses',
   columns: {
@@ -77,7 +77,7 @@ const expenses = keptRows({
   },
 });
 
-const portfolioLines = keptRows({
+const portfolioLines = withFormerRows({
   name: 'portfolio_lines',
   dataset: 'portfolio',
   columns: {

@@ -3,7 +3,7 @@
 import { dayMark, type AsOfTable } from './tables.sql.ts';
 
 /** A table whose loads keep the rows that they replace. */
-interface KeptTable {
+interface VersionedTable {
   /** Without its schema. */
   name: string;
   dataset: string;
@@ -16,7 +16,11 @@ export const isOfThen = (row: string, dataset: string): string =>
   `${row}.load_no not in (select l.load_no from data.loads l where l.dataset = '${dataset}' and l.vintage > ${dayMark})`;
 
 /** The table as of the day; and, as `former_` and its name, the rows that it had then and no longer has. */
-export function keptRows({ name, dataset, columns }: KeptTable): Readonly<Record<string, AsOfTable>> {
+export function withFormerRows({
+  name,
+  dataset,
+  columns,
+}: VersionedTable): Readonly<Record<string, AsOfTable>> {
   const names = Object.keys(columns);
   const cells = Object.entries(columns).map(
     ([column, type]) => `(r.content ->> '${column}')::${type} as ${column}`,

@@ -1,8 +1,8 @@
 // The tables whose loads keep the rows that they replace, as of a day, and the tables computed from them.
 import { dayMark, lastRows, type AsOfTable } from './tables.sql.ts';
-import { isOfThen, keptRows } from './kept-rows.sql.ts';
+import { isOfThen, withFormerRows } from './kept-rows.sql.ts';
 
-const trade = keptRows({
+const trade = withFormerRows({
   name: 'trade',
   dataset: 'trade',
   columns: {
@@ -35,7 +35,7 @@ const trade = keptRows({
   },
 });
 
-const tradeNames = keptRows({
+const tradeNames = withFormerRows({
   name: 'trade_commodities',
   dataset: 'trade-commodities',
   columns: { classification: 'text', commodity_code: 'text', name: 'text', source: 'text' },
@@ -64,7 +64,7 @@ const tradeTotals: AsOfTable = {
       limit 1) total`,
 };
 
-const auctions = keptRows({
+const auctions = withFormerRows({
   name: 'auctions',
   dataset: 'auctions',
   columns: {
@@ -104,7 +104,7 @@ const auctions = keptRows({
   },
 });
 
-const prices = keptRows({
+const prices = withFormerRows({
   name: 'security_prices',
   dataset: 'security-prices',
   columns: {
@@ -162,7 +162,7 @@ const securities: AsOfTable = {
     where s.load_no is not null or (s.created_at at time zone TIME_ZONE)::date <= ${dayMark}`,
 };
 
-const trades = keptRows({
+const trades = withFormerRows({
   name: 'security_trades',
   dataset: 'security-trades',
   columns: {

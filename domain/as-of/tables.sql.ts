@@ -18,7 +18,7 @@ const ofObservation = 'o.line_no, o.date, o.published_on';
 const isLater = (column: string): string =>
   `o.${column} in (select l.load_no from data.loads l where l.vintage > ${dayMark})`;
 /** A later load began an earlier row only if it changed the past itself; the row is then valid in every version, so its load is 0. */
-const begunBy = `case when ${isLater('load_no')} then 0 else o.load_no end as load_no`;
+const startedBy = `case when ${isLater('load_no')} then 0 else o.load_no end as load_no`;
 /**
  * A row that ended before the day may name a later load as the one that ended it: an older vintage, loaded afterwards, has moved the end to its own
  * day. As of the day, that vintage ended the row.
@@ -43,7 +43,7 @@ const livePoints = (aggregate: string): string =>
       select o.date, o.value from as_of_observations o where o.line_no = d.line_no and o.superseded_on = 'infinity' offset 0) o
     where d.series_no = s.series_no)`;
 /** The facts of the kind that the series had at the end of the day and that have changed since. */
-const keptOf = (kind: string, seriesNo: string): string =>
+const changedFacts = (kind: string, seriesNo: string): string =>
   `select from data.former_facts f where f.kind = '${kind}' and f.series_no = ${seriesNo} and f.replaced_on > ${dayMark}`;
 const former = (kind: string): string => `
   f.kind = '${kind}' and f.replaced_on > ${dayMark} and not exists (select from data.former_facts e
@@ -51,7 +51,7 @@ const former = (kind: string): string => `
 
 /** The rows of a table of facts as of the day: the current ones if they have not changed since, otherwise the former ones. */
 const rowsThen = (table: string, kind: string, columns: string): string => `
-  select t.series_no, ${columns} from data.${table} t where not exists (${keptOf(kind, 't.series_no')})
+  select t.series_no, ${columns} from data.${table} t where not exists (${changedFacts(kind, 't.series_no')})
   union all
   select f.series_no, ${columns} from data.former_facts f cross join lateral jsonb_populate_recordset(null::data.${table}, f.content) t
   where ${former(kind)}`;
@@ -86,7 +86,7 @@ const columnsOf = (row: string, names: readonly string[]): string =>
 /** The former id is read from the content itself, as that has an index. */
 const factsThen = `
   select ${columnsOf('t', loadColumns)}, t.series_id, ${columnsOf('t', factColumns)} from data.series t
-  where not exists (${keptOf('series', 't.series_no')})
+  where not exists (${changedFacts('series', 't.series_no')})
   union all
   select ${columnsOf('t', loadColumns)}, f.content ->> 'series_id', ${columnsOf('n', factColumns)}
   from data.former_facts f join data.series t using (series_no) cross join lateral jsonb_populate_record(t, f.content) n
@@ -131,14 +131,14 @@ export const asOfTables: Readonly<Record<string, AsOfTable>> = {
   // Three parts, each covered by one of the partial indexes.
   observations: {
     sql: `
-      select ${ofObservation}, 'infinity'::date as superseded_on, ${begunBy}, null::bigint as superseded_load_no, o.value, o.status
+      select ${ofObservation}, 'infinity'::date as superseded_on, ${startedBy}, null::bigint as superseded_load_no, o.value, o.status
       from data.observations o where o.superseded_on = 'infinity' and o.published_on <= ${dayMark}
       union all
-      select ${ofObservation}, 'infinity'::date, ${begunBy}, null::bigint, o.value, o.status
+      select ${ofObservation}, 'infinity'::date, ${startedBy}, null::bigint, o.value, o.status
       from data.observations o
       where o.superseded_on <> 'infinity' and o.superseded_on > ${dayMark} and o.published_on <= ${dayMark}
       union all
-      select ${ofObservation}, o.superseded_on, ${begunBy}, ${endedBy}, o.value, o.status
+      select ${ofObservation}, o.superseded_on, ${startedBy}, ${endedBy}, o.value, o.status
       from data.observations o
       where o.superseded_on <> 'infinity' and o.superseded_on <= ${dayMark} and o.published_on <= ${dayMark}`,
   },

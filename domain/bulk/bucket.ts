@@ -100,9 +100,9 @@ function sizeOf({ headers }: Response): number {
 async function asked<T>(place: string, work: () => Promise<T>): Promise<T> {
   const deadline = createDeadline(answerWithinMs);
   const once = () => {
-    const underWay = work();
-    return deadline.wait(underWay).catch((error: unknown) => {
-      underWay.then(dropped, () => undefined); // it may still respond
+    const pending = work();
+    return deadline.wait(pending).catch((error: unknown) => {
+      pending.then(dropped, () => undefined); // it may still respond
       throw error;
     });
   };

@@ -34,16 +34,16 @@ export const bulkFileSchema = z.object({
 });
 export type BulkFile = z.output<typeof bulkFileSchema>;
 
-const keptFileSchema = bulkFileSchema.extend({
+const storedFileSchema = bulkFileSchema.extend({
   /** The state of the series from which it was written: it is rewritten only if that state has changed. */
   state: z.string(),
   /** The day of the pinned keys that get it, without anything published later; null: for all other keys. */
   as_of: z.iso.date().nullable().default(null),
 });
-export type KeptFile = z.output<typeof keptFileSchema>;
+export type StoredFile = z.output<typeof storedFileSchema>;
 
 /** The name of a file in the store, which includes the day: files of different days may have the same name. */
-export const storedName = ({ name, as_of: day }: Pick<KeptFile, 'name' | 'as_of'>): string =>
+export const storedName = ({ name, as_of: day }: Pick<StoredFile, 'name' | 'as_of'>): string =>
   day === null ? name : `${day}.${name}`;
 
 const manifestSchema = z.object({
@@ -52,9 +52,9 @@ const manifestSchema = z.object({
   created_at: z.iso.datetime(),
   /** The most days with files of their own. */
   days_max: z.int().default(0),
-  files: z.array(keptFileSchema),
+  files: z.array(storedFileSchema),
   /** Replaced by newer ones: they are served until they are removed. */
-  retired: z.array(keptFileSchema.extend({ retired_at: z.iso.datetime() })),
+  retired: z.array(storedFileSchema.extend({ retired_at: z.iso.datetime() })),
 });
 export type Manifest = z.output<typeof manifestSchema>;
 

@@ -1,6 +1,6 @@
 // The store of the bulk files: a folder, or a bucket of an S3-compatible store. Writers and readers use only this interface.
 import type { Readable } from 'node:stream';
-import { storedName, type KeptFile, type Manifest } from './manifest.ts';
+import { storedName, type StoredFile, type Manifest } from './manifest.ts';
 
 /** All methods but `place`: @throws BulkStoreFault if the store does not respond, refuses, or has unexpected content. */
 export interface BulkStore {
@@ -31,7 +31,7 @@ export interface BulkStore {
 }
 
 /** A file, as the manifest has it. */
-export type Whole = Pick<KeptFile, 'name' | 'as_of' | 'bytes'>;
+export type Whole = Pick<StoredFile, 'name' | 'as_of' | 'bytes'>;
 
 /** The store of the bulk files, or its settings, are at fault. The message has the place and the reason. */
 export class BulkStoreFault extends Error {

@@ -1,7 +1,7 @@
 // The texts around a chart: the names of its unit and periods, and of lines by the dimension values in which they differ.
 import type { Aggregate, TargetFrequency } from '../aggregates.ts';
 import type { Frequency } from '../periods.ts';
-import { unitKept } from '../transforms.ts';
+import { unitPreserving } from '../transforms.ts';
 
 /** The name of a transform; `null` for levels as published. */
 export const transformNames: Readonly<Record<string, string>> = {
@@ -109,7 +109,7 @@ export function unitAt(
   lastDate: string,
 ): { unit: string | null; unitMultiplier: number | null } {
   // Values of other transforms have a unit of their own.
-  const isOfSeries = meta.transform === null || unitKept.has(meta.transform);
+  const isOfSeries = meta.transform === null || unitPreserving.has(meta.transform);
   const next = isOfSeries ? unitBreaks(meta.breaks).find(({ date }) => date > lastDate) : undefined;
   const { unit, unit_multiplier: unitMultiplier } = next?.from ?? meta;
   return { unit, unitMultiplier };

@@ -127,9 +127,9 @@ test('the finding names breaks, compares no values across one, and the unit is t
   const now = { unit: 'Index 2020=100', unitMultiplier: 3 };
   t.deepEqual(unitAt(meta, '2024-03-31'), { unit: 'Index 2015=100', unitMultiplier: null });
   t.deepEqual(unitAt(meta, '2024-04-30'), now);
-  const goesOn = { date: '2024-07-01', continued_by: 'B' };
-  t.deepEqual(unitAt({ ...meta, breaks: [...meta.breaks, goesOn] }, '2024-04-30'), now);
-  t.deepEqual(unitBreaks([...meta.breaks, goesOn]), meta.breaks);
+  const continuedBreak = { date: '2024-07-01', continued_by: 'B' };
+  t.deepEqual(unitAt({ ...meta, breaks: [...meta.breaks, continuedBreak] }, '2024-04-30'), now);
+  t.deepEqual(unitBreaks([...meta.breaks, continuedBreak]), meta.breaks);
   t.deepEqual(unitAt({ ...meta, transform: 'yoy' }, '2024-03-31'), now, 'a percentage is one of both');
 });
 
@@ -155,8 +155,8 @@ test('many points become at most four per column of pixels, and keep every peak,
     fc.property(run, fc.integer({ min: 1, max: 300 }), (values, width) => {
       const placed = values.map((value, day) => ({ day, value, date: '' }));
       const column = (day: number): number => Math.floor((day / values.length) * width);
-      const kept = sampled([placed], column).flat();
-      const byColumn = Map.groupBy(kept, ({ day }) => column(day));
+      const sampledPoints = sampled([placed], column).flat();
+      const byColumn = Map.groupBy(sampledPoints, ({ day }) => column(day));
       const columns = Map.groupBy(placed, ({ day }) => column(day));
       t.is(byColumn.size, columns.size);
       for (const [at, points] of columns) {

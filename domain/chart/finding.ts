@@ -15,7 +15,7 @@ export function findingOf({ lines, frequency, unit }: Chart): string {
   const [first, last] = [dates[0], dates.at(-1)];
   if (first === undefined || last === undefined) return 'No values in this window.';
   const decimals = decimalsOf(shown.flatMap(({ points }) => points.map(({ value }) => value)));
-  const say = (value: number): string => formatNumber(value, decimals);
+  const formatValue = (value: number): string => formatNumber(value, decimals);
   const span =
     first === last
       ? periodName(first, frequency)
@@ -27,8 +27,8 @@ export function findingOf({ lines, frequency, unit }: Chart): string {
   const opening = `${unit === '' ? '' : `${unit}, `}${span}.${since === '' ? '' : ` In another unit since ${since}.`}`;
   const [only] = shown;
   if (shown.length === 1 && only !== undefined)
-    return `${opening} ${lineFinding(lastSegment(only.points, breaks), frequency, say)}`;
-  return `${opening} Latest: ${shown.map(({ line, points }) => latestOf(line, points, frequency, say)).join('; ')}.`;
+    return `${opening} ${lineFinding(lastSegment(only.points, breaks), frequency, formatValue)}`;
+  return `${opening} Latest: ${shown.map(({ line, points }) => latestOf(line, points, frequency, formatValue)).join('; ')}.`;
 }
 
 /** The points since the last break: only they can be compared with the latest. */
@@ -40,34 +40,34 @@ function lastSegment(points: readonly Valued[], breaks: readonly string[]): Valu
 function lineFinding(
   points: readonly Valued[],
   frequency: Chart['frequency'],
-  say: (value: number) => string,
+  formatValue: (value: number) => string,
 ) {
   const newest = entryAt(points, points.length - 1);
   const before = points.at(-2);
-  const movement = before === undefined ? '' : `, ${comparison(newest.value, before.value, say)}`;
-  const latest = `Latest: ${say(newest.value)} in ${periodName(newest.date, frequency)}${movement}.`;
+  const movement = before === undefined ? '' : `, ${comparison(newest.value, before.value, formatValue)}`;
+  const latest = `Latest: ${formatValue(newest.value)} in ${periodName(newest.date, frequency)}${movement}.`;
   if (points.length < 3) return latest;
   const highest = points.reduce((a, b) => (b.value > a.value ? b : a));
   const lowest = points.reduce((a, b) => (b.value < a.value ? b : a));
   if (highest.value === lowest.value) return `${latest} All values are the same.`;
-  return `${latest} Highest: ${say(highest.value)} in ${periodName(highest.date, frequency)}; lowest: ${say(lowest.value)} in ${periodName(lowest.date, frequency)}.`;
+  return `${latest} Highest: ${formatValue(highest.value)} in ${periodName(highest.date, frequency)}; lowest: ${formatValue(lowest.value)} in ${periodName(lowest.date, frequency)}.`;
 }
 
-function comparison(value: number, before: number, say: (value: number) => string): string {
+function comparison(value: number, before: number, formatValue: (value: number) => string): string {
   if (value === before) return 'the same as before';
-  return `${value > before ? 'up' : 'down'} from ${say(before)} before`;
+  return `${value > before ? 'up' : 'down'} from ${formatValue(before)} before`;
 }
 
 function latestOf(
   { name }: ChartLine,
   points: readonly Valued[],
   frequency: Chart['frequency'],
-  say: (value: number) => string,
+  formatValue: (value: number) => string,
 ): string {
   const newest = points.at(-1);
   return newest === undefined
     ? `${name} has no values`
-    : `${name} ${say(newest.value)} in ${periodName(newest.date, frequency)}`;
+    : `${name} ${formatValue(newest.value)} in ${periodName(newest.date, frequency)}`;
 }
 
 function hasValue(point: ChartPoint): point is Valued {

@@ -88,8 +88,10 @@ export function sampled(runs: readonly PlacedPoint[][], columnOf: (day: number) 
       else columns.push({ column, points: [{ point, runNo }] });
     }
   }
-  const kept = columns.flatMap(({ points }) => reduced(points));
-  return [...Map.groupBy(kept, ({ runNo }) => runNo).values()].map((run) => run.map(({ point }) => point));
+  const reducedPoints = columns.flatMap(({ points }) => reduced(points));
+  return [...Map.groupBy(reducedPoints, ({ runNo }) => runNo).values()].map((run) =>
+    run.map(({ point }) => point),
+  );
 }
 
 function reduced<Entry extends { point: PlacedPoint; runNo: number }>(points: Entry[]): Entry[] {

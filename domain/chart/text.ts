@@ -104,21 +104,21 @@ function characterWidth(character: string): number {
 /** The text, cut with an ellipsis where it is wider than allowed. */
 export function fitted(text: string, widthMax: number): string {
   if (widthOf(text) <= widthMax) return text;
-  let kept = '';
+  let fitting = '';
   for (const character of text) {
-    if (widthOf(`${kept}${character}\u{2026}`) > widthMax) break;
-    kept += character;
+    if (widthOf(`${fitting}${character}\u{2026}`) > widthMax) break;
+    fitting += character;
   }
-  return `${kept.trimEnd()}\u{2026}`;
+  return `${fitting.trimEnd()}\u{2026}`;
 }
 
 /** The end of the text, after an ellipsis, where it is wider than allowed. */
 export function fittedEnd(text: string, widthMax: number): string {
   if (widthOf(text) <= widthMax) return text;
-  let kept = '';
+  let fitting = '';
   for (const character of Array.from(text).toReversed()) {
-    if (widthOf(`\u{2026}${character}${kept}`) > widthMax) break;
-    kept = character + kept;
+    if (widthOf(`\u{2026}${character}${fitting}`) > widthMax) break;
+    fitting = character + fitting;
   }
-  return `\u{2026}${kept.trimStart()}`;
+  return `\u{2026}${fitting.trimStart()}`;
 }

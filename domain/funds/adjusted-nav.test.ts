@@ -160,11 +160,11 @@ test('reinvesting: an investor who buys units with each payout owns exactly the 
         dated,
         dated.map(({ date, paid }) => ({ ex_date: date, payout_per_unit: String(paid) })),
       );
-      let held = 1;
+      let unitCount = 1;
       dated.forEach(({ nav, paid }, i) => {
-        const cash = i === 0 ? 0 : held * paid;
-        held += cash / Number(nav);
-        near(t.true, navs[i]?.adjusted, held * Number(nav));
+        const cash = i === 0 ? 0 : unitCount * paid;
+        unitCount += cash / Number(nav);
+        near(t.true, navs[i]?.adjusted, unitCount * Number(nav));
       });
     }),
   );

@@ -3,7 +3,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { finished } from 'node:stream';
 import { Failure } from '../../kernel/errors.ts';
-import type { ByteBudget, HeldBytes } from '../../kernel/bodies/byte-budget.ts';
+import type { ByteBudget, ByteReservation } from '../../kernel/bodies/byte-budget.ts';
 import { limitKey } from '../../kernel/ip.ts';
 import { whenClosed, type Call } from '../call.ts';
 
@@ -24,13 +24,13 @@ export function readBody(
   const length = Number(request.headers['content-length'] ?? 0);
   if (request.headers['transfer-encoding'] === undefined && length === 0) return Promise.resolve(none);
   return new Promise((resolve, reject) => {
-    const held = budget.hold(limitKey(call.clientIp), refuse);
-    whenClosed(call, response, () => held.release());
-    const body = new GrowingBody(held, length > 0 ? length : call.bodyBytesMax);
+    const reservation = budget.reserve(limitKey(call.clientIp), refuse);
+    whenClosed(call, response, () => reservation.release());
+    const body = new GrowingBody(reservation, length > 0 ? length : call.bodyBytesMax);
     const forget = finished(request, { writable: false }, (error) => {
       request.off('data', add);
       if (error != null) return reject(error);
-      held.arrived();
+      reservation.arrived();
       resolve(body.whole());
     });
 
@@ -49,7 +49,7 @@ export function readBody(
       forget();
       request.off('data', add);
       request.resume();
-      held.release();
+      reservation.release();
       reject(error instanceof Error ? error : new Error(String(error)));
     }
 
@@ -60,12 +60,12 @@ export function readBody(
 class GrowingBody {
   length = 0;
   #bytes = none;
-  readonly #held: HeldBytes;
+  readonly #reservation: ByteReservation;
   readonly #bytesMax: number;
 
   /** @param bytesMax the limit of the capacity. */
-  constructor(held: HeldBytes, bytesMax: number) {
-    this.#held = held;
+  constructor(reservation: ByteReservation, bytesMax: number) {
+    this.#reservation = reservation;
     this.#bytesMax = bytesMax;
   }
 
@@ -82,10 +82,10 @@ class GrowingBody {
   #enlarge(needed: number): void {
     const former = this.#bytes;
     const size = Math.min(this.#bytesMax, Math.max(firstBytes, needed, 2 * former.length));
-    this.#held.grow(size);
+    this.#reservation.grow(size);
     this.#bytes = Buffer.allocUnsafeSlow(size);
     former.copy(this.#bytes, 0, 0, this.length);
-    this.#held.shrink(former.length);
+    this.#reservation.shrink(former.length);
   }
 }
 

@@ -2,7 +2,7 @@ import test from 'ava';
 import { batched } from './batched.ts';
 
 /** A `send` whose batches the test answers one by one. */
-function heldSend() {
+function manualSend() {
   const batches: {
     items: readonly number[];
     answer: (results: string[]) => void;
@@ -16,7 +16,7 @@ function heldSend() {
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 test('items that arrive while a call is running wait and are sent together, and each gets its own result', async (t) => {
-  const { batches, send } = heldSend();
+  const { batches, send } = manualSend();
   const ask = batched(500, send);
   const first = ask(1);
   await turn();
@@ -34,7 +34,7 @@ test('items that arrive while a call is running wait and are sent together, and 
 });
 
 test('items that arrive in one turn are sent together', async (t) => {
-  const { batches, send } = heldSend();
+  const { batches, send } = manualSend();
   const ask = batched(500, send);
   void Promise.all([1, 2].map((item) => ask(item)));
   await turn();
@@ -45,7 +45,7 @@ test('items that arrive in one turn are sent together', async (t) => {
 });
 
 test('no batch is larger than the maximum', async (t) => {
-  const { batches, send } = heldSend();
+  const { batches, send } = manualSend();
   const ask = batched(2, send);
   const asked = [1, 2, 3, 4, 5].map((item) => ask(item));
   for (let i = 0; i < 3; i += 1) {
@@ -61,7 +61,7 @@ test('no batch is larger than the maximum', async (t) => {
 });
 
 test('a failed call fails its own items only', async (t) => {
-  const { batches, send } = heldSend();
+  const { batches, send } = manualSend();
   const ask = batched(500, send);
   const first = ask(1);
   await turn();

@@ -16,25 +16,25 @@ export function atEndOfTurn(work: () => void): void {
 const memoryBytes = 1024 * 1024;
 let memory = Buffer.allocUnsafeSlow(memoryBytes);
 let usedBytes = 0;
-let isHeld = false;
+let isReferenced = false;
 
 /** Ends the response with these bytes after all input received so far has been handled. The bytes need to be valid only during the call. */
 export function endAtEndOfTurn(response: ServerResponse, bytes: Buffer): void {
-  const kept = keep(bytes);
+  const copied = copyToMemory(bytes);
   atEndOfTurn(() => {
     if (response.destroyed) return; // the client has left
-    response.end(kept);
-    if (response.writableLength > 0) isHeld = true; // the kernel did not accept all of it, or an earlier answer goes first
+    response.end(copied);
+    if (response.writableLength > 0) isReferenced = true; // the kernel did not accept all of it, or an earlier answer goes first
   });
 }
 
-function keep(bytes: Buffer): Buffer {
+function copyToMemory(bytes: Buffer): Buffer {
   const end = usedBytes + bytes.length;
   if (end > memoryBytes) return Buffer.from(bytes);
   bytes.copy(memory, usedBytes);
-  const kept = memory.subarray(usedBytes, end);
+  const copied = memory.subarray(usedBytes, end);
   usedBytes = end;
-  return kept;
+  return copied;
 }
 
 function run(): void {
@@ -42,7 +42,7 @@ function run(): void {
   waiting = [];
   for (const work of all) work();
   // Responses that are still writing reference the old buffer.
-  if (isHeld || waiting.length > 0) memory = Buffer.allocUnsafeSlow(memoryBytes);
-  isHeld = false;
+  if (isReferenced || waiting.length > 0) memory = Buffer.allocUnsafeSlow(memoryBytes);
+  isReferenced = false;
   usedBytes = 0;
 }

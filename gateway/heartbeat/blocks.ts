@@ -14,8 +14,8 @@ import {
   forgetLimit,
   giveBack,
   hasRoom,
-  hearGrant,
-  hearTotal,
+  applyGrant,
+  applyTotal,
   isUsedUp,
   leftIn,
   putBack,
@@ -25,14 +25,14 @@ import {
 } from './state.ts';
 
 /** The block of one account for one month. */
-interface Held {
+interface AccountMonth {
   readonly accountId: string;
   readonly life: string;
   /** `YYYY-MM-01`, UTC. */
   readonly month: string;
   block: Block;
   /** Drawn calls that are neither served nor put back yet. */
-  underWay: number;
+  inFlight: number;
   /** The calls that wait for the answer. */
   lacking: number;
   asking: Promise<void> | undefined;
@@ -41,7 +41,7 @@ interface Held {
   drawnSince: number;
   /** When fewer calls remain, more are requested in advance. */
   low: number;
-  heardAtMs: number;
+  answeredAtMs: number;
 }
 
 export type Blocks = ReturnType<typeof createBlocks>;
@@ -67,144 +67,151 @@ export interface Charge {
 }
 
 /** Calls drawn from a block. */
-export class Hold implements Charge {
+export class DrawnCalls implements Charge {
   readonly calls: number;
   /** Calls used in the month, including these and all others in flight here. */
   readonly used: number;
   /** Null: unlimited. */
   readonly limit: number | null;
-  readonly #held: Held;
+  readonly #accountMonth: AccountMonth;
   readonly #ledger: Ledger;
   #hasEnded = false;
 
-  constructor(held: Held, calls: number, ledger: Ledger) {
-    this.#held = held;
+  constructor(accountMonth: AccountMonth, calls: number, ledger: Ledger) {
+    this.#accountMonth = accountMonth;
     this.calls = calls;
-    this.used = usedOf(held.block);
-    this.limit = held.block.limit;
+    this.used = usedOf(accountMonth.block);
+    this.limit = accountMonth.block.limit;
     this.#ledger = ledger;
   }
 
   get month(): string {
-    return this.#held.month;
+    return this.#accountMonth.month;
   }
 
   get isValid(): boolean {
-    return this.#ledger.mayServe(this.#held.life);
+    return this.#ledger.mayServe(this.#accountMonth.life);
   }
 
   end(served: boolean): void {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
-    this.#ledger.end(this.#held, this.calls, served);
+    this.#ledger.end(this.#accountMonth, this.calls, served);
   }
 }
 
 interface Ledger {
   mayServe(life: string): boolean;
-  end(held: Held, calls: number, served: boolean): void;
+  end(accountMonth: AccountMonth, calls: number, served: boolean): void;
 }
 
 /** @param nowMs the clock of the leases. */
 export function createBlocks(
-  heartbeat: Pick<Heartbeat, 'beat' | 'life' | 'isLeased' | 'mayServe' | 'hold'>,
+  heartbeat: Pick<Heartbeat, 'beat' | 'life' | 'isLeased' | 'mayServe' | 'register'>,
   journal: Pick<Journal, 'spent' | 'flush'>,
   nowMs: () => number,
   log: Log,
 ) {
   // Nothing is evicted within a month: accounts-api counts totals per life, so earlier grants must be known. About 0.3 KB per account.
-  const months = new Map<string, Map<string, Held>>();
+  const months = new Map<string, Map<string, AccountMonth>>();
   let newestMonth = '';
   const waiting = new Set<Promise<unknown>>();
   const ledger: Ledger = {
     mayServe: heartbeat.mayServe,
-    end(held, calls, served) {
-      held.underWay -= calls;
-      if (served) return journal.spent(held.accountId, held.month, held.life, calls, 0);
-      held.block = putBack(held.block, calls);
-      if (held.life !== heartbeat.life() || held.month !== newestMonth) returnUndrawn(held);
+    end(accountMonth, calls, served) {
+      accountMonth.inFlight -= calls;
+      if (served)
+        return journal.spent(accountMonth.accountId, accountMonth.month, accountMonth.life, calls, 0);
+      accountMonth.block = putBack(accountMonth.block, calls);
+      if (accountMonth.life !== heartbeat.life() || accountMonth.month !== newestMonth)
+        returnUndrawn(accountMonth);
     },
   };
 
-  function enterMonth(month: string): Map<string, Held> {
-    const accounts = new Map<string, Held>();
+  function enterMonth(month: string): Map<string, AccountMonth> {
+    const accounts = new Map<string, AccountMonth>();
     if (month > newestMonth) {
       newestMonth = month;
-      for (const held of allHeld()) returnUndrawn(held); // a new month has begun
+      for (const accountMonth of allAccountMonths()) returnUndrawn(accountMonth); // a new month has begun
     }
     for (const ended of [...months.keys()].toSorted().slice(0, 1 - monthsMax)) months.delete(ended);
     months.set(month, accounts);
     return accounts;
   }
 
-  function heldOf(accountId: string, month: string): Held {
+  function accountMonthOf(accountId: string, month: string): AccountMonth {
     const accounts = months.get(month) ?? enterMonth(month);
     const known = accounts.get(accountId);
     if (known !== undefined) return known;
-    const held: Held = {
-      ...{ accountId, month, life: heartbeat.life(), block: emptyBlock, underWay: 0, lacking: 0 },
-      ...{ asking: undefined, grantedAtMs: nowMs(), drawnSince: 0, low: 0, heardAtMs: -Infinity },
+    const accountMonth: AccountMonth = {
+      ...{ accountId, month, life: heartbeat.life(), block: emptyBlock, inFlight: 0, lacking: 0 },
+      ...{ asking: undefined, grantedAtMs: nowMs(), drawnSince: 0, low: 0, answeredAtMs: -Infinity },
     };
-    accounts.set(accountId, held);
-    return held;
+    accounts.set(accountId, accountMonth);
+    return accountMonth;
   }
 
-  const allHeld = (): Held[] => [...months.values()].flatMap((accounts) => [...accounts.values()]);
+  const allAccountMonths = (): AccountMonth[] =>
+    [...months.values()].flatMap((accounts) => [...accounts.values()]);
 
-  function returnUndrawn(held: Held): void {
-    const before = held.block.returned;
-    held.block = giveBack(held.block);
-    const returned = held.block.returned - before;
-    if (returned > 0) journal.spent(held.accountId, held.month, held.life, 0, returned);
+  function returnUndrawn(accountMonth: AccountMonth): void {
+    const before = accountMonth.block.returned;
+    accountMonth.block = giveBack(accountMonth.block);
+    const returned = accountMonth.block.returned - before;
+    if (returned > 0)
+      journal.spent(accountMonth.accountId, accountMonth.month, accountMonth.life, 0, returned);
   }
 
-  heartbeat.hold({
+  heartbeat.register({
     onChanged(accountIds) {
       for (const accounts of months.values()) {
         const changed = accountIds?.flatMap((id) => accounts.get(id) ?? []) ?? accounts.values();
-        for (const held of changed) held.block = forgetLimit(held.block);
+        for (const accountMonth of changed) accountMonth.block = forgetLimit(accountMonth.block);
       }
     },
     onRecalled(recalled) {
       for (const { account_id: accountId, month, granted } of recalled) {
         // Stored even if this gateway had no block: the total in the next answer includes what is returned here.
-        const held = heldOf(accountId, month);
-        held.block = hearTotal(held.block, granted);
-        returnUndrawn(held);
+        const accountMonth = accountMonthOf(accountId, month);
+        accountMonth.block = applyTotal(accountMonth.block, granted);
+        returnUndrawn(accountMonth);
       }
       void journal.flush(); // at once, with all earlier entries: a call at another gateway waits for it
     },
     onNewLife() {
       // Nothing is returned: the month already has these calls again. Calls in flight are charged when they are served.
-      for (const held of allHeld())
-        held.block = { ...held.block, returned: held.block.granted - held.block.drawn };
+      for (const accountMonth of allAccountMonths())
+        accountMonth.block = {
+          ...accountMonth.block,
+          returned: accountMonth.block.granted - accountMonth.block.drawn,
+        };
       months.clear();
     },
   });
 
-  function drawNow(held: Held, calls: number): Hold | undefined {
-    const drawn = heartbeat.isLeased() ? draw(held.block, calls) : undefined;
+  function drawNow(accountMonth: AccountMonth, calls: number): DrawnCalls | undefined {
+    const drawn = heartbeat.isLeased() ? draw(accountMonth.block, calls) : undefined;
     if (drawn === undefined) return undefined;
-    held.block = drawn;
-    held.underWay += calls;
-    held.drawnSince += calls;
-    if (held.low > 0 && leftIn(drawn) < held.low) askEarly(held);
-    return new Hold(held, calls, ledger);
+    accountMonth.block = drawn;
+    accountMonth.inFlight += calls;
+    accountMonth.drawnSince += calls;
+    if (accountMonth.low > 0 && leftIn(drawn) < accountMonth.low) askEarly(accountMonth);
+    return new DrawnCalls(accountMonth, calls, ledger);
   }
 
-  const send = batched(itemsMax, async (all: readonly Held[]) => {
+  const send = batched(itemsMax, async (all: readonly AccountMonth[]) => {
     await heartbeat.beat({ wants: all.map(wantOf) }, ({ grants }, place) => {
-      for (const [i, held] of all.entries()) {
+      for (const [i, accountMonth] of all.entries()) {
         const grant = grants[i];
         if (grant === undefined) throw new Error('A heartbeat was answered with too few grants.');
-        hearOf(held, grant, place);
+        receiveGrant(accountMonth, grant, place);
       }
     });
     return all.map(() => undefined);
   });
 
-  function wantOf(held: Held): Want {
-    const { accountId, month, block, lacking, drawnSince, grantedAtMs } = held;
+  function wantOf(accountMonth: AccountMonth): Want {
+    const { accountId, month, block, lacking, drawnSince, grantedAtMs } = accountMonth;
     const paceOfLease = Math.floor((drawnSince * leaseMs) / Math.max(1, nowMs() - grantedAtMs));
     const calls = Math.max(1, lacking - leftIn(block));
     return {
@@ -216,50 +223,52 @@ export function createBlocks(
     };
   }
 
-  function hearOf(held: Held, grant: Grant, place: Place): void {
-    if (place.life !== held.life) return;
-    const before = held.block;
-    held.block = hearGrant(before, grant, place.number, place.isCurrent);
-    if (held.block === before) return;
-    held.heardAtMs = nowMs();
-    const returned = held.block.returned - before.returned;
+  function receiveGrant(accountMonth: AccountMonth, grant: Grant, place: Place): void {
+    if (place.life !== accountMonth.life) return;
+    const before = accountMonth.block;
+    accountMonth.block = applyGrant(before, grant, place.number, place.isCurrent);
+    if (accountMonth.block === before) return;
+    accountMonth.answeredAtMs = nowMs();
+    const returned = accountMonth.block.returned - before.returned;
     if (returned > 0) {
-      journal.spent(held.accountId, held.month, held.life, 0, returned);
+      journal.spent(accountMonth.accountId, accountMonth.month, accountMonth.life, 0, returned);
       void journal.flush(); // at once: until then the month lacks these calls, also for this gateway
     }
-    if (held.block.granted === before.granted) return;
-    Object.assign(held, { grantedAtMs: nowMs(), drawnSince: 0 });
-    const { granted, elsewhere, limit } = held.block;
+    if (accountMonth.block.granted === before.granted) return;
+    Object.assign(accountMonth, { grantedAtMs: nowMs(), drawnSince: 0 });
+    const { granted, elsewhere, limit } = accountMonth.block;
     const isMostLeft = limit === null || elsewhere + granted < limit / 2;
-    held.low = isMostLeft ? Math.floor(leftIn(held.block) / 3) : 0;
+    accountMonth.low = isMostLeft ? Math.floor(leftIn(accountMonth.block) / 3) : 0;
   }
 
   /** All waiting calls share one request. */
-  function ask(held: Held): Promise<void> {
-    held.asking ??= send(held).finally(() => (held.asking = undefined));
-    return held.asking;
+  function ask(accountMonth: AccountMonth): Promise<void> {
+    accountMonth.asking ??= send(accountMonth).finally(() => (accountMonth.asking = undefined));
+    return accountMonth.asking;
   }
 
   /** Once per grant. If it fails, the first call that finds too few requests again and reports why it cannot be served. */
-  function askEarly(held: Held): void {
-    held.low = 0;
-    ask(held).catch((error: unknown) => log.debug({ err: error }, 'calls could not be requested in advance'));
+  function askEarly(accountMonth: AccountMonth): void {
+    accountMonth.low = 0;
+    ask(accountMonth).catch((error: unknown) =>
+      log.debug({ err: error }, 'calls could not be requested in advance'),
+    );
   }
 
-  async function wait(accountId: string, month: string, calls: number): Promise<Hold | null> {
+  async function wait(accountId: string, month: string, calls: number): Promise<DrawnCalls | null> {
     const giveUpAtMs = nowMs() + waitMs;
     // The answer may be to a request that did not include these calls yet: they are then requested once more.
     let isLast = false;
     for (;;) {
-      const held = heldOf(accountId, month); // a different one after a new life has begun
-      const { granted } = held.block;
-      held.lacking += calls;
-      await ask(held).finally(() => (held.lacking -= calls));
-      const present = heldOf(accountId, month);
-      const hold = drawNow(present, calls);
-      if (hold !== undefined) return hold;
+      const accountMonth = accountMonthOf(accountId, month); // a different one after a new life has begun
+      const { granted } = accountMonth.block;
+      accountMonth.lacking += calls;
+      await ask(accountMonth).finally(() => (accountMonth.lacking -= calls));
+      const present = accountMonthOf(accountId, month);
+      const drawn = drawNow(present, calls);
+      if (drawn !== undefined) return drawn;
       const isLeased = heartbeat.isLeased(); // an answer may come without a lease; the next message then gets one
-      if (isLeased && isUsedUp(present.block, present.underWay, calls)) return null;
+      if (isLeased && isUsedUp(present.block, present.inFlight, calls)) return null;
       const isOver = nowMs() >= giveUpAtMs;
       if (isLeased && isOver && !hasRoom(present.block, calls)) return null;
       if (isLast) fail('unavailable', 'The monthly quota cannot be checked at the moment. Try again.');
@@ -270,40 +279,40 @@ export function createBlocks(
 
   return {
     /** Draws calls at once. @returns undefined if the block has too few, or there is no lease. */
-    draw(accountId: string, month: string, calls: number): Hold | undefined {
-      return drawNow(heldOf(accountId, month), calls);
+    draw(accountId: string, month: string, calls: number): DrawnCalls | undefined {
+      return drawNow(accountMonthOf(accountId, month), calls);
     },
     /**
      * Requests calls and draws them. If the month has too few but other gateways hold some, waits up to 250 ms for them.
      * @returns null if the month has too few. @throws Failure unavailable.
      */
-    async drawLater(accountId: string, month: string, calls: number): Promise<Hold | null> {
-      const held = heldOf(accountId, month);
-      const isKnown = heartbeat.isLeased() && nowMs() - held.heardAtMs < knownForMs;
-      if (isKnown && isUsedUp(held.block, held.underWay, calls)) return null;
-      const hold = wait(accountId, month, calls);
-      waiting.add(hold);
+    async drawLater(accountId: string, month: string, calls: number): Promise<DrawnCalls | null> {
+      const accountMonth = accountMonthOf(accountId, month);
+      const isKnown = heartbeat.isLeased() && nowMs() - accountMonth.answeredAtMs < knownForMs;
+      if (isKnown && isUsedUp(accountMonth.block, accountMonth.inFlight, calls)) return null;
+      const drawn = wait(accountId, month, calls);
+      waiting.add(drawn);
       try {
-        return await hold;
+        return await drawn;
       } finally {
-        waiting.delete(hold);
+        waiting.delete(drawn);
       }
     },
     /** What is known about an account's month as of the last answer; undefined if there was none. */
     state(accountId: string, month: string): (Pick<Block, 'limit'> & { used: number }) | undefined {
       const block = months.get(month)?.get(accountId)?.block ?? emptyBlock;
       if (block.isKnown) return { limit: block.limit, used: usedOf(block) };
-      if (block.heard > 0) return undefined; // the plan may have changed since
+      if (block.newestMessage > 0) return undefined; // the plan may have changed since
       // The month has just begun: use the limit known from an earlier month.
       const others = [...months.values()].flatMap((accounts) => accounts.get(accountId)?.block ?? []);
-      const before = others.find(({ heard }) => heard > 0);
+      const before = others.find(({ newestMessage }) => newestMessage > 0);
       return before && { limit: before.limit, used: 0 };
     },
     onGrant(accountId: string, grant: Grant, place: Place): void {
-      hearOf(heldOf(accountId, place.month), grant, place);
+      receiveGrant(accountMonthOf(accountId, place.month), grant, place);
     },
     /** Resolves when no call is waiting. */
-    async settled(): Promise<void> {
+    async whenIdle(): Promise<void> {
       while (waiting.size > 0) await Promise.allSettled(waiting);
     },
   };

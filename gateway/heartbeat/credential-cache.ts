@@ -20,12 +20,12 @@ const lookupsMax = 10;
 
 /** @param blocks receives the first grant of an account, which accounts-api sends with the key. @param nowMs the clock of the leases. */
 export function createCredentials(
-  heartbeat: Pick<Heartbeat, 'beat' | 'isLeased' | 'hold'>,
+  heartbeat: Pick<Heartbeat, 'beat' | 'isLeased' | 'register'>,
   blocks: Pick<Blocks, 'onGrant'>,
   nowMs: () => number,
 ) {
   const entries = createAccountsCache<Entry>();
-  heartbeat.hold({
+  heartbeat.register({
     onChanged(accountIds) {
       if (accountIds === null) return entries.clear();
       const changed = new Set(accountIds);

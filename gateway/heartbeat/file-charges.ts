@@ -2,13 +2,13 @@
 // reserved call. Another gateway may charge the same file; accounts-api then refunds that call.
 import { LRUCache } from 'lru-cache';
 import type { ChargedRange } from '../call.ts';
-import type { Month, Take } from './month-quota.ts';
+import type { Month, Reservation } from './month-quota.ts';
 
 /** A file, as one key reads it on one day. */
 interface Opened {
   /** The call that the ranges in flight have reserved, or that was paid. */
-  take: Take | undefined;
-  taking: Promise<Take> | undefined;
+  reservation: Reservation | undefined;
+  reserving: Promise<Reservation> | undefined;
   /** The number of ranges in flight. */
   underWay: number;
   isPaid: boolean;
@@ -25,7 +25,7 @@ export interface FileReader {
 
 /** A range in flight. */
 export interface Range extends ChargedRange {
-  readonly take: Take;
+  readonly reservation: Reservation;
   /** Whether this range would pay if it is served; the call must then still be valid when the range ends. */
   readonly mayPay: boolean;
 }
@@ -42,42 +42,42 @@ export function createFileCharges(month: Month) {
     const name = `${keyId} ${day} ${file}`;
     const known = files.get(name);
     if (known !== undefined) return known;
-    const opened: Opened = { take: undefined, taking: undefined, underWay: 0, isPaid: false };
+    const opened: Opened = { reservation: undefined, reserving: undefined, underWay: 0, isPaid: false };
     files.set(name, opened);
     return opened;
   }
 
-  async function reserve(opened: Opened, accountId: string): Promise<Take> {
-    const take = await month.take(accountId, 1);
-    if (take.charge !== null) opened.take = take;
-    return take;
+  async function reserve(opened: Opened, accountId: string): Promise<Reservation> {
+    const reservation = await month.reserve(accountId, 1);
+    if (reservation.charge !== null) opened.reservation = reservation;
+    return reservation;
   }
 
   /** All ranges that begin meanwhile wait for the same call. */
-  function takenFor(opened: Opened, accountId: string): Promise<Take> {
-    opened.taking ??= reserve(opened, accountId).finally(() => (opened.taking = undefined));
-    return opened.taking;
+  function reservationFor(opened: Opened, accountId: string): Promise<Reservation> {
+    opened.reserving ??= reserve(opened, accountId).finally(() => (opened.reserving = undefined));
+    return opened.reserving;
   }
 
   return {
-    /** @returns the refused take if the month has no call left for the file. @throws Failure unavailable. */
-    async begin(reader: FileReader): Promise<Range | Take> {
+    /** @returns the refused reservation if the month has no call left for the file. @throws Failure unavailable. */
+    async begin(reader: FileReader): Promise<Range | Reservation> {
       const opened = openedBy(reader);
       // All that wait for a call go on before the first of them can end: the call is still reserved.
-      const take = opened.take ?? (await takenFor(opened, reader.accountId));
-      return rangeOf(opened, take, reader.file);
+      const reservation = opened.reservation ?? (await reservationFor(opened, reader.accountId));
+      return rangeOf(opened, reservation, reader.file);
     },
   };
 }
 
-function rangeOf(opened: Opened, take: Take, file: string): Range | Take {
-  const { charge } = take;
-  if (charge === null) return take;
-  opened.take = take;
+function rangeOf(opened: Opened, reservation: Reservation, file: string): Range | Reservation {
+  const { charge } = reservation;
+  if (charge === null) return reservation;
+  opened.reservation = reservation;
   opened.underWay += 1;
   let charged: number | undefined;
   return {
-    ...{ take, file, mayPay: !opened.isPaid },
+    ...{ reservation, file, mayPay: !opened.isPaid },
     end(isServed) {
       if (charged !== undefined) return charged;
       charged = 0;
@@ -87,7 +87,7 @@ function rangeOf(opened: Opened, take: Take, file: string): Range | Take {
         opened.isPaid = true;
         charged = 1;
       } else if (opened.underWay > 0) return charged;
-      else opened.take = undefined; // no range was served: the next one may be charged
+      else opened.reservation = undefined; // no range was served: the next one may be charged
       charge.end(isServed);
       return charged;
     },

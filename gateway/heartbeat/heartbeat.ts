@@ -6,7 +6,7 @@ import { utcMonth, type Clock } from '../../kernel/clock.ts';
 import { closeAfterMs } from '../../kernel/heartbeat/times.ts';
 import type { Log } from '../../kernel/log/log.ts';
 import type { HeartbeatAnswer, HeartbeatMessage } from '../../kernel/heartbeat/message.ts';
-import { hear, isLeased, newLife, type Life } from './state.ts';
+import { applyAnswer, isLeased, newLife, type Life } from './state.ts';
 
 /** What a message contains besides the request for the lease. */
 export type Parts = Partial<Pick<HeartbeatMessage, 'wait_ms' | 'ended' | 'batch' | 'wants' | 'keys'>>;
@@ -24,7 +24,7 @@ export interface Place {
 }
 
 /** A cache whose content is valid under the lease. */
-export interface Holder {
+export interface LeasedCache {
   /** The cached state of these accounts is out of date; null: of all accounts. Called before the change is acknowledged. */
   onChanged?(accountIds: readonly string[] | null): void;
   /** Other gateways need calls of these blocks: return the calls that are not drawn. */
@@ -49,7 +49,7 @@ const waitMs = 400;
 const retryMs = { first: 50, most: 1_000 };
 
 export function createHeartbeat({ send, clock, nowMs, log }: HeartbeatOptions) {
-  const holders: Holder[] = [];
+  const caches: LeasedCache[] = [];
   let life: Life = newLife(randomUUID());
   let lastNumber = 0;
   let gateways = 1;
@@ -73,29 +73,34 @@ export function createHeartbeat({ send, clock, nowMs, log }: HeartbeatOptions) {
       ...{ life: asked.id, begins: !asked.hasBegun, seen: asked.seen, month },
       ...{ wait_ms: 0, ended: [], batch: null, wants: [], keys: [], ...parts },
     });
-    return use(answer, { life: asked.id, number, month, isCurrent: heard(asked, answer, askedAtMs) });
+    return use(answer, {
+      life: asked.id,
+      number,
+      month,
+      isCurrent: applyIfCurrent(asked, answer, askedAtMs),
+    });
   }
 
   /** @returns whether the credentials and grants of the answer may be used. */
-  function heard(asked: Life, answer: HeartbeatAnswer, askedAtMs: number): boolean {
+  function applyIfCurrent(asked: Life, answer: HeartbeatAnswer, askedAtMs: number): boolean {
     if (asked.id !== life.id || closing.signal.aborted) return false;
     if (!answer.is_open) {
       beginLife();
       return false;
     }
-    const outcome = hear(life, answer, askedAtMs, answer.lease_ms, nowMs());
+    const outcome = applyAnswer(life, answer, askedAtMs, answer.lease_ms, nowMs());
     gateways = Math.max(1, answer.gateways);
     if (outcome.changed === null || outcome.changed.length > 0)
-      for (const holder of holders) holder.onChanged?.(outcome.changed);
+      for (const cache of caches) cache.onChanged?.(outcome.changed);
     life = outcome.life;
-    if (answer.recalled.length > 0) for (const holder of holders) holder.onRecalled?.(answer.recalled);
+    if (answer.recalled.length > 0) for (const cache of caches) cache.onRecalled?.(answer.recalled);
     return outcome.isCurrent;
   }
 
   function beginLife(): void {
     log.warn({ life: life.id }, 'The gateway had no lease for too long and starts a new life');
     life = newLife(randomUUID());
-    for (const holder of holders) holder.onNewLife(life.id);
+    for (const cache of caches) cache.onNewLife(life.id);
   }
 
   /** Keeps a message open at accounts-api, so that changes arrive at once. The next message acknowledges them. */
@@ -132,7 +137,7 @@ export function createHeartbeat({ send, clock, nowMs, log }: HeartbeatOptions) {
     gateways: () => gateways,
     beat,
     /** Registers a cache. */
-    hold: (holder: Holder) => void holders.push(holder),
+    register: (cache: LeasedCache) => void caches.push(cache),
     /** Stops using the lease and sends no further messages by itself. */
     close: () => closing.abort(),
   };

@@ -50,7 +50,7 @@ function startJournal(directory: string, send: (batch: Batch) => Promise<void>, 
     log,
   });
   processes.push(journal);
-  journal.keepIn(directory);
+  journal.persistIn(directory);
   return journal;
 }
 
@@ -228,12 +228,12 @@ test('over any number of processes and failures, each call is reported once', as
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 30 }), async (steps) => {
       const directory = newDirectory();
-      const taken = new Map<string, number>(); // by batch, as accounts-api counts
+      const counted = new Map<string, number>(); // by batch, as accounts-api counts
       const away = { now: false };
       const send = async ({ batch_id, usage }: Batch) => {
         if (away.now) throw new Error('accounts-api is away');
-        if (!taken.has(batch_id))
-          taken.set(
+        if (!counted.has(batch_id))
+          counted.set(
             batch_id,
             usage.reduce((sum, { calls }) => sum + calls, 0),
           );
@@ -254,7 +254,7 @@ test('over any number of processes and failures, each call is reported once', as
       }
       await journal.close();
       t.is(
-        [...taken.values()].reduce((sum, calls) => sum + calls, 0),
+        [...counted.values()].reduce((sum, calls) => sum + calls, 0),
         recorded,
       );
       t.deepEqual(readdirSync(directory), []);

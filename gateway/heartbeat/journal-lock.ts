@@ -9,7 +9,7 @@ import { isJournalFile } from './journal-file.ts';
 const sqliteBusy = 5;
 
 /** The locks of this process. A lock that nothing referred to would end when its database is garbage-collected. */
-const held = new Set<DatabaseSync>();
+const openLocks = new Set<DatabaseSync>();
 
 export interface ClaimedDirectory {
   path: string;
@@ -78,11 +78,11 @@ function lock(directory: string): ClaimedDirectory | undefined {
   const database = new DatabaseSync(path.join(directory, 'lock'), { timeout: 0 });
   try {
     database.exec('pragma journal_mode = memory; begin exclusive');
-    held.add(database);
+    openLocks.add(database);
     return {
       path: directory,
       release() {
-        held.delete(database);
+        openLocks.delete(database);
         database.close();
       },
     };

@@ -176,7 +176,7 @@ export function createJournal(options: JournalOptions) {
      * From now on, stores unreported entries in files of this directory, which no other gateway uses, and reports the entries that an earlier process
      * left there. Call it before the first call is served. @throws Error if the directory cannot be used.
      */
-    keepIn(directory: string): void {
+    persistIn(directory: string): void {
       file = openJournalFile(directory, log);
       sealed.push(...file.left);
       for (const left of file.leftLives) endedLives.add(left);
@@ -184,11 +184,11 @@ export function createJournal(options: JournalOptions) {
       if (sealed.length + endedLives.size > 0) schedule(0);
     },
     /** Records that a life of this gateway has begun. It is ended when the journal closes, or by the next process. */
-    beginLife(begun: string): void {
+    beginLife(lifeId: string): void {
       // accounts-api has closed the previous life and freed its calls.
       if (life !== undefined) file?.forgetLife(life);
-      life = begun;
-      file?.beginLife(begun);
+      life = lifeId;
+      file?.beginLife(lifeId);
     },
     flush,
     /** The entries that accounts-api has not yet received, and the number of batches to resend. */

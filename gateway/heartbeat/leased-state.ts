@@ -7,16 +7,19 @@ import { createJournal, type JournalOptions } from './journal.ts';
 import { createMonth } from './month-quota.ts';
 import { createOutage, type QuotaOutage } from './quota-outage.ts';
 
-export type HoldingsOptions = Omit<HeartbeatOptions, 'nowMs'> &
+export type LeasedStateOptions = Omit<HeartbeatOptions, 'nowMs'> &
   Pick<JournalOptions, 'flushEveryMs' | 'closeWithinMs'> & {
     /** What is served beyond the blocks while accounts-api is unavailable. */
     outage: QuotaOutage;
   };
 
-export type Holdings = ReturnType<typeof createHoldings>;
+export type LeasedState = ReturnType<typeof createLeasedState>;
 
 /** @param nowMs the clock of the leases. */
-export function createHoldings(options: HoldingsOptions, nowMs: () => number = leaseClock(options.clock)) {
+export function createLeasedState(
+  options: LeasedStateOptions,
+  nowMs: () => number = leaseClock(options.clock),
+) {
   const { send, outage: mode, flushEveryMs, closeWithinMs, clock, log } = options;
   const heartbeat = createHeartbeat({ send, clock, nowMs, log });
   const journal = createJournal({
@@ -25,7 +28,7 @@ export function createHoldings(options: HoldingsOptions, nowMs: () => number = l
     ...{ flushEveryMs, closeWithinMs, clock, log },
   });
   journal.beginLife(heartbeat.life());
-  heartbeat.hold({ onNewLife: journal.beginLife });
+  heartbeat.register({ onNewLife: journal.beginLife });
   const blocks = createBlocks(heartbeat, journal, nowMs, log);
   const outage = createOutage(mode, blocks, journal, heartbeat.isLeased);
   return {
@@ -34,7 +37,7 @@ export function createHoldings(options: HoldingsOptions, nowMs: () => number = l
     month: createMonth(blocks, outage, clock),
     /** Reports the last calls and ends the life. Call it when no call is running. */
     async close(): Promise<void> {
-      await blocks.settled();
+      await blocks.whenIdle();
       heartbeat.close();
       await journal.close();
     },

@@ -9,7 +9,7 @@ import { calendarMonth, type CalendarMonth } from './calendar-month.ts';
 import type { Outage } from './quota-outage.ts';
 
 /** The result of a reservation. */
-export interface Take {
+export interface Reservation {
   /** The number of calls requested. */
   readonly calls: number;
   /** Null: the month has too few. */
@@ -30,48 +30,50 @@ export function createMonth(
   outage: Outage,
   clock: Clock,
 ) {
-  function takeOf(
+  function reservationOf(
     calls: number,
     charge: Charge | null,
     state: { limit: number | null; used: number | null },
     now: Date,
-  ): Take {
+  ): Reservation {
     const month = calendarMonth(charge?.month ?? utcMonth(now));
     const resetSeconds = Math.max(1, Math.ceil((month.resetsAtMs - now.getTime()) / 1000));
     return { calls, charge, limit: state.limit, used: state.used, month, resetSeconds };
   }
 
-  async function takeLater(accountId: string, month: string, calls: number): Promise<Take> {
+  async function reserveLater(accountId: string, month: string, calls: number): Promise<Reservation> {
     try {
-      const hold = await blocks.drawLater(accountId, month, calls);
+      const drawn = await blocks.drawLater(accountId, month, calls);
       outage.isOver(accountId);
-      return takeOf(
+      return reservationOf(
         calls,
-        hold,
-        hold ?? blocks.state(accountId, month) ?? { limit: 0, used: 0 },
+        drawn,
+        drawn ?? blocks.state(accountId, month) ?? { limit: 0, used: 0 },
         clock.now(),
       );
     } catch (error) {
-      const charge = error instanceof Failure ? outage.take(accountId, month, calls) : undefined;
+      const charge = error instanceof Failure ? outage.reserve(accountId, month, calls) : undefined;
       if (charge === undefined) throw error;
       const limit = blocks.state(accountId, month)?.limit ?? null;
-      return takeOf(calls, charge, { limit, used: null }, clock.now());
+      return reservationOf(calls, charge, { limit, used: null }, clock.now());
     }
   }
 
   return {
     /** Reserves calls from the account's month, all or none; at once if the block has them. @throws Failure unavailable. */
-    take(accountId: string, calls: number): Take | Promise<Take> {
+    reserve(accountId: string, calls: number): Reservation | Promise<Reservation> {
       const now = clock.now();
       const month = utcMonth(now);
-      const hold = blocks.draw(accountId, month, calls);
-      return hold === undefined ? takeLater(accountId, month, calls) : takeOf(calls, hold, hold, now);
+      const drawn = blocks.draw(accountId, month, calls);
+      return drawn === undefined
+        ? reserveLater(accountId, month, calls)
+        : reservationOf(calls, drawn, drawn, now);
     },
   };
 }
 
 /** Charges the call when its response has closed. If it was not served, its reservation is freed for the next call. */
-export function chargeCall(call: Call, response: ServerResponse, { charge, month }: Take): void {
+export function chargeCall(call: Call, response: ServerResponse, { charge, month }: Reservation): void {
   if (charge === null) return;
   call.charge = charge;
   call.chargedMonth = month;

@@ -35,7 +35,7 @@ export function createOutage(
 
   return {
     /** Grants calls although accounts-api cannot be asked; undefined: refused. */
-    take(accountId: string, month: string, calls: number): Charge | undefined {
+    reserve(accountId: string, month: string, calls: number): Charge | undefined {
       const before = served.get(accountId);
       const sum = before?.month === month ? before : { month, calls: 0 };
       if (sum !== before) served.set(accountId, sum);

@@ -22,7 +22,7 @@ export interface Block {
   /** Calls returned to the month. */
   readonly returned: number;
   /** The number of the newest message whose answer is included; 0: no answer. */
-  readonly heard: number;
+  readonly newestMessage: number;
   /** Calls of the month that were used by other gateways or are granted to them. */
   readonly elsewhere: number;
   /** The part of `elsewhere` that is granted but unused, and may be returned. */
@@ -37,7 +37,7 @@ export interface Block {
 export type Grant = Pick<Block, 'granted' | 'elsewhere' | 'out' | 'limit'>;
 
 /** The other figures of an answer, besides grants and credentials. */
-export type Heard = Pick<HeartbeatAnswer, 'upto' | 'changes'>;
+export type AnswerChanges = Pick<HeartbeatAnswer, 'upto' | 'changes'>;
 
 export interface Outcome {
   readonly life: Life;
@@ -48,7 +48,7 @@ export interface Outcome {
 }
 
 export const emptyBlock: Block = {
-  ...{ granted: 0, drawn: 0, returned: 0, heard: 0 },
+  ...{ granted: 0, drawn: 0, returned: 0, newestMessage: 0 },
   ...{ elsewhere: 0, out: 0, limit: 0, isKnown: false },
 };
 
@@ -66,9 +66,9 @@ export function isLeased(life: Life, nowMs: number): boolean {
  * lease has ended still reports changes, but nothing in it may be used: the life may have been closed meanwhile.
  * @param askedAtMs when the message was sent. The lease counts from then, so it never outlasts the one at accounts-api.
  */
-export function hear(
+export function applyAnswer(
   life: Life,
-  { upto, changes }: Heard,
+  { upto, changes }: AnswerChanges,
   askedAtMs: number,
   leaseMs: number,
   nowMs: number,
@@ -118,18 +118,27 @@ export function forgetLimit(block: Block): Block {
  * message. Calls beyond the limit of a lower plan are returned.
  * @param number of the message. @param isCurrent see Outcome: a grant older than a change is ignored; the next answer repeats it.
  */
-export function hearGrant(block: Block, grant: Grant, number: number, isCurrent: boolean): Block {
-  if (!isCurrent || number < block.heard) return block;
+export function applyGrant(block: Block, grant: Grant, number: number, isCurrent: boolean): Block {
+  if (!isCurrent || number < block.newestMessage) return block;
   const { elsewhere, out, limit } = grant;
   const granted = Math.max(block.granted, grant.granted);
   const undrawn = granted - block.returned - block.drawn;
-  const kept = limit === null ? undrawn : Math.max(0, Math.min(undrawn, limit - elsewhere - block.drawn));
-  const returned = granted - block.drawn - kept;
-  return { granted, drawn: block.drawn, returned, heard: number, elsewhere, out, limit, isKnown: true };
+  const drawable = limit === null ? undrawn : Math.max(0, Math.min(undrawn, limit - elsewhere - block.drawn));
+  const returned = granted - block.drawn - drawable;
+  return {
+    granted,
+    drawn: block.drawn,
+    returned,
+    newestMessage: number,
+    elsewhere,
+    out,
+    limit,
+    isKnown: true,
+  };
 }
 
 /** Applies the total granted to a recalled block: an earlier answer with part of the grant may have been lost. */
-export function hearTotal(block: Block, granted: number): Block {
+export function applyTotal(block: Block, granted: number): Block {
   return { ...block, granted: Math.max(block.granted, granted) };
 }
 
@@ -142,8 +151,8 @@ export function hasRoom({ limit, elsewhere, drawn, isKnown }: Block, calls: numb
  * Whether a call that found too few can be refused for good: the month has no room for it, and no calls can be returned, as no other gateway holds
  * granted calls and no call of this block, which might fail, is in flight.
  */
-export function isUsedUp(block: Block, underWay: number, calls: number): boolean {
-  return !hasRoom(block, calls) && block.out === 0 && underWay === 0;
+export function isUsedUp(block: Block, inFlight: number, calls: number): boolean {
+  return !hasRoom(block, calls) && block.out === 0 && inFlight === 0;
 }
 
 /** The used calls of the month, as far as this gateway knows, including those in flight here. */

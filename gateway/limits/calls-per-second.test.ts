@@ -38,7 +38,7 @@ class Link implements Pick<RedisLink, 'isUsable' | 'isCluster' | 'clockOffsetMs'
   readonly #counts: Counts;
   #asked: Run = { keys: [], args: [] };
   #answers: number[] = [];
-  #settled = Promise.withResolvers<unknown>();
+  #pending = Promise.withResolvers<unknown>();
 
   constructor(counts: Counts) {
     this.#counts = counts;
@@ -48,22 +48,22 @@ class Link implements Pick<RedisLink, 'isUsable' | 'isCluster' | 'clockOffsetMs'
     this.#asked = { keys, args };
     this.#answers = [];
     this.sent.push(...keys);
-    this.#settled = Promise.withResolvers();
-    return this.#settled.promise;
+    this.#pending = Promise.withResolvers();
+    return this.#pending.promise;
   }
 
   /** Redis runs the pending request. */
-  take(): void {
+  execute(): void {
     this.#answers = this.#counts.run(this.#asked);
   }
 
   answer(): void {
-    this.#settled.resolve(this.#answers);
+    this.#pending.resolve(this.#answers);
   }
 
   lose(): void {
     this.isUsable = false;
-    this.#settled.reject(new RedisUnavailable('lost'));
+    this.#pending.reject(new RedisUnavailable('lost'));
   }
 }
 
@@ -90,7 +90,7 @@ class World {
         burst: (calls) => allowedOf(seconds, client, calls),
         async exchange() {
           const exchanged = seconds.exchange();
-          link.take();
+          link.execute();
           link.answer();
           await exchanged;
         },
@@ -101,7 +101,7 @@ class World {
 
 function allowedOf(seconds: Seconds, key: string, calls: number): number {
   let allowed = 0;
-  for (let i = 0; i < calls; i += 1) allowed += Number(seconds.take(key, limit).allowed);
+  for (let i = 0; i < calls; i += 1) allowed += Number(seconds.countCall(key, limit).allowed);
   return allowed;
 }
 
@@ -110,13 +110,13 @@ const two = (world = new World(2)) => [...world.gateways, world] as unknown as [
 test('a single gateway allows the limit, and reports the remaining calls and the time until the reset', (t) => {
   let nowMs = 7_250;
   const seconds = new Seconds({ redis: undefined, gateways: () => 1, log: silentLog, nowMs: () => nowMs });
-  t.deepEqual(seconds.take(client, 2), { allowed: true, remaining: 1, resetMs: 750 });
+  t.deepEqual(seconds.countCall(client, 2), { allowed: true, remaining: 1, resetMs: 750 });
   nowMs = 7_999;
-  t.deepEqual(seconds.take(client, 2), { allowed: true, remaining: 0, resetMs: 1 });
-  t.deepEqual(seconds.take(client, 2), { allowed: false, remaining: 0, resetMs: 1 });
-  t.true(seconds.take('account:b', 2).allowed, 'another client');
+  t.deepEqual(seconds.countCall(client, 2), { allowed: true, remaining: 0, resetMs: 1 });
+  t.deepEqual(seconds.countCall(client, 2), { allowed: false, remaining: 0, resetMs: 1 });
+  t.true(seconds.countCall('account:b', 2).allowed, 'another client');
   nowMs = 8_000;
-  t.deepEqual(seconds.take(client, 2), { allowed: true, remaining: 1, resetMs: 1000 });
+  t.deepEqual(seconds.countCall(client, 2), { allowed: true, remaining: 1, resetMs: 1000 });
 });
 
 test('gateways that exchange between calls allow the limit together', async (t) => {
@@ -125,7 +125,7 @@ test('gateways that exchange between calls allow the limit together', async (t) 
   await one.exchange();
   t.is(other.burst(1), 1);
   await other.exchange();
-  t.is(other.seconds.take(client, limit).remaining, 2);
+  t.is(other.seconds.countCall(client, limit).remaining, 2);
   t.is(other.burst(limit), 2);
   await other.exchange();
   t.is(one.burst(1), 1, 'it arrived within an exchange');
@@ -140,7 +140,7 @@ test('while an exchange is running, calls are answered at once', async (t) => {
   other.burst(1);
   const exchanged = other.seconds.exchange();
   t.is(other.burst(2), 2);
-  other.link.take();
+  other.link.execute();
   other.link.answer();
   await exchanged;
   t.is(other.burst(limit), 1);
@@ -151,7 +151,7 @@ test('while Redis does not answer, a gateway allows its share of the limit; once
   const [one, other] = two(world);
   t.is(other.burst(4), 4);
   const stalled = other.seconds.exchange();
-  other.link.take();
+  other.link.execute();
   other.link.lose();
   await stalled;
   t.is(other.burst(limit), 0, 'its part is a third of the limit, rounded up');
@@ -186,7 +186,7 @@ test('the counters of a past second are deleted and not sent', async (t) => {
   t.deepEqual(other.link.sent, []);
   t.is(other.burst(1), 1);
   await other.exchange();
-  t.is(one.seconds.take(client, limit).remaining, limit - 1);
+  t.is(one.seconds.countCall(client, limit).remaining, limit - 1);
   t.is(other.burst(limit), limit - 1);
   t.is(new Set([...one.link.sent, ...other.link.sent]).size, 2, 'a key for each second');
 });
@@ -199,7 +199,7 @@ test('an answer that arrives after its second has ended does not count in the ne
   const exchanged = other.seconds.exchange();
   world.nowMs += 500;
   t.is(other.burst(1), 1);
-  other.link.take();
+  other.link.execute();
   other.link.answer();
   await exchanged;
   t.is(other.burst(limit), limit - 1);
@@ -210,7 +210,7 @@ test('a second does not restart when the clock is set back slightly; a clock tha
   world.nowMs += 500;
   t.is(one.burst(limit), limit);
   world.nowMs -= 5;
-  t.like(one.seconds.take(client, limit), { allowed: false, resetMs: 1000 });
+  t.like(one.seconds.countCall(client, limit), { allowed: false, resetMs: 1000 });
   world.nowMs -= 3_600_000;
   t.is(one.burst(limit), limit);
 });
@@ -251,25 +251,25 @@ test('a gateway that runs alone exchanges nothing until another one runs; it the
   let running = 1;
   const { seconds, sent } = exchangingGateway(t, () => running);
   const other = exchangingGateway(t, () => 2);
-  seconds.take(client, limit);
-  other.seconds.take(client, limit);
+  seconds.countCall(client, limit);
+  other.seconds.countCall(client, limit);
   await until('the other gateway has exchanged', () => other.sent.length > 0);
   t.deepEqual(sent, []);
   running = 2;
-  seconds.take('account:b', limit);
+  seconds.countCall('account:b', limit);
   await until('it has exchanged both', () => new Set(sent.flat()).size === 2);
   t.deepEqual(new Set(sent.flat()), new Set([client, 'account:b']));
 });
 
 test('the counts of clients near their limit are in each exchange, all others in every fourth', async (t) => {
-  const { seconds, sent } = exchangingGateway(t, () => 3, takeBoth);
-  function takeBoth(): void {
+  const { seconds, sent } = exchangingGateway(t, () => 3, countBoth);
+  function countBoth(): void {
     if (sent.length > 7) return;
-    seconds.take('near', 1_000);
-    seconds.take('far', 1_000);
+    seconds.countCall('near', 1_000);
+    seconds.countCall('far', 1_000);
   }
-  for (let i = 0; i < 200; i += 1) seconds.take('near', 1_000);
-  takeBoth();
+  for (let i = 0; i < 200; i += 1) seconds.countCall('near', 1_000);
+  countBoth();
   await until('there were eight exchanges', () => sent.length === 8);
   const [one, both] = [['near'], ['far', 'near']];
   t.deepEqual(sent, [one, one, one, both, one, one, one, both]);
@@ -308,28 +308,28 @@ class GatewayState {
   /** The number of allowed calls that no answered exchange included, when the last call was allowed. */
   unsentAtLastTake = 0;
   #included = 0;
-  #underWay: { exchanged: Promise<void>; includes: number; hasRun: boolean } | undefined;
+  #inFlight: { exchanged: Promise<void>; includes: number; hasRun: boolean } | undefined;
 
   /** @returns whether a call was refused. */
   async go({ link, seconds }: Gateway, what: (typeof steps)[number]): Promise<boolean> {
-    if (what === 'take') return !this.#take(seconds.take(client, limit).allowed);
-    if (what === 'send' && this.#underWay === undefined && this.allowed > this.#included) {
+    if (what === 'take') return !this.#take(seconds.countCall(client, limit).allowed);
+    if (what === 'send' && this.#inFlight === undefined && this.allowed > this.#included) {
       link.isUsable = true;
-      this.#underWay = { exchanged: seconds.exchange(), includes: this.allowed, hasRun: false };
-    } else if (what === 'run' && this.#underWay?.hasRun === false) {
-      link.take();
-      this.#underWay.hasRun = true;
-    } else if (what === 'answer' && this.#underWay?.hasRun === true) {
+      this.#inFlight = { exchanged: seconds.exchange(), includes: this.allowed, hasRun: false };
+    } else if (what === 'run' && this.#inFlight?.hasRun === false) {
+      link.execute();
+      this.#inFlight.hasRun = true;
+    } else if (what === 'answer' && this.#inFlight?.hasRun === true) {
       link.answer();
-      await this.#underWay.exchanged;
-      this.#included = this.#underWay.includes;
+      await this.#inFlight.exchanged;
+      this.#included = this.#inFlight.includes;
       this.isExact = true;
-      this.#underWay = undefined;
-    } else if (what === 'lose' && this.#underWay !== undefined) {
+      this.#inFlight = undefined;
+    } else if (what === 'lose' && this.#inFlight !== undefined) {
       link.lose();
-      await this.#underWay.exchanged;
+      await this.#inFlight.exchanged;
       this.isExact = false;
-      this.#underWay = undefined;
+      this.#inFlight = undefined;
     }
     return false;
   }
@@ -358,7 +358,7 @@ async function realGateway(t: ExecutionContext, url: string, midSecond: number):
 const middleOfSecond = () => Math.floor(Date.now() / 1000) * 1000 + 500;
 
 /** Two gateways; the second counts the calls of the first. */
-async function sharing(t: ExecutionContext, url: string): Promise<[Seconds, Seconds]> {
+async function connectedPair(t: ExecutionContext, url: string): Promise<[Seconds, Seconds]> {
   const midSecond = middleOfSecond();
   const [one, other] = [await realGateway(t, url, midSecond), await realGateway(t, url, midSecond)];
   await untilShared(one, other);
@@ -369,22 +369,22 @@ async function sharing(t: ExecutionContext, url: string): Promise<[Seconds, Seco
 async function untilShared(one: Seconds, other: Seconds): Promise<void> {
   await until('a gateway counts calls of another', async () => {
     const key = crypto.randomUUID();
-    one.take(key, limit);
+    one.countCall(key, limit);
     await one.exchange();
-    other.take(key, limit);
+    other.countCall(key, limit);
     await other.exchange();
-    return other.take(key, limit).remaining === limit - 3;
+    return other.countCall(key, limit).remaining === limit - 3;
   });
 }
 
 test('gateways exchange on their own through Redis, which stores no counter for long', async (t) => {
   const redis = await startRedis();
   t.teardown(() => redis.stop());
-  const [one, other] = await sharing(t, redis.url);
+  const [one, other] = await connectedPair(t, redis.url);
   t.is(allowedOf(one, client, 4), 4);
-  t.true(other.take(client, limit).allowed);
-  await until('the other gateway counts them', () => other.take(client, limit).remaining <= limit - 6);
-  await until('the first gateway is refused', () => !one.take(client, limit).allowed);
+  t.true(other.countCall(client, limit).allowed);
+  await until('the other gateway counts them', () => other.countCall(client, limit).remaining <= limit - 6);
+  await until('the first gateway is refused', () => !one.countCall(client, limit).allowed);
   const keys = (await redis.command('keys', 'almanac:rate:*')) as string[];
   for (const key of keys) t.true(Number(await redis.command('pttl', key)) > 0, key);
 });
@@ -396,7 +396,7 @@ for (const [how, fail] of [
   test(`while Redis is ${how}, a gateway allows its part; counts are shared again when Redis is back`, async (t) => {
     const redis = await startRedis();
     t.teardown(() => redis.stop());
-    const [one, other] = await sharing(t, redis.url);
+    const [one, other] = await connectedPair(t, redis.url);
     await redis[fail]();
     await until('the part is a half', () => allowedOf(one, crypto.randomUUID(), 2 * limit) === limit / 2);
     if (how === 'stalled') redis.goOn();
@@ -411,13 +411,13 @@ test('a Redis that was never reachable locks nobody out', async (t) => {
 });
 
 test('the counts of many clients are exchanged together', async (t) => {
-  const [one, other] = await sharing(t, testRedisUrl());
+  const [one, other] = await connectedPair(t, testRedisUrl());
   const clients = Array.from({ length: 250 }, () => crypto.randomUUID());
-  for (const each of clients) t.true(one.take(each, limit).allowed);
+  for (const each of clients) t.true(one.countCall(each, limit).allowed);
   let calls = 0;
   await until('the other gateway counts all of them', () => {
     calls += 1;
-    const remaining = clients.map((each) => other.take(each, 1_000).remaining);
+    const remaining = clients.map((each) => other.countCall(each, 1_000).remaining);
     return remaining.every((count) => count === 1_000 - 1 - calls);
   });
 });

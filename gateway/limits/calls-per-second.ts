@@ -6,7 +6,7 @@ import { z } from 'zod';
 import type { Log } from '../../kernel/log/log.ts';
 import { RedisUnavailable, luaFile, script, type RedisLink } from '../../kernel/redis.ts';
 
-export interface Taken {
+export interface RateDecision {
   allowed: boolean;
   /** How many more calls this gateway allows in this second, as far as it knows. */
   remaining: number;
@@ -68,7 +68,7 @@ export class Seconds {
   }
 
   /** Counts a call if it is within the limit. @param key identifies the limited client. */
-  take(key: string, callsPerSecond: number): Taken {
+  countCall(key: string, callsPerSecond: number): RateDecision {
     const { redis, gateways } = this.#options;
     const nowMs = this.#enterSecond();
     const { counters, unsent } = this.#second;

@@ -46,14 +46,14 @@ test('long answers count at all gateways; those of a gateway that is gone count 
   );
   if (here === undefined || there === undefined) throw new Error('There are two.');
   const begin = (answers: typeof here) => answers.begin('a', 2, neverLate);
-  const held = [begin(here), begin(here)] as Answer[];
+  const running = [begin(here), begin(here)] as Answer[];
   const isFull = async () => {
     const answer = await begin(there);
     answer?.end();
     return answer === null;
   };
   await until('the other gateway counts them', isFull);
-  for (const answer of held) answer.end();
+  for (const answer of running) answer.end();
   await until('the other gateway no longer counts them', async () => !(await isFull()));
   await until('the other gateway counts those of two that are gone', async () => {
     const [seconds] = (await server.command('time')) as string[];

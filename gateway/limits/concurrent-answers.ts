@@ -103,7 +103,7 @@ export class Answers {
 }
 
 interface OpenAnswer extends Answer {
-  readonly beganAtMs: number;
+  readonly startedAtMs: number;
   /** Undefined once it has been called. */
   onLate: (() => void) | undefined;
 }
@@ -157,7 +157,7 @@ class AccountAnswers {
     const nowMs = performance.now();
     let long = 0;
     for (const answer of [...this.#open]) {
-      const ageMs = nowMs - answer.beganAtMs;
+      const ageMs = nowMs - answer.startedAtMs;
       if (ageMs >= exchangeEveryMs) long += 1;
       if (ageMs < withinMs) continue;
       const { onLate } = answer;
@@ -178,7 +178,7 @@ class AccountAnswers {
       this.#open.splice(at, 1);
       this.admitWaiting();
     };
-    const answer: OpenAnswer = { beganAtMs: performance.now(), onLate, end };
+    const answer: OpenAnswer = { startedAtMs: performance.now(), onLate, end };
     this.#open.push(answer);
     return answer;
   }

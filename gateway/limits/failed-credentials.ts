@@ -9,7 +9,7 @@ import type { Seconds } from './calls-per-second.ts';
 export type CredentialFailures = ReturnType<typeof createCredentialFailures>;
 
 export interface CredentialFailuresOptions {
-  seconds: Pick<Seconds, 'take'>;
+  seconds: Pick<Seconds, 'countCall'>;
   /** Failures allowed per IP address. */
   perSecond: number;
   clock: Clock;
@@ -54,7 +54,7 @@ export function createCredentialFailures(options: CredentialFailuresOptions) {
       const address = limitKey(clientIp);
       const refusedBefore = refusalOf(address);
       if (refusedBefore !== undefined) return refusedBefore;
-      const { allowed, resetMs } = seconds.take(`failures:${address}`, perSecond);
+      const { allowed, resetMs } = seconds.countCall(`failures:${address}`, perSecond);
       if (allowed) return refusal;
       const fromMs = clock.now().getTime();
       refused.set(address, { fromMs, untilMs: fromMs + resetMs });

@@ -126,8 +126,8 @@ function citationOf(series: string, meta: Json, target: string, publicUrl: strin
 /** Halves the longest list of rows until the content is short enough. @returns whether it is. */
 function shorten(content: { shortened: boolean }, bodies: readonly Json[], keeps: Tool['keeps']): boolean {
   while (Buffer.byteLength(JSON.stringify(content)) > answerBytesMax) {
-    const holders = bodies.flatMap(rowHolders);
-    const longest = holders.reduce((a, b) => (b.data.length > a.data.length ? b : a), {
+    const containers = bodies.flatMap(rowContainers);
+    const longest = containers.reduce((a, b) => (b.data.length > a.data.length ? b : a), {
       data: [] as unknown[],
     });
     if (longest.data.length === 0) return false;
@@ -140,7 +140,7 @@ function shorten(content: { shortened: boolean }, bodies: readonly Json[], keeps
 }
 
 /** The objects with rows: each series of a list, or the answer itself. */
-function rowHolders(body: Json): { data: unknown[] }[] {
+function rowContainers(body: Json): { data: unknown[] }[] {
   const { data } = body;
   if (!Array.isArray(data)) return [];
   const series = data.filter((row: Json) => Array.isArray(row['data']));

@@ -16,7 +16,7 @@ test('a client that left before its answer began is 499 in the log and the metri
   const accessLog = createAccessLog({
     log: createLog('gateway', 'info', { write: (line) => void lines.push(line) }),
     metrics: {
-      began: () => undefined,
+      started: () => undefined,
       ended: (_call: unknown, _group: string, ending: unknown) => void ended.push(ending),
     } as unknown as Metrics,
     routes: () => ({ placeOf: () => ({ group: 'other', route: undefined }) }) as unknown as GatewayRoutes,

@@ -49,7 +49,7 @@ export function createAccessLog(options: {
   return (request, response, call) => {
     const { socket } = request;
     const bytesBefore = log.isLevelEnabled('info') ? socket.bytesWritten : undefined;
-    metrics.began();
+    metrics.started();
     whenClosed(call, response, () => {
       enterStage(call, undefined);
       const place = routes().placeOf(call.path);

@@ -28,7 +28,7 @@ export function createMetrics() {
     CacheResult,
     number
   >;
-  let underWay = 0;
+  let inFlight = 0;
   let cutOff = 0;
   let malformed = 0;
 
@@ -43,7 +43,7 @@ export function createMetrics() {
   /** Counts a call whose last stage has ended. @param name of the group of its route. */
   function ended(call: Call, name: string, { status, complete }: Ending): void {
     const { stageMs, failureCode, cache } = call;
-    underWay -= 1;
+    inFlight -= 1;
     const group = groupOf(name);
     observe(group.time, (call.stageSinceMs - call.arrivedAtMs) / 1000);
     const digit = Math.floor(status / 100);
@@ -106,12 +106,12 @@ export function createMetrics() {
     {
       name: 'almanac_gateway_requests_under_way',
       help: 'Requests in flight.',
-      read: () => [{ value: underWay }],
+      read: () => [{ value: inFlight }],
     },
   ];
 
   return {
-    began: () => void (underWay += 1),
+    started: () => void (inFlight += 1),
     ended,
     /** Counts a request that is not HTTP, or incomplete. */
     malformed: () => void (malformed += 1),

@@ -18,9 +18,9 @@ export function concurrency({
     const call = callOf(request);
     enterStage(call, 'rate');
     const { accountId, plan } = callerOf(call);
-    const begun = answers.begin(accountId, plan.concurrency, () => endLate(refusals, request, response));
-    if (begun instanceof Promise) return begun.then((answer) => admit(call, response, answer, next));
-    return admit(call, response, begun, next);
+    const started = answers.begin(accountId, plan.concurrency, () => endLate(refusals, request, response));
+    if (started instanceof Promise) return started.then((answer) => admit(call, response, answer, next));
+    return admit(call, response, started, next);
   };
 }
 

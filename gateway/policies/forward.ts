@@ -155,9 +155,9 @@ async function bodyOf(
 ): Promise<Buffer | Upload> {
   if (call.body !== undefined) return call.body.bytes;
   if (!call.isUpload) return readBody(bodies, request, response, call);
-  const held = bodies.hold(limitKey(call.clientIp));
-  whenClosed(call, response, () => held.release());
-  held.grow(uploadBytes);
+  const reservation = bodies.reserve(limitKey(call.clientIp));
+  whenClosed(call, response, () => reservation.release());
+  reservation.grow(uploadBytes);
   return new Upload(request, requestWithinMs);
 }
 

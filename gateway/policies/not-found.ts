@@ -9,12 +9,12 @@ export function notFound(routes: () => GatewayRoutes): Policy {
   return (request, response) => {
     const { path } = callOf(request);
     const { methodsAt } = routes();
-    const taken = methodsAt(path);
-    if (taken.length === 0 && isPreflight(request)) return permitRefusal(request, response);
+    const allowedMethods = methodsAt(path);
+    if (allowedMethods.length === 0 && isPreflight(request)) return permitRefusal(request, response);
     const isSlashTooMany = path.endsWith('/') && methodsAt(path.replace(/\/+$/, '')).length > 0;
     const hint = isSlashTooMany ? ' There is one without the slash at its end.' : '';
-    if (taken.length === 0) fail('not_found', `No endpoint exists at this path.${hint}`);
-    const allow = taken.join(', ');
+    if (allowedMethods.length === 0) fail('not_found', `No endpoint exists at this path.${hint}`);
+    const allow = allowedMethods.join(', ');
     fail('method_not_allowed', `This path supports ${allow}.`, { headers: { allow } });
   };
 }

@@ -22,7 +22,7 @@ export function pathCheck(): Policy {
       );
     }
     const call = callOf(request);
-    const { query, keys, misspelled } = takeKeys(mark < 0 ? '' : target.slice(mark + 1));
+    const { query, keys, misspelled } = extractKeys(mark < 0 ? '' : target.slice(mark + 1));
     call.path = path;
     call.query = query;
     call.presented.keyParameters = keys;
@@ -62,7 +62,7 @@ export function isNormalPath(path: string): boolean {
  * Removes the keys from the query. Names are compared decoded and case-insensitively, so that no spelling of a key is logged. Only `api_key` is
  * accepted as a key; another case is `misspelled`.
  */
-export function takeKeys(rawQuery: string): {
+export function extractKeys(rawQuery: string): {
   query: string;
   keys: string[];
   misspelled: string | undefined;
@@ -70,7 +70,7 @@ export function takeKeys(rawQuery: string): {
   const keys: string[] = [];
   let misspelled: string | undefined;
   if (rawQuery === '') return { query: '', keys, misspelled };
-  const kept = rawQuery.split('&').filter((pair) => {
+  const remaining = rawQuery.split('&').filter((pair) => {
     if (!/[a%?+]/i.test(pair[0] ?? '')) return true; // query parsers ignore a `?` at the beginning
     const [[name = '', value = ''] = []] = new URLSearchParams(pair);
     if (trimmed(name).toLowerCase() !== 'api_key') return true;
@@ -78,7 +78,7 @@ export function takeKeys(rawQuery: string): {
     else misspelled ??= name;
     return false;
   });
-  return { query: kept.join('&'), keys, misspelled };
+  return { query: remaining.join('&'), keys, misspelled };
 }
 
 /** Trims like an HTTP header: a key copied from a file or a cell may have blanks and line ends around it. */

@@ -7,7 +7,7 @@ import type { Plan } from '../../kernel/plans.ts';
 import { callOf } from '../call.ts';
 import { createClients } from '../client-ip.ts';
 import { calendarMonth } from '../heartbeat/calendar-month.ts';
-import type { Take } from '../heartbeat/month-quota.ts';
+import type { Reservation } from '../heartbeat/month-quota.ts';
 import { createFileCharges } from '../heartbeat/file-charges.ts';
 import { GatewayResponse } from '../response-headers.ts';
 import { quota } from './quota.ts';
@@ -19,9 +19,12 @@ const openCall = requestId({
   isDraining: () => false,
   accessLog: () => undefined,
 });
-let next: Take;
-const month = { take: () => next };
-const takeCalls = quota({ month, fileCharges: createFileCharges(month), clock: systemClock }, { by: 'call' });
+let next: Reservation;
+const month = { reserve: () => next };
+const quotaPolicy = quota(
+  { month, fileCharges: createFileCharges(month), clock: systemClock },
+  { by: 'call' },
+);
 const plan: Plan = {
   ...{
     id: 'free',
@@ -38,7 +41,7 @@ const plan: Plan = {
 const server = createServer({ ServerResponse: GatewayResponse }, (request, response) => {
   void openCall(request, response, () => {
     callOf(request).caller = { accountId: 'a', keyId: 'k', plan, active: true };
-    void takeCalls(request, response, () => response.end());
+    void quotaPolicy(request, response, () => response.end());
   });
 });
 const url = await listen(server, '127.0.0.1', 0);

@@ -6,7 +6,7 @@ import { fail } from '../../kernel/errors.ts';
 import type { Plan } from '../../kernel/plans.ts';
 import { addLimit, callOf, callerOf, enterStage, whenClosed, type Call } from '../call.ts';
 import type { FileCharges, Range } from '../heartbeat/file-charges.ts';
-import { chargeCall, isServed, type Month, type Take } from '../heartbeat/month-quota.ts';
+import { chargeCall, isServed, type Month, type Reservation } from '../heartbeat/month-quota.ts';
 import type { Policy } from '../policy.ts';
 import { counted, nounOf } from '../../kernel/text/counted.ts';
 
@@ -32,9 +32,10 @@ export function quota(
     const call = callOf(request);
     enterStage(call, 'quota');
     const { accountId, plan } = callerOf(call);
-    const take = month.take(accountId, callsOf(call, plan));
-    if (take instanceof Promise) return take.then((later) => taken(call, response, later, next));
-    return taken(call, response, take, next);
+    const reservation = month.reserve(accountId, callsOf(call, plan));
+    if (reservation instanceof Promise)
+      return reservation.then((later) => chargeOrRefuse(call, response, later, next));
+    return chargeOrRefuse(call, response, reservation, next);
   };
 }
 
@@ -45,27 +46,32 @@ function fileQuota(fileCharges: FileCharges, clock: Clock): Policy {
     const { accountId, keyId } = callerOf(call);
     if (keyId === null) throw new Error('Files are charged by key, and this pipeline accepts sessions.');
     const day = utcDate(clock.now());
-    const begun = await fileCharges.begin({ accountId, keyId, day, file: call.path });
-    if ('end' in begun) readRange(call, response, begun, next);
-    else taken(call, response, begun, next);
+    const started = await fileCharges.begin({ accountId, keyId, day, file: call.path });
+    if ('end' in started) readRange(call, response, started, next);
+    else chargeOrRefuse(call, response, started, next);
   };
 }
 
 function readRange(call: Call, response: ServerResponse, range: Range, next: () => void): void {
-  const { take, mayPay } = range;
+  const { reservation, mayPay } = range;
   call.range = range;
-  call.chargedMonth = take.month;
-  if (mayPay && take.charge !== null) call.charge = take.charge;
+  call.chargedMonth = reservation.month;
+  if (mayPay && reservation.charge !== null) call.charge = reservation.charge;
   whenClosed(call, response, () => range.end(isServed(response)));
-  addQuotaHeaders(call, take);
+  addQuotaHeaders(call, reservation);
   next();
 }
 
 /** @throws Failure quota_exceeded if the month has too few calls. */
-function taken(call: Call, response: ServerResponse, take: Take, next: () => void): void {
-  chargeCall(call, response, take);
-  addQuotaHeaders(call, take);
-  if (take.charge === null) refuse(take);
+function chargeOrRefuse(
+  call: Call,
+  response: ServerResponse,
+  reservation: Reservation,
+  next: () => void,
+): void {
+  chargeCall(call, response, reservation);
+  addQuotaHeaders(call, reservation);
+  if (reservation.charge === null) refuse(reservation);
   next();
 }
 
@@ -86,28 +92,28 @@ function seriesOf(path: string, query: string, fields: unknown): number {
   return Array.isArray(ids) ? Math.max(1, ids.length) : 1; // anything else is refused later
 }
 
-function addQuotaHeaders(call: Call, take: Take): void {
-  const { month, limit } = take;
+function addQuotaHeaders(call: Call, reservation: Reservation): void {
+  const { month, limit } = reservation;
   call.head.push('x-quota-reset', month.resetsAt, 'x-quota-limit', String(limit ?? 'unlimited'));
-  if (limit === null || take.used === null) return;
-  const remaining = Math.max(0, limit - take.used);
+  if (limit === null || reservation.used === null) return;
+  const remaining = Math.max(0, limit - reservation.used);
   call.head.push('x-quota-remaining', String(remaining));
   addLimit(
     call,
     `"month";q=${limit};w=${month.monthSeconds}`,
-    `"month";r=${remaining};t=${take.resetSeconds}`,
+    `"month";r=${remaining};t=${reservation.resetSeconds}`,
   );
 }
 
-function refuse(take: Take): never {
-  const remaining = Math.max(0, (take.limit ?? 0) - (take.used ?? 0));
+function refuse(reservation: Reservation): never {
+  const remaining = Math.max(0, (reservation.limit ?? 0) - (reservation.used ?? 0));
   const used =
     remaining === 0
-      ? `The monthly quota of ${counted(take.limit ?? 0, 'call')} is used up.`
-      : `This request counts as ${counted(take.calls, 'call')}, and ${remaining} of this month's ${take.limit} ${nounOf(remaining, 'is', 'are')} left.`;
+      ? `The monthly quota of ${counted(reservation.limit ?? 0, 'call')} is used up.`
+      : `This request counts as ${counted(reservation.calls, 'call')}, and ${remaining} of this month's ${reservation.limit} ${nounOf(remaining, 'is', 'are')} left.`;
   fail(
     'quota_exceeded',
-    `${used} The quota resets at ${take.month.resetsAt}. For more calls, choose a higher plan: GET /v1/plans.`,
-    { headers: { 'retry-after': String(take.resetSeconds) } },
+    `${used} The quota resets at ${reservation.month.resetsAt}. For more calls, choose a higher plan: GET /v1/plans.`,
+    { headers: { 'retry-after': String(reservation.resetSeconds) } },
   );
 }

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { limitKey } from '../../kernel/ip.ts';
 import { fail } from '../../kernel/errors.ts';
 import { addLimit, callOf, callerOf, enterStage, type Call } from '../call.ts';
-import type { Seconds, Taken } from '../limits/calls-per-second.ts';
+import type { Seconds, RateDecision } from '../limits/calls-per-second.ts';
 import type { Policy } from '../policy.ts';
 
 export const rateAction = z.strictObject({
@@ -16,7 +16,7 @@ export const rateAction = z.strictObject({
 type RateAction = z.output<typeof rateAction>;
 
 export interface RateOptions {
-  seconds: Pick<Seconds, 'take'>;
+  seconds: Pick<Seconds, 'countCall'>;
   /** Per client IP address. */
   publicCallsPerSecond: number;
   /** Per key or session. */
@@ -35,11 +35,11 @@ export function rate(options: RateOptions, { by, of }: RateAction): Policy {
     enterStage(call, 'rate');
     const callsPerSecond = callsPerSecondOf(options, call, by);
     const counter = `${of ?? by}:${countedOf(call, by)}`;
-    decide(call, callsPerSecond, options.seconds.take(counter, callsPerSecond));
+    decide(call, callsPerSecond, options.seconds.countCall(counter, callsPerSecond));
     return next();
   };
 
-  function decide(call: Call, callsPerSecond: number, { allowed, remaining, resetMs }: Taken): void {
+  function decide(call: Call, callsPerSecond: number, { allowed, remaining, resetMs }: RateDecision): void {
     const resetSeconds = Math.max(1, Math.ceil(resetMs / 1000));
     addLimit(call, `"second";q=${callsPerSecond};w=1`, `"second";r=${remaining};t=${resetSeconds}`);
     if (allowed) return;

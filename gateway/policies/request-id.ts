@@ -22,17 +22,17 @@ export function requestId(options: {
   accessLog: AccessLog;
 }): Policy {
   return (request, response, next) => {
-    const taken = takeOurHeaders(request);
+    const received = extractReservedHeaders(request);
     const { call: parent, asOf } = parentOf(request) ?? {};
     const call: Call = {
       requestId: parent?.requestId ?? randomUUID(),
       arrivedAtMs: performance.now(),
       clientIp:
-        parent?.clientIp ?? options.clients.ipOf(request.socket.remoteAddress ?? '', taken.forwardedFor),
-      secure: parent?.secure ?? (options.isPublicOnTls || options.clients.isOnTls(taken.forwardedProto)),
-      clientKeeps: response.shouldKeepAlive,
+        parent?.clientIp ?? options.clients.ipOf(request.socket.remoteAddress ?? '', received.forwardedFor),
+      secure: parent?.secure ?? (options.isPublicOnTls || options.clients.isOnTls(received.forwardedProto)),
+      clientKeepsAlive: response.shouldKeepAlive,
       isDraining: options.isDraining,
-      presented: parent === undefined ? taken.presented : { ...parent.presented },
+      presented: parent === undefined ? received.presented : { ...parent.presented },
       path: '',
       query: '',
       bodyBytesMax,
@@ -71,7 +71,7 @@ function onClose(this: ServerResponse): void {
 }
 
 /** Headers that only the gateway may set but also reads, as sent by the client or a trusted proxy. */
-interface Taken {
+interface ReceivedHeaders {
   presented: Call['presented'];
   forwardedFor: readonly string[];
   forwardedProto: readonly string[];
@@ -80,29 +80,29 @@ interface Taken {
 const none: readonly string[] = [];
 
 /** Removes every header that only the gateway may set from both header lists of Node. */
-function takeOurHeaders(request: IncomingMessage): Taken {
+function extractReservedHeaders(request: IncomingMessage): ReceivedHeaders {
   const presented = { keyHeaders: none, authorizations: none, keyParameters: none, sessionHeaders: none };
-  const taken: Taken = { presented, forwardedFor: none, forwardedProto: none };
+  const received: ReceivedHeaders = { presented, forwardedFor: none, forwardedProto: none };
   const raw = request.rawHeaders;
-  const kept: string[] = [];
+  const remaining: string[] = [];
   for (let i = 0; i < raw.length; i += 2) {
     const name = raw[i] as string;
     const value = raw[i + 1] as string;
     const exact = beginsLikeOurs.test(name) ? name.toLowerCase() : '';
     if (exact === '' || !ours.test(exact.replaceAll('_', '-'))) {
-      kept.push(name, value);
+      remaining.push(name, value);
       continue;
     }
     if (exact === 'x-api-key') presented.keyHeaders = [...presented.keyHeaders, value];
     else if (exact === 'authorization') {
       presented.authorizations = [...presented.authorizations, ...keysInAuthorization(value)];
     } else if (exact === 'x-session-token') presented.sessionHeaders = [...presented.sessionHeaders, value];
-    else if (exact === 'x-forwarded-for') taken.forwardedFor = [...taken.forwardedFor, value];
-    else if (exact === 'x-forwarded-proto') taken.forwardedProto = [...taken.forwardedProto, value];
+    else if (exact === 'x-forwarded-for') received.forwardedFor = [...received.forwardedFor, value];
+    else if (exact === 'x-forwarded-proto') received.forwardedProto = [...received.forwardedProto, value];
     request.headers[exact] = undefined; // `delete` would slow down reading all other headers
   }
-  request.rawHeaders = kept;
-  return taken;
+  request.rawHeaders = remaining;
+  return received;
 }
 
 /**

@@ -8,18 +8,18 @@ import type { Feature } from '../../kernel/plans.ts';
 import { callOf, enterStage, whenClosed, type Call } from '../call.ts';
 import { atEndOfTurn } from '../event-loop/end-of-turn.ts';
 import type { Policy } from '../policy.ts';
-import { createCaptures, type Outcome, type Question } from '../response-cache/leader.ts';
-import { isValid, type KeptAnswer, type KeptAnswers } from '../response-cache/answer-store.ts';
+import { createCaptures, type Outcome, type AnswerRequest } from '../response-cache/leader.ts';
+import { isValid, type CachedAnswer, type AnswerCache } from '../response-cache/answer-store.ts';
 import type { DataLease } from '../response-cache/lease.ts';
 
 export interface ResponseCacheOptions {
   lease: Pick<DataLease, 'current'>;
-  keptAnswers: KeptAnswers;
+  answerCache: AnswerCache;
   clock: Clock;
 }
 
 /** A call whose answer is looked up. */
-interface Sought extends Question {
+interface Lookup extends AnswerRequest {
   call: Call;
   request: IncomingMessage;
   response: ServerResponse;
@@ -30,8 +30,8 @@ const nameLengthMax = 2_000;
 /** @param options undefined: nothing is cached. */
 export function responseCache(options: ResponseCacheOptions | undefined): Policy {
   if (options === undefined) return (_request, _response, next) => next();
-  const { lease, keptAnswers, clock } = options;
-  const captures = createCaptures(keptAnswers, clock);
+  const { lease, answerCache, clock } = options;
+  const captures = createCaptures(answerCache, clock);
 
   return (request, response, next) => {
     const call = callOf(request);
@@ -39,35 +39,35 @@ export function responseCache(options: ResponseCacheOptions | undefined): Policy
     const needed = lease.current();
     const name = nameOf(call, request);
     if (needed === undefined || name.length > nameLengthMax) return next();
-    return seek({ call, request, response, name, needed }, next);
+    return answerOrForward({ call, request, response, name, needed }, next);
   };
 
   /** Answers from the cache, waits for a call with the same key, or lets this call be forwarded. */
-  function seek(sought: Sought, next: () => void): Promise<void> | void {
-    if (sendValid(sought)) return;
-    const ended = captures.join(sought);
-    if (ended !== undefined) return sendWhenKept(ended, sought, next);
-    if (sought.request.method === 'GET') capture(sought);
+  function answerOrForward(lookup: Lookup, next: () => void): Promise<void> | void {
+    if (sendValid(lookup)) return;
+    const ended = captures.join(lookup);
+    if (ended !== undefined) return sendWhenCached(ended, lookup, next);
+    if (lookup.request.method === 'GET') capture(lookup);
     next();
   }
 
   /** @returns whether the call was answered. */
-  function sendValid(sought: Sought): boolean {
-    const kept = keptAnswers.get(sought.name);
-    if (kept === undefined || !isValid(kept, sought.needed, clock.now().getTime())) return false;
-    return send(sought, kept);
+  function sendValid(lookup: Lookup): boolean {
+    const cached = answerCache.get(lookup.name);
+    if (cached === undefined || !isValid(cached, lookup.needed, clock.now().getTime())) return false;
+    return send(lookup, cached);
   }
 
-  async function sendWhenKept(ended: Promise<Outcome>, sought: Sought, next: () => void): Promise<void> {
-    enterStage(sought.call, 'upstream');
+  async function sendWhenCached(ended: Promise<Outcome>, lookup: Lookup, next: () => void): Promise<void> {
+    enterStage(lookup.call, 'upstream');
     const outcome = await ended;
     // The first waiting call is forwarded, and the others wait for it: together they would be a burst on data-api.
-    if (outcome === 'left' && !sought.response.closed) return seek(sought, next);
-    if (!sendValid(sought)) next();
+    if (outcome === 'left' && !lookup.response.closed) return answerOrForward(lookup, next);
+    if (!sendValid(lookup)) next();
   }
 
-  function capture(sought: Sought): void {
-    const { call, response, name, needed } = sought;
+  function capture(lookup: Lookup): void {
+    const { call, response, name, needed } = lookup;
     const own = captures.begin({ name, needed });
     call.capture = own;
     whenClosed(call, response, () => own.end(response.writableEnded ? 'unkept' : 'left'));
@@ -75,7 +75,7 @@ export function responseCache(options: ResponseCacheOptions | undefined): Policy
 }
 
 /** @returns false if the call needs the body and it is not cached. */
-function send({ call, request, response }: Sought, { etag, head, validators, body }: KeptAnswer): boolean {
+function send({ call, request, response }: Lookup, { etag, head, validators, body }: CachedAnswer): boolean {
   const isKnown = etagMatches(request.headers['if-none-match'], etag);
   if (!isKnown && body === undefined) return false;
   call.cache = 'hit';

@@ -8,7 +8,7 @@ import { callOf } from '../call.ts';
 import { createClients } from '../client-ip.ts';
 import { calendarMonth } from '../heartbeat/calendar-month.ts';
 import type { Journal } from '../heartbeat/journal.ts';
-import { chargeCall, type Take } from '../heartbeat/month-quota.ts';
+import { chargeCall, type Reservation } from '../heartbeat/month-quota.ts';
 import { GatewayResponse } from '../response-headers.ts';
 import { requestId } from './request-id.ts';
 import { usage } from './usage.ts';
@@ -39,7 +39,7 @@ const record = usage({
   clock,
 });
 
-function taken(month: string): Take {
+function reservationIn(month: string): Reservation {
   const charge = { calls: 1, month, isValid: true, end: () => undefined };
   return { calls: 1, charge, limit: 10, used: 1, month: calendarMonth(month), resetSeconds: 1 };
 }
@@ -49,7 +49,7 @@ const server = createServer({ ServerResponse: GatewayResponse }, (request, respo
   void openCall(request, response, () => {
     const call = callOf(request);
     call.caller = { accountId: 'a', keyId: 'k', plan, active: true };
-    const charge = (month: string) => chargeCall(call, response, taken(month));
+    const charge = (month: string) => chargeCall(call, response, reservationIn(month));
     step(charge, () => void record(request, response, () => undefined));
     response.end();
   });

@@ -2,10 +2,10 @@
 // again are cached.
 import type { Clock } from '../../kernel/clock.ts';
 import { includes, parseValidity, type DataState, type Validity } from '../../kernel/http/validity.ts';
-import { bodyBytesMax, keptAnswer, type KeptAnswer, type KeptAnswers } from './answer-store.ts';
+import { bodyBytesMax, toCachedAnswer, type CachedAnswer, type AnswerCache } from './answer-store.ts';
 
 /** An answer that a call is about to request. */
-export interface Question {
+export interface AnswerRequest {
   /** The cache key: everything the answer depends on besides the data. */
   name: string;
   /** The state of the data that the answer must include. */
@@ -16,7 +16,7 @@ export interface Question {
 export type Outcome = 'kept' | 'unkept' | 'left';
 
 const askedForMax = 65_536;
-const underWayMax = 4_096;
+const inFlightMax = 4_096;
 
 /**
  * Two tables of fixed size, indexed by the hash of a cache key. A key replaces another one in the same slot.
@@ -30,8 +30,8 @@ const underWayMax = 4_096;
  * bodies are copied, evict others, and burden the garbage collector. This is the doorkeeper of TinyLFU (Einziger, Friedman, Manes: TinyLFU, a highly
  * efficient cache admission policy, 2017). Rarely, a new key is mistaken for an old one.
  */
-export function createCaptures(keptAnswers: KeptAnswers, clock: Clock) {
-  const underWay = Array.from<Capture | undefined>({ length: underWayMax });
+export function createCaptures(answerCache: AnswerCache, clock: Clock) {
+  const inFlight = Array.from<Capture | undefined>({ length: inFlightMax });
   const askedFor = new Uint32Array(askedForMax);
 
   /** Records a request for the key. @returns whether it was requested before. */
@@ -47,21 +47,21 @@ export function createCaptures(keptAnswers: KeptAnswers, clock: Clock) {
      * Waits for the answer if another call has requested it. After `unkept`, every waiting call asks data-api itself; after `left`, one of them asks
      * for all. @returns undefined if no call has requested it, or it is already arriving and will not be cached.
      */
-    join: (question: Question) => underWay[hashOf(question.name) % underWayMax]?.join(question),
+    join: (request: AnswerRequest) => inFlight[hashOf(request.name) % inFlightMax]?.join(request),
     /** Registers a call that requests the answer; others with the same key can now wait for it. */
-    begin({ name, needed }: Question): Capture {
+    begin({ name, needed }: AnswerRequest): Capture {
       const hash = hashOf(name);
-      const slot = hash % underWayMax;
+      const slot = hash % inFlightMax;
       const capture = new Capture({
         ...{ name, needed },
-        isWanted: keptAnswers.has(name) || wasAskedFor(hash),
+        isWanted: answerCache.has(name) || wasAskedFor(hash),
         askedAtMs: clock.now().getTime(),
         end(answer) {
-          if (answer !== undefined) keptAnswers.set(name, answer);
-          if (underWay[slot] === capture) underWay[slot] = undefined;
+          if (answer !== undefined) answerCache.set(name, answer);
+          if (inFlight[slot] === capture) inFlight[slot] = undefined;
         },
       });
-      underWay[slot] = capture;
+      inFlight[slot] = capture;
       return capture;
     },
   };
@@ -74,13 +74,13 @@ function hashOf(text: string): number {
   return hash >>> 0;
 }
 
-interface CaptureOptions extends Question {
+interface CaptureOptions extends AnswerRequest {
   /** Whether the key was requested before. Otherwise the answer is cached only if another call waits for it, as most URLs are requested once. */
   isWanted: boolean;
   /** When the answer was requested, in ms since 1970. */
   askedAtMs: number;
   /** Ends the capture: no call can wait for it any longer. @param answer to be cached. */
-  end(answer: KeptAnswer | undefined): void;
+  end(answer: CachedAnswer | undefined): void;
 }
 
 /** An answer in flight. Calls stop waiting as soon as it is known that it will not be cached. */
@@ -99,7 +99,7 @@ export class Capture {
   }
 
   /** Marks the answer for caching and waits for it. @returns undefined if the key differs, or the answer may not include the needed state. */
-  join({ name, needed }: Question): Promise<Outcome> | undefined {
+  join({ name, needed }: AnswerRequest): Promise<Outcome> | undefined {
     const own = this.#options;
     if (own.name !== name || !includes(own.needed, needed)) return undefined;
     own.isWanted = true;
@@ -116,7 +116,7 @@ export class Capture {
     if (this.isOpen) this.#head = head;
     // A 304 has no body: the client had it already.
     else if (status === 304 && this.#validity)
-      this.#end(keptAnswer(head, undefined, this.#validity, askedAtMs));
+      this.#end(toCachedAnswer(head, undefined, this.#validity, askedAtMs));
     else this.end();
   }
 
@@ -134,7 +134,7 @@ export class Capture {
     const body = Buffer.allocUnsafeSlow(this.#length); // a slice of a larger buffer would keep all of it in memory
     let at = 0;
     for (const piece of this.#pieces) at += piece.copy(body, at);
-    this.#end(keptAnswer(this.#head, body, this.#validity, this.#options.askedAtMs));
+    this.#end(toCachedAnswer(this.#head, body, this.#validity, this.#options.askedAtMs));
   }
 
   /** Abandons the capture unless it has ended: the answer was cut off, or must not be cached. */
@@ -142,7 +142,7 @@ export class Capture {
     this.#end(undefined, outcome);
   }
 
-  #end(answer?: KeptAnswer, outcome: Outcome = answer === undefined ? 'unkept' : 'kept'): void {
+  #end(answer?: CachedAnswer, outcome: Outcome = answer === undefined ? 'unkept' : 'kept'): void {
     this.isOpen = false;
     this.#pieces = [];
     this.#options.end(answer);

@@ -33,7 +33,7 @@ export function createDataLease(source: LeaseSource, log: Log, idleAfterMs = 5_0
   let usedAtMs = -Infinity;
   let isClosed = false;
   let isRenewing = false;
-  let callOff = () => {};
+  let cancelRenewal = () => {};
 
   async function renew(): Promise<void> {
     isRenewing = true;
@@ -49,7 +49,7 @@ export function createDataLease(source: LeaseSource, log: Log, idleAfterMs = 5_0
       log.debug({ err: error }, 'the lease on the data could not be renewed');
     }
     isRenewing = !isClosed && source.now() - usedAtMs <= idleAfterMs;
-    if (isRenewing) callOff = source.after(renewEveryMs, () => void renew());
+    if (isRenewing) cancelRenewal = source.after(renewEveryMs, () => void renew());
   }
 
   return {
@@ -62,7 +62,7 @@ export function createDataLease(source: LeaseSource, log: Log, idleAfterMs = 5_0
     /** Ends the lease. */
     close(): void {
       isClosed = true;
-      callOff();
+      cancelRenewal();
     },
   };
 }

@@ -46,7 +46,7 @@ export class AnswerParser {
   #bytesLeft = 0;
   #trailerBytes = 0;
   /** An incomplete line or head. */
-  #held: Buffer | undefined;
+  #incomplete: Buffer | undefined;
   /** Whether the service closes the connection after this answer. */
   closes = false;
   /** The value of the `Keep-Alive` header. */
@@ -64,13 +64,13 @@ export class AnswerParser {
 
   /** @returns false if there are bytes after the end. @throws BadAnswer, and anything the handler throws. */
   read(arrived: Buffer): boolean {
-    const bytes = this.#held === undefined ? arrived : Buffer.concat([this.#held, arrived]);
-    this.#held = undefined;
+    const bytes = this.#incomplete === undefined ? arrived : Buffer.concat([this.#incomplete, arrived]);
+    this.#incomplete = undefined;
     let at = 0;
     while (at < bytes.length && this.#state !== 'ended') {
       const next = this.#readSome(bytes, at);
       if (next === undefined) {
-        this.#held = Buffer.from(bytes.subarray(at));
+        this.#incomplete = Buffer.from(bytes.subarray(at));
         return true;
       }
       at = next;
@@ -108,11 +108,11 @@ export class AnswerParser {
         throw noHttp();
       return undefined;
     }
-    this.#takeHead(bytes.toString('latin1', at, end));
+    this.#parseHead(bytes.toString('latin1', at, end));
     return end + 4;
   }
 
-  #takeHead(text: string): void {
+  #parseHead(text: string): void {
     const status = Number(statusLine.exec(text)?.[1]);
     if (!(status >= 100)) throw noHttp();
     if (notInHead.test(text)) throw new BadAnswer('The head contains illegal characters.');

@@ -26,7 +26,7 @@ export interface Exchange extends AnswerHandler {
 }
 
 // All connections read into this buffer in turn: its content is passed on before the next read.
-const shared = Buffer.allocUnsafeSlow(64 * 1024);
+const receiveBuffer = Buffer.allocUnsafeSlow(64 * 1024);
 
 /** The connections to one instance of a service. */
 export class UpstreamConnections {
@@ -111,7 +111,7 @@ export class Connection {
       noDelay: true,
       keepAlive: true,
       // Avoids a stream, which allocates memory for each chunk.
-      onread: { buffer: shared, callback: (length: number) => this.#receive(length) },
+      onread: { buffer: receiveBuffer, callback: (length: number) => this.#receive(length) },
     };
     this.#socket = pool.isTls ? connectTls(options) : connect(options);
     this.#socket.once(pool.isTls ? 'secureConnect' : 'connect', () => void (this.#isConnected = true));
@@ -178,7 +178,7 @@ export class Connection {
       return true;
     }
     try {
-      const isAll = parser.read(shared.subarray(0, length));
+      const isAll = parser.read(receiveBuffer.subarray(0, length));
       if (parser.hasEnded) this.#free(parser, isAll);
     } catch (error) {
       const isAnswered = error instanceof BadAnswer && !(error instanceof NoAnswer);

@@ -1,6 +1,6 @@
 // Writes the two files of a scope in one pass: the newest values, and every value that was ever visible.
 import path from 'node:path';
-import { instantOf, type BulkKind, type KeptFile } from '../../domain/bulk/manifest.ts';
+import { instantOf, type BulkKind, type StoredFile } from '../../domain/bulk/manifest.ts';
 import { nameId } from '../../domain/name-id.ts';
 import { copyValues, readLines, type Line, type Moment, type Scope } from './bulk.sql.ts';
 import { createParquetFile, type Cell, type Column, type ParquetFile } from './parquet-file.ts';
@@ -14,13 +14,13 @@ export interface FilesWish {
   load: number;
   createdAt: Date;
   /** Whether a name is already used: names are never reused. */
-  isTaken: (name: string) => boolean;
+  isUsed: (name: string) => boolean;
 }
 
 const linesAtOnce = 2_000;
 
 /** @throws Error if the rows are not in key order; then no file remains. */
-export async function writeFiles(wish: FilesWish): Promise<KeptFile[]> {
+export async function writeFiles(wish: FilesWish): Promise<StoredFile[]> {
   const { moment, scope } = wish;
   const files = [newFile('current', wish), newFile('vintages', wish)] as const;
   const [current, vintages] = files;
@@ -55,26 +55,26 @@ const ofVintage: readonly Column[] = [
 
 /** A dimension is a column by its name; if another column has that name in any case, it gets the prefix `dim_`. */
 export function dimensionColumns(dimensions: readonly string[]): string[] {
-  const taken = new Set(['series', ...[...ofPoint, ...ofVintage].map(({ name }) => name)]);
+  const usedNames = new Set(['series', ...[...ofPoint, ...ofVintage].map(({ name }) => name)]);
   return dimensions.map((dimension) => {
     let name = dimension;
-    while (taken.has(name.toLowerCase())) name = `dim_${name}`;
-    taken.add(name.toLowerCase());
+    while (usedNames.has(name.toLowerCase())) name = `dim_${name}`;
+    usedNames.add(name.toLowerCase());
     return name;
   });
 }
 
 interface DatasetFile extends Pick<ParquetFile, 'add' | 'abandon'> {
-  finish(): KeptFile;
+  finish(): StoredFile;
 }
 
 function newFile(
   kind: BulkKind,
-  { workshop, scope, moment, load, createdAt, isTaken }: FilesWish,
+  { workshop, scope, moment, load, createdAt, isUsed }: FilesWish,
 ): DatasetFile {
   const name = freeName(
     `${scope.source === null ? 'observations' : nameId(scope.source)}.${kind}.${load}`,
-    isTaken,
+    isUsed,
   );
   const columns: Column[] = [
     { ...varchar('series'), isRequired: true },
@@ -109,10 +109,10 @@ function newFile(
   };
 }
 
-function freeName(stem: string, isTaken: (name: string) => boolean): string {
+function freeName(stem: string, isUsed: (name: string) => boolean): string {
   for (let again = 1; ; again += 1) {
     const name = `${stem}${again === 1 ? '' : `-${again}`}.parquet`;
-    if (!isTaken(name)) return name;
+    if (!isUsed(name)) return name;
   }
 }
 
@@ -184,14 +184,14 @@ function rememberedBigints(): (text: string) => bigint {
 
 /** The text split at line ends; without the last line end. */
 async function* wholeLines(texts: AsyncIterable<string>): AsyncGenerator<string> {
-  let held = '';
+  let partialLine = '';
   for await (const text of texts) {
     const end = text.lastIndexOf('\n');
-    if (end < 0) held += text;
+    if (end < 0) partialLine += text;
     else {
-      yield held + text.slice(0, end);
-      held = text.slice(end + 1);
+      yield partialLine + text.slice(0, end);
+      partialLine = text.slice(end + 1);
     }
   }
-  if (held !== '') throw new Error('The rows of bulk files end within a line.');
+  if (partialLine !== '') throw new Error('The rows of bulk files end within a line.');
 }

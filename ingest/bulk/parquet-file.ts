@@ -55,11 +55,11 @@ export function createParquetFile(
   });
   const most = Math.max(1_000, Math.min(groupRows, Math.floor(groupCells / columns.length)));
   let group: Cell[][] = columns.map(() => []);
-  let held = 0;
+  let bufferedRows = 0;
   let rows = 0;
 
   function flush(): void {
-    if (held === 0) return;
+    if (bufferedRows === 0) return;
     void writer.write({
       columnData: columns.map(({ name, isRepetitive, isUnordered = false }, at) => ({
         name,
@@ -67,18 +67,18 @@ export function createParquetFile(
         statistics: !isUnordered,
         ...(isRepetitive === true && { encoding: 'RLE_DICTIONARY' as const }),
       })),
-      rowGroupSize: held,
+      rowGroupSize: bufferedRows,
     });
-    rows += held;
-    held = 0;
+    rows += bufferedRows;
+    bufferedRows = 0;
     group = columns.map(() => []);
   }
 
   return {
     add(cells) {
       for (let at = 0; at < group.length; at += 1) group[at]?.push(cells[at] ?? null);
-      held += 1;
-      if (held >= (rows === 0 ? firstGroupRows : most)) flush();
+      bufferedRows += 1;
+      if (bufferedRows >= (rows === 0 ? firstGroupRows : most)) flush();
     },
     finish() {
       flush();

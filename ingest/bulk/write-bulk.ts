@@ -2,7 +2,7 @@
 // public data, because they are read as readers see the data. A process that is killed meanwhile leaves no inconsistent state.
 import path from 'node:path';
 import { endOf } from '../../domain/as-of/end-of-day.ts';
-import { instantOf, storedName, type KeptFile, type Manifest } from '../../domain/bulk/manifest.ts';
+import { instantOf, storedName, type StoredFile, type Manifest } from '../../domain/bulk/manifest.ts';
 import { openBulkStore } from '../../domain/bulk/open-store.ts';
 import type { BulkStore } from '../../domain/bulk/store.ts';
 import { readNewestWithdrawal } from '../../domain/bulk/withdrawals.sql.ts';
@@ -58,7 +58,7 @@ export async function writeBulk(
     const { unchanged, replaced, toWrite } = await planOf(on, before, { settings, load, now });
     const withdrawn = await readNewestWithdrawal(on);
     const retired = retire(before, replaced, { now, keepDays: settings.keepDays, withdrawn });
-    const replaceBy = (files: readonly KeptFile[]) =>
+    const replaceBy = (files: readonly StoredFile[]) =>
       replace(on, store, {
         ...{ load, created_at: instantOf(now), days_max: settings.daysMax },
         ...{ files: files.toSorted(byScope), retired },
@@ -78,7 +78,7 @@ export async function writeBulk(
   });
 }
 
-function byScope(a: KeptFile, b: KeptFile): number {
+function byScope(a: StoredFile, b: StoredFile): number {
   if (a.as_of !== b.as_of) return (a.as_of ?? '') < (b.as_of ?? '') ? -1 : 1;
   if (a.source !== b.source) return (a.source ?? '') < (b.source ?? '') ? -1 : 1;
   return a.kind < b.kind ? -1 : 1;
@@ -95,9 +95,9 @@ interface Edition {
 
 interface Plan {
   /** Files that remain current. */
-  unchanged: KeptFile[];
+  unchanged: StoredFile[];
   /** Files whose series have changed, or that no longer have a series or a key. */
-  replaced: KeptFile[];
+  replaced: StoredFile[];
   /** The current edition is the first, even if it has nothing to write. */
   toWrite: Edition[];
 }
@@ -139,10 +139,10 @@ interface Wish {
 /** The retired files that are still kept, including those replaced now. Files changed by a withdrawal are not kept. */
 function retire(
   before: Manifest | undefined,
-  replaced: readonly KeptFile[],
+  replaced: readonly StoredFile[],
   { now, keepDays, withdrawn }: { now: Date; keepDays: number; withdrawn: number },
 ): Manifest['retired'] {
-  const scopeOf = ({ as_of: day, source }: KeptFile) => `${day} ${source}`;
+  const scopeOf = ({ as_of: day, source }: StoredFile) => `${day} ${source}`;
   const changed = new Set(replaced.map(scopeOf));
   const isWithdrawal = withdrawn > (before?.load ?? 0);
   const counts = new Map<string, number>();
@@ -164,15 +164,15 @@ function retire(
 async function writeAll(
   { store, workshop, before }: { store: BulkStore; workshop: string; before: Manifest | undefined },
   { moment, load, createdAt, scopes }: Edition,
-): Promise<KeptFile[]> {
-  const taken = new Set(
+): Promise<StoredFile[]> {
+  const usedNames = new Set(
     [...(before?.files ?? []), ...(before?.retired ?? [])]
       .filter((file) => file.as_of === moment.asOf)
       .map(({ name }) => name),
   );
-  const written: KeptFile[] = [];
+  const written: StoredFile[] = [];
   for (const scope of scopes) {
-    const wish = { workshop, scope, moment, load, createdAt, isTaken: (name: string) => taken.has(name) };
+    const wish = { workshop, scope, moment, load, createdAt, isUsed: (name: string) => usedNames.has(name) };
     const files = await writeFiles(wish);
     for (const file of files) await store.put(storedName(file), path.join(workshop, file.name));
     written.push(...files);

@@ -69,19 +69,19 @@ const flagExpression = new RegExp(`^${flagText}$`, 'i');
 const unitExpression = new RegExp(`^(?:%|‰|p\\.?p\\.?|${currency})$`, 'iu');
 const multipleExpression = new RegExp(`^${multipleText}$`);
 
-const keptMax = 200_000;
-const kept = new Map<string, Cell>();
+const cachedMax = 200_000;
+const cached = new Map<string, Cell>();
 
 /** The possible meanings of the text of a cell. */
 export function cellOf(text: string): Cell {
   // Most cells are plain numbers, and a lookup costs more than this test.
   if (/^-?\d{1,15}(?:\.\d{1,12})?$/.test(text))
     return { kind: 'number', core: text, signs: [], negative: null, multiple: null };
-  const known = kept.get(text);
+  const known = cached.get(text);
   if (known !== undefined) return known;
-  if (kept.size >= keptMax) kept.clear();
+  if (cached.size >= cachedMax) cached.clear();
   const found = examined(text.trim());
-  kept.set(text, found);
+  cached.set(text, found);
   return found;
 }
 

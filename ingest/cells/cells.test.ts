@@ -4,7 +4,7 @@ import { cellReader, isPrintable, plainCells, type Column, type ColumnType } fro
 interface Cells {
   column?: Partial<Column>;
   /** Text → what is stored, where it is not the text itself. */
-  taken: readonly (string | readonly [text: string, stored: string | null])[];
+  accepted: readonly (string | readonly [text: string, stored: string | null])[];
   refused: readonly string[];
 }
 
@@ -12,16 +12,16 @@ interface Cells {
 const cells: Record<ColumnType, Cells> = {
   text: {
     column: { lengthMax: 5 },
-    taken: ['12345', 'a\tb\nc', 'é'],
+    accepted: ['12345', 'a\tb\nc', 'é'],
     refused: ['123456', 'a\u0000b', 'a\u001fb', 'a\u007fb', 'a\u000bb'],
   },
   series_id: {
-    taken: ['a', '9', `A${'b'.repeat(127)}`, 'A.b_c-d'],
+    accepted: ['a', '9', `A${'b'.repeat(127)}`, 'A.b_c-d'],
     refused: ['.a', '-a', '_a', `A${'b'.repeat(128)}`, 'a b', 'a/b', 'ä'],
   },
-  frequency: { taken: ['daily', ['Monthly', 'monthly'], 'irregular'], refused: ['hourly', 'day'] },
+  frequency: { accepted: ['daily', ['Monthly', 'monthly'], 'irregular'], refused: ['hourly', 'day'] },
   date: {
-    taken: ['2024-02-29', '1999-12-31', ['30-Jan-2026', '2026-01-30'], ['3-FEB-1999', '1999-02-03']],
+    accepted: ['2024-02-29', '1999-12-31', ['30-Jan-2026', '2026-01-30'], ['3-FEB-1999', '1999-02-03']],
     refused: [
       '2023-02-29',
       '2024-2-1',
@@ -34,12 +34,12 @@ const cells: Record<ColumnType, Cells> = {
     ],
   },
   point_date: {
-    taken: ['2024-02-29', '2024-02', '2024-Q1', '2024', '2024M01', '2023/24'],
+    accepted: ['2024-02-29', '2024-02', '2024-Q1', '2024', '2024M01', '2023/24'],
     refused: ['2023-02-29', '2024-13', '29.02.2024', 'today', '-infinity'],
   },
   number: {
     column: { range: [-1, 2.5] },
-    taken: [
+    accepted: [
       '-1',
       '2.5',
       '+2',
@@ -67,11 +67,11 @@ const cells: Record<ColumnType, Cells> = {
   },
   integer: {
     column: { range: [0, 7] },
-    taken: ['0', '7', '+7', `${'0'.repeat(14)}7`],
+    accepted: ['0', '7', '+7', `${'0'.repeat(14)}7`],
     refused: ['-1', '8', '1.0', '1e0', `${'0'.repeat(15)}7`],
   },
   boolean: {
-    taken: [
+    accepted: [
       ['Yes', 'true'],
       ['1', 'true'],
       ['TRUE', 'true'],
@@ -81,9 +81,13 @@ const cells: Record<ColumnType, Cells> = {
     ],
     refused: ['y', '2', 'on'],
   },
-  word: { column: { words: ['retail', 'farm'] }, taken: ['farm', ['Retail', 'retail']], refused: ['street'] },
+  word: {
+    column: { words: ['retail', 'farm'] },
+    accepted: ['farm', ['Retail', 'retail']],
+    refused: ['street'],
+  },
   slug: {
-    taken: [
+    accepted: [
       ['Rice (basmati, broken)', 'rice-basmati-broken'],
       ['Köln', 'koln'],
       'a'.repeat(80),
@@ -92,7 +96,12 @@ const cells: Record<ColumnType, Cells> = {
     refused: ['!!!', 'a'.repeat(81), 'a'.padEnd(201, '!'), 'a\u0000b'],
   },
   city: {
-    taken: [['Dera Ghazi Khan', 'dera-ghazi-khan'], ['All Saints', 'all-saints'], 'market', ['Köln', 'koln']],
+    accepted: [
+      ['Dera Ghazi Khan', 'dera-ghazi-khan'],
+      ['All Saints', 'all-saints'],
+      'market',
+      ['Köln', 'koln'],
+    ],
     refused: [
       'National',
       'national average',
@@ -104,7 +113,7 @@ const cells: Record<ColumnType, Cells> = {
     ],
   },
   instant: {
-    taken: [
+    accepted: [
       '2024-01-05',
       '2024-01-05 08:30',
       '2024-01-05T23:59:59',
@@ -115,15 +124,15 @@ const cells: Record<ColumnType, Cells> = {
     refused: ['2024-02-30 08:30', '2024-01-05 24:00', '2024-01-05 08:60', '2024-01-05T08:30+15:00', '08:30'],
   },
   time_zone: {
-    taken: ['UTC', 'Asia/Karachi', 'America/New_York'],
+    accepted: ['UTC', 'Asia/Karachi', 'America/New_York'],
     refused: ['IST', 'EST', '+05:00', 'Asia/Nowhere', 'GMT'],
   },
   url: {
-    taken: ['http://x', 'https://example.org/a?b=c', `https://${'a'.repeat(1990)}`],
+    accepted: ['http://x', 'https://example.org/a?b=c', `https://${'a'.repeat(1990)}`],
     refused: ['ftp://x', 'https://', 'https://a b', `https://${'a'.repeat(1991)}`, 'x https://a'],
   },
   https_url: {
-    taken: ['https://x', 'https://example.org/a?b=c', `https://${'a'.repeat(1990)}`],
+    accepted: ['https://x', 'https://example.org/a?b=c', `https://${'a'.repeat(1990)}`],
     refused: [
       'http://x',
       'https://',
@@ -134,21 +143,21 @@ const cells: Record<ColumnType, Cells> = {
       'https://x/\u0000',
     ],
   },
-  currency: { taken: ['PKR', ['usd', 'USD']], refused: ['PK', 'PKRS', 'P1R'] },
+  currency: { accepted: ['PKR', ['usd', 'USD']], refused: ['PK', 'PKRS', 'P1R'] },
   coicop: {
-    taken: ['01', '01.1', '01.1.11.1.1'],
+    accepted: ['01', '01.1', '01.1.11.1.1'],
     refused: ['1', '001', '01.', '01.111', '01.1.1.1.1.1'],
   },
   security_code: {
-    taken: [['pib/3y', 'PIB-3Y'], 'A'.repeat(64), 'A.b_c+d&e'.toUpperCase()],
+    accepted: [['pib/3y', 'PIB-3Y'], 'A'.repeat(64), 'A.b_c+d&e'.toUpperCase()],
     refused: ['A'.repeat(65), '.A', 'ä'],
   },
   isin: {
-    taken: ['US0378331005', ['gb0002634946', 'GB0002634946']],
+    accepted: ['US0378331005', ['gb0002634946', 'GB0002634946']],
     refused: ['US0378331006', 'US037833100', 'US03783310055', '0S0378331005'],
   },
   tenor: {
-    taken: [
+    accepted: [
       '3M',
       '13W',
       ['10-Year', '10Y'],
@@ -158,23 +167,26 @@ const cells: Record<ColumnType, Cells> = {
     ],
     refused: ['M', '3', 'soon', '10-Month 9-Year', '1Y1Y', '10000D'],
   },
-  country: { taken: ['PAK', ['chn', 'CHN']], refused: ['PK', 'PAKI', 'P1K'] },
+  country: { accepted: ['PAK', ['chn', 'CHN']], refused: ['PK', 'PAKI', 'P1K'] },
   partner: {
-    taken: [['World', 'WLD'], 'CHN', 'A'.repeat(16), 'EU_27-X'],
+    accepted: [['World', 'WLD'], 'CHN', 'A'.repeat(16), 'EU_27-X'],
     refused: ['A'.repeat(17), 'A B'],
   },
   commodity_code: {
-    taken: ['0101', ['total', 'TOTAL'], '1'.repeat(20), '01.A-b_2'.toUpperCase()],
+    accepted: ['0101', ['total', 'TOTAL'], '1'.repeat(20), '01.A-b_2'.toUpperCase()],
     refused: ['1'.repeat(21), '01 01', 'a/b'],
   },
   month_or_year: {
-    taken: ['2025', '2025-01', ['202512', '2025-12'], ['2025M01', '2025-01'], ['Dec-25', '2025-12']],
+    accepted: ['2025', '2025-01', ['202512', '2025-12'], ['2025M01', '2025-01'], ['Dec-25', '2025-12']],
     refused: ['2025-13', '2025-00', '0999', '3000', '25', '2025-1', '2025-01-31', '2025-Q1', '2024/25'],
   },
-  time: { taken: ['00:00', '23:59', '09:30:59'], refused: ['24:00', '9:30', '09:60', '09:30:60', '09:30Z'] },
-  month_day: { taken: ['02-29', '12-31'], refused: ['02-30', '13-01', '1-1'] },
+  time: {
+    accepted: ['00:00', '23:59', '09:30:59'],
+    refused: ['24:00', '9:30', '09:60', '09:30:60', '09:30Z'],
+  },
+  month_day: { accepted: ['02-29', '12-31'], refused: ['02-30', '13-01', '1-1'] },
   dims: {
-    taken: [
+    accepted: [
       ['side:buy', '{"side":"buy"}'],
       ['side:buy,city:La hore', '{"side":"buy","city":"La hore"}'],
       ['a:b\\,c:d', '{"a":"b,c:d"}'],
@@ -182,7 +194,7 @@ const cells: Record<ColumnType, Cells> = {
     refused: ['side', 'side:', ':buy', 'side:buy|sell', 'side:buy,side:sell', 'side:buy,', 'a:\u0000'],
   },
   list: {
-    taken: [
+    accepted: [
       ['a; b ;;c', '{"a","b","c"}'],
       ['say "x"\\', '{"say \\"x\\"\\\\"}'],
       [';', '{}'],
@@ -191,10 +203,10 @@ const cells: Record<ColumnType, Cells> = {
   },
 };
 
-for (const [type, { column: own = {}, taken, refused }] of Object.entries(cells)) {
+for (const [type, { column: own = {}, accepted, refused }] of Object.entries(cells)) {
   test(`a cell of type ${type} accepts exactly the values of its description, up to its bounds`, (t) => {
     const column: Column = { name: 'x', type: type as ColumnType, required: false, meaning: '', ...own };
-    for (const each of taken) {
+    for (const each of accepted) {
       const [text, stored] = typeof each === 'string' ? [each, each] : each;
       t.is(plainCells.read(column, text), stored, text);
     }

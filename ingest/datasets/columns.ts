@@ -1,6 +1,6 @@
 // Matches the header of a file with the columns of a dataset: by --map, --set, --ignore, and by name.
 import type { Column } from '../cells/cells.ts';
-import { IngestFailure, misuse } from '../failure.ts';
+import { IngestFailure, usageError } from '../failure.ts';
 import { shellWord } from './shell-word.ts';
 import type { Dataset } from './dataset.ts';
 
@@ -36,7 +36,7 @@ export function sourceColumns(
   const ignore = ignoredTitles(options.ignore, titles);
   for (const title of [...Object.values(map), ...ignore]) {
     if (!titles.includes(title))
-      misuse(
+      usageError(
         `The file has no column "${title}"; its columns are ${titles.filter((each) => each !== '').join(', ')}.`,
       );
   }
@@ -59,7 +59,7 @@ export function sourceColumns(
         `Two columns of the file are ${target} (the second is "${title}").`,
       );
     if (Object.hasOwn(set, target))
-      misuse(`${target} is a column of the file and a constant of --set: leave one out.`);
+      usageError(`${target} is a column of the file and a constant of --set: leave one out.`);
     seen.add(target);
   }
   return columns;
@@ -88,7 +88,7 @@ export function datasetCells(
   const known = new Map(dataset.columns.map((column) => [column.name, column]));
   const named = (name: string): Column =>
     known.get(name) ??
-    misuse(`--set ${name}: ${dataset.name} has no such column; it has ${[...known.keys()].join(', ')}.`);
+    usageError(`--set ${name}: ${dataset.name} has no such column; it has ${[...known.keys()].join(', ')}.`);
   const columns = sourceColumns(header, options, new Set(known.keys()));
   const unknown = columns.filter(({ target }) => !known.has(target));
   if (unknown.length > 0)
@@ -119,7 +119,7 @@ export function refuseIdleFactors(
 ): void {
   for (const name of Object.keys(factors))
     if (!cells.some(({ column }) => column.name === name))
-      misuse(`--multiply ${name}: the file has no such column.`);
+      usageError(`--multiply ${name}: the file has no such column.`);
 }
 
 /**
@@ -136,7 +136,7 @@ export function failUnusable(
 
 /** @throws IngestFailure always: every row needs the column, and neither the file nor --set has it. */
 export function failLacking(name: string, header: readonly string[]): never {
-  misuse(
+  usageError(
     `The file has no column ${name}; its columns are ${header.join(', ')}. ` +
       `Name it by --map ${name}=…, or give it to every row by --set ${name}=…`,
   );

@@ -27,7 +27,7 @@ export interface Dataset {
   /** A table whose loads can be retracted: its rows have numbers, no other rows refer to them, and the statements of loads are recorded. */
   retractable?: true;
   /** Loads keep the rows that they replace, so that the table can be read as of a past day. Those of a retractable table always do. */
-  keepsFormerRows?: true;
+  recordsFormerRows?: true;
   /** The figures of funds depend on its rows. */
   ofFundFigures?: true;
   /** The meaning of columns that are not in the list; without it, such a column is an error. */

@@ -3,7 +3,7 @@
 import { plainCells, type Column } from '../cells/cells.ts';
 import { column, day, flag, required, text, word } from './column-types.ts';
 import type { Dataset } from './dataset.ts';
-import { misuse } from '../failure.ts';
+import { usageError } from '../failure.ts';
 import { fundDatasets } from './fund-datasets.ts';
 import { marketDatasets } from './market-datasets.ts';
 
@@ -163,7 +163,7 @@ export const datasets: readonly Dataset[] = [
     kind: 'table',
     target: 'data.commodity_items',
     key: ['item_id'],
-    keepsFormerRows: true,
+    recordsFormerRows: true,
     series: `'commodity.' || t.item_id`,
     columns: itemColumns,
   },
@@ -173,7 +173,7 @@ export const datasets: readonly Dataset[] = [
     kind: 'table',
     target: 'data.commodity_cities',
     key: ['city_id'],
-    keepsFormerRows: true,
+    recordsFormerRows: true,
     columns: cityColumns,
   },
   {
@@ -205,7 +205,7 @@ export const datasets: readonly Dataset[] = [
     kind: 'table',
     target: 'data.releases',
     key: ['release_id'],
-    keepsFormerRows: true,
+    recordsFormerRows: true,
     columns: [
       required('release_id', 'text', 'id, kept when the date moves (UID of an event)', { lengthMax: 200 }),
       required('title', 'text', 'what is released (SUMMARY)', { lengthMax: 500 }),
@@ -232,7 +232,7 @@ export const datasetNames: readonly string[] = datasets.map((dataset) => dataset
 /** @throws IngestFailure if the dataset does not exist. */
 export function datasetNamed(name: string): Dataset {
   const found = datasets.find((dataset) => dataset.name === name);
-  return found ?? misuse(`There is no dataset ${name}; there are ${datasetNames.join(', ')}.`);
+  return found ?? usageError(`There is no dataset ${name}; there are ${datasetNames.join(', ')}.`);
 }
 
 /** Why --wide is rejected for a dataset. */

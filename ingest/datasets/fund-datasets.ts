@@ -42,7 +42,7 @@ const amcs: Dataset = {
   kind: 'table',
   target: 'data.amcs',
   key: ['amc_id'],
-  keepsFormerRows: true,
+  recordsFormerRows: true,
   ofFundFigures: true,
   columns: [
     required('amc_id', 'slug', 'id; funds name the company by it'),
@@ -66,7 +66,7 @@ const funds: Dataset = {
   kind: 'table',
   target: 'data.funds',
   key: ['fund_id'],
-  keepsFormerRows: true,
+  recordsFormerRows: true,
   ofFundFigures: true,
   references: [
     {
@@ -242,7 +242,7 @@ const portfolio: Dataset = {
   target: 'data.portfolio_lines',
   key: ['fund', 'as_of', 'section', 'rank'],
   whole: ['fund', 'as_of'],
-  keepsFormerRows: true,
+  recordsFormerRows: true,
   references: [aFund],
   columns: [
     fund,

@@ -81,7 +81,7 @@ const securities: Dataset = {
   kind: 'table',
   target: 'data.securities',
   key: ['code'],
-  keepsFormerRows: true,
+  recordsFormerRows: true,
   columns: securityColumns,
   unique: ['isin'],
   references: [

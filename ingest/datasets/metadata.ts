@@ -1,7 +1,7 @@
 // The metadata of series that a load creates (--create): from --set constants, and from columns of the file.
 import { plainCells, type CellReader, type Column } from '../cells/cells.ts';
 import { datasetNamed } from './datasets.ts';
-import { misuse } from '../failure.ts';
+import { usageError } from '../failure.ts';
 import { entryAt } from '../../kernel/entries.ts';
 
 /** The metadata of a series to create, columns of data.series as given by `readCell`. */
@@ -25,7 +25,7 @@ export function metadataConstants(set: Readonly<Record<string, string>>): Series
     if (text === undefined) continue;
     const value = plainCells.read(column, text.trim());
     if (value === undefined)
-      misuse(`--set ${column.name}=${text}: ${plainCells.expected(column)} is expected.`);
+      usageError(`--set ${column.name}=${text}: ${plainCells.expected(column)} is expected.`);
     constants[column.name] = value;
   }
   return constants;
@@ -42,7 +42,7 @@ export function requireMetadata(given: ReadonlySet<string>, mayLack: boolean): v
     .map(({ name }) => name)
     .filter((name) => !given.has(name));
   if (lacking.length > 0)
-    misuse(
+    usageError(
       `--create makes series from --set, and lacks ${lacking.join(', ')}: ` +
         `add --set ${lacking.map((name) => `${name}=…`).join(' --set ')}, or --map them to columns of the file.`,
     );

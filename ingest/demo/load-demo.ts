@@ -15,7 +15,7 @@ export interface DemoOptions {
 }
 
 /**
- * Loads each file of the demo, up to yesterday by the clock. If gateways have already requested data, the caller waits for `inForce`
+ * Loads each file of the demo, up to yesterday by the clock. If gateways have already requested data, the caller waits for `waitForGatewayLeases`
  * afterwards. @returns the changes of each load, in the order of the files.
  */
 export async function loadDemo(

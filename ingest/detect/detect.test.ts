@@ -371,9 +371,9 @@ test('omitting a column that repeats the dates is a guess; names that happen to 
       ]),
       about,
     ).entry;
-  const said = rows((month) => month.replace('-', ' M'));
-  t.deepEqual([said.dimensions, said.ignore], [undefined, ['Label']]);
-  t.true(said.guessed?.includes('ignore'));
-  t.is(said.series?.frequency, 'monthly');
+  const repeating = rows((month) => month.replace('-', ' M'));
+  t.deepEqual([repeating.dimensions, repeating.ignore], [undefined, ['Label']]);
+  t.true(repeating.guessed?.includes('ignore'));
+  t.is(repeating.series?.frequency, 'monthly');
   t.deepEqual(rows((_, at) => `Town ${'ABCDEFGHIJKLMN'.charAt(at)}`).dimensions, { label: 'Label' });
 });

@@ -2,7 +2,7 @@
 import { entryAt } from '../../kernel/entries.ts';
 import { cellOf, isNumberText } from '../cells/cell-forms.ts';
 import type { DatedText } from '../cells/dates/date-forms.ts';
-import { isDateTitle, saysOfDates } from '../cells/dates/date-column-titles.ts';
+import { isDateTitle, hasWordOfKind } from '../cells/dates/date-column-titles.ts';
 import { isOfWords } from './table/dates-across.ts';
 import { isDetermined } from './table/column-profile.ts';
 import { isDoubtful } from './table/dimensions.ts';
@@ -53,7 +53,7 @@ function doubtUnits(draft: Draft, { layout: { dates }, rows }: Seen): void {
 function doubtWeeks(draft: Draft, { dates, titles }: Layout): void {
   if (dates.kind !== 'column') return;
   const title = entryAt(titles, entryAt(dates.columns, 0));
-  if (!saysOfDates('week', title) || dates.found.kind === 'week' || dates.found.kind === 'day') return;
+  if (!hasWordOfKind('week', title) || dates.found.kind === 'week' || dates.found.kind === 'day') return;
   doubt(draft, 'date', `${title} says that its dates are weeks, and they are read as another period`);
 }
 

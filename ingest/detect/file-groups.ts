@@ -65,8 +65,8 @@ function shared(
   const pattern = shapeOf(path);
   const members = new Set(group.map((table) => table.path));
   // A workbook with entries may lack the sheet that others have.
-  const beside = sheet === undefined ? [] : described;
-  const isExact = [...all.map((table) => table.path), ...beside].every(
+  const otherFiles = sheet === undefined ? [] : described;
+  const isExact = [...all.map((table) => table.path), ...otherFiles].every(
     (each) => members.has(each) || !matches(pattern, each),
   );
   const sum = group.reduce((rows, table) => rows + table.proposal.rows, 0);

@@ -17,7 +17,7 @@ export interface About {
   /** Facts of new series from the command line. */
   facts: Readonly<Record<string, string>>;
   /** Facts of the table from metadata beside the data. */
-  beside?: StatedFacts | undefined;
+  metadata?: StatedFacts | undefined;
   /** YYYY-MM-DD. */
   today: string;
 }

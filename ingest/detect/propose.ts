@@ -58,8 +58,8 @@ export function propose(sample: Sample, about: About): Proposal {
       partsWithoutYear(sample, layout) ??
         `it has no dates: neither a column (${firstLine(sample, layout)}), nor titles, nor a line above, nor its name. ${namingDates}`,
     );
-  const beside = besideTable(layout, rows);
-  if (beside !== null) return skipped(beside);
+  const sideBySide = sideBySideReason(layout, rows);
+  if (sideBySide !== null) return skipped(sideBySide);
   const columns = detectColumns(rows, layout.titles, {
     dates: dateColumns(dates),
     periods: dates.kind === 'across' ? dates.columns : [],
@@ -323,7 +323,7 @@ function addColumns(draft: Draft, { titles, dates }: Layout, columns: Columns): 
 }
 
 /** Why two tables side by side, each with its own dates under one title, are not read as one. */
-function besideTable({ dates, titles }: Layout, rows: readonly string[][]): string | null {
+function sideBySideReason({ dates, titles }: Layout, rows: readonly string[][]): string | null {
   if (dates.kind !== 'column') return null;
   const own = entryAt(dates.columns, 0);
   for (const at of dates.columns.length > 1 ? [] : otherDates(titles, dates.columns)) {

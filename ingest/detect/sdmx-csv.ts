@@ -52,7 +52,7 @@ export function sdmxEntry(titles: readonly string[], rows: readonly string[][]):
   );
   const isVaried = (index: number) => index >= 0 && !isDetermined(rows, [], index);
   const inId = [frequency, unit ?? -1].filter(isVaried);
-  const kept = dimensions.filter((index) => !inId.includes(index));
+  const remaining = dimensions.filter((index) => !inId.includes(index));
   const hasScale =
     mult >= 0 && rows.every((row) => (row[mult] ?? '').trim() === '' || scaleIn(row[mult] ?? '') !== null);
   const named = new Set([
@@ -62,7 +62,7 @@ export function sdmxEntry(titles: readonly string[], rows: readonly string[][]):
     ...(unit === undefined ? [] : [unit]),
     ...(hasScale ? [mult] : []),
     at('OBS_STATUS'),
-    ...kept,
+    ...remaining,
   ]);
   const ignore = titles.filter((_, index) => !named.has(index));
   const id = [dataflow ?? '{file}', ...inId.map((index) => `{${title(index)}}`)].join('.');
@@ -70,9 +70,9 @@ export function sdmxEntry(titles: readonly string[], rows: readonly string[][]):
     entry: {
       date: { column: title(period) },
       values: title(value),
-      ...(kept.length > 0 && {
+      ...(remaining.length > 0 && {
         dimensions: Object.fromEntries(
-          kept.map((index) => [
+          remaining.map((index) => [
             (ids[index] ?? '').toLowerCase().replaceAll(/[^a-z0-9_]/g, '_'),
             title(index),
           ]),
@@ -85,7 +85,7 @@ export function sdmxEntry(titles: readonly string[], rows: readonly string[][]):
         frequency: frequency < 0 ? 'irregular' : `{${title(frequency)}}`,
       },
     },
-    dimensions: kept,
+    dimensions: remaining,
     values: [value],
     facts: {
       ...(hasScale && { unit_multiplier: `{${title(mult)}}` }),

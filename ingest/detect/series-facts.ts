@@ -4,7 +4,7 @@ import type { Columns } from './table/column-roles.ts';
 import { isDoubtful } from './table/dimensions.ts';
 import { isDetermined } from './table/column-profile.ts';
 import { dateColumns, type Layout } from './table/layout.ts';
-import { saysOfDates } from '../cells/dates/date-column-titles.ts';
+import { hasWordOfKind } from '../cells/dates/date-column-titles.ts';
 import { scaleAbove, scaleIn } from '../cells/numbers/scales.ts';
 import type { About, Draft, Seen } from './proposal.ts';
 import type { PeriodKind } from '../cells/dates/date-forms.ts';
@@ -246,17 +246,17 @@ function idColumns({ key, unit, dimensions }: Columns, rows: readonly string[][]
 export function addFacts(
   { entry, evidence, guessed }: Draft,
   facts: Readonly<Record<string, string>>,
-  { stem, facts: given, beside }: About,
+  { stem, facts: given, metadata }: About,
 ): void {
   const { id = idPart(stem) || 'table', frequency = 'irregular' } = entry.series ?? {};
-  const { name: _named, ...stated } = beside?.facts ?? {};
+  const { name: _named, ...stated } = metadata?.facts ?? {};
   const found: Record<string, string> = {
-    name: beside?.facts['name'] ?? wordsOf(stem),
+    name: metadata?.facts['name'] ?? wordsOf(stem),
     ...facts,
     ...stated,
     ...given,
   };
-  for (const fact of Object.keys(stated)) evidence[`series.${fact}`] = `stated by ${beside?.from ?? ''}`;
+  for (const fact of Object.keys(stated)) evidence[`series.${fact}`] = `stated by ${metadata?.from ?? ''}`;
   for (const fact of Object.keys(given)) evidence[`series.${fact}`] = 'the command line';
   const isFound = found['unit'] !== undefined && given['unit'] === undefined && stated['unit'] === undefined;
   if (isFound && found['unit']?.includes('{') !== true) {
@@ -293,7 +293,7 @@ function fiscalYears({ dates, titles }: Layout): string | null {
     return 'the dates are years that begin in one calendar year and end in the next';
   const [at, part] = dateColumns(dates);
   if (at === undefined || part !== undefined || dates.found.kind !== 'year') return null;
-  return saysOfDates('fiscal', entryAt(titles, at)) ? `${entryAt(titles, at)} has fiscal years` : null;
+  return hasWordOfKind('fiscal', entryAt(titles, at)) ? `${entryAt(titles, at)} has fiscal years` : null;
 }
 
 /** Common ends of fiscal years: the file seldom states which one it uses. */

@@ -8,7 +8,7 @@ import { detectDates } from './table/date-format.ts';
 import type { Layout } from './table/layout.ts';
 
 /** Uninformative names of files: the name of the folder is put before them. */
-const saysLittle =
+const uninformativeName =
   /^(?:data|dataset|table|sheet|values|series|observations|download|export|daily|weekly|monthly|quarterly|quarter|annual|yearly|year)$/i;
 /** Titles of columns of values that add nothing to the name of the table. */
 const isOfAnyValue =
@@ -42,16 +42,16 @@ export interface Names {
 
 /** The title of the table: from metadata beside it, above its rows, or from the name of its file. */
 function tableName(
-  { stem, folder, beside }: About,
+  { stem, folder, metadata }: About,
   title: string | undefined,
 ): Omit<Names, 'name'> & { base: string } {
-  const stated = beside?.facts['name'];
+  const stated = metadata?.facts['name'];
   if (stated !== undefined)
-    return { base: stated, evidence: `stated by ${beside?.from ?? ''}`, isMissing: false };
+    return { base: stated, evidence: `stated by ${metadata?.from ?? ''}`, isMissing: false };
   if (title !== undefined)
     return { base: title, title, evidence: 'the title above the data', isMissing: false };
   const words = wordsOf(stem);
-  const isMissing = saysLittle.test(stem.trim()) || !/\p{L}{2}/u.test(stem);
+  const isMissing = uninformativeName.test(stem.trim()) || !/\p{L}{2}/u.test(stem);
   return {
     base: isMissing ? withFolder(folder, stem) : words,
     evidence: 'no line of the file says it: the name of the file',
@@ -87,7 +87,7 @@ export function namesOf(
     return { name: line, evidence: 'a line above the data has the names', isMissing: false };
   const { base, ...of } = tableName(about, titleAbove(above, layout));
   const key = columns.key === null ? [] : [columns.key];
-  const column = isSeveral || saysMore(layout, columns, base) ? ['{column}'] : [];
+  const column = isSeveral || isTitleInformative(layout, columns, base) ? ['{column}'] : [];
   const measure = layout.dates.kind === 'across' ? layout.dates.after : '';
   const measured = plain(base).includes(plain(measure)) ? [] : [measure];
   return { ...of, name: [base, ...measured, ...key.map(place), ...parts.map(place), ...column].join(', ') };
@@ -96,7 +96,7 @@ export function namesOf(
 const plain = (text: string): string => text.toLowerCase().replaceAll(/[^\p{L}\d]+/gu, ' ');
 
 /** Whether the title of the only column of values adds to the name of the table. */
-function saysMore({ titles, dates }: Layout, { values }: Columns, base: string): boolean {
+function isTitleInformative({ titles, dates }: Layout, { values }: Columns, base: string): boolean {
   if (dates.kind === 'across' || values.length !== 1) return false;
   const title = entryAt(titles, entryAt(values, 0)).trim();
   return !isOfAnyValue.test(title) && !plain(base).includes(plain(title)) && !/^column \d+$/.test(title);
@@ -106,21 +106,22 @@ function saysMore({ titles, dates }: Layout, { values }: Columns, base: string):
 export function addStatedColumns(
   { entry, evidence, guessed }: Draft,
   titles: readonly string[],
-  { beside, facts: given }: About,
+  { metadata, facts: given }: About,
   isSeveral: boolean,
 ): void {
-  if (beside === undefined || entry.series === undefined) return;
+  if (metadata === undefined || entry.series === undefined) return;
   const base = (entry.series.name ?? '').replace(/, \{column\}$/, '');
   for (const title of titles) {
-    const stated = beside.columns.get(title);
+    const stated = metadata.columns.get(title);
     if (stated === undefined) continue;
     const { name, ...facts } = stated;
     if (!isSeveral) {
-      const own = Object.entries(facts).filter(([fact]) => !(fact in beside.facts) && !(fact in given));
-      const isNamed = name !== undefined && beside.facts['name'] === undefined && given['name'] === undefined;
+      const own = Object.entries(facts).filter(([fact]) => !(fact in metadata.facts) && !(fact in given));
+      const isNamed =
+        name !== undefined && metadata.facts['name'] === undefined && given['name'] === undefined;
       entry.series = { ...entry.series, ...Object.fromEntries(own), ...(isNamed && { name }) };
       for (const [fact] of own) {
-        evidence[`series.${fact}`] = `stated by ${beside.from}`;
+        evidence[`series.${fact}`] = `stated by ${metadata.from}`;
         const at = guessed.indexOf(`series.${fact}`);
         if (at >= 0) guessed.splice(at, 1);
       }
@@ -129,7 +130,7 @@ export function addStatedColumns(
     const own = { ...facts, ...(name !== undefined && { name: `${base}, ${name}` }) };
     if (Object.keys(own).length === 0) continue;
     entry.columns = { ...entry.columns, [title]: { ...entry.columns?.[title], ...own } };
-    evidence['columns'] = [evidence['columns'], `stated by ${beside.from}`]
+    evidence['columns'] = [evidence['columns'], `stated by ${metadata.from}`]
       .filter((why, at, all) => why !== undefined && all.indexOf(why) === at)
       .join('; ');
   }

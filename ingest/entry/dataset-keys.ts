@@ -58,7 +58,7 @@ export const datasetKeys = {
 };
 
 /** Keys that entries of a dataset's columns share with others; all further ones describe a layout. */
-const shared = new Set([
+const commonKeys = new Set([
   ...['file', 'sheet', 'schedule', 'skip', 'encoding', 'delimiter', 'header', 'date', 'decimal', 'thousands'],
   ...['missing', 'multiply', 'ignore', 'leave_out', 'vintage', 'full', 'repeated', 'skip_invalid', 'guessed'],
 ]);
@@ -87,7 +87,7 @@ export function keysThatClash(entry: GivenEntry): { path: string[]; message: str
     return clashes;
   }
   for (const key of given)
-    if (!shared.has(key) && !(key in datasetKeys))
+    if (!commonKeys.has(key) && !(key in datasetKeys))
       refuse(key, 'is not for an entry with the key dataset, whose columns are those of the dataset');
   if (date !== undefined && (!isFormatOnly || Object.keys(date).length > 1))
     refuse('date', 'is { format: … } in an entry with the key dataset; map names the column');

@@ -18,7 +18,7 @@ import { nearestName } from '../../kernel/http/params.ts';
 import { IngestFailure } from '../failure.ts';
 import type { Inspected } from './table-preview.ts';
 import { isOpenFact } from './missing-facts.ts';
-import { linesOf, settle, type Choice, type EntryChange } from './settle-guesses.ts';
+import { linesOf, applyChange, type Choice, type EntryChange } from './settle-guesses.ts';
 import {
   descriptionSchema,
   jsonSchema,
@@ -333,7 +333,7 @@ export function giveFacts(
 }
 
 /** Changes an entry and its text after a reading was picked. */
-export function settleEntry(
+export function changeEntry(
   file: DescriptionFile,
   entry: TableDescription,
   change: EntryChange,
@@ -341,7 +341,8 @@ export function settleEntry(
 ): void {
   const at = file.description.tables.indexOf(entry);
   const node = (file.document.get('tables') as YAMLSeq<YAMLMap>).items[at];
-  if (node !== undefined) settle(entry, node, file.document, { change, why: oneLine(`picked: ${label}`) });
+  if (node !== undefined)
+    applyChange(entry, node, file.document, { change, why: oneLine(`picked: ${label}`) });
 }
 
 /** Confirms the guesses of entries. */

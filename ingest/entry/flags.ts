@@ -1,7 +1,7 @@
 // The flags of `almanac ingest` that describe a file: each is a key of an almanac.yml entry, and together they are an entry. Faults in the
 // entry are reported by flag.
 import type { z } from 'zod';
-import { misuse } from '../failure.ts';
+import { usageError } from '../failure.ts';
 import { tableSchema, type TableDescription } from './entry-schema.ts';
 
 /** The value of a flag: one text, a number, nothing, or texts that are the values of a list or a map. */
@@ -11,7 +11,7 @@ export interface EntryFlag {
   /** `--skip-rows`. */
   flag: string;
   /** The placeholder in the help; empty if the flag has no value. */
-  takes: string;
+  placeholder: string;
   /** `skip_rows`, or `date.format`. */
   key: string;
   form: Form;
@@ -21,9 +21,9 @@ export interface EntryFlag {
 const flag = (
   [name, key]: readonly [name: string, key: string],
   form: Form,
-  takes: string,
+  placeholder: string,
   help: string,
-): EntryFlag => ({ flag: `--${name}`, ...{ takes, key, form, help } });
+): EntryFlag => ({ flag: `--${name}`, ...{ placeholder, key, form, help } });
 
 /** In the order of the help. */
 export const entryFlags: readonly EntryFlag[] = [
@@ -125,7 +125,7 @@ export function entryOfFlags(
   }
   const parsed = tableSchema.safeParse(entry);
   if (parsed.success) return parsed.data;
-  return misuse(parsed.error.issues.map(faultOf).join('; '));
+  return usageError(parsed.error.issues.map(faultOf).join('; '));
 }
 
 function faultOf(issue: z.core.$ZodIssue): string {
@@ -142,7 +142,7 @@ const forms: Record<Form, (given: readonly string[], flag: string) => unknown> =
   text: ([text]) => text,
   true: () => true,
   number: ([text = ''], name) => {
-    if (!/^\d{1,6}$/.test(text)) misuse(`${name} takes a whole number, not "${text}".`);
+    if (!/^\d{1,6}$/.test(text)) usageError(`${name} takes a whole number, not "${text}".`);
     return Number(text);
   },
   texts: (given) => given,
@@ -150,7 +150,8 @@ const forms: Record<Form, (given: readonly string[], flag: string) => unknown> =
   choices(given, name) {
     const pairsOf = given.map((text) => {
       const [, column, value] = /^([^=]+)=(.*)$/s.exec(text) ?? [];
-      if (column === undefined || value === undefined) misuse(`${name} takes column=value, not "${text}".`);
+      if (column === undefined || value === undefined)
+        usageError(`${name} takes column=value, not "${text}".`);
       return [column.trim(), value.trim()] as const;
     });
     const byColumn = Map.groupBy(pairsOf, ([column]) => column);
@@ -160,7 +161,7 @@ const forms: Record<Form, (given: readonly string[], flag: string) => unknown> =
     const all = given.map((text) => {
       const [column, value, to, ...rest] = text.split('=').map((part) => part.trim());
       if (column === undefined || column === '' || value === undefined || to === undefined || rest.length > 0)
-        misuse(`${name} takes column=value=other, not "${text}".`);
+        usageError(`${name} takes column=value=other, not "${text}".`);
       return { column, value, to };
     });
     const byColumn = Map.groupBy(all, ({ column }) => column);
@@ -179,7 +180,7 @@ function pairs(given: readonly string[], name: string): Record<string, string> {
   return Object.fromEntries(
     all.map((pair) => {
       const at = pair.indexOf('=');
-      if (at < 1) misuse(`${name} takes name=value, not "${pair}".`);
+      if (at < 1) usageError(`${name} takes name=value, not "${pair}".`);
       return [pair.slice(0, at), pair.slice(at + 1)];
     }),
   );

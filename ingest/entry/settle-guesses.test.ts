@@ -1,12 +1,12 @@
 // Changes of an entry by picks: the entry and its text agree, comments stay, and a pick can be undone.
 import test from 'ava';
-import { addEntries, emptyDescription, parseEntry, settleEntry } from './entry-file.ts';
+import { addEntries, emptyDescription, parseEntry, changeEntry } from './entry-file.ts';
 import type { TableDescription } from './entry-schema.ts';
 import {
   changed,
   changeOf,
   linesOf,
-  settledText,
+  changedText,
   valuesAt,
   type Choice,
   type EntryChange,
@@ -26,7 +26,7 @@ test('a change is the same in the entry, in almanac.yml and in the text of one e
   const entry = entryNow();
   addEntries(description, [{ entry, evidence: { values: 'it has numbers' }, title: 'a table' }]);
   const expected = changed(entryNow(), other);
-  settleEntry(description, entry, other, 'day\nfirst');
+  changeEntry(description, entry, other, 'day\nfirst');
   t.deepEqual(entry, expected);
   t.deepEqual((description.document.toJS() as { tables: unknown[] }).tables, [expected]);
   const text = description.document.toString({ lineWidth: 0 });
@@ -35,8 +35,8 @@ test('a change is the same in the entry, in almanac.yml and in the text of one e
   t.regex(text, /thousands: .*\n(?: +#.*\n)* +guessed: /, 'what nobody has confirmed stays last');
   const alone =
     'file: a.csv # ours\nheader: 1\nfirst: 2\ndate: { column: Date, format: M/D/YYYY }\nvalues: Price\nseries: { id: A, unit: not stated, frequency: daily, source: Tests }\nguessed: [date]\n';
-  t.deepEqual(parseEntry(settledText(alone, [other])), expected);
-  t.regex(settledText(alone, [other]), /a\.csv # ours/);
+  t.deepEqual(parseEntry(changedText(alone, [other])), expected);
+  t.regex(changedText(alone, [other]), /a\.csv # ours/);
 });
 
 test('the previous values at the keys of a change revert it', (t) => {

@@ -83,7 +83,7 @@ export function valuesAt(entry: Partial<TableDescription>, changes: readonly Ent
 }
 
 /** Changes the entry, and its map of almanac.yml. The comments of other keys stay. @param why the comment of the keys that are changed. */
-export function settle(
+export function applyChange(
   entry: TableDescription,
   node: YAMLMap,
   document: Document,
@@ -96,7 +96,7 @@ export function settle(
 }
 
 /** The text of one entry, with the change. @throws never: the text was read before. */
-export function settledText(text: string, changes: readonly EntryChange[]): string {
+export function changedText(text: string, changes: readonly EntryChange[]): string {
   const document = parseDocument(text);
   if (!isMap(document.contents)) return text;
   for (const change of changes) writeChange(document.contents, document, change, 'somebody has picked it');

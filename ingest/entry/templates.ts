@@ -1,6 +1,6 @@
 // Texts with placeholders in braces, such as `IMF.{Country}`, filled in from a row, its column and its file.
 import { nearestName } from '../../kernel/http/params.ts';
-import { misuse } from '../failure.ts';
+import { usageError } from '../failure.ts';
 
 /** The sources of the placeholders. */
 export interface Places {
@@ -84,7 +84,7 @@ const isAscii = (text: string): boolean => !/\P{ASCII}/u.test(text);
 /** @throws IngestFailure always. */
 export function failUnknownColumn(name: string, titles: readonly string[], of: string): never {
   const nearest = nearestName(name, titles);
-  misuse(
+  usageError(
     `${of}: the file has no column "${name}"${nearest === undefined ? '.' : `; did you mean "${nearest}"?`}` +
       ` Its columns are ${titles.map((title) => `"${title}"`).join(', ')}.` +
       (isAscii(name) && titles.every(isAscii)

@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { ignoredTitles } from '../datasets/columns.ts';
 import type { Dataset } from '../datasets/dataset.ts';
 import { datasetNamed } from '../datasets/datasets.ts';
-import { IngestFailure, misuse } from '../failure.ts';
+import { IngestFailure, usageError } from '../failure.ts';
 import { withoutUndefined, type LoadOptions } from './store/load-options.ts';
 
 const fieldSchema = z.looseObject({
@@ -50,7 +50,7 @@ export function packageOptions(options: LoadOptions, file: string): LoadOptions 
   const fields = resource.schema?.fields ?? [];
   const number = fields.find((field) => field.type === 'number');
   const date = fields.find((field) => dateTypes.includes(field.type));
-  if (resource.dialect?.header === false) misuse(`The resource ${resource.name} has no header line.`);
+  if (resource.dialect?.header === false) usageError(`The resource ${resource.name} has no header line.`);
   const found: Partial<LoadOptions> = {
     delimiter: resource.dialect?.delimiter,
     encoding: resource.encoding,
@@ -88,23 +88,24 @@ function chosen(resources: readonly Resource[], name: string | undefined): Resou
   if (name === undefined) {
     const [only, second] = resources;
     if (only === undefined || second !== undefined)
-      misuse(`The package has more than one resource: choose one by --resource (${names}).`);
+      usageError(`The package has more than one resource: choose one by --resource (${names}).`);
     return only;
   }
   return (
     resources.find((resource) => resource.name === name) ??
-    misuse(`The package has ${names}, and no ${name}.`)
+    usageError(`The package has ${names}, and no ${name}.`)
   );
 }
 
 /** Packages refer to files below their own folder; URLs are not followed. */
 function fileOf(resource: Resource, packageFile: string): string {
   const [name, second] = [resource.path ?? []].flat();
-  if (name === undefined || second !== undefined) misuse(`The resource ${resource.name} is not one file.`);
+  if (name === undefined || second !== undefined)
+    usageError(`The resource ${resource.name} is not one file.`);
   const folder = path.dirname(packageFile);
   const file = path.resolve(folder, name);
   if (/^[a-z]+:\/\//i.test(name) || path.isAbsolute(name) || path.relative(folder, file).startsWith('..'))
-    misuse(`The file of ${resource.name} is not in the folder of the package: ${name}.`);
+    usageError(`The file of ${resource.name} is not in the folder of the package: ${name}.`);
   return file;
 }
 
@@ -163,6 +164,6 @@ function patternOf(field: Field | undefined): string | undefined {
     return undefined;
   return format.replaceAll(
     /%./g,
-    (part) => patternParts[part] ?? misuse(`The date format ${format} is not supported.`),
+    (part) => patternParts[part] ?? usageError(`The date format ${format} is not supported.`),
   );
 }

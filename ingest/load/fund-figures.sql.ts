@@ -51,7 +51,7 @@ export async function setOtherPlans(on: Transaction, setting: 'on' | 'off'): Pro
  * Removes up to `most` funds from the queue of funds with due figures and returns them; empty once the queue is empty.
  * @param otherwise the first month of the fiscal year of funds that do not state one.
  */
-export async function takeDueFunds(
+export async function popDueFunds(
   on: Transaction,
   { most, otherwise }: { most: number; otherwise: number },
 ): Promise<DueFund[]> {
@@ -147,11 +147,11 @@ export async function storeFigures(
 }
 
 /** Recomputes which funds are stale, from the newest NAV of each category. @param today the day of the load. */
-export async function keepStaleFunds(on: Transaction, today: string): Promise<void> {
+export async function refreshStaleFunds(on: Transaction, today: string): Promise<void> {
   await on.query('select data.keep_stale_funds($1)', [today]);
 }
 
 /** Recomputes the totals of each company; a few hundred rows. */
-export async function keepAmcFigures(on: Transaction): Promise<void> {
+export async function refreshAmcFigures(on: Transaction): Promise<void> {
   await on.query('select data.keep_amc_figures()');
 }

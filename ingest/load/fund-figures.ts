@@ -12,14 +12,14 @@ import {
 } from '../../domain/funds/returns.ts';
 import { dayNumber } from '../../kernel/dates.ts';
 import {
-  keepAmcFigures,
-  keepStaleFunds,
+  refreshAmcFigures,
+  refreshStaleFunds,
   markOtherFiscalYears,
   readFigureNavs,
   readFigurePayouts,
   setOtherPlans,
   storeFigures,
-  takeDueFunds,
+  popDueFunds,
   type DueFund,
   type FundFigures,
 } from './fund-figures.sql.ts';
@@ -45,13 +45,13 @@ export async function refreshFundFigures(on: Transaction, day: LoadDay): Promise
   if (turned > 0) await recordTurned(on, day, turned);
   const block = { most: blockFunds, otherwise: fiscalYearFirstMonth };
   await setOtherPlans(on, 'off');
-  let due = await takeDueFunds(on, block);
+  let due = await popDueFunds(on, block);
   const isAnyDue = due.length > 0;
-  for (; due.length > 0; due = await takeDueFunds(on, block)) await refreshBlock(on, due, today);
+  for (; due.length > 0; due = await popDueFunds(on, block)) await refreshBlock(on, due, today);
   await setOtherPlans(on, 'on');
   if (!isAnyDue) return;
-  await keepStaleFunds(on, today);
-  await keepAmcFigures(on);
+  await refreshStaleFunds(on, today);
+  await refreshAmcFigures(on);
 }
 
 /** Answers are cached until a load changes their datasets, so a change that no file makes is recorded as a load of its own. */

@@ -6,7 +6,7 @@ import { cellReader, type CellReader } from '../cells/cells.ts';
 import { datasetCells, failLacking, refuseIdleFactors, type DatasetCell } from '../datasets/columns.ts';
 import type { CsvBatch } from '../read/csv-batch.ts';
 import { datasetNamed, notWide } from '../datasets/datasets.ts';
-import { misuse } from '../failure.ts';
+import { usageError } from '../failure.ts';
 import type { LoadInput, LoadOptions, LoadResult } from './store/load-options.ts';
 import { loadPoints } from './points/load-points.ts';
 import { findCities, findItems, insertCities, insertItems, type NewRow } from './load-prices.sql.ts';
@@ -29,13 +29,13 @@ export async function loadPrices(
   input: LoadInput,
   options: LoadOptions,
 ): Promise<LoadResult> {
-  if (options.wide === true) misuse(notWide(prices));
+  if (options.wide === true) usageError(notWide(prices));
   const cells = planCells(input.header, options);
   const isNamed = (name: string) => cells.some(({ column }) => column.name === name);
   const create = options.create === true;
   const lacking = ['unit', 'currency', 'frequency', 'source'].filter((name) => !isNamed(name));
   if (create && lacking.length > 0)
-    misuse(
+    usageError(
       `--create makes items from columns of the file and from --set, and lacks ${lacking.join(', ')}: ` +
         `add --set ${lacking.map((name) => `${name}=…`).join(' --set ')}, or --map them to columns of the file.`,
     );
@@ -86,7 +86,7 @@ function planCells(header: readonly string[], options: LoadOptions): DatasetCell
     (name) => name !== 'unit' && [...itemFacts, ...cityFacts].includes(name),
   );
   if (options.create !== true && idle.length > 0)
-    misuse(`--set ${idle.join(', ')} describes new items and cities and needs --create.`);
+    usageError(`--set ${idle.join(', ')} describes new items and cities and needs --create.`);
   return cells;
 }
 

@@ -7,10 +7,10 @@ import type { Dataset, Identity, Reference, Rule } from '../datasets/dataset.ts'
 import { changeNeighboursOfStaged, shownBySeries } from './store/after-series-change.sql.ts';
 import {
   insertNumbered,
-  keepRestated,
-  keepStatedColumns,
-  keptDeleted,
-  updateKept,
+  recordRestated,
+  recordStatedColumns,
+  recordDeleted,
+  recordAndUpdate,
 } from './store/stated-rows.sql.ts';
 
 /** The columns that the stage does not store as text. */
@@ -33,7 +33,7 @@ export async function createTableStage(on: Transaction, columns: readonly Column
 }
 
 /** Replaces earlier ids of series by their present ids. */
-export async function takePresentIds(on: Transaction, columns: readonly Column[]): Promise<void> {
+export async function resolveAliases(on: Transaction, columns: readonly Column[]): Promise<void> {
   for (const { name } of columns.filter(({ type }) => type === 'series_id'))
     await on.query(
       `update load_table t set ${name} = s.series_id
@@ -49,11 +49,11 @@ export async function takePresentIds(on: Transaction, columns: readonly Column[]
 }
 
 /** Removes rows that name deleted series. @returns the removed rows, each with its column and the first such series. */
-export async function takeDeletedSeries(
+export async function rejectDeletedSeries(
   on: Transaction,
   columns: readonly Column[],
 ): Promise<{ line: number; column: string; id: string }[]> {
-  const taken: { line: number; column: string; id: string }[] = [];
+  const rejected: { line: number; column: string; id: string }[] = [];
   for (const { name, type } of columns) {
     if (type !== 'series_id' && name !== 'series_ids') continue;
     const named = type === 'series_id' ? `t.${name}` : `any(t.${name})`;
@@ -64,16 +64,16 @@ export async function takeDeletedSeries(
          where s.deleted_on is not null order by t.line, s.series_id) gone
        where gone.line = t.line returning t.line, '${name}' as column, gone.series_id as id`,
     );
-    taken.push(...rows);
+    rejected.push(...rows);
   }
-  return taken;
+  return rejected;
 }
 
 /**
  * Sets the key of rows that identify a stored row, or an earlier row of the file, by something other than the key. A row whose key is
  * stored keeps it.
  */
-export async function takeOverKeys(
+export async function resolveKeys(
   on: Transaction,
   dataset: Dataset,
   present: readonly Column[],
@@ -101,7 +101,7 @@ export async function takeOverKeys(
 }
 
 /** Removes every row but the first of each key from the stage. @returns the removed rows. */
-export function takeRepeatedKeys(
+export function rejectRepeatedKeys(
   on: Transaction,
   dataset: Dataset,
 ): Promise<{ line: number; first_line: number; key: string }[]> {
@@ -114,7 +114,7 @@ export function takeRepeatedKeys(
 }
 
 /** Removes the rows of new keys that lack required columns. @returns the removed rows, each with the first column it lacks. */
-export function takeIncomplete(
+export function rejectIncomplete(
   on: Transaction,
   dataset: Dataset,
   present: readonly Column[],
@@ -138,7 +138,7 @@ export function takeIncomplete(
  * Removes rows that would change how the dates of existing observations are read. @returns the removed rows.
  * @param seriesId SQL for the series of a row `t`.
  */
-export function takeRedatings(
+export function rejectRedatings(
   on: Transaction,
   column: string,
   seriesId: string,
@@ -199,7 +199,7 @@ export async function setPointDates(
 }
 
 /** Removes calendar rows that name unknown series. @returns the removed rows, each with the first such series. */
-export function takeUnknownSeries(on: Transaction): Promise<{ line: number; unknown: string }[]> {
+export function rejectUnknownSeries(on: Transaction): Promise<{ line: number; unknown: string }[]> {
   return on.query(
     `delete from load_table t using (
        select distinct on (line) line, id from load_table, unnest(series_ids) id
@@ -224,7 +224,7 @@ export async function resolveNames(
 }
 
 /** Removes rows that refer to a row that is neither in the table nor (if it is the target) in the file. @returns the removed rows. */
-export function takeDangling(
+export function rejectDanglingReferences(
   on: Transaction,
   dataset: Dataset,
   { column, table, key }: Reference,
@@ -239,7 +239,7 @@ export function takeDangling(
 }
 
 /** Removes rows whose value of the column another row has, in the table or earlier in the file. @returns the removed rows. */
-export function takeShared(
+export function rejectDuplicateValues(
   on: Transaction,
   dataset: Dataset,
   column: string,
@@ -257,7 +257,10 @@ export function takeShared(
 }
 
 /** Removes rows that violate a rule. @returns the removed rows. */
-export function takeBreakers(on: Transaction, rule: Rule): Promise<{ line: number; value: string | null }[]> {
+export function rejectRuleViolations(
+  on: Transaction,
+  rule: Rule,
+): Promise<{ line: number; value: string | null }[]> {
   return on.query(
     `delete from load_table t where not (${rule.holds}) returning t.line, t.${rule.columns[0]}::text as value`,
   );
@@ -279,11 +282,11 @@ export async function upsert(
   const differences = others.map(({ name, value }) => `k.${name} is distinct from ${value}`).join(' or ');
   const rows = storedRows(dataset);
   const { returning, change, needsLoad } = shownBySeries(dataset);
-  if (dataset.retractable === true || dataset.keepsFormerRows === true) {
+  if (dataset.retractable === true || dataset.recordsFormerRows === true) {
     const updated =
       others.length === 0
         ? 0
-        : await countOf(on, updateKept(rows, `(${differences})`, { assignments, returning }) + change, [
+        : await countOf(on, recordAndUpdate(rows, `(${differences})`, { assignments, returning }) + change, [
             loadNo,
           ]);
     const numbered = insertNumbered(rows, storedKey(dataset), { cells, returning });
@@ -318,15 +321,15 @@ export async function upsert(
 }
 
 /** Records what the load states, for its retraction. @param unchanged how many rows it states unchanged. */
-export async function keepStatements(
+export async function recordStatements(
   on: Transaction,
   dataset: Dataset,
   present: readonly Column[],
   { loadNo, unchanged }: { loadNo: number; unchanged: number },
 ): Promise<void> {
   const columns = present.map(({ name }) => storedName(dataset, name));
-  await keepStatedColumns(on, loadNo, columns);
-  if (unchanged > 0) await keepRestated(on, { loadNo, ...storedRows(dataset) });
+  await recordStatedColumns(on, loadNo, columns);
+  if (unchanged > 0) await recordRestated(on, { loadNo, ...storedRows(dataset) });
 }
 
 /** How the rows of a load of the table are found. */
@@ -339,13 +342,13 @@ const storedRows = (dataset: Dataset) => ({
 /** Deletes the rows that a complete file omits. @returns how many. */
 export async function deleteLeftOut(on: Transaction, dataset: Dataset, loadNo: number): Promise<number> {
   if (dataset.whole === undefined) return 0;
-  const shared = dataset.whole.map((name) => storedName(dataset, name));
+  const wholeColumns = dataset.whole.map((name) => storedName(dataset, name));
   const { returning, change, needsLoad } =
-    dataset.keepsFormerRows === true ? keptDeleted : shownBySeries(dataset);
+    dataset.recordsFormerRows === true ? recordDeleted : shownBySeries(dataset);
   return countOf(
     on,
-    `done as (delete from ${dataset.target} k using (select distinct ${shared.join(', ')} from ${stageOf(dataset)} t) stated
-     where ${shared.map((name) => `k.${name} = stated.${name}`).join(' and ')}
+    `done as (delete from ${dataset.target} k using (select distinct ${wholeColumns.join(', ')} from ${stageOf(dataset)} t) stated
+     where ${wholeColumns.map((name) => `k.${name} = stated.${name}`).join(' and ')}
        and not exists (select from ${statedRowsOf(dataset)} t where ${onKey(dataset, 't', 'k')}) returning ${returning})${change}`,
     needsLoad ? [loadNo] : [],
   );

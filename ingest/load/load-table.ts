@@ -9,7 +9,7 @@ import { datasetCells, refuseIdleFactors, type DatasetCell } from '../datasets/c
 import { notWide } from '../datasets/datasets.ts';
 import { dateReader, expectedDate, PointDates } from '../cells/dates/date-patterns.ts';
 import type { Dataset, Rule } from '../datasets/dataset.ts';
-import { misuse } from '../failure.ts';
+import { usageError } from '../failure.ts';
 import { refreshFundFigures } from './fund-figures.ts';
 import type { LoadInput, LoadOptions, LoadResult } from './store/load-options.ts';
 import {
@@ -17,19 +17,19 @@ import {
   createTableStage,
   deleteLeftOut,
   findWrittenDates,
-  keepStatements,
+  recordStatements,
   resolveNames,
   setPointDates,
-  takeBreakers,
-  takeDangling,
-  takeDeletedSeries,
-  takeIncomplete,
-  takeOverKeys,
-  takePresentIds,
-  takeRedatings,
-  takeRepeatedKeys,
-  takeShared,
-  takeUnknownSeries,
+  rejectRuleViolations,
+  rejectDanglingReferences,
+  rejectDeletedSeries,
+  rejectIncomplete,
+  resolveKeys,
+  resolveAliases,
+  rejectRedatings,
+  rejectRepeatedKeys,
+  rejectDuplicateValues,
+  rejectUnknownSeries,
   upsert,
 } from './load-table.sql.ts';
 import { refreshSearchOfStaged } from './store/after-series-change.sql.ts';
@@ -59,8 +59,8 @@ export async function loadTable(
   const reader = cellReader(options);
   const rowsStaged = await stageRows(on, staged, input, reader);
   const rowsRead = input.rowsRead?.() ?? rowsStaged;
-  await takePresentIds(on, columns);
-  for (const { line, column, id } of await takeDeletedSeries(on, columns))
+  await resolveAliases(on, columns);
+  for (const { line, column, id } of await rejectDeletedSeries(on, columns))
     input.rejects.add(line, column, id, notDeleted(id));
   await datePoints(on, columns, options.dateFormat, input);
   await refuseStaged(on, dataset, columns, reader, input);
@@ -75,7 +75,7 @@ export async function loadTable(
   });
   const { inserted, updated } = await upsert(on, dataset, columns, loadNo);
   const unchanged = rows - inserted - updated;
-  if (dataset.retractable === true) await keepStatements(on, dataset, columns, { loadNo, unchanged });
+  if (dataset.retractable === true) await recordStatements(on, dataset, columns, { loadNo, unchanged });
   const deleted = await deleteLeftOut(on, dataset, loadNo);
   await refreshSearchOfStaged(on, dataset);
   const { today } = input;
@@ -94,13 +94,14 @@ export async function loadTable(
 }
 
 function refuseForeignOptions(dataset: Dataset, input: LoadInput, options: LoadOptions): void {
-  if (options.wide === true && dataset.wide === undefined) misuse(notWide(dataset));
+  if (options.wide === true && dataset.wide === undefined) usageError(notWide(dataset));
   const foreign = [
     ...(options.full === true ? ['--full'] : []),
     ...(options.create === true ? ['--create'] : []),
     ...(input.vintageGiven ? ['--vintage'] : []),
   ];
-  if (foreign.length > 0) misuse(`${foreign.join(', ')}: not for ${dataset.name}, only for observations.`);
+  if (foreign.length > 0)
+    usageError(`${foreign.join(', ')}: not for ${dataset.name}, only for observations.`);
 }
 
 /** @throws IngestFailure if an option is for cells that the file does not have. */
@@ -108,9 +109,9 @@ function refuseIdleOptions(columns: readonly Column[], options: LoadOptions): vo
   const { dateFormat, decimal, thousands } = options;
   const hasDates = columns.some(({ type }) => dateTypes.has(type));
   const hasNumbers = columns.some(({ type }) => numberTypes.has(type));
-  if (dateFormat !== undefined && !hasDates) misuse('--date-format: the file has no column of dates.');
+  if (dateFormat !== undefined && !hasDates) usageError('--date-format: the file has no column of dates.');
   for (const [name, sign] of Object.entries({ decimal, thousands }))
-    if (sign !== undefined && !hasNumbers) misuse(`--${name}: the file has no column of numbers.`);
+    if (sign !== undefined && !hasNumbers) usageError(`--${name}: the file has no column of numbers.`);
 }
 
 function planColumns(dataset: Dataset, header: readonly string[], options: LoadOptions): DatasetCell[] {
@@ -119,7 +120,7 @@ function planColumns(dataset: Dataset, header: readonly string[], options: LoadO
   const stated = dataset.statedBy === undefined ? [] : [dataset.statedBy];
   for (const name of [...dataset.key, ...stated, ...zoneOfInstants(staged)])
     if (!staged.some(({ column }) => column.name === name))
-      misuse(
+      usageError(
         `The file has no column ${name}; its columns are ${header.join(', ')}. Name it by --map ${name}=…`,
       );
   return staged;
@@ -172,7 +173,7 @@ async function stageRows(
     }
     await buffer.flush();
   } finally {
-    await line.settle();
+    await line.waitForCopy();
   }
   return rowsRead;
 }
@@ -248,37 +249,37 @@ async function refuseStaged(
   const present = (name: string) => columns.some((column) => column.name === name);
   const applies = ({ columns, without }: Rule) =>
     columns.every(present) && (without === undefined || !present(without));
-  const apart = dataset.columns
+  const distinguishing = dataset.columns
     .filter(({ unlessGiven }) => unlessGiven !== undefined)
     .map(({ name }) => name);
   const references = (dataset.references ?? []).filter(({ column }) => present(column));
   for (const reference of references) await resolveNames(on, reference);
-  await takeOverKeys(on, dataset, columns);
-  for (const { line, first_line, key } of await takeRepeatedKeys(on, dataset))
+  await resolveKeys(on, dataset, columns);
+  for (const { line, first_line, key } of await rejectRepeatedKeys(on, dataset))
     rejects.add(
       line,
       dataset.key.join(', '),
       key,
-      `one row a key; line ${input.lineOf(first_line)} has the same${apart.map((name) => ` (distinguish them by ${name})`).join('')}`,
+      `one row a key; line ${input.lineOf(first_line)} has the same${distinguishing.map((name) => ` (distinguish them by ${name})`).join('')}`,
     );
-  for (const { line, column } of await takeIncomplete(on, dataset, columns))
+  for (const { line, column } of await rejectIncomplete(on, dataset, columns))
     rejects.add(line, column, '', `${expectedFor(dataset, column, reader)}: the row is new and needs it`);
   for (const reference of references)
-    for (const { line, value } of await takeDangling(on, dataset, reference))
+    for (const { line, value } of await rejectDanglingReferences(on, dataset, reference))
       rejects.add(line, reference.column, value, reference.expected);
   for (const name of (dataset.unique ?? []).filter(present))
-    for (const { line, value, owner } of await takeShared(on, dataset, name))
+    for (const { line, value, owner } of await rejectDuplicateValues(on, dataset, name))
       rejects.add(line, name, value, `one of its own; ${owner} has the same`);
   for (const rule of (dataset.rules ?? []).filter(applies))
-    for (const { line, value } of await takeBreakers(on, rule))
+    for (const { line, value } of await rejectRuleViolations(on, rule))
       rejects.add(line, rule.columns[0], value ?? '', rule.expected);
   if (dataset.series !== undefined) {
     for (const name of ['frequency', 'fiscal_year_end'].filter(present))
-      for (const { line, value, kept } of await takeRedatings(on, name, dataset.series))
+      for (const { line, value, kept } of await rejectRedatings(on, name, dataset.series))
         rejects.add(line, name, value ?? '', `${kept ?? 'nothing'}, as it is: observations are dated by it`);
   }
   if (present('series_ids'))
-    for (const { line, unknown } of await takeUnknownSeries(on))
+    for (const { line, unknown } of await rejectUnknownSeries(on))
       rejects.add(line, 'series_ids', unknown, 'series that exist');
 }
 

@@ -13,7 +13,7 @@ import { datasetNamed } from '../datasets/datasets.ts';
 import { isFactor } from '../cells/numbers/observation-values.ts';
 import { parseVintage } from '../cells/dates/date-patterns.ts';
 import { selectRows } from '../read/row-selection.ts';
-import { IngestFailure, misuse } from '../failure.ts';
+import { IngestFailure, usageError } from '../failure.ts';
 import { readCalendar } from '../read/release-calendar.ts';
 import type { LoadOptions, LoadResult, LoadSummary } from './store/load-options.ts';
 import { loadPoints } from './points/load-points.ts';
@@ -30,7 +30,7 @@ import {
   type LockOptions,
   type Transacting,
 } from './lock/give-way-to-release.ts';
-import { inForceAfterMs } from '../../kernel/http/validity.ts';
+import { visibleAfterMs } from '../../kernel/http/validity.ts';
 import { entryAt } from '../../kernel/entries.ts';
 
 /**
@@ -86,7 +86,7 @@ export function withPackage(given: LoadOptions): LoadOptions {
   if (typeof given.input === 'string' && isDataPackage(given.input))
     return packageOptions(given, given.input);
   if (given.resource !== undefined)
-    misuse('--resource works only with a datapackage.json, and the file is not one.');
+    usageError('--resource works only with a datapackage.json, and the file is not one.');
   return given;
 }
 
@@ -128,12 +128,12 @@ async function attempt(
           : dataset.kind === 'points'
             ? await loadPoints(on, input, options, straight)
             : await loadTable(on, dataset, input, options);
-      await options.alongside?.(on, stored.loadNo, interruptions);
+      await options.inSameTransaction?.(on, stored.loadNo, interruptions);
       endInTime(dated, options, stored);
       return stored;
     });
     const seconds = (performance.now() - started) / 1000;
-    if (options.dryRun !== true && options.noGateway !== true) await inForce();
+    if (options.dryRun !== true && options.noGateway !== true) await waitForGatewayLeases();
     return { ...summarise(result, rejects, notes, seconds), rowsSkipped, interruptions };
   } finally {
     rejects.close();
@@ -162,34 +162,34 @@ function endInTime(
 }
 
 /** Resolves when no gateway serves cached data from before the load. Runs after the commit, and before the load is reported as done. */
-export const inForce = (): Promise<void> => pause(inForceAfterMs);
+export const waitForGatewayLeases = (): Promise<void> => pause(visibleAfterMs);
 
 function checkOptions(options: LoadOptions): void {
   if (options.full === true && options.skipInvalid === true)
-    misuse(
+    usageError(
       '--full takes what is absent as deleted, so --skip-invalid would delete the rows it leaves out: use one of them.',
     );
   if (options.skipRows !== undefined && !(Number.isInteger(options.skipRows) && options.skipRows >= 0))
-    misuse('--skip-rows is a number of lines, 0 or more.');
-  if (options.prefix !== undefined && options.wide !== true) misuse('--prefix is for wide files.');
+    usageError('--skip-rows is a number of lines, 0 or more.');
+  if (options.prefix !== undefined && options.wide !== true) usageError('--prefix is for wide files.');
   if (options.delimiter !== undefined && !/^[^"\r\n]$/.test(options.delimiter))
-    misuse('--delimiter is the one sign between the cells: a comma, ; | or a tab.');
+    usageError('--delimiter is the one sign between the cells: a comma, ; | or a tab.');
   if (typeof options.input === 'string' && statSync(options.input, { throwIfNoEntry: false })?.isDirectory())
-    misuse(`${options.input} is a folder: name a file in it.`);
+    usageError(`${options.input} is a folder: name a file in it.`);
   if (options.headerLine !== undefined && !(Number.isInteger(options.headerLine) && options.headerLine >= 1))
-    misuse('--header-line is the number of a line, 1 or more.');
+    usageError('--header-line is the number of a line, 1 or more.');
 }
 
 function checkFactors(dataset: Dataset, factors: Readonly<Record<string, string>> = {}): void {
   const numbers = dataset.columns.filter(({ type }) => type === 'number').map(({ name }) => name);
   for (const [name, factor] of Object.entries(factors)) {
     if (!numbers.includes(name))
-      misuse(
+      usageError(
         `--multiply ${name}: not a column of numbers in ${dataset.name}` +
           (numbers.length === 0 ? ', which has none.' : `; there are ${numbers.join(', ')}.`),
       );
     if (!isFactor(factor))
-      misuse(`--multiply ${name}=${factor}: a number such as 1000000 or 0.01 is expected.`);
+      usageError(`--multiply ${name}=${factor}: a number such as 1000000 or 0.01 is expected.`);
   }
 }
 

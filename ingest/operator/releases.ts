@@ -9,7 +9,7 @@ import { inMemory, page } from '../../kernel/http/pages.ts';
 import { oneOfParam } from '../../kernel/http/params.ts';
 import { one } from '../../kernel/http/service-endpoint.ts';
 import { selectHistory, selectReleases, type Release } from '../publisher/releases/embargo.sql.ts';
-import { cancelRelease, hastenRelease, WrongRelease } from '../publisher/releases/release-actions.ts';
+import { cancelRelease, makeDueNow, WrongRelease } from '../publisher/releases/release-actions.ts';
 import { historyReport, releaseReport } from '../publisher/releases/release-report.ts';
 import { actingFor } from '../publisher/child-process/act-as.sql.ts';
 import { endpoint, numberOf, type OperatorDeps } from './endpoint.ts';
@@ -120,7 +120,7 @@ export const publishRelease = endpoint({
   answers: { 202: releaseSchema },
   errors: ['conflict'],
   handler: async (deps, { requester, params: given, call }) =>
-    one(await call.stage('sql', () => change(deps, requester, given, hastenRelease)), { status: 202 }),
+    one(await call.stage('sql', () => change(deps, requester, given, makeDueNow)), { status: 202 }),
 });
 
 async function change(

@@ -29,8 +29,8 @@ export const endpoints = [
 
 /** The endpoints as routes of the server. */
 export function toRoutes(deps: OperatorDeps): Route[] {
-  return endpoints.map(([method, path, { handler, takesRawBody, takesFile, bodyBytesMax }]) => ({
-    ...{ method, path, takesRawBody, takesStream: takesFile, bodyBytesMax },
+  return endpoints.map(([method, path, { handler, acceptsRawBody, acceptsFile, bodyBytesMax }]) => ({
+    ...{ method, path, acceptsRawBody, acceptsStream: acceptsFile, bodyBytesMax },
     scope: 'client',
     handler: handler(deps),
   }));

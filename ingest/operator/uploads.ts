@@ -58,7 +58,7 @@ export const uploadFile = endpoint({
         'The `name` of an almanac.yml: files of that name that were published under it say how this one is read.',
       ),
   },
-  takesFile: true,
+  acceptsFile: true,
   answers: { 201: uploadSchema },
   errors: ['invalid_body', 'invalid_request', 'conflict', 'unavailable'],
   handler: async (deps, { requester, query, request, call }) => {

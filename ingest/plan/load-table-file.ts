@@ -33,7 +33,7 @@ export interface LoadSettings extends Omit<LockOptions, 'dryRun'> {
   reportFile?: string;
   onProgress?: (rowsRead: number, bytesRead: number) => void;
   /** Runs in the load's transaction, after it; if it throws, the load is rolled back. */
-  alongside?: LoadOptions['alongside'];
+  inSameTransaction?: LoadOptions['inSameTransaction'];
 }
 
 export interface LoadedTable {
@@ -44,7 +44,7 @@ export interface LoadedTable {
   series: number;
 }
 
-const idsKept = 100;
+const seriesIdsMax = 100;
 
 /** A table as input of the loader: long rows, and its entry as options. */
 export interface TableLoad extends Pick<Reshaped, 'constants' | 'series' | 'stated'> {
@@ -124,23 +124,23 @@ async function loadPlanned(
     planned,
     dateIn(settings.seriesTimeZone, settings.clock.now()),
   );
-  const { publication, isTyped: _, onProgress, alongside, ...shared } = settings;
+  const { publication, isTyped: _, onProgress, inSameTransaction, ...shared } = settings;
   const summary = await load(database, {
     ...shared,
     ...options,
     noGateway: true,
     onProgress: (rowsRead, bytes) => onProgress?.(rowsRead, bytesRead?.() ?? bytes),
-    alongside: async (on, loadNo, interruptions) => {
+    inSameTransaction: async (on, loadNo, interruptions) => {
       if (factsChanged(planned.loadedWith, entry)) await updateFacts(on, { constants, series }, settings);
       if (publication !== undefined)
         await rememberPublished(on, {
           ...{ publication, path: name, sheet: entry.sheet ?? '' },
           ...{ contentSha256: planned.contentSha256, entry, loadNo },
         });
-      await alongside?.(on, loadNo, interruptions);
+      await inSameTransaction?.(on, loadNo, interruptions);
     },
   });
-  return { summary, seriesIds: [...stated].slice(0, idsKept), series: stated.size };
+  return { summary, seriesIds: [...stated].slice(0, seriesIdsMax), series: stated.size };
 }
 
 /** The name in the record of loads, which data-api may read too: a URL without its query, which may contain a token. */

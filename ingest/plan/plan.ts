@@ -191,7 +191,7 @@ async function planFolder(
         const entries = entriesFor(each, description.description.tables);
         if (entries.length > 0) described.push(each);
         if (giveFacts(description, entries, options.facts)) plan.isCompleted = true;
-        if (mayHoldFurther(source.file, entries)) {
+        if (mayHaveMoreTables(source.file, entries)) {
           const { facts, today } = options;
           found.push(
             ...(await options.find({ source, entries, folder: path.basename(folder), facts, today })),
@@ -203,7 +203,7 @@ async function planFolder(
       }
     }
     const grouped = groupTables(found, { described, today: options.today });
-    plan.newEntries = await doubtTakenIds(on, uniqueIds(grouped), remembered);
+    plan.newEntries = await doubtExistingIds(on, uniqueIds(grouped), remembered);
     addEntries(description, plan.newEntries);
     for (const source of sources)
       for (const entry of entriesFor(source.path, description.description.tables))
@@ -273,7 +273,7 @@ function folderName(folder: string): string {
 }
 
 /** A file without an entry, or a workbook whose entries may be of some of its sheets. One that leaves the file out is for all of them. */
-const mayHoldFurther = (file: string, entries: readonly TableDescription[]): boolean =>
+const mayHaveMoreTables = (file: string, entries: readonly TableDescription[]): boolean =>
   entries.length === 0 ||
   (isNamedWorkbook(file) && entries.some(({ skip, sheet }) => skip === undefined || sheet !== undefined));
 
@@ -306,7 +306,7 @@ function uniqueIds(entries: NewEntry[]): NewEntry[] {
  * An existing id may be meant for another series, as two folders may each have a gdp.csv. So it is a guess, unless the file was loaded before. Ids
  * with parts from rows are not known yet.
  */
-async function doubtTakenIds(
+async function doubtExistingIds(
   on: Queryable,
   entries: readonly NewEntry[],
   remembered: ReadonlyMap<string, PublishedFile>,
@@ -314,18 +314,21 @@ async function doubtTakenIds(
   const names = await namesOfSeries(on, entries.flatMap(knownIds));
   return entries.map((proposed) => {
     const { entry, evidence, inspected } = proposed;
-    const taken = knownIds(proposed).find((id) => names.has(id));
+    const existing = knownIds(proposed).find((id) => names.has(id));
     const files = [entry.file].flat();
-    if (taken === undefined || files.some((file) => remembered.has(`${file}\n${entry.sheet ?? ''}`)))
+    if (existing === undefined || files.some((file) => remembered.has(`${file}\n${entry.sheet ?? ''}`)))
       return proposed;
-    const doubt = `a series ${taken} exists, "${names.get(taken) ?? ''}", and would be revised`;
+    const doubt = `a series ${existing} exists, "${names.get(existing) ?? ''}", and would be revised`;
     return {
       ...proposed,
       entry: { ...entry, guessed: [...(entry.guessed ?? []), 'series.id'] },
       evidence: { ...evidence, 'series.id': `${doubt}; ${evidence['series.id'] ?? ''}` },
       inspected: inspected && {
         ...inspected,
-        choices: [...inspected.choices, idChoice(entry.series?.id ?? taken, taken, names.get(taken) ?? '')],
+        choices: [
+          ...inspected.choices,
+          idChoice(entry.series?.id ?? existing, existing, names.get(existing) ?? ''),
+        ],
       },
     };
   });

@@ -129,10 +129,10 @@ function columnsChoice({ entry }: Guessed): Choice | null {
 }
 
 /** An id that a series already has is kept, or another one is typed. */
-export function idChoice(id: string, taken: string, name: string): Choice {
+export function idChoice(id: string, existing: string, name: string): Choice {
   return {
     ...{ key: 'series.id', text: 'series.id' },
-    question: `The series ${taken}, "${name}", exists, and would be revised:`,
+    question: `The series ${existing}, "${name}", exists, and would be revised:`,
     options: [{ label: 'it is this series: its points are revised', set: { 'series.id': id } }],
   };
 }

@@ -9,7 +9,7 @@ import { inspect } from './inspect.ts';
 import { titleQuestion } from '../entry/missing-facts.ts';
 import { contentOf, samplesOf, type Sample } from '../read/table-rows.ts';
 import { sheetNames } from '../read/workbook.ts';
-import { metadataBeside } from '../entry/metadata-files/metadata-beside.ts';
+import { findMetadata } from '../entry/metadata-files/metadata-beside.ts';
 import type { StatedFacts } from '../entry/metadata-files/stated-facts.ts';
 import { namesIn } from '../entry/file-name.ts';
 import type { About, Proposal } from '../detect/proposal.ts';
@@ -42,13 +42,13 @@ export async function findTables({
     return [];
   const fileName = isUrl(source.path) ? path.basename(source.file) : fileNameOf(source.path);
   const names = namesIn(fileName);
-  const beside = isUrl(source.path) ? undefined : besideOf(source);
+  const metadata = isUrl(source.path) ? undefined : metadataOf(source);
   const samples = await samplesOf(source.file);
   const isDescribed = (name: string | undefined, at: number) =>
     entries.some(({ sheet }) => (sheet === undefined ? at === 0 : sheet === name));
   const ofSheets = proposeSheets(
     samples.map((each, at) => ({ ...each, at })).filter(({ sheet, at }) => !isDescribed(sheet, at)),
-    { stem: names.stem, dateInName: names.dateInName, ...{ folder, facts, beside, today } },
+    { stem: names.stem, dateInName: names.dateInName, ...{ folder, facts, metadata, today } },
   );
   const found: (FoundTable & { content: string })[] = [];
   for (const { at, sheet, sample, proposal } of ofSheets) {
@@ -92,9 +92,9 @@ function proposeSheets(
 }
 
 /** Facts from metadata beside the file; a file that is not at its nominal path, such as an upload, has none. */
-function besideOf({ path: name, file }: FindTables['source']): StatedFacts | undefined {
+function metadataOf({ path: name, file }: FindTables['source']): StatedFacts | undefined {
   const end = path.join(path.sep, ...name.split('/'));
-  return file.endsWith(end) ? metadataBeside(file.slice(0, -end.length), name) : undefined;
+  return file.endsWith(end) ? findMetadata(file.slice(0, -end.length), name) : undefined;
 }
 
 /** With its rows as they will be served: the sample is in memory now. */

@@ -18,7 +18,7 @@ import {
   scaledReader,
   type ValueReader,
 } from '../cells/numbers/observation-values.ts';
-import { IngestFailure, misuse } from '../failure.ts';
+import { IngestFailure, usageError } from '../failure.ts';
 import { lackingIn, type LoadableTable, type TableDescription } from '../entry/entry-schema.ts';
 import { isUntitled } from '../detect/table/header-lines.ts';
 import { isNumberText } from '../cells/cell-forms.ts';
@@ -106,7 +106,7 @@ class Reading {
     const of = rowsOf(this.#table, this.#about.path);
     const { multiply } = this.#table;
     if (multiply !== undefined && !isFactor(multiply))
-      misuse(`multiply: ${multiply} is not a factor such as 1000.`);
+      usageError(`multiply: ${multiply} is not a factor such as 1000.`);
     const stated = vintageOf(this.#table, of.fileName, this.#about.today);
     const vintage = stated === undefined ? null : parseVintage(stated, this.#about.today);
     this.#countAbove();
@@ -299,9 +299,9 @@ function columnsLeftOut(
   return plan.titles
     .flatMap((title, at) => {
       if (named.has(title)) return [{ title, reason: ignored[title] ?? 'the entry names it under ignore' }];
-      const isBeside = plan.status === 'beside' && plan.values.some((value) => value.at === at - 1);
+      const isAdjacentStatus = plan.status === 'beside' && plan.values.some((value) => value.at === at - 1);
       const isUsed =
-        isBeside ||
+        isAdjacentStatus ||
         plan.values.some((value) => value.at === at) ||
         ('columns' in plan.date && plan.date.columns.includes(at)) ||
         ('across' in plan.date && plan.date.year === at) ||

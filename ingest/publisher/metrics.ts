@@ -4,7 +4,7 @@ import type { Log } from '../../kernel/log/log.ts';
 import { askedFigures, type Figures } from '../../kernel/metrics/figures.ts';
 import type { Metric } from '../../kernel/metrics/text.ts';
 import { readLoadedAfter } from '../bulk/bulk.sql.ts';
-import type { KeepingBulk } from './bulk/bulk-job.ts';
+import type { BulkJob } from './bulk/bulk-job.ts';
 import type { Inbox } from './inbox/watch.ts';
 import { countReleases } from './releases/embargo.sql.ts';
 import type { ReleaseDeps } from './releases/make-releases.ts';
@@ -39,7 +39,7 @@ export interface Doing {
   released: Counts;
   fetched: Counts | undefined;
   inbox: Inbox | undefined;
-  bulk: KeepingBulk | undefined;
+  bulk: BulkJob | undefined;
 }
 
 export function dueMetrics(
@@ -82,7 +82,7 @@ function inboxMetrics(inbox: Inbox, log: Log): Metric[] {
 
 function bulkMetrics(
   database: Queryable,
-  { store, figures }: KeepingBulk,
+  { store, figures }: BulkJob,
   { now, log }: { now: () => Promise<Date>; log: Log },
 ): Metric[] {
   const files = askedFigures(

@@ -3,7 +3,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Database } from '../../kernel/database.ts';
 import { IngestFailure } from '../failure.ts';
-import { inForce } from '../load/load.ts';
+import { waitForGatewayLeases } from '../load/load.ts';
 import type { AddressGuard } from '../../kernel/outbound/address-guard.ts';
 import { registerSources, type Registration } from './sources/register.ts';
 import { confirmGuesses } from '../entry/entry-file.ts';
@@ -11,9 +11,12 @@ import { removeLeftDrafts, writeDescription } from '../entry/write-entry-file.ts
 import type { LoadedTable, LoadSettings } from '../plan/load-table-file.ts';
 import type { Plan, PlannedTable } from '../plan/plan.ts';
 
-export interface PublishOptions extends Omit<LoadSettings, 'publication' | 'onProgress' | 'alongside'> {
+export interface PublishOptions extends Omit<
+  LoadSettings,
+  'publication' | 'onProgress' | 'inSameTransaction'
+> {
   /** Loads a table: `loadTableFile`, in a child process unless its file is trusted. */
-  load: (planned: PlannedTable, settings: Omit<LoadSettings, 'alongside'>) => Promise<LoadedTable>;
+  load: (planned: PlannedTable, settings: Omit<LoadSettings, 'inSameTransaction'>) => Promise<LoadedTable>;
   /** Loads tables with guesses, and confirms them in almanac.yml. */
   acceptGuesses: boolean;
   /** Decides which URLs the publisher will fetch by their schedule. Undefined: sources are neither registered nor ended. */
@@ -110,7 +113,7 @@ export async function publish(database: Database, plan: Plan, options: PublishOp
       ...{ seriesTimeZone: options.seriesTimeZone, now: options.clock.now(), guard: sourceGuard },
       ...{ isNew: plan.isNew, dryRun: options.dryRun },
     });
-  if (!options.dryRun && noGateway !== true && result.loaded.length > 0) await inForce();
+  if (!options.dryRun && noGateway !== true && result.loaded.length > 0) await waitForGatewayLeases();
   return result;
 }
 

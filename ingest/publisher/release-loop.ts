@@ -2,7 +2,12 @@
 // may run: one prepares at a time, and another takes over if it dies.
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import { deleteFilesOfReleased, noteAlive, noteGone, selectReleases } from './releases/embargo.sql.ts';
+import {
+  deleteFilesOfReleased,
+  recordHeartbeat,
+  removePublisher,
+  selectReleases,
+} from './releases/embargo.sql.ts';
 import { deleteOldUpdates } from '../load/events/updates.sql.ts';
 import { deleteOldInterruptions } from '../load/lock/interruptions.sql.ts';
 import { deleteExpiredUploads } from './uploads/uploads.sql.ts';
@@ -24,19 +29,19 @@ export function startPublishing(deps: ReleaseDeps): Publishing {
   const counts = { released: 0, failed: 0 };
   const instance = `${hostname().slice(0, 100)} ${randomUUID()}`;
   let isSweepDue = true; // for releases that another process made and did not sweep
-  let heldBefore = '';
+  let reportedHeld = '';
 
-  async function keepUp(): Promise<boolean> {
-    await noteAlive(database, instance);
+  async function maintain(): Promise<boolean> {
+    await recordHeartbeat(database, instance);
     const now = await clock.now(database);
     await deleteExpiredUploads(database, now);
     await deleteOldInterruptions(database);
     await deleteOldUpdates(database, now);
     const held = (await selectReleases(database)).filter((release) => release.held !== null);
     const text = held.map((release) => `${release.releaseNo}: ${release.held}`).join('; ');
-    if (text !== heldBefore && text !== '')
+    if (text !== reportedHeld && text !== '')
       log.warn({ event: 'releases_held', releases: text }, 'Releases under embargo are held');
-    heldBefore = text;
+    reportedHeld = text;
     return false;
   }
 
@@ -67,9 +72,9 @@ export function startPublishing(deps: ReleaseDeps): Publishing {
   }
 
   // In parallel with the releases, whose preparation may take long.
-  const keeping = run(
+  const maintaining = run(
     {
-      ...{ everyMs: aliveEveryMs, event: 'upkeep_fault', look: keepUp },
+      ...{ everyMs: aliveEveryMs, event: 'upkeep_fault', look: maintain },
       fault: 'The publisher could not record that it is running; will retry',
     },
     deps,
@@ -80,8 +85,8 @@ export function startPublishing(deps: ReleaseDeps): Publishing {
     counts,
     async close() {
       await working.close();
-      await keeping.close();
-      await noteGone(database, instance).catch((error: unknown) =>
+      await maintaining.close();
+      await removePublisher(database, instance).catch((error: unknown) =>
         log.warn({ err: error }, 'the end of this publisher could not be recorded'),
       );
     },

@@ -152,11 +152,11 @@ test('a row without quotes may have 4 MB and not a byte more', async (t) => {
 
 test('a row that never ends is refused at 4 MB and not read further', async (t) => {
   for (const start of ['a,b\n1,', 'a,b\n1,"', '']) {
-    let taken = 0;
+    let readBytes = 0;
     const unending = function* () {
       yield Buffer.from(start);
-      while (taken < 4 * rowBytesMax) {
-        taken += 1 << 20;
+      while (readBytes < 4 * rowBytesMax) {
+        readBytes += 1 << 20;
         yield Buffer.alloc(1 << 20, 'x');
       }
     };
@@ -164,7 +164,7 @@ test('a row that never ends is refused at 4 MB and not read further', async (t) 
       for await (const _ of readCsv(Readable.from(unending(), { highWaterMark: 1 }), {}));
     };
     await t.throwsAsync(reading, { instanceOf: IngestFailure, message: /longer than 4 MB/ });
-    t.true(taken <= rowBytesMax + (2 << 20), `${taken} bytes were taken`);
+    t.true(readBytes <= rowBytesMax + (2 << 20), `${readBytes} bytes were taken`);
   }
 });
 

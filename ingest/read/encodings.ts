@@ -2,7 +2,7 @@
 import { isUtf8 } from 'node:buffer';
 import { analyse } from 'chardet';
 import iconv from 'iconv-lite';
-import { IngestFailure, misuse } from '../failure.ts';
+import { IngestFailure, usageError } from '../failure.ts';
 import { isDateWord } from '../cells/dates/date-column-titles.ts';
 import { monthNamed } from '../cells/dates/month-names.ts';
 
@@ -212,7 +212,7 @@ const accentWithin = /[àèéìíòóù](?=\p{L})/giu;
 /** How well a language explains the text: by its letters, by words in a single script, and by capitals only at the beginning of words. */
 function singleByteReading(
   bytes: Buffer,
-  [name, spoken, rarity]: (typeof singleByte)[number],
+  [name, languages, rarity]: (typeof singleByte)[number],
   confidence: number,
 ): Reading | null {
   const decoder = decoderOf(name);
@@ -226,28 +226,28 @@ function singleByteReading(
   if (foreign.length === 0) return { name, score: 1 - rarity + (text === whole ? 0 : 0.1), text: whole };
   const isOdd = oddLetters(text);
   const best = Math.max(
-    ...spoken.map((language) => {
+    ...languages.map((language) => {
       const letters = new Set(Array.from(lettersOf[language] ?? ''));
       const fits = (letter: string) => letters.has(letter) || letters.has(letter.toLowerCase());
       const explained = foreign.filter(
         (letter) => fits(letter) || (commonSigns.test(letter) && !/\p{L}/u.test(letter)),
       ).length;
-      const spoken = foreign.filter(fits).length;
+      const inAlphabet = foreign.filter(fits).length;
       const misplaced = language === 'it' ? (text.match(accentWithin)?.length ?? 0) : 0;
-      return (explained - misplaced + spoken * 0.1) / foreign.length;
+      return (explained - misplaced + inAlphabet * 0.1) / foreign.length;
     }),
   );
-  const known = Math.min(0.8, knownWords(text, spoken) * 0.04);
+  const known = Math.min(0.8, knownWords(text, languages) * 0.04);
   return { name, score: best + known - isOdd / foreign.length - rarity + confidence / 10_000, text: whole };
 }
 
 /** How many words with a letter beyond ASCII are months of one of the languages, or titles of columns of dates. */
-function knownWords(text: string, spoken: readonly string[]): number {
+function knownWords(text: string, languages: readonly string[]): number {
   const words = new Set([...text.matchAll(/[\p{L}\p{M}]{3,}/gu)].map(([word]) => word));
   return [...words]
     .filter((word) => /\P{ASCII}/u.test(word))
     .slice(0, 300)
-    .filter((word) => isDateWord(word) || spoken.some((language) => monthNamed(word, language) !== null))
+    .filter((word) => isDateWord(word) || languages.some((language) => monthNamed(word, language) !== null))
     .length;
 }
 
@@ -292,8 +292,8 @@ function multiByteReading(
     (letter) => script.test(letter) || /[\u3000-\u303f\uff00-\uff60ー・]/u.test(letter),
   ).length;
   const known = foreign.filter((letter) => frequent.includes(letter)).length;
-  const beside = text.match(/(?<=[a-z])[\u0300-\uffff]|[\u0300-\uffff](?=[a-z])/gu)?.length ?? 0;
-  const score = (fitting - beside) / foreign.length + Math.min(0.3, known / foreign.length) - 0.2;
+  const nextToAscii = text.match(/(?<=[a-z])[\u0300-\uffff]|[\u0300-\uffff](?=[a-z])/gu)?.length ?? 0;
+  const score = (fitting - nextToAscii) / foreign.length + Math.min(0.3, known / foreign.length) - 0.2;
   return { name, score: score + confidence / 1_000, text };
 }
 
@@ -342,6 +342,6 @@ export function knownEncoding(name: string): string {
     return new TextDecoder(name).encoding;
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
-    return misuse(`The encoding ${name} is not known. Allowed are ${encodingsNamed.join(', ')}.`);
+    return usageError(`The encoding ${name} is not known. Allowed are ${encodingsNamed.join(', ')}.`);
   }
 }

@@ -62,7 +62,7 @@ export function htmlTable(page: string): string[][] | null {
     const row = (table.rows.at(-1) ?? table.rows[table.rows.push([]) - 1]) as string[];
     const { text, columns, rows } = table.cell;
     table.cell = null;
-    takeDown(table, row, count);
+    fillRowspans(table, row, count);
     const clean = text.replaceAll(/\s+/g, ' ').trim();
     for (let column = 0; column < columns; column++) {
       count();
@@ -101,7 +101,7 @@ export function htmlTable(page: string): string[][] | null {
         if (table === undefined) return;
         if (name === 'sup') table.raised = Math.max(0, table.raised - 1);
         if (name === 'td' || name === 'th' || name === 'tr') closeCell(table);
-        if (name === 'tr') takeDown(table, table.rows.at(-1) ?? [], count);
+        if (name === 'tr') fillRowspans(table, table.rows.at(-1) ?? [], count);
         if (name === 'table') {
           closeCell(table);
           tables.push(table.rows);
@@ -123,7 +123,7 @@ export function htmlTable(page: string): string[][] | null {
 }
 
 /** The cells that extend into a row from above, up to the first free column. */
-function takeDown(table: Building, row: string[], count: () => void): void {
+function fillRowspans(table: Building, row: string[], count: () => void): void {
   for (let above = table.down.get(row.length); above !== undefined; above = table.down.get(row.length)) {
     if (above.rows === 1) table.down.delete(row.length);
     else table.down.set(row.length, { ...above, rows: above.rows - 1 });

@@ -5,7 +5,7 @@ import type { CsvBatch } from './csv-batch.ts';
 import { icsProduct, icsProperties } from '../../domain/release-ics.ts';
 import { concatenate, readCsv, readPieces, type CsvOptions } from './csv.ts';
 import { examinedBytes, kindOf } from './file-kind.ts';
-import { IngestFailure, misuse } from '../failure.ts';
+import { IngestFailure, usageError } from '../failure.ts';
 
 /** The columns of the rows, named as in the calendar dataset. */
 const header = ['release_id', 'title', 'release_at', 'time_zone', 'status', 'url'];
@@ -35,7 +35,7 @@ function refuseCsvOptions({ delimiter, headerLine, skipRows, dateFormat }: Calen
     '--date-format': dateFormat,
   }).filter(([, value]) => value !== undefined);
   if (given.length > 0)
-    misuse(`${given.map(([name]) => name).join(', ')}: not for iCalendar files, which have one form.`);
+    usageError(`${given.map(([name]) => name).join(', ')}: not for iCalendar files, which have one form.`);
 }
 
 /** The rows of the file in batches, the header first. @throws IngestFailure as `readCsv` and `readIcs` do. */

@@ -1,6 +1,6 @@
 // Leaves out the rows that --skip-where names, and replaces the cells that --map-value names, before a dataset reads the rows. A column is
 // found by its title in the file, or by our name, to which --map maps it.
-import { misuse } from '../failure.ts';
+import { usageError } from '../failure.ts';
 import type { CsvBatch } from './csv-batch.ts';
 
 export interface RowOptions {
@@ -39,11 +39,11 @@ export function selectRows(
   async function* selected(): AsyncGenerator<CsvBatch> {
     for await (const { rows, lines } of batches) {
       for (const each of idle) if (rows.some((row) => row[each.at]?.trim() === each.value)) idle.delete(each);
-      const kept = rows.map((row) => !skips.some(({ at, value }) => row[at]?.trim() === value));
-      onSkipped(kept.filter((isKept) => !isKept).length);
+      const included = rows.map((row) => !skips.some(({ at, value }) => row[at]?.trim() === value));
+      onSkipped(included.filter((isIncluded) => !isIncluded).length);
       yield {
-        rows: rows.filter((_, i) => kept[i] === true).map(replaced),
-        lines: lines.filter((_, i) => kept[i] === true),
+        rows: rows.filter((_, i) => included[i] === true).map(replaced),
+        lines: lines.filter((_, i) => included[i] === true),
       };
     }
     for (const each of idle)
@@ -69,6 +69,6 @@ function columnAt(
   const wanted = [column, map[column]].filter((name) => name !== undefined);
   const exact = titles.findIndex((title) => wanted.includes(title));
   const at = exact >= 0 ? exact : titles.findIndex((title) => title.toLowerCase() === column.toLowerCase());
-  if (at < 0) misuse(`${flag}: the file has no column ${column}; its columns are ${titles.join(', ')}.`);
+  if (at < 0) usageError(`${flag}: the file has no column ${column}; its columns are ${titles.join(', ')}.`);
   return at;
 }

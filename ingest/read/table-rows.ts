@@ -223,7 +223,7 @@ async function sampleOfText(file: string): Promise<Sample> {
 /** Samples the first rows, some in between, and the last of a larger file. */
 async function fillSample(sample: Sample, batches: AsyncGenerator<CsvBatch>): Promise<void> {
   let characters = 0;
-  let kept: CsvBatch[] = [];
+  let sampledBatches: CsvBatch[] = [];
   let last: CsvBatch = { rows: [], lines: [] };
   let [number, step] = [0, 1];
   for await (const batch of batches) {
@@ -238,15 +238,15 @@ async function fillSample(sample: Sample, batches: AsyncGenerator<CsvBatch>): Pr
     sample.isWhole = false;
     last = lastRows(last, batch);
     // Of so many batches as the file has, every one, every second, every fourth … is kept.
-    if (number++ % step === 0) kept.push(firstRows(batch));
-    if (kept.length > batchesBetween) {
-      kept = kept.filter((_, at) => at % 2 === 0);
+    if (number++ % step === 0) sampledBatches.push(firstRows(batch));
+    if (sampledBatches.length > batchesBetween) {
+      sampledBatches = sampledBatches.filter((_, at) => at % 2 === 0);
       step *= 2;
     }
   }
   if (sample.isWhole) return;
   const end = last.lines[0] ?? 0;
-  for (const batch of kept) append(sample, linesBetween(batch, sample.lines.at(-1) ?? 0, end));
+  for (const batch of sampledBatches) append(sample, linesBetween(batch, sample.lines.at(-1) ?? 0, end));
   append(sample, linesBetween(last, sample.lines.at(-1) ?? 0, Infinity));
 }
 

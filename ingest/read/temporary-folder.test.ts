@@ -12,7 +12,7 @@ import { makeTemporaryFolder, removeLeftFolders } from './temporary-folder.ts';
 test.after.always(endChildren);
 
 /** A process that owns a folder with a file in it. */
-async function holder(inside: string): Promise<{ child: ServingChild; folder: string }> {
+async function startOwner(inside: string): Promise<{ child: ServingChild; folder: string }> {
   const module = JSON.stringify(path.join(projectRoot, 'ingest/read/temporary-folder.ts'));
   const script = `
     import { writeFileSync } from 'node:fs';
@@ -30,7 +30,11 @@ const place = () => mkdtempSync(path.join(tmpdir(), 'tf-'));
 
 test('the folder of a killed process is deleted, and that of a running or paused process stays', async (t) => {
   const inside = place();
-  const [killed, lives, stopped] = await Promise.all([holder(inside), holder(inside), holder(inside)]);
+  const [killed, lives, stopped] = await Promise.all([
+    startOwner(inside),
+    startOwner(inside),
+    startOwner(inside),
+  ]);
   const own = await makeTemporaryFolder(inside);
   stopped.child.process.kill('SIGSTOP');
   await removeLeftFolders(inside);
@@ -45,7 +49,7 @@ test('the folder of a killed process is deleted, and that of a running or paused
 
 test('a folder of another machine, one that is being created, and other things with such a name stay', async (t) => {
   const inside = place();
-  const { child, folder } = await holder(inside);
+  const { child, folder } = await startOwner(inside);
   await child.end('SIGKILL');
   const [left] = readdirSync(inside);
   const ours = left?.replace(/[^-]*$/, '') ?? '';
@@ -70,7 +74,7 @@ test('a folder whose path is too long for a socket can be created, and only its 
 });
 
 test('a fetch deletes the remains of a killed process’s fetch', async (t) => {
-  const { child, folder } = await holder(tmpdir());
+  const { child, folder } = await startOwner(tmpdir());
   await child.end('SIGKILL');
   const server = await startFileServer(t);
   server.serve('date,value\n2026,1\n');

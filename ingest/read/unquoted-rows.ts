@@ -28,9 +28,9 @@ export class PlainRows {
     this.lineBreak ??= firstLineBreak(bytes);
     let at = 0;
     if (this.lineBreak !== null) {
-      const sought = this.lineBreak.length === 1 ? this.lineBreak.charCodeAt(0) : this.lineBreak;
-      for (let end = bytes.indexOf(sought); end >= 0; end = bytes.indexOf(sought, at)) {
-        this.#take(bytes.toString('utf8', at, end), batch);
+      const separator = this.lineBreak.length === 1 ? this.lineBreak.charCodeAt(0) : this.lineBreak;
+      for (let end = bytes.indexOf(separator); end >= 0; end = bytes.indexOf(separator, at)) {
+        this.#addRow(bytes.toString('utf8', at, end), batch);
         at = end + this.lineBreak.length;
       }
     }
@@ -43,12 +43,12 @@ export class PlainRows {
     const batch: CsvBatch = { rows: [], lines: [] };
     const text = this.rest.toString();
     // A break that might have become \r\n.
-    if (text !== '') this.#take(this.lineBreak === null ? text.replace(/\r$/, '') : text, batch);
+    if (text !== '') this.#addRow(this.lineBreak === null ? text.replace(/\r$/, '') : text, batch);
     return batch;
   }
 
   /** Cells are slices of their own line's text, so that a cached cell retains only that line in memory. */
-  #take(text: string, batch: CsvBatch): void {
+  #addRow(text: string, batch: CsvBatch): void {
     if (this.line >= this.#headerLine) {
       batch.rows.push(text.split(this.#delimiter));
       batch.lines.push(this.line);

@@ -10,7 +10,7 @@ import type { ReshapePlan, RowsOf } from './reshape-plan.ts';
 export type SeriesSeen = Map<string, Record<string, string>>;
 
 /** Beyond this many series, ids are no longer compared, so that memory stays flat. */
-const seriesKeptMax = 200_000;
+const seriesCachedMax = 200_000;
 
 /** Why a row is not loaded: by `only` or `leave_out` of its entry, by the position of the column; or because it states nothing. */
 export type LeftOut = { by: 'only' | 'leave_out'; at: number } | { by: 'no point' };
@@ -174,7 +174,7 @@ export class LongRows {
     value: ReshapePlan['values'][number],
     frequency: string,
   ): { id: string; facts: string[] } {
-    if (this.#made.size >= seriesKeptMax) {
+    if (this.#made.size >= seriesCachedMax) {
       this.#made = new Map();
       this.#sourceOf = new Map();
     }
@@ -192,8 +192,8 @@ export class LongRows {
       );
     this.#made.set(source, made);
     this.#sourceOf.set(made.id, source);
-    if (this.#stated.size < seriesKeptMax) this.#stated.add(made.id);
-    if (this.#series.size < seriesKeptMax)
+    if (this.#stated.size < seriesCachedMax) this.#stated.add(made.id);
+    if (this.#series.size < seriesCachedMax)
       this.#series.set(
         made.id,
         Object.fromEntries(this.#plan.factNames.map((name, at) => [name, entryAt(made.facts, at)])),

@@ -3,12 +3,12 @@
 import { entryAt } from '../../kernel/entries.ts';
 import type { CsvBatch } from '../read/csv-batch.ts';
 import { remembering } from '../cells/dates/date-patterns.ts';
-import { misuse } from '../failure.ts';
+import { usageError } from '../failure.ts';
 import type { LoadableTable } from '../entry/entry-schema.ts';
 import { namesIn } from '../entry/file-name.ts';
 import {
   cellsShown,
-  isBesideYear,
+  isYearAnnotation,
   isUntitled,
   periodTitles,
   titlesOf,
@@ -106,7 +106,7 @@ export function planOf(
   const marks = 'marks' in table.date ? table.date.marks : undefined;
   const withStatus = table.status !== undefined || table.flags !== undefined || marks !== undefined;
   const fill = [...(table.fill ?? []).map((title) => columnAt(title, 'fill')), ...filledDates(table, date)];
-  const isBeside = typeof table.status === 'object';
+  const isStatusAdjacent = typeof table.status === 'object';
   return {
     header: [
       'series_id',
@@ -124,7 +124,11 @@ export function planOf(
     readNumber: numberReader(table),
     values: valueColumns.map((at) => valuePlan(at, table, factNames, places, rowOfLine)),
     factNames,
-    status: isBeside ? 'beside' : typeof table.status === 'string' ? columnAt(table.status, 'status') : -1,
+    status: isStatusAdjacent
+      ? 'beside'
+      : typeof table.status === 'string'
+        ? columnAt(table.status, 'status')
+        : -1,
     withStatus,
     dimensions: dimensions.map(([name, title]) => columnAt(title, `dimensions.${name}`)),
     only: Object.entries(table.only ?? {}).map(([title, form]) => ({
@@ -263,14 +267,14 @@ function dateOf(
       return ignored.has(title) || read(`${sampleYear}${period}`) === null ? '' : period;
     });
     if (across.every((text) => text === ''))
-      misuse(
+      usageError(
         `${of.where}, date: no title of a column is a date${date.format === undefined ? '' : ` of the form ${date.format}`}; the titles are ${cellsShown(titles)}.`,
       );
     return { across, year };
   }
   const found = date.in === 'file name' ? dateInText(of.fileName) : dateAbove(head.rows.flat());
   if (found === null)
-    misuse(
+    usageError(
       `${of.where}, date: ${of.fileName} has no date ${date.in === 'title' ? `above line ${table.first}` : 'in its name'}. State it as date: { value: 2024-01-31 }.`,
     );
   return { text: found.date };
@@ -321,11 +325,11 @@ function refuseUnnamed(
       !named.has(title) &&
       !values.includes(at) &&
       !isUntitled(title, at) &&
-      !isBesideYear(title, 'note') &&
+      !isYearAnnotation(title, 'note') &&
       !isStatus(at),
   );
   if (unnamed.length === 0) return;
-  misuse(
+  usageError(
     `${where}: ${fileName} has ${unnamed.map((title) => `"${title}"`).join(', ')}, of which the entry says nothing: ` +
       'add it to values, dimensions or ignore.',
   );

@@ -2,7 +2,7 @@
 // flags, ids and facts derived from other cells. Leaves the checks to the load; numbers and dates pass through as text.
 import { entryAt } from '../../kernel/entries.ts';
 import type { CsvBatch } from '../read/csv-batch.ts';
-import { IngestFailure, misuse } from '../failure.ts';
+import { IngestFailure, usageError } from '../failure.ts';
 import type { LoadableTable, TableDescription } from '../entry/entry-schema.ts';
 import { fileNameOf, withoutQuery } from '../read/file-path.ts';
 import { namesIn } from '../entry/file-name.ts';
@@ -84,10 +84,10 @@ async function* longRows(
     head.rows.push(...batch.rows.slice(0, headEnd));
     head.lines.push(...batch.lines.slice(0, headEnd));
     if (head.rows.length > headRowsMax)
-      misuse(`${of.where}: first: at most ${headRowsMax} lines may precede the data.`);
+      usageError(`${of.where}: first: at most ${headRowsMax} lines may precede the data.`);
     if (firstAt < 0) continue;
     const below = linesOf(table.header).find((line) => line >= table.first);
-    if (below !== undefined) misuse(await headerBelow(table, of, below, batch, batches));
+    if (below !== undefined) usageError(await headerBelow(table, of, below, batch, batches));
     const rest = { rows: batch.rows.slice(firstAt), lines: batch.lines.slice(firstAt) };
     const plan = planOf(table, of, head, rest.rows, constants);
     for (const { covers } of plan.values) if (covers !== null) series.set(covers, {});

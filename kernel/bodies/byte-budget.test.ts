@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import test from 'ava';
 import { Failure } from '../errors.ts';
-import { createByteBudget, type HeldBytes } from './byte-budget.ts';
+import { createByteBudget, type ByteReservation } from './byte-budget.ts';
 
 /** Bodies that share one budget, and the names of those that were cut. */
 function bodiesOf(bytesMax: number, ofHolderMax?: number) {
@@ -10,8 +10,8 @@ function bodiesOf(bytesMax: number, ofHolderMax?: number) {
   return {
     budget,
     cut,
-    begin(name: string, holder = name.slice(0, 1)): HeldBytes {
-      return budget.hold(holder, (why) => cut.push(`${name} ${why.code}`));
+    begin(name: string, sender = name.slice(0, 1)): ByteReservation {
+      return budget.reserve(sender, (why) => cut.push(`${name} ${why.code}`));
     },
   };
 }
@@ -78,13 +78,13 @@ test('reserved bytes never exceed the budget or the share, are the sum of the bo
   fc.assert(
     fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
       const budget = createByteBudget(bytesMax);
-      const bodies = new Map<HeldBytes, { holder: string; bytes: number }>();
+      const bodies = new Map<ByteReservation, { sender: string; bytes: number }>();
       for (const { do: what, at, bytes } of steps) {
         const [body, own] = [...bodies][at % Math.max(1, bodies.size)] ?? [];
         if (what === 'begin' || body === undefined || own === undefined) {
-          const holder = `${at % 3}`;
-          const begun: HeldBytes = budget.hold(holder, () => bodies.delete(begun));
-          bodies.set(begun, { holder, bytes: 0 });
+          const sender = `${at % 3}`;
+          const reservation: ByteReservation = budget.reserve(sender, () => bodies.delete(reservation));
+          bodies.set(reservation, { sender, bytes: 0 });
         } else if (what === 'grow') {
           if (codeOf(() => body.grow(bytes)) === 'held') own.bytes += bytes;
         } else if (what === 'shrink') {
@@ -96,9 +96,9 @@ test('reserved bytes never exceed the budget or the share, are the sum of the bo
           bodies.delete(body);
         }
         const all = [...bodies.values()];
-        const sum = (held: typeof all) => held.reduce((total, { bytes: some }) => total + some, 0);
+        const sum = (reserved: typeof all) => reserved.reduce((total, { bytes: some }) => total + some, 0);
         if (budget.bytes !== sum(all) || budget.bytes > bytesMax) return false;
-        if (['0', '1', '2'].some((name) => sum(all.filter(({ holder }) => holder === name)) > bytesMax / 2))
+        if (['0', '1', '2'].some((name) => sum(all.filter(({ sender }) => sender === name)) > bytesMax / 2))
           return false;
       }
       for (const body of bodies.keys()) body.release();

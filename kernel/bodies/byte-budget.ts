@@ -5,15 +5,15 @@ import { Failure } from '../errors.ts';
 export interface ByteBudget {
   /**
    * Opens an empty reservation.
-   * @param holder identifies the sender, such as an IP address. @param onCut called when the bytes are given to another sender; without it, they
+   * @param sender identifies the sender, such as an IP address. @param onCut called when the bytes are given to another sender; without it, they
    * never are.
    */
-  hold(holder: string, onCut?: (why: Failure) => void): HeldBytes;
+  reserve(sender: string, onCut?: (why: Failure) => void): ByteReservation;
   /** The bytes currently reserved. */
   readonly bytes: number;
 }
 
-export interface HeldBytes {
+export interface ByteReservation {
   /**
    * @throws Failure `rate_limited` if this sender has too much, or `unavailable` if other senders use everything and none of their bodies is
    * unfinished.
@@ -26,51 +26,51 @@ export interface HeldBytes {
   release(): void;
 }
 
-interface Holder {
+interface Sender {
   /** The number of open bodies. */
   bodies: number;
   bytes: number;
   /** The sender's incomplete bodies, oldest first. */
-  unfinished: Set<Held>;
+  unfinished: Set<OpenReservation>;
   unfinishedBytes: number;
 }
 
-/** @param bytesMax for all senders together. @param ofHolderMax for one sender. */
-export function createByteBudget(bytesMax: number, ofHolderMax: number = bytesMax / 2): ByteBudget {
-  const holders = new Map<string, Holder>();
+/** @param bytesMax for all senders together. @param perSenderMax for one sender. */
+export function createByteBudget(bytesMax: number, perSenderMax: number = bytesMax / 2): ByteBudget {
+  const senders = new Map<string, Sender>();
   let total = 0;
 
   /** Makes room for bytes of a body. @throws Failure if no other body can be cut off. */
-  function makeRoom(own: Holder, held: Held, bytes: number): void {
+  function makeRoom(own: Sender, reservation: OpenReservation, bytes: number): void {
     for (;;) {
-      const isOver = own.bytes + bytes > ofHolderMax;
+      const isOver = own.bytes + bytes > perSenderMax;
       if (!isOver && total + bytes <= bytesMax) return;
       const from = isOver ? own : largest();
-      const oldest = from?.unfinished.values().find((each) => each !== held);
+      const oldest = from?.unfinished.values().find((each) => each !== reservation);
       if (oldest === undefined) throw isOver || from === own ? tooMuch() : full();
       oldest.cut(tooMuch());
     }
   }
 
   /** The sender with the most bytes in unfinished bodies. */
-  function largest(): Holder | undefined {
-    let found: Holder | undefined;
-    for (const each of holders.values())
+  function largest(): Sender | undefined {
+    let found: Sender | undefined;
+    for (const each of senders.values())
       if (each.unfinishedBytes > (found?.unfinishedBytes ?? 0)) found = each;
     return found;
   }
 
   return {
-    hold(name, onCut) {
-      const holder = holders.get(name) ?? { bodies: 0, bytes: 0, unfinished: new Set(), unfinishedBytes: 0 };
-      holder.bodies += 1;
-      holders.set(name, holder);
-      return new Held(holder, onCut, {
+    reserve(name, onCut) {
+      const sender = senders.get(name) ?? { bodies: 0, bytes: 0, unfinished: new Set(), unfinishedBytes: 0 };
+      sender.bodies += 1;
+      senders.set(name, sender);
+      return new OpenReservation(sender, onCut, {
         makeRoom,
         add: (bytes) => void (total += bytes),
         ended() {
-          holder.bodies -= 1;
-          if (holder.bodies === 0) holders.delete(name);
+          sender.bodies -= 1;
+          if (sender.bodies === 0) senders.delete(name);
         },
       });
     },
@@ -81,29 +81,29 @@ export function createByteBudget(bytesMax: number, ofHolderMax: number = bytesMa
 }
 
 interface Ledger {
-  makeRoom(own: Holder, held: Held, bytes: number): void;
+  makeRoom(own: Sender, reservation: OpenReservation, bytes: number): void;
   /** Adds to the total of all senders. */
   add(bytes: number): void;
   ended(): void;
 }
 
-class Held implements HeldBytes {
+class OpenReservation implements ByteReservation {
   #bytes = 0;
   #isReleased = false;
-  readonly #holder: Holder;
+  readonly #sender: Sender;
   /** Undefined: the bytes are never given to another sender. */
   #onCut: ((why: Failure) => void) | undefined;
   readonly #ledger: Ledger;
 
-  constructor(holder: Holder, onCut: ((why: Failure) => void) | undefined, ledger: Ledger) {
-    this.#holder = holder;
+  constructor(sender: Sender, onCut: ((why: Failure) => void) | undefined, ledger: Ledger) {
+    this.#sender = sender;
     this.#onCut = onCut;
     this.#ledger = ledger;
-    if (onCut !== undefined) holder.unfinished.add(this);
+    if (onCut !== undefined) sender.unfinished.add(this);
   }
 
   grow(bytes: number): void {
-    this.#ledger.makeRoom(this.#holder, this, bytes);
+    this.#ledger.makeRoom(this.#sender, this, bytes);
     this.#add(bytes);
   }
 
@@ -113,8 +113,8 @@ class Held implements HeldBytes {
 
   arrived(): void {
     if (this.#onCut === undefined) return;
-    this.#holder.unfinished.delete(this);
-    this.#holder.unfinishedBytes -= this.#bytes;
+    this.#sender.unfinished.delete(this);
+    this.#sender.unfinishedBytes -= this.#bytes;
     this.#onCut = undefined;
   }
 
@@ -122,7 +122,7 @@ class Held implements HeldBytes {
     if (this.#isReleased) return;
     this.#isReleased = true;
     this.#add(-this.#bytes);
-    this.#holder.unfinished.delete(this);
+    this.#sender.unfinished.delete(this);
     this.#ledger.ended();
   }
 
@@ -133,8 +133,8 @@ class Held implements HeldBytes {
 
   #add(bytes: number): void {
     this.#bytes += bytes;
-    this.#holder.bytes += bytes;
-    if (this.#onCut !== undefined) this.#holder.unfinishedBytes += bytes;
+    this.#sender.bytes += bytes;
+    if (this.#onCut !== undefined) this.#sender.unfinishedBytes += bytes;
     this.#ledger.add(bytes);
   }
 }

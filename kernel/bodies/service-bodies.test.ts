@@ -33,15 +33,15 @@ test('a service buffers at most its budget of body bytes, and half of it per cli
       sent.once('error', reject);
       sent.end(`["${'x'.repeat(bytes - 4)}"]`);
     });
-  const held = [call('192.0.2.1', 1_900)];
+  const pending = [call('192.0.2.1', 1_900)];
   await until('the first is under way', () => waiting.length === 1);
   t.is(await call('192.0.2.1', 200), 429);
-  held.push(call('192.0.2.2', 1_900));
+  pending.push(call('192.0.2.2', 1_900));
   await until('the second is under way', () => waiting.length === 2);
   t.is(await call('192.0.2.3', 300), 503);
   for (const answer of waiting) answer();
   waiting = [];
-  t.deepEqual(await Promise.all(held), [201, 201]);
+  t.deepEqual(await Promise.all(pending), [201, 201]);
   const later = call('192.0.2.3', 1_900);
   await until('there is room again', () => waiting.length === 1);
   waiting[0]?.();

@@ -20,11 +20,11 @@ export interface RouteBody {
   /** The maximum size of the body; 64 KB by default, 4 MB for the gateway's own calls. */
   bodyBytesMax?: number | undefined;
   /** Whether `request.body` is the bytes as sent instead of parsed JSON. */
-  takesRawBody?: boolean;
+  acceptsRawBody?: boolean;
   /** A body of any type is accepted, and not read. */
-  takesAnyBody?: boolean;
+  acceptsAnyBody?: boolean;
   /** Whether the handler reads a body of any type from the request, and counts its bytes. */
-  takesStream?: boolean;
+  acceptsStream?: boolean;
 }
 
 /** Reserves memory for the call's body, and reads it into `request.body` unless the handler reads it. */
@@ -35,9 +35,9 @@ export function createBodyReader(bytesMax: number = bodiesBytesMax): (route: Rou
   const budget = createByteBudget(bytesMax);
   return (route) => {
     if (route.method !== 'POST' && route.method !== 'PATCH') return null;
-    const read = route.takesStream === true || route.takesAnyBody === true ? null : parserOf(route);
+    const read = route.acceptsStream === true || route.acceptsAnyBody === true ? null : parserOf(route);
     return (request, response) => {
-      holdBytes(budget, route, request, response);
+      reserveBytes(budget, route, request, response);
       return read?.(request, response);
     };
   };
@@ -50,21 +50,21 @@ const limitOf = ({ bodyBytesMax: own, scope }: RouteBody) =>
  * Reserves the bytes of a body until its call is answered. A gateway sends bodies whole, so the full length is reserved at once.
  * @throws Failure `rate_limited` or `unavailable` if there is no room for them.
  */
-function holdBytes(bodies: ByteBudget, route: RouteBody, { headers }: Request, response: Response): void {
+function reserveBytes(bodies: ByteBudget, route: RouteBody, { headers }: Request, response: Response): void {
   const forwardedFor = headers['x-forwarded-for'];
   const client = typeof forwardedFor === 'string' ? limitKey(forwardedFor) : '';
-  const held = bodies.hold(route.scope === 'internal' ? 'gateways' : client);
-  response.once('close', () => held.release());
+  const reservation = bodies.reserve(route.scope === 'internal' ? 'gateways' : client);
+  response.once('close', () => reservation.release());
   const length = Number(
     headers['content-length'] ?? (headers['transfer-encoding'] === undefined ? 0 : limitOf(route)),
   );
-  held.grow(route.takesStream === true ? streamBytes : Math.min(length, limitOf(route)));
+  reservation.grow(route.acceptsStream === true ? streamBytes : Math.min(length, limitOf(route)));
 }
 
 function parserOf(route: RouteBody): (request: Request, response: Response) => Promise<void> {
   const limit = limitOf(route);
   const read =
-    route.takesRawBody === true
+    route.acceptsRawBody === true
       ? express.raw({ limit, type: 'application/json' })
       : express.json({ limit, strict: false }); // the endpoint names what it expects instead of null or a number
   return (request, response) =>

@@ -45,7 +45,7 @@ export type Content =
 type CachingHeaders = Record<string, string> & { etag: string };
 
 /** The settings of all answers of an endpoint. */
-interface Keeping {
+interface CachingSettings {
   caching: Caching;
   /** What every answer depends on besides its identity: the build and settings. */
   edition: string;
@@ -56,23 +56,23 @@ export async function answer(
   request: Request,
   response: Response,
   reply: Reply,
-  keeping: Keeping,
+  settings: CachingSettings,
 ): Promise<void> {
-  if (keeping.caching === 'none') {
+  if (settings.caching === 'none') {
     await send(request, response, reply, await reply.read(), { ...uncached, ...reply.headers });
     return;
   }
   if (reply.identity === undefined) {
     const content = await reply.read();
     if (!('text' in content)) throw new TypeError('The ETag of this content requires an identity.');
-    const headers = cachingHeaders(request, keeping, {
+    const headers = cachingHeaders(request, settings, {
       ...reply,
       identity: [content.text, content.nextCursor],
     });
     if (!sendNotModified(request, response, headers)) await send(request, response, reply, content, headers);
     return;
   }
-  const headers = cachingHeaders(request, keeping, reply);
+  const headers = cachingHeaders(request, settings, reply);
   if (sendNotModified(request, response, headers)) return;
   await send(request, response, reply, await reply.read(), headers);
 }
@@ -91,7 +91,7 @@ const uncached = { 'cache-control': cacheControls.none, vary };
 /** A strong ETag per representation, Last-Modified, Vary, Cache-Control, and the location headers of the reply. */
 function cachingHeaders(
   request: Request,
-  { caching, edition }: Keeping,
+  { caching, edition }: CachingSettings,
   { identity, lastModified = null, isPinned = false, headers }: Reply,
 ): CachingHeaders {
   const digest = hash('sha256', JSON.stringify([edition, identity]), 'base64url').slice(0, 22);

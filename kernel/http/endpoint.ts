@@ -17,7 +17,7 @@ export interface Declaration {
   /** The schema of the JSON body. */
   body?: z.ZodType | undefined;
   /** The body is a file. */
-  takesFile?: boolean;
+  acceptsFile?: boolean;
   /** The headers that it reads, besides the credentials. */
   requestHeaders?: Readonly<Record<string, z.ZodType>> | undefined;
   /** The answers, except 304, which every answer with an ETag can have. */

@@ -303,14 +303,14 @@ test('the stages of a call are in its Server-Timing, in milliseconds', async (t)
 });
 
 test('a closing server ends even if a client keeps calling on a keep-alive connection', async (t) => {
-  let underWay: ServerResponse | undefined;
+  let pending: ServerResponse | undefined;
   let closed: Promise<void> | undefined;
   const server = createServer((_request, response) => {
-    if (underWay !== undefined) {
+    if (pending !== undefined) {
       response.end('another');
       return;
     }
-    underWay = response;
+    pending = response;
     closed = closeServer(server);
     response.write('begun before, '); // its head says that the connection is kept
     setImmediate(() => response.end('ended after'));
@@ -327,16 +327,16 @@ test('a closing server ends even if a client keeps calling on a keep-alive conne
 });
 
 test('when a server has closed, the response to a client that had left has also closed', async (t) => {
-  const said: string[] = [];
+  const closedParts: string[] = [];
   const left = new AbortController();
   const server = createServer((_request, response) => {
-    response.once('close', () => said.push('response'));
-    server.once('close', () => said.push('server'));
+    response.once('close', () => closedParts.push('response'));
+    server.once('close', () => closedParts.push('server'));
     left.abort();
   });
   await t.throwsAsync(fetch(await listen(server, '127.0.0.1', 0), { signal: left.signal }));
   await closeServer(server);
-  t.deepEqual(said.toSorted(), ['response', 'server']);
+  t.deepEqual(closedParts.toSorted(), ['response', 'server']);
 });
 
 async function get(url: string, agent: Agent): Promise<string> {

@@ -311,7 +311,7 @@ function createAnswerer(options: ServiceOptions): Answerer {
     if (tracing !== undefined) call.span = spanOf(tracing, request, route, call);
     request.params = found.params;
     route.admit?.(request);
-    if (route.takesStream === true) return handleStream(route, request, response, call);
+    if (route.acceptsStream === true) return handleStream(route, request, response, call);
     await route.readBody?.(request, response);
     await route.handler(request, response, call);
   }
@@ -326,7 +326,7 @@ function createAnswerer(options: ServiceOptions): Answerer {
     const id = request.headers['x-request-id'];
     const startedAtMs = performance.now();
     const call = new OpenCall(typeof id === 'string' ? id : '', metrics);
-    metrics.began();
+    metrics.started();
     const end = request.url.indexOf('?');
     const path = end < 0 ? request.url : request.url.slice(0, end);
     await inCall(call, async () => {

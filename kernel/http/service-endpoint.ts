@@ -65,14 +65,14 @@ interface EndpointOf<
   /** The query parameters; empty by default. */
   query?: Shape;
   /** The query comes from another service: it is not validated here, and the handler reads it. */
-  takesAnyQuery?: true;
+  acceptsAnyQuery?: true;
   body?: Body;
   /** Whether `request.body` is the bytes as sent, for checking their signature. */
-  takesRawBody?: true;
+  acceptsRawBody?: true;
   /** A body of any type is accepted, and not read. */
-  takesAnyBody?: true;
+  acceptsAnyBody?: true;
   /** Whether the body is a file of any type, which the handler streams from the request. */
-  takesFile?: true;
+  acceptsFile?: true;
   /** The maximum size of the body; the path's limit by default. */
   bodyBytesMax?: number;
   /** Refuses a call by its headers, before its body is read. @throws Failure. */
@@ -101,9 +101,9 @@ interface EndpointOf<
 /** An endpoint's declaration and its handler. */
 export interface Endpoint<Deps, Kind> extends Declaration {
   requester: Kind;
-  takesRawBody: boolean;
-  takesAnyBody: boolean;
-  takesFile: boolean;
+  acceptsRawBody: boolean;
+  acceptsAnyBody: boolean;
+  acceptsFile: boolean;
   bodyBytesMax: number | undefined;
   /** As `Route.admit`. */
   admit: ((deps: Deps) => (request: Request) => void) | undefined;
@@ -134,7 +134,12 @@ function declare<
 >(kinds: Kinds, declared: EndpointOf<Deps, Kinds, Kind, Shape, Body, Part>): Endpoint<Deps, Kind> {
   const { summary, description, params, requester, body, requestHeaders, errors = [] } = declared;
   const kind: RequesterKind<unknown> = memberOf(kinds, requester);
-  const { takesAnyQuery = false, takesRawBody = false, takesAnyBody = false, takesFile = false } = declared;
+  const {
+    acceptsAnyQuery = false,
+    acceptsRawBody = false,
+    acceptsAnyBody = false,
+    acceptsFile = false,
+  } = declared;
   const query = z.object(declared.query ?? ({} as Shape));
   const formats = formatsOf(query);
   const answers = answersOf(declared);
@@ -146,7 +151,7 @@ function declare<
     const accepted = hasContent ? negotiate(request, formats) : 'json';
     return {
       requester: who,
-      query: takesAnyQuery ? ({} as Given['query']) : readQuery(query, request, accepted),
+      query: acceptsAnyQuery ? ({} as Given['query']) : readQuery(query, request, accepted),
       body: (body === undefined ? undefined : parseBody(body, request.body)) as BodyOf<Body>,
       params: request.params as Record<string, string>,
       call,
@@ -159,9 +164,9 @@ function declare<
     description,
     params,
     requester,
-    takesRawBody,
-    takesAnyBody,
-    takesFile,
+    acceptsRawBody,
+    acceptsAnyBody,
+    acceptsFile,
     bodyBytesMax: declared.bodyBytesMax,
     query,
     body,

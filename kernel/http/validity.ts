@@ -13,7 +13,7 @@ export const answerLeaseMs = 500;
  * How long after its commit a load is visible everywhere, in ms: leases granted before it have then ended. The clocks of the gateways and of the
  * waiting writer may differ in rate by 50 ms in 500.
  */
-export const inForceAfterMs = answerLeaseMs + 50;
+export const visibleAfterMs = answerLeaseMs + 50;
 
 /** The state of the data of an installation. */
 export interface DataState {

@@ -18,11 +18,11 @@ const secretFields = [
 // The prefixes of our secrets, and the path segment that is a secret.
 const secretShape = /(?<![A-Za-z0-9])(?:pk_live_|sess_|whsec_)[\w.+=-]+|(?<=\/account\/key\/)[^/?]+/g;
 
-const mayHoldSecret = /[%_]|\/account\//;
+const mayContainSecret = /[%_]|\/account\//;
 
 /** A path that is safe to log: clients put keys in place of ids, and the path that shows a new key contains its token. */
 export function withoutSecrets(path: string): string {
-  if (!mayHoldSecret.test(path)) return path;
+  if (!mayContainSecret.test(path)) return path;
   const plain = path.replace(/%([2-7][0-9a-f])/gi, (_whole, hex: string) =>
     String.fromCharCode(Number.parseInt(hex, 16)),
   );

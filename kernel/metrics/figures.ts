@@ -16,7 +16,7 @@ export interface Figures<T> {
  */
 export function askedFigures<T>(what: string, ask: () => Promise<T>, log: Log): Figures<T> {
   let latest: T | undefined;
-  let underWay: Promise<void> | undefined;
+  let refreshing: Promise<void> | undefined;
 
   async function askNow(): Promise<void> {
     latest = undefined;
@@ -26,7 +26,7 @@ export function askedFigures<T>(what: string, ask: () => Promise<T>, log: Log): 
       log.warn({ err: error }, `${what} could not be read for /metrics`);
     }
   }
-  const refresh = () => (underWay ??= askNow().finally(() => (underWay = undefined)));
+  const refresh = () => (refreshing ??= askNow().finally(() => (refreshing = undefined)));
   return {
     metric: (about, samples) => ({
       ...about,

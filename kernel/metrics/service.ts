@@ -18,7 +18,7 @@ export interface ServiceMetrics {
   ofRoute(method: string, route: string): RouteFigures;
   /** The figures of calls without a route. */
   readonly other: RouteFigures;
-  began(): void;
+  started(): void;
   /** @param route undefined: the call is not counted. */
   ended(route: RouteFigures | undefined, status: number, seconds: number): void;
   stage(name: string, seconds: number): void;
@@ -34,7 +34,7 @@ export function createServiceMetrics(service: string): ServiceMetrics {
   const routes: RouteFigures[] = [];
   const stages = new Map<string, Histogram>();
   const failures = new Map<ErrorCode, number>();
-  let underWay = 0;
+  let inFlight = 0;
   let identitiesRefused = 0;
 
   function ofRoute(method: string, route: string): RouteFigures {
@@ -51,9 +51,9 @@ export function createServiceMetrics(service: string): ServiceMetrics {
   return {
     ofRoute,
     other,
-    began: () => void (underWay += 1),
+    started: () => void (inFlight += 1),
     ended(route, status, seconds) {
-      underWay -= 1;
+      inFlight -= 1;
       if (route === undefined) return;
       const digit = Math.floor(status / 100);
       route.statuses[digit] = (route.statuses[digit] ?? 0) + 1;
@@ -107,7 +107,7 @@ export function createServiceMetrics(service: string): ServiceMetrics {
       {
         name: 'almanac_service_requests_under_way',
         help: 'Requests in flight.',
-        read: () => [{ labels: { service }, value: underWay }],
+        read: () => [{ labels: { service }, value: inFlight }],
       },
     ],
   };

@@ -62,8 +62,8 @@ test('every secret can be given as the path of a file, without its last line end
     ]);
     t.deepEqual(readSettings({ ...Object.fromEntries(files), ...others }), plain);
   }
-  const kept = readSettings({ IDENTITY_SECRET_FILE: fileWith(t, `${'i'.repeat(32)} \n\n`) });
-  t.is(kept.identitySecret, `${'i'.repeat(32)} \n`, 'one line end, and nothing else');
+  const loaded = readSettings({ IDENTITY_SECRET_FILE: fileWith(t, `${'i'.repeat(32)} \n\n`) });
+  t.is(loaded.identitySecret, `${'i'.repeat(32)} \n`, 'one line end, and nothing else');
 });
 
 test('a secret cannot be given twice, and an unusable file is reported only by its setting', (t) => {

@@ -43,11 +43,11 @@ export async function openServiceClock(
   const aheadMs = () => Date.now() - nowMs();
 
   async function readOnce(): Promise<void> {
-    const beganAtMs = performance.now();
+    const startedAtMs = performance.now();
     const [row] = await read(selectInstant);
-    const tookMs = performance.now() - beganAtMs;
-    if (row === undefined || (reading !== undefined && tookMs > readingMsMax)) return;
-    reading = { instantMs: row.now.getTime(), atMs: beganAtMs + tookMs / 2 };
+    const durationMs = performance.now() - startedAtMs;
+    if (row === undefined || (reading !== undefined && durationMs > readingMsMax)) return;
+    reading = { instantMs: row.now.getTime(), atMs: startedAtMs + durationMs / 2 };
     const ahead = aheadMs();
     if (Math.abs(ahead) > agreesMs === isReported) return;
     isReported = !isReported;

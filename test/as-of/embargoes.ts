@@ -24,7 +24,7 @@ export interface Written {
 }
 
 /** The release time of a load under embargo: the evening some days later, or an entry of the calendar. */
-export type Wish = { days: number } | { entry: string };
+export type ReleaseTime = { days: number } | { entry: string };
 
 /** The database with everything, and the one without anything published after the day. */
 export interface Databases {
@@ -59,23 +59,30 @@ export class Embargoes {
   }
 
   /** Accepts it at noon of the day. */
-  async accept(written: Written, wish: Wish, today: string): Promise<void> {
+  async accept(written: Written, releaseTime: ReleaseTime, today: string): Promise<void> {
     const { whole, cut, day } = this.#databases;
     this.#moveTo(Date.parse(`${today}T12:00:00Z`));
-    const refused = await isRefused(() => this.#acceptOn(whole, written, wish, today));
+    const refused = await isRefused(() => this.#acceptOn(whole, written, releaseTime, today));
     if (today <= day)
       assert.equal(
-        await isRefused(() => this.#acceptOn(cut, written, wish, today)),
+        await isRefused(() => this.#acceptOn(cut, written, releaseTime, today)),
         refused,
         'on both sides',
       );
   }
 
-  async #acceptOn(database: Database, written: Written, wish: Wish, today: string): Promise<void> {
+  async #acceptOn(
+    database: Database,
+    written: Written,
+    releaseTime: ReleaseTime,
+    today: string,
+  ): Promise<void> {
     const { dataset, lines, options } = written;
     const input = Readable.from([Buffer.from(lines.join('\n'))]);
     const due =
-      'entry' in wish ? { calendarId: wish.entry } : { instant: `${addDays(today, wish.days)}T18:00:00Z` };
+      'entry' in releaseTime
+        ? { calendarId: releaseTime.entry }
+        : { instant: `${addDays(today, releaseTime.days)}T18:00:00Z` };
     const wanted = { dataset, input, seriesTimeZone: 'UTC', ...options };
     const { releaseNo } = await acceptUnderEmbargo(database, wanted, due, this.#clock);
     this.#written.set(releaseNo, written);
@@ -136,7 +143,7 @@ export class Embargoes {
     const { whole, cut, day } = this.#databases;
     this.#moveTo(at.getTime());
     const isBefore = byPublisher && dayOf(new Date(this.#nowMs)) <= day;
-    if (isBefore) await takeNumber(whole, cut);
+    if (isBefore) await copyLoadNumber(whole, cut);
     const made = await make(whole);
     if (isBefore) assert.deepEqual(await make(cut), made);
     else if (made.result === 'released')
@@ -163,7 +170,7 @@ const depsOf = (database: Database, clock: ReleaseClock) => ({ database, clock, 
 const dayOf = (at: Date): string => at.toISOString().slice(0, 10);
 
 /** The next load of the one has the number of the next load of the other. */
-export async function takeNumber(from: Database, to: Database): Promise<void> {
+export async function copyLoadNumber(from: Database, to: Database): Promise<void> {
   const [row] = await from.query<{ last: string; called: boolean }>(
     'select last_value::text as last, is_called as called from data.loads_load_no_seq',
   );

@@ -13,7 +13,7 @@ import { daily, loadCsv } from '../ingest/loading.ts';
 import type { Load } from '../v1/every-dataset.ts';
 import { startDataService, type DataService } from '../services/data-service.ts';
 import { fakeClock, silentLog } from '../services/harness.ts';
-import { Embargoes, isRefused, takeNumber, type Wish, type Written } from './embargoes.ts';
+import { Embargoes, isRefused, copyLoadNumber, type ReleaseTime, type Written } from './embargoes.ts';
 
 const firstDay = '2024-04-18';
 /** The tables whose rows have the day of their last change. */
@@ -107,7 +107,7 @@ const facts = (['A', 'B', 'C'] as const).flatMap((version) => [
   },
 ]);
 const anyFacts = fc.record({ later, kind: fc.constant('facts' as const), file: fc.constantFrom(...facts) });
-const anyWish = fc.oneof(
+const anyReleaseTime = fc.oneof(
   { weight: 3, arbitrary: fc.record({ days: fc.constantFrom(0, 0, 1, 2, 6) }) },
   { weight: 1, arbitrary: fc.record({ entry: fc.constantFrom(...entries) }) },
 );
@@ -115,7 +115,7 @@ const anyWish = fc.oneof(
 const anyEmbargo = fc.record({
   later,
   kind: fc.constant('embargo' as const),
-  wish: anyWish,
+  releaseTime: anyReleaseTime,
   of: fc.oneof({ weight: 3, arbitrary: anyLoad }, anyFacts, anyCalendar),
 });
 /** To and fro between the two ids. */
@@ -152,7 +152,7 @@ type Known = typeof anyHistory extends fc.Arbitrary<infer Each> ? Each : never;
 /** A load of rows of another table. @property age as of a load of points; by default it was published on the day of the step. */
 export type RowStep = { later: number; kind: 'rows'; age?: number } & Load;
 type Step = Known['steps'][number] | RowStep;
-type Held = Extract<Step, { kind: 'embargo' }>['of'];
+type EmbargoedLoad = Extract<Step, { kind: 'embargo' }>['of'];
 export interface History {
   steps: readonly Step[];
   pinnedAfter: number;
@@ -221,9 +221,13 @@ async function playOn(
   for (const step of steps) {
     today = addDays(today, step.later);
     await embargoes.makeUntil(`${today}T12:00:00Z`);
-    if (step.kind !== 'embargo') await takeOnBoth(step, { whole, cut, order, today, day });
+    if (step.kind !== 'embargo') await applyToBoth(step, { whole, cut, order, today, day });
     else if (order.knows(step.of))
-      await embargoes.accept(writtenOf(step.of, releasedOn(step.wish, today)), step.wish, today);
+      await embargoes.accept(
+        writtenOf(step.of, releasedOn(step.releaseTime, today)),
+        step.releaseTime,
+        today,
+      );
   }
   const last = today > day ? today : day;
   await embargoes.makeUntil(`${last}T12:00:00Z`);
@@ -243,7 +247,7 @@ async function playOn(
   return { whole: whole.service, cut: cut.service, day, today: last, release };
 }
 
-async function takeOnBoth(
+async function applyToBoth(
   step: Exclude<Step, { kind: 'embargo' }>,
   {
     whole,
@@ -256,17 +260,17 @@ async function takeOnBoth(
   // An erasure after the day changes the past without being a publication, so these histories contain none.
   const publishedOn = step.kind === 'load' || step.kind === 'rows' ? addDays(today, -(step.age ?? 0)) : today;
   const isErasure = step.kind === 'retract' && step.erase && today > day;
-  if (isErasure || !order.keeps(step, publishedOn <= day)) return;
-  await takeNumber(whole.database, cut.database);
-  const refused = await isRefused(() => take(whole.database, step, today));
-  if (publishedOn <= day && (await isRefused(() => take(cut.database, step, today))) !== refused)
+  if (isErasure || !order.preservesOrder(step, publishedOn <= day)) return;
+  await copyLoadNumber(whole.database, cut.database);
+  const refused = await isRefused(() => applyStep(whole.database, step, today));
+  if (publishedOn <= day && (await isRefused(() => applyStep(cut.database, step, today))) !== refused)
     throw new Error(`${JSON.stringify(step)} is refused on one side alone`);
   for (const { database } of [whole, cut]) await date(database, `${today}T12:00:00Z`);
 }
 
 /** The day of the release; undefined for an entry of the calendar, which loads can move. */
-const releasedOn = (wish: Wish, today: string): string | undefined =>
-  'days' in wish ? addDays(today, wish.days) : undefined;
+const releasedOn = (releaseTime: ReleaseTime, today: string): string | undefined =>
+  'days' in releaseTime ? addDays(today, releaseTime.days) : undefined;
 
 const places = new WeakMap<DataService, BulkPlace>();
 
@@ -293,14 +297,14 @@ class CombinationOrder {
   readonly #after = new Set<string>();
 
   /** Whether the load brings no combination that is new, whenever it is made. */
-  knows(step: Held): boolean {
+  knows(step: EmbargoedLoad): boolean {
     return (
       step.kind !== 'load' || !step.hasDims || combinationsOf(step).every((dims) => this.#before.has(dims))
     );
   }
 
   /** Whether the step leaves the order as it would be. */
-  keeps(step: Step, isBefore: boolean): boolean {
+  preservesOrder(step: Step, isBefore: boolean): boolean {
     if (step.kind !== 'load' || !step.hasDims) return true;
     const named = combinationsOf(step);
     if (isBefore && named.some((dims) => this.#after.has(dims))) return false;
@@ -314,7 +318,7 @@ class CombinationOrder {
 const combinationsOf = (step: LoadStep): string[] =>
   step.combined.map(([point]) => point.slice('TRADES,2024-04-29,'.length));
 
-async function take(
+async function applyStep(
   database: Database,
   step: Exclude<Step, { kind: 'embargo' }>,
   today: string,
@@ -334,7 +338,7 @@ async function take(
 }
 
 /** The load of a step. @param day on which it is published, unless it is of an earlier vintage; undefined: it is of no earlier one. */
-function writtenOf(step: Held | RowStep, day: string | undefined): Written {
+function writtenOf(step: EmbargoedLoad | RowStep, day: string | undefined): Written {
   if (step.kind === 'calendar') return { dataset: 'calendar', lines: calendarOf(step) };
   if (step.kind === 'facts') return { dataset: step.file.dataset, lines: step.file.csv };
   const { age = 0 } = step;

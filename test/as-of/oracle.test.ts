@@ -13,7 +13,7 @@ import { rowRoutes } from './row-histories.ts';
 
 const ofBulk = ['/v1/bulk', '/v1/bulk/:name'];
 const ofOthers: readonly string[] = [...rowRoutes, ...fundRoutes, ...ofBulk];
-const kept = Object.entries(declared).filter(
+const coveredRoutes = Object.entries(declared).filter(
   ([route, { method }]) => method === 'GET' && !ofOthers.includes(route),
 );
 /** In addition to those of the table: combined parameters, unknown ids, several pages. */
@@ -51,7 +51,7 @@ test.before(async () => {
       ...more,
       ...(await requestsOf(
         service,
-        kept.map(([route]) => route),
+        coveredRoutes.map(([route]) => route),
       )),
     ]),
   ];
@@ -59,14 +59,14 @@ test.before(async () => {
 });
 
 /** A share of the requests for each history: together, the histories ask all of them. */
-const shares = 6;
+const partCount = 6;
 let played = 0;
 
 async function agree(history: History): Promise<void> {
   const sides = await play(history);
-  const share = played++ % shares;
+  const part = played++ % partCount;
   try {
-    const asked = requests.filter((_, i) => i < more.length || i % shares === share);
+    const asked = requests.filter((_, i) => i < more.length || i % partCount === part);
     for (const request of asked) await agreeOn(sides, request);
     await isOfVintage(sides);
     await agreeOnBody(sides);

@@ -5,7 +5,7 @@ import { agreeOn, requestsOf } from './agreement.ts';
 import { play, type History } from './histories.ts';
 
 /** A share of the requests for each history. */
-const shares = 5;
+const partCount = 5;
 
 /**
  * @param routes all requests of the table for them are compared, a share of them for each history.
@@ -22,9 +22,9 @@ export async function agreeingOn(
   let played = 0;
   return fc.asyncProperty(histories, async (history) => {
     const sides = await play(history);
-    const share = played++ % shares;
+    const part = played++ % partCount;
     try {
-      const asked = requests.filter((_, i) => i < more.length || i % shares === share);
+      const asked = requests.filter((_, i) => i < more.length || i % partCount === part);
       for (const request of asked) await agreeOn(sides, request);
     } finally {
       await sides.close();

@@ -31,7 +31,7 @@ const more = [
   '/v1/securities/TFC-2/prices',
 ];
 /** All prices of the first day are erased, and after the day of the pin the city has prices again. */
-const erasedAndBack: History = {
+const erasedAndRestored: History = {
   steps: [
     { later: 1, kind: 'retract', age: 1, erase: true },
     {
@@ -53,7 +53,7 @@ test.serial(
   async (t) => {
     await fc.assert(await agreeingOn(anyRowHistory, rowRoutes, more), {
       ...howLong,
-      examples: [[erasedAndBack]],
+      examples: [[erasedAndRestored]],
     });
     t.pass();
   },

@@ -1,7 +1,7 @@
 // An authenticator app for tests, implemented by RFC 6238 without the service's library; and account holders who set one up.
 import { createHmac } from 'node:crypto';
 import type { AccountsService, SignedIn } from '../services/accounts-service.ts';
-import { noteSecret } from '../run/traces.ts';
+import { recordSecret } from '../run/traces.ts';
 
 const stepMs = 30_000;
 
@@ -47,11 +47,11 @@ export async function enrolHolder(
     if (answer.status !== 200) throw new Error(`${path}: ${JSON.stringify(answer.body)}`);
     return (answer.body as { data: Record<string, unknown> }).data;
   };
-  const begun = await ask('/auth/second-factor/totp', password === undefined ? {} : { password });
-  const secret = noteSecret(String(begun['secret']));
+  const enrolment = await ask('/auth/second-factor/totp', password === undefined ? {} : { password });
+  const secret = recordSecret(String(enrolment['secret']));
   const code = codeAt(secret, service.clock.now());
   const confirmed = await ask('/auth/second-factor/totp/confirm', { code });
-  const recoveryCodes = (confirmed['recovery_codes'] as string[]).map((each) => noteSecret(each));
+  const recoveryCodes = (confirmed['recovery_codes'] as string[]).map((each) => recordSecret(each));
   return {
     ...{ secret, recoveryCodes },
     nextCode() {

@@ -14,7 +14,7 @@ import {
 import { silentLog } from '../services/harness.ts';
 import { eventsIn } from '../services/outbox.ts';
 import { from, newEmail, newPassword } from '../services/sign-in.ts';
-import { comeBackFromGoogle, holdersOf, signInByGoogle, type Holder } from './holders.ts';
+import { returnFromGoogle, holdersOf, signInByGoogle, type Holder } from './holders.ts';
 import { startOddIssuer } from './issuers.ts';
 
 const issuer = await startOddIssuer();
@@ -57,8 +57,8 @@ const googlePerson = () => ({
 });
 async function linkGoogle(t: ExecutionContext, holder: Holder) {
   const claims = googlePerson();
-  const begun = await ask(holder, 'POST', '/auth/google/link');
-  const { result } = await comeBackFromGoogle(service, issuer, begun, claims);
+  const started = await ask(holder, 'POST', '/auth/google/link');
+  const { result } = await returnFromGoogle(service, issuer, started, claims);
   t.is(result.get('google_linked'), '1');
   return claims;
 }
@@ -167,7 +167,7 @@ test.serial('the same subject at another issuer is somebody else', async (t) => 
 const ends: Record<
   string,
   {
-    act: (holder: Holder, beside: string) => Promise<Answer | object>;
+    act: (holder: Holder, otherSessionId: string) => Promise<Answer | object>;
     left: [boolean, boolean];
     opens?: true;
     hasPassword?: false;
@@ -176,7 +176,7 @@ const ends: Record<
 > = {
   'signing out': { act: (holder) => ask(holder, 'POST', '/auth/logout'), left: [false, true] },
   'ending the other session': {
-    act: (holder, beside) => ask(holder, 'DELETE', `/auth/sessions/${beside}`),
+    act: (holder, otherSessionId) => ask(holder, 'DELETE', `/auth/sessions/${otherSessionId}`),
     left: [true, false],
   },
   'ending all other sessions': {
@@ -239,11 +239,11 @@ const ends: Record<
 for (const [what, { act, left, opens, hasPassword = true, verified = true }] of Object.entries(ends)) {
   test.serial(`${what} ends exactly the intended sessions, at once`, async (t) => {
     const [{ email, accountId }, other] = [await newHolder({ hasPassword, verified }), await newHolder()];
-    const [own, beside] = [await newSession(accountId), await newSession(accountId)];
+    const [own, otherSession] = [await newSession(accountId), await newSession(accountId)];
     const others = await newSession(other.accountId);
-    const answer = await act({ email, accountId, sessionId: own.sessionId }, beside.sessionId);
+    const answer = await act({ email, accountId, sessionId: own.sessionId }, otherSession.sessionId);
     if ('headers' in answer) t.true(answer.status < 300, JSON.stringify(answer));
-    t.deepEqual(await areIn(own.name, beside.name, others.name), [...left, true]);
+    t.deepEqual(await areIn(own.name, otherSession.name, others.name), [...left, true]);
     const [row] = await db.sequelize.query<{ n: number }>(
       `select count(*)::int as n from accounts.audit_events
        where account_id = $1 and action = 'session.created' and detail->>'ip' <> '192.0.2.1'`,

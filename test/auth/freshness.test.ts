@@ -9,7 +9,7 @@ import {
   type SignedIn,
 } from '../services/accounts-service.ts';
 import { newEmail, newPassword } from '../services/sign-in.ts';
-import { comeBackFromGoogle, holdersOf, signInByGoogle, type Holder } from './holders.ts';
+import { returnFromGoogle, holdersOf, signInByGoogle, type Holder } from './holders.ts';
 import { startOddIssuer } from './issuers.ts';
 
 const issuer = await startOddIssuer();
@@ -95,7 +95,7 @@ test.serial(
   'an operator unlinks Google and closes the account within fifteen minutes of the sign-in, and not later',
   async (t) => {
     const operator = await newHolder();
-    const { result } = await comeBackFromGoogle(service, issuer, await link(operator), thief());
+    const { result } = await returnFromGoogle(service, issuer, await link(operator), thief());
     t.is(result.get('google_linked'), '1');
     await setRole(deps, operator.accountId, 'operator');
     clock.advance(15 * minuteMs + 1);
@@ -129,14 +129,14 @@ test.serial(
   async (t) => {
     const late = await newHolder();
     clock.advance(55 * minuteMs);
-    const begun = await link(late);
+    const started = await link(late);
     clock.advance(6 * minuteMs);
-    t.is((await comeBackFromGoogle(service, issuer, begun, thief())).result.get('google_error'), 'expired');
+    t.is((await returnFromGoogle(service, issuer, started, thief())).result.get('google_error'), 'expired');
 
     const promoted = await newHolder();
     const before = await link(promoted);
     await setRole(deps, promoted.accountId, 'operator');
-    t.is((await comeBackFromGoogle(service, issuer, before, thief())).result.get('google_error'), 'expired');
+    t.is((await returnFromGoogle(service, issuer, before, thief())).result.get('google_error'), 'expired');
   },
 );
 

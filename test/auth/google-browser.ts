@@ -37,7 +37,7 @@ export function browserOf(services: Pick<Services, 'call'>, issuer: OddIssuer) {
   const { ask } = peopleOf(services);
 
   /** Returns from Google with a code. @returns the final page of the browser, and its fragment. */
-  async function comeBack(
+  async function returnFromGoogle(
     flow: Pick<Flow, 'cookie' | 'state'>,
     query = `code=c&state=${flow.state}`,
   ): Promise<{ location: string; result: URLSearchParams }> {
@@ -61,9 +61,9 @@ export function browserOf(services: Pick<Services, 'call'>, issuer: OddIssuer) {
   }
 
   /** Makes Google answer a flow with these claims, and returns from Google. */
-  async function comeBackAs(claims: Claims, flow: Flow): Promise<URLSearchParams> {
+  async function returnFromGoogleAs(claims: Claims, flow: Flow): Promise<URLSearchParams> {
     issuer.idToken = (proper, sign) => sign({ ...proper, nonce: flow.nonce, ...claims });
-    return (await comeBack(flow)).result;
+    return (await returnFromGoogle(flow)).result;
   }
 
   const exchange = (code: string, cookie: string): Promise<Answer> =>
@@ -74,11 +74,11 @@ export function browserOf(services: Pick<Services, 'call'>, issuer: OddIssuer) {
     claims: Claims,
   ): Promise<{ session: string; error: null } | { session: null; error: string }> {
     const flow = await begin();
-    const result = await comeBackAs(claims, flow);
+    const result = await returnFromGoogleAs(claims, flow);
     const code = result.get('google_code');
     if (code === null) return { session: null, error: result.get('google_error') ?? '' };
     return { session: sessionIn(await exchange(code, flow.cookie)), error: null };
   }
 
-  return { begin, beginLink, comeBack, comeBackAs, exchange, signIn };
+  return { begin, beginLink, returnFromGoogle, returnFromGoogleAs, exchange, signIn };
 }

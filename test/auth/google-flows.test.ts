@@ -24,7 +24,10 @@ test.after.always(async () => {
 });
 const operator = { ...services.accounts, jobs };
 const { ask } = peopleOf(services);
-const { begin, beginLink, comeBack, comeBackAs, exchange, signIn } = browserOf(services, issuer);
+const { begin, beginLink, returnFromGoogle, returnFromGoogleAs, exchange, signIn } = browserOf(
+  services,
+  issuer,
+);
 
 /** A user with a password and two sessions: the owner's, and one that was stolen. */
 interface Household {
@@ -114,7 +117,7 @@ for (const [what, end] of Object.entries({ ...ends, ...endsOfTheSession })) {
     await end(household);
     t.is((await flowsLeft(household.email)).length, 0);
     const claims = person();
-    t.is((await comeBackAs(claims, flow)).get('google_error'), 'expired');
+    t.is((await returnFromGoogleAs(claims, flow)).get('google_error'), 'expired');
     const { session } = await signIn(claims);
     const opened = await ask('GET', '/v1/account', { session: session ?? '' });
     t.is(dataIn(opened)['email'], claims.email, 'the identity opens no account but its own');
@@ -125,9 +128,9 @@ for (const [what, end] of Object.entries(ends)) {
   test.serial(`a code from Google that was not exchanged yet does not outlive ${what}`, async (t) => {
     const household = await newHousehold();
     const claims = person();
-    t.is((await comeBackAs(claims, await beginLink(household.owner))).get('google_linked'), '1');
+    t.is((await returnFromGoogleAs(claims, await beginLink(household.owner))).get('google_linked'), '1');
     const flow = await begin();
-    const code = (await comeBackAs(claims, flow)).get('google_code') ?? '';
+    const code = (await returnFromGoogleAs(claims, flow)).get('google_code') ?? '';
     await end(household);
     t.is((await flowsLeft(household.email)).length, 0);
     t.is(codeOf(await exchange(code, flow.cookie)), 'gone');
@@ -137,12 +140,12 @@ for (const [what, end] of Object.entries(ends)) {
 test.serial('neither a link that has begun nor a code outlives unlinking', async (t) => {
   const household = await newHousehold();
   const claims = person();
-  await comeBackAs(claims, await beginLink(household.owner));
+  await returnFromGoogleAs(claims, await beginLink(household.owner));
   const [flow, link] = [await begin(), await beginLink(household.thief)];
-  const code = (await comeBackAs(claims, flow)).get('google_code') ?? '';
+  const code = (await returnFromGoogleAs(claims, flow)).get('google_code') ?? '';
   await must(204, 'DELETE', '/auth/google/link', { session: household.owner });
   t.is(codeOf(await exchange(code, flow.cookie)), 'gone');
-  t.is((await comeBackAs(person(), link)).get('google_error'), 'expired');
+  t.is((await returnFromGoogleAs(person(), link)).get('google_error'), 'expired');
 });
 
 test.serial(
@@ -151,7 +154,7 @@ test.serial(
     const stranger = await newHousehold();
     const flows = [await beginLink(stranger.thief), await beginLink(stranger.owner)];
     await resetByMail(stranger);
-    for (const flow of flows) t.is((await comeBackAs(person(), flow)).get('google_error'), 'expired');
+    for (const flow of flows) t.is((await returnFromGoogleAs(person(), flow)).get('google_error'), 'expired');
     t.is(codeOf(await ask('POST', '/auth/google/link', { session: stranger.thief })), 'unauthorized');
   },
 );
@@ -161,10 +164,10 @@ test.serial(
   async (t) => {
     const household = await newHousehold();
     const claims = person();
-    await comeBackAs(claims, await beginLink(household.owner));
+    await returnFromGoogleAs(claims, await beginLink(household.owner));
     const flow = await begin();
     issuer.idToken = (proper, sign) => sign({ ...proper, nonce: flow.nonce, ...claims });
-    const answered = await whileHeld([household.email], unlinked, () => comeBack(flow));
+    const answered = await whileUncommitted([household.email], unlinked, () => returnFromGoogle(flow));
     const opened = await exchange(answered.result.get('google_code') ?? '', flow.cookie);
     const account = await ask('GET', '/v1/account', { session: sessionIn(opened) });
     t.is(dataIn(account)['email'], claims.email, 'a new account, not the one that it was taken from');
@@ -175,7 +178,7 @@ test.serial('the end of one session leaves the flows of another', async (t) => {
   const household = await newHousehold();
   const flow = await beginLink(household.owner);
   await endsOfTheSession['signing out']?.(household);
-  t.is((await comeBackAs(person(), flow)).get('google_linked'), '1');
+  t.is((await returnFromGoogleAs(person(), flow)).get('google_linked'), '1');
 });
 
 test.serial(
@@ -184,12 +187,12 @@ test.serial(
     for (const statement of [newCredentials, disabled]) {
       const household = await newHousehold();
       const claims = person();
-      await comeBackAs(claims, await beginLink(household.owner));
+      await returnFromGoogleAs(claims, await beginLink(household.owner));
       const [flow, link] = [await begin(), await beginLink(household.thief)];
-      const code = (await comeBackAs(claims, flow)).get('google_code') ?? '';
+      const code = (await returnFromGoogleAs(claims, flow)).get('google_code') ?? '';
       await services.database.query(statement, [household.email]);
       t.is(codeOf(await exchange(code, flow.cookie)), 'gone', statement);
-      t.is((await comeBackAs(person(), link)).get('google_error'), 'expired', statement);
+      t.is((await returnFromGoogleAs(person(), link)).get('google_error'), 'expired', statement);
     }
   },
 );
@@ -198,7 +201,7 @@ test.serial('a link flow requested while its session ends does not begin', async
   const { thief } = await newHousehold();
   const ended = 'delete from accounts.sessions where id = $1';
   const link = () => ask('POST', '/auth/google/link', { session: thief, headers: from() });
-  const answer = await whileHeld([parseSessionToken(thief)?.id], ended, link);
+  const answer = await whileUncommitted([parseSessionToken(thief)?.id], ended, link);
   t.is(codeOf(answer), 'unauthorized');
 });
 
@@ -207,28 +210,28 @@ test.serial('a link that Google answers just as the password changes is refused'
   const link = await beginLink(household.thief);
   const claims = person();
   issuer.idToken = (proper, sign) => sign({ ...proper, nonce: link.nonce, ...claims });
-  const linked = await whileHeld([household.email], newCredentials, () => comeBack(link));
+  const linked = await whileUncommitted([household.email], newCredentials, () => returnFromGoogle(link));
   t.is(linked.result.get('google_error'), 'expired');
 });
 
 test.serial('a code that is exchanged just as the password changes is refused', async (t) => {
   const household = await newHousehold();
   const claims = person();
-  await comeBackAs(claims, await beginLink(household.owner));
+  await returnFromGoogleAs(claims, await beginLink(household.owner));
   const flow = await begin();
-  const code = (await comeBackAs(claims, flow)).get('google_code') ?? '';
-  const answer = await whileHeld([household.email], newCredentials, () => exchange(code, flow.cookie));
+  const code = (await returnFromGoogleAs(claims, flow)).get('google_code') ?? '';
+  const answer = await whileUncommitted([household.email], newCredentials, () => exchange(code, flow.cookie));
   t.is(codeOf(answer), 'gone');
 });
 
 test.serial('a session that is being opened by a code ends with all others', async (t) => {
   const household = await newHousehold();
   const claims = person();
-  await comeBackAs(claims, await beginLink(household.owner));
+  await returnFromGoogleAs(claims, await beginLink(household.owner));
   const flow = await begin();
-  const code = (await comeBackAs(claims, flow)).get('google_code') ?? '';
+  const code = (await returnFromGoogleAs(claims, flow)).get('google_code') ?? '';
   // The exchange has consumed the code and stored the session, and waits to write its audit row.
-  const held = 'lock table accounts.audit_events in share mode';
+  const lockStatement = 'lock table accounts.audit_events in share mode';
   const both = async () => {
     const exchanging = exchange(code, flow.cookie);
     await untilWaiting(1);
@@ -237,25 +240,25 @@ test.serial('a session that is being opened by a code ends with all others', asy
       ask('DELETE', '/auth/sessions', { session: household.owner, headers: from() }),
     ]);
   };
-  const [exchanged, ended] = await whileHeld([], held, both, 2);
+  const [exchanged, ended] = await whileUncommitted([], lockStatement, both, 2);
   t.is(ended.status, 200, ended.text);
   t.is((await ask('GET', '/v1/account', { session: sessionIn(exchanged) })).status, 401);
 });
 
 /** Runs a call while a statement is executed but not committed, and commits once the call waits for it or has ended. */
-async function whileHeld<T>(
+async function whileUncommitted<T>(
   values: unknown[],
   statement: string,
   call: () => Promise<T>,
   waiting = 1,
 ): Promise<T> {
-  const held = await services.database.transaction(async (transaction) => {
+  const pending = await services.database.transaction(async (transaction) => {
     await transaction.query(statement, values);
     const asked = call();
     await Promise.race([asked, untilWaiting(waiting)]);
     return { asked };
   });
-  return held.asked;
+  return pending.asked;
 }
 
 /** Resolves when this many statements in this database wait for a lock. */

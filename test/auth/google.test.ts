@@ -23,7 +23,7 @@ test.after.always(async () => {
 });
 const { ask, get, post } = peopleOf(services);
 
-const { begin, beginLink, comeBack, comeBackAs, exchange, signIn } = browserOf(services, odd);
+const { begin, beginLink, returnFromGoogle, returnFromGoogleAs, exchange, signIn } = browserOf(services, odd);
 
 test.serial('a stranger with a Google account signs in, end to end against a real server', async (t) => {
   const flow = await browserOf(realServices, odd).begin('?return_to=/dashboard/keys');
@@ -115,11 +115,11 @@ test.serial(
 
     const owner = person();
     t.truthy((await signIn(owner)).session);
-    const taken = await ask('POST', '/auth/signup', {
+    const duplicate = await ask('POST', '/auth/signup', {
       body: { email: owner.email, password },
       headers: from(),
     });
-    t.is(codeOf(taken), 'email_taken', 'the victim was first');
+    t.is(codeOf(duplicate), 'email_taken', 'the victim was first');
     const login = await ask('POST', '/auth/login', {
       body: { email: owner.email, password },
       headers: from(),
@@ -207,7 +207,7 @@ for (const [what, lie] of Object.entries(lies)) {
     const flow = await begin();
     const claims = person();
     odd.idToken = (proper, sign) => lie({ ...proper, ...claims, nonce: flow.nonce }, sign);
-    const { result } = await comeBack(flow);
+    const { result } = await returnFromGoogle(flow);
     t.is(result.get('google_error'), 'failed');
     t.is(result.get('google_code'), null);
     const rows = await services.database.query('select from accounts.accounts where email = $1', [
@@ -225,13 +225,16 @@ test.serial(
     odd.idToken = (proper, sign) => sign({ ...proper, ...claims, nonce: flow.nonce });
     const foreign = await begin();
     const expired = async (at: Pick<Flow, 'cookie' | 'state'>, query?: string) =>
-      t.is((await comeBack(at, query)).result.get('google_error'), 'expired');
+      t.is((await returnFromGoogle(at, query)).result.get('google_error'), 'expired');
     await expired({ cookie: flow.cookie, state: '' }, 'code=c');
     await expired({ cookie: flow.cookie, state: foreign.state });
     await expired({ cookie: '', state: flow.state });
     await expired({ cookie: foreign.cookie, state: flow.state });
     await expired({ cookie: flow.cookie, state: `${flow.state}x` });
-    t.truthy((await comeBack(flow)).result.get('google_code'), 'none of that used up the flow of its owner');
+    t.truthy(
+      (await returnFromGoogle(flow)).result.get('google_code'),
+      'none of that used up the flow of its owner',
+    );
     await expired(flow);
   },
 );
@@ -239,7 +242,7 @@ test.serial(
 test.serial('a Google flow is valid for ten minutes', async (t) => {
   const flow = await begin();
   clock.advance(10 * 60_000);
-  t.is((await comeBack(flow)).result.get('google_error'), 'expired');
+  t.is((await returnFromGoogle(flow)).result.get('google_error'), 'expired');
 });
 
 test.serial('the PKCE verifier that is sent matches the challenge that was shown', async (t) => {
@@ -247,7 +250,7 @@ test.serial('the PKCE verifier that is sent matches the challenge that was shown
   t.truthy((await signIn(claims)).session);
   const flow = await begin();
   odd.idToken = (proper, sign) => sign({ ...proper, ...claims, nonce: flow.nonce });
-  await comeBack(flow);
+  await returnFromGoogle(flow);
   const verifier = odd.exchanged.at(-1)?.get('code_verifier') ?? '';
   const challenge = createHash('sha256').update(verifier).digest('base64url');
   t.is(challenge, flow.authorization.searchParams.get('code_challenge') ?? '');
@@ -261,7 +264,7 @@ test.serial(
     const codeFor = async () => {
       const flow = await begin();
       odd.idToken = (proper, sign) => sign({ ...proper, ...claims, nonce: flow.nonce });
-      const { location, result } = await comeBack(flow);
+      const { location, result } = await returnFromGoogle(flow);
       t.false(location.includes('sess_'));
       t.regex(location, /^https:\/\/almanac\.example\/dashboard#google_code=[\w-]{43}$/);
       return { flow, code: result.get('google_code') ?? '' };
@@ -337,12 +340,12 @@ test.serial('a HEAD uses up no callback', async (t) => {
   const target = `/auth/google/callback?code=c&state=${flow.state}`;
   const head = await services.call(target, { method: 'HEAD', headers: { ...from(), cookie: flow.cookie } });
   t.is(head.status, 405);
-  t.truthy((await comeBack(flow)).result.get('google_code'));
+  t.truthy((await returnFromGoogle(flow)).result.get('google_code'));
 });
 
 test.serial('refusing at Google leads back without a session and stores nothing', async (t) => {
   const flow = await begin();
-  const { result } = await comeBack(flow, `error=access_denied&state=${flow.state}`);
+  const { result } = await returnFromGoogle(flow, `error=access_denied&state=${flow.state}`);
   t.is(result.get('google_error'), 'denied');
 });
 
@@ -354,7 +357,7 @@ test.serial(
     const session = sessionIn(
       await ask('POST', '/auth/signup', { body: { email, password }, headers: from() }),
     );
-    const linkWith = async (token: string) => comeBackAs(claims, await beginLink(token));
+    const linkWith = async (token: string) => returnFromGoogleAs(claims, await beginLink(token));
     t.is((await linkWith(session)).get('google_linked'), '1');
     t.truthy((await signIn(claims)).session, 'with the identity alone');
     const other = sessionIn(
@@ -415,7 +418,7 @@ test.serial(
         algorithm: 'RS256',
         keyid: 'unpublished',
       });
-    t.is((await comeBack(flow)).result.get('google_error'), 'failed');
+    t.is((await returnFromGoogle(flow)).result.get('google_error'), 'failed');
     t.is(odd.keysAsked, asked + 4, 'once');
     clock.advance(5 * 60_000);
     t.truthy((await signIn(person())).session);

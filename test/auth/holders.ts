@@ -11,7 +11,7 @@ import { newId } from '../../accounts-api/ids.ts';
 import { parseSessionToken } from '../../kernel/credentials/session-token.ts';
 import type { AccountsService, Answer, SignedIn } from '../services/accounts-service.ts';
 import { newEmail, newIp, newPassword, testPasswordCost } from '../services/sign-in.ts';
-import { noteSecret } from '../run/traces.ts';
+import { recordSecret } from '../run/traces.ts';
 import type { Claims, OddIssuer } from './issuers.ts';
 
 export interface Holder extends SignedIn {
@@ -29,7 +29,7 @@ export async function holdersOf(service: AccountsService) {
     const { session_token: token } = await deps.db.inTransaction((transaction) =>
       openSession(deps, transaction, accountId, { clientInfo, how: 'password' }),
     );
-    noteSecret(token.split('.')[1] ?? '');
+    recordSecret(token.split('.')[1] ?? '');
     const { id, secretHash } = parseSessionToken(token) ?? { id: '', secretHash: '' };
     return { sessionId: id, name: `${id}.${secretHash}`, token };
   }
@@ -43,7 +43,7 @@ export async function holdersOf(service: AccountsService) {
   /** The token of a sign-up's link. */
   async function signUpLink({ email, signupId }: { email: string; signupId: string }): Promise<string> {
     const about = { purpose: 'sign_up', signup_id: signupId, account_id: null, email } as const;
-    return noteSecret(await mintMailToken(deps, { ...about, credentialVersion: null }));
+    return recordSecret(await mintMailToken(deps, { ...about, credentialVersion: null }));
   }
 
   /** A sign-up that waits for its link, and the token of that link. */
@@ -80,7 +80,7 @@ export async function holdersOf(service: AccountsService) {
     ): Promise<string> {
       const { id, email, credentialVersion } = await accountOf(holder);
       const about = { purpose, signup_id: null, account_id: id, email: to ?? email, credentialVersion };
-      return noteSecret(await mintMailToken(deps, about));
+      return recordSecret(await mintMailToken(deps, about));
     },
     newSignUp,
     signUpLink,
@@ -94,24 +94,24 @@ export async function holdersOf(service: AccountsService) {
 
 /**
  * Goes to Google and back, with the claims of a Google user.
- * @param begun the answer that began it: of /auth/google/start, or of /auth/google/link. @returns the fragment.
+ * @param started the answer that began it: of /auth/google/start, or of /auth/google/link. @returns the fragment.
  */
-export async function comeBackFromGoogle(
+export async function returnFromGoogle(
   service: AccountsService,
   issuer: OddIssuer,
-  begun: Answer,
+  started: Answer,
   claims: Claims,
   ip = newIp(),
 ): Promise<{ result: URLSearchParams; cookie: string }> {
   const url =
-    begun.headers.get('location') ?? (begun.body as { data?: { url?: string } } | undefined)?.data?.url;
+    started.headers.get('location') ?? (started.body as { data?: { url?: string } } | undefined)?.data?.url;
   const params = new URL(url ?? 'no-url:').searchParams;
-  const cookie = /^([^;]+);/.exec(begun.headers.get('set-cookie') ?? '')?.[1] ?? '';
+  const cookie = /^([^;]+);/.exec(started.headers.get('set-cookie') ?? '')?.[1] ?? '';
   issuer.idToken = (proper, sign) => sign({ ...proper, nonce: params.get('nonce'), ...claims });
-  const back = await service.anonymously(`/auth/google/callback?code=c&state=${params.get('state')}`, {
+  const callback = await service.anonymously(`/auth/google/callback?code=c&state=${params.get('state')}`, {
     headers: { cookie, 'x-forwarded-for': ip },
   });
-  return { result: new URLSearchParams(back.headers.get('location')?.split('#')[1] ?? ''), cookie };
+  return { result: new URLSearchParams(callback.headers.get('location')?.split('#')[1] ?? ''), cookie };
 }
 
 /** Signs in with Google. @returns the session, or the error. */
@@ -121,14 +121,14 @@ export async function signInByGoogle(
   claims: Claims,
   ip = newIp(),
 ): Promise<{ session: SignedIn } | { error: string | null }> {
-  const begun = await service.anonymously('/auth/google/start');
-  const { result, cookie } = await comeBackFromGoogle(service, issuer, begun, claims, ip);
+  const started = await service.anonymously('/auth/google/start');
+  const { result, cookie } = await returnFromGoogle(service, issuer, started, claims, ip);
   const code = result.get('google_code');
   if (code === null) return { error: result.get('google_error') };
   const headers = { cookie, 'x-forwarded-for': ip, 'user-agent': 'Tests' };
   const { body } = await service.anonymously('/auth/google/exchange', { body: { code }, headers });
   const { session_token: token } = (body as { data: { session_token: string } }).data;
-  noteSecret(token.split('.')[1] ?? '');
+  recordSecret(token.split('.')[1] ?? '');
   const sessionId = token.split('.')[0] ?? '';
   const [row] = await service.deps.db.sequelize.query<{ account_id: string }>(
     'select account_id from accounts.sessions where id = $1',

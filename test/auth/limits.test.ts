@@ -124,8 +124,8 @@ const passwordSites: { at: string; what: string; prepare: () => Promise<(ip: str
         const holder = await newHolder();
         const { secret } = await enrolHolder(service, holder, { password });
         const first = { email: holder.email, password };
-        const { body: begun } = await service.anonymously('/auth/login', { body: first });
-        const { sign_in_token } = (begun as { data: { sign_in_token: string } }).data;
+        const { body: started } = await service.anonymously('/auth/login', { body: first });
+        const { sign_in_token } = (started as { data: { sign_in_token: string } }).data;
         const body = { sign_in_token, code: wrongCodeAt(secret, service.clock.now()) };
         return (ip) =>
           service.anonymously('/auth/login/second-factor', { body, headers: { 'x-forwarded-for': ip } });

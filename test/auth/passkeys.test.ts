@@ -4,7 +4,7 @@ import { QueryTypes } from 'sequelize';
 import { instantText } from '../../kernel/clock.ts';
 import { removeSecondFactor, setRole, setStatus } from '../../accounts-api/operator/operator-access.ts';
 import { openJobs } from '../../accounts-api/jobs.ts';
-import { noteSecret } from '../run/traces.ts';
+import { recordSecret } from '../run/traces.ts';
 import { assertError, dataOf, startAccountsService, type SignedIn } from '../services/accounts-service.ts';
 import { silentLog } from '../services/harness.ts';
 import { from, newPassword } from '../services/sign-in.ts';
@@ -51,7 +51,7 @@ async function operatorOf(of: typeof service, token: string): Promise<string | u
 }
 const tokenIn = (t: ExecutionContext, answer: Parameters<typeof dataOf>[1]): string => {
   const token = (dataOf(t, answer) as { session_token: string }).session_token;
-  noteSecret(token.split('.')[1] ?? '');
+  recordSecret(token.split('.')[1] ?? '');
   return token;
 };
 
@@ -119,19 +119,19 @@ test.serial('a passkey is added by the session that began it, to the account as 
   assertError(t, await finish({ ...holder, sessionId }, new Passkey().create(options)), 410, 'gone');
   t.is((await finish(holder, new Passkey().create(options))).status, 201);
 
-  const begun = optionsIn(await begin(stranger, { password }));
+  const started = optionsIn(await begin(stranger, { password }));
   await setRole(deps, stranger.accountId, 'operator');
-  assertError(t, await finish(stranger, new Passkey().create(begun)), 410, 'gone');
+  assertError(t, await finish(stranger, new Passkey().create(started)), 410, 'gone');
 });
 
-const wrongs: Record<string, { wrong: Wrong; why: RegExp }> = {
+const forgedResponses: Record<string, { wrong: Wrong; why: RegExp }> = {
   'for another origin': { wrong: { origin: 'https://almanac.example.evil.example' }, why: /origin/ },
   'for another port': { wrong: { origin: 'https://almanac.example:8443' }, why: /origin/ },
   'for another host': { wrong: { rpId: 'evil.example' }, why: /RP ID/ },
   'without verifying its holder': { wrong: { flags: presentOnly }, why: /could not be verified/ },
   'for another purpose': { wrong: { type: 'payment.get' }, why: /type/ },
 };
-for (const [what, { wrong, why }] of Object.entries(wrongs))
+for (const [what, { wrong, why }] of Object.entries(forgedResponses))
   test.serial(`a passkey that answers ${what} is neither added nor signs in`, async (t) => {
     const { passkey, ...holder } = await newOwner();
     assertRefused(t, await signIn(passkey, wrong), why);
@@ -170,8 +170,11 @@ test.serial('a count of signatures that does not rise is refused, and audited', 
 test.serial('an account has at most ten passkeys, also when two are added at once', async (t) => {
   const holder = await newHolder();
   for (let made = 1; made <= 9; made += 1) await add(holder, { password });
-  const begun = [optionsIn(await begin(holder, { password })), optionsIn(await begin(holder, { password }))];
-  const answers = await Promise.all(begun.map((each) => finish(holder, new Passkey().create(each))));
+  const started = [
+    optionsIn(await begin(holder, { password })),
+    optionsIn(await begin(holder, { password })),
+  ];
+  const answers = await Promise.all(started.map((each) => finish(holder, new Passkey().create(each))));
   t.deepEqual(answers.map(({ status }) => status).toSorted(), [201, 409]);
   assertError(t, await begin(holder, { password }), 409, 'conflict');
   t.is((await listOf(t, holder)).length, 10);
@@ -183,9 +186,9 @@ test.serial('a removed passkey signs in no longer, at once, and the other sessio
   const by = { accountId, sessionId: own.sessionId };
   const stranger = await newHolder();
   assertError(t, await remove(stranger, id, { password }), 404, 'not_found');
-  const begun = optionsIn(await beginSignIn());
+  const started = optionsIn(await beginSignIn());
   t.is((await remove(by, id, { password })).status, 204);
-  assertRefused(t, await finishSignIn(passkey.get(begun)), /not known here/);
+  assertRefused(t, await finishSignIn(passkey.get(started)), /not known here/);
   t.deepEqual(await areIn(own.name, other.name), [true, false]);
   assertError(t, await remove(by, id, { password }), 404, 'not_found');
 });

@@ -1,6 +1,6 @@
 // Users who sign up and in through the gateway, for the tests under /auth.
 import type { Services } from '../services/services.ts';
-import { noteSecret } from '../run/traces.ts';
+import { recordSecret } from '../run/traces.ts';
 import { from, newEmail, newPassword, tokenIn, type Mailbox } from '../services/sign-in.ts';
 
 export type Answer = Awaited<ReturnType<Services['call']>>;
@@ -60,7 +60,7 @@ export function dataIn(answer: Answer): Record<string, unknown> {
 export function sessionIn(answer: Answer): string {
   const token = (answer.json as { data?: { session_token?: string } } | undefined)?.data?.session_token;
   if (token === undefined) throw new Error(`No session in: ${answer.status} ${answer.text}`);
-  noteSecret(token.split('.')[1] ?? '');
+  recordSecret(token.split('.')[1] ?? '');
   return token;
 }
 

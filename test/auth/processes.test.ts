@@ -10,7 +10,7 @@ import { createTestDatabase, silentLog, testIdentitySecret, testRedisUrl } from 
 import { freePort, unhurriedPlansFile } from '../services/instance.ts';
 import { endChildren, startServing, type Child } from '../run/processes.ts';
 import { newEmail, newPassword, startMailbox, tokenIn } from '../services/sign-in.ts';
-import { keepLogLines } from '../run/traces.ts';
+import { saveLogLines } from '../run/traces.ts';
 import { untilThere } from '../run/until.ts';
 import { dataIn, peopleOf, sessionIn } from './people.ts';
 
@@ -48,7 +48,7 @@ async function startService(service: string): Promise<Child> {
 
 test.after.always(async () => {
   await endChildren();
-  keepLogLines(output);
+  saveLogLines(output);
   await mailbox.close();
   await database.drop();
 });
@@ -65,7 +65,7 @@ const people = peopleOf({
 });
 
 /** The used calls of the month, once the first is in the ledger: with Redis the gateway settles four times a second. */
-async function usedOnceSettled(session: string): Promise<number> {
+async function usedOnceRecorded(session: string): Promise<number> {
   return untilThere('the first call is in the ledger', async () => {
     const { used } = dataIn(await people.get('/v1/usage', session)) as { used: number };
     return used > 0 ? used : undefined;
@@ -108,7 +108,7 @@ test.serial(
     };
     const headers = { 'x-api-key': made.key };
     t.is((await people.ask('GET', '/v1/series/GDP', { headers })).status, 200);
-    t.is(await usedOnceSettled(session), 1);
+    t.is(await usedOnceRecorded(session), 1);
     t.is((await people.ask('DELETE', `/v1/keys/${made.id}`, { session })).status, 204);
     t.is((await people.ask('GET', '/v1/series/GDP', { headers })).status, 401);
     t.is((await people.post('/auth/logout', {}, session)).status, 204);
@@ -120,11 +120,11 @@ test.serial(
 test.serial('a mail whose worker is killed while sending it is sent by another', async (t) => {
   t.timeout(120_000);
   const email = newEmail();
-  const taken = mailbox.hold();
+  const stalled = mailbox.stall();
   t.is((await people.post('/auth/signup', { email, password: newPassword() })).status, 202);
-  await taken; // the worker is sending it
+  await stalled; // the worker is sending it
   await worker?.end('SIGKILL');
-  mailbox.letGo();
+  mailbox.resume();
   await startService('worker');
   t.regex((await mailbox.next(email)).subject, /Confirm/);
 });

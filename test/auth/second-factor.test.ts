@@ -7,9 +7,9 @@ import { createSecrets } from '../../accounts-api/secrets.ts';
 import { assertError, dataOf, startAccountsService, type SignedIn } from '../services/accounts-service.ts';
 import { silentLog, testIdentitySecret } from '../services/harness.ts';
 import { from, newEmail, newPassword } from '../services/sign-in.ts';
-import { noteSecret } from '../run/traces.ts';
+import { recordSecret } from '../run/traces.ts';
 import { codeAt, enrolHolder, wrongCodeAt, type Enrolled } from './authenticator.ts';
-import { comeBackFromGoogle, holdersOf, type Holder } from './holders.ts';
+import { returnFromGoogle, holdersOf, type Holder } from './holders.ts';
 import { startOddIssuer } from './issuers.ts';
 import { mailJobs } from './mail-jobs.ts';
 
@@ -40,7 +40,7 @@ const stateOf = async (t: ExecutionContext, by: SignedIn) =>
 /** Completes the first step. @returns the token of the second one. */
 async function firstStep(t: ExecutionContext, { email }: { email: string }): Promise<string> {
   const { sign_in_token: token } = dataOf(t, await logIn({ email, password }), 202) as Record<string, string>;
-  return noteSecret(token ?? '');
+  return recordSecret(token ?? '');
 }
 
 test.serial(
@@ -147,7 +147,7 @@ test.serial('an app counts once a code has confirmed it, within a quarter of an 
   assertError(t, await confirm('123456'), 410, 'gone');
   const first = await begin();
   const uri = new URL(first.otpauth_uri);
-  t.is(uri.searchParams.get('secret'), noteSecret(first.secret));
+  t.is(uri.searchParams.get('secret'), recordSecret(first.secret));
   t.is(decodeURIComponent(uri.pathname), `/Almanac almanac.example:${holder.email}`);
   assertError(t, await confirm(wrongCodeAt(first.secret, clock.now())), 401, 'invalid_credentials');
   t.is((await logIn({ email: holder.email, password })).status, 200, 'it does not count yet');
@@ -155,7 +155,7 @@ test.serial('an app counts once a code has confirmed it, within a quarter of an 
   assertError(t, await confirm(codeAt(first.secret, clock.now())), 410, 'gone');
 
   const second = await begin();
-  noteSecret(second.secret);
+  recordSecret(second.secret);
   t.is((await confirm(codeAt(first.secret, clock.now()))).status, 401, 'the newest secret alone');
   t.is((await stateOf(t, holder))['totp'], null);
   const code = codeAt(second.secret, clock.now());
@@ -221,7 +221,7 @@ test.serial(
     const body = { password, code: app.nextCode() };
     const made = dataOf(t, await service.signedIn(person, '/auth/second-factor/recovery-codes', { body }));
     const [fresh = ''] = (made as { recovery_codes: string[] }).recovery_codes.map((each) =>
-      noteSecret(each),
+      recordSecret(each),
     );
     t.is((await secondStep(await firstStep(t, person), three)).status, 401);
     t.is((await secondStep(await firstStep(t, person), fresh)).status, 200);
@@ -296,10 +296,10 @@ test.serial(
     const holder = await newHolder();
     const claims = { sub: `sub of ${holder.email}`, email: holder.email, email_verified: true };
     const linking = await service.signedIn(holder, '/auth/google/link', { method: 'POST' });
-    t.is((await comeBackFromGoogle(service, issuer, linking, claims)).result.get('google_linked'), '1');
+    t.is((await returnFromGoogle(service, issuer, linking, claims)).result.get('google_linked'), '1');
     const signIn = async () => {
-      const begun = await service.anonymously('/auth/google/start');
-      const { result, cookie } = await comeBackFromGoogle(service, issuer, begun, claims);
+      const started = await service.anonymously('/auth/google/start');
+      const { result, cookie } = await returnFromGoogle(service, issuer, started, claims);
       const body = { code: result.get('google_code') };
       return service.anonymously('/auth/google/exchange', { body, headers: { ...from(), cookie } });
     };
@@ -339,7 +339,7 @@ test.serial('a stolen session and the password make no fresher session without a
     string,
     string
   >;
-  t.is(await operatorOf(noteSecret(changed['session_token'] ?? '')), 'stale');
+  t.is(await operatorOf(recordSecret(changed['session_token'] ?? '')), 'stale');
 });
 
 test.serial('every act is mailed to the holder', async (t) => {

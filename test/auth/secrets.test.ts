@@ -27,30 +27,30 @@ test.serial(
   async (t) => {
     t.timeout(60_000);
     const secrets = new Map<string, string>();
-    const keep = (what: string, secret: string) => {
+    const record = (what: string, secret: string) => {
       secrets.set(what, secret);
       return secret;
     };
-    const keepSession = (what: string, token: string) => {
-      keep(`${what}, its secret half`, token.split('.')[1] ?? '');
-      return keep(what, token);
+    const recordSession = (what: string, token: string) => {
+      record(`${what}, its secret half`, token.split('.')[1] ?? '');
+      return record(what, token);
     };
     const email = newEmail();
 
     // Sign up, confirm, sign in with a wrong and a right password.
-    const password = keep('password', newPassword());
+    const password = record('password', newPassword());
     await post('/auth/signup', { email, password });
-    const link = keep('link of the sign-up', tokenIn(await mailbox.next(email)));
+    const link = record('link of the sign-up', tokenIn(await mailbox.next(email)));
     await post('/auth/verify-email', {
       token: link,
-      password: keep('wrong password at the link', newPassword()),
+      password: record('wrong password at the link', newPassword()),
     });
-    keepSession('first session', sessionIn(await post('/auth/verify-email', { token: link, password })));
-    await post('/auth/login', { email, password: keep('wrong password', newPassword()) });
-    await post('/auth/login', { email: newEmail(), password: keep('password of nobody', newPassword()) });
+    recordSession('first session', sessionIn(await post('/auth/verify-email', { token: link, password })));
+    await post('/auth/login', { email, password: record('wrong password', newPassword()) });
+    await post('/auth/login', { email: newEmail(), password: record('password of nobody', newPassword()) });
     const loggedIn = await post('/auth/login', { email, password });
-    const session = keepSession('second session', sessionIn(loggedIn));
-    keep('device token', String(dataIn(loggedIn)['device_token']));
+    const session = recordSession('second session', sessionIn(loggedIn));
+    record('device token', String(dataIn(loggedIn)['device_token']));
 
     // Keys: created, used in every place, mistyped, revoked.
     const made = await ask('POST', '/v1/keys', {
@@ -58,41 +58,41 @@ test.serial(
       body: { name: 'k' },
       headers: { 'idempotency-key': 'once' },
     });
-    const key = keep('API key', String(dataIn(made)['key']));
+    const key = record('API key', String(dataIn(made)['key']));
     await services.call('/v1/series/NONE', { key });
     await services.call(`/v1/series/NONE?api_key=${key}`);
     await services.call(`/v1/account?api_key=${key}`);
     await services.call(`/v1/series/${key}`, { key });
     await services.call(`/auth/sessions?api_key=${key}`);
-    await services.call('/v1/account', { key: keep('mistyped key', `${key.slice(0, -1)}!`) });
+    await services.call('/v1/account', { key: record('mistyped key', `${key.slice(0, -1)}!`) });
     await ask('DELETE', `/v1/keys/${String(dataIn(made)['id'])}`, { session });
 
     // A password forgotten and set, then changed; an e-mail address changed.
     await post('/auth/forgot-password', { email });
-    const reset = keep('link of the reset', tokenIn(await mailbox.next(email, 'Set a new password')));
-    await post('/auth/set-password', { token: reset, password: keep('second password', newPassword()) });
+    const reset = record('link of the reset', tokenIn(await mailbox.next(email, 'Set a new password')));
+    await post('/auth/set-password', { token: reset, password: record('second password', newPassword()) });
     const again = sessionIn(await post('/auth/login', { email, password: secrets.get('second password') }));
-    keepSession('third session', again);
-    const change = { current: secrets.get('second password'), new: keep('third password', newPassword()) };
-    const changed = keepSession(
+    recordSession('third session', again);
+    const change = { current: secrets.get('second password'), new: record('third password', newPassword()) };
+    const changed = recordSession(
       'fourth session',
       sessionIn(await post('/auth/change-password', change, again)),
     );
     const next = { email: `next-${email}`, password: change.new };
     await ask('PATCH', '/v1/account', { session: changed, body: next });
-    keep('link of the new e-mail address', tokenIn(await mailbox.next(next.email)));
+    record('link of the new e-mail address', tokenIn(await mailbox.next(next.email)));
 
     // Google: sent there, returned, and the one-time code exchanged.
-    const begun = await services.call('/auth/google/start', { redirect: 'manual' });
-    const cookie = /^([^=]+=([^;]+));/.exec(begun.headers.get('set-cookie') ?? '');
-    keep('cookie of the way to Google', cookie?.[2] ?? '');
-    const params = new URL(begun.headers.get('location') ?? '').searchParams;
-    const nonce = keep('nonce', params.get('nonce') ?? '');
-    const state = keep('state', params.get('state') ?? '');
+    const started = await services.call('/auth/google/start', { redirect: 'manual' });
+    const cookie = /^([^=]+=([^;]+));/.exec(started.headers.get('set-cookie') ?? '');
+    record('cookie of the way to Google', cookie?.[2] ?? '');
+    const params = new URL(started.headers.get('location') ?? '').searchParams;
+    const nonce = record('nonce', params.get('nonce') ?? '');
+    const state = record('state', params.get('state') ?? '');
     const verifier = createHmac('sha256', cookie?.[2] ?? '')
       .update('google verifier')
       .digest('base64url');
-    keep('PKCE verifier', verifier);
+    record('PKCE verifier', verifier);
     t.is(createHash('sha256').update(verifier).digest('base64url'), params.get('code_challenge') ?? '');
     issuer.idToken = (proper, sign) => {
       const token = sign({
@@ -102,21 +102,21 @@ test.serial(
         email: 'secret-test@gmail.com',
         email_verified: true,
       });
-      return keep('ID token', token);
+      return record('ID token', token);
     };
     const headers = { cookie: cookie?.[1] ?? '' };
-    const googleCode = keep('code of Google', 'a-code-that-google-gave-0123456789');
-    const back = await services.call(`/auth/google/callback?code=${googleCode}&state=${state}`, {
+    const googleCode = record('code of Google', 'a-code-that-google-gave-0123456789');
+    const callback = await services.call(`/auth/google/callback?code=${googleCode}&state=${state}`, {
       redirect: 'manual',
       headers,
     });
-    const code = keep(
+    const code = record(
       'one-time code',
-      /google_code=([\w-]+)/.exec(back.headers.get('location') ?? '')?.[1] ?? '',
+      /google_code=([\w-]+)/.exec(callback.headers.get('location') ?? '')?.[1] ?? '',
     );
     const exchanged = await ask('POST', '/auth/google/exchange', { body: { code }, headers });
-    keepSession('session by Google', sessionIn(exchanged));
-    keep('client secret', issuer.settings.clientSecret);
+    recordSession('session by Google', sessionIn(exchanged));
+    record('client secret', issuer.settings.clientSecret);
     await get('/v1/account/audit', changed);
 
     t.true(secrets.size > 24);

@@ -3,7 +3,7 @@ import type { ExecutionContext } from 'ava';
 import { QueryTypes } from 'sequelize';
 import { setStatus } from '../../accounts-api/operator/operator-access.ts';
 import { openSession } from '../../accounts-api/sessions/sessions.ts';
-import { noteSecret } from '../run/traces.ts';
+import { recordSecret } from '../run/traces.ts';
 import { newEmail, newIp } from '../services/sign-in.ts';
 import type { Paying } from './paying.ts';
 
@@ -80,7 +80,7 @@ export function buyingOf(paying: Paying) {
     if (state.includes('paused')) fake.pause(id);
     if (state.includes('end of its period')) fake.cancelAtPeriodEnd(id);
     if (state.includes('ended')) fake.cancelNow(id);
-    await paying.settle();
+    await paying.deliverAndSync();
     return id;
   }
 
@@ -93,7 +93,7 @@ export function buyingOf(paying: Paying) {
       const { url } = (answer.json as { data: { url: string } }).data;
       const session = fake.sessions().find((each) => each.url === url);
       const [, token = ''] = /#claim=([\w-]{43})$/.exec(session?.success_url ?? '') ?? [];
-      return { email, session: session?.id ?? '', token: noteSecret(token) };
+      return { email, session: session?.id ?? '', token: recordSecret(token) };
     },
     claim: (token: string) =>
       services.call(`/v1/account/key/${token}`, { headers: { 'x-forwarded-for': newIp() } }),
@@ -118,7 +118,7 @@ export function buyingOf(paying: Paying) {
       const { session_token: token } = await db.inTransaction((transaction) =>
         openSession(services.accounts, transaction, accountId, { clientInfo, how: 'password' }),
       );
-      noteSecret(token.split('.')[1] ?? '');
+      recordSecret(token.split('.')[1] ?? '');
       return token;
     },
     /** Everything that a payment could change in an account, here and at Stripe. */

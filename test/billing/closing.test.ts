@@ -59,11 +59,11 @@ test.serial(
     const account = await paying.services.accounts.db.accounts.findOne({ where: { email: person.email } });
     const customer = await paying.customerOf(account?.id ?? '');
     paying.fake.subscribe({ customer, price: paying.price('pro'), paid: false });
-    await paying.settle();
+    await paying.deliverAndSync();
     t.is(codes(await close(person)), '409 conflict');
     t.true(await exists(person));
     await paying.fake.advance(dayMs);
-    await paying.settle();
+    await paying.deliverAndSync();
     const { email, password } = person;
     const again = await people().ask('POST', '/auth/login', { body: { email, password }, headers: from() });
     t.is((await close({ ...person, session: sessionIn(again) })).status, 204);
@@ -74,12 +74,12 @@ test.serial(
   'the page of a purchase that is being begun while its account is closed is closed, too',
   async (t) => {
     const person = await people().newPerson();
-    const held = paying.fake.hold({ path: '/v1/checkout/sessions', method: 'POST' });
-    const begun = begin(person);
-    await held.arrived;
+    const delayed = paying.fake.delayRequests({ path: '/v1/checkout/sessions', method: 'POST' });
+    const started = begin(person);
+    await delayed.arrived;
     t.is((await close(person)).status, 204);
-    held.release();
-    t.is(codes(await begun), '401 unauthorized');
+    delayed.release();
+    t.is(codes(await started), '401 unauthorized');
     t.deepEqual(
       paying.fake.sessions().map(({ status }) => status),
       ['expired'],
@@ -91,12 +91,12 @@ test.serial(
   'a purchase that is begun while the page of an earlier one is being closed keeps its account',
   async (t) => {
     const { person, id } = await buyer();
-    const held = paying.fake.hold({ path: `/v1/checkout/sessions/${id}` });
+    const delayed = paying.fake.delayRequests({ path: `/v1/checkout/sessions/${id}` });
     const closing = close(person);
-    await held.arrived;
+    await delayed.arrived;
     await paying.rows('update accounts.checkouts set closed_at = created_at returning id');
     t.is((await begin(person)).status, 200);
-    held.release();
+    delayed.release();
     t.is(codes(await closing), '409 conflict');
     t.true(await exists(person));
   },

@@ -143,9 +143,9 @@ test.serial('an event that comes ten times at once is stored once, and each time
 test.serial('the replay of an old event after the end of the subscription changes nothing', async (t) => {
   const { accountId, id } = await subscriber();
   const active = created();
-  await paying.settle();
+  await paying.deliverAndSync();
   paying.fake.cancelNow(id);
-  await paying.settle();
+  await paying.deliverAndSync();
   const before = await paying.events(accountId);
   // As it arrived then; and with a new id, as if the inbox had deleted it.
   await paying.fake.deliver(active);
@@ -177,7 +177,7 @@ test.serial(
     for (const when of written) {
       const { accountId } = await subscriber();
       await run(`create trigger crash before ${when} for each row execute function accounts.crash()`);
-      const answers = await paying.fake.deliverHeld();
+      const answers = await paying.fake.deliverPending();
       const isOfInbox = answers.some(({ status }) => status >= 500);
       t.is(isOfInbox, /billing_customers$|insert on accounts.stripe_events$/.test(when), when);
       await paying.sync().catch(() => undefined); // the failure itself cannot be recorded at the customer
@@ -185,7 +185,7 @@ test.serial(
       t.deepEqual(await paying.events(accountId), [], when);
       await run(`drop trigger crash on ${when.split(' ').at(-1)}`);
       paying.clock.advance(60_000); // the longest of lease and wait
-      await paying.settle();
+      await paying.deliverAndSync();
       t.is(await paying.entitlement(accountId), 'pro active', when);
       t.is((await paying.events(accountId)).length, 1, when);
     }
@@ -197,7 +197,7 @@ test.serial(
   'a worker that dies while it asks Stripe holds a customer for a minute, then another one takes over',
   async (t) => {
     const { accountId } = await subscriber();
-    await paying.fake.deliverHeld();
+    await paying.fake.deliverPending();
     const now = paying.clock.now();
     const leasedUntil = new Date(now.getTime() + 60_000);
     t.is((await leaseDueCustomers(paying.services.accounts.db, { now, leasedUntil, most: 8 })).length, 1);
@@ -215,20 +215,20 @@ test.serial('a second subscription that could not be cancelled is cancelled late
   paying.clock.advance(1_000);
   const second = paying.fake.subscribe({ customer, price: paying.price('pro') });
   paying.fake.fail({ status: 400 as 500 }, { path: '/v1/subscriptions/', method: 'DELETE' });
-  await paying.settle();
+  await paying.deliverAndSync();
   t.is(paying.fake.subscription(second.id).status, 'active');
   paying.clock.advance(15_000);
-  await paying.settle();
+  await paying.deliverAndSync();
   t.is(paying.fake.subscription(second.id).status, 'canceled');
   t.is(paying.fake.subscription(id).status, 'active');
 });
 
 test.serial('a fetch that took so long that another one began writes nothing', async (t) => {
   const { accountId, id } = await subscriber();
-  await paying.settle();
+  await paying.deliverAndSync();
   paying.fake.changePlan(id, paying.price('starter'));
-  await paying.fake.deliverHeld();
-  const slow = paying.fake.hold({ path: '/v1/checkout/sessions' }); // it has the subscription already
+  await paying.fake.deliverPending();
+  const slow = paying.fake.delayRequests({ path: '/v1/checkout/sessions' }); // it has the subscription already
   const late = syncDue(paying.deps);
   await slow.arrived;
   paying.clock.advance(60_001);
@@ -238,18 +238,18 @@ test.serial('a fetch that took so long that another one began writes nothing', a
   slow.release();
   await late;
   t.is(await paying.entitlement(accountId), 'pro active', 'the slow one knew it as starter');
-  await paying.settle();
+  await paying.deliverAndSync();
   t.is(await paying.entitlement(accountId), 'pro active');
 });
 
 test.serial('a fetch requested while another is running starts right after it', async (t) => {
   const { accountId, id } = await subscriber();
-  await paying.fake.deliverHeld();
-  const slow = paying.fake.hold({ path: '/v1/checkout/sessions' }); // it has the subscription already
+  await paying.fake.deliverPending();
+  const slow = paying.fake.delayRequests({ path: '/v1/checkout/sessions' }); // it has the subscription already
   const fetching = syncDue(paying.deps);
   await slow.arrived;
   await paying.stripe.subscriptions.cancel(id);
-  await paying.fake.deliverHeld();
+  await paying.fake.deliverPending();
   slow.release();
   await fetching;
   t.is(await paying.entitlement(accountId), 'pro active');
@@ -262,7 +262,7 @@ test.serial(
   async (t) => {
     const { accountId } = await subscriber();
     paying.fake.fail({ status: 500 }, { times: 1_000 });
-    await paying.settle();
+    await paying.deliverAndSync();
     t.is(await paying.entitlement(accountId), 'free none');
     const [row] = await paying.rows<{ failures: number }>(
       'select failures, last_error from accounts.billing_customers where failures > 0',
@@ -283,7 +283,7 @@ test.serial(
     paying.fake.subscribe({ customer: other.id, price: otherPrice });
     const lost = await paying.stripe.customers.create({ email: 'lost@example.org' });
     paying.fake.subscribe({ customer: lost.id, price: paying.price('pro') });
-    await paying.settle();
+    await paying.deliverAndSync();
     const parked = await paying.rows<{ id: string; due: boolean }>(
       'select id, parked_at is not null as parked, due_at is not null as due from accounts.billing_customers order by id',
     );
@@ -298,7 +298,7 @@ test.serial(
     const { accountId } = await paying.services.accountWithKey('free');
     await paying.stripe.customers.update(lost.id, { metadata: { account_id: accountId } });
     paying.fake.override(lost.id, {}, 'customer.updated');
-    await paying.settle();
+    await paying.deliverAndSync();
     t.is(await paying.entitlement(accountId), 'pro active');
     t.deepEqual(
       await paying.rows('select id from accounts.billing_customers where parked_at is not null'),
@@ -311,7 +311,7 @@ test.serial(
   'a change whose event never came is found by the nightly fetch, a due payment by the hourly one',
   async (t) => {
     const { accountId, id } = await subscriber();
-    await paying.settle();
+    await paying.deliverAndSync();
     paying.fake.changePlan(id, paying.price('starter'));
     paying.clock.advance(dayMs - 1);
     await paying.sync();
@@ -320,7 +320,7 @@ test.serial(
     await paying.sync();
     t.is(await paying.entitlement(accountId), 'starter active');
     const invoice = paying.fake.failPayment(id);
-    await paying.settle();
+    await paying.deliverAndSync();
     paying.fake.pay(invoice.id);
     paying.clock.advance(60 * 60_000);
     await paying.sync();
@@ -331,9 +331,9 @@ test.serial(
 
 test.serial('a customer who is deleted at Stripe has no subscription any more', async (t) => {
   const { accountId, customer } = await subscriber();
-  await paying.settle();
+  await paying.deliverAndSync();
   await paying.stripe.customers.del(customer);
-  await paying.settle();
+  await paying.deliverAndSync();
   t.is(await paying.entitlement(accountId), 'free none');
 });
 
@@ -342,7 +342,7 @@ test.serial(
   async (t) => {
     const { accountId, customer } = await subscriber();
     const event = created();
-    for (const held of paying.fake.held()) paying.fake.drop(held);
+    for (const event of paying.fake.undelivered()) paying.fake.drop(event);
     const change = (fields: Record<string, unknown>) => ({
       change(given: typeof event): void {
         Object.assign(given, fields);

@@ -8,12 +8,12 @@ import { syncDue } from './sync-due.ts';
 import { openJobs } from '../../accounts-api/jobs.ts';
 import { inboxPath } from '../../accounts-api/billing/inbox.ts';
 import type { StripeSettings } from '../../kernel/settings/settings.ts';
-import { noteSecret } from '../run/traces.ts';
+import { recordSecret } from '../run/traces.ts';
 import { fakeClock, silentLog } from '../services/harness.ts';
 import { projectPlans, startServices, unhurried, type ServicesOptions } from '../services/services.ts';
 import { startStripe, type FakeStripe, type StripeOptions } from '../stripe/stripe.ts';
 
-export const webhookSecret = noteSecret('whsec_of_the_tests_of_billing');
+export const webhookSecret = recordSecret('whsec_of_the_tests_of_billing');
 export const dayMs = 24 * 60 * 60_000;
 
 export type Paying = Awaited<ReturnType<typeof startPaying>>;
@@ -64,8 +64,8 @@ export async function startPaying(options: PayingOptions = {}) {
     sync,
     checkSessions: () => checkSessions(deps),
     /** Delivers the pending events of Stripe, and applies them. */
-    async settle(): Promise<void> {
-      for (const { status, body } of await fake.deliverHeld()) {
+    async deliverAndSync(): Promise<void> {
+      for (const { status, body } of await fake.deliverPending()) {
         if (status !== 200) throw new Error(`An event was answered ${status}: ${body}`);
       }
       await sync();

@@ -5,7 +5,7 @@ import { createAccount, setPlan } from '../../accounts-api/operator/operator.ts'
 import { sendReset, setPassword, setRole, setStatus } from '../../accounts-api/operator/operator-access.ts';
 import { openJobs } from '../../accounts-api/jobs.ts';
 import { serviceUrl } from '../../migrations/roles.ts';
-import { noteSecret } from '../run/traces.ts';
+import { recordSecret } from '../run/traces.ts';
 import { silentLog } from '../services/harness.ts';
 import { newEmail, newIp, newPassword, startMailbox, testMail, tokenIn } from '../services/sign-in.ts';
 import { buyingOf, dataOf, states, type Bought, type HolderOf, type State } from './buying.ts';
@@ -52,9 +52,9 @@ const offeredTo = async (t: ExecutionContext, session: string) =>
 async function buy(email: string, plan = 'starter'): Promise<Bought & { id: string; key: string }> {
   const bought = await buying.begin(email, plan);
   fake.completeCheckout(bought.session);
-  await paying.settle();
+  await paying.deliverAndSync();
   const { json } = await buying.claim(bought.token);
-  const key = noteSecret((json as { data: { key: string } }).data.key);
+  const key = recordSecret((json as { data: { key: string } }).data.key);
   return { ...bought, id: await buying.accountOf(bought), key };
 }
 const reset = (token: string, password = newPassword()) => post('/auth/set-password', { token, password });
@@ -93,7 +93,7 @@ for (const state of states) {
     } else t.like(offered, [{ id: bought.id, plan: 'starter', served: true }]);
     if (outcome === 'own subscription')
       t.is(codeOf(await take(bought.id, session)), '409 already_subscribed');
-    if (outcome === 'taken') return taken(t, { holder, bought, session });
+    if (outcome === 'taken') return claimAndEnd(t, { holder, bought, session });
     const after = await buying.snapshot(holder);
     t.like(after, { ...before, changes: (before as { changes: number }).changes + 1 }, 'but for the session');
     t.is(await paying.entitlement(bought.id), 'starter active');
@@ -102,7 +102,7 @@ for (const state of states) {
 }
 
 /** Claims it, and then the subscription ends. */
-async function taken(
+async function claimAndEnd(
   t: ExecutionContext,
   {
     holder,
@@ -137,10 +137,10 @@ async function taken(
   t.is((await get('/v1/billing/portal', session)).status, 200);
   // From now on Stripe's events about it apply to the holder's account.
   fake.failPayment(buying.subscriptionOf(bought));
-  await paying.settle();
+  await paying.deliverAndSync();
   t.is(await paying.entitlement(accountId), 'starter active');
   fake.cancelNow(buying.subscriptionOf(bought));
-  await paying.settle();
+  await paying.deliverAndSync();
   t.is(await paying.entitlement(accountId), `${own} none`, 'the earlier plan is restored');
 }
 
@@ -159,7 +159,7 @@ for (const state of states)
     if (answer.status !== 200) return;
     const { url } = dataOf(t, answer) as { url: string };
     fake.completeCheckout(fake.sessions().find((each) => each.url === url)?.id ?? '');
-    await paying.settle();
+    await paying.deliverAndSync();
     t.is(await paying.entitlement(accountId), 'starter active');
   });
 
@@ -169,27 +169,27 @@ test.serial(
     const { accountId } = await services.accountWithKey('enterprise');
     const customer = await paying.customerOf(accountId);
     const { id } = fake.subscribe({ customer, price: paying.price('starter') });
-    await paying.settle();
+    await paying.deliverAndSync();
     t.is(await paying.entitlement(accountId), 'starter active');
     await t.throwsAsync(setPlan(services.accounts, accountId, 'pro'), {
       message: /until it ends; then the plan "enterprise" applies again/,
     });
     fake.failPayment(id);
-    await paying.settle();
+    await paying.deliverAndSync();
     fake.changePlan(id, paying.price('pro'));
-    await paying.settle();
+    await paying.deliverAndSync();
     t.is(await paying.entitlement(accountId), 'pro active');
     fake.cancelNow(id);
-    await paying.settle();
+    await paying.deliverAndSync();
     t.is(await paying.entitlement(accountId), 'enterprise none');
     await setPlan(services.accounts, accountId, 'pro');
     t.is(await paying.entitlement(accountId), 'pro none');
     fake.subscribe({ customer, price: paying.price('starter') });
-    await paying.settle();
-    await paying.settle();
+    await paying.deliverAndSync();
+    await paying.deliverAndSync();
     t.is(await paying.entitlement(accountId), 'starter active');
     for (const each of fake.subscriptionsOf(customer)) if (each.status === 'active') fake.cancelNow(each.id);
-    await paying.settle();
+    await paying.deliverAndSync();
     t.is(await paying.entitlement(accountId), 'pro none');
   },
 );
@@ -231,11 +231,11 @@ test.serial(
     await setStatus(services.accounts, bought.id, 'active');
     const subscription = buying.subscriptionOf(bought);
     fake.pause(subscription);
-    await paying.settle();
+    await paying.deliverAndSync();
     t.like(await offeredTo(t, session), [{ id: bought.id, served: false }]);
     t.is(codeOf(await take(bought.id, session)), '409 conflict');
     fake.resume(subscription);
-    await paying.settle();
+    await paying.deliverAndSync();
     const answers = await Promise.all(Array.from({ length: 10 }, () => take(bought.id, session)));
     t.deepEqual(answers.map(codeOf).sort(), ['200', ...Array.from({ length: 9 }, () => '404 not_found')]);
     t.is(await paying.entitlement(holder.accountId), 'starter active');
@@ -245,7 +245,7 @@ test.serial(
     const late = await buying.holder('free');
     await db.accounts.update({ email: over.email }, { where: { id: late.accountId } });
     fake.cancelNow(buying.subscriptionOf(over));
-    await paying.settle();
+    await paying.deliverAndSync();
     t.deepEqual(await offeredTo(t, await buying.sessionOf(late.accountId)), []);
   },
 );
@@ -260,10 +260,10 @@ test.serial(
     const answers = await Promise.all([take(first.id, session), take(second.id, session)]);
     t.deepEqual(answers.map(codeOf).sort(), ['200', '409 already_subscribed']);
     const [mine, other] = answers[0]?.status === 200 ? [first, second] : [second, first];
-    await paying.settle();
+    await paying.deliverAndSync();
     t.is(fake.subscription(buying.subscriptionOf(other)).status, 'active', 'nothing is cancelled');
     fake.cancelNow(buying.subscriptionOf(mine));
-    await paying.settle();
+    await paying.deliverAndSync();
     t.is(codeOf(await take(other.id, session)), '200');
   },
 );
@@ -282,12 +282,12 @@ test.serial('taking a purchase closes an open page of Stripe; a paid page preven
   t.is(codeOf(await take(bought.id, session)), '200');
   t.is(fake.session(page).status, 'expired');
   fake.cancelNow(buying.subscriptionOf(bought));
-  await paying.settle();
+  await paying.deliverAndSync();
 
   const next = await buy(holder.email);
   fake.completeCheckout(await begin());
   t.is(codeOf(await take(next.id, session)), '409 conflict', 'no event has come yet');
-  await paying.settle();
+  await paying.deliverAndSync();
   t.is(codeOf(await take(next.id, session)), '409 already_subscribed');
   t.is(await paying.entitlement(holder.accountId), 'pro active');
   t.is(await paying.entitlement(next.id), 'starter active');
@@ -300,7 +300,7 @@ test.serial(
     const bought = await buy(email);
     const unclaimed = await buying.begin(email);
     fake.completeCheckout(unclaimed.session);
-    await paying.settle();
+    await paying.deliverAndSync();
     const mails = [
       await mailbox.next(email, 'Starter was bought'),
       await mailbox.next(email, 'Starter was bought'),
@@ -311,7 +311,7 @@ test.serial(
     t.is((await reset(one ?? '', password)).status, 200);
     const signedIn = dataOf(t, await post('/auth/login', { email, password })) as { session_token: string };
     const session = signedIn.session_token;
-    noteSecret(session.split('.')[1] ?? '');
+    recordSecret(session.split('.')[1] ?? '');
     const id = await accountIdOf(email);
     t.is(codeOf(await reset(other ?? '')), '409 email_taken');
     t.like(await offeredTo(t, session), [{ plan: 'starter' }]);
@@ -363,7 +363,7 @@ test.serial(
         session_token: string;
       }
     ).session_token;
-    noteSecret(fresh.split('.')[1] ?? '');
+    recordSecret(fresh.split('.')[1] ?? '');
     t.is(codeOf(await take(signedUp.id, fresh)), '200');
 
     const operated = await buy(newEmail());

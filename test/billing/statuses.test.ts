@@ -12,12 +12,12 @@ test.after.always(() => paying?.close());
 // Tests move the clock, so a continuing subscription would be billed during later tests.
 test.afterEach.always(async () => {
   const { fake, services } = paying;
-  fake.mend();
+  fake.clearFaults();
   const ended = ['canceled', 'incomplete_expired'];
   for (const { id: customer } of fake.customers())
     for (const { id, status } of fake.subscriptionsOf(customer))
       if (!ended.includes(status)) fake.cancelNow(id);
-  for (const event of fake.held()) fake.drop(event);
+  for (const event of fake.undelivered()) fake.drop(event);
   await services.accounts.db.sequelize.query('delete from accounts.billing_customers');
 });
 
@@ -26,7 +26,7 @@ async function subscriber(plan = 'pro') {
   const { accountId, key } = await paying.services.accountWithKey('free');
   const customer = await paying.customerOf(accountId);
   const { id } = paying.fake.subscribe({ customer, price: paying.price(plan) });
-  await paying.settle();
+  await paying.deliverAndSync();
   return { accountId, key, customer, id };
 }
 
@@ -52,20 +52,20 @@ test.serial(
     const who = await subscriber();
     await assertEntitlement(t, who, 'pro active', 404);
     const cancelled = paying.fake.cancelAtPeriodEnd(who.id);
-    await paying.settle();
+    await paying.deliverAndSync();
     await assertEntitlement(t, who, 'pro active', 404);
     const endsAt = cancelled.items.data[0]?.current_period_end ?? 0;
     await paying.fake.advance(endsAt * 1000 - paying.clock.now().getTime() - 1_000);
-    await paying.settle();
+    await paying.deliverAndSync();
     await assertEntitlement(t, who, 'pro active', 404);
     await paying.fake.advance(1_000);
-    await paying.settle();
+    await paying.deliverAndSync();
     await assertEntitlement(t, who, 'free none', 404);
 
     const { accountId, key } = await paying.services.accountWithKey('free');
     const customer = await paying.customerOf(accountId);
     paying.fake.subscribe({ customer, price: paying.price('starter'), trialDays: 7 });
-    await paying.settle();
+    await paying.deliverAndSync();
     await assertEntitlement(t, { accountId, key }, 'starter active', 404);
   },
 );
@@ -75,7 +75,7 @@ test.serial(
   async (t) => {
     const who = await subscriber();
     paying.fake.failPayment(who.id);
-    await paying.settle();
+    await paying.deliverAndSync();
     await assertEntitlement(t, who, 'pro active', 404);
     const [reported] = await paying.rows<{ grace: string }>(
       `select data ->> 'grace_ends_at' as grace from events.outbox
@@ -105,18 +105,18 @@ test.serial(
     const afterDays = (days: number) =>
       `${new Date(paying.clock.now().getTime() + days * dayMs).toISOString().slice(0, -5)}Z`;
     const left = paying.fake.failPayment(who.id);
-    await paying.settle();
+    await paying.deliverAndSync();
     const first = afterDays(14);
     t.is(await graceEndsAt(), first);
     await paying.fake.advance(6 * dayMs);
     paying.fake.changePlan(who.id, paying.price('pro', 'year')); // a second invoice, which also fails
-    await paying.settle();
+    await paying.deliverAndSync();
     t.is(await graceEndsAt(), first);
     const latest = paying.fake.subscription(who.id).latest_invoice;
     t.not(latest, left.id);
     paying.fake.pay(latest as string);
     paying.fake.setCard(who.customer, 'none'); // otherwise it would also pay the older invoice
-    await paying.settle();
+    await paying.deliverAndSync();
     await assertEntitlement(t, who, 'pro active', 404);
 
     await paying.fake.advance(60 * dayMs);
@@ -126,7 +126,7 @@ test.serial(
       [left.id],
     );
     paying.fake.failPayment(who.id);
-    await paying.settle();
+    await paying.deliverAndSync();
     await assertEntitlement(t, who, 'pro active', 404);
     t.is(await graceEndsAt(), afterDays(14));
   },
@@ -135,9 +135,9 @@ test.serial(
 test.serial('a payment in the grace ends it', async (t) => {
   const who = await subscriber();
   const invoice = paying.fake.failPayment(who.id);
-  await paying.settle();
+  await paying.deliverAndSync();
   paying.fake.pay(invoice.id);
-  await paying.settle();
+  await paying.deliverAndSync();
   await assertEntitlement(t, who, 'pro active', 404);
   const { data } = (await paying.events(who.accountId)).at(-1) ?? {};
   t.like(data, { status: 'active', grace_ends_at: null });
@@ -149,17 +149,17 @@ test.serial(
     const who = await subscriber();
     const invoice = paying.fake.failPayment(who.id);
     for (const days of [3, 5, 7]) await paying.fake.advance(days * dayMs);
-    await paying.settle();
+    await paying.deliverAndSync();
     t.is(paying.fake.subscription(who.id).status, 'unpaid');
     await assertEntitlement(t, who, 'pro inactive', 402);
     paying.fake.pay(invoice.id);
-    await paying.settle();
+    await paying.deliverAndSync();
     await assertEntitlement(t, who, 'pro active', 404);
     paying.fake.pause(who.id);
-    await paying.settle();
+    await paying.deliverAndSync();
     await assertEntitlement(t, who, 'pro inactive', 402);
     paying.fake.resume(who.id);
-    await paying.settle();
+    await paying.deliverAndSync();
     await assertEntitlement(t, who, 'pro active', 404);
   },
 );
@@ -170,10 +170,10 @@ test.serial(
     const { accountId, key } = await paying.services.accountWithKey('starter'); // by the operator
     const customer = await paying.customerOf(accountId);
     paying.fake.subscribe({ customer, price: paying.price('pro'), paid: false });
-    await paying.settle();
+    await paying.deliverAndSync();
     await assertEntitlement(t, { accountId, key }, 'starter none', 404);
     await paying.fake.advance(dayMs);
-    await paying.settle();
+    await paying.deliverAndSync();
     t.is(paying.fake.subscriptionsOf(customer)[0]?.status, 'incomplete_expired');
     await assertEntitlement(t, { accountId, key }, 'starter none', 404);
   },
@@ -182,14 +182,14 @@ test.serial(
 test.serial('a cancelled subscription leaves the free plan', async (t) => {
   const who = await subscriber();
   paying.fake.cancelNow(who.id);
-  await paying.settle();
+  await paying.deliverAndSync();
   await assertEntitlement(t, who, 'free none', 404);
 });
 
 test.serial('a status that nobody knows is refused, and the operator sees it', async (t) => {
   const who = await subscriber();
   paying.fake.override(who.id, { status: 'hibernating' }, 'customer.subscription.updated');
-  await paying.settle();
+  await paying.deliverAndSync();
   await assertEntitlement(t, who, 'pro inactive', 402);
 });
 
@@ -199,7 +199,7 @@ test.serial('an object that cannot be interpreted is logged once, however often 
   const log = { ...paying.deps.log, error: (entry: object) => void errors.push(entry) };
   const about = { account_id: who.accountId, subscription: who.id };
   const sync = async () => {
-    await paying.fake.deliverHeld();
+    await paying.fake.deliverPending();
     while ((await syncDue({ ...paying.deps, log })) > 0);
     paying.clock.advance(dayMs);
     while ((await syncDue({ ...paying.deps, log })) > 0);
@@ -219,11 +219,11 @@ test.serial('a change of plan at Stripe, up or down, applies to the next call', 
   const asksVintage = () => paying.services.call('/v1/series/NONE?vintage=2026-01-01', { key: who.key });
   t.is((await asksVintage()).status, 403);
   paying.fake.changePlan(who.id, paying.price('pro', 'year'));
-  await paying.settle();
+  await paying.deliverAndSync();
   t.is((await asksVintage()).status, 404);
   await assertEntitlement(t, who, 'pro active', 404);
   paying.fake.changePlan(who.id, paying.price('starter'));
-  await paying.settle();
+  await paying.deliverAndSync();
   t.is((await asksVintage()).status, 403);
 });
 
@@ -232,7 +232,7 @@ test.serial('a customer who pays an older price of the plan still has the plan',
   const price = await paying.stripe.prices.retrieve(paying.price('pro'));
   paying.fake.override(price.id, { lookup_key: null });
   paying.fake.override(who.id, {}, 'customer.subscription.updated');
-  await paying.settle();
+  await paying.deliverAndSync();
   await assertEntitlement(t, who, 'pro active', 404);
   paying.fake.override(price.id, { lookup_key: price.lookup_key });
 });
@@ -241,13 +241,13 @@ test.serial('a subscription that is changed to a price of no plan is served as t
   const who = await subscriber();
   const { id: cheap } = paying.fake.addPrice({ amount: 1, product: 'cheap' });
   paying.fake.changePlan(who.id, cheap);
-  await paying.settle();
+  await paying.deliverAndSync();
   await assertEntitlement(t, who, 'free active', 404);
   // Even if it was changed before its first fetch.
   const { accountId, key } = await paying.services.accountWithKey('free');
   const customer = await paying.customerOf(accountId);
   paying.fake.subscribe({ customer, price: cheap, metadata: { checkout: `chk_${'a'.repeat(20)}` } });
-  await paying.settle();
+  await paying.deliverAndSync();
   await assertEntitlement(t, { accountId, key }, 'free active', 404);
   t.is((await billingFigures(paying.deps)).odd, 2);
 });
@@ -265,8 +265,8 @@ for (const first of ['the other product', 'the plan']) {
       for (const price of prices) {
         ids.push(paying.fake.subscribe({ customer, price }).id);
         paying.clock.advance(60_000);
-        await paying.settle();
-        await paying.settle();
+        await paying.deliverAndSync();
+        await paying.deliverAndSync();
       }
       t.deepEqual(
         ids.map((id) => paying.fake.subscription(id).status),
@@ -287,7 +287,7 @@ test.serial(
     const { id } = paying.fake.subscribe({ customer, price: support.id });
     paying.fake.failPayment(id);
     for (const days of [3, 5, 7]) await paying.fake.advance(days * dayMs);
-    await paying.settle();
+    await paying.deliverAndSync();
     t.is(paying.fake.subscription(id).status, 'unpaid');
     await assertEntitlement(t, { accountId, key }, 'free none', 404);
     t.deepEqual(await paying.events(accountId), []);
@@ -306,17 +306,17 @@ test.serial(
 test.serial('a plan that was turned into another product is no second subscription', async (t) => {
   const who = await subscriber('starter');
   paying.fake.changePlan(who.id, paying.fake.addPrice({ amount: 500, product: 'Support' }).id);
-  await paying.settle();
+  await paying.deliverAndSync();
   paying.clock.advance(60_000);
   const { id } = paying.fake.subscribe({ customer: who.customer, price: paying.price('pro') });
-  await paying.settle();
-  await paying.settle();
+  await paying.deliverAndSync();
+  await paying.deliverAndSync();
   t.is(paying.fake.subscription(who.id).status, 'active');
   t.is(paying.fake.subscription(id).status, 'active');
   await assertEntitlement(t, who, 'pro active', 404);
   // Its own payments decide: the other one is paid and does not extend the grace.
   paying.fake.failPayment(id);
-  await paying.settle();
+  await paying.deliverAndSync();
   paying.clock.advance(14 * dayMs);
   await paying.sync();
   await assertEntitlement(t, who, 'pro inactive', 402);
@@ -328,8 +328,8 @@ test.serial(
     const who = await subscriber('starter');
     paying.clock.advance(60_000);
     const second = paying.fake.subscribe({ customer: who.customer, price: paying.price('pro') });
-    await paying.settle();
-    await paying.settle();
+    await paying.deliverAndSync();
+    await paying.deliverAndSync();
     t.is(paying.fake.subscription(second.id).status, 'canceled');
     t.is(paying.fake.subscription(who.id).status, 'active');
     await assertEntitlement(t, who, 'starter active', 404);
@@ -352,14 +352,14 @@ test.serial(
 
 test.serial('an event is written for each change, and for each failed payment once', async (t) => {
   const who = await subscriber();
-  await paying.settle();
+  await paying.deliverAndSync();
   const invoice = paying.fake.failPayment(who.id);
-  await paying.settle();
+  await paying.deliverAndSync();
   for (const event of paying.fake.events.slice(-3)) await paying.fake.deliver(event);
   paying.fake.override(who.id, {}, 'customer.subscription.updated'); // fetched again without a change
-  await paying.settle();
+  await paying.deliverAndSync();
   await paying.fake.advance(3 * dayMs);
-  await paying.settle();
+  await paying.deliverAndSync();
   const reported = (await paying.events(who.accountId)).map(({ type, data }) => [
     type,
     data['state'] ?? data['invoice'],

@@ -1,7 +1,7 @@
 // Payments without a session that use the e-mail address of an account. That account never changes, and the payer cannot learn that it
 // exists.
 import test from 'ava';
-import { noteSecret } from '../run/traces.ts';
+import { recordSecret } from '../run/traces.ts';
 import { newEmail } from '../services/sign-in.ts';
 import { buyingOf, dataOf, states } from './buying.ts';
 import { startPaying } from './paying.ts';
@@ -20,36 +20,36 @@ for (const state of states) {
     const bought = await buying.begin(holder.email.toUpperCase());
     await unchanged('begun');
     fake.completeCheckout(bought.session);
-    await paying.settle();
+    await paying.deliverAndSync();
     await unchanged('paid');
     const subscription = buying.subscriptionOf(bought);
     t.is(fake.subscription(subscription).status, 'active', 'what the stranger has paid goes on');
     t.is(await buying.stateOf(bought.token), 'key');
     const shown = dataOf(t, await buying.claim(bought.token)) as { key: string; account: { id: string } };
     t.not(shown.account.id, holder.accountId);
-    t.is(await paying.calls(noteSecret(shown.key)), 404);
+    t.is(await paying.calls(recordSecret(shown.key)), 404);
     t.is(await paying.entitlement(shown.account.id), 'starter active');
     await unchanged('claimed');
 
     fake.failPayment(subscription);
-    await paying.settle();
+    await paying.deliverAndSync();
     await unchanged('past due');
     fake.override(subscription, { status: 'unpaid' }, 'customer.subscription.updated');
-    await paying.settle();
+    await paying.deliverAndSync();
     t.is(await paying.calls(shown.key), 402);
     await unchanged('unpaid');
     fake.cancelNow(subscription);
-    await paying.settle();
+    await paying.deliverAndSync();
     t.is(await paying.entitlement(shown.account.id), 'free none');
     await unchanged('cancelled');
   });
 }
 
 /** The result of a purchase for an e-mail address, in any order of events, without ids. */
-async function outcomeOf(email: string, settle: (bought: { session: string }) => Promise<void>) {
+async function outcomeOf(email: string, deliverEvents: (bought: { session: string }) => Promise<void>) {
   const bought = await buying.begin(email);
   fake.completeCheckout(bought.session);
-  await settle(bought);
+  await deliverEvents(bought);
   await paying.sync();
   const id = await buying.accountOf(bought);
   const rows = await paying.rows<object>(
@@ -63,38 +63,38 @@ async function outcomeOf(email: string, settle: (bought: { session: string }) =>
   if (claimed.status === 200) keyOf(claimed);
   return { id, rows, status, claim: claimed.status };
 }
-const keyOf = ({ json }: { json: unknown }) => noteSecret((json as { data: { key: string } }).data.key);
+const keyOf = ({ json }: { json: unknown }) => recordSecret((json as { data: { key: string } }).data.key);
 
 const deliver = async (events: typeof fake.events) => {
   for (const event of events) if ((await fake.deliver(event)).status !== 200) throw new Error(event.type);
 };
 
 const orders: Readonly<Record<string, (bought: { session: string }) => Promise<void>>> = {
-  'as they happen': () => paying.settle(),
-  'the other way round': async () => deliver(fake.held().toReversed()),
+  'as they happen': () => paying.deliverAndSync(),
+  'the other way round': async () => deliver(fake.undelivered().toReversed()),
   'the subscription before the checkout': async () => {
-    const held = fake.held();
+    const undelivered = fake.undelivered();
     const isLate = ({ type }: { type: string }) => type.startsWith('checkout.');
-    await deliver(held.filter((event) => !isLate(event)));
+    await deliver(undelivered.filter((event) => !isLate(event)));
     await paying.sync();
-    await deliver(held.filter(isLate));
+    await deliver(undelivered.filter(isLate));
   },
   'the checkout long before all else': async () => {
-    const held = fake.held();
+    const undelivered = fake.undelivered();
     const isFirst = ({ type }: { type: string }) => type === 'checkout.session.completed';
-    await deliver(held.filter(isFirst));
+    await deliver(undelivered.filter(isFirst));
     await paying.sync();
-    await deliver(held.filter((event) => !isFirst(event)));
+    await deliver(undelivered.filter((event) => !isFirst(event)));
   },
   'three times each, with a fetch after each': async () => {
-    for (const event of fake.held())
+    for (const event of fake.undelivered())
       for (const _time of [1, 2, 3]) {
         await deliver([event]);
         await paying.sync();
       }
   },
   'never, so that Stripe is asked': async () => {
-    for (const event of fake.held()) fake.drop(event);
+    for (const event of fake.undelivered()) fake.drop(event);
     await paying.services.accounts.db.sequelize.query(
       'update accounts.checkouts set check_at = created_at where check_at is not null',
     );
@@ -102,13 +102,13 @@ const orders: Readonly<Record<string, (bought: { session: string }) => Promise<v
   },
 };
 
-for (const [order, settle] of Object.entries(orders)) {
+for (const [order, deliverEvents] of Object.entries(orders)) {
   test.serial(`events that come ${order} make one account of the purchase, and touch no other`, async (t) => {
     const holder = await buying.holder('with a subscription that is past due');
     const before = await buying.snapshot(holder);
-    const { id, ...known } = await outcomeOf(holder.email, settle);
+    const { id, ...known } = await outcomeOf(holder.email, deliverEvents);
     t.deepEqual(await buying.snapshot(holder), before);
-    const { id: other, ...unknown } = await outcomeOf(newEmail(), settle);
+    const { id: other, ...unknown } = await outcomeOf(newEmail(), deliverEvents);
     t.not(id, other);
     t.deepEqual(known, unknown);
     t.like(known, { status: 'key', claim: 200 });
@@ -128,7 +128,7 @@ test.serial(
     const before = await buying.snapshot(holder);
     const { id, status } = await outcomeOf(holder.email, async ({ session }) => {
       fake.cancelNow(fake.session(session).subscription as string);
-      await paying.settle();
+      await paying.deliverAndSync();
     });
     t.deepEqual(await buying.snapshot(holder), before);
     t.is(await paying.entitlement(id), 'free none');
@@ -141,8 +141,8 @@ test.serial(
   async (t) => {
     const email = newEmail();
     const [first, second] = [
-      await outcomeOf(email, () => paying.settle()),
-      await outcomeOf(email, () => paying.settle()),
+      await outcomeOf(email, () => paying.deliverAndSync()),
+      await outcomeOf(email, () => paying.deliverAndSync()),
     ];
     t.not(first.id, second.id);
     for (const { id, claim } of [first, second]) {
@@ -159,20 +159,20 @@ test.serial(
     /** Everything that a payer sees, without the parts that differ between any two purchases. */
     async function seen(email: string) {
       const from = fake.requests.length;
-      const begun = await paying.services.call('/v1/checkout', buying.json({ plan: 'pro', email }));
-      const { url } = (begun.json as { data: { url: string } }).data;
+      const started = await paying.services.call('/v1/checkout', buying.json({ plan: 'pro', email }));
+      const { url } = (started.json as { data: { url: string } }).data;
       const session = fake.sessions().find((each) => each.url === url);
-      const token = noteSecret(session?.success_url?.split('#claim=')[1] ?? '');
+      const token = recordSecret(session?.success_url?.split('#claim=')[1] ?? '');
       const open = await buying.claim(token);
       fake.completeCheckout(session?.id ?? '');
-      await paying.settle();
+      await paying.deliverAndSync();
       const state = await paying.services.call('/v1/checkout/state', buying.json({ token }));
       const claimed = await buying.claim(token);
       const key = keyOf(claimed);
       const again = await buying.claim(token);
       const get = (path: string) => paying.services.call(path, { key });
       const own = [await get('/v1/account'), await get('/v1/keys'), await get('/v1/account/audit')];
-      const answers = [begun, open, state, claimed, again, ...own, await get('/v1/billing/portal')];
+      const answers = [started, open, state, claimed, again, ...own, await get('/v1/billing/portal')];
       const asked = fake.requests.slice(from).map(({ method, path, body }) => `${method} ${path} ${body}`);
       const blank = (text: string) =>
         text

@@ -27,10 +27,10 @@ test.serial('a worker acts on events, and ends a grace, by itself', async (t) =>
   const work = startBillingWork(paying.deps);
   t.teardown(() => work.close());
   const { accountId, key, id } = await subscriber();
-  await paying.fake.deliverHeld();
+  await paying.fake.deliverPending();
   await until('the plan is active', async () => (await paying.entitlement(accountId)) === 'pro active');
   paying.fake.failPayment(id);
-  await paying.fake.deliverHeld();
+  await paying.fake.deliverPending();
   const inGrace = `select from accounts.subscriptions where grace_ends_at is not null`;
   await until('the failure is known', async () => (await paying.rows(inGrace)).length === 1);
   paying.clock.advance(14 * dayMs);
@@ -54,7 +54,7 @@ test.serial(
     paying.fake.subscribe({ customer, price: cheap, metadata: ours });
     const only = await subscriber();
     for (const id of [late.id, only.id]) paying.fake.failPayment(id);
-    await paying.settle();
+    await paying.deliverAndSync();
     t.is(await endGraces(paying.deps), 0);
     paying.clock.advance(14 * dayMs);
     t.is(await endGraces(paying.deps), 1);
@@ -72,7 +72,7 @@ test.serial('a plan change from Stripe makes gateways look up the keys of that a
     t.is(await shared.calls(key), 404, 'the key is cached');
     const customer = await shared.customerOf(accountId);
     shared.fake.subscribe({ customer, price: shared.price(plan) });
-    await shared.fake.deliverHeld();
+    await shared.fake.deliverPending();
     await until('the plan is active', async () => (await shared.entitlement(accountId)) === `${plan} active`);
     return accountId;
   };
@@ -86,15 +86,15 @@ test.serial('a plan change from Stripe makes gateways look up the keys of that a
 
 test.serial('a customer with slow answers from Stripe delays no other, however many are due', async (t) => {
   const first = await subscriber();
-  const slow = paying.fake.hold({ path: `/v1/customers/${first.customer}` });
+  const slow = paying.fake.delayRequests({ path: `/v1/customers/${first.customer}` });
   t.teardown(() => slow.release());
-  await paying.fake.deliverHeld();
+  await paying.fake.deliverPending();
   const work = startBillingWork(paying.deps);
   t.teardown(() => work.close());
   await slow.arrived;
   for (let i = 0; i < 12; i += 1) {
     const { accountId } = await subscriber();
-    await paying.fake.deliverHeld();
+    await paying.fake.deliverPending();
     await until('the plan is active', async () => (await paying.entitlement(accountId)) === 'pro active');
   }
   t.is(await paying.entitlement(first.accountId), 'free none');
@@ -117,7 +117,7 @@ test.serial('the metrics count customers that are waiting, parked, failing and n
   t.deepEqual(await figures(), none);
   const { id } = await subscriber();
   const at = paying.clock.now();
-  await paying.fake.deliverHeld();
+  await paying.fake.deliverPending();
   const waiting = await figures();
   t.true(waiting.waiting > 0);
   t.like(waiting, { lastAt: at, oldestWaitingAt: at });
@@ -136,10 +136,10 @@ test.serial('the metrics count customers that are waiting, parked, failing and n
   paying.fake.override(id, { status: 'hibernating' }, 'customer.subscription.updated');
   const lost = await paying.stripe.customers.create({ email: 'lost@example.org' });
   paying.fake.subscribe({ customer: lost.id, price: paying.price('pro') });
-  await paying.settle();
+  await paying.deliverAndSync();
   t.like(await figures(), { waiting: 0, parked: 1, failing: 0, odd: 1 });
   const failing = await subscriber();
-  await paying.fake.deliverHeld();
+  await paying.fake.deliverPending();
   paying.fake.fail({ status: 500 }, { times: 3, path: `/v1/customers/${failing.customer}` });
   await paying.sync();
   t.like(await figures(), { failing: 1 });
@@ -148,7 +148,7 @@ test.serial('the metrics count customers that are waiting, parked, failing and n
 test.serial('almanac check reports what needs the operator’s attention', async (t) => {
   t.regex(await describeBilling(paying.deps), /^0 events wait; the last came never$/);
   const { id } = await subscriber();
-  await paying.fake.deliverHeld();
+  await paying.fake.deliverPending();
   t.regex(await describeBilling(paying.deps), /^\d events wait; the last came 2026-11-20T10:00:00.000Z$/);
   paying.clock.advance(10 * 60_000 + 1);
   await t.throwsAsync(describeBilling(paying.deps), {
@@ -156,7 +156,7 @@ test.serial('almanac check reports what needs the operator’s attention', async
   });
   await paying.sync();
   paying.fake.override(id, { status: 'hibernating' }, 'customer.subscription.updated');
-  await paying.settle();
+  await paying.deliverAndSync();
   await t.throwsAsync(describeBilling(paying.deps), { message: /1 subscriptions have a status or a price/ });
 });
 
@@ -196,9 +196,9 @@ test.serial(
   'handled events and closed checkouts are thrown away after 30 days, and nothing that waits',
   async (t) => {
     await subscriber();
-    await paying.settle();
+    await paying.deliverAndSync();
     await subscriber();
-    await paying.fake.deliverHeld();
+    await paying.fake.deliverPending();
     const { key } = await paying.services.accountWithKey('free');
     const body = (plan: string) => ({
       ...{ method: 'POST', body: JSON.stringify({ plan }), key },
@@ -232,15 +232,15 @@ test.serial(
       type: 'subscription.updated',
       data: { plan: 'pro', state: 'none' },
     });
-    await paying.settle();
+    await paying.deliverAndSync();
     t.is(await paying.entitlement(accountId), 'starter active');
     await t.throwsAsync(setPlan(paying.services.accounts, accountId, 'pro'), { code: 'conflict' });
     paying.fake.cancelNow(id);
-    await paying.settle();
+    await paying.deliverAndSync();
     t.is(await paying.entitlement(accountId), 'pro none', 'the operator’s plan applies again');
     await setPlan(paying.services.accounts, accountId, 'pro');
     paying.fake.override(id, {}, 'customer.subscription.deleted');
-    await paying.settle();
+    await paying.deliverAndSync();
     t.is(await paying.entitlement(accountId), 'pro none', 'a late event of the ended one takes nothing away');
   },
 );

@@ -14,7 +14,7 @@ import { silentLog, testIdentitySecret } from '../services/harness.ts';
 import { startPostgresUnit, startReplicaUnit, type PostgresUnit } from '../services/postgres.ts';
 import type { Caller, Question } from './calls.ts';
 import type { Cluster } from './faults.ts';
-import { Ways } from './links.ts';
+import { ServiceLinks } from './links.ts';
 import type { Victim } from './load.ts';
 import { tick } from './publisher.ts';
 import { startRedisOf, type RedisKind } from './redis-units.ts';
@@ -91,17 +91,17 @@ export async function setUp(options: SceneOptions, units: Unit[]): Promise<Scene
   mkdirSync(directory, { recursive: true });
   const plansFile = path.join(directory, 'plans.yml');
   writeFileSync(plansFile, plans);
-  const keep = <T extends Unit>(unit: T): T => {
+  const track = <T extends Unit>(unit: T): T => {
     units.push(unit);
     return unit;
   };
-  const postgres = keep(await startPostgresUnit(path.join(directory, 'postgres'), over));
-  const redis = await startRedisOf(options.redis, keep, over);
+  const postgres = track(await startPostgresUnit(path.join(directory, 'postgres'), over));
+  const redis = await startRedisOf(options.redis, track, over);
   if (options.clockAheadMs !== undefined) await moveDatabaseClock(postgres.url, options.clockAheadMs);
   await migrate(postgres.url);
   await openServiceRoles(postgres.url, true);
   const replica = options.hasReplica
-    ? keep(await startReplicaUnit(postgres, path.join(directory, 'replica'), over))
+    ? track(await startReplicaUnit(postgres, path.join(directory, 'replica'), over))
     : undefined;
   await loadSeries(postgres.url);
   const people = await makeAccounts(
@@ -121,26 +121,26 @@ export async function setUp(options: SceneOptions, units: Unit[]): Promise<Scene
     LOG_LEVEL: options.logDirectory === null ? 'silent' : 'info',
     ...options.env,
   };
-  const ways = new Map<Unit, Ways>();
+  const serviceLinks = new Map<Unit, ServiceLinks>();
   const start = (
     service: ServiceName,
     count: number,
-    more: (own: Ways) => Promise<Record<string, string>>,
+    more: (own: ServiceLinks) => Promise<Record<string, string>>,
   ): Promise<Service[]> =>
     Promise.all(
       Array.from({ length: count }, async (_, i) => {
-        const own = new Ways(options.hasLinks === true);
+        const own = new ServiceLinks(options.hasLinks === true);
         // The servers of a set announce their own addresses.
         const toRedis =
           options.redis === 'one' ? (url: string) => own.to(url) : (url: string) => Promise.resolve(url);
         const asks = { ...(redis && { REDIS_URL: await toRedis(redis.url) }), ...(await more(own)) };
-        const unit = keep(await makeService(service, i + 1, { ...env, ...asks }, options));
-        ways.set(unit, own);
+        const unit = track(await makeService(service, i + 1, { ...env, ...asks }, options));
+        serviceLinks.set(unit, own);
         await unit.start();
         return unit;
       }),
     );
-  const accounts = async (own: Ways) => ({
+  const accounts = async (own: ServiceLinks) => ({
     DATABASE_URL: await own.to(serviceUrl(postgres.url, 'almanac_accounts_api')),
   });
   const [dataApis, accountsApis, workers] = await Promise.all([
@@ -152,14 +152,14 @@ export async function setUp(options: SceneOptions, units: Unit[]): Promise<Scene
     DATA_API_URL: (await Promise.all(dataApis.map(({ url }) => own.toData(url)))).join(),
     ACCOUNTS_API_URL: (await Promise.all(accountsApis.map(({ url }) => own.to(url)))).join(),
   }));
-  const cluster = { gateways, dataApis, ways, accountsApis, workers, postgres, replica, redis };
+  const cluster = { gateways, dataApis, serviceLinks, accountsApis, workers, postgres, replica, redis };
   const { clockAheadMs = 0 } = options;
   return { cluster, databaseUrl: postgres.url, plansFile, clockAheadMs, ...people };
 }
 
 /** The replica is never read alone, so answers are judged even if it lags when the primary is killed. */
 async function dataDatabases(
-  own: Ways,
+  own: ServiceLinks,
   postgres: PostgresUnit,
   replica: PostgresUnit | undefined,
 ): Promise<Record<string, string>> {
@@ -258,7 +258,7 @@ async function toolCall(url: string, key: string): Promise<Question> {
   const isFailure = (body: Buffer) => body.includes('"isError":true');
   if (response.status !== 200 || isFailure(right))
     throw new Error(`The tool is answered ${response.status}: ${right.toString()}`);
-  const isTrouble = (body: Buffer) =>
+  const isOutageError = (body: Buffer) =>
     ['upstream_error', 'unavailable', 'upstream_timeout'].some((code) => body.includes(code));
   // Each gateway cites its own address.
   const shown = (body: Buffer) => body.toString().replaceAll(/http:\/\/127\.0\.0\.1:\d+/g, '');
@@ -266,7 +266,7 @@ async function toolCall(url: string, key: string): Promise<Question> {
     ...question,
     isFailure,
     judge: ({ body }) =>
-      shown(body) === shown(right) || (isFailure(body) && isTrouble(body))
+      shown(body) === shown(right) || (isFailure(body) && isOutageError(body))
         ? null
         : `it is answered ${shown(body).slice(0, 300)}`,
   };

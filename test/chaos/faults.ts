@@ -1,6 +1,6 @@
 // The faults of the chaos run and their times: a list drawn from the seed before the run, and carried out as drawn.
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Ways } from './links.ts';
+import type { ServiceLinks } from './links.ts';
 import type { Random } from './random.ts';
 import type { RedisUnit } from './redis-units.ts';
 import { until } from '../run/until.ts';
@@ -10,7 +10,7 @@ export interface Cluster {
   gateways: Service[];
   dataApis: Service[];
   /** From each service to the services that it calls. */
-  ways: ReadonlyMap<Unit, Ways>;
+  serviceLinks: ReadonlyMap<Unit, ServiceLinks>;
   accountsApis: Service[];
   workers: Service[];
   postgres: Unit;
@@ -45,7 +45,7 @@ export interface Fault {
 }
 
 /** A fault as it came about. Times are `performance.now()`. */
-export interface Trouble {
+export interface InjectedFault {
   unit: string;
   what: What;
   /** Just before it was done. */
@@ -53,7 +53,7 @@ export interface Trouble {
   /** When the fault was complete: a killed unit had ended. */
   doneMs: number;
   /** When the fault was over: an ended unit served again. */
-  mendedMs: number;
+  restoredMs: number;
 }
 
 // More, and clients would see nothing but trouble.
@@ -75,15 +75,15 @@ const longStallMs = 6_000;
 
 const toDataApi: readonly What[] = ['cut off', 'deafened', 'deafened to one', 'deafened to one'];
 
-function waysOf(unit: Unit, { gateways, dataApis, redis }: Cluster): readonly What[] {
-  const ways: What[] = ['killed', 'stopped', 'stalled'];
+function faultKindsOf(unit: Unit, { gateways, dataApis, redis }: Cluster): readonly What[] {
+  const kinds: What[] = ['killed', 'stopped', 'stalled'];
   if (unit === redis) {
     const more: What[] = redis?.failOver === undefined ? [] : ['failed over', 'failed over', 'failed over'];
-    return [...ways, 'emptied', 'scripts forgotten', 'read-only', ...more];
+    return [...kinds, 'emptied', 'scripts forgotten', 'read-only', ...more];
   }
-  if (dataApis.some((each) => each === unit)) return [...ways, 'stalled', 'clock moved'];
-  if (!gateways.some((each) => each === unit)) return ways;
-  return [...ways, 'stalled', ...toDataApi, 'clock moved', 'clock moved'];
+  if (dataApis.some((each) => each === unit)) return [...kinds, 'stalled', 'clock moved'];
+  if (!gateways.some((each) => each === unit)) return kinds;
+  return [...kinds, 'stalled', ...toDataApi, 'clock moved', 'clock moved'];
 }
 
 function durationOf(random: Random, unit: Unit, what: What, { postgres, redis }: Cluster): number {
@@ -116,8 +116,8 @@ export function drawFaults(random: Random, cluster: Cluster, drawing: Drawing): 
       ...(cluster.redis === undefined ? [] : [cluster.redis]),
     ];
     const unit = random.pick(units);
-    const isLost = losesConnections && cluster.ways.has(unit) && random.below(4) === 0;
-    const what = isLost ? 'connections lost' : random.pick(waysOf(unit, cluster));
+    const isLost = losesConnections && cluster.serviceLinks.has(unit) && random.below(4) === 0;
+    const what = isLost ? 'connections lost' : random.pick(faultKindsOf(unit, cluster));
     const forMs = durationOf(random, unit, what, cluster);
     // As often by less than a second as by more: both ways.
     const aheadMs = random.pick([-1, 1]) * random.between(1, random.pick([1_000, clockMaxMs]));
@@ -133,56 +133,57 @@ export async function carryOut(
   faults: readonly Fault[],
   cluster: Cluster,
   announce: (fault: Fault) => void,
-): Promise<Trouble[]> {
-  const troubles: Trouble[] = [];
-  const beganAtMs = performance.now();
-  const mended = new Map<Unit, Promise<void>>(); // a slow machine may need longer for a restart than was planned
-  const trouble = { count: 0 };
-  async function befall(fault: Fault, before: Promise<void> | undefined): Promise<void> {
-    const isLate = () => performance.now() > beganAtMs + fault.atMs + lateMaxMs;
-    await pause(Math.max(0, beganAtMs + fault.atMs - performance.now()));
+): Promise<InjectedFault[]> {
+  const injectedFaults: InjectedFault[] = [];
+  const startedAtMs = performance.now();
+  const restored = new Map<Unit, Promise<void>>(); // a slow machine may need longer for a restart than was planned
+  const active = { count: 0 };
+  async function runFault(fault: Fault, before: Promise<void> | undefined): Promise<void> {
+    const isLate = () => performance.now() > startedAtMs + fault.atMs + lateMaxMs;
+    await pause(Math.max(0, startedAtMs + fault.atMs - performance.now()));
     await before;
-    await until('fewer units are in trouble', () => trouble.count < atOnceMax || isLate());
+    await until('fewer units are in trouble', () => active.count < atOnceMax || isLate());
     if (isLate()) return;
-    trouble.count += 1;
+    active.count += 1;
     announce(fault);
     const fromMs = performance.now();
-    await inflict(fault, cluster);
+    await inject(fault, cluster);
     const doneMs = performance.now();
     await pause(fault.forMs);
-    await mend(fault, cluster);
-    trouble.count -= 1;
+    await restore(fault, cluster);
+    active.count -= 1;
     const { unit, what } = fault;
-    troubles.push({ unit: unit.name, what, fromMs, doneMs, mendedMs: performance.now() });
+    injectedFaults.push({ unit: unit.name, what, fromMs, doneMs, restoredMs: performance.now() });
   }
-  for (const fault of faults) mended.set(fault.unit, befall(fault, mended.get(fault.unit)));
-  await Promise.all(mended.values());
-  return troubles;
+  for (const fault of faults) restored.set(fault.unit, runFault(fault, restored.get(fault.unit)));
+  await Promise.all(restored.values());
+  return injectedFaults;
 }
 
-async function inflict({ what, unit, aheadMs }: Fault, cluster: Cluster): Promise<void> {
+async function inject({ what, unit, aheadMs }: Fault, cluster: Cluster): Promise<void> {
   const { redis } = cluster;
-  const links = cluster.ways.get(unit)?.data ?? [];
+  const links = cluster.serviceLinks.get(unit)?.data ?? [];
   if (what === 'killed') await unit.kill();
   else if (what === 'stopped') await unit.stop();
   else if (what === 'stalled') unit.stall();
   else if (what === 'failed over') await redis?.failOver?.();
-  else if (what === 'connections lost') for (const link of cluster.ways.get(unit)?.all ?? []) link.loseAll();
+  else if (what === 'connections lost')
+    for (const link of cluster.serviceLinks.get(unit)?.all ?? []) link.loseAll();
   else if (what === 'cut off') for (const link of links) link.cut();
-  else if (what === 'deafened') for (const link of links) link.deafen();
-  else if (what === 'deafened to one') links[0]?.deafen();
+  else if (what === 'deafened') for (const link of links) link.pauseReplies();
+  else if (what === 'deafened to one') links[0]?.pauseReplies();
   else if (what === 'clock moved') clockOf(unit, cluster)?.moveClock(aheadMs);
   else if (what === 'emptied') await redis?.redis.command('flushall');
   else if (what === 'scripts forgotten') await redis?.redis.command('script', 'flush');
   else await redis?.redis.command('config', 'set', 'min-replicas-to-write', '1');
 }
 
-async function mend({ what, unit }: Fault, cluster: Cluster): Promise<void> {
+async function restore({ what, unit }: Fault, cluster: Cluster): Promise<void> {
   const { redis } = cluster;
   if (what === 'killed' || what === 'stopped' || what === 'failed over') await unit.start();
   else if (what === 'stalled') unit.goOn();
   else if (what === 'cut off' || what === 'deafened' || what === 'deafened to one')
-    for (const link of cluster.ways.get(unit)?.data ?? []) link.mend();
+    for (const link of cluster.serviceLinks.get(unit)?.data ?? []) link.restore();
   else if (what === 'clock moved') clockOf(unit, cluster)?.moveClock(0);
   else if (what === 'read-only') await redis?.redis.command('config', 'set', 'min-replicas-to-write', '0');
 }

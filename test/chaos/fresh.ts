@@ -2,7 +2,7 @@
 // at least as new as the newest load that was reported as done before the call began. Hides how an answer states its load.
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import type { Answer, Caller, Question } from './calls.ts';
-import { callOnAndOn, type Load, type LoadOptions } from './load.ts';
+import { callRepeatedly, type Load, type LoadOptions } from './load.ts';
 import { tick, type Publisher } from './publisher.ts';
 import type { Service } from './units.ts';
 
@@ -15,7 +15,7 @@ export interface FreshOptions extends LoadOptions {
 
 export interface Fresh extends Load {
   /** Calls every gateway, like a client that waited for a load. */
-  callAtOnce(): void;
+  callAllGateways(): void;
   /** Calls somewhere, as the webhook endpoint that was notified of a load. */
   callAsNotified(load: number): void;
   /** Resolves when all calls of the endpoint that was notified are answered. */
@@ -26,7 +26,7 @@ export interface Fresh extends Load {
 }
 
 /** A way to ask for the series. */
-interface Door {
+interface ReadRequest {
   name: string;
   path: string;
   method?: 'GET' | 'HEAD';
@@ -38,7 +38,7 @@ interface Door {
 }
 
 const series = `/v1/series/${tick.id}`;
-const doors: readonly Door[] = [
+const readRequests: readonly ReadRequest[] = [
   { name: 'series', path: series, calls: 1 },
   { name: 'If-None-Match', path: series, knowsEtag: true, calls: 1 },
   { name: 'gzip', path: series, headers: { 'accept-encoding': 'gzip' }, calls: 1 },
@@ -49,11 +49,11 @@ const doors: readonly Door[] = [
   { name: 'previews', path: `/v1/previews?ids=${tick.id}`, isPublic: true, calls: 0 },
 ];
 /** Each answer contains its value. */
-const withBody = doors.filter(({ method, knowsEtag }) => method !== 'HEAD' && knowsEtag !== true);
+const withBody = readRequests.filter(({ method, knowsEtag }) => method !== 'HEAD' && knowsEtag !== true);
 const visitor: Caller = { accountId: 'nobody', key: '' };
 const readersCount = 8;
 /** At each gateway, when a load is reported. */
-const callsAtOnce = 4;
+const callsPerGateway = 4;
 /** A stale answer would be found above all in calls that begin so soon after a report. */
 const soonMs = 500;
 /** The least share of hits for each request, and the least judged answers: a run with fewer proves nothing. */
@@ -69,84 +69,89 @@ interface Count {
 
 export function readFresh(options: FreshOptions): Fresh {
   const { clients, gateways, publisher } = options;
-  const counts = new Map<Door, Count>(doors.map((door) => [door, { judged: 0, hits: 0, soonHits: 0 }]));
+  const counts = new Map<ReadRequest, Count>(
+    readRequests.map((readRequest) => [readRequest, { judged: 0, hits: 0, soonHits: 0 }]),
+  );
   const etags = createEtags();
   const reported: { load: number; value: number; atMs: number; gateway: string }[] = [];
   const lateFaults: string[] = [];
   const random = options.random.fork();
-  const underWay = new Set<Promise<unknown>>();
+  const inFlight = new Set<Promise<unknown>>();
   let stopped = false;
 
-  const ask = (door: Door) => ({
-    who: door.isPublic === true ? visitor : random.pick(options.who),
-    question: questionOf(door),
-    allowed: door.knowsEtag === true ? [304] : [],
+  const ask = (readRequest: ReadRequest) => ({
+    who: readRequest.isPublic === true ? visitor : random.pick(options.who),
+    question: questionOf(readRequest),
+    allowed: readRequest.knowsEtag === true ? [304] : [],
   });
 
-  function questionOf(door: Door, onValue: (value: number) => void = () => undefined): Question {
-    const { path, method, headers, calls } = door;
-    const etag = door.knowsEtag === true ? etags.some(random.below(3)) : undefined;
+  function questionOf(
+    readRequest: ReadRequest,
+    onValue: (value: number) => void = () => undefined,
+  ): Question {
+    const { path, method, headers, calls } = readRequest;
+    const etag = readRequest.knowsEtag === true ? etags.some(random.below(3)) : undefined;
     return {
       ...{ path, calls, status: 200 },
       ...(method && { method }),
       headers: { ...headers, ...(etag !== undefined && { 'if-none-match': etag }) },
       judge(answer) {
         const judgeLater = (value: number) =>
-          void lateFaults.push(...[judge(door, answer, value) ?? []].flat());
+          void lateFaults.push(...[judge(readRequest, answer, value) ?? []].flat());
         const value = etags.valueOf(path, answer, judgeLater);
         if (typeof value !== 'number') return value;
         onValue(value);
-        return judge(door, answer, value);
+        return judge(readRequest, answer, value);
       },
     };
   }
 
-  function judge(door: Door, { beganAtMs, isHit }: Answer, value: number): string | null {
-    const { value: needed, atMs, load } = publisher.doneBefore(beganAtMs);
-    const count = counts.get(door) as Count;
+  function judge(readRequest: ReadRequest, { startedAtMs, isHit }: Answer, value: number): string | null {
+    const { value: needed, atMs, load } = publisher.doneBefore(startedAtMs);
+    const count = counts.get(readRequest) as Count;
     count.judged += 1;
     if (isHit) count.hits += 1;
-    if (isHit && beganAtMs - atMs < soonMs) count.soonHits += 1;
-    if (value > publisher.begun) return `value ${value} was answered, which was never loaded`;
+    if (isHit && startedAtMs - atMs < soonMs) count.soonHits += 1;
+    if (value > publisher.newestStarted) return `value ${value} was answered, which was never loaded`;
     if (value >= needed) return null;
     const where = isHit ? 'memory' : 'data-api';
-    return `value ${value} was answered from ${where} to a call that began at ${beganAtMs.toFixed(1)} ms; ${needed}, of load ${load ?? 'unknown'}, was reported as done at ${atMs.toFixed(1)} ms`;
+    return `value ${value} was answered from ${where} to a call that began at ${startedAtMs.toFixed(1)} ms; ${needed}, of load ${load ?? 'unknown'}, was reported as done at ${atMs.toFixed(1)} ms`;
   }
 
-  function keep(call: Promise<unknown>): void {
-    underWay.add(call);
-    void call.finally(() => underWay.delete(call));
+  function track(call: Promise<unknown>): void {
+    inFlight.add(call);
+    void call.finally(() => inFlight.delete(call));
   }
 
   const loops = Array.from({ length: readersCount }, () =>
-    callOnAndOn(
+    callRepeatedly(
       options,
       random.fork(),
       () => !stopped,
-      () => ask(random.pick(doors)),
+      () => ask(random.pick(readRequests)),
     ),
   );
   return {
-    callAtOnce() {
+    callAllGateways() {
       for (const gateway of gateways)
-        for (let i = 0; i < callsAtOnce; i += 1) {
-          const { who, question, allowed } = ask(random.pick(doors));
-          keep(clients.ask(gateway, who, question, allowed));
+        for (let i = 0; i < callsPerGateway; i += 1) {
+          const { who, question, allowed } = ask(random.pick(readRequests));
+          track(clients.ask(gateway, who, question, allowed));
         }
     },
     callAsNotified(load) {
       const gateway = random.pick<Service>(gateways);
       const atMs = performance.now();
       const onValue = (value: number) => void reported.push({ load, value, atMs, gateway: gateway.name });
-      const door = random.pick(withBody);
-      keep(clients.ask(gateway, ask(door).who, questionOf(door, onValue)));
+      const readRequest = random.pick(withBody);
+      track(clients.ask(gateway, ask(readRequest).who, questionOf(readRequest, onValue)));
     },
     async stop() {
       stopped = true;
       await Promise.all(loops);
     },
     async allAnswered() {
-      await Promise.all(underWay);
+      await Promise.all(inFlight);
     },
     faults: () => [
       ...lateFaults,
@@ -212,7 +217,7 @@ function faultsOfNotified(
   });
 }
 
-function tooFew(counts: ReadonlyMap<Door, Count>, reported: number, seconds: number): string[] {
+function tooFew(counts: ReadonlyMap<ReadRequest, Count>, reported: number, seconds: number): string[] {
   const judgedMin = judgedMinPerSecond * seconds;
   const few = [...counts].filter(([, { judged, hits }]) => judged < judgedMin || hits < judged * hitsMin);
   return [
@@ -225,7 +230,7 @@ function tooFew(counts: ReadonlyMap<Door, Count>, reported: number, seconds: num
 }
 
 function summaryOf(
-  counts: ReadonlyMap<Door, Count>,
+  counts: ReadonlyMap<ReadRequest, Count>,
   reported: number,
   { done, failed }: Publisher,
 ): string[] {

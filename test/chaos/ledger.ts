@@ -1,14 +1,14 @@
 // Compares the calls that clients saw with the ledger.
 import pg from 'pg';
 import type { Seen } from './calls.ts';
-import type { Trouble } from './faults.ts';
+import type { InjectedFault } from './faults.ts';
 
 export interface Account {
   accountId: string;
   /** Calls that clients saw answered 2xx or 304, whole. */
   served: number;
   /** Of those, the ones that a gateway answered in the moment it was killed, and may not have noted. */
-  unnoted: number;
+  unrecorded: number;
   /** Calls whose answers were cut off when their gateway was killed. */
   cutOff: number;
   /** The calls in the ledger. */
@@ -18,59 +18,62 @@ export interface Account {
 }
 
 // A gateway records an answer before its event loop continues; a busy machine may pause it between the two.
-const noteWithinMs = 50;
+const recordWithinMs = 50;
 
 /** When a kill of a gateway may have lost a record: from the last turn that was surely recorded until the process had ended. */
 export interface LostSpan {
   gateway: string;
   fromMs: number;
   killedMs: number;
-  goneMs: number;
+  exitedMs: number;
 }
 
-export function lostSpans(troubles: readonly Trouble[]): LostSpan[] {
-  return troubles
+export function lostSpans(injectedFaults: readonly InjectedFault[]): LostSpan[] {
+  return injectedFaults
     .filter(({ unit, what }) => what === 'killed' && unit.startsWith('gateway'))
-    .map(({ unit: gateway, fromMs: killedMs, doneMs: goneMs }) => ({
+    .map(({ unit: gateway, fromMs: killedMs, doneMs: exitedMs }) => ({
       gateway,
-      fromMs: killedMs - noteWithinMs,
+      fromMs: killedMs - recordWithinMs,
       killedMs,
-      goneMs,
+      exitedMs,
     }));
 }
 
-/** How the ledger may count a call. `unnoted`: it was served at the moment its gateway was killed; `cut off`: the kill cut its answer off. */
-export type Fate = 'served' | 'unnoted' | 'cut off' | 'not served';
+/** How the ledger may count a call. `unrecorded`: it was served at the moment its gateway was killed; `cut off`: the kill cut its answer off. */
+export type CallOutcome = 'served' | 'unrecorded' | 'cut off' | 'not served';
 
-export function fateOf({ gateway, status, beganAtMs, endedAtMs }: Seen, spans: readonly LostSpan[]): Fate {
-  const own = spans.filter((span) => span.gateway === gateway && beganAtMs <= span.goneMs);
+export function outcomeOf(
+  { gateway, status, startedAtMs, endedAtMs }: Seen,
+  spans: readonly LostSpan[],
+): CallOutcome {
+  const own = spans.filter((span) => span.gateway === gateway && startedAtMs <= span.exitedMs);
   if (status === null) return own.some(({ killedMs }) => endedAtMs >= killedMs) ? 'cut off' : 'not served';
   if (status >= 300 && status !== 304) return 'not served';
-  return own.some(({ fromMs }) => endedAtMs >= fromMs) ? 'unnoted' : 'served';
+  return own.some(({ fromMs }) => endedAtMs >= fromMs) ? 'unrecorded' : 'served';
 }
 
 export async function balance(
   databaseUrl: string,
   seen: readonly Seen[],
-  troubles: readonly Trouble[],
+  injectedFaults: readonly InjectedFault[],
 ): Promise<Account[]> {
-  const spans = lostSpans(troubles);
+  const spans = lostSpans(injectedFaults);
   const accounts = new Map<string, Account>();
   for (const one of seen) {
     const { accountId, calls } = one;
     const account = accounts.get(accountId) ?? {
       accountId,
       served: 0,
-      unnoted: 0,
+      unrecorded: 0,
       cutOff: 0,
       billed: 0,
       charged: 0,
     };
     accounts.set(accountId, account);
-    const fate = fateOf(one, spans);
-    if (fate === 'cut off') account.cutOff += calls;
-    if (fate === 'served' || fate === 'unnoted') account.served += calls;
-    if (fate === 'unnoted') account.unnoted += calls;
+    const outcome = outcomeOf(one, spans);
+    if (outcome === 'cut off') account.cutOff += calls;
+    if (outcome === 'served' || outcome === 'unrecorded') account.served += calls;
+    if (outcome === 'unrecorded') account.unrecorded += calls;
   }
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
@@ -93,11 +96,11 @@ export async function traceOf(
   databaseUrl: string,
   accountId: string,
   seen: readonly Seen[],
-  troubles: readonly Trouble[],
+  injectedFaults: readonly InjectedFault[],
 ): Promise<string[]> {
-  const spans = lostSpans(troubles);
+  const spans = lostSpans(injectedFaults);
   const own = seen.filter((one) => one.accountId === accountId);
-  const served = own.filter((one) => ['served', 'unnoted'].includes(fateOf(one, spans)));
+  const served = own.filter((one) => ['served', 'unrecorded'].includes(outcomeOf(one, spans)));
   const byGroup = Map.groupBy(served, ({ path }) => /^\/(?:v1\/)?([^/?]+)/.exec(path)?.[1] ?? '');
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
@@ -114,7 +117,7 @@ export async function traceOf(
   await client.end();
   const before = spans.map(({ gateway, killedMs }) => {
     const last = served
-      .filter((one) => one.gateway === gateway && one.endedAtMs < killedMs - noteWithinMs)
+      .filter((one) => one.gateway === gateway && one.endedAtMs < killedMs - recordWithinMs)
       .at(-1);
     return last === undefined
       ? ''
@@ -132,11 +135,11 @@ export async function traceOf(
 }
 
 /** @returns the faults of an account, as sentences. */
-export function faultsOf({ accountId, served, unnoted, cutOff, billed, charged }: Account): string[] {
+export function faultsOf({ accountId, served, unrecorded, cutOff, billed, charged }: Account): string[] {
   const faults = [];
-  const figures = `${served} served (${unnoted} of them perhaps lost with a kill), ${cutOff} cut off by a kill, ${billed} billed, ${charged} charged`;
-  if (billed < served - unnoted) faults.push(`${accountId} was billed too little: ${figures}`);
+  const figures = `${served} served (${unrecorded} of them perhaps lost with a kill), ${cutOff} cut off by a kill, ${billed} billed, ${charged} charged`;
+  if (billed < served - unrecorded) faults.push(`${accountId} was billed too little: ${figures}`);
   if (billed > served + cutOff) faults.push(`${accountId} was billed too much: ${figures}`);
-  if (charged < served - unnoted) faults.push(`${accountId} was charged too little: ${figures}`);
+  if (charged < served - unrecorded) faults.push(`${accountId} was charged too little: ${figures}`);
   return faults;
 }

@@ -7,18 +7,18 @@ export interface Link {
   /** Breaks every connection, and each that is opened from now on. */
   cut(): void;
   /** Data that the service sends is held back: it does its work, but its answers do not arrive. */
-  deafen(): void;
+  pauseReplies(): void;
   /**
    * Every connection stays half-open, as after a crash of a machine or a firewall: neither end receives anything from the other, not even
    * its close. Connections that are opened later work.
    */
   loseAll(): void;
   /** Everything works again, and held data arrives. Lost data stays lost. */
-  mend(): void;
+  restore(): void;
 }
 
 /** The ways of one service. */
-export class Ways {
+export class ServiceLinks {
   readonly all: Link[] = [];
   /** To data-apis. */
   readonly data: Link[] = [];
@@ -54,7 +54,7 @@ export async function startLink(url: string): Promise<Link> {
   const pairs = new Set<{ client: Socket; service: Socket }>();
   const target = Number(new URL(url).port);
   let isCut = false;
-  let isDeaf = false;
+  let areRepliesPaused = false;
   const server = createServer((client) => {
     client.setNoDelay(true).on('error', () => client.destroy());
     if (isCut) {
@@ -66,7 +66,7 @@ export async function startLink(url: string): Promise<Link> {
     const pair = { client, service };
     pairs.add(pair);
     client.pipe(service);
-    if (!isDeaf) service.pipe(client);
+    if (!areRepliesPaused) service.pipe(client);
     // After a forwarded end, the other side closes too; without one, the connection was broken.
     client.once('close', () => !pairs.has(pair) || client.readableEnded || service.destroy());
     service.once('close', () => {
@@ -84,8 +84,8 @@ export async function startLink(url: string): Promise<Link> {
         service.destroy();
       }
     },
-    deafen() {
-      isDeaf = true;
+    pauseReplies() {
+      areRepliesPaused = true;
       for (const { client, service } of pairs) service.unpipe(client).pause();
     },
     loseAll() {
@@ -95,9 +95,9 @@ export async function startLink(url: string): Promise<Link> {
       }
       pairs.clear();
     },
-    mend() {
-      if (isDeaf) for (const { client, service } of pairs) service.pipe(client);
-      [isCut, isDeaf] = [false, false];
+    restore() {
+      if (areRepliesPaused) for (const { client, service } of pairs) service.pipe(client);
+      [isCut, areRepliesPaused] = [false, false];
     },
   };
 }

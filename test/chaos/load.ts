@@ -17,15 +17,15 @@ export interface LoadOptions {
 
 const refusedPauseMs = 50;
 
-/** Calls while `goesOn` is true, one call after another, each to the next gateway. */
-export async function callOnAndOn(
+/** Calls while `isRunning` is true, one call after another, each to the next gateway. */
+export async function callRepeatedly(
   { clients, gateways }: LoadOptions,
   random: Random,
-  goesOn: () => boolean,
+  isRunning: () => boolean,
   next: () => { who: Caller; question: Question; allowed?: readonly number[] },
   onAnswer: (seen: Seen) => void = () => undefined,
 ): Promise<void> {
-  while (goesOn()) {
+  while (isRunning()) {
     const { who, question, allowed } = next();
     const answer = await clients.ask(random.pick(gateways), who, question, allowed);
     if (answer !== null) onAnswer(answer);
@@ -39,7 +39,7 @@ export function read(options: LoadOptions, who: readonly Caller[], questions: re
   const loops = Array.from({ length: 8 }, () => {
     const random = options.random.fork();
     const next = () => ({ who: random.pick(who), question: random.pick(questions) });
-    return callOnAndOn(options, random, () => !stopped, next);
+    return callRepeatedly(options, random, () => !stopped, next);
   });
   return {
     async stop() {
@@ -56,7 +56,7 @@ export function driveOver(options: LoadOptions, who: readonly Caller[], question
     let refusals = 0;
     await Promise.all(
       Array.from({ length: 8 }, () =>
-        callOnAndOn(
+        callRepeatedly(
           options,
           options.random.fork(),
           () => !stopped && refusals < 40,
@@ -119,18 +119,18 @@ export function revoke(
 
   async function revokeOne(victim: Victim): Promise<void> {
     let atMs = Infinity;
-    const watch = ({ status, beganAtMs }: Seen) => {
-      if (beganAtMs <= atMs) return;
+    const watch = ({ status, startedAtMs }: Seen) => {
+      if (startedAtMs <= atMs) return;
       calledAfter += 1;
       if (status !== null && status < 400) {
         accepted.push(
-          `${victim.keyId}: ${status} to a call that began ${(beganAtMs - atMs).toFixed(1)} ms after`,
+          `${victim.keyId}: ${status} to a call that began ${(startedAtMs - atMs).toFixed(1)} ms after`,
         );
       }
     };
     let inUse = true;
     const use = Array.from({ length: 3 }, () =>
-      callOnAndOn(
+      callRepeatedly(
         options,
         random.fork(),
         () => inUse,

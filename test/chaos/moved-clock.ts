@@ -8,12 +8,12 @@ import { openSync, readSync } from 'node:fs';
 
 const RealDate = Date;
 const file = openSync(process.env['TEST_CLOCK'] ?? '', 'r');
-const said = new Float64Array(2);
+const clockState = new Float64Array(2);
 
 function now(): number {
-  const bytesRead = readSync(file, said, 0, said.byteLength, 0);
-  const [aheadMs = 0, standsAtMs = 0] = said;
-  return bytesRead === said.byteLength ? standsAtMs : RealDate.now() + aheadMs;
+  const bytesRead = readSync(file, clockState, 0, clockState.byteLength, 0);
+  const [aheadMs = 0, standsAtMs = 0] = clockState;
+  return bytesRead === clockState.byteLength ? standsAtMs : RealDate.now() + aheadMs;
 }
 
 globalThis.Date = new Proxy(RealDate, {

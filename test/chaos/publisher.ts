@@ -20,7 +20,7 @@ export interface Publisher {
   /** The newest value that was reported as done before that instant, and when. */
   doneBefore(atMs: number): Done;
   /** The newest value whose load was begun. */
-  readonly begun: number;
+  readonly newestStarted: number;
   stop(): Promise<void>;
 }
 
@@ -32,10 +32,10 @@ const betweenLoadsMs = 20;
 export function startPublisher(database: Database, onDone: () => void): Publisher {
   const done: Done[] = [];
   const first: Done = { value: tick.value, atMs: performance.now(), load: undefined };
-  const state = { failed: 0, begun: tick.value, goesOn: true };
+  const state = { failed: 0, newestStarted: tick.value, isRunning: true };
 
   async function publish(value: number): Promise<void> {
-    state.begun = value;
+    state.newestStarted = value;
     await load(database, {
       dataset: 'observations',
       input: Readable.from([`series_id,date,value\n${tick.id},${tick.date},${value}\n`]),
@@ -49,7 +49,7 @@ export function startPublisher(database: Database, onDone: () => void): Publishe
   }
 
   const loop = (async () => {
-    for (let value = tick.value + 1; state.goesOn; value += 1) {
+    for (let value = tick.value + 1; state.isRunning; value += 1) {
       await publish(value).catch(() => void (state.failed += 1));
       await pause(betweenLoadsMs);
     }
@@ -59,12 +59,12 @@ export function startPublisher(database: Database, onDone: () => void): Publishe
     get failed() {
       return state.failed;
     },
-    get begun() {
-      return state.begun;
+    get newestStarted() {
+      return state.newestStarted;
     },
     doneBefore: (atMs) => done.findLast((one) => one.atMs <= atMs) ?? first,
     async stop() {
-      state.goesOn = false;
+      state.isRunning = false;
       await loop;
     },
   };

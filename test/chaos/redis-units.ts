@@ -15,16 +15,16 @@ export interface RedisUnit extends Unit {
   readonly failOver?: () => Promise<void>;
 }
 
-/** @param keep is given each unit as soon as it runs. */
+/** @param track is given each unit as soon as it runs. */
 export async function startRedisOf(
   kind: RedisKind,
-  keep: (unit: Unit) => void,
+  track: (unit: Unit) => void,
   over: AbortSignal,
 ): Promise<RedisUnit | undefined> {
   if (kind === 'none') return undefined;
   const started = kind === 'one' ? await startOne(over) : await startSet(kind, over);
-  keep(started.rest);
-  keep(started.unit);
+  track(started.rest);
+  track(started.unit);
   return started.unit;
 }
 

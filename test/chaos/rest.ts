@@ -13,16 +13,16 @@ export interface RestOptions {
 }
 
 const servedBefore = 20;
-const underWay = 50;
+const inFlightCalls = 50;
 /** The block of a killed gateway is usable again within this time. */
-const comesBackWithinMs = 120_000;
+const recoversWithinMs = 120_000;
 const betweenRoundsMs = 2_000;
 
 /**
  * Lets a gateway serve some calls of an account, and kills it while others wait for their answers. These answers must not be in the gateway's
  * cache. The gateway is restarted afterwards.
  */
-export async function killWithCallsUnderWay(options: RestOptions, who: Caller): Promise<void> {
+export async function killWithCallsInFlight(options: RestOptions, who: Caller): Promise<void> {
   const { cluster, clients, databaseUrl, question } = options;
   const [gateway] = cluster.gateways;
   if (gateway === undefined) throw new Error('There is no gateway.');
@@ -31,18 +31,18 @@ export async function killWithCallsUnderWay(options: RestOptions, who: Caller): 
   await client.connect();
   for (const unit of cluster.dataApis) unit.stall();
   try {
-    const asked = Array.from({ length: underWay }, () => clients.ask(gateway, who, question));
+    const asked = Array.from({ length: inFlightCalls }, () => clients.ask(gateway, who, question));
     await until('the calls are charged', async () => {
       const { rows } = await client.query<{ used: number }>(
         'select (used + out)::int as used from accounts.quota_months where account_id = $1',
         [who.accountId],
       );
-      return (rows[0]?.used ?? 0) >= servedBefore + underWay;
+      return (rows[0]?.used ?? 0) >= servedBefore + inFlightCalls;
     });
     await gateway.kill();
     const cut = (await Promise.all(asked)).filter((answer) => answer?.status === null).length;
-    if (cut < underWay)
-      throw new Error(`Only ${cut} of ${underWay} calls were under way when the gateway was killed.`);
+    if (cut < inFlightCalls)
+      throw new Error(`Only ${cut} of ${inFlightCalls} calls were under way when the gateway was killed.`);
   } finally {
     for (const unit of cluster.dataApis) unit.goOn();
     await client.end();
@@ -54,29 +54,29 @@ export async function killWithCallsUnderWay(options: RestOptions, who: Caller): 
  * Calls for each account until its limit is served; after a fault this can take up to two minutes. @param sinceMs calls that began earlier
  * do not count. @returns how long it took, in ms, and the accounts that were refused until then.
  */
-export async function spendTheRest(
+export async function spendRemaining(
   { cluster, clients, question }: RestOptions,
   who: readonly Caller[],
   limit: number | ((who: Caller) => number),
   sinceMs = -Infinity,
-): Promise<{ tookMs: number; refused: Caller[] }> {
-  const beganAtMs = performance.now();
+): Promise<{ durationMs: number; refused: Caller[] }> {
+  const startedAtMs = performance.now();
   const answered = countOf(clients, sinceMs);
   const limitOf = typeof limit === 'number' ? () => limit : limit;
   let refused = [...who];
   let at = 0;
-  while (refused.length > 0 && performance.now() - beganAtMs < comesBackWithinMs) {
+  while (refused.length > 0 && performance.now() - startedAtMs < recoversWithinMs) {
     for (const account of refused) {
-      for (let goesOn = true; goesOn && answered(account) < limitOf(account);) {
+      for (let isServed = true; isServed && answered(account) < limitOf(account);) {
         const gateway = cluster.gateways[(at += 1) % cluster.gateways.length];
         const answer = gateway && (await clients.ask(gateway, account, question, [402]));
-        goesOn = answer?.status === 200;
+        isServed = answer?.status === 200;
       }
     }
     refused = refused.filter((account) => answered(account) < limitOf(account));
     if (refused.length > 0) await pause(betweenRoundsMs);
   }
-  return { tookMs: performance.now() - beganAtMs, refused };
+  return { durationMs: performance.now() - startedAtMs, refused };
 }
 
 /** The calls of an account that were answered 200, and were begun since then. */
@@ -86,7 +86,7 @@ function countOf({ seen }: Clients, sinceMs: number): ({ accountId }: Caller) =>
   return ({ accountId }) => {
     for (; read < seen.length; read += 1) {
       const one = seen[read];
-      if (one?.status === 200 && one.beganAtMs >= sinceMs)
+      if (one?.status === 200 && one.startedAtMs >= sinceMs)
         counts.set(one.accountId, (counts.get(one.accountId) ?? 0) + one.calls);
     }
     return counts.get(accountId) ?? 0;

@@ -15,8 +15,8 @@ export interface RollingOptions {
   question: Question;
 }
 
-const betweenCallsMs = { rolling: 5, away: 80 };
-const awayMs = 3_000;
+const betweenCallsMs = { rolling: 5, outage: 80 };
+const outageMs = 3_000;
 // A machine that is crowded with this run may need longer for the restart than a lease lasts: later calls are not judged.
 const judgedForMs = 10_000;
 /** Calls that the account must be able to draw at all gateways together while accounts-api is away; more than are made. */
@@ -27,9 +27,14 @@ export async function rollEverything(options: RollingOptions): Promise<string[]>
   const { cluster, clients, who, question } = options;
   const wrong: string[] = [];
   const inTurn = new Set<Service>(cluster.gateways);
-  const load = { goesOn: true, doing: '', betweenCallsMs: betweenCallsMs.rolling, judgedUntilMs: Infinity };
+  const load = {
+    isRunning: true,
+    doing: '',
+    betweenCallsMs: betweenCallsMs.rolling,
+    judgedUntilMs: Infinity,
+  };
   const loops = [0, 1, 2, 3].map(async () => {
-    for (let turn = 0; load.goesOn; turn += 1) {
+    for (let turn = 0; load.isRunning; turn += 1) {
       const gateways = [...inTurn];
       const gateway = gateways[turn % gateways.length] as Service;
       const isJudged = performance.now() < load.judgedUntilMs;
@@ -50,18 +55,18 @@ export async function rollEverything(options: RollingOptions): Promise<string[]>
       if (tier === cluster.gateways) inTurn.add(unit);
     }
   }
-  load.betweenCallsMs = betweenCallsMs.away;
+  load.betweenCallsMs = betweenCallsMs.outage;
   await until('every gateway holds enough calls', async () => {
     for (const gateway of cluster.gateways) await clients.ask(gateway, who, question);
-    return (await leastHeld(options)) > callsAhead / cluster.gateways.length;
+    return (await smallestBlock(options)) > callsAhead / cluster.gateways.length;
   });
   load.doing = 'all of accounts-api was away';
   load.judgedUntilMs = performance.now() + judgedForMs;
   await Promise.all(cluster.accountsApis.map((unit) => unit.kill()));
-  await pause(awayMs);
+  await pause(outageMs);
   // One after the other: starting all takes both cores of a small machine.
   for (const unit of cluster.accountsApis) await unit.start();
-  load.goesOn = false;
+  load.isRunning = false;
   await Promise.all(loops);
   return wrong;
 }
@@ -75,7 +80,7 @@ async function isReady({ url }: Service): Promise<boolean> {
  * The smallest block of the account at any gateway; 0 unless exactly as many gateways as are running have a lease and have seen the
  * last change. A few calls may be drawn already: PostgreSQL knows it at the next report.
  */
-async function leastHeld({ databaseUrl, cluster, who }: RollingOptions): Promise<number> {
+async function smallestBlock({ databaseUrl, cluster, who }: RollingOptions): Promise<number> {
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
   try {

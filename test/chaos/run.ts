@@ -14,17 +14,17 @@ import { silentLog } from '../services/harness.ts';
 import { createClients, type Clients, type Question } from './calls.ts';
 import { endAll, questionsOf, setUp, smallLimit, type Scene } from './cluster.ts';
 import { startCustomer } from './customer.ts';
-import { carryOut, drawFaults, type Fault, type Trouble } from './faults.ts';
+import { carryOut, drawFaults, type Fault, type InjectedFault } from './faults.ts';
 import { readFresh } from './fresh.ts';
 import { balance, faultsOf, traceOf } from './ledger.ts';
 import { driveOver, read, revoke, type Revocations } from './load.ts';
-import { killWithCallsUnderWay, spendTheRest } from './rest.ts';
+import { killWithCallsInFlight, spendRemaining } from './rest.ts';
 import { rollEverything } from './rolling.ts';
 import { startPublisher } from './publisher.ts';
 import { createRandom } from './random.ts';
 import { revokeUnderKills } from './trials/revocations.ts';
 import { aheadOfTurnMs, turnMonth } from './trials/turn.ts';
-import { underGuard } from '../run/guard.ts';
+import { runGuarded } from '../run/guard.ts';
 import { until } from '../run/until.ts';
 import type { Unit } from './units.ts';
 
@@ -64,13 +64,13 @@ function oneOf<Word extends string>(flag: string, given: string | undefined, wor
 }
 
 if (values.logs !== undefined) mkdirSync(values.logs, { recursive: true });
-await underGuard(async ({ directory }) => {
+await runGuarded(async ({ directory }) => {
   const units: Unit[] = [];
   const over = new AbortController();
   try {
     const production = values.production ? ', 3 data-apis with a replica of PostgreSQL' : '';
     const what = `${trialName ?? ''}${losesConnections ? ' connections are lost' : ''}`.trim();
-    say(
+    printLine(
       `chaos: seed ${seed}, ${seconds} s, ${values.gateways} gateways${production}, Redis: ${redis}${what && `, ${what}`}`,
     );
     const scene = await setUp(
@@ -90,8 +90,10 @@ await underGuard(async ({ directory }) => {
       units,
     );
     const wrong = trialName === undefined ? await run(scene) : await tryOut(scene, trialName);
-    for (const line of wrong.slice(0, 40)) say(`WRONG: ${line}`);
-    say(wrong.length === 0 ? 'chaos: all is right' : `chaos: ${wrong.length} things are wrong; seed ${seed}`);
+    for (const line of wrong.slice(0, 40)) printLine(`WRONG: ${line}`);
+    printLine(
+      wrong.length === 0 ? 'chaos: all is right' : `chaos: ${wrong.length} things are wrong; seed ${seed}`,
+    );
     return wrong.length === 0 ? 0 : 1;
   } finally {
     over.abort();
@@ -102,7 +104,7 @@ await underGuard(async ({ directory }) => {
 async function tryOut(scene: Scene, name: keyof typeof trials): Promise<string[]> {
   const { plain } = await questionsOf(scene.cluster, scene.scout);
   return trials[name]({
-    ...{ scene, seconds, announce, say, random: createRandom(seed), hasFaults: name !== 'calm-turn' },
+    ...{ scene, seconds, announce, printLine, random: createRandom(seed), hasFaults: name !== 'calm-turn' },
     recover: (clients) => recover(scene.cluster, clients, plain, scene.readers[0] ?? scene.scout),
   });
 }
@@ -115,19 +117,21 @@ async function run(scene: Scene): Promise<string[]> {
   const clients = createClients(cluster.gateways);
   const options = { clients, gateways: cluster.gateways, random };
   const rest = { cluster, clients, databaseUrl, question: plain };
-  const [held] = small;
-  if (held === undefined) throw new Error('There is no account to be driven over its limit.');
-  await killWithCallsUnderWay({ ...rest, question: long }, held);
+  const [killedAccount] = small;
+  if (killedAccount === undefined) throw new Error('There is no account to be driven over its limit.');
+  await killWithCallsInFlight({ ...rest, question: long }, killedAccount);
   const { gateways } = cluster;
   const database = openDatabase(databaseUrl, silentLog, { applicationName: 'chaos' });
   const onNotified = (load: number) => fresh.callAsNotified(load);
   const customer = await startCustomer({ database, onNotified, gateways, who: scene.customer });
-  const publisher = startPublisher(database, () => fresh.callAtOnce());
+  const publisher = startPublisher(database, () => fresh.callAllGateways());
   const fresh = readFresh({ ...options, who: watchers, publisher, seconds });
   const revocations = revoke(options, victims, plain);
   const loads = [read(options, readers, all), driveOver(options, small.slice(1), plain), revocations];
-  const beganAtMs = performance.now();
-  const troubles = await carryOut(faults, cluster, (fault) => announce(fault, performance.now() - beganAtMs));
+  const startedAtMs = performance.now();
+  const injectedFaults = await carryOut(faults, cluster, (fault) =>
+    announce(fault, performance.now() - startedAtMs),
+  );
   const wrong = await recover(cluster, clients, plain, readers[0] ?? scout);
   for (const load of loads) await load.stop();
   await publisher.stop();
@@ -136,14 +140,16 @@ async function run(scene: Scene): Promise<string[]> {
   await fresh.allAnswered();
   await database.close();
   wrong.push(...fresh.faults());
-  say(`webhooks: ${customer.summary}`);
-  for (const line of fresh.summary()) say(line);
+  printLine(`webhooks: ${customer.summary}`);
+  for (const line of fresh.summary()) printLine(line);
   const called = new Set(clients.seen.map(({ accountId }) => accountId));
   const driven = small.filter(({ accountId }) => called.has(accountId));
-  const { tookMs, refused } = await spendTheRest(rest, driven, smallLimit);
-  say(`rest: ${driven.length} months were served to the end, the last after ${(tookMs / 1000).toFixed(0)} s`);
+  const { durationMs, refused } = await spendRemaining(rest, driven, smallLimit);
+  printLine(
+    `rest: ${driven.length} months were served to the end, the last after ${(durationMs / 1000).toFixed(0)} s`,
+  );
   if (wrong.length === 0) {
-    say('replacing every service, and killing accounts-api');
+    printLine('replacing every service, and killing accounts-api');
     const rolling = { cluster, databaseUrl, clients, who: readers[0] ?? scout, question: plain };
     wrong.push(...(await rollEverything(rolling)));
   }
@@ -154,13 +160,13 @@ async function run(scene: Scene): Promise<string[]> {
     ...(await checkAccounts(
       databaseUrl,
       clients,
-      troubles,
+      injectedFaults,
       new Set(small.map(({ accountId }) => accountId)),
       new Set(refused.map(({ accountId }) => accountId)),
     )),
   );
-  const late = faults.length - troubles.length;
-  say(`faults: ${troubles.length}; ${late} left out, for which the machine was too slow`);
+  const late = faults.length - injectedFaults.length;
+  printLine(`faults: ${injectedFaults.length}; ${late} left out, for which the machine was too slow`);
   report(clients, revocations);
   return wrong;
 }
@@ -184,31 +190,32 @@ async function recover(
 async function checkAccounts(
   databaseUrl: string,
   clients: Clients,
-  troubles: readonly Trouble[],
+  injectedFaults: readonly InjectedFault[],
   small: ReadonlySet<string>,
   refused: ReadonlySet<string>,
 ): Promise<string[]> {
-  const accounts = await balance(databaseUrl, clients.seen, troubles);
+  const accounts = await balance(databaseUrl, clients.seen, injectedFaults);
   const wrong = accounts.flatMap(faultsOf);
   for (const account of accounts.filter((each) => faultsOf(each).length > 0))
-    for (const line of await traceOf(databaseUrl, account.accountId, clients.seen, troubles)) say(line);
+    for (const line of await traceOf(databaseUrl, account.accountId, clients.seen, injectedFaults))
+      printLine(line);
   const driven = accounts.filter(({ accountId }) => small.has(accountId));
-  for (const { accountId, served, unnoted, cutOff } of driven) {
+  for (const { accountId, served, unrecorded, cutOff } of driven) {
     // Calls that a gateway answered at the moment it was killed are returned, because they were not recorded; calls that were cut off may count.
-    if (served - unnoted > smallLimit) wrong.push(`${accountId} was served ${served} of ${smallLimit}`);
+    if (served - unrecorded > smallLimit) wrong.push(`${accountId} was served ${served} of ${smallLimit}`);
     if (refused.has(accountId) && served + cutOff < smallLimit) {
       wrong.push(`${accountId} was refused, though only ${served} of ${smallLimit} were served`);
     }
   }
-  const sum = (of: 'served' | 'unnoted' | 'cutOff' | 'billed' | 'charged') =>
+  const sum = (of: 'served' | 'unrecorded' | 'cutOff' | 'billed' | 'charged') =>
     accounts.reduce((total, account) => total + account[of], 0);
-  say(`ledger: ${sum('served')} calls served, ${sum('billed')} billed, ${sum('charged')} charged`);
-  say(
-    `        may be missing: ${sum('unnoted')} answered in the moment of a kill; may be billed: ${sum('cutOff')} cut off by one`,
+  printLine(`ledger: ${sum('served')} calls served, ${sum('billed')} billed, ${sum('charged')} charged`);
+  printLine(
+    `        may be missing: ${sum('unrecorded')} answered in the moment of a kill; may be billed: ${sum('cutOff')} cut off by one`,
   );
   const exhausted = driven.filter(({ charged }) => charged >= smallLimit);
   const short = exhausted.reduce((total, { served }) => total + smallLimit - served, 0);
-  say(
+  printLine(
     `limits: ${exhausted.length} accounts driven over ${smallLimit} calls; most served ${Math.max(0, ...driven.map(({ served }) => served))}; ${short} calls charged and not served in all`,
   );
   return wrong;
@@ -221,8 +228,8 @@ function report(clients: Clients, revocations: Revocations): void {
     byStatus.set(name, (byStatus.get(name) ?? 0) + 1);
   }
   const statuses = [...byStatus].sort().map(([status, count]) => `${status}: ${count}`);
-  say(`answers: ${statuses.join(', ')}; gateway not there: ${clients.unreached}`);
-  say(
+  printLine(`answers: ${statuses.join(', ')}; gateway not there: ${clients.unreached}`);
+  printLine(
     `revocations: ${revocations.revoked}; calls after them: ${revocations.calledAfter}; accepted: ${revocations.accepted.length}`,
   );
 }
@@ -231,9 +238,9 @@ function announce({ unit, what, forMs, aheadMs }: Fault, atMs: number): void {
   const time = `${(atMs / 1000).toFixed(1).padStart(6)} s`;
   const by = what === 'clock moved' ? ` by ${aheadMs} ms` : '';
   const lasts = atOnce.has(what) ? '' : ` for ${forMs} ms`;
-  say(`${time}  ${unit.name} ${what}${by}${lasts}`);
+  printLine(`${time}  ${unit.name} ${what}${by}${lasts}`);
 }
 
-function say(line: string): void {
+function printLine(line: string): void {
   process.stdout.write(`${line}\n`);
 }

@@ -323,11 +323,11 @@ test.serial('a backup whose reader disconnects, or whose disk is full, fails wit
   t.regex(stdout, /^almanac: write EPIPE\ncode 1\n$/);
   const database = openDatabase(source.url, silentLog, { applicationName: 'tests' });
   t.teardown(() => database.close());
-  let taken = 0;
+  let writtenBytes = 0;
   const full = new Writable({
     write(chunk: Buffer, _encoding, done) {
-      taken += chunk.length;
-      done(taken > 100_000 ? new Error('no space left') : null);
+      writtenBytes += chunk.length;
+      done(writtenBytes > 100_000 ? new Error('no space left') : null);
     },
   });
   await t.throwsAsync(

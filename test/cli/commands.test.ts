@@ -113,12 +113,12 @@ test.serial(
         ['laptop', 'revoked'],
       ],
     );
-    const kept =
+    const madeKeyId =
       (keys as { id: string; name: string }[]).find(({ name }) => name.startsWith('made'))?.id ?? '';
     t.regex((await almanac(['keys', 'list', String(id)])).stdout, /^id +key +name .*\nkey_/);
     t.regex(
-      (await almanac(['keys', 'revoke', kept])).stdout,
-      new RegExp(`^revoked ${kept} \\(pk_live_.*\\)\n$`),
+      (await almanac(['keys', 'revoke', madeKeyId])).stdout,
+      new RegExp(`^revoked ${madeKeyId} \\(pk_live_.*\\)\n$`),
     );
   },
 );

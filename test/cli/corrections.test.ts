@@ -178,8 +178,8 @@ test.serial('a break is declared and removed, as text and with --json as one doc
   });
   t.is((await almanac([...wish, 'unit=X', '--remove'])).code, 2);
   t.is((await almanac(['series', 'break', 'GOES.ON', 'unit=X'])).code, 2);
-  const gone = await almanac([...wish, '--remove']);
-  t.regex(gone.stdout, /^GOES\.ON has no break at 2024-01-02 any more, by load \d+\n$/);
+  const removed = await almanac([...wish, '--remove']);
+  t.regex(removed.stdout, /^GOES\.ON has no break at 2024-01-02 any more, by load \d+\n$/);
   t.is((await almanac([...wish, '--remove'])).code, 1);
 });
 

@@ -3,7 +3,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import test from 'ava';
-import { noteAlive } from '../../ingest/publisher/releases/embargo.sql.ts';
+import { recordHeartbeat } from '../../ingest/publisher/releases/embargo.sql.ts';
 import { openDatabase } from '../../kernel/database.ts';
 import { createTestDatabase, silentLog } from '../services/harness.ts';
 import { refreshSearch } from '../migrations/search-entries.ts';
@@ -50,7 +50,7 @@ test.serial('a file is accepted, listed, shown, and made visible by "now"', asyn
   t.is(entry?.event, 'accepted');
   t.regex(entry?.actor ?? '', /^\S+ from \S+ by almanac ingest$/);
   t.regex((await almanac(['check'])).stdout, /^releases +warning: 1 under embargo, the next due 2199/m);
-  await noteAlive(database, 'one of the test');
+  await recordHeartbeat(database, 'one of the test');
   t.regex((await almanac(['check'])).stdout, /^releases +ok: 1 under embargo, .*; a publisher is running$/m);
   t.is((await almanac(['releases', 'list'])).stderr, '');
 

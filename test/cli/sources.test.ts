@@ -3,7 +3,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import test from 'ava';
-import { noteAlive, noteGone } from '../../ingest/publisher/releases/embargo.sql.ts';
+import { recordHeartbeat, removePublisher } from '../../ingest/publisher/releases/embargo.sql.ts';
 import { openDatabase } from '../../kernel/database.ts';
 import { startFileServer } from '../ingest/file-server.ts';
 import { published } from '../ingest/loading.ts';
@@ -60,10 +60,10 @@ test.serial(
       (await almanac(['check'])).stdout,
       /^sources +warning: 1 are fetched by schedule; no publisher is running$/m,
     );
-    await noteAlive(database, 'one of the test');
+    await recordHeartbeat(database, 'one of the test');
     t.regex((await almanac(['check'])).stdout, /^sources +ok: 1 are fetched by schedule$/m);
     t.like(documentOf(t, await almanac(['sources', 'list', '--json'])), { publisher_alive: true });
-    await noteGone(database, 'one of the test');
+    await removePublisher(database, 'one of the test');
 
     t.is((await almanac(['sources', 'fetch', 'P.gold'])).stdout, 'P.gold: unchanged\n');
     server.serve('date,value\n2026-01,1\n2026-02,2');

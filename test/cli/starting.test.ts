@@ -80,10 +80,14 @@ test('the starter runs the command line from any folder, through links, and from
   mkdirSync(path.join(elsewhere, 'bin'));
   symlinkSync('../near', path.join(elsewhere, 'bin/linked'));
   symlinkSync(project, path.join(elsewhere, 'folder'));
-  const ways = [starter, './near', './bin/linked', path.join(elsewhere, 'bin/linked'), 'folder/almanac'];
-  for (const way of ways) {
-    const { code, output } = await run(way, ...words);
-    t.deepEqual([code, JSON.parse(output)], [0, { node: process.versions.node, cwd: elsewhere, words }], way);
+  const commands = [starter, './near', './bin/linked', path.join(elsewhere, 'bin/linked'), 'folder/almanac'];
+  for (const command of commands) {
+    const { code, output } = await run(command, ...words);
+    t.deepEqual(
+      [code, JSON.parse(output)],
+      [0, { node: process.versions.node, cwd: elsewhere, words }],
+      command,
+    );
   }
   t.is((await run(starter, 'fail')).code, 3);
 });
@@ -159,8 +163,8 @@ test('compiled code is cached for the next start; a start also works if it canno
   await start();
   rmSync(caches);
   await start();
-  const kept = readdirSync(path.join(caches, 'almanac'), { recursive: true, encoding: 'utf8' });
-  t.true(kept.length > 1, kept.join(', '));
+  const cached = readdirSync(path.join(caches, 'almanac'), { recursive: true, encoding: 'utf8' });
+  t.true(cached.length > 1, cached.join(', '));
   await start();
 });
 

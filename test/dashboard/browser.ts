@@ -5,7 +5,7 @@ import path from 'node:path';
 import axe from 'axe-core';
 import { until } from '../run/until.ts';
 import { chromium, type BrowserContext, type Page } from 'playwright-core';
-import { misfitsOf } from './fitting.ts';
+import { layoutFaultsOf } from './fitting.ts';
 
 export interface Visitor {
   page: Page;
@@ -30,7 +30,7 @@ export interface Visitor {
   /** @throws Error with the faults, if there are any. */
   assertNoFaults(): void;
   /** Saves a picture of the page as it is now. @returns its file. */
-  keepFailure(of: string): Promise<string>;
+  saveFailure(of: string): Promise<string>;
   leave(): Promise<void>;
 }
 
@@ -103,10 +103,10 @@ async function visitorIn(context: BrowserContext, width: number, options: Browse
         await until('nothing is loading', async () => (await page.locator('[aria-busy=true]').count()) === 0);
         await checkAccess(page, `${name}, ${width} px, ${theme}`);
         if (screenshots !== undefined)
-          await keepPicture(page, path.join(screenshots, `${name}-${width}-${theme}.png`));
+          await savePicture(page, path.join(screenshots, `${name}-${width}-${theme}.png`));
       }
       await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' });
-      faults.push(...(await misfitsOf(page)).map((misfit) => `${name}, ${width} px: ${misfit}`));
+      faults.push(...(await layoutFaultsOf(page)).map((misfit) => `${name}, ${width} px: ${misfit}`));
       visitor.looked += 1;
     },
     report: (fault) => void faults.push(fault),
@@ -114,7 +114,7 @@ async function visitorIn(context: BrowserContext, width: number, options: Browse
     assertNoFaults() {
       if (faults.length > 0) throw new Error(`The page has faults:\n${faults.join('\n')}`);
     },
-    async keepFailure(of) {
+    async saveFailure(of) {
       mkdirSync(failures, { recursive: true });
       const file = path.join(failures, `${of.replaceAll(/\W+/g, '-')}-${width}.png`);
       await page.screenshot({ path: file });
@@ -166,7 +166,7 @@ async function checkAccess(page: Page, where: string): Promise<void> {
   throw new Error(`axe-core finds in ${where}:\n${reported.join('\n')}`);
 }
 
-async function keepPicture(page: Page, file: string): Promise<void> {
+async function savePicture(page: Page, file: string): Promise<void> {
   const { width = 0, height: seen = 0 } = page.viewportSize() ?? {};
   // The page behind a dialog is dimmed in the window only.
   const whole = (await page.locator('dialog[open]').count()) === 0;

@@ -164,10 +164,10 @@ test('series without a period in common are apart, unless they are shown as publ
   ];
   const of = (mode: 'rebased' | 'levels' | 'ratio', base: string | null = null) =>
     comparisonOf({ series: [], mode, base, years: null }, all);
-  t.true(of('rebased').isApart);
-  t.true(of('ratio').isApart);
-  t.false(of('levels').isApart);
-  t.false(of('rebased', '2024-01-31').isApart, 'the one that has a value at the base is drawn');
+  t.true(of('rebased').hasNoCommonPeriod);
+  t.true(of('ratio').hasNoCommonPeriod);
+  t.false(of('levels').hasNoCommonPeriod);
+  t.false(of('rebased', '2024-01-31').hasNoCommonPeriod, 'the one that has a value at the base is drawn');
   t.deepEqual(
     of('rebased').rows.map(({ missing }) => missing),
     [null, null],

@@ -1,5 +1,5 @@
 // Actions of visitors on a webhook endpoint in its dialogs, and the server that receives its deliveries.
-import { noteSecret } from '../run/traces.ts';
+import { recordSecret } from '../run/traces.ts';
 import { startReceiver, type Receiver } from '../webhooks/receiver.ts';
 import type { Visitor } from './browser.ts';
 import type { Stage } from './stage.ts';
@@ -25,7 +25,7 @@ export async function addEndpoint(
 ): Promise<void> {
   const dialog = page.getByRole('dialog');
   await dialog.getByRole('button', { name: 'Add the endpoint' }).click();
-  const secret = noteSecret((await dialog.locator('[data-test=secret]').textContent()) ?? '');
+  const secret = recordSecret((await dialog.locator('[data-test=secret]').textContent()) ?? '');
   assert(secret.startsWith('whsec_'), 'the secret is shown');
   await during();
   await dialog.getByLabel('I have stored this secret').check();

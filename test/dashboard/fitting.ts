@@ -49,6 +49,6 @@ const measure = `(() => {
 })()`;
 
 /** Texts that do not fit in the current page, each as a sentence. */
-export async function misfitsOf(page: Page): Promise<string[]> {
+export async function layoutFaultsOf(page: Page): Promise<string[]> {
   return page.evaluate<string[]>(measure);
 }

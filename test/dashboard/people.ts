@@ -1,6 +1,6 @@
 // Common actions of visitors in the walks: sign up, sign in, create a key; and the answers of the API, to compare a page with.
 import type { Page } from 'playwright-core';
-import { noteSecret } from '../run/traces.ts';
+import { recordSecret } from '../run/traces.ts';
 import { newPassword, tokenIn } from '../services/sign-in.ts';
 import type { Visitor } from './browser.ts';
 import type { Stage } from './stage.ts';
@@ -50,7 +50,7 @@ export async function makeKey(
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel('Name').fill(name);
   await dialog.getByRole('button', { name: 'Create the key' }).click();
-  const key = noteSecret((await dialog.locator('[data-test=secret]').textContent()) ?? '');
+  const key = recordSecret((await dialog.locator('[data-test=secret]').textContent()) ?? '');
   assert(key.startsWith('pk_live_'), 'the key is shown');
   assert(!page.url().includes(key), 'the key is not in the URL');
   await during(key);
@@ -64,7 +64,7 @@ export async function makeKey(
 export async function askApi(visitor: Visitor, target: string): Promise<unknown> {
   const stored = await visitor.page.evaluate<string>("sessionStorage.getItem('almanac.session')");
   const { token } = JSON.parse(stored) as { token: string };
-  noteSecret(token.split('.')[1] ?? '');
+  recordSecret(token.split('.')[1] ?? '');
   const { origin } = new URL(visitor.page.url());
   const response = await fetch(origin + target, { headers: { 'x-session-token': token } });
   const text = await response.text();
@@ -73,8 +73,8 @@ export async function askApi(visitor: Visitor, target: string): Promise<unknown>
 }
 
 /** @throws Error that names the false statement. */
-export function assert(holds: boolean, what: string): asserts holds {
-  if (!holds) throw new Error(`Not so: ${what}.`);
+export function assert(condition: boolean, what: string): asserts condition {
+  if (!condition) throw new Error(`Not so: ${what}.`);
 }
 
 /** @throws Error with both where they differ. */

@@ -1,7 +1,7 @@
 // Values that walks compare: the rows of a table on the page, and the answers of the API in the page's words and numbers.
 // Hides how a number is written; it is written here by other means than the dashboard's.
 import type { Locator, Page } from 'playwright-core';
-import { noteSecret } from '../run/traces.ts';
+import { recordSecret } from '../run/traces.ts';
 import type { Stage } from './stage.ts';
 
 export interface Observation {
@@ -11,14 +11,14 @@ export interface Observation {
 
 /** The answer to the key of the stage. @throws Error if it is not 200. */
 export async function readApi<T>({ services, apiKey }: Stage, target: string): Promise<T> {
-  const { status, json, text } = await services.call(target, { key: noteSecret(apiKey) });
+  const { status, json, text } = await services.call(target, { key: recordSecret(apiKey) });
   if (status !== 200) throw new Error(`${target} answered ${status}: ${text}`);
   return json as T;
 }
 
 /** The answer as CSV. @throws Error if it is not 200. */
 export async function readCsv({ services, apiKey }: Stage, target: string): Promise<string> {
-  const { status, text } = await services.call(target, { key: noteSecret(apiKey) });
+  const { status, text } = await services.call(target, { key: recordSecret(apiKey) });
   if (status !== 200) throw new Error(`${target} answered ${status}: ${text}`);
   return text;
 }

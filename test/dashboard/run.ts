@@ -7,7 +7,7 @@ import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { projectRoot } from '../../kernel/project.ts';
 import { needProgram } from '../run/debian.ts';
-import { underGuard } from '../run/guard.ts';
+import { runGuarded } from '../run/guard.ts';
 import type { Run } from '../run/run-processes.ts';
 import { openBrowser, type Browsers } from './browser.ts';
 import { startStage, type Stage } from './stage.ts';
@@ -36,7 +36,7 @@ async function walkAll(run: Run): Promise<number> {
   try {
     for (const walk of chosen) {
       for (const width of widths) {
-        if (!(await goes(walk, width, stage, browsers))) failed.push(`${walk.name} (${width} px)`);
+        if (!(await runWalk(walk, width, stage, browsers))) failed.push(`${walk.name} (${width} px)`);
       }
     }
   } finally {
@@ -47,20 +47,20 @@ async function walkAll(run: Run): Promise<number> {
   return failed.length === 0 ? 0 : 1;
 }
 
-async function goes(walk: Walk, width: number, stage: Stage, browsers: Browsers): Promise<boolean> {
-  const beganAt = performance.now();
+async function runWalk(walk: Walk, width: number, stage: Stage, browsers: Browsers): Promise<boolean> {
+  const startedAt = performance.now();
   const visitor = await browsers.visitor(width);
-  const say = (how: string) =>
-    print(`${width} px  ${walk.name}  ${((performance.now() - beganAt) / 1000).toFixed(1)} s  ${how}`);
+  const printResult = (how: string) =>
+    print(`${width} px  ${walk.name}  ${((performance.now() - startedAt) / 1000).toFixed(1)} s  ${how}`);
   try {
     await walk.run(stage, visitor);
     visitor.assertNoFaults();
-    say(`${visitor.looked} looks`);
+    printResult(`${visitor.looked} looks`);
     for (const line of visitor.measured) print(`    ${line}`);
     return true;
   } catch (error) {
-    const picture = await visitor.keepFailure(walk.name);
-    say(`failed: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
+    const picture = await visitor.saveFailure(walk.name);
+    printResult(`failed: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
     for (const fault of visitor.faults) print(`    the page: ${fault}`);
     print(`    at ${visitor.page.url()}, see ${picture}`);
     return false;
@@ -73,4 +73,4 @@ function print(line: string): void {
   process.stdout.write(`${line}\n`);
 }
 
-await underGuard(walkAll);
+await runGuarded(walkAll);

@@ -61,8 +61,8 @@ const anyState = anyDims.chain((dims) =>
     .map(({ keep, base, ...rest }) => {
       const some = Object.fromEntries(
         dims.map(({ name, values }, i) => {
-          const kept = values.filter((_, j) => keep[i]?.[j]);
-          return [name, kept.length === 0 ? values.slice(0, 1) : kept];
+          const filtered = values.filter((_, j) => keep[i]?.[j]);
+          return [name, filtered.length === 0 ? values.slice(0, 1) : filtered];
         }),
       );
       const selected = lineCount(some) <= linesMax ? some : defaultSelection(unranked(dims));

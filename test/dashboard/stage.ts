@@ -10,7 +10,7 @@ import type { MovableClock } from '../services/harness.ts';
 import { startRealIssuer } from '../auth/issuers.ts';
 import type { Run } from '../run/run-processes.ts';
 import { startPostgres } from '../run/servers.ts';
-import { noteSecret } from '../run/traces.ts';
+import { recordSecret } from '../run/traces.ts';
 import { freePort } from '../services/instance.ts';
 import { projectPlans, startServices, type Services } from '../services/services.ts';
 import { startMailbox, type Mailbox } from '../services/sign-in.ts';
@@ -59,7 +59,7 @@ export async function startStage(run: Run): Promise<Stage> {
     webhooks: localWebhooks,
     stripe: {
       secretKey: stripe.apiKey,
-      webhookSecrets: [noteSecret(webhookSecret)],
+      webhookSecrets: [recordSecret(webhookSecret)],
       apiUrl: stripe.url,
       graceDays: 14,
     },

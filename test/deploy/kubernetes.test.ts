@@ -355,7 +355,7 @@ const selected = (labels: Record<string, string> = {}) =>
   labels[nameLabel] ?? labels['almanac/access'] ?? 'all';
 
 /** Who may open a connection to whom: the ways that policies open at both ends. `*` is the world, `ns:` a namespace. */
-function ways(from: Manifest[]): string[] {
+function allowedConnections(from: Manifest[]): string[] {
   const policies = from.filter(({ kind }) => kind === 'NetworkPolicy') as Policy[];
   const peers = (list: Peer[]) =>
     list.flatMap(({ podSelector, namespaceSelector, ipBlock }) => [
@@ -374,9 +374,13 @@ function ways(from: Manifest[]): string[] {
     for (const { from: senders, ports } of spec.ingress ?? [])
       for (const peer of peers(senders)) for (const { port } of ports) into.add(`${peer} > ${self} ${port}`);
   }
-  const isOneSided = (way: string) => / > (?:\*|ns:)|^ns:/.test(way);
+  const isOneSided = (connection: string) => / > (?:\*|ns:)|^ns:/.test(connection);
   return [...new Set([...out, ...into])]
-    .map((way) => (isOneSided(way) || (out.has(way) && into.has(way)) ? way : `${way} at one end`))
+    .map((connection) =>
+      isOneSided(connection) || (out.has(connection) && into.has(connection))
+        ? connection
+        : `${connection} at one end`,
+    )
     .sort();
 }
 
@@ -387,7 +391,7 @@ test('only the gateway reaches the services, only they reach the database, and o
     );
     t.deepEqual(closed?.spec, { podSelector: {}, policyTypes: ['Ingress', 'Egress'] });
     t.deepEqual(
-      ways(from),
+      allowedConnections(from),
       [
         'ns:ingress-nginx > gateway 8080',
         ...serving.map((name) => `ns:monitoring > ${name} 9464`),

@@ -9,7 +9,7 @@ import { xlsOf, xlsxOf, zipOf } from './workbooks.ts';
 interface Conversion {
   folder: string;
   status: number | null;
-  said: string;
+  stderr: string;
   printed: string;
   /** The files that it wrote, by their names. */
   written: Record<string, string>;
@@ -40,26 +40,26 @@ function convert(
       readFileSync(path.join(out, file), 'utf8'),
     ]),
   );
-  return { folder, status: run.status, said: run.stderr, printed: run.stdout, written };
+  return { folder, status: run.status, stderr: run.stderr, printed: run.stdout, written };
 }
 
 /** The conversion fails and has written nothing; it names each thing in a line of its own. */
 function refused(
   t: ExecutionContext,
-  { status, said, written }: Conversion,
+  { status, stderr, written }: Conversion,
   named: readonly (string | RegExp)[],
 ): void {
-  t.is(status, 1, said);
+  t.is(status, 1, stderr);
   t.deepEqual(written, {});
-  const lines = said
+  const lines = stderr
     .split('\n')
     .slice(1)
     .filter((line) => line !== '');
-  t.is(lines.length, named.length, said);
+  t.is(lines.length, named.length, stderr);
   named.forEach((name, i) =>
     t.true(
       typeof name === 'string' ? lines[i]?.includes(name) : name.test(lines[i] ?? ''),
-      `${String(name)} in ${said}`,
+      `${String(name)} in ${stderr}`,
     ),
   );
 }
@@ -83,7 +83,7 @@ test('a sheet of a bond that the Tesouro converter does not know becomes no othe
     'NTN-F 010127': tesouroSheet('soon'),
   });
   const converted = convert(t, 'markets/tesouro-direto.ts', { 'known.xls': known }, 'IN', 'OUT');
-  t.is(converted.status, 0, converted.said);
+  t.is(converted.status, 0, converted.stderr);
   t.is(
     converted.written['tesouro-securities.csv'],
     'code,name,maturity_date,coupon_type,coupon_pct\nLTN 2023-01-01,LTN 2023-01-01,2023-01-01,zero,\nNTN-F 2025-01-01,NTN-F 2025-01-01,2025-01-01,fixed,10\n',
@@ -121,7 +121,7 @@ test('countries without a code are named all at once, over all files', (t) => {
     'OUT',
     'jan.csv',
   );
-  t.is(known.status, 0, known.said);
+  t.is(known.status, 0, known.stderr);
   t.deepEqual(
     known.written['nz-exports.csv']?.split('\n').map((line) => line.split(',')[2]),
     ['partner_code', 'AUS', 'CUB', undefined],
@@ -167,7 +167,7 @@ test('a workbook of SEBI whose title is of another form gives no company without
     'lakhs.xlsx': sheet(kotak.replace('Crore', 'Lakhs')),
   };
   const known = convert(t, 'funds/sebi-aum.ts', files, 'OUT', 'known.xlsx');
-  t.is(known.status, 0, known.said);
+  t.is(known.status, 0, known.stderr);
   t.is(known.written['amcs.csv'], 'amc_id,name\ndemo-mutual-fund,Demo Mutual Fund\n');
   t.is(known.written['nav.csv'], 'fund,date,aum\ndemo-liquid-fund,2014-04-30,25000000\n');
   refused(t, convert(t, 'funds/sebi-aum.ts', files, 'OUT', ...Object.keys(files)), [
@@ -202,7 +202,7 @@ test('payouts without a known sheet, column or day are refused', (t) => {
     'column.xls': xlsOf({ Sheet0: rows('15/04/2025').map((row) => row.slice(0, 5)) }),
   };
   const known = convert(t, 'funds/uti-payouts.ts', files, 'OUT', 'known.xls');
-  t.is(known.status, 0, known.said);
+  t.is(known.status, 0, known.stderr);
   t.is(
     known.written['funds.csv'],
     'fund_id,source_code,name,plan,option\nuti-001-d,001-D,Demo - Direct Plan - IDCW,direct,income\nuti-002-f,002-F,Demo - Flexi IDCW,,income\n',
@@ -226,7 +226,7 @@ test('files, kinds and columns that the other converters do not know are named, 
     'no column "auctionDate"',
     'no column "cashManagementBillCMB"',
   ])
-    t.true(refusedAuctions.said.includes(name), name);
+    t.true(refusedAuctions.stderr.includes(name), name);
 
   const archive = zipOf({ 'NegX202501.CSV': 'a;b\n1;2\n', 'README.txt': 'a;b\n' });
   refused(t, convert(t, 'markets/selic-trades.ts', { 'a.zip': archive }, 'OUT', 'a.zip'), [
@@ -238,13 +238,13 @@ test('files, kinds and columns that the other converters do not know are named, 
   const refusedExpenses = convert(t, 'funds/amfi-expenses.ts', expenses, 'OUT', 'ter_today.csv');
   t.is(refusedExpenses.status, 1);
   t.deepEqual(refusedExpenses.written, {});
-  t.regex(refusedExpenses.said, /ter_today\.csv: the day.*\n.*no column "Regular Plan - Base TER/);
+  t.regex(refusedExpenses.stderr, /ter_today\.csv: the day.*\n.*no column "Regular Plan - Base TER/);
 
   const index = { 'index.csv': 'SchemeCode,Name\n1,Demo\n', 'history.tar': Buffer.alloc(1024) };
   const refusedIndex = convert(t, 'funds/amfi.ts', index, 'OUT', 'index.csv', 'history.tar');
   t.is(refusedIndex.status, 1);
   t.deepEqual(refusedIndex.written, {});
-  t.regex(refusedIndex.said, /no column "SchemeName"\n.*no column "ISIN"/);
+  t.regex(refusedIndex.stderr, /no column "SchemeName"\n.*no column "ISIN"/);
 
   const summary = {
     'summary.csv': 'Fund Name,Category\nDemo,Equity\nSample,Equity\n',
@@ -272,14 +272,14 @@ test('an auction of the US Treasury keeps the months of its term', (t) => {
     'highDiscountMargin,announcementDate,issueDate,maturityDate,offeringAmount,competitiveTendered,competitiveAccepted,noncompetitiveAccepted,totalAccepted,highYield,highInvestmentRate,highPrice,lowYield,lowInvestmentRate,interestRate,bidToCoverRatio';
   const columns = [...Object.keys(known), ...others.split(',')];
   const csv = [columns, columns.map((column) => known[column] ?? '')].map((row) => row.join()).join('\n');
-  const { status, said, written } = convert(
+  const { status, stderr, written } = convert(
     t,
     'markets/us-auctions.ts',
     { 'data.csv': csv },
     'data.csv',
     'OUT',
   );
-  t.is(status, 0, said);
+  t.is(status, 0, stderr);
   t.regex(written['us-auctions.csv'] ?? '', /\n91282CEP2,note,9-Year 10-Month,2022-07-13,/);
 });
 
@@ -297,5 +297,5 @@ test('a matrix of vintages names every title and period that it cannot read', (t
     'm.xlsx',
   );
   t.deepEqual([run.status, run.printed], [1, '']);
-  t.regex(run.said, /"ROUTPUT66Q5", "1947:13"/);
+  t.regex(run.stderr, /"ROUTPUT66Q5", "1947:13"/);
 });

@@ -8,7 +8,7 @@ import { errorTable } from '../../kernel/errors.ts';
 import { isFredPath } from '../../kernel/wire/error-form.ts';
 import { createRandom, type Random } from '../chaos/random.ts';
 import { peopleOf } from '../auth/people.ts';
-import { hold } from '../openapi/hold.ts';
+import { assertDocumented } from '../openapi/hold.ts';
 import { loadCsv } from '../ingest/loading.ts';
 import { initialLoads, loadInto } from '../v1/every-dataset.ts';
 import { startPaying } from '../billing/paying.ts';
@@ -116,9 +116,9 @@ async function askAll(
     // Requests end sessions, revoke keys and close accounts.
     if (actor === undefined || i % requestsOfActor === 0) actor = await newActor(services, random);
     const request = drawRequest(random, actor);
-    const beganAtMs = performance.now();
+    const startedAtMs = performance.now();
     const answer = await ask(services.url, agent, request).catch((error: unknown) => String(error));
-    const ms = performance.now() - beganAtMs;
+    const ms = performance.now() - startedAtMs;
     // The file of an upload is read in a process of its own, one after the other.
     const isUpload = request.target.startsWith('/v1/operator/uploads');
     if (ms > result.slowest.ms && !isUpload) result.slowest = { ms, request: described(request) };
@@ -202,7 +202,7 @@ function faultOf({ method, target }: FuzzRequest, { status, headers, body }: Ans
   if (status >= 500 && !isReadiness) return 'is a failure of ours';
   const named = Object.entries(headers).map(([name, value]): [string, string] => [name, String(value)]);
   try {
-    hold({ method, target, status, headers: named, body });
+    assertDocumented({ method, target, status, headers: named, body });
   } catch (error) {
     return String(error);
   }

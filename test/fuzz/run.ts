@@ -5,7 +5,7 @@ import { parseArgs } from 'node:util';
 import v8 from 'node:v8';
 import vm from 'node:vm';
 import { startServers } from '../run/servers.ts';
-import { underGuard } from '../run/guard.ts';
+import { runGuarded } from '../run/guard.ts';
 import { fuzz, startFuzzed } from './fuzz.ts';
 
 const { values } = parseArgs({
@@ -21,23 +21,23 @@ const growthBytesMax = 16 * 1024 * 1024;
 v8.setFlagsFromString('--expose-gc');
 const collect = vm.runInNewContext('gc') as () => void;
 
-await underGuard(async ({ directory }) => {
+await runGuarded(async ({ directory }) => {
   const servers = await startServers(directory);
   Object.assign(process.env, servers.env);
   const services = await startFuzzed();
   try {
-    say(`fuzz: seed ${seed}, ${count} requests`);
+    printLine(`fuzz: seed ${seed}, ${count} requests`);
     const heaps: number[] = [];
     const { faults, statuses, slowest } = await fuzz(services, {
       seed,
       count,
-      report: (fault) => say(`WRONG: ${fault}`),
+      report: (fault) => printLine(`WRONG: ${fault}`),
       every: {
         requests: Math.ceil(count / 8),
         pause(answered) {
           collect();
           heaps.push(process.memoryUsage().heapUsed);
-          say(`${answered} answered, heap ${megabytes(heaps.at(-1))}`);
+          printLine(`${answered} answered, heap ${megabytes(heaps.at(-1))}`);
         },
       },
     });
@@ -46,14 +46,14 @@ await underGuard(async ({ directory }) => {
     if (slowest.ms > slowMs) others.push(`${Math.round(slowest.ms)} ms: ${slowest.request}`);
     if (grownBytes > growthBytesMax)
       others.push(`the heap grew by ${megabytes(grownBytes)} in the second half`);
-    for (const line of others) say(`WRONG: ${line}`);
+    for (const line of others) printLine(`WRONG: ${line}`);
     const wrong = faults.length + others.length;
     const shown = [...statuses]
       .toSorted(([a], [b]) => a - b)
       .map(([status, answers]) => `${status}: ${answers}`);
-    say(`answers: ${shown.join(', ')}; slowest ${Math.round(slowest.ms)} ms`);
-    say(`memory: ${megabytes(grownBytes)} more after the second half than before`);
-    say(wrong === 0 ? 'fuzz: all is right' : `fuzz: ${wrong} things are wrong; seed ${seed}`);
+    printLine(`answers: ${shown.join(', ')}; slowest ${Math.round(slowest.ms)} ms`);
+    printLine(`memory: ${megabytes(grownBytes)} more after the second half than before`);
+    printLine(wrong === 0 ? 'fuzz: all is right' : `fuzz: ${wrong} things are wrong; seed ${seed}`);
     return wrong === 0 ? 0 : 1;
   } finally {
     await services.close();
@@ -65,6 +65,6 @@ function megabytes(bytes = 0): string {
   return `${(bytes / 2 ** 20).toFixed(1)} MB`;
 }
 
-function say(line: string): void {
+function printLine(line: string): void {
   process.stdout.write(`${line}\n`);
 }

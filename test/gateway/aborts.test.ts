@@ -19,9 +19,9 @@ const atOnce = 50;
 const heapGrowthMax = 6 * 1024 * 1024;
 
 /** A service that begins its answers but never ends them; for `/v1/…/held` it sends not even the head. Reports each call that begins and is cut. */
-async function startHoldingService() {
+async function startHangingService() {
   let open = 0;
-  let begun = () => undefined as void;
+  let onStarted = () => undefined as void;
   const server = createServer((request, response: ServerResponse) => {
     open += 1;
     response.once('close', () => void (open -= 1));
@@ -34,7 +34,7 @@ async function startHoldingService() {
       response.setHeader('x-request-id', String(request.headers['x-request-id']));
       response.writeHead(200).write('x'.repeat(20_000));
     }
-    begun();
+    onStarted();
   });
   const url = await listen(server, '127.0.0.1', 0);
   return {
@@ -42,10 +42,10 @@ async function startHoldingService() {
     openCalls: () => open,
     connections: () => new Promise<number>((resolve) => server.getConnections((_error, n) => resolve(n))),
     /** Resolves when this many more calls have begun. */
-    async hasBegun(calls: number): Promise<void> {
+    async untilStarted(calls: number): Promise<void> {
       await new Promise<void>((resolve) => {
         let left = calls;
-        begun = () => {
+        onStarted = () => {
           left -= 1;
           if (left === 0) resolve();
         };
@@ -55,7 +55,7 @@ async function startHoldingService() {
   };
 }
 
-const service = await startHoldingService();
+const service = await startHangingService();
 const accounts = await startAccountsService(noon);
 const accountsApi = await startRecordingUpstream('accounts-api', accounts.url);
 const gateway = await startTestGateway({
@@ -77,7 +77,7 @@ const get = (path: string) => lines(`GET ${path} HTTP/1.1`, 'Host: a', `X-API-Ke
 
 /** Opens connections, sends a request on each, and closes them once `until` resolves. */
 async function leaveTogether(path: string, until: 'sent' | 'begun' | 'first byte'): Promise<void> {
-  const begun = until === 'begun' ? service.hasBegun(atOnce) : undefined;
+  const started = until === 'begun' ? service.untilStarted(atOnce) : undefined;
   const sockets = Array.from({ length: atOnce }, () => openSocket(gateway.url));
   await Promise.all(
     sockets.map(async (socket) => {
@@ -88,7 +88,7 @@ async function leaveTogether(path: string, until: 'sent' | 'begun' | 'first byte
       } else await new Promise<void>((resolve) => socket.write(get(path), () => resolve()));
     }),
   );
-  if (begun !== undefined) await within('the calls reach the service', begun);
+  if (started !== undefined) await within('the calls reach the service', started);
   await Promise.all(sockets.map(leave));
 }
 

@@ -12,14 +12,14 @@ test('while accounts-api is unavailable a gateway serves cached keys, answers 50
   t.teardown(() => way.close());
   const gateway = await startTestGateway({ accounts, accountsApiUrls: [`http://127.0.0.1:${way.port}`] });
   t.teardown(() => gateway.close());
-  const [held, other] = [await accounts.newClient(), await accounts.newClient()];
+  const [cached, other] = [await accounts.newClient(), await accounts.newClient()];
   const call = async ({ key }: { key: string }) =>
     (await fetch(`${gateway.url}/v1/series/A`, { headers: { 'x-api-key': key } })).status;
-  t.is(await call(held), 200);
+  t.is(await call(cached), 200);
   way.cut();
-  t.is(await call(held), 200);
+  t.is(await call(cached), 200);
   t.is(await call(other), 503);
-  way.mend();
+  way.restore();
   await until('it is served', async () => (await call(other)) === 200);
-  t.is(await call(held), 200);
+  t.is(await call(cached), 200);
 });

@@ -39,7 +39,7 @@ async function start(t: ExecutionContext, options: LifeOptions = {}): Promise<Ga
 
 /** @returns undefined if the call is refused, or cannot be decided. */
 const isServed = async (life: GatewayLife, { accountId }: Client, calls: number): Promise<boolean> =>
-  (await life.take(accountId, calls)).charge !== null;
+  (await life.serve(accountId, calls)).charge !== null;
 
 interface MonthRow {
   used: number;
@@ -77,7 +77,7 @@ for (let round = 1; round <= 3; round += 1) {
         return served >= limit;
       });
       for (const gateway of gateways) t.false(await isServed(gateway, client, 1));
-      for (const gateway of gateways) await gateway.settle();
+      for (const gateway of gateways) await gateway.flushJournal();
       t.is(served, limit);
       t.is(await service.used(client), limit);
       t.deepEqual(await monthOf(client), { used: limit, out: 0 });
@@ -105,7 +105,7 @@ test.serial('calls in flight are not recalled', async (t) => {
   await until('the other is granted the rest', () => isServed(other, client, limit - 600));
   t.false(await isServed(other, client, 1));
   charge?.end(true);
-  for (const life of [busy, other]) await life.settle();
+  for (const life of [busy, other]) await life.flushJournal();
   t.deepEqual(await monthOf(client), { used: limit, out: 0 });
 });
 
@@ -120,7 +120,7 @@ test.serial('a successor with the journal frees the calls of a killed gateway at
   t.false(await isServed(other, client, limit - 5));
   const successor = await start(t, { journalDirectory });
   await until('the other is granted all', () => isServed(other, client, limit - 5));
-  for (const life of [successor, other]) await life.settle();
+  for (const life of [successor, other]) await life.flushJournal();
   t.deepEqual(await monthOf(client), { used: limit, out: 0 });
 });
 
@@ -131,19 +131,19 @@ test.serial(
     const [killed, other] = [await start(t), await start(t)];
     for (let i = 0; i < 10; i += 1) t.true(await isServed(killed, client, 1));
     for (let i = 0; i < 50; i += 1) t.truthy((await killed.begin(client.accountId, 1)).charge);
-    await killed.settle();
+    await killed.flushJournal();
     killed.crash();
     t.true(await isServed(other, client, 100));
     await passSilently(service, [killed], leaseMs + closeAfterMs - 60_000);
     await closeLives(service.deps);
     t.false(await isServed(other, client, limit - 110), 'they may have been served');
-    await other.settle();
+    await other.flushJournal();
     t.is(await service.used(client), 110);
     await closeSilent(service, [killed]);
     t.true(await isServed(other, client, limit - 110));
     await closeLives(service.deps);
     t.false(await isServed(other, client, 1), 'nothing comes back twice');
-    await other.settle();
+    await other.flushJournal();
     t.is(await service.used(client), limit);
   },
 );
@@ -165,10 +165,10 @@ for (const outage of ['closed', 'bounded', 'open'] as const) {
     way.cut();
     t.true(await isServed(life, client, 1), 'it holds some');
     await passSilently(service, [life], leaseMs);
-    await t.throwsAsync(life.take(client.accountId, 1), { message: /temporarily unavailable|broken/ });
+    await t.throwsAsync(life.serve(client.accountId, 1), { message: /temporarily unavailable|broken/ });
     way.mend();
     t.true(await isServed(life, client, 1));
-    await life.settle();
+    await life.flushJournal();
     t.is(await service.used(client), 3);
   });
 }
@@ -183,24 +183,24 @@ for (const [outage, more] of [
     async (t) => {
       const client = await service.newClient('free');
       const way = createWay();
-      const life = await start(t, { outage, through: way.through, clockGoesOn: false });
+      const life = await start(t, { outage, through: way.through, clockAdvances: false });
       t.true(await isServed(life, client, 1));
-      let held = (await monthOf(client)).out - 1;
+      let drawable = (await monthOf(client)).out - 1;
       let served = 1;
       for (let time = 1; time <= 2; time += 1) {
         way.cut();
-        for (let calls = 0; calls < held + more; calls += 1) t.true(await isServed(life, client, 1));
-        served += held + more;
+        for (let calls = 0; calls < drawable + more; calls += 1) t.true(await isServed(life, client, 1));
+        served += drawable + more;
         if (outage !== 'open') await t.throwsAsync(isServed(life, client, 1));
         way.mend();
-        await life.settle();
+        await life.flushJournal();
         t.deepEqual(await monthOf(client), { used: served, out: 0 });
         const isLeft = served < limit;
         t.is(await isServed(life, client, 1), isLeft);
         if (!isLeft) break;
-        await life.settle();
+        await life.flushJournal();
         served += 1;
-        held = (await monthOf(client)).out;
+        drawable = (await monthOf(client)).out;
       }
     },
   );
@@ -218,7 +218,7 @@ test.serial(
     await t.throwsAsync(isServed(life, unknown, 1));
     t.true(await isServed(life, client, 30));
     way.mend();
-    await life.settle();
+    await life.flushJournal();
     t.false(await isServed(life, client, 1));
   },
 );
@@ -234,7 +234,7 @@ test.serial('a request for calls refused as malformed counts as an outage, as by
   isRefused = true;
   t.true(await isServed(life, client, 1));
   isRefused = false;
-  await life.settle();
+  await life.flushJournal();
   t.is(await service.used(client), 1);
 });
 
@@ -243,7 +243,7 @@ test.serial(
   async (t) => {
     const client = await service.newClient('free');
     const way = createWay();
-    const life = await start(t, { through: way.through, clockGoesOn: false });
+    const life = await start(t, { through: way.through, clockAdvances: false });
     const other = await start(t);
     const { charge } = await life.begin(client.accountId, limit);
     way.cut();
@@ -277,7 +277,7 @@ test.serial(
     await closeSilent(service, [life]);
     t.true(await isServed(other, client, limit));
     way.mend();
-    for (const each of [life, other]) await each.settle();
+    for (const each of [life, other]) await each.flushJournal();
     t.deepEqual(await monthOf(client), { used: limit + 300, out: 0 });
     t.false(await isServed(life, client, 1));
   },
@@ -285,7 +285,7 @@ test.serial(
 
 test.serial('a month that is used up is refused without asking again, until the plan changes', async (t) => {
   const client = await service.newClient('free');
-  const life = await start(t, { clockGoesOn: false });
+  const life = await start(t, { clockAdvances: false });
   t.true(await isServed(life, client, limit));
   t.false(await isServed(life, client, 1));
   const asked = life.wantsAsked();
@@ -295,7 +295,7 @@ test.serial('a month that is used up is refused without asking again, until the 
   t.true(await isServed(life, client, 1));
   await setPlan(service.deps, client.accountId, 'free');
   t.false(await isServed(life, client, 1));
-  await life.settle();
+  await life.flushJournal();
   t.is(await service.used(client), limit + 1);
 });
 
@@ -340,7 +340,7 @@ test.serial(
     t.true(await isServed(life, client, limit));
     t.false(await isServed(life, client, 1));
     charge?.end(true);
-    await life.settle();
+    await life.flushJournal();
     t.deepEqual(await monthOf(client), { used: 7, out: 0 });
     t.deepEqual(await monthOf(client, '2026-12-01'), { used: limit, out: 0 });
   },

@@ -15,20 +15,20 @@ const all = unhurried(projectPlans()).all.map((plan) => ({ ...plan, concurrency:
 const plans = { ...projectPlans(), all, get: (id: string) => all.find((plan) => plan.id === id) };
 
 /** Answers to /v1/series/HELD begin at once and end when the test ends them; other paths are answered at once. */
-function holdAnswers({ dataApi }: TestGateway): ServerResponse[] {
-  const held: ServerResponse[] = [];
+function delayAnswers({ dataApi }: TestGateway): ServerResponse[] {
+  const delayed: ServerResponse[] = [];
   const answerOthers = dataApi.answer;
   dataApi.answer = (request, response) => {
     if (request.url !== '/v1/series/HELD') return answerOthers(request, response);
     response.writeHead(200, { 'content-type': 'text/csv' });
     response.write('date,value\r\n');
-    held.push(response);
+    delayed.push(response);
   };
-  return held;
+  return delayed;
 }
 
 // References keep the answers from being garbage-collected, which would close their connections.
-const begunAnswers: Promise<Response>[] = [];
+const startedAnswers: Promise<Response>[] = [];
 
 /** Requests a held answer. `head` resolves when its head has arrived. */
 function begin(gateway: TestGateway, key: string) {
@@ -37,7 +37,7 @@ function begin(gateway: TestGateway, key: string) {
     headers: { 'x-api-key': key },
     signal: client.signal,
   });
-  begunAnswers.push(head);
+  startedAnswers.push(head);
   return { head, leave: () => client.abort() };
 }
 
@@ -45,13 +45,13 @@ const get = (gateway: TestGateway, key: string) =>
   fetch(`${gateway.url}/v1/series/A`, { headers: { 'x-api-key': key } });
 
 async function fill(t: ExecutionContext, gateway: TestGateway, key: string) {
-  const begun: ReturnType<typeof begin>[] = [];
-  while (begun.length < most) {
+  const started: ReturnType<typeof begin>[] = [];
+  while (started.length < most) {
     const next = begin(gateway, key);
     t.is((await next.head).status, 200);
-    begun.push(next); // in the order in which they reach the service
+    started.push(next); // in the order in which they reach the service
   }
-  return begun;
+  return started;
 }
 
 for (const [name, redisUrl] of [
@@ -61,18 +61,18 @@ for (const [name, redisUrl] of [
   test(`beyond the answers that a plan allows at once a call is 429, and a place is free however an answer ends, ${name}`, async (t) => {
     const gateway = await startTestGateway({ accounts, redisUrl, plans });
     t.teardown(() => gateway.close());
-    const held = holdAnswers(gateway);
+    const delayed = delayAnswers(gateway);
     const [client, other] = [await accounts.newClient('free'), await accounts.newClient('free')];
-    const begun = await fill(t, gateway, client.key);
+    const started = await fill(t, gateway, client.key);
     const refused = await get(gateway, client.key);
     t.is(refused.status, 429);
     t.is(refused.headers.get('retry-after'), '1');
     t.regex(await refused.text(), /"rate_limited".*your plan allows 3 concurrent requests/);
     t.is((await get(gateway, other.key)).status, 200);
     const ends: Record<string, () => void> = {
-      whole: () => held[0]?.end(),
-      'left by its client': () => begun[1]?.leave(),
-      'cut off by the service': () => held[2]?.destroy(),
+      whole: () => delayed[0]?.end(),
+      'left by its client': () => started[1]?.leave(),
+      'cut off by the service': () => delayed[2]?.destroy(),
     };
     for (const [how, end] of Object.entries(ends)) {
       end();
@@ -84,8 +84,8 @@ for (const [name, redisUrl] of [
       t.is((await again.head).status, 200, how);
       t.is((await get(gateway, client.key)).status, 429, how);
     }
-    for (const response of held) response.end();
-    await Promise.allSettled(begun.map(async ({ head }) => (await head).text()));
+    for (const response of delayed) response.end();
+    await Promise.allSettled(started.map(async ({ head }) => (await head).text()));
     gateway.dataApi.answer = (_request, response) => response.writeHead(500).end('{}');
     for (let i = 0; i < 2 * most; i += 1)
       t.is((await get(gateway, client.key)).status, 500, 'a failure frees its place');

@@ -87,16 +87,16 @@ test('a service that is stopped under load ends, and no call is lost if another 
   const agent = new Agent({ keepAlive: true });
   t.teardown(() => agent.destroy());
   const statuses: number[] = [];
-  const load = { goesOn: true };
+  const load = { isRunning: true };
   const clients = Array.from({ length: 8 }, async () => {
-    while (load.goesOn) statuses.push((await get(`${gateway.url}/v1/series/A`, agent, key)).status);
+    while (load.isRunning) statuses.push((await get(`${gateway.url}/v1/series/A`, agent, key)).status);
   });
   const served = (service: Upstream | undefined) => service?.received.length ?? 0;
   await until('both serve', () => services.every((service) => served(service) > 20));
   await services[0]?.close();
   const before = served(services[1]);
   await until('the other goes on', () => served(services[1]) > before + 20);
-  load.goesOn = false;
+  load.isRunning = false;
   await Promise.all(clients);
   const seen = new Set(statuses);
   seen.delete(429); // the load is beyond the plan's rate: an answer, not a loss
@@ -106,7 +106,7 @@ test('a service that is stopped under load ends, and no call is lost if another 
 test('a stopping gateway reports its usage, whatever other gateways have left in Redis', async (t) => {
   const redis = await startRedis();
   t.teardown(() => redis.stop());
-  const gateway = await startTestGateway({ accounts, redisUrl: redis.url, settleEveryMs: 60_000 });
+  const gateway = await startTestGateway({ accounts, redisUrl: redis.url, reportUsageEveryMs: 60_000 });
   t.teardown(() => gateway.close());
   const client = await accounts.newClient('free');
   const headers = { 'x-api-key': client.key };

@@ -22,7 +22,7 @@ type Caller = Client & { key: string };
 
 async function clientWithLeft(left: number): Promise<Caller> {
   const client = await accounts.newClient('free');
-  await accounts.take(client, limit - left);
+  await accounts.charge(client, limit - left);
   return client;
 }
 
@@ -48,7 +48,7 @@ const statusAt = async ({ url }: TestGateway, { key }: Caller, path = '/v1/serie
 
 const start = async (t: ExecutionContext): Promise<TestGateway> => {
   const plans = unhurried(projectPlans());
-  const gateway = await startTestGateway({ accounts, plans, settleEveryMs: 250 });
+  const gateway = await startTestGateway({ accounts, plans, reportUsageEveryMs: 250 });
   t.teardown(() => gateway.close());
   gateway.dataApi.answer = answering().answer;
   return gateway;
@@ -105,11 +105,11 @@ test.serial(
     const { answer, hanging, letGo } = answering();
     one.dataApi.answer = answer;
     const client = await clientWithLeft(3);
-    const underWay = [1, 2, 3].map(() => statusAt(one, client, '/v1/series/HANG'));
+    const inFlight = [1, 2, 3].map(() => statusAt(one, client, '/v1/series/HANG'));
     await until('they are under way', () => hanging() === 3);
     for (const gateway of [one, other]) t.is(await statusAt(gateway, client), 402);
     letGo(404);
-    t.deepEqual(await Promise.all(underWay), [404, 404, 404]);
+    t.deepEqual(await Promise.all(inFlight), [404, 404, 404]);
     const served = [one, other, one].map((gateway) => statusAt(gateway, client));
     t.deepEqual(await Promise.all(served), [200, 200, 200]);
     t.is(await statusAt(other, client), 402);

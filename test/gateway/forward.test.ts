@@ -131,11 +131,11 @@ test.serial(
     t.teardown(() => service.close());
     const alone = await startTestGateway({ dataApiUrls: [service.url] });
     t.teardown(() => alone.close());
-    const held: (() => void)[] = [];
-    service.answer = (socket, request) => void held.push(() => socket.write(plain(request)));
+    const pending: (() => void)[] = [];
+    service.answer = (socket, request) => void pending.push(() => socket.write(plain(request)));
     const first = Array.from({ length: 5 }, () => fetch(`${alone.url}/v1/catalog`));
-    await until('five calls are held', () => held.length === 5);
-    for (const answer of held) answer();
+    await until('five calls are held', () => pending.length === 5);
+    for (const answer of pending) answer();
     for (const response of await Promise.all(first)) await response.text();
     // As after a replacement of the service: the old connections are dead, but the gateway does not know.
     const dead = service.connections();

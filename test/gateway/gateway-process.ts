@@ -6,7 +6,7 @@ import path from 'node:path';
 import { projectRoot } from '../../kernel/project.ts';
 import { testIdentitySecret } from '../services/harness.ts';
 import { startServing } from '../run/processes.ts';
-import { keepLogLines } from '../run/traces.ts';
+import { saveLogLines } from '../run/traces.ts';
 
 export interface GatewayProcess {
   url: string;
@@ -33,7 +33,7 @@ export async function startGatewayProcess(env: Record<string, string>): Promise<
       ...env,
     },
   });
-  void gateway.ended.then(() => keepLogLines(gateway.output()));
+  void gateway.ended.then(() => saveLogLines(gateway.output()));
   return {
     url: gateway.ready[1] ?? '',
     process: gateway.process,

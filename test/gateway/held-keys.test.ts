@@ -67,17 +67,17 @@ test.serial(
   'while accounts-api is unavailable, only cached keys are found, until the lease ends',
   async (t) => {
     const way = createWay();
-    const life = await start(t, { through: way.through, clockGoesOn: false });
-    const [held, other] = [await makeVictim(), await makeVictim()];
-    t.true(await life.opensFor(held.hash));
+    const life = await start(t, { through: way.through, clockAdvances: false });
+    const [cached, other] = [await makeVictim(), await makeVictim()];
+    t.true(await life.opensFor(cached.hash));
     way.cut();
     life.pass(leaseMs - 5_000);
-    t.true(await life.opensFor(held.hash));
+    t.true(await life.opensFor(cached.hash));
     t.false(await life.opensFor(other.hash));
     life.pass(5_000);
-    t.false(await life.opensFor(held.hash));
+    t.false(await life.opensFor(cached.hash));
     way.mend();
-    t.true(await life.opensFor(held.hash));
+    t.true(await life.opensFor(cached.hash));
   },
 );
 
@@ -101,7 +101,7 @@ test.serial('a lease counts from the request, however late the answer arrives', 
   const late = Promise.withResolvers<void>();
   let isBroken = false;
   const life = await start(t, {
-    clockGoesOn: false,
+    clockAdvances: false,
     async through(message, send) {
       if (isBroken) throw new Failure('unavailable', 'The way is broken.');
       const answer = await send(message);
@@ -153,15 +153,15 @@ test.serial(
     const life = await start(t, { outage: 'closed', through: way.through });
     way.double();
     t.true(await life.opensFor(victim.hash));
-    t.truthy((await life.take(client.accountId, 300)).charge);
+    t.truthy((await life.serve(client.accountId, 300)).charge);
     way.deafen();
-    await t.throwsAsync(life.take(client.accountId, 600));
+    await t.throwsAsync(life.serve(client.accountId, 600));
     way.mend();
-    t.truthy((await life.take(client.accountId, 600)).charge, 'it was granted once');
-    t.is((await life.take(client.accountId, 101)).charge, null);
-    t.truthy((await life.take(client.accountId, 100)).charge);
+    t.truthy((await life.serve(client.accountId, 600)).charge, 'it was granted once');
+    t.is((await life.serve(client.accountId, 101)).charge, null);
+    t.truthy((await life.serve(client.accountId, 100)).charge);
     way.double();
-    await life.settle();
+    await life.flushJournal();
     t.is(await service.used(client), 1000);
   },
 );
@@ -172,7 +172,7 @@ test.serial('accounts-api decides when a key expires, whatever the clock of a ga
   await service.deps.db.keys.update({ expiresAt: new Date(now + 10_000) }, { where: { id: victim.keyId } });
   for (const aheadMs of [-20_000, 120_000]) {
     const clock = fakeClock(new Date(now + aheadMs).toISOString());
-    const life = await start(t, { clockGoesOn: false }, { ...service, clock });
+    const life = await start(t, { clockAdvances: false }, { ...service, clock });
     t.true(await life.opensFor(victim.hash));
     life.pass(9_999);
     t.true(await life.opensFor(victim.hash));
@@ -185,7 +185,7 @@ test.serial('accounts-api decides when a key expires, whatever the clock of a ga
 
 test.serial('a cached key is refused from the instant at which it expires', async (t) => {
   t.teardown(() => service.clock.set(noon));
-  const life = await start(t, { clockGoesOn: false });
+  const life = await start(t, { clockAdvances: false });
   const victim = await makeVictim();
   const expiresAt = new Date(service.clock.now().getTime() + 10_000);
   await service.deps.db.keys.update({ expiresAt }, { where: { id: victim.keyId } });
@@ -201,7 +201,7 @@ test.serial('after the end of a life a new one begins, with nothing cached from 
   const life = await start(t, { through: way.through });
   const [victim, client] = [await makeVictim(), await service.newClient('free')];
   t.true(await life.opensFor(victim.hash));
-  t.truthy((await life.take(client.accountId, 1)).charge);
+  t.truthy((await life.serve(client.accountId, 1)).charge);
   const before = life.heartbeat.life();
   const keysAsked = life.keysAsked();
   way.cut();
@@ -211,6 +211,6 @@ test.serial('after the end of a life a new one begins, with nothing cached from 
   t.true(life.keysAsked() > keysAsked);
   t.not(life.heartbeat.life(), before);
   const asked = life.wantsAsked();
-  t.truthy((await life.take(client.accountId, 1)).charge);
+  t.truthy((await life.serve(client.accountId, 1)).charge);
   t.true(life.wantsAsked() > asked);
 });

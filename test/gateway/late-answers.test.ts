@@ -54,7 +54,7 @@ test.serial('an answer of accounts-api in time charges nothing if the client has
   const log = createLog('gateway', 'info', { write: (line) => void (logged += line) });
   const gateway = await startGateway(log);
   t.teardown(() => gateway.close());
-  await service.take(client, 1); // the month has a row that can be locked
+  await service.charge(client, 1); // the month has a row that can be locked
   const forwarded = dataApi.received.length;
   const left = new AbortController();
   await whileMonthIsLocked(client, async () => {
@@ -75,7 +75,7 @@ test.serial('a closing gateway waits for the calls of a client that has left', a
   const log = createLog('gateway', 'info', { write: (line) => void (logged += line) });
   const gateway = await startGateway(log);
   t.teardown(() => gateway.close());
-  await service.take(client, 1); // the month has a row that can be locked
+  await service.charge(client, 1); // the month has a row that can be locked
   const left = new AbortController();
   let closed: Promise<void> | undefined;
   await whileMonthIsLocked(client, async () => {
@@ -102,13 +102,13 @@ test.serial('a grant whose answer is lost is repeated, and charged once', async 
   const life = await startLife(service, { outage: 'closed', through: way.through });
   t.teardown(() => life.close());
   way.deafen();
-  await t.throwsAsync(life.take(client.accountId, 300));
+  await t.throwsAsync(life.serve(client.accountId, 300));
   t.true((await monthOf(client)).out >= 300, 'it was granted');
   way.mend();
-  t.truthy((await life.take(client.accountId, 300)).charge);
-  t.truthy((await life.take(client.accountId, 700)).charge);
-  t.is((await life.take(client.accountId, 1)).charge, null);
-  await life.settle();
+  t.truthy((await life.serve(client.accountId, 300)).charge);
+  t.truthy((await life.serve(client.accountId, 700)).charge);
+  t.is((await life.serve(client.accountId, 1)).charge, null);
+  await life.flushJournal();
   t.deepEqual(await monthOf(client), { used: 1000, out: 0 });
 });
 

@@ -20,9 +20,9 @@ test('calls that share a late answer are served if their month has enough, howev
     },
   });
   t.teardown(() => life.close());
-  const first = life.take(accountId, 1);
+  const first = life.serve(accountId, 1);
   await until('accounts-api is asked for one call', () => asked === 1);
-  const others = Array.from({ length: 40 }, () => life.take(accountId, 1));
+  const others = Array.from({ length: 40 }, () => life.serve(accountId, 1));
   service.clock.advance(1_000);
   answered.resolve();
   for (const { charge } of await Promise.all([first, ...others])) t.not(charge, null);
@@ -43,12 +43,12 @@ test('calls granted by a lost answer are returned once, and served at only one g
   t.teardown(() => Promise.all([life.close(), other.close()]));
   t.false(await life.opensFor(hashApiKey(key)), 'calls came with the key');
   const isServed = async (gateway: typeof life, calls: number) =>
-    gateway.take(accountId, calls).then(
+    gateway.serve(accountId, calls).then(
       ({ charge }) => charge !== null,
       () => false, // a busy machine may take too long to recall calls
     );
   await until('what the first one was granted is asked back', () => isServed(other, 996));
-  await other.settle();
+  await other.flushJournal();
   isLost = false;
   t.true(await life.opensFor(hashApiKey(key)));
   let served = 996;
@@ -57,6 +57,6 @@ test('calls granted by a lost answer are returned once, and served at only one g
     return served >= 1_000;
   });
   t.is(served, 1_000);
-  for (const gateway of [life, other]) await gateway.settle();
+  for (const gateway of [life, other]) await gateway.flushJournal();
   t.is(await service.used({ accountId, keyId: '' }), 1_000);
 });

@@ -33,7 +33,7 @@ test.serial(
     const gateway = await startTestGateway({ accounts, plans: unhurried(projectPlans()) });
     t.teardown(() => gateway.close());
     const client = await accounts.newClient('free');
-    await accounts.take(client, 400);
+    await accounts.charge(client, 400);
     const { status, headers } = await fetch(`${gateway.url}/v1/series/A`, {
       headers: { 'x-api-key': client.key },
     });
@@ -73,7 +73,7 @@ test.serial(
     const gateway = await startTestGateway({ accounts, plans: { ...plans, all, get: planOf } });
     t.teardown(() => gateway.close());
     const client = await accounts.newClient('free');
-    await accounts.take(client, 1000);
+    await accounts.charge(client, 1000);
     const get = () => fetch(`${gateway.url}/v1/series/A`, { headers: { 'x-api-key': client.key } });
     const answers = await Promise.all(Array.from({ length: 40 }, get));
     const used = answers.find(({ status }) => status === 402);

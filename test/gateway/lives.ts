@@ -7,10 +7,10 @@ import { closeLives } from '../../accounts-api/heartbeat/blocks.ts';
 import { createAccounts } from '../../gateway/accounts-client.ts';
 import type { Charge } from '../../gateway/heartbeat/blocks.ts';
 import type { Heartbeat } from '../../gateway/heartbeat/heartbeat.ts';
-import { createHoldings } from '../../gateway/heartbeat/leased-state.ts';
+import { createLeasedState } from '../../gateway/heartbeat/leased-state.ts';
 import { BatchRefused, type Journal } from '../../gateway/heartbeat/journal.ts';
 import type { HeartbeatAnswer, HeartbeatMessage } from '../../kernel/heartbeat/message.ts';
-import type { Take } from '../../gateway/heartbeat/month-quota.ts';
+import type { Reservation } from '../../gateway/heartbeat/month-quota.ts';
 import type { QuotaOutage } from '../../gateway/heartbeat/quota-outage.ts';
 import { createUpstreams } from '../../gateway/upstream/upstreams.ts';
 import { Failure } from '../../kernel/errors.ts';
@@ -29,7 +29,7 @@ export interface LifeOptions {
     send: (message: HeartbeatMessage) => Promise<HeartbeatAnswer>,
   ) => Promise<HeartbeatAnswer>;
   /** Whether the clock of its leases advances by itself; by default it does. */
-  clockGoesOn?: boolean;
+  clockAdvances?: boolean;
   /** How often the journal is sent automatically; by default only on request. */
   flushEveryMs?: number;
 }
@@ -45,11 +45,11 @@ export interface GatewayLife {
   /** Whether a call with the key is accepted; 503 counts as refused. */
   opensFor(keyHash: string): Promise<boolean>;
   /** Reserves calls, which are in flight until their charge ends. */
-  begin(accountId: string, calls: number): Promise<Take>;
+  begin(accountId: string, calls: number): Promise<Reservation>;
   /** Reserves calls and serves them at once. */
-  take(accountId: string, calls: number): Promise<Take>;
+  serve(accountId: string, calls: number): Promise<Reservation>;
   /** Sends the whole journal. */
-  settle(): Promise<void>;
+  flushJournal(): Promise<void>;
   /** Advances the clock of its leases. */
   pass(ms: number): void;
   /** Simulates a kill: it sends nothing more. @returns a directory with its journal as stored on the disk. */
@@ -65,7 +65,7 @@ export async function startLife(
     journalDirectory,
     through,
     flushEveryMs = 2 ** 30,
-    clockGoesOn = true,
+    clockAdvances = true,
   }: LifeOptions = {},
 ): Promise<GatewayLife> {
   const upstreams = createUpstreams('accounts-api', [service.url]);
@@ -73,12 +73,12 @@ export async function startLife(
   const { clock } = service;
   // Begins at the clock of the test, and advances meanwhile.
   const startMs = clock.now().getTime();
-  const nowMs = () => (clockGoesOn ? performance.now() : 0) + clock.now().getTime() - startMs + passedMs;
+  const nowMs = () => (clockAdvances ? performance.now() : 0) + clock.now().getTime() - startMs + passedMs;
   let hasCrashed = false;
   let keysAsked = 0;
   let wantsAsked = 0;
   let passedMs = 0;
-  const { heartbeat, journal, credentials, month, ...holdings } = createHoldings(
+  const { heartbeat, journal, credentials, month, ...leasedState } = createLeasedState(
     {
       async send(message) {
         if (hasCrashed)
@@ -93,9 +93,9 @@ export async function startLife(
     },
     nowMs,
   );
-  if (journalDirectory !== undefined) journal.keepIn(journalDirectory);
+  if (journalDirectory !== undefined) journal.persistIn(journalDirectory);
   await heartbeat.open();
-  const begin = async (accountId: string, calls: number) => month.take(accountId, calls);
+  const begin = async (accountId: string, calls: number) => month.reserve(accountId, calls);
   return {
     ...{ heartbeat, journal, begin },
     keysAsked: () => keysAsked,
@@ -108,12 +108,12 @@ export async function startLife(
         throw error;
       }
     },
-    async take(accountId, calls) {
-      const take = await begin(accountId, calls);
-      take.charge?.end(true);
-      return take;
+    async serve(accountId, calls) {
+      const reservation = await begin(accountId, calls);
+      reservation.charge?.end(true);
+      return reservation;
     },
-    settle: () =>
+    flushJournal: () =>
       until('the journal is sent', async () => {
         await journal.flush();
         const { entries, batches } = journal.backlog();
@@ -130,7 +130,7 @@ export async function startLife(
       return left;
     },
     async close() {
-      await holdings.close();
+      await leasedState.close();
       accounts.close();
     },
   };
@@ -152,7 +152,7 @@ export interface Way {
   /** Loses the answers: requests are executed, but their answers are dropped. */
   deafen(): void;
   /** Delays answers until `mend`. */
-  keepBack(): void;
+  delay(): void;
   /** Sends every message twice; only the second answer arrives. */
   double(): void;
   mend(): void;
@@ -189,7 +189,7 @@ export function createWay(): Way {
       broken.promise.catch(() => undefined);
     },
     deafen: become('deaf'),
-    keepBack: become('kept back'),
+    delay: become('kept back'),
     double: become('doubled'),
     mend: become('well'),
     answered: () => answered,

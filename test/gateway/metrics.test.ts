@@ -56,7 +56,7 @@ test.serial(
     const gateway = await startTestGateway({ accounts, metrics });
     t.teardown(() => gateway.close());
     const client = await accounts.newClient('free');
-    await accounts.take(client, 998); // two are left
+    await accounts.charge(client, 998); // two are left
     const { accountId, key } = client;
     const get = (path: string, apiKey = key) =>
       fetch(gateway.url + path, { headers: { 'x-api-key': apiKey } });
@@ -165,7 +165,7 @@ test.serial(
     toAccounts.cut();
     t.is(await get('/v1/series/A'), 503);
     t.is(await isUp('accounts-api', accountsUrl), 0);
-    toAccounts.mend();
+    toAccounts.restore();
     t.is(await get('/v1/series/A'), 200);
     t.is(await isUp('accounts-api', accountsUrl), 1);
   },

@@ -70,7 +70,7 @@ const stepOf: fc.Arbitrary<Step> = fc.oneof(
 interface Place {
   life: GatewayLife;
   way: Way;
-  underWay: Charge[];
+  inFlight: Charge[];
   /** Served calls that may not be reported yet. */
   unreported: number;
   /** The same for lives that were closed meanwhile. */
@@ -80,7 +80,7 @@ interface Place {
 async function startPlace(directory = newDirectory()): Promise<Place> {
   const way = createWay();
   const life = await startLife(service, { through: way.through, journalDirectory: directory });
-  return { life, way, underWay: [], unreported: 0, late: 0 };
+  return { life, way, inFlight: [], unreported: 0, late: 0 };
 }
 
 /** The results for clients, compared with the limit. */
@@ -92,7 +92,7 @@ class History {
   /** The number of these that will never be reported. */
   lost = 0;
   /** The calls served and in flight when the plan was last lowered: those in flight may still be served. */
-  takenBefore = 0;
+  servedBefore = 0;
   readonly #client: Client;
   readonly #places: Place[];
   #crashed: GatewayLife[] = [];
@@ -107,7 +107,7 @@ class History {
   }
 
   get most(): number {
-    return Math.max(this.limit + this.late, this.takenBefore + this.late);
+    return Math.max(this.limit + this.late, this.servedBefore + this.late);
   }
 
   get least(): number {
@@ -121,7 +121,7 @@ class History {
         const place = this.#at(i % gatewayCount);
         const { charge } = await place.life.begin(this.#client.accountId, calls);
         if (charge === null) return 1;
-        if (i % hangEvery === hangEvery - 1) place.underWay.push(charge);
+        if (i % hangEvery === hangEvery - 1) place.inFlight.push(charge);
         else this.#end(place, charge, i % failEvery !== failEvery - 1);
         return 0;
       }),
@@ -131,7 +131,7 @@ class History {
 
   endAll(at: number, asServed: boolean): void {
     const place = this.#at(at);
-    for (const charge of place.underWay.splice(0)) this.#end(place, charge, asServed);
+    for (const charge of place.inFlight.splice(0)) this.#end(place, charge, asServed);
   }
 
   /** Ends a call like a gateway, which completes no answer if its calls may have been granted to others. */
@@ -144,7 +144,7 @@ class History {
   }
 
   async report(at: number): Promise<void> {
-    await this.#at(at).life.settle();
+    await this.#at(at).life.flushJournal();
     Object.assign(this.#at(at), { unreported: 0, late: 0 });
   }
 
@@ -181,9 +181,9 @@ class History {
   }
 
   async changePlan(plan: Plan): Promise<void> {
-    const underWay = this.#places.flatMap((place) => place.underWay);
-    const taken = this.served + underWay.reduce((sum, { calls }) => sum + calls, 0);
-    if (limits[plan] < this.limit) this.takenBefore = taken;
+    const inFlight = this.#places.flatMap((place) => place.inFlight);
+    const servedOrInFlight = this.served + inFlight.reduce((sum, { calls }) => sum + calls, 0);
+    if (limits[plan] < this.limit) this.servedBefore = servedOrInFlight;
     await setPlan(service.deps, this.#client.accountId, plan);
     this.plan = plan;
   }
@@ -195,7 +195,7 @@ class History {
     }
     const now = service.clock.now();
     service.clock.set(new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1)).toISOString());
-    Object.assign(this, { served: 0, late: 0, lost: 0, takenBefore: 0 });
+    Object.assign(this, { served: 0, late: 0, lost: 0, servedBefore: 0 });
   }
 
   /** Serves all calls that are freed in the end. */

@@ -37,14 +37,14 @@ async function startCuttable(outage: LifeOptions['outage']) {
     },
     async mend() {
       isAway = false;
-      await life.settle();
+      await life.flushJournal();
     },
   };
 }
 
 /** Requests this many calls concurrently, one each. @returns the number served; the others were refused, as the remaining quota is unknown. */
 async function serve(life: GatewayLife, accountId: string, calls: number): Promise<number> {
-  const outcomes = await Promise.allSettled(Array.from({ length: calls }, () => life.take(accountId, 1)));
+  const outcomes = await Promise.allSettled(Array.from({ length: calls }, () => life.serve(accountId, 1)));
   for (const outcome of outcomes) {
     if (outcome.status === 'fulfilled' && outcome.value.charge === null)
       throw new Error('A call was refused with 402.');
@@ -68,7 +68,7 @@ for (const [outage, before, most] of [
       const { accountId } = await service.newClient('free');
       const { life, cut, mend } = await startCuttable(outage);
       t.teardown(() => life.close());
-      t.not((await life.take(accountId, before)).charge, null);
+      t.not((await life.serve(accountId, before)).charge, null);
       cut();
       // In two rounds: the calls served in the first count against the second.
       t.is((await serve(life, accountId, 200)) + (await serve(life, accountId, 200)), most);
@@ -84,7 +84,7 @@ test.serial(
     const { accountId } = await service.newClient('free');
     const { life, cut, mend } = await startCuttable('bounded');
     t.teardown(() => life.close());
-    t.not((await life.take(accountId, limit)).charge, null);
+    t.not((await life.serve(accountId, limit)).charge, null);
     cut();
     t.is(await serve(life, accountId, 1), 0);
     service.clock.set('2026-12-01T00:00:00.000Z');
@@ -99,8 +99,8 @@ test.serial('once accounts-api has answered for an account, the next outage has 
   const { accountId } = await service.newClient('starter'); // 25000 calls: 500 in an outage
   const { life, cut, mend } = await startCuttable('bounded');
   t.teardown(() => life.close());
-  for (const taken of [20_000, 3_000]) {
-    t.not((await life.take(accountId, taken)).charge, null);
+  for (const calls of [20_000, 3_000]) {
+    t.not((await life.serve(accountId, calls)).charge, null);
     cut();
     t.is(await serve(life, accountId, 600), 500);
     await mend();

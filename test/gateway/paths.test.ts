@@ -1,6 +1,6 @@
 import test from 'ava';
 import fc from 'fast-check';
-import { isNormalPath, takeKeys } from '../../gateway/policies/path-check.ts';
+import { isNormalPath, extractKeys } from '../../gateway/policies/path-check.ts';
 import { startAccountsService } from '../services/accounts-service.ts';
 import { exchange, lines } from './raw.ts';
 import { noon, startRecordingUpstream, startTestGateway } from './recording-upstream.ts';
@@ -230,7 +230,7 @@ test('every spelling of api_key is removed from a query, and nothing else is', (
   );
   fc.assert(
     fc.property(fc.array(pair, { maxLength: 6 }), (pairs) => {
-      const { query, keys, misspelled } = takeKeys(pairs.map(({ text }) => text).join('&'));
+      const { query, keys, misspelled } = extractKeys(pairs.map(({ text }) => text).join('&'));
       t.notRegex(query, /secret/);
       const isExact = ({ text }: { text: string }) => /^\??(?:api_key|api%5Fkey|%61pi_key)=/.test(text);
       t.is(keys.length, pairs.filter(isExact).length);

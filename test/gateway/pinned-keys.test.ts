@@ -91,16 +91,16 @@ for (const [path, whos] of Object.entries(callers))
 test.serial('concurrent calls for the same answer share it only within their day', async (t) => {
   for (const path of ['/v1/series/AT.ONCE', '/v1/catalog/AT.ONCE']) {
     const whos: Who[] = [early, 'now', late];
-    const held: (() => void)[] = [];
-    dataApi.answer = (received, response) => void held.push(() => answerAsOf(received, response));
+    const pending: (() => void)[] = [];
+    dataApi.answer = (received, response) => void pending.push(() => answerAsOf(received, response));
     t.teardown(() => (dataApi.answer = answerAsOf));
     await until('there is a lease', async () => (await call('/v1/catalog/GDP?limit=1', 'nobody')).isHit);
     const asked = Array.from({ length: 4 }, () => whos)
       .flat()
       .map(async (who) => ({ who, answer: await call(path, who) }));
-    await until('each day is asked for', () => held.length >= whos.length);
+    await until('each day is asked for', () => pending.length >= whos.length);
     dataApi.answer = answerAsOf;
-    for (const answerNow of held) answerNow();
+    for (const answerNow of pending) answerNow();
     for (const { who, answer } of await Promise.all(asked))
       t.deepEqual([answer.text, answer.asOf], [bodyFor(who), headerFor(who)]);
   }
@@ -265,7 +265,7 @@ test.serial(
     const refused = await call('/v1/search?q=away', 'nobody', { 'x-api-key': key });
     t.is(refused.status, 503);
     t.is((await call('/v1/search?q=away', 'nobody')).status, 200);
-    way.mend();
+    way.restore();
     await until('it is answered', async () => {
       const answer = await call('/v1/search?q=away', 'nobody', { 'x-api-key': key });
       return answer.text === bodyFor(late) && answer.asOf === late;

@@ -11,7 +11,7 @@ export async function scriptsRun(redis: PrivateRedis): Promise<number> {
  * Calls until one call needs only one request to Redis: earlier ones also had to look up the key, or get the lease of the cache. Later calls need one
  * too. @returns the number of calls made.
  */
-export async function untilOneQuestion(redis: PrivateRedis, call: () => Promise<unknown>): Promise<number> {
+export async function untilOneRequest(redis: PrivateRedis, call: () => Promise<unknown>): Promise<number> {
   for (let calls = 1; calls < 200; calls += 1) {
     const before = await scriptsRun(redis);
     await call();

@@ -24,12 +24,12 @@ const limit = 1000;
 /** A client of the free plan with this many calls left this month. */
 async function clientWithLeft(left: number): Promise<Client & { key: string }> {
   const client = await accounts.newClient('free');
-  if (left < limit) await accounts.take(client, limit - left);
+  if (left < limit) await accounts.charge(client, limit - left);
   return client;
 }
 
 /** Resolves when this many calls of the client are settled; refunds are in the same batch. */
-async function settled(client: Client, calls: number): Promise<void> {
+async function untilRecorded(client: Client, calls: number): Promise<void> {
   await until(`${calls} calls are settled`, async () => sumOf(await accounts.ledger(client)).calls >= calls);
 }
 
@@ -84,7 +84,7 @@ test.serial('an unlimited plan has no month policy, but its calls are still coun
   t.is(headers.get('x-quota-limit'), 'unlimited');
   t.is(headers.get('x-quota-remaining'), null);
   t.is(headers.get('ratelimit-policy'), '"second";q=200;w=1');
-  await settled(client, 1);
+  await untilRecorded(client, 1);
   t.is(await accounts.used(client), 1);
 });
 
@@ -93,7 +93,7 @@ for (const status of [200, 204, 304]) {
     const client = await accounts.newClient('free');
     dataApi.answer = answerWith(status);
     t.is((await get('/v1/series/A', client.key)).status, status);
-    await settled(client, 1);
+    await untilRecorded(client, 1);
     t.is(await accounts.used(client), 1);
     t.deepEqual(sumOf(await accounts.ledger(client)), { calls: 1, billed: 1 });
   });
@@ -104,7 +104,7 @@ for (const status of [400, 404, 406, 500, 503]) {
     const client = await accounts.newClient('free');
     dataApi.answer = answerWith(status);
     t.is((await get('/v1/funds/A', client.key)).status, status);
-    await settled(client, 1);
+    await untilRecorded(client, 1);
     t.is(await accounts.used(client), 0);
     t.deepEqual(await accounts.ledger(client), [
       { endpoint: 'funds', status_class: Math.floor(status / 100), calls: 1, billed: 0 },
@@ -117,7 +117,7 @@ test.serial('a call whose client leaves before the answer costs nothing', async 
   const left = new AbortController();
   dataApi.answer = () => left.abort();
   await t.throwsAsync(get('/v1/series/A', client.key, { signal: left.signal }));
-  await settled(client, 1);
+  await untilRecorded(client, 1);
   t.is(await accounts.used(client), 0);
 });
 
@@ -128,7 +128,7 @@ test.serial('an answer that is cut off in the middle costs nothing', async (t) =
     response.write('half', () => response.destroy());
   };
   await t.throwsAsync(async () => (await get('/v1/series/A', client.key)).text());
-  await settled(client, 1);
+  await untilRecorded(client, 1);
   t.is(await accounts.used(client), 0);
 });
 
@@ -139,7 +139,7 @@ test.serial('calls that the gateway refuses cost nothing', async (t) => {
   const burst = await Promise.all(Array.from({ length: 20 }, () => get('/v1/series/A', key)));
   const served = burst.filter(({ status }) => status === 200).length;
   t.true(burst.some(({ status }) => status === 429));
-  await settled(client, 21);
+  await untilRecorded(client, 21);
   await until('what was granted ahead is returned', async () => (await accounts.used(client)) === served);
   t.pass();
 });
@@ -150,7 +150,7 @@ test.serial('account and public endpoints are free', async (t) => {
     t.is((await get(path, client.key)).status, 200);
   }
   t.is((await get('/v1/series/A', client.key)).status, 200);
-  await settled(client, 1);
+  await untilRecorded(client, 1);
   t.is(await accounts.used(client), 1);
   t.deepEqual(sumOf(await accounts.ledger(client)), { calls: 1, billed: 1 });
 });
@@ -168,7 +168,7 @@ test.serial('a list of series counts as one call per series, all of them or none
     ((await refused.json()) as { error: { message: string } }).error.message,
     /counts as 3 calls, and 2 of this month's 1000 are left/,
   );
-  await settled(client, 3 + 1); // a refused list counts once
+  await untilRecorded(client, 3 + 1); // a refused list counts once
   t.is(await accounts.used(client), limit - 2);
   t.is((await get('/v1/series?ids=A,B', key)).status, 200);
   await used(limit);

@@ -91,13 +91,13 @@ test('a gateway asks its services at most once a second, however often it is ask
     await gateway.close();
     await unready.close();
   });
-  const begunAtMs = performance.now();
+  const startedAtMs = performance.now();
   for (let i = 0; i < 100; i += 1) {
     const { status, body } = await readiness(gateway.url);
     t.is(status, 503);
     t.is(body.error?.message, withoutReason);
   }
-  const seconds = (performance.now() - begunAtMs) / 1_000;
+  const seconds = (performance.now() - startedAtMs) / 1_000;
   t.true(questions >= 1 && questions <= 1 + seconds, `${questions} questions in ${seconds} s`);
   const why =
     'No service behind this gateway is ready. data-api: It answers 503. accounts-api: It does not answer.';

@@ -139,7 +139,7 @@ export async function startTestGateway({
     accountsApiUrls: [accounts?.url ?? 'http://127.0.0.1:1'],
     plans: projectPlans(),
     clock: accounts?.clock ?? fakeClock(noon),
-    settleEveryMs: 20,
+    reportUsageEveryMs: 20,
     ...(accounts === undefined && { closeWithinMs: 0 }), // there is no service to receive the last usage
     responseCacheMb: 0, // tests count the requests that reach data-api
     ...overrides,

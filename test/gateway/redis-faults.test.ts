@@ -46,9 +46,9 @@ const readOnly = (yes: boolean) =>
 const faults: Record<string, Fault> = {
   'is stopped and started again': { begin: () => redis.kill(), end: () => redis.restart() },
   'is stalled': { begin: () => redis.stall(), end: () => redis.goOn() },
-  'answers five seconds late': { begin: () => way.delay(5_000), end: () => way.mend() },
-  'is cut off': { begin: () => way.cut(), end: () => way.mend() },
-  'does what it is asked and is not heard': { begin: () => way.deafen(), end: () => way.mend() },
+  'answers five seconds late': { begin: () => way.delay(5_000), end: () => way.restore() },
+  'is cut off': { begin: () => way.cut(), end: () => way.restore() },
+  'does what it is asked and is not heard': { begin: () => way.pauseReplies(), end: () => way.restore() },
   'is a read-only replica': { begin: () => readOnly(true), end: () => readOnly(false) },
   'takes no writes': {
     begin: () => redis.command('config', 'set', 'min-replicas-to-write', '1'),

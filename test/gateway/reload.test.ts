@@ -160,9 +160,9 @@ test.serial('sixty reloads under load fail no call and leave nothing behind', as
     response.end('{}');
   };
   const statuses = new Map<number, number>();
-  const load = { goesOn: true };
+  const load = { isRunning: true };
   const clients = ['/v1/series/A', '/v1/trade', '/v1/usage', '/v1/catalog'].map(async (target) => {
-    while (load.goesOn) {
+    while (load.isRunning) {
       const { status } = await fetch(gateway.url + target, { headers: { 'x-api-key': key } });
       statuses.set(status, (statuses.get(status) ?? 0) + 1);
       accountsApi.received.length = 0;
@@ -180,7 +180,7 @@ test.serial('sixty reloads under load fail no call and leave nothing behind', as
   };
   const before = await reload(20);
   const after = await reload(40);
-  load.goesOn = false;
+  load.isRunning = false;
   await Promise.all(clients);
   t.deepEqual([...statuses.keys()], [200], 'no call failed');
   t.log(

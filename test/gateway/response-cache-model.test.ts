@@ -16,7 +16,7 @@ const call = fc.record({
 });
 const load = fc.record({
   atMs: beforeMs,
-  heardAfterMs: fc.oneof(fc.nat(2), fc.nat(100)),
+  learnedAfterMs: fc.oneof(fc.nat(2), fc.nat(100)),
   of: fc.subarray<Series>(['A', 'B']),
 });
 const history: fc.Arbitrary<History> = fc.record({

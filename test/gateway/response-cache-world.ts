@@ -6,9 +6,9 @@ import { openCall, type Call } from '../../gateway/call.ts';
 import { createDataLease } from '../../gateway/response-cache/lease.ts';
 import { responseCache } from '../../gateway/policies/response-cache.ts';
 import type { Policy } from '../../gateway/policy.ts';
-import { createKeptAnswers } from '../../gateway/response-cache/answer-store.ts';
+import { createAnswerCache } from '../../gateway/response-cache/answer-store.ts';
 import { anonymous } from '../../kernel/identity.ts';
-import { answerLeaseMs, inForceAfterMs, validityText, type DataState } from '../../kernel/http/validity.ts';
+import { answerLeaseMs, visibleAfterMs, validityText, type DataState } from '../../kernel/http/validity.ts';
 import { createRandom } from '../chaos/random.ts';
 import { silentLog } from '../services/harness.ts';
 
@@ -16,7 +16,7 @@ import { silentLog } from '../services/harness.ts';
 export interface History {
   seed: number;
   /** `of`: the changed series. A load is visible at `atMs`; the loader learns of its commit later, and reports it `inForceAfterMs` after that. */
-  loads: readonly { atMs: number; heardAfterMs: number; of: readonly Series[] }[];
+  loads: readonly { atMs: number; learnedAfterMs: number; of: readonly Series[] }[];
   calls: readonly PlannedCall[];
   /** Times at which the gateway is paused. */
   stalls: readonly { atMs: number; forMs: number }[];
@@ -45,7 +45,7 @@ interface PlannedCall {
 /** A call that was answered. */
 interface Judged {
   series: Series;
-  beganAtMs: number;
+  startedAtMs: number;
   /** The load that its answer must include, and the load that the answer is from. */
   needed: number;
   given: number;
@@ -107,7 +107,7 @@ class World {
     this.#closeLease = () => lease.close();
     this.#policy = responseCache({
       lease,
-      keptAnswers: createKeptAnswers(1024 * 1024),
+      answerCache: createAnswerCache(1024 * 1024),
       clock: { now: () => new Date(this.#read(() => epochMs + this.#nowMs + this.#clockMs)) },
     });
   }
@@ -183,8 +183,8 @@ class World {
 
   #commit(load: number): void {
     this.#visible = load;
-    const { heardAfterMs = 0, of = [] } = this.#history.loads[load - 1] ?? {};
-    this.#at(this.#nowMs + heardAfterMs + inForceAfterMs, () => {
+    const { learnedAfterMs = 0, of = [] } = this.#history.loads[load - 1] ?? {};
+    this.#at(this.#nowMs + learnedAfterMs + visibleAfterMs, () => {
       this.#reported = Math.max(this.#reported, load);
       // A receiver of the event makes a call at once.
       for (const series of of) this.#begin({ atMs: this.#nowMs, forMs: 0, series, how: 'plain' });
@@ -234,7 +234,7 @@ class World {
       const given = String(head[head.indexOf('etag') + 1]);
       this.#lastEtag.set(series, given);
       this.#judge(
-        { series, beganAtMs: atMs, needed, given: Number(given.slice(2, -1)), isHit: call.cache === 'hit' },
+        { series, startedAtMs: atMs, needed, given: Number(given.slice(2, -1)), isHit: call.cache === 'hit' },
         body,
         status === 304 || how === 'HEAD' ? null : given,
       );
@@ -255,11 +255,11 @@ class World {
 
   #judge(judged: Judged, body: string | undefined, etag: string | null): void {
     this.#judged.push(judged);
-    const { series, beganAtMs, needed, given, isHit } = judged;
+    const { series, startedAtMs, needed, given, isHit } = judged;
     const where = isHit ? 'memory' : 'data-api';
     if (given < needed)
       this.#wrong.push(
-        `a call for ${series} of ${beganAtMs} ms got load ${given} from ${where}, after ${needed}`,
+        `a call for ${series} of ${startedAtMs} ms got load ${given} from ${where}, after ${needed}`,
       );
     if (etag !== null && body !== etag) this.#wrong.push(`the body ${body} was sent under the ETag ${etag}`);
   }

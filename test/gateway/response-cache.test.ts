@@ -48,7 +48,7 @@ async function hit(path: string, headers: Record<string, string> = {}, init: Req
 }
 
 /** The headers that are the same in repeated answers. */
-function shared(headers: Headers): Record<string, string> {
+function sharedHeaders(headers: Headers): Record<string, string> {
   const own = [
     'connection',
     'keep-alive',
@@ -70,13 +70,13 @@ test.serial(
     const path = '/v1/series/CPI?fields=date,value';
     const direct = await call(path, { accept: 'text/x, */*' });
     t.false(direct.isHit);
-    const kept = await hit(path);
-    t.deepEqual([kept.status, kept.text], [200, direct.text]);
-    t.deepEqual(shared(kept.headers), shared(direct.headers));
+    const cached = await hit(path);
+    t.deepEqual([cached.status, cached.text], [200, direct.text]);
+    t.deepEqual(sharedHeaders(cached.headers), sharedHeaders(direct.headers));
     const head = await hit(path, {}, { method: 'HEAD' });
     t.deepEqual([head.status, head.text], [200, '']);
-    t.deepEqual(shared(head.headers), shared(direct.headers));
-    const etag = kept.headers.get('etag') ?? '';
+    t.deepEqual(sharedHeaders(head.headers), sharedHeaders(direct.headers));
+    const etag = cached.headers.get('etag') ?? '';
     for (const tag of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
       const same = await hit(path, { 'if-none-match': tag });
       t.deepEqual([same.status, same.text], [304, ''], tag);
@@ -87,8 +87,8 @@ test.serial(
     const memory = await hit(other, { 'if-none-match': '*' });
     t.is(memory.status, 304);
     t.deepEqual(
-      shared(memory.headers),
-      shared(fresh.headers),
+      sharedHeaders(memory.headers),
+      sharedHeaders(fresh.headers),
       'the 304 of memory has the headers of the other',
     );
   },
@@ -189,13 +189,13 @@ test.serial('once a load is reported as done, no gateway gives an older answer',
     return bodies.map((body) => body.data[0]?.value);
   };
   for (let value = 10; value < 16; value += 1) {
-    const loading = { goesOn: true };
+    const loading = { isRunning: true };
     const asking = (async () => {
-      while (loading.goesOn) await values(); // keeps the leases and the cached answers in use
+      while (loading.isRunning) await values(); // keeps the leases and the cached answers in use
     })();
     await data.load('observations', rows(value), { noGateway: false });
     const seen = await values();
-    loading.goesOn = false;
+    loading.isRunning = false;
     await asking;
     t.deepEqual(seen, [value, value]);
   }
@@ -237,14 +237,14 @@ test.serial('calls for an answer that is not cached yet share one request to dat
 test.serial('a client that leaves does not fail the calls that wait for the same answer', async (t) => {
   await hit('/v1/series/CPI');
   const path = '/v1/series/CPI?limit=78';
-  const held = Promise.withResolvers<void>();
+  const released = Promise.withResolvers<void>();
   const passOn = recorder.answer;
   t.teardown(() => void (recorder.answer = passOn));
   let first = true;
   recorder.answer = (request, response) => {
     if (request.url !== path || !first) return passOn(request, response);
     first = false;
-    void held.promise.then(() => passOn(request, response));
+    void released.promise.then(() => passOn(request, response));
   };
   const leaver = new AbortController();
   const left = call(path, {}, { signal: leaver.signal });
@@ -254,7 +254,7 @@ test.serial('a client that leaves does not fail the calls that wait for the same
   leaver.abort();
   await t.throwsAsync(left);
   for (const answer of await Promise.all(others)) t.is(answer.status, 200);
-  held.resolve();
+  released.resolve();
 });
 
 test.serial('errors, long answers and the state of the service are not cached', async (t) => {

@@ -62,7 +62,7 @@ test.serial(
   'a revocation is answered once the lease of a paused gateway has ended, and the gateway refuses the key when it resumes',
   async (t) => {
     const way = createWay();
-    const stopped = await startLife(service, { through: way.through, clockGoesOn: false });
+    const stopped = await startLife(service, { through: way.through, clockAdvances: false });
     t.teardown(() => stopped.close());
     const [victim] = (await makeVictims(service, 1)) as [Victim];
     t.true(await stopped.opensFor(victim.hash));

@@ -54,8 +54,8 @@ function traffic(key: string) {
   const acceptedAtMs: number[] = [];
   const loops = urls().map(async (url) => {
     while (!client.stopped) {
-      const beganAtMs = performance.now();
-      if ((await call(url, key)) === 200) acceptedAtMs.push(beganAtMs);
+      const startedAtMs = performance.now();
+      if ((await call(url, key)) === 200) acceptedAtMs.push(startedAtMs);
     }
   });
   return {
@@ -139,7 +139,7 @@ for (const [i, name] of names.entries()) {
       t.deepEqual([...new Set(after)], [401], `trial ${trial}`);
       await calls.stop();
       t.deepEqual(
-        calls.acceptedAtMs.filter((beganAtMs) => beganAtMs > answeredAtMs),
+        calls.acceptedAtMs.filter((startedAtMs) => startedAtMs > answeredAtMs),
         [],
         `trial ${trial}`,
       );

@@ -64,11 +64,11 @@ export async function tryOut(
 ): Promise<{ after: number; found: number }> {
   const revokedAtMs = new Map<Victim, number>();
   const tally = { after: 0, found: 0, before: 0 };
-  const use = { goesOn: true };
+  const use = { isRunning: true };
   async function look(life: GatewayLife, victim: Victim): Promise<void> {
-    const beganAtMs = performance.now();
+    const startedAtMs = performance.now();
     const opens = await life.opensFor(victim.hash);
-    if (beganAtMs <= (revokedAtMs.get(victim) ?? Infinity)) {
+    if (startedAtMs <= (revokedAtMs.get(victim) ?? Infinity)) {
       if (opens) tally.before += 1;
       return;
     }
@@ -81,7 +81,7 @@ export async function tryOut(
       return !opens.includes(false);
     });
   const users = busy.map(async (life, i) => {
-    for (let round = i * 7; use.goesOn; round += 5) {
+    for (let round = i * 7; use.isRunning; round += 5) {
       const some = Array.from({ length: 5 }, (_, j) => victims[(round + j) % victims.length] as Victim);
       await Promise.all(some.map((victim) => look(life, victim)));
       await pause(10); // leaves the machine time for other work, including the revocations
@@ -99,7 +99,7 @@ export async function tryOut(
   await trouble.end();
   for (let again = 0; again < 2; again += 1)
     await Promise.all(victims.flatMap((victim) => [...busy, ...idle].map((life) => look(life, victim))));
-  use.goesOn = false;
+  use.isRunning = false;
   await Promise.all(users);
   return tally;
 }

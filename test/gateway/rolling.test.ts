@@ -80,12 +80,12 @@ test.serial('two gateways replaced one by one under load lose no call, and bill 
   };
   const old = await Promise.all([add(), add()]);
 
-  const load = { goesOn: true };
+  const load = { isRunning: true };
   let served = 0;
   const failures: string[] = [];
   const clients = Array.from({ length: 8 }, async (_, no) => {
     const agent = new Agent({ keepAlive: true });
-    for (let i = no; load.goesOn; i += 1) {
+    for (let i = no; load.isRunning; i += 1) {
       const ready = backends.filter((backend) => backend.ready);
       const backend = ready[i % ready.length];
       if (backend === undefined) throw new Error('No gateway is ready.');
@@ -103,7 +103,7 @@ test.serial('two gateways replaced one by one under load lose no call, and bill 
     await add();
     t.is(await gateway.stop('SIGTERM'), 0);
   }
-  load.goesOn = false;
+  load.isRunning = false;
   await Promise.all(clients);
   t.deepEqual(failures, []);
   t.true(served > 100, `${served} calls`);
@@ -127,10 +127,10 @@ test.serial('SIGHUP applies new plans; an invalid file is logged and changes not
     return response.headers.get('ratelimit-policy')?.split(', ', 1)[0];
   };
   /** Sends the signal and waits until the log reports the outcome. */
-  const reload = async (says: string) => {
-    const before = gateway.output().split(says).length;
+  const reload = async (message: string) => {
+    const before = gateway.output().split(message).length;
     gateway.process.kill('SIGHUP');
-    await until(`the log says: ${says}`, () => gateway.output().split(says).length > before);
+    await until(`the log says: ${message}`, () => gateway.output().split(message).length > before);
   };
   t.is(await policy(), '"second";q=5;w=1');
   writeFileSync(plansFile, plans.replace('calls_second: 5,', 'calls_second: 8,'));

@@ -42,11 +42,11 @@ async function startInstance(port: number, drainDelayMs = 0): Promise<RunningSer
 
 /** Eight clients that call continuously. */
 function load(url: string, key: string) {
-  const client = { goesOn: true };
+  const client = { isRunning: true };
   let answered = 0;
   const failures: string[] = [];
   const loops = Array.from({ length: 8 }, async () => {
-    while (client.goesOn) {
+    while (client.isRunning) {
       const response = await fetch(`${url}/v1/series/A`, { headers: { 'x-api-key': key } });
       const body = await response.text();
       answered += 1;
@@ -57,7 +57,7 @@ function load(url: string, key: string) {
     answered: () => answered,
     /** @returns the answers other than 200. */
     async stop(): Promise<string[]> {
-      client.goesOn = false;
+      client.isRunning = false;
       await Promise.all(loops);
       return failures;
     },

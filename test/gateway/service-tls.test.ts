@@ -106,12 +106,12 @@ test.serial(
     t.deepEqual([await read(), await write()], [200, 201]);
 
     writeFileSync(files.SERVICE_TLS_KEY_FILE, 'no key');
-    const inForce = await fingerprintOf(urls.DATA_API_URL);
+    const current = await fingerprintOf(urls.DATA_API_URL);
     dataApi?.process.kill('SIGHUP');
     await until('the fault is logged', () =>
       /SERVICE_TLS_KEY must be a private key/.test(dataApi?.output() ?? ''),
     );
-    t.is(await fingerprintOf(urls.DATA_API_URL), inForce);
+    t.is(await fingerprintOf(urls.DATA_API_URL), current);
   },
 );
 

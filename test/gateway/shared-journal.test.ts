@@ -29,7 +29,7 @@ async function freePort(): Promise<string> {
 }
 
 /** The number of calls in files. */
-function kept(): number {
+function storedEntries(): number {
   const files = readdirSync(journals, { recursive: true, encoding: 'utf8' }).filter((name) =>
     name.endsWith('.jsonl'),
   );
@@ -68,7 +68,7 @@ test('gateways with the same JOURNAL_DIR and port neither lose nor repeat usage,
   t.teardown(() => other.stop('SIGKILL'));
   await call(killed, 3);
   await call(other, 2);
-  await until('all is in files', () => kept() === 5);
+  await until('all is in files', () => storedEntries() === 5);
   await call(other, 1); // goes into the batch after the one being sent
   await killed.stop('SIGKILL');
   const successor = await start('127.0.0.1');
@@ -79,6 +79,6 @@ test('gateways with the same JOURNAL_DIR and port neither lose nor repeat usage,
   away.resolve();
   t.is(await other.stop('SIGTERM'), 0);
   t.is(await successor.stop('SIGTERM'), 0);
-  t.is(kept(), 0);
+  t.is(storedEntries(), 0);
   t.like(sumOf(await accounts.ledger(client)), { calls: served, billed: served });
 });

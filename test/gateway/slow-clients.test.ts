@@ -105,7 +105,7 @@ test.serial(
     t.teardown(() => gateway.close());
     const chunk = 'x'.repeat(64 * 1024);
     const chunks = 400; // more than the sockets between them buffer
-    let isHeld = false;
+    let isBlocked = false;
     gateway.dataApi.answer = ({ url }, response) => {
       if (url === '/v1/catalog/silent') return;
       response.setHeader('content-length', chunk.length * chunks);
@@ -114,7 +114,7 @@ test.serial(
         while (left > 0) {
           left -= 1;
           if (response.write(chunk)) continue;
-          isHeld = true;
+          isBlocked = true;
           response.once('drain', more);
           return;
         }
@@ -126,7 +126,7 @@ test.serial(
     t.teardown(() => socket.destroy());
     socket.pause();
     socket.write(lines('GET /v1/catalog HTTP/1.1', 'Host: a', 'Connection: close'));
-    await until('the service cannot write on', () => isHeld);
+    await until('the service cannot write on', () => isBlocked);
     // A call that begins now is abandoned once the service has been silent for too long, so that time has then passed.
     t.is((await fetch(`${gateway.url}/v1/catalog/silent`)).status, 504);
     let bytes = 0;

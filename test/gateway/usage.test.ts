@@ -17,7 +17,7 @@ const plans = { ...planned, all: unhurried, get: (id: string) => unhurried.find(
 let service: AccountsService;
 let redis: PrivateRedis;
 let dataApi: Upstream;
-const held = new EventEmitter().setMaxListeners(0);
+const hangingCalls = new EventEmitter().setMaxListeners(0);
 
 test.before(async () => {
   service = await startAccountsService('2026-11-20T10:00:00.000Z');
@@ -26,7 +26,7 @@ test.before(async () => {
   dataApi.answer = ({ url }, response) => {
     const what = /[?&]do=(\w+)/.exec(url)?.[1];
     if (what === 'leave') {
-      held.emit('held', url);
+      hangingCalls.emit('held', url);
     } else if (what === 'cut') {
       response.writeHead(200, { 'content-length': 100 });
       response.write('half', () => response.destroy());
@@ -83,7 +83,7 @@ async function call(urls: readonly string[], keys: readonly string[], wished: Wi
   const left = new AbortController();
   const leaves = (async () => {
     for (;;) {
-      const [url] = (await once(held, 'held', { signal: left.signal })) as [string];
+      const [url] = (await once(hangingCalls, 'held', { signal: left.signal })) as [string];
       if (url.endsWith(mark)) return left.abort();
     }
   })().catch(() => undefined); // the call was answered: nobody waits any more

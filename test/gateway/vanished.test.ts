@@ -37,12 +37,12 @@ async function startDeafServer(): Promise<{ url: string; close(): Promise<void> 
   };
 }
 
-for (const [what, gone] of [
+for (const [what, startServer] of [
   ['cannot be reached', async () => ({ url: 'http://255.255.255.255:9', close: () => Promise.resolve() })],
   ['takes no connection', startDeafServer],
 ] as const) {
   test(`a write to a host that ${what} goes to another instance, and so do the next writes`, async (t) => {
-    const [vanished, accountsApi] = [await gone(), await startRecordingUpstream('accounts-api')];
+    const [vanished, accountsApi] = [await startServer(), await startRecordingUpstream('accounts-api')];
     const gateway = await startTestGateway({
       accountsApiUrls: [vanished.url, accountsApi.url],
       metrics: { host: '127.0.0.1', port: 0 },

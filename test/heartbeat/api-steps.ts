@@ -2,7 +2,7 @@
 // anything may happen between two of them.
 import { outOf } from '../../accounts-api/heartbeat/state.ts';
 import { leaseMs } from '../../kernel/heartbeat/times.ts';
-import { hear, type Step } from './gateway-steps.ts';
+import { receive, type Step } from './gateway-steps.ts';
 import { answered, closed, grantedTwice } from './laws.ts';
 import type { Rules } from './rules.ts';
 import {
@@ -24,7 +24,7 @@ const ahead = 3;
 export function apiSteps(world: World, rules: Rules, steps: Step[]): void {
   for (const [at, message] of world.network.entries()) {
     const name = `${message.kind} ${'AB'.charAt(message.from)}${message.number}`;
-    if (message.stage === 'answer') steps.push([`hear ${name}`, heard(world, at, message, rules)]);
+    if (message.stage === 'answer') steps.push([`hear ${name}`, delivered(world, at, message, rules)]);
     else steps.push([`${message.stage} of ${name}`, workedOn(world, at, message, rules)]);
     const isNew = message.stage === 'batch' || message.stage === 'ended' || message.stage === 'lease';
     if (world.left.doubled > 0 && (isNew || message.stage === 'answer')) {
@@ -64,7 +64,7 @@ function changeSteps(world: World, rules: Rules, steps: Step[]): void {
     steps.push(['revoke', after]);
   }
   for (const change of changes)
-    if (rules.isInForce(change.no, rows, 0)) {
+    if (rules.isActiveEverywhere(change.no, rows, 0)) {
       const after = copy(world);
       answered(after, change, rules);
       steps.push([`answer change ${change.no}`, after]);
@@ -83,10 +83,10 @@ function timeSteps(world: World, rules: Rules, steps: Step[]): void {
   if (world.left.pauses > 0) steps.push(['a long time passes', later(counted(world, 'pauses'), pauseMs)]);
 }
 
-function heard(world: World, at: number, message: Message, rules: Rules): World {
+function delivered(world: World, at: number, message: Message, rules: Rules): World {
   const after = copy(world);
   after.network = world.network.filter((_, i) => i !== at);
-  hear(after, message, rules);
+  receive(after, message, rules);
   return after;
 }
 
@@ -104,10 +104,10 @@ type Work = (world: World, message: Message, rules: Rules) => Partial<Message>;
 const work: Record<Message['stage'], Work> = {
   batch(world, { batch, ended }, rules) {
     const stage = ended.length > 0 ? 'ended' : 'lease';
-    if (batch === null || !rules.isNew(world.taken, batch.id)) return { stage };
-    for (const report of batch.spent) takeReport(world, report, rules);
-    if (!world.taken.includes(batch.id))
-      world.taken = [...world.taken, batch.id].toSorted((one, other) => one - other);
+    if (batch === null || !rules.isNew(world.recorded, batch.id)) return { stage };
+    for (const report of batch.spent) applyReport(world, report, rules);
+    if (!world.recorded.includes(batch.id))
+      world.recorded = [...world.recorded, batch.id].toSorted((one, other) => one - other);
     return { stage };
   },
   ended(world, { ended }, rules) {
@@ -153,9 +153,9 @@ function isBlockOf(life: string, month: number): (block: BlockRow) => boolean {
   return (block) => block.life === life && block.month === month;
 }
 
-function takeReport(world: World, { life, month, calls, returned }: Report, rules: Rules): void {
+function applyReport(world: World, { life, month, calls, returned }: Report, rules: Rules): void {
   const known = world.blocks.find(isBlockOf(life, month));
-  const after = rules.takeSpent(monthOf(world, month), known ?? null, { calls, returned });
+  const after = rules.applyReport(monthOf(world, month), known ?? null, { calls, returned });
   world.months = replaced(world.months, month, after.month);
   const { block } = after;
   if (known !== undefined && block !== null)

@@ -9,7 +9,7 @@ import {
   type BlockRow,
   type Change,
   type Gateway,
-  type Held,
+  type MonthBlock,
   type World,
 } from './world.ts';
 
@@ -20,9 +20,9 @@ export function brokenLaw(world: World, rules: Rules): string | null {
     const blocks = world.blocks.filter((block) => block.month === month);
     if (out < 0) return 'no calls are owed to a month';
     if (out !== blocks.reduce((sum, block) => sum + outOf(block), 0)) return 'what is out is out with blocks';
-    if (takenOrServed(world, rules, month) > Math.max(...world.limits) + (world.excess[month] ?? 0))
+    if (servedOrInFlight(world, rules, month) > Math.max(...world.limits) + (world.excess[month] ?? 0))
       return 'at most the limit is served';
-    if (used + untaken(world, month) !== world.served[month]) return 'what was served is charged once';
+    if (used + unrecorded(world, month) !== world.served[month]) return 'what was served is charged once';
   }
   if (world.blocks.some((block) => isOverdrawn(world, block, rules)))
     return 'no call is drawn that was given back';
@@ -33,8 +33,8 @@ export function brokenLaw(world: World, rules: Rules): string | null {
     : null;
 }
 
-function heldBy({ held, old }: Gateway): readonly Held[] {
-  return held === null ? old : [held, ...old];
+function monthBlocksOf({ current: monthBlock, old }: Gateway): readonly MonthBlock[] {
+  return monthBlock === null ? old : [monthBlock, ...old];
 }
 
 function isOverdrawn(
@@ -45,26 +45,30 @@ function isOverdrawn(
   return gateways.some(
     (gateway) =>
       rules.mayServe(gateway.life, life) &&
-      heldBy(gateway).some(
-        (held) => held.life === life && held.month === month && held.block.drawn > granted - returned,
+      monthBlocksOf(gateway).some(
+        (monthBlock) =>
+          monthBlock.life === life &&
+          monthBlock.month === month &&
+          monthBlock.block.drawn > granted - returned,
       ),
   );
 }
 
 /** Calls of a month that were served, or may be. */
-function takenOrServed(world: World, rules: Rules, month: number): number {
+function servedOrInFlight(world: World, rules: Rules, month: number): number {
   let sum = world.served[month] ?? 0;
   for (const gateway of world.gateways)
-    for (const held of heldBy(gateway))
-      if (held.month === month && rules.mayServe(gateway.life, held.life)) sum += held.underWay;
+    for (const monthBlock of monthBlocksOf(gateway))
+      if (monthBlock.month === month && rules.mayServe(gateway.life, monthBlock.life))
+        sum += monthBlock.inFlight;
   return sum;
 }
 
 /** Calls served and not charged yet, or never if a crash has destroyed the report. */
-function untaken(world: World, month: number): number {
+function unrecorded(world: World, month: number): number {
   const batches = [...world.gateways.flatMap(unreported), ...world.destroyed];
   return callsIn(
-    batches.filter(({ id }) => !world.taken.includes(id)),
+    batches.filter(({ id }) => !world.recorded.includes(id)),
     (report) => report.month === month,
   );
 }
@@ -104,14 +108,14 @@ export function answered(world: World, change: Change, rules: Rules): void {
   world.answeredPlan = change.plan;
   const limit = Math.max(...world.limits);
   world.excess = world.excess.map((excess, month) =>
-    Math.max(excess, takenOrServed(world, rules, month) - limit),
+    Math.max(excess, servedOrInFlight(world, rules, month) - limit),
   );
 }
 
 /** A life is about to be closed: what it has served and not reported goes back. */
 export function closed(world: World, life: string): void {
   const batches = [...world.gateways.flatMap(unreported), ...world.destroyed].filter(
-    ({ id }) => !world.taken.includes(id),
+    ({ id }) => !world.recorded.includes(id),
   );
   world.excess = world.excess.map((excess, month) => {
     const block = world.blocks.find((each) => each.life === life && each.month === month);
@@ -128,19 +132,21 @@ export function closed(world: World, life: string): void {
 
 /** Whether a call would be refused now although it need not be: at once, or after it has waited for what others hold. */
 function isRefusedWrongly(world: World, gateway: Gateway, index: number, rules: Rules): boolean {
-  const { held, life } = gateway;
-  if (!gateway.isUp || held === null || held.month < gateway.month) return false;
+  const { current: monthBlock, life } = gateway;
+  if (!gateway.isUp || monthBlock === null || monthBlock.month < gateway.month) return false;
   if (gateway.credential === null && !world.left.hasSession) return false;
-  const { month, block } = held;
+  const { month, block } = monthBlock;
   // A month that others have left is over in a moment.
   if (world.gateways.some((each) => each.month > month)) return false;
   if (!rules.isLeased(life, 0) || rules.leftIn(block) > 0 || !block.isKnown) return false;
   const limit = Math.min(...world.limits);
   if ((world.served[month] ?? 0) >= limit) return false;
-  if (rules.refuses(block, held.underWay)) return true;
-  if (!waitsInVain(world, index, held, rules)) return false;
+  if (rules.refuses(block, monthBlock.inFlight)) return true;
+  if (!waitsInVain(world, index, monthBlock, rules)) return false;
   const unreachable = world.blocks.filter((each) => each.month === month && !isReachable(world, each.life));
-  return takenOrServed(world, rules, month) + unreachable.reduce((sum, each) => sum + outOf(each), 0) < limit;
+  return (
+    servedOrInFlight(world, rules, month) + unreachable.reduce((sum, each) => sum + outOf(each), 0) < limit
+  );
 }
 
 function isReachable(world: World, life: string): boolean {
@@ -150,7 +156,7 @@ function isReachable(world: World, life: string): boolean {
 }
 
 /** Whether asking brings nothing now, however often: neither calls, nor a recall that is obeyed. */
-function waitsInVain(world: World, index: number, { life, month, block }: Held, rules: Rules): boolean {
+function waitsInVain(world: World, index: number, { life, month, block }: MonthBlock, rules: Rules): boolean {
   if (world.changes.length > 0) return false;
   const row = world.blocks.find((each) => each.life === life && each.month === month);
   if (row === undefined || row.granted > block.granted) return false;
@@ -162,16 +168,16 @@ function waitsInVain(world: World, index: number, { life, month, block }: Held, 
   const { used, out } = monthRow;
   const elsewhere = used + out - (row.granted - row.returned);
   const grant = { granted: row.granted, elsewhere, out: out - outOf(row), limit: world.limit };
-  const after = rules.hearGrant(block, grant, block.heard, true);
+  const after = rules.applyGrant(block, grant, block.newestMessage, true);
   if (rules.leftIn(after) > 0 || after.returned > block.returned) return false;
   return world.gateways.every((other, at) => {
     const isToReturn = unreported(other).some(({ spent }) => spent.some((report) => report.returned > 0));
     if (isToReturn && other.isUp) return false;
     if (at === index || !isToRecall || !isReachable(world, other.life.id)) return true;
     const its = world.blocks.find((each) => each.life === other.life.id && each.month === month);
-    if (its === undefined || outOf(its) === 0 || (other.held !== null && other.held.month > month))
+    if (its === undefined || outOf(its) === 0 || (other.current !== null && other.current.month > month))
       return true;
-    const theirs = other.held?.month === month ? other.held.block : emptyBlock;
+    const theirs = other.current?.month === month ? other.current.block : emptyBlock;
     return rules.recall(theirs, its.granted).returned === theirs.returned;
   });
 }

@@ -1,5 +1,5 @@
 // A state as a short string: two states are the same if their strings are.
-import type { Batch, Gateway, Held, Message, World } from './world.ts';
+import type { Batch, Gateway, MonthBlock, Message, World } from './world.ts';
 
 const kinds = { beat: 0, want: 1, lookup: 2, flush: 3, end: 4 };
 const stages = { batch: 0, ended: 1, lease: 2, credentials: 3, grants: 4, answer: 5 };
@@ -15,7 +15,7 @@ export function pack(world: World): string {
   for (const { life, month, granted, spent, returned, isRecalled } of world.blocks)
     codes.push(Number(life), 2 * month + Number(isRecalled), granted, spent, returned);
   for (const { life, seen, leasedUntilMs } of world.rows) codes.push(Number(life), seen, time(leasedUntilMs));
-  codes.push(world.taken.length, ...world.taken, ...world.served, ...world.excess);
+  codes.push(world.recorded.length, ...world.recorded, ...world.served, ...world.excess);
   for (const batch of world.destroyed) packBatch(codes, batch);
   codes.push(world.changes.length, world.limits.length, world.answeredPlan, Number(world.isRevoked));
   for (const { no } of world.changes) codes.push(no);
@@ -27,7 +27,19 @@ export function pack(world: World): string {
 }
 
 function packGateway(codes: number[], gateway: Gateway): void {
-  const { isUp, process, life, credential, month, held, old, number, gathered, sealed, ended } = gateway;
+  const {
+    isUp,
+    process,
+    life,
+    credential,
+    month,
+    current: monthBlock,
+    old,
+    number,
+    gathered,
+    sealed,
+    ended,
+  } = gateway;
   codes.push(
     2 * process + Number(isUp),
     Number(life.id),
@@ -35,25 +47,25 @@ function packGateway(codes: number[], gateway: Gateway): void {
     time(life.leasedUntilMs),
   );
   codes.push(credential ?? none, month, number, old.length);
-  packHeld(codes, held);
-  for (const each of old) packHeld(codes, each);
+  packMonthBlock(codes, monthBlock);
+  for (const each of old) packMonthBlock(codes, each);
   packBatch(codes, gathered);
   codes.push(sealed.length, ended.length);
   for (const batch of sealed) packBatch(codes, batch);
   for (const life of ended) codes.push(Number(life));
 }
 
-function packHeld(codes: number[], held: Held | null): void {
-  if (held === null) return void codes.push(none);
-  const { granted, drawn, returned, heard, elsewhere, out, limit, isKnown } = held.block;
+function packMonthBlock(codes: number[], monthBlock: MonthBlock | null): void {
+  if (monthBlock === null) return void codes.push(none);
+  const { granted, drawn, returned, newestMessage, elsewhere, out, limit, isKnown } = monthBlock.block;
   codes.push(
-    Number(held.life),
-    2 * held.month + Number(isKnown),
-    held.underWay,
+    Number(monthBlock.life),
+    2 * monthBlock.month + Number(isKnown),
+    monthBlock.inFlight,
     granted,
     drawn,
     returned,
-    heard,
+    newestMessage,
   );
   codes.push(elsewhere, out, limit ?? none);
 }

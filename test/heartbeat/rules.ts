@@ -14,17 +14,17 @@ const ofGateway = {
   putBack: gateway.putBack,
   giveBack: gateway.giveBack,
   forgetLimit: gateway.forgetLimit,
-  hearGrant: gateway.hearGrant,
-  hear: (life: gateway.Life, heard: gateway.Heard, askedAtMs: number) =>
-    gateway.hear(life, heard, askedAtMs, leaseMs, 0),
+  applyGrant: gateway.applyGrant,
+  applyAnswer: (life: gateway.Life, answer: gateway.AnswerChanges, askedAtMs: number) =>
+    gateway.applyAnswer(life, answer, askedAtMs, leaseMs, 0),
   /** Whether a call under way may be served: its calls cannot have been granted to others. */
   mayServe: (life: gateway.Life, id: string) => id === life.id && 0 < life.leasedUntilMs + closeAfterMs,
   /** Whether a call that was not drawn after the answer is refused: the answer may have been used up by another call, or be an old one. */
-  refuses: (block: gateway.Block, underWay: number) => gateway.isUsedUp(block, underWay, 1),
+  refuses: (block: gateway.Block, inFlight: number) => gateway.isUsedUp(block, inFlight, 1),
   /** Whether the life begins anew before it asks: it may have been closed, and a late message may have opened it again. */
   isOver: ({ hasBegun, leasedUntilMs }: gateway.Life) => hasBegun && 0 >= leasedUntilMs + closeAfterMs,
   /** What a block becomes when it is recalled. `granted`: the total, as the answer with the grant may be lost. */
-  recall: (block: gateway.Block, granted: number) => gateway.giveBack(gateway.hearTotal(block, granted)),
+  recall: (block: gateway.Block, granted: number) => gateway.giveBack(gateway.applyTotal(block, granted)),
   /** Whether the grant of a lookup belongs to the month that is held, or to a later one. */
   isOfMonth: (message: Message, month: number) => message.month >= month,
   /** What is kept of a block that is given back: without its totals it would be drawn again. */
@@ -35,11 +35,11 @@ const ofGateway = {
 
 const ofApi = {
   grantOf: api.grantOf,
-  takeSpent: api.takeSpent,
+  applyReport: api.applyReport,
   closeBlock: api.closeBlock,
-  isInForce: api.isInForce,
+  isActiveEverywhere: api.isActiveEverywhere,
   mayClose: api.mayClose,
-  isNew: (taken: readonly number[], batch: number) => !taken.includes(batch),
+  isNew: (recorded: readonly number[], batch: number) => !recorded.includes(batch),
   /** The number that the answer says: the one read with the lease, or the one at the end. */
   upto: (atLease: number, _atEnd: number) => atLease,
   /** Since when the answer says what has changed. */

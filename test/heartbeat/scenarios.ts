@@ -15,12 +15,12 @@ interface Scenario {
 }
 
 /** The first message of a gateway, which looks up the key and gets a block. */
-const begun = (name: 'A' | 'B') => [
+const startSteps = (name: 'A' | 'B') => [
   `send lookup ${name}`,
   `lease of lookup ${name}1`,
   `hear lookup ${name}1`,
 ];
-const bothBegun = [...begun('A'), ...begun('B')];
+const startBoth = [...startSteps('A'), ...startSteps('B')];
 const served = (name: 'A' | 'B') => [`accept ${name}`, `serve ${name}`];
 
 /** Explores a scenario with the rules, some of which may be replaced by a fault. */
@@ -34,22 +34,24 @@ export function exploreScenario({ limit, first, bounds }: Scenario, fault: Parti
 const ofChanges = {
   'a key is revoked': {
     limit: 2,
-    first: begun('A'),
+    first: startSteps('A'),
     bounds: { messages: [3], kinds: ['lookup', 'beat'], calls: 1, revocations: 1, ticks: 3 },
     faults: {
-      'a change is answered without acknowledgements': { isInForce: () => true },
+      'a change is answered without acknowledgements': { isActiveEverywhere: () => true },
       'calls are accepted without a lease': { isLeased: () => true },
-      'the lease counts from the answer': { hear: (life, heard) => gateway.hear(life, heard, 0, leaseMs, 0) },
+      'the lease counts from the answer': {
+        applyAnswer: (life, answer) => gateway.applyAnswer(life, answer, 0, leaseMs, 0),
+      },
       'the number of the answer is read after the credentials': { upto: (_, atEnd) => atEnd },
     },
   },
   'a key is revoked that two gateways hold': {
     limit: 2,
-    first: bothBegun,
+    first: startBoth,
     bounds: { messages: [3, 3], kinds: ['beat'], isSplit: false, calls: 1, revocations: 1, ticks: 1 },
     faults: {
       'one gateway acknowledges for all': {
-        isInForce: (no, rows, nowMs) => rows.some((row) => api.isInForce(no, [row], nowMs)),
+        isActiveEverywhere: (no, rows, nowMs) => rows.some((row) => api.isActiveEverywhere(no, [row], nowMs)),
       },
     },
   },
@@ -59,8 +61,8 @@ const ofChanges = {
     bounds: { messages: [3], kinds: ['lookup', 'beat'], calls: 1, revocations: 1, doubled: 1 },
     faults: {
       'a lookup from before a change is used': {
-        hear: (life, heard, askedAtMs) => ({
-          ...gateway.hear(life, heard, askedAtMs, leaseMs, 0),
+        applyAnswer: (life, answer, askedAtMs) => ({
+          ...gateway.applyAnswer(life, answer, askedAtMs, leaseMs, 0),
           isCurrent: true,
         }),
       },
@@ -68,17 +70,17 @@ const ofChanges = {
   },
   'a plan is lowered': {
     limit: 2,
-    first: [...begun('A'), ...served('A')],
+    first: [...startSteps('A'), ...served('A')],
     bounds: { messages: [4], kinds: ['want', 'lookup', 'beat'], hasSession: true, calls: 1, plans: [1] },
     faults: {
       'a grant from before the change is used': {
-        hearGrant: (block, grant, number) => gateway.hearGrant(block, grant, number, true),
+        applyGrant: (block, grant, number) => gateway.applyGrant(block, grant, number, true),
       },
     },
   },
   'a plan is lowered while two gateways hold calls': {
     limit: 4,
-    first: [...bothBegun, ...served('A'), ...served('B')],
+    first: [...startBoth, ...served('A'), ...served('B')],
     bounds: {
       messages: [3, 3],
       kinds: ['want', 'beat'],
@@ -93,7 +95,7 @@ const ofChanges = {
   },
   'a plan is raised': {
     limit: 1,
-    first: [...begun('A'), ...served('A')],
+    first: [...startSteps('A'), ...served('A')],
     bounds: { messages: [4], kinds: ['want', 'lookup', 'beat'], hasSession: true, calls: 1, plans: [2] },
     faults: {
       'the old limit is used after the change was heard': { forgetLimit: (block) => block },
@@ -104,7 +106,7 @@ const ofChanges = {
 const ofBlocks = {
   'two gateways share the limit': {
     limit: 4,
-    first: bothBegun,
+    first: startBoth,
     bounds: { messages: [3, 3], kinds: ['want', 'flush'], isSplit: false, calls: 5 },
     faults: {
       'calls are refused without a recall': {
@@ -134,7 +136,7 @@ const ofBlocks = {
   },
   'calls are recalled': {
     limit: 2,
-    first: [...bothBegun, ...served('A')],
+    first: [...startBoth, ...served('A')],
     bounds: { messages: [3, 3], kinds: ['want', 'flush', 'beat'], isSplit: false, calls: 2 },
     faults: {
       'calls under way are given back': { recall: (block) => ({ ...block, returned: block.granted }) },
@@ -142,18 +144,18 @@ const ofBlocks = {
   },
   'calls are given back while others are under way': {
     limit: 4,
-    first: [...begun('A'), 'accept A'],
+    first: [...startSteps('A'), 'accept A'],
     bounds: { messages: [3, 2], kinds: ['lookup', 'flush'], isSplit: false, calls: 2, evictions: 1 },
     faults: {
       'returned calls are counted twice': {
-        takeSpent: (month, block, { calls, returned }) =>
-          api.takeSpent(month, block, { calls, returned: 2 * returned }),
+        applyReport: (month, block, { calls, returned }) =>
+          api.applyReport(month, block, { calls, returned: 2 * returned }),
       },
     },
   },
   'the answer with a grant is late or lost': {
     limit: 2,
-    first: begun('B'),
+    first: startSteps('B'),
     bounds: { messages: [2, 3], kinds: ['want', 'lookup', 'beat'], isSplit: false, calls: 2, lost: 1 },
     faults: {
       'a recall does not say what was granted': { recall: gateway.giveBack },
@@ -165,7 +167,7 @@ const ofBlocks = {
     bounds: { messages: [4], kinds: ['want', 'lookup'], isSplit: false, calls: 3 },
     faults: {
       'a call is refused when its answer brings nothing': {
-        refuses: (block, underWay) => block.out === 0 && underWay === 0,
+        refuses: (block, inFlight) => block.out === 0 && inFlight === 0,
       },
     },
   },
@@ -177,7 +179,7 @@ const ofBlocks = {
   },
   'a block is put away for lack of room': {
     limit: 3,
-    first: begun('A'),
+    first: startSteps('A'),
     bounds: { messages: [4], kinds: ['want', 'flush'], isSplit: false, calls: 4, failures: 1, evictions: 1 },
     faults: { 'its totals are forgotten': { evicted: () => null } },
   },
@@ -186,32 +188,32 @@ const ofBlocks = {
 const ofLives = {
   'a life is closed': {
     limit: 1,
-    first: [...begun('A'), 'accept A'],
+    first: [...startSteps('A'), 'accept A'],
     bounds: { messages: [3, 2], kinds: ['lookup', 'flush'], isSplit: false, calls: 1, pauses: 1 },
     faults: {
       'a life is closed while its lease runs': { mayClose: () => true },
       'the report of a closed life is dropped': {
-        takeSpent: (month, block, report) =>
-          block === null ? { month, block } : api.takeSpent(month, block, report),
+        applyReport: (month, block, report) =>
+          block === null ? { month, block } : api.applyReport(month, block, report),
       },
       'calls under way are served after the life was closed': { mayServe: () => true },
     },
   },
   'a life ends while its messages are worked on': {
     limit: 2,
-    first: begun('A'),
+    first: startSteps('A'),
     bounds: { messages: [3, 1], kinds: ['want', 'flush', 'end'], calls: 2, crashes: 1 },
     faults: { 'a life that is over is granted calls': { mayGrant: () => true } },
   },
   'a gateway is killed, and its successor has its journal': {
     limit: 1,
-    first: [...begun('A'), ...served('A')],
+    first: [...startSteps('A'), ...served('A')],
     bounds: { messages: [4, 2], kinds: ['lookup', 'flush', 'end'], isSplit: false, calls: 1, crashes: 1 },
     faults: { 'a life is ended before its batches are taken': { mayEnd: () => true } },
   },
   'a gateway is killed without a journal': {
     limit: 1,
-    first: [...begun('A'), ...served('A')],
+    first: [...startSteps('A'), ...served('A')],
     bounds: {
       messages: [2, 2],
       kinds: ['lookup', 'flush'],
@@ -236,7 +238,8 @@ const ofLives = {
     },
     faults: {
       'its grant is used': {
-        hear: (life, heard, askedAtMs) => gateway.hear(life, heard, askedAtMs, leaseMs, askedAtMs),
+        applyAnswer: (life, answer, askedAtMs) =>
+          gateway.applyAnswer(life, answer, askedAtMs, leaseMs, askedAtMs),
       },
     },
   },

@@ -18,11 +18,11 @@ export interface Batch {
 }
 
 /** The calls of a month that a gateway holds. */
-export interface Held {
+export interface MonthBlock {
   readonly life: string;
   readonly month: number;
   readonly block: Block;
-  readonly underWay: number;
+  readonly inFlight: number;
 }
 
 export interface Gateway {
@@ -32,9 +32,9 @@ export interface Gateway {
   /** The number of the plan that the key was looked up with; null: the key is not held. */
   credential: number | null;
   month: number;
-  held: Held | null;
+  current: MonthBlock | null;
   /** Held before, with calls still under way. */
-  old: readonly Held[];
+  old: readonly MonthBlock[];
   /** Of the last message. */
   number: number;
   gathered: Batch;
@@ -138,7 +138,7 @@ export interface World {
   months: readonly Month[];
   blocks: readonly BlockRow[];
   rows: readonly Row[];
-  taken: readonly number[];
+  recorded: readonly number[];
   // the truth
   served: readonly number[];
   /** Reports that a crash has destroyed, if they were not taken. */
@@ -184,7 +184,7 @@ export const noBounds: Bounds = {
 export function newGateway(index: number): Gateway {
   return {
     ...{ isUp: true, process: 0, life: newLife(String(10 * (index + 1))), credential: null, month: 0 },
-    ...{ held: null, old: [], number: 0, sealed: [], ended: [] },
+    ...{ current: null, old: [], number: 0, sealed: [], ended: [] },
     gathered: { id: 20 * (index + 1), spent: [] },
   };
 }
@@ -192,7 +192,7 @@ export function newGateway(index: number): Gateway {
 export function newWorld(limit: number, bounds: Partial<Bounds>): World {
   return {
     ...{ gateways: [newGateway(0), newGateway(1)], network: [] },
-    ...{ changeNo: 0, isKeyValid: true, plan: 0, limit, blocks: [], rows: [], taken: [] },
+    ...{ changeNo: 0, isKeyValid: true, plan: 0, limit, blocks: [], rows: [], recorded: [] },
     months: [0, 1].map(() => ({ used: 0, out: 0 })),
     ...{ served: [0, 0], destroyed: [], excess: [0, 0], changes: [], limits: [limit] },
     ...{ answeredPlan: 0, isRevoked: false, broken: null, left: { ...noBounds, ...bounds } },

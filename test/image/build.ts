@@ -33,7 +33,7 @@ export function buildImage(
   for (const stage of stages) {
     openStage(stage);
     let directory = '/';
-    for (const step of stage.steps) directory = takeStep(stage, step, directory, report);
+    for (const step of stage.steps) directory = runStep(stage, step, directory, report);
   }
   for (const [at, folder] of Object.entries(folders)) {
     mkdirSync(path.join(rootOf(last), at), { recursive: true });
@@ -85,7 +85,7 @@ function openStage(stage: Stage): void {
   chmodSync(path.join(first, 'node'), 0o755);
 }
 
-function takeStep(stage: Stage, step: Step, directory: string, report: (line: string) => void): string {
+function runStep(stage: Stage, step: Step, directory: string, report: (line: string) => void): string {
   const root = rootOf(stage);
   if (step.kind === 'workdir') {
     mkdirSync(path.join(root, step.path), { recursive: true });

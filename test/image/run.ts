@@ -16,7 +16,7 @@ import { startRedis } from '../services/redis.ts';
 
 const heapLimits = '--max-semi-space-size=8 --max-old-space-size=256'; // as docker-compose.yml and k8s/ have them
 const memoryBelowMb = 256; // of each process; the used memory is printed
-/** Right after its start. Without `giveBackStartMemory` a gateway has 150. */
+/** Right after its start. Without `freeStartMemory` a gateway has 150. */
 const idleBelowMb = 140;
 const print = (line: string) => void process.stdout.write(`${line}\n`);
 
@@ -45,12 +45,12 @@ async function command({ image }: Ground, words: readonly string[], env: Record<
 
 async function serve({ image }: Ground, name: string, env: Record<string, string>): Promise<Service> {
   const [program, args] = image.inside([...image.stage.entrypoint, 'start', name]);
-  const beganAt = performance.now();
+  const startedAtMs = performance.now();
   const child = await startServing(new RegExp(`${name} is running`), program, args, {
     name,
     env: { ...image.env, HOST: '127.0.0.1', NODE_OPTIONS: heapLimits, ...env },
   });
-  return { name, child, startedMs: performance.now() - beganAt, idleMb: memoryMb(child) };
+  return { name, child, startedMs: performance.now() - startedAtMs, idleMb: memoryMb(child) };
 }
 
 /** Resident memory of a process, in MB. `chroot` becomes the program that it runs. */

@@ -7,7 +7,7 @@ import { parquetReadObjects } from 'hyparquet';
 import pg from 'pg';
 import zlib from 'node:zlib';
 import { buffer } from 'node:stream/consumers';
-import { startBulk, type KeepBulkDeps } from '../../ingest/publisher/bulk/bulk-job.ts';
+import { startBulk, type BulkJobDeps } from '../../ingest/publisher/bulk/bulk-job.ts';
 import { dueMetrics } from '../../ingest/publisher/metrics.ts';
 import { writeBulk, type BulkSettings } from '../../ingest/bulk/write-bulk.ts';
 import { createLog } from '../../kernel/log/log.ts';
@@ -38,13 +38,13 @@ async function startLoop(t: ExecutionContext, log = silentLog) {
     seriesTimeZone: 'UTC',
   };
   let nowMs = 0;
-  const writes: { beganAtMs: number }[] = [];
+  const writes: { startedAtMs: number }[] = [];
   let meanwhile: () => Promise<unknown> = () => Promise.resolve();
   let next = Promise.withResolvers<void>();
   let idle = Promise.withResolvers<void>();
-  const children: KeepBulkDeps['children'] = {
+  const children: BulkJobDeps['children'] = {
     async run() {
-      writes.push({ beganAtMs: nowMs });
+      writes.push({ startedAtMs: nowMs });
       const files = await writeBulk(deps.database, settings, writeClock);
       nowMs += 10_000;
       await meanwhile();

@@ -53,7 +53,7 @@ export async function openGivingWay(test: TestFn) {
     begin: () => Promise<T>,
     meanwhile: () => Promise<void>,
   ): Promise<T> {
-    const begun = await database.transaction(async (on) => {
+    const started = await database.transaction(async (on) => {
       await on.query(`lock table ${table} in share mode`);
       const work = begin();
       let isOver = false;
@@ -66,7 +66,7 @@ export async function openGivingWay(test: TestFn) {
       await meanwhile();
       return { work };
     });
-    return begun.work;
+    return started.work;
   }
 
   /** Asserts that a release due while the work is blocked is made at its instant. @returns its number, and the result of the work. */

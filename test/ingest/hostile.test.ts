@@ -125,8 +125,11 @@ test.serial(
       },
     });
     // The publisher creates `.taken` at its first scan, and retries a failed source after a minute.
-    const taken = path.join(inbox, '.taken');
-    const left = () => [...readdirSync(inbox), ...(existsSync(taken) ? readdirSync(taken) : [])];
+    const claimedFolder = path.join(inbox, '.taken');
+    const left = () => [
+      ...readdirSync(inbox),
+      ...(existsSync(claimedFolder) ? readdirSync(claimedFolder) : []),
+    ];
     const hasFailed = async () => ((await selectSources(database))[0]?.failures ?? 0) > 0;
     const isReleased = async () => Object.keys(await published(database, 'RELEASED')).length > 0;
     const isOver = () => left().every((name) => /^(?:\.taken|almanac\.yml|done|rejected)$/.test(name));

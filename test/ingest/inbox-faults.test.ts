@@ -36,7 +36,7 @@ test.serial('links, pipes and folders are neither followed nor moved', async (t)
   mkdirSync(path.join(inbox.directory, 'folder.csv'));
   writeFileSync(path.join(inbox.directory, 'folder.csv/inner.csv'), csv(1));
   execFileSync('mkfifo', [path.join(inbox.directory, 'pipe.csv')]);
-  await inbox.settle();
+  await inbox.processAll();
   t.deepEqual(inbox.names(), ['dangling.csv', 'folder.csv', 'link.csv', 'pipe.csv']);
   t.is(await seriesRow(database, 'LINKS'), undefined);
   t.regex((await describeInbox(inbox.directory)).detail, /; 0 files wait; 4 are not taken, such as /);
@@ -54,7 +54,7 @@ test.serial('a file that is replaced by a link after it was seen is not followed
     elsewhere,
     path.join(inbox.directory, '.taken/2026-11-23T101500Z-00000000.0/swapped-later.csv'),
   );
-  await inbox.settle();
+  await inbox.processAll();
   t.deepEqual(inbox.names('rejected'), ['swapped-later.csv', 'swapped-later.csv.report.txt']);
   t.regex(inbox.report('swapped-later.csv'), /It cannot be loaded: it is a symbolic link\./);
   t.deepEqual(await values('SWAPPED'), ['2'], 'and the others are loaded');
@@ -64,7 +64,7 @@ test.serial('a folder whose `done` is a link is not processed', async (t) => {
   const inbox = folder(monthlySeries('linked', '*', 'LINKED'));
   symlinkSync(tmpdir(), path.join(inbox.directory, 'done'));
   inbox.put('a.csv', csv(1));
-  await t.throwsAsync(inbox.settle(), { message: /done must be a folder, and not a link to one/ });
+  await t.throwsAsync(inbox.processAll(), { message: /done must be a folder, and not a link to one/ });
   t.true(inbox.has('a.csv'));
   t.is(await seriesRow(database, 'LINKED'), undefined);
 });
@@ -75,7 +75,7 @@ test.serial('an edit of almanac.yml during a load is kept when an entry is added
     database: onStatement(/insert into data\.published_files/, () => inbox.put('almanac.yml', ours)),
   });
   inbox.put('exchange.csv', sure('EXC', 1.09));
-  await inbox.settle();
+  await inbox.processAll();
   t.true(inbox.read('almanac.yml').startsWith(ours));
   const { tables } = parse(inbox.read('almanac.yml')) as { tables: { file: string }[] };
   t.deepEqual(
@@ -95,10 +95,10 @@ test.serial(
       }),
     });
     inbox.put('replaced.csv', csv(1));
-    await inbox.settle();
+    await inbox.processAll();
     t.deepEqual(inbox.names(), ['replaced.csv']);
     t.deepEqual(await values('REPLACED'), ['1']);
-    await inbox.settle();
+    await inbox.processAll();
     t.deepEqual(await values('REPLACED'), ['2']);
     t.is(inbox.names('done').length, 2);
   },
@@ -109,7 +109,7 @@ test.serial(
   async (t) => {
     const inbox = folder('version: 1\nname: faulty\ntabels: []\n');
     inbox.put('a.csv', csv(1));
-    await t.throwsAsync(inbox.settle(), {
+    await t.throwsAsync(inbox.processAll(), {
       message: /almanac\.yml cannot be used:\n[^]* +line 3, tabels: is not a key here/,
     });
     t.deepEqual(inbox.names(), ['a.csv']);
@@ -138,7 +138,7 @@ test.serial('while the database is unavailable a file stays, and nothing of it i
   };
   const inbox = folder(monthlySeries('away', '*.csv', 'AWAY'), { database: away });
   inbox.put('a.csv', csv(1));
-  await t.throwsAsync(inbox.settle(), { message: /ECONNREFUSED/ });
+  await t.throwsAsync(inbox.processAll(), { message: /ECONNREFUSED/ });
   t.deepEqual(inbox.names(), ['a.csv']);
 });
 
@@ -178,7 +178,7 @@ test.serial('a fault within the program rejects the file, and delays no other', 
   const inbox = folder(monthlySeries('odd', '*.csv', '{file}'), { database: failing });
   inbox.put('a-odd.csv', csv(1));
   inbox.put('b-even.csv', csv(2));
-  await inbox.settle();
+  await inbox.processAll();
   t.regex(inbox.report('a-odd.csv'), /a fault within Almanac: x is undefined/);
   t.is(await seriesRow(database, 'a-odd'), undefined);
   t.deepEqual(await values('b-even'), ['2']);
@@ -197,7 +197,7 @@ test.serial(
     });
     inbox.put('written.csv', csv(1));
     linkSync(path.join(inbox.directory, 'written.csv'), writer); // like a program that has it open
-    await inbox.settle();
+    await inbox.processAll();
     t.true(isWritten);
     t.is(await seriesRow(database, 'WRITTEN'), undefined);
     clock.advance(60_000);
@@ -285,7 +285,7 @@ test.serial(
       },
     });
     inbox.put('committed.csv', csv(1));
-    await t.throwsAsync(inbox.settle(), { message: /killed here/ });
+    await t.throwsAsync(inbox.processAll(), { message: /killed here/ });
     t.deepEqual(await values('COMMITTED'), ['1']);
     t.deepEqual([inbox.names(), inbox.names('done')], [[], []]);
     const next = inbox.another();
@@ -306,9 +306,9 @@ test.serial(
     });
     inbox.put('a-first.csv', csv(1));
     inbox.put('b-second.csv', csv(1));
-    await inbox.settle();
+    await inbox.processAll();
     t.deepEqual(inbox.names(), ['b-second.csv']);
-    await inbox.settle();
+    await inbox.processAll();
     t.deepEqual(await values('b-second'), ['1', '2']);
     t.is((await loadsOf('b-second.csv')).length, 1);
   },
@@ -330,7 +330,7 @@ test.serial(
       }),
     });
     inbox.put('broken.csv', csv(1));
-    await t.throwsAsync(inbox.settle());
+    await t.throwsAsync(inbox.processAll());
     t.deepEqual(await values('BROKEN'), []);
     t.deepEqual([inbox.names(), inbox.names('done'), inbox.names('rejected')], [[], [], []]);
     const { waiting, oldestSeconds } = await inbox.watch.figures();

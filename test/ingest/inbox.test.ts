@@ -47,7 +47,7 @@ test.serial('a growing file is claimed only once it stops growing, however long 
     appendFileSync(path.join(inbox.directory, 'growing.csv'), `\n2024-0${month},${month}`);
   }
   t.like(await inbox.watch.figures(), { waiting: 1, oldestSeconds: (5 * (stillMs - 1)) / 1000 });
-  await inbox.settle();
+  await inbox.processAll();
   t.deepEqual(await values('GROWING'), ['1', '2', '3', '4', '5', '6']);
 });
 
@@ -65,12 +65,12 @@ test.serial(
       'almanac.yml~',
     ];
     for (const name of names) inbox.put(name, csv(1));
-    await inbox.settle();
+    await inbox.processAll();
     for (const name of [...names, 'almanac.yml']) t.true(inbox.has(name), name);
     t.is(await seriesRow(database, 'UNFINISHED'), undefined);
     t.like(await inbox.watch.figures(), { waiting: 0 });
     renameSync(path.join(inbox.directory, 'a.csv.part'), path.join(inbox.directory, 'a.csv'));
-    await inbox.settle();
+    await inbox.processAll();
     t.deepEqual(await values('UNFINISHED'), ['1']);
   },
 );
@@ -83,7 +83,7 @@ test.serial(
     inbox.put('good-one.csv', csv(3));
     const time = new Date('2026-11-23T09:00:00Z');
     utimesSync(path.join(inbox.directory, 'first-bad.csv'), time, time);
-    await inbox.settle();
+    await inbox.processAll();
     t.deepEqual(inbox.names(), []);
     t.deepEqual(inbox.names('rejected'), ['first-bad.csv', 'first-bad.csv.report.txt']);
     const report = inbox.report('first-bad.csv');
@@ -99,7 +99,7 @@ test.serial(
     t.like(await inbox.watch.figures(), { waiting: 0, rejected: 1 });
     t.deepEqual(await describeInbox(inbox.directory), {
       detail: `${inbox.directory}: 1 entry; 0 files wait; 1 rejected: each has a report beside it`,
-      needsSomebody: true,
+      needsAttention: true,
     });
   },
 );
@@ -110,7 +110,7 @@ test.serial(
     const inbox = folder(monthlySeries('again', 'again.csv', 'AGAIN'));
     for (const text of [csv('x'), csv('y')]) {
       inbox.put('again.csv', text);
-      await inbox.settle();
+      await inbox.processAll();
     }
     const rejected = inbox.names('rejected').filter((name) => !name.endsWith('.report.txt'));
     t.is(rejected.length, 2);
@@ -118,7 +118,7 @@ test.serial(
     for (const name of rejected)
       t.regex(inbox.report(name), new RegExp(`mv \\S*rejected/${RegExp.escape(name)} `));
     inbox.put('again.csv', csv(1));
-    await inbox.settle();
+    await inbox.processAll();
     t.deepEqual(await values('AGAIN'), ['1']);
   },
 );
@@ -141,7 +141,7 @@ for (const [what, [name, content, reason]] of Object.entries<[string, string | B
   test.serial(`a file ${what} is rejected, and its report names the allowed values`, async (t) => {
     const inbox = folder(undefined, { bytesMax: 4096 });
     inbox.put(name, content);
-    await inbox.settle();
+    await inbox.processAll();
     t.deepEqual(inbox.names('rejected'), [name, `${name}.report.txt`]);
     t.regex(inbox.report(name), reason);
     t.notRegex(inbox.report(name), /\.taken/);
@@ -153,7 +153,7 @@ test.serial(
   async (t) => {
     const inbox = folder();
     inbox.put('exchange.csv', sure('EXA', 1.09));
-    await inbox.settle();
+    await inbox.processAll();
     t.like(await published(database, 'EXA'), { '2024-01-31 USD': '1.09' });
     const { name, tables } = parse(inbox.read('almanac.yml')) as {
       name: string;
@@ -165,7 +165,7 @@ test.serial(
       [['exchange.csv', undefined]],
     );
     inbox.put('exchange.csv', sure('EXA', 1.1));
-    await inbox.settle();
+    await inbox.processAll();
     t.like(
       await published(database, 'EXA'),
       { '2024-01-31 USD': '1.1' },
@@ -178,7 +178,7 @@ test.serial(
 test.serial('adding an entry does not change the text of others in almanac.yml', async (t) => {
   const inbox = folder(`# ours\n${monthlySeries('mine', 'mine.csv', 'MINE')}`);
   inbox.put('exchange.csv', sure('EXB', 1.09));
-  await inbox.settle();
+  await inbox.processAll();
   const text = inbox.read('almanac.yml');
   t.regex(text, /^# ours\nversion: 1\nname: mine\n/);
   t.deepEqual(
@@ -192,7 +192,7 @@ test.serial(
   async (t) => {
     const inbox = folder();
     inbox.put('gold 2026-09.csv', 'Date,Yield\n2024-01-01,2063.73\n2024-02-01,2054.30\n2024-03-01,2214.35\n');
-    await inbox.settle();
+    await inbox.processAll();
     t.is(await seriesRow(database, 'gold'), undefined);
     t.false(inbox.has('almanac.yml'));
     const report = inbox.report('gold 2026-09.csv');
@@ -209,7 +209,7 @@ test.serial(
 
     inbox.put('almanac.yml', description);
     inbox.put('silver.csv', 'Date,Yield\n2024-01-01,23.1\n2024-02-01,22.9\n');
-    await inbox.settle();
+    await inbox.processAll();
     t.true(
       inbox
         .report('silver.csv')
@@ -221,16 +221,16 @@ test.serial(
         path.join(inbox.directory, 'gold 2026-09.csv'),
       );
     back();
-    await inbox.settle();
+    await inbox.processAll();
     t.regex(inbox.report('gold 2026-09.csv'), /has unconfirmed guesses: .*series\.unit/);
     t.is(await seriesRow(database, 'gold'), undefined);
 
     inbox.put('almanac.yml', description.replace(/ +guessed:[^]*?\](\n|$)/, ''));
     back();
-    await inbox.settle();
+    await inbox.processAll();
     t.deepEqual(await values('gold'), ['2063.73', '2054.30', '2214.35']);
     inbox.put('gold 2026-10.csv', 'Date,Yield\n2024-04-01,2300.00\n');
-    await inbox.settle();
+    await inbox.processAll();
     t.is((await values('gold')).length, 4);
   },
 );
@@ -250,11 +250,11 @@ test.serial('all sheets of a workbook are loaded, or none', async (t) => {
     monthlySeries('sheets', 'sheets.xlsx', `SHEET.${sheet}`, `sheet: ${sheet}`).split('tables:\n')[1];
   const inbox = folder(`version: 1\nname: sheets\ntables:\n${ofSheet('A')}${ofSheet('B')}`);
   inbox.put('sheets.xlsx', workbook({ A: [1, 2], B: [3, 'x'] }));
-  await inbox.settle();
+  await inbox.processAll();
   t.regex(inbox.report('sheets.xlsx'), /line 3, Value: "x", expected a number/);
   t.is(await seriesRow(database, 'SHEET.A'), undefined);
   inbox.put('sheets.xlsx', workbook({ A: [1, 2], B: [3, 4] }));
-  await inbox.settle();
+  await inbox.processAll();
   t.deepEqual(
     [await values('SHEET.A'), await values('SHEET.B')],
     [
@@ -279,7 +279,7 @@ test.serial(
     utils.book_append_sheet(book, utils.aoa_to_sheet([['Date', 'Value'], ['2024-01', 1]]), 'A'); // prettier-ignore
     utils.book_append_sheet(book, utils.aoa_to_sheet(sdmx), 'B');
     sure.put('grown.xlsx', write(book, { type: 'buffer', bookType: 'xlsx' }) as Buffer);
-    await sure.settle();
+    await sure.processAll();
     t.is(
       sure.watch.counts.loaded,
       1,
@@ -292,7 +292,7 @@ test.serial(
 
     const guessed = folder(entry);
     guessed.put('grown.xlsx', workbook({ A: [1], B: [3, 4, 5] }, 'Yield'));
-    await guessed.settle();
+    await guessed.processAll();
     t.regex(
       guessed.report('grown.xlsx'),
       /\nalmanac\.yml has no entry for its sheet B, and some of what was found there is guessed\.\n[^]*\n +sheet: B\n/,
@@ -304,7 +304,7 @@ test.serial('a file whose content was loaded already is moved to done without an
   const inbox = folder(monthlySeries('twice', 'twice.csv', 'TWICE'));
   for (const text of [csv(1, 2), csv(1, 2), csv(1, 3), csv(1, 2)]) {
     inbox.put('twice.csv', text);
-    await inbox.settle();
+    await inbox.processAll();
   }
   t.deepEqual(inbox.watch.counts, { loaded: 3, unchanged: 1, 'left out': 0, rejected: 0 });
   t.is((await loadsOf('twice.csv')).length, 3);
@@ -318,7 +318,7 @@ test.serial('files of the same name that arrive within one second are both kept 
   for (const value of [1, 2, 3]) {
     clock.set(begin);
     inbox.put('rapid.csv.gz', csv(value));
-    await inbox.settle();
+    await inbox.processAll();
   }
   t.is(inbox.names('done').length, 3);
   t.regex(inbox.names('done').join(), /^rapid\.(\S+Z)\.2\.csv\.gz,rapid\.\1\.3\.csv\.gz,rapid\.\1\.csv\.gz$/);
@@ -329,7 +329,7 @@ test.serial('a name of the maximum length can be moved to `done` and to `rejecte
   const inbox = folder(monthlySeries('long', 'g*.csv', 'LONG'));
   inbox.put(`${long('g')}.csv`, csv(1));
   inbox.put(`${long('b')}.pdf`, 'x');
-  await inbox.settle();
+  await inbox.processAll();
   t.deepEqual(inbox.names(), []);
   t.deepEqual(await values('LONG'), ['1']);
   t.is(inbox.names('done').length, 1);
@@ -342,13 +342,13 @@ test.serial(
   async (t) => {
     const inbox = folder(monthlySeries('undone', 'undone.csv', 'UNDONE'));
     inbox.put('undone.csv', csv(1));
-    await inbox.settle();
+    await inbox.processAll();
     const [load] = await loadsOf('undone.csv');
     const retracted = await almanac(['loads', 'retract', String(load)]);
     t.is(retracted.code, 0, retracted.stderr);
     t.deepEqual(await values('UNDONE'), []);
     inbox.put('undone.csv', csv(1));
-    await inbox.settle();
+    await inbox.processAll();
     t.deepEqual(await values('UNDONE'), ['1']);
   },
 );
@@ -356,7 +356,7 @@ test.serial(
 test.serial('an entry with skip moves the file to done, and nothing is loaded', async (t) => {
   const inbox = folder('version: 1\nname: skipping\ntables:\n  - { file: notes.csv, skip: not ours }\n');
   inbox.put('notes.csv', csv(1));
-  await inbox.settle();
+  await inbox.processAll();
   t.is(inbox.names('done').length, 1);
   t.like(inbox.watch.counts, { 'left out': 1, loaded: 0 });
   t.deepEqual(await loadsOf('notes.csv'), []);

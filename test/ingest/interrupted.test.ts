@@ -135,8 +135,8 @@ test.serial(
     const first = startIngest('TURNS', pipe);
     const input = await open(pipe, 'w');
     await input.write('date,value\n2024-01-01,1\n');
-    const held = "select from pg_locks where locktype = 'advisory' and objid = 4115202 and granted";
-    await until('the first load has begun', async () => (await database.query(held)).length > 0);
+    const lockQuery = "select from pg_locks where locktype = 'advisory' and objid = 4115202 and granted";
+    await until('the first load has begun', async () => (await database.query(lockQuery)).length > 0);
     const file = path.join(folder, 'second.csv');
     writeFileSync(file, 'date,value\n2024-01-01,2\n2024-01-02,3\n');
     const second = startIngest('TURNS', file);

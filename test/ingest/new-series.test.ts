@@ -62,8 +62,8 @@ test('new series from a file are stored like those from a stream: facts, vintage
         ),
       ];
       number++;
-      const load = async (way: string, input?: (lines: string[]) => string) => {
-        const prefix = `${way}${number}X`;
+      const load = async (kind: string, input?: (lines: string[]) => string) => {
+        const prefix = `${kind}${number}X`;
         const lines = linesOf(prefix);
         const summary = await loadCsv(database, lines, {
           ...{ create: true, set: daily, full, sourceName: prefix },

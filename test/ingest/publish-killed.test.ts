@@ -114,7 +114,7 @@ async function stateOf(database: Database, folder: string): Promise<unknown> {
 }
 
 /** Asserts that each file is loaded completely or not at all, and that almanac.yml is complete. @returns the number of loaded files. */
-async function holdsWholeFiles(t: ExecutionContext, database: Database, folder: string): Promise<number> {
+async function assertWholeFiles(t: ExecutionContext, database: Database, folder: string): Promise<number> {
   const remembered = await database.query<{ path: string }>('select path from data.published_files');
   const loads = await database.query<{ name: string }>('select source_name as name from data.loads');
   t.deepEqual(loads.map(({ name }) => name).toSorted(), remembered.map((row) => row.path).toSorted());
@@ -215,7 +215,7 @@ test('a run that is killed at any statement or commit has loaded only complete f
   for (let kills = 0; kills < killsMost; kills++) {
     const step = (await stepsDone(killed.database)) + random.between(1, Math.floor(stepsOfRun / killsMost));
     if (!(await killAt(step, killed))) break;
-    loaded.push(await holdsWholeFiles(t, killed.database, killed.folder));
+    loaded.push(await assertWholeFiles(t, killed.database, killed.folder));
   }
   t.true(loaded.length >= 4, 'it was killed several times');
   t.deepEqual(
@@ -237,7 +237,7 @@ test('a run killed during its commit has loaded the file if PostgreSQL has commi
   const killed = await stage(t);
   await countSteps(killed.database, 'commits');
   t.true(await killAt(7, killed), 'the commit of the seventh file');
-  t.is(await holdsWholeFiles(t, killed.database, killed.folder), 7);
+  t.is(await assertWholeFiles(t, killed.database, killed.folder), 7);
   await killed.database.query('update killing.target set step = 0');
   t.regex(await finish(t, killed.start()), /^13 tables loaded, 7 unchanged$/m);
 });
@@ -258,8 +258,8 @@ test('a run killed when almanac.yml appears has written it completely or not at 
         )
       ).length === 0,
   );
-  await holdsWholeFiles(t, killed.database, killed.folder);
+  await assertWholeFiles(t, killed.database, killed.folder);
   await finish(t, killed.start());
-  t.is(await holdsWholeFiles(t, killed.database, killed.folder), files);
+  t.is(await assertWholeFiles(t, killed.database, killed.folder), files);
   if (before !== null) t.is(readFileSync(description, 'utf8'), before, 'the entries are kept');
 });

@@ -1,7 +1,11 @@
 // Publishers as separate processes with their own role: killed at the worst moments, stopped, and probed.
 import path from 'node:path';
 import test from 'ava';
-import { noteAlive, noteGone, secondsSinceSeen } from '../../ingest/publisher/releases/embargo.sql.ts';
+import {
+  recordHeartbeat,
+  removePublisher,
+  secondsSinceSeen,
+} from '../../ingest/publisher/releases/embargo.sql.ts';
 import { findRelease } from '../../ingest/publisher/releases/release-actions.ts';
 import { databaseClock } from '../../ingest/publisher/releases/release-clock.ts';
 import { acceptUnderEmbargo } from '../../ingest/publisher/releases/accept.ts';
@@ -155,8 +159,8 @@ test.serial(
     t.is((await probe('/healthz')).status, 200);
     t.is(await publisher.end('SIGTERM'), 0);
     t.is(await secondsSinceSeen(database), null, 'one that has stopped is gone at once');
-    await noteAlive(database, 'another');
+    await recordHeartbeat(database, 'another');
     t.true(((await secondsSinceSeen(database)) ?? Number.NaN) >= 0);
-    await noteGone(database, 'another');
+    await removePublisher(database, 'another');
   },
 );

@@ -48,7 +48,7 @@ async function backfilled(id: string, vintage: string): Promise<number> {
   await loaded(
     id,
     dates.map((date) => `${date} 7`),
-    { vintage, alongside: async (on) => void (folded = await foldedIn(on)) },
+    { vintage, inSameTransaction: async (on) => void (folded = await foldedIn(on)) },
   );
   return folded;
 }

@@ -294,10 +294,10 @@ function repeated(
 }
 
 /** The rows according to the active loads, in the order of loading. */
-function folded(loads: readonly (Stated & { inForce: boolean })[]): Record<string, string> {
+function folded(loads: readonly (Stated & { isActive: boolean })[]): Record<string, string> {
   const rows = new Map<string, Record<string, string | null>>();
-  for (const { columns, rows: stated, inForce } of loads)
-    for (const [key, values] of inForce ? stated : [])
+  for (const { columns, rows: stated, isActive } of loads)
+    for (const [key, values] of isActive ? stated : [])
       rows.set(key, {
         ...rows.get(key),
         ...Object.fromEntries(columns.map((name, i) => [name, values[i] ?? null])),
@@ -316,7 +316,7 @@ test.serial(
           ['one', await newFund()],
           ['two', await newFund()],
         ]);
-        const loads = new Map<number, Stated & { inForce: boolean }>();
+        const loads = new Map<number, Stated & { isActive: boolean }>();
         /** The retraction of each load that is not active. */
         const retractions = new Map<number, number>();
         for (const wished of steps) {
@@ -326,8 +326,8 @@ test.serial(
             const [number, load] = [...loads].at(-1 - step) ?? [];
             if (number === undefined || load === undefined) continue;
             const { loadNo } = await retracted(retractions.get(number) ?? number);
-            load.inForce = !load.inForce;
-            if (load.inForce) retractions.delete(number);
+            load.isActive = !load.isActive;
+            if (load.isActive) retractions.delete(number);
             else retractions.set(number, loadNo);
           } else {
             const lines = [...step.rows].map(([key, values]) => {
@@ -339,7 +339,7 @@ test.serial(
               ].join();
             });
             const number = await loaded('nav', [['fund', 'date', ...step.columns].join(), ...lines]);
-            loads.set(number, { ...step, inForce: true });
+            loads.set(number, { ...step, isActive: true });
           }
           const found: Record<string, string> = {};
           for (const [name, id] of ids)

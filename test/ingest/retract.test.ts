@@ -243,9 +243,9 @@ test.serial(
     const one = (id: string, point: string, vintage: string) => loaded(id, [point], { vintage });
     const after = ['2024-01-04 4 2024-05-01'] as const;
 
-    const gone = await one('RECORD.ERASED', '2024-01-01 1', '2024-03-01');
-    await retracted(gone);
-    await retracted(gone, { erase: true });
+    const erasedLoad = await one('RECORD.ERASED', '2024-01-01 1', '2024-03-01');
+    await retracted(erasedLoad);
+    await retracted(erasedLoad, { erase: true });
     const erased = await one('RECORD.ERASED', '2024-01-02 2', '2024-03-01');
     await loadedTwo('RECORD.ERASED', ['2024-01-02 2 2024-03-01', ...after]);
     await retracted(erased, { erase: true });

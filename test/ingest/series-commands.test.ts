@@ -183,8 +183,8 @@ test.serial(
       await refusal(deleteSeries(database, { ...how, id: 'commodity.rice' })),
       /^conflict: .*prices of an item/,
     );
-    const gone = await deleteSeries(database, { ...how, id: 'DELETED', reason: 'licence' });
-    t.like(await seriesRow(database, 'DELETED'), { deleted_on: today, data_version: gone.loadNo });
+    const deleted = await deleteSeries(database, { ...how, id: 'DELETED', reason: 'licence' });
+    t.like(await seriesRow(database, 'DELETED'), { deleted_on: today, data_version: deleted.loadNo });
     t.regex(
       await refusal(deleteSeries(database, { ...how, id: 'DELETED' })),
       /deleted on 2024-06-30 already/,
@@ -201,7 +201,7 @@ test.serial(
       ),
       [
         { action: 'series.restored', load_no: back.loadNo, reason: null, details: { deleted_on: today } },
-        { action: 'series.deleted', load_no: gone.loadNo, reason: 'licence', details: {} },
+        { action: 'series.deleted', load_no: deleted.loadNo, reason: 'licence', details: {} },
       ],
     );
   },

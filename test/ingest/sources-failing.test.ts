@@ -1,6 +1,6 @@
 // Sources that cannot be fetched or loaded: they are retried, reported and counted, and do not delay others.
 import test from 'ava';
-import { noteAlive, noteGone } from '../../ingest/publisher/releases/embargo.sql.ts';
+import { recordHeartbeat, removePublisher } from '../../ingest/publisher/releases/embargo.sql.ts';
 import { fetchDue, startFetching } from '../../ingest/publisher/sources/fetch-due-sources.ts';
 import { loadFetchedHere } from '../../ingest/publisher/sources/load-fetched.ts';
 import { countSources, leaseSources, selectSources } from '../../ingest/publisher/sources/sources.sql.ts';
@@ -153,16 +153,16 @@ test.serial(
     t.deepEqual(await describeSources(database), {
       detail:
         '2 are fetched by schedule; 1 of them failing: see "almanac sources list"; no publisher is running',
-      ...{ needsSomebody: true, lacksPublisher: true },
+      ...{ needsAttention: true, lacksPublisher: true },
     });
-    await noteAlive(database, 'one of the test');
+    await recordHeartbeat(database, 'one of the test');
     await database.query(
       `update embargo.sources set failures = 0, failing_since = null, lease = null, leased_until = null,
        fetch_at = clock_timestamp() - interval '400 seconds'`,
     );
     const late = await describeSources(database);
     t.regex(late.detail, /^2 are fetched by schedule; due for 40\d s$/);
-    t.like(late, { needsSomebody: true, lacksPublisher: false });
-    await noteGone(database, 'one of the test');
+    t.like(late, { needsAttention: true, lacksPublisher: false });
+    await removePublisher(database, 'one of the test');
   },
 );

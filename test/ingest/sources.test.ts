@@ -82,8 +82,8 @@ test.serial(
     here.server.serve(february);
     const now = new Date('2026-11-23T09:00:00Z');
     const until = new Date('2026-11-23T09:01:00Z');
-    const [gone] = await leaseSources(byRole, { now, until, limit: 9 });
-    t.is(gone?.name, `${here.id}.${here.id}`);
+    const [leased] = await leaseSources(byRole, { now, until, limit: 9 });
+    t.is(leased?.name, `${here.id}.${here.id}`);
     here.clock.set('2026-11-23T09:00:59Z');
     t.deepEqual(await here.due(), {}, 'it is being fetched');
     here.clock.set('2026-11-23T09:01:00Z');

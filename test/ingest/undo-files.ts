@@ -24,9 +24,10 @@ export interface WrittenFile {
 
 /** The same file, or a part of it. */
 export function repeated({ vintages }: WrittenFile, { omits, hasColumn }: RepeatStep): WrittenFile {
-  const kept = hasColumn && !(omits === 'a vintage' && vintages.length > 1) ? vintages : vintages.slice(-1);
-  const isKept = (_: unknown, at: number) => omits !== 'rows' || at % 2 === 0;
-  return { hasColumn, vintages: kept.map((load) => ({ ...load, rows: load.rows.filter(isKept) })) };
+  const selected =
+    hasColumn && !(omits === 'a vintage' && vintages.length > 1) ? vintages : vintages.slice(-1);
+  const isSelected = (_: unknown, at: number) => omits !== 'rows' || at % 2 === 0;
+  return { hasColumn, vintages: selected.map((load) => ({ ...load, rows: load.rows.filter(isSelected) })) };
 }
 
 /** Its lines. */

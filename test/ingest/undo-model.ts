@@ -11,11 +11,11 @@ export interface ModelLoad {
   series: ReadonlyMap<string, States>;
 }
 
-interface Kept extends ModelLoad {
+interface StoredLoad extends ModelLoad {
   /** The number of the file, common to all its loads. */
   file: number;
   /** The days on which it is not active: from the first, up to but not including the last, or for ever. */
-  outOfForce: { from: string; until: string }[];
+  inactivePeriods: { from: string; until: string }[];
   isErased: boolean;
 }
 
@@ -31,7 +31,7 @@ const forEver = 'infinity';
 
 export class UndoModel {
   /** By the number of the load in the database. */
-  readonly #loads = new Map<number, Kept>();
+  readonly #loads = new Map<number, StoredLoad>();
   readonly #retractions = new Map<number, Retraction>();
 
   get numbers(): number[] {
@@ -45,14 +45,16 @@ export class UndoModel {
   /** The state of a series at the end of a day. */
   at(id: string, day: string): Map<string, string> {
     const table = new Map<string, string>();
-    const inForce = [...this.#loads]
+    const active = [...this.#loads]
       .toSorted(([a], [b]) => a - b)
       .map(([, load]) => load)
       .filter(
-        ({ vintage, isErased, outOfForce }) =>
-          vintage <= day && !isErased && !outOfForce.some(({ from, until }) => from <= day && day < until),
+        ({ vintage, isErased, inactivePeriods }) =>
+          vintage <= day &&
+          !isErased &&
+          !inactivePeriods.some(({ from, until }) => from <= day && day < until),
       );
-    for (const { full, series } of inForce.toSorted((a, b) => a.vintage.localeCompare(b.vintage))) {
+    for (const { full, series } of active.toSorted((a, b) => a.vintage.localeCompare(b.vintage))) {
       const states = series.get(id);
       if (states === undefined) continue;
       if (full) table.clear();
@@ -65,7 +67,7 @@ export class UndoModel {
   load(loads: ReadonlyMap<number, ModelLoad>): void {
     const file = Math.min(...loads.keys());
     for (const [number, load] of loads)
-      this.#loads.set(number, { ...load, file, outOfForce: [], isErased: false });
+      this.#loads.set(number, { ...load, file, inactivePeriods: [], isErased: false });
   }
 
   /** Why the load cannot be retracted; null if it can. */
@@ -92,17 +94,17 @@ export class UndoModel {
     for (const load of loads) {
       if (erases) load.isErased = true;
       else if (wasOut)
-        load.outOfForce = load.outOfForce
+        load.inactivePeriods = load.inactivePeriods
           .map(({ from, until }) => ({ from, until: until === forEver ? today : until }))
           .filter(({ from, until }) => from < until);
-      else load.outOfForce.push({ from: today, until: forEver });
+      else load.inactivePeriods.push({ from: today, until: forEver });
     }
   }
 
-  #ofFile(file: number | undefined): Kept[] {
+  #ofFile(file: number | undefined): StoredLoad[] {
     return [...this.#loads.values()].filter((load) => load.file === file);
   }
 }
 
-const isOut = (loads: readonly Kept[]): boolean =>
-  loads.some(({ outOfForce }) => outOfForce.some(({ until }) => until === forEver));
+const isOut = (loads: readonly StoredLoad[]): boolean =>
+  loads.some(({ inactivePeriods }) => inactivePeriods.some(({ until }) => until === forEver));

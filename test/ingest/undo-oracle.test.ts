@@ -18,7 +18,7 @@ async function agree(steps: readonly Step[]): Promise<void> {
   const sides = new Sides(service, releasing);
   try {
     for (const [i, step] of steps.entries()) {
-      const refused = await sides.take(step);
+      const refused = await sides.apply(step);
       assert.equal(refused.found, refused.expected, `step ${i}, ${step.kind}, is refused`);
       const stored = await sides.stored();
       assert.deepEqual(stored.found, stored.expected, `after step ${i}, ${step.kind}`);

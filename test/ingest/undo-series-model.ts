@@ -69,10 +69,10 @@ export class SeriesModel {
 
   /** A series that can be restored: this one, or another one if there is any. */
   restorable(series: string): string {
-    const isGone = ([, { deletedOn, merged }]: [string, ModelSeries]) =>
+    const isDeletedOrMerged = ([, { deletedOn, merged }]: [string, ModelSeries]) =>
       deletedOn !== null || merged !== null;
-    const gone = [...this.#all].filter(isGone).map(([each]) => each);
-    return gone.includes(series) ? series : (gone[0] ?? series);
+    const candidates = [...this.#all].filter(isDeletedOrMerged).map(([each]) => each);
+    return candidates.includes(series) ? series : (candidates[0] ?? series);
   }
 
   /** The present unit, or that of a series to be created. */

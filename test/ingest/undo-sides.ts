@@ -76,7 +76,7 @@ export class Sides {
     this.#service.clock.set(this.#now);
   }
 
-  async take(step: Step): Promise<Refused> {
+  async apply(step: Step): Promise<Refused> {
     if (step.nextDay) await this.#begin(addDays(this.today, 1));
     if (step.kind === 'load') return this.#load(this.#fileOf(step));
     if (step.kind === 'repeat') return this.#repeat(step);
@@ -266,13 +266,13 @@ export class Sides {
   #written(full: boolean, vintage: string, wished: WishedSeries): WrittenLoad {
     const points = new Set<string>();
     const rows: WrittenRow[] = [];
-    for (const [at, { echoes, byAlias, states: said }] of wished.entries()) {
+    for (const [at, { echoes, byAlias, states: requested }] of wished.entries()) {
       const [first] = this.#series.ids(this.#named(at));
       const id = byAlias ? (first ?? '') : this.#series.presentId(this.#named(at));
       const stated = this.#series.stated(this.#named(at));
       const shown = [...this.#model.at(stated, vintage)] as [string, State][];
-      const echoed = shown.filter(([point]) => said.get(point) !== '1|');
-      for (const [point, state] of echoes && echoed.length > 0 ? echoed : said) {
+      const echoed = shown.filter(([point]) => requested.get(point) !== '1|');
+      for (const [point, state] of echoes && echoed.length > 0 ? echoed : requested) {
         if (points.has(`${stated} ${point}`)) continue;
         points.add(`${stated} ${point}`);
         rows.push({ id, point, state });
@@ -334,9 +334,9 @@ export class Sides {
   #expectedAnswer(asked: string, id: string, day: string): unknown {
     const answering = this.#series.answering(asked, id, day);
     if (typeof answering === 'number') return { status: answering };
-    const { series, id: present, ...said } = answering;
+    const { series, id: present, ...facts } = answering;
     const data = [...this.#model.at(series, day)].map(([point, state]) => `${point}=${state}`).toSorted();
-    return { status: 200, series: present, ...said, data };
+    return { status: 200, series: present, ...facts, data };
   }
 
   async #newestLoad(): Promise<number> {

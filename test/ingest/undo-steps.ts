@@ -12,7 +12,7 @@ const anyStates: fc.Arbitrary<States> = fc
   .uniqueArray(fc.tuple(fc.constantFrom(...points), fc.constantFrom(...states)), {
     selector: ([point]) => point,
   })
-  .map((said) => new Map(said));
+  .map((entries) => new Map(entries));
 
 /** `echoes`: restates the state of its day except for some points. `byAlias`: named by its first id, which may be that of a merged series. */
 const anySeries = fc.array(fc.record({ echoes: fc.boolean(), byAlias: fc.boolean(), states: anyStates }), {

@@ -48,17 +48,17 @@ export class SeriesModel {
   /** The last load that changed a point. */
   version: number | undefined;
   /** The statements by load: the vintage, whether it was full, and the points. */
-  readonly #said: { vintage: string; full: boolean; states: States }[] = [];
+  readonly #statements: { vintage: string; full: boolean; states: States }[] = [];
 
   /** The days with changes or complete loads, derived only from the states of the days. */
   get vintages(): Vintage[] {
-    const days = [...new Set(this.#said.map(({ vintage }) => vintage))].toSorted();
+    const days = [...new Set(this.#statements.map(({ vintage }) => vintage))].toSorted();
     const counted = days.map((published, i): Vintage => {
-      const before = i === 0 ? new Map<string, State>() : this.saidAt(days[i - 1] ?? '');
-      const after = this.saidAt(published);
+      const before = i === 0 ? new Map<string, State>() : this.statesAt(days[i - 1] ?? '');
+      const after = this.statesAt(published);
       return {
         published,
-        complete: this.#said.some(({ vintage, full }) => full && vintage === published),
+        complete: this.#statements.some(({ vintage, full }) => full && vintage === published),
         pointsNew: [...after.keys()].filter((point) => !before.has(point)).length,
         pointsRevised: [...after].filter(([point, state]) => before.has(point) && before.get(point) !== state)
           .length,
@@ -76,9 +76,9 @@ export class SeriesModel {
   }
 
   /** The same according to the statements: loads folded by vintage, then in the order of loading. */
-  saidAt(day: string): Map<string, State> {
+  statesAt(day: string): Map<string, State> {
     const table = new Map<string, State>();
-    const known = this.#said.filter(({ vintage }) => vintage <= day);
+    const known = this.#statements.filter(({ vintage }) => vintage <= day);
     for (const { full, states } of known.toSorted((a, b) => a.vintage.localeCompare(b.vintage))) {
       if (full) table.clear();
       for (const [point, state] of states) table.set(point, state);
@@ -105,7 +105,7 @@ export class SeriesModel {
         counts.pointsDeleted++;
       }
     if (changes(counts)) this.version = number;
-    this.#said.push({ vintage, full, states });
+    this.#statements.push({ vintage, full, states });
     return counts;
   }
 
@@ -157,21 +157,21 @@ export class SeriesModel {
     const shown = this.rows
       .filter((row) => row.point === point && row.published < row.superseded)
       .toSorted((a, b) => a.published.localeCompare(b.published));
-    let kept: Row | undefined;
+    let previous: Row | undefined;
     for (const row of shown) {
-      if (kept?.superseded === row.published && kept.state === row.state) {
-        kept.superseded = row.superseded;
-        kept.endedBy = row.endedBy;
+      if (previous?.superseded === row.published && previous.state === row.state) {
+        previous.superseded = row.superseded;
+        previous.endedBy = row.endedBy;
         this.rows = this.rows.filter((each) => each !== row);
-      } else kept = row;
+      } else previous = row;
     }
   }
 
   /** The first loaded vintage after the day with a statement about the point: a value, or that the point does not exist. */
   #nextStatement(vintage: string, point: string): string {
-    const later = this.#said.filter(
-      (said) => said.vintage > vintage && (said.full || said.states.has(point)),
+    const later = this.#statements.filter(
+      (statement) => statement.vintage > vintage && (statement.full || statement.states.has(point)),
     );
-    return later.map((said) => said.vintage).toSorted()[0] ?? never;
+    return later.map((statement) => statement.vintage).toSorted()[0] ?? never;
   }
 }

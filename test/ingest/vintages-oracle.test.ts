@@ -28,7 +28,7 @@ const anyStates: fc.Arbitrary<States> = fc
   .uniqueArray(fc.tuple(fc.constantFrom(...points), fc.constantFrom(...states)), {
     selector: ([point]) => point,
   })
-  .map((said) => new Map(said));
+  .map((stated) => new Map(stated));
 
 const anyLoad: fc.Arbitrary<Wish> = fc.record({
   vintage: fc.constantFrom(...vintages),
@@ -84,16 +84,16 @@ class Histories {
 
   /** For a series that echoes, the stated points only determine which points it omits, unless none would remain. */
   written({ vintage, full, series: wished }: Wish): Load {
-    const series = wished.map(({ echoes, states: said }, at): [string, States] => {
+    const series = wished.map(({ echoes, states: stated }, at): [string, States] => {
       const id = `${this.prefix}.${at}`;
       const current = [...(this.models.get(id)?.at(vintage) ?? [])].map(([point, row]): [string, State] => [
         point,
         row.state,
       ]);
-      const echoed = current.filter(([point]) => said.get(point) !== '1|');
-      return [id, echoes && echoed.length > 0 ? new Map(echoed) : said];
+      const echoed = current.filter(([point]) => stated.get(point) !== '1|');
+      return [id, echoes && echoed.length > 0 ? new Map(echoed) : stated];
     });
-    return { vintage, full, series: new Map(series.filter(([, said]) => said.size > 0)) };
+    return { vintage, full, series: new Map(series.filter(([, stated]) => stated.size > 0)) };
   }
 
   /** Loads the vintages of a file into the model, oldest first, and the file into the database. */
@@ -105,10 +105,10 @@ class Histories {
       if (load.series.size === 0) continue;
       loads.push(load);
       const number = this.#loads++;
-      for (const [id, said] of load.series) {
+      for (const [id, stated] of load.series) {
         const model = this.models.get(id) ?? new SeriesModel();
         this.models.set(id, model);
-        const counts = model.load(number, load.vintage, load.full, said);
+        const counts = model.load(number, load.vintage, load.full, stated);
         for (const name of Object.keys(expected) as (keyof Counts)[]) expected[name] += counts[name];
       }
     }
@@ -169,8 +169,8 @@ function csvOf(loads: readonly Load[], many: boolean): string[] {
   const rows = loads
     .toReversed()
     .flatMap(({ vintage, series }) =>
-      [...series].flatMap(([id, said]) =>
-        [...said].map(([point, state]) =>
+      [...series].flatMap(([id, stated]) =>
+        [...stated].map(([point, state]) =>
           [id, ...point.split(' '), ...state.split('|'), ...(many ? [vintage] : [])].join(','),
         ),
       ),
@@ -184,7 +184,7 @@ function checkModel(t: ExecutionContext, histories: Histories): void {
   for (const model of histories.models.values())
     for (const day of ['2024-02-29', ...vintages, '9999-12-31']) {
       const shown = [...model.at(day)].map(([point, { state }]) => [point, state]);
-      t.deepEqual(shown.toSorted(), [...model.saidAt(day)].toSorted(), `at ${day}`);
+      t.deepEqual(shown.toSorted(), [...model.statesAt(day)].toSorted(), `at ${day}`);
     }
 }
 
@@ -236,7 +236,7 @@ test.serial(
           t.deepEqual(changed, { pointsNew: 0, pointsRevised: 0, pointsDeleted: 0 });
           t.is(
             pointsUnchanged,
-            [...load.series.values()].reduce((sum, said) => sum + said.size, 0),
+            [...load.series.values()].reduce((sum, stated) => sum + stated.size, 0),
           );
         }
         t.deepEqual(await rowCounts(database), stored);
@@ -284,15 +284,15 @@ test.serial(
     });
     await fc.assert(
       fc.asyncProperty(file, async ({ full, before, vintages: wishes }) => {
-        const [together, apart] = [new Histories(), new Histories()];
-        for (const histories of [together, apart])
+        const [together, separate] = [new Histories(), new Histories()];
+        for (const histories of [together, separate])
           for (const wish of before) await histories.store([{ ...wish, vintage: '2024-02-28' }]);
         const sorted = wishes
           .map((wish) => ({ ...wish, full }))
           .toSorted((a, b) => a.vintage.localeCompare(b.vintage));
         await together.store(sorted);
-        for (const wish of sorted) await apart.store([wish]);
-        t.deepEqual(await storedRows(together.prefix), await storedRows(apart.prefix));
+        for (const wish of sorted) await separate.store([wish]);
+        t.deepEqual(await storedRows(together.prefix), await storedRows(separate.prefix));
       }),
       { numRuns: Number(process.env['ORACLE_RUNS'] ?? 5), includeErrorInReport: true },
     );
@@ -300,9 +300,9 @@ test.serial(
 );
 
 test.serial('a vintage counts as recorded only if every restated point is on record', async (t) => {
-  const rows = (id: string, ...said: string[]) => [
+  const rows = (id: string, ...stated: string[]) => [
     'series_id,date,value,vintage',
-    ...said.map((each) => `${id},${each}`),
+    ...stated.map((each) => `${id},${each}`),
   ];
   const made = { create: true, set: daily };
   await loadCsv(

@@ -22,7 +22,7 @@ export interface WatchedFolder {
   has(name: string): boolean;
   look(): Promise<void>;
   /** Scans until all present files are complete and processed, as nothing writes to them. */
-  settle(): Promise<void>;
+  processAll(): Promise<void>;
   /** The report of a rejected file. */
   report(name: string): string;
   /** A watch like that of another process. */
@@ -88,7 +88,7 @@ export function startWatching(test: TestFn, url: string, now: string): Watching 
       const deps = { database: publisher, clock, log: silentLog, directory, seriesTimeZone: 'UTC' };
       // In this process, so that a test can intercept its statements.
       const watchOf = (own: InboxDeps) =>
-        new InboxWatch({ ...own, work: (file, begun, signal) => workOn(own, file, begun, signal) });
+        new InboxWatch({ ...own, work: (file, started, signal) => workOn(own, file, started, signal) });
       const watch = watchOf({ ...deps, ...more });
       return {
         ...{ directory, watch },
@@ -102,7 +102,7 @@ export function startWatching(test: TestFn, url: string, now: string): Watching 
         look: () => watch.look(never),
         report: (name) => readFileSync(inFolder(`rejected/${name}.report.txt`), 'utf8'),
         another: () => watchOf(deps),
-        async settle() {
+        async processAll() {
           await watch.look(never);
           clock.advance(stillMs);
           await watch.look(never);

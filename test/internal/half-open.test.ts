@@ -137,16 +137,16 @@ test.serial(
       await direct.close();
       await database.drop();
     });
-    const isHeard = async () => {
+    const isNotified = async () => {
       const count = notifications.count();
       await direct.query("select pg_notify('almanac_changes', '')");
       await notifications.after(count, 50);
       return notifications.count() > count;
     };
-    await until('it is heard', isHeard);
+    await until('it is heard', isNotified);
     link.loseAll();
-    t.false(await isHeard());
-    await until('it is heard again', isHeard);
+    t.false(await isNotified());
+    await until('it is heard again', isNotified);
   },
 );
 
@@ -263,13 +263,13 @@ test.serial(
     const lost = openSocket(link.url);
     t.is(await echoOf(lost), 'hello');
     link.loseAll();
-    let heard = false;
-    void echoOf(lost).then(() => (heard = true));
+    let isAnswered = false;
+    void echoOf(lost).then(() => (isAnswered = true));
     const later = openSocket(link.url);
     t.is(await echoOf(later), 'hello');
     lost.destroy();
     t.is(await echoOf(later), 'hello');
-    t.deepEqual([heard, ended], [false, []]);
+    t.deepEqual([isAnswered, ended], [false, []]);
     later.destroy();
   },
 );

@@ -181,9 +181,9 @@ test('a life that lacks what is out elsewhere wakes the held message of the othe
   await holder.want(client, 0, limit);
   await other.beat();
   for (let recalls = 0; recalls < 3;) {
-    const held = holder.beat({ wait_ms: 1000 });
+    const waiting = holder.beat({ wait_ms: 1000 });
     await other.want(client, 0, 1);
-    const [recalled] = (await held).recalled;
+    const [recalled] = (await waiting).recalled;
     if (recalled === undefined) continue; // on a slow machine the message was answered before the other life asked
     t.is(recalled.account_id, client.accountId);
     recalls += 1; // the answer was lost: who waits recalls again

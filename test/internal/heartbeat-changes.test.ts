@@ -7,7 +7,7 @@ import { prune } from '../../accounts-api/housekeeping.sql.ts';
 import { leaseMs } from '../../kernel/heartbeat/times.ts';
 import { lease, type Lease } from '../../accounts-api/heartbeat/gateways.sql.ts';
 import { selectAcknowledged } from '../../accounts-api/heartbeat/changes.sql.ts';
-import { isInForce } from '../../accounts-api/heartbeat/state.ts';
+import { isActiveEverywhere } from '../../accounts-api/heartbeat/state.ts';
 import { setPlan } from '../../accounts-api/operator/operator.ts';
 import type { HeartbeatMessage } from '../../kernel/heartbeat/message.ts';
 import { propertyRuns } from '../run/property-runs.ts';
@@ -93,7 +93,7 @@ test.serial('a late message takes back nothing that a life has seen', async (t) 
   await beat({ life, seen: await newestChange() });
   for (const begins of [false, true]) await beat({ life, begins, seen: before });
   await prolongLeases();
-  await within('a change of before is answered', service.deps.db.changes.settle());
+  await within('a change of before is answered', service.deps.db.changes.awaitCacheInvalidation());
   t.pass();
 });
 
@@ -256,10 +256,10 @@ test.serial(
     // The service listens from its first held message on: later ones are woken, however seldom PostgreSQL is polled.
     await until('a change wakes a held message', async () => {
       const seen = await newestChange();
-      const held = beat({ life, seen, wait_ms: 1000 });
+      const waiting = beat({ life, seen, wait_ms: 1000 });
       const client = await service.newClient();
       await service.deps.db.accounts.update({ plan: 'pro' }, { where: { id: client.accountId } });
-      return (await held).changes?.includes(client.accountId) === true;
+      return (await waiting).changes?.includes(client.accountId) === true;
     });
     t.pass();
   },
@@ -270,7 +270,7 @@ test.serial('usage is taken while a change waits for a gateway', async (t) => {
   await beat({ life, begins: true });
   await prolongLeases();
   const change = await changing();
-  t.is((await service.heartbeats.settle({})).status, 200);
+  t.is((await service.heartbeats.report({})).status, 200);
   t.false(change.isAnswered);
   await beat({ life, seen: change.no });
   await change.answered;
@@ -368,7 +368,7 @@ test.serial(
           }
           const { no, nowMs, gateways: known } = await selectAcknowledged(db.sequelize);
           for (const { serves } of gateways) {
-            if (serves !== undefined && serves < no && isInForce(no, known, nowMs)) return false;
+            if (serves !== undefined && serves < no && isActiveEverywhere(no, known, nowMs)) return false;
           }
         }
         await forgetLives();

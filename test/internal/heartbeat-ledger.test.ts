@@ -54,13 +54,13 @@ async function draw(
 }
 
 /** The same, and reports that all of them were served. */
-async function take(...takes: [client: Pick<Client, 'accountId'>, calls: number][]): Promise<Grant[]> {
+async function serve(...takes: [client: Pick<Client, 'accountId'>, calls: number][]): Promise<Grant[]> {
   const grants = await draw(...takes);
-  await settle({ spent: grants.map(({ of, granted }) => ({ ...of, calls: granted, returned: 0 })) });
+  await report({ spent: grants.map(({ of, granted }) => ({ ...of, calls: granted, returned: 0 })) });
   return grants.map(({ granted, limit, used: usedThen }) => ({ granted, limit, used: usedThen }));
 }
 
-const settle = (batch: Partial<Batch>) => service.heartbeats.settle(batch);
+const report = (batch: Partial<Batch>) => service.heartbeats.report(batch);
 
 const month = '2026-11-01';
 const used = (client: Client) => selectUsed(service.deps.db, client.accountId, month);
@@ -102,9 +102,9 @@ async function lastUsed(client: Client): Promise<string | undefined> {
 
 test('a take is charged at once, and what is over the limit is not granted', async (t) => {
   const client = await service.newClient();
-  t.deepEqual(await take([client, 998]), [{ granted: 998, limit: 1000, used: 998 }]);
-  t.deepEqual(await take([client, 3]), [{ granted: 2, limit: 1000, used: 1000 }]);
-  t.deepEqual(await take([client, 1]), [{ granted: 0, limit: 1000, used: 1000 }]);
+  t.deepEqual(await serve([client, 998]), [{ granted: 998, limit: 1000, used: 998 }]);
+  t.deepEqual(await serve([client, 3]), [{ granted: 2, limit: 1000, used: 1000 }]);
+  t.deepEqual(await serve([client, 1]), [{ granted: 0, limit: 1000, used: 1000 }]);
   t.is(await used(client), 1000);
 });
 
@@ -116,7 +116,7 @@ test('grants come in the order of the takes; an unknown and a disabled account g
   ];
   await service.deps.db.accounts.update({ status: 'disabled' }, { where: { id: three.accountId } });
   const unknown = { accountId: 'acct_unknown', keyId: 'key_unknown' };
-  const grants = await take([two, 5], [unknown, 5], [one, 7], [three, 9]);
+  const grants = await serve([two, 5], [unknown, 5], [one, 7], [three, 9]);
   t.deepEqual(
     grants.map((grant) => [grant.granted, grant.limit]),
     [
@@ -134,7 +134,7 @@ test('200 takers of 1 to 20 calls at once get exactly the limit, and never more'
     const client = await service.newClient();
     const asked = Array.from({ length: 200 }, (_, i) => 1 + ((i * 7 + round) % 20));
     t.true(asked.reduce((sum, calls) => sum + calls, 0) > 1000);
-    const grants = await Promise.all(asked.map((calls) => take([client, calls])));
+    const grants = await Promise.all(asked.map((calls) => serve([client, calls])));
     const granted = grants.flat().reduce((sum, grant) => sum + grant.granted, 0);
     t.is(granted, 1000);
     t.is(await used(client), 1000);
@@ -156,7 +156,7 @@ test('whatever batches arrive at once, each account is granted the less of what 
       // Batches name the accounts in any order: the service locks them in one.
       const grants = await Promise.all(
         batches.map((takes) =>
-          take(...takes.map(([index, calls]): [Client, number] => [client(index), calls])),
+          serve(...takes.map(([index, calls]): [Client, number] => [client(index), calls])),
         ),
       );
       for (const [index, plan] of plans.entries()) {
@@ -185,7 +185,7 @@ test('takes and settles of the same accounts at once neither deadlock nor lose a
     const order = i % 2 === 0 ? clients : clients.toReversed();
     const grants = await draw(...order.map((client): [Client, number] => [client, 10]));
     t.true(grants.every((grant) => grant.granted === 10));
-    const answer = await settle({
+    const answer = await report({
       usage: order.map((client) => usageOf(client, 10, { billed: 7, day: `2026-11-${10 + (i % 3)}` })),
       spent: grants.map(({ of }) => ({ ...of, calls: 7, returned: i % 4 })),
       last_used: order.map((client) => ({ key_id: client.keyId, at: '2026-11-20T09:59:00.000Z' })),
@@ -203,11 +203,11 @@ test('takes and settles of the same accounts at once neither deadlock nor lose a
 test('concurrent settles that bill some accounts, note others and charge yet others never deadlock', async (t) => {
   const clients: Client[] = [];
   for (let i = 0; i < 5; i += 1) clients.push(await service.newClient('pro'));
-  await take(...clients.map((client): [Client, number] => [client, 1_000]));
+  await serve(...clients.map((client): [Client, number] => [client, 1_000]));
   const statuses = await Promise.all(
     Array.from({ length: 200 }, async (_, i) => {
       const at = (j: number) => clients[(i + j) % clients.length] as Client;
-      const answer = await settle({
+      const answer = await report({
         usage: [
           usageOf(at(0), 1),
           ...clients.map((client) => usageOf(client, 1, { status_class: 4, billed: 0 })),
@@ -226,17 +226,17 @@ test('concurrent settles that bill some accounts, note others and charge yet oth
 
 test('an unlimited plan is granted all it asks for, and still counted', async (t) => {
   const client = await service.newClient('enterprise');
-  t.like((await take([client, 1_000_000]))[0], { granted: 1_000_000, limit: null, used: 1_000_000 });
-  t.like((await take([client, 1]))[0], { granted: 1, used: 1_000_001 });
+  t.like((await serve([client, 1_000_000]))[0], { granted: 1_000_000, limit: null, used: 1_000_000 });
+  t.like((await serve([client, 1]))[0], { granted: 1, used: 1_000_001 });
 });
 
 test('a changed plan applies to the next take, upwards and downwards', async (t) => {
   const client = await service.newClient('free');
-  t.like((await take([client, 2000]))[0], { granted: 1000 });
+  t.like((await serve([client, 2000]))[0], { granted: 1000 });
   await setPlan(service.deps, client.accountId, 'starter');
-  t.like((await take([client, 2000]))[0], { granted: 2000, limit: 25_000, used: 3000 });
+  t.like((await serve([client, 2000]))[0], { granted: 2000, limit: 25_000, used: 3000 });
   await setPlan(service.deps, client.accountId, 'free');
-  t.like((await take([client, 1]))[0], { granted: 0, limit: 1000, used: 3000 });
+  t.like((await serve([client, 1]))[0], { granted: 0, limit: 1000, used: 3000 });
 });
 
 test.serial(
@@ -247,11 +247,11 @@ test.serial(
     try {
       const [drawn] = await draw([client, 1000]);
       t.like(drawn, { granted: 1000 });
-      t.like((await take([client, 1]))[0], { granted: 0 });
+      t.like((await serve([client, 1]))[0], { granted: 0 });
       service.clock.advance(1);
-      t.like((await take([client, 5]))[0], { granted: 5, used: 5 });
+      t.like((await serve([client, 5]))[0], { granted: 5, used: 5 });
       // A call that was charged in November and failed in December is given back to November.
-      if (drawn !== undefined) await settle({ spent: [{ ...drawn.of, calls: 999, returned: 1 }] });
+      if (drawn !== undefined) await report({ spent: [{ ...drawn.of, calls: 999, returned: 1 }] });
       t.is(await used(client), 999);
       t.is(await charged(client), 999);
       t.is(await selectUsed(service.deps.db, client.accountId, '2026-12-01'), 5);
@@ -270,9 +270,9 @@ test('a batch that is settled again changes nothing, not even ten times at once'
     spent: grants.map(({ of }) => ({ ...of, calls: 6, returned: 4 })),
     last_used: [{ key_id: client.keyId, at: '2026-11-20T09:00:00.000Z' }],
   };
-  const answers = await Promise.all(Array.from({ length: 10 }, () => settle(batch)));
+  const answers = await Promise.all(Array.from({ length: 10 }, () => report(batch)));
   answers.push(
-    await settle({ ...batch, last_used: [{ key_id: client.keyId, at: '2026-11-20T09:30:00.000Z' }] }),
+    await report({ ...batch, last_used: [{ key_id: client.keyId, at: '2026-11-20T09:30:00.000Z' }] }),
   );
   for (const answer of answers) t.is(answer.status, 200);
   t.is(await used(client), 6);
@@ -284,7 +284,7 @@ test('a batch that is settled again changes nothing, not even ten times at once'
 test('entries of one batch about the same thing are added up', async (t) => {
   const client = await service.newClient();
   const spent = (await draw([client, 9])).map(({ of }) => ({ ...of, calls: 2, returned: 1 }));
-  await settle({ usage: [usageOf(client, 2), usageOf(client, 3)], spent: [...spent, ...spent] });
+  await report({ usage: [usageOf(client, 2), usageOf(client, 3)], spent: [...spent, ...spent] });
   t.deepEqual(await ledger(client), { calls: 5, billed: 5 });
   t.is(await used(client), 4);
   t.is(await charged(client), 7);
@@ -294,7 +294,7 @@ test('at most what is out of a block is returned; calls of an unknown block are 
   const client = await service.newClient();
   const spent = (await draw([client, 2])).map(({ of }) => ({ ...of, calls: 1, returned: 5 }));
   const other = { ...{ account_id: client.accountId, life: randomUUID() }, calls: 1, returned: 5 };
-  const answer = await settle({
+  const answer = await report({
     spent: [
       ...spent,
       { ...other, month },
@@ -305,13 +305,13 @@ test('at most what is out of a block is returned; calls of an unknown block are 
   t.is(answer.status, 200);
   t.is(await used(client), 2);
   t.is(await charged(client), 2);
-  t.like((await take([client, 1001]))[0], { granted: 998 });
+  t.like((await serve([client, 1001]))[0], { granted: 998 });
 });
 
 test('the last use of a key moves forward only, at most once a minute, and never into the future', async (t) => {
   const client = await service.newClient();
   const use = (...instants: string[]) =>
-    settle({ last_used: instants.map((at) => ({ key_id: client.keyId, at })) });
+    report({ last_used: instants.map((at) => ({ key_id: client.keyId, at })) });
   await use('2026-11-20T09:00:00.000Z');
   t.is(await lastUsed(client), '2026-11-20T09:00:00.000Z');
   await use('2026-11-20T09:00:59.999Z');
@@ -327,19 +327,19 @@ test('the last use of a key moves forward only, at most once a minute, and never
 test.serial('a settled batch is deleted after a week, not before', async (t) => {
   const client = await service.newClient();
   const batch: Partial<Batch> = { batch_id: randomUUID(), usage: [usageOf(client, 1)] };
-  await settle(batch);
+  await report(batch);
   await prune(service.deps.db, new Date('2026-11-27T10:00:00.000Z'));
-  await settle(batch);
+  await report(batch);
   t.deepEqual(await ledger(client), { calls: 1, billed: 1 });
   await prune(service.deps.db, new Date('2026-11-27T10:00:00.001Z'));
-  await settle(batch);
+  await report(batch);
   t.deepEqual(await ledger(client), { calls: 2, billed: 2 });
 });
 
 test('a batch as large as after an outage is settled whole', async (t) => {
   const client = await service.newClient('pro');
   const usage = Array.from({ length: 10_000 }, (_, i) => usageOf(client, 1, { endpoint: `endpoint-${i}` }));
-  t.is((await settle({ usage })).status, 200);
+  t.is((await report({ usage })).status, 200);
   t.deepEqual(await ledger(client), { calls: 10_000, billed: 10_000 });
 });
 
@@ -369,7 +369,7 @@ for (const [what, batch, message] of [
   test(`a batch with ${what} is refused whole`, async (t) => {
     const client = await service.newClient();
     const usage = 'usage' in batch ? batch.usage.map((entry) => ({ ...usageOf(client, 1), ...entry })) : [];
-    const answer = await settle({ ...batch, usage: [usageOf(client, 1), ...usage] } as Partial<Batch>);
+    const answer = await report({ ...batch, usage: [usageOf(client, 1), ...usage] } as Partial<Batch>);
     const error = assertError(t, answer, 400, 'invalid_body');
     if (message !== undefined) t.is(error.message, message);
     t.deepEqual(await ledger(client), { calls: 0, billed: 0 });

@@ -243,8 +243,8 @@ test('a primary that never answers is known to be away within a deadline', async
   const isSilent = { query: () => new Promise<never>(() => undefined) };
   const note = () => undefined;
   const watch = watchReplica({
-    primary: { questions: isSilent, loads: { note } },
-    replica: { questions: answers, loads: { note } },
+    primary: { probeConnection: isSilent, loads: { note } },
+    replica: { probeConnection: answers, loads: { note } },
     ...{ lagMaxMs: 60_000, log: silentLog },
   });
   t.teardown(() => watch.close());

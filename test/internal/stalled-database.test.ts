@@ -98,9 +98,9 @@ for (const [name, start, ask] of [
       const { log, messages } = listening();
       const service = await start(log);
       t.teardown(() => service.close());
-      t.teardown(() => way.mend());
+      t.teardown(() => way.restore());
       await until('it serves', async () => (await ask(service.url)).status === 200);
-      way.deafen();
+      way.pauseReplies();
       // More than the pool has connections: some wait for one.
       const asked = Array.from({ length: 15 }, () => ask(service.url));
       const readiness = fetch(`${service.url}/readyz`);
@@ -109,7 +109,7 @@ for (const [name, start, ask] of [
       for (const answer of answers.slice(0, 15)) t.is(answer.headers.get('retry-after'), '2');
       t.is(messages.filter((message) => message.startsWith('PostgreSQL does not answer')).length, 1);
       for (let call = 0; call < 20; call += 1) t.is((await ask(service.url)).status, 503);
-      way.mend();
+      way.restore();
       await until('it serves again', async () => (await ask(service.url)).status === 200, boundMs);
       t.is((await fetch(`${service.url}/readyz`)).status, 200);
       t.true(messages.includes('PostgreSQL answers'));
@@ -134,27 +134,27 @@ test.serial(
       operators: { ...shared, seriesTimeZone: 'UTC', fiscalYearFirstMonth: 7 },
     });
     t.teardown(() => publisher.close());
-    t.teardown(() => way.mend());
+    t.teardown(() => way.restore());
     const readiness = async () => (await fetch(`${publisher.url}/readyz`)).status;
     await until('it is ready', async () => (await readiness()) === 200);
-    way.deafen();
+    way.pauseReplies();
     t.is(await within('it answers', readiness(), boundMs), 503);
     const error = await t.throwsAsync(
       within('it answers at the port of metrics', publisher.ready(), boundMs),
     );
     t.regex(error?.message ?? '', /did not answer within 1500 ms/);
-    way.mend();
+    way.restore();
     await until('it is ready again', async () => (await readiness()) === 200, boundMs);
   },
 );
 
 test.serial('a PostgreSQL that is stalled before the first connection is noticed as well', async (t) => {
-  t.teardown(() => way.mend());
-  way.deafen();
+  t.teardown(() => way.restore());
+  way.pauseReplies();
   const stalled = openDatabase(url, silentLog, { applicationName: 'tests', failsWhenStalled: true });
   const asked = within('it is answered', stalled.query('select'), boundMs);
   t.like(await t.throwsAsync(asked), { code: '08006' });
-  way.mend();
+  way.restore();
   await untilItAnswers(stalled);
   await stalled.close();
 });
@@ -178,16 +178,16 @@ test.serial('a statement that is slow, or waits for a lock, is not taken for a s
 test.serial(
   'a transaction that PostgreSQL stalls fails whole, and its connection is not used again',
   async (t) => {
-    t.teardown(() => way.mend());
+    t.teardown(() => way.restore());
     const stalled = openDatabase(url, silentLog, { applicationName: 'tests', failsWhenStalled: true });
     t.teardown(() => stalled.close());
     const work = stalled.transaction(async (transaction) => {
       await transaction.query('create table public.stalled (a int)');
-      way.deafen();
+      way.pauseReplies();
       await transaction.query('select');
     });
     t.like(await t.throwsAsync(within('it fails', work, boundMs)), { code: '08006' });
-    way.mend();
+    way.restore();
     await untilItAnswers(stalled);
     const rows = await stalled.query<{ there: string | null }>(
       "select to_regclass('public.stalled')::text as there",

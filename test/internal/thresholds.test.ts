@@ -20,7 +20,7 @@ test.after.always(() => service?.close());
 
 const month = '2026-11-01';
 
-const charge = (client: Client, calls: number) => service.take(client, calls);
+const charge = (client: Client, calls: number) => service.charge(client, calls);
 
 /** A batch that reports calls of those clients. */
 function batchOf(...served: [client: Client, billed: number, more?: Partial<UsageRow>][]) {
@@ -38,7 +38,7 @@ function batchOf(...served: [client: Client, billed: number, more?: Partial<Usag
 }
 
 async function settle(t: ExecutionContext, batch: Batch): Promise<void> {
-  t.is((await service.heartbeats.settle(batch)).status, 200);
+  t.is((await service.heartbeats.report(batch)).status, 200);
 }
 
 /** The parts of its limits that an account has come to in a month, and what was served then. */
@@ -108,7 +108,7 @@ test('calls that are not counted are not reported', async (t) => {
     service.deps.db.sequelize.query(`alter table accounts.usage_daily ${change}`);
   await alter(`add constraint not_these check (account_id <> '${client.accountId}') not valid`);
   const batch = batchOf([client, 600]);
-  t.is((await service.heartbeats.settle(batch)).status, 500);
+  t.is((await service.heartbeats.report(batch)).status, 500);
   t.deepEqual([await reported(client), await reached(client)], [[], []]);
   await alter('drop constraint not_these');
   await settle(t, batch);

@@ -14,9 +14,9 @@ const accounts = await startAccountsService(noon);
 const dataApi = await startRecordingUpstream('data-api');
 /** Answers wait until the client has disconnected, fail, or are sent at once, depending on the id. */
 const series = { success: true, data: [], count: 0, pagination: { next_cursor: null, count: 0 } };
-let held = 0;
+let waitingCount = 0;
 dataApi.answer = ({ url }, response) => {
-  if (url.includes('HELD')) return void (held += 1);
+  if (url.includes('HELD')) return void (waitingCount += 1);
   response.setHeader('content-type', 'application/json');
   response.statusCode = url.includes('NONE') ? 404 : 200;
   const error = { code: 'not_found', message: 'There is none.' };
@@ -80,8 +80,8 @@ test.serial('of mixed calls with clients that leave, the ledger has those that w
     });
     sent.end(body);
     if (kind === 'HELD') {
-      const before = held;
-      await until('the read has begun', () => held > before);
+      const before = waitingCount;
+      await until('the read has begun', () => waitingCount > before);
       sent.once('error', () => undefined);
       sent.destroy();
       left += 1;

@@ -124,7 +124,7 @@ test('refusals of the protocol have the status and the form that the OpenAPI doc
 
 test('402 and 429 are results of a tool, with the code of the route', async (t) => {
   const client = await accounts.newClient('free'); // four calls a second
-  await accounts.take(client, 999); // of 1,000 a month
+  await accounts.charge(client, 999); // of 1,000 a month
   const message = {
     ...listTools,
     method: 'tools/call',

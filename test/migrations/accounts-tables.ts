@@ -342,7 +342,7 @@ function rest(): TableCases[] {
       row: {},
       defaults: { one: true, no: 0, forgotten: 0 },
       cases: [
-        { constraint: 'change_counter_pkey', beside: {}, refused: [{}], accepted: [] },
+        { constraint: 'change_counter_pkey', existing: {}, refused: [{}], accepted: [] },
         { constraint: 'change_counter_one_check', refused: [{ one: 'false' }], accepted: [{ one: 'true' }] },
         ...checksOf('change_counter').wholeFrom(0, 'no', 'forgotten'),
       ],

@@ -132,7 +132,7 @@ function checkouts(): TableCases {
       ),
       {
         constraint: 'checkouts_open',
-        beside: { ...row, account_id: one },
+        existing: { ...row, account_id: one },
         refused: [{ ...other, account_id: one }],
         accepted: [other, { ...other, account_id: one, closed_at: at }],
       },

@@ -23,14 +23,14 @@ function commodities(): TableCases[] {
         // An item is distinguished from others by its series too, unless that has been renamed.
         {
           constraint: 'commodity_items_pkey',
-          beside: item,
+          existing: item,
           meanwhile: renameSeries('commodity.other'),
           refused: [{}],
           accepted: [{ item_id: 'rice' }],
         },
         {
           constraint: 'commodity_items_series_no_key',
-          beside: item,
+          existing: item,
           meanwhile: renameSeries('commodity.rice'),
           refused: [{ item_id: 'rice' }],
           accepted: [{ item_id: 'maize' }],

@@ -55,7 +55,7 @@ async function on({ before = [] }: TableCases, work: () => Promise<void>): Promi
   }
 }
 
-const said = (error: pg.DatabaseError | null) =>
+const resultText = (error: pg.DatabaseError | null) =>
   error === null ? 'accepted' : (error.constraint ?? error.column ?? error.message);
 const shown = (row: Row) => JSON.stringify(row).slice(0, 120);
 
@@ -75,17 +75,17 @@ async function drop(table: string, name: string): Promise<void> {
 }
 
 async function tryCases(t: ExecutionContext, { table, row, needs, cases }: TableCases): Promise<void> {
-  for (const { constraint, beside, meanwhile, refused, accepted } of cases) {
+  for (const { constraint, existing, meanwhile, refused, accepted } of cases) {
     const attempt = (change: Row) => tried(() => insert(table, { ...row, ...needs, ...change }));
     await client.query('savepoint one_case');
-    if (beside !== undefined) await insert(table, { ...row, ...needs, ...beside });
+    if (existing !== undefined) await insert(table, { ...row, ...needs, ...existing });
     if (meanwhile !== undefined) await client.query(meanwhile);
-    for (const change of refused) t.is(said(await attempt(change)), constraint, shown(change));
+    for (const change of refused) t.is(resultText(await attempt(change)), constraint, shown(change));
     for (const change of accepted)
-      t.is(said(await attempt(change)), 'accepted', `${constraint}: ${shown(change)}`);
+      t.is(resultText(await attempt(change)), 'accepted', `${constraint}: ${shown(change)}`);
     await drop(table, constraint);
     for (const change of refused) {
-      t.is(said(await attempt(change)), 'accepted', `without ${constraint}: ${shown(change)}`);
+      t.is(resultText(await attempt(change)), 'accepted', `without ${constraint}: ${shown(change)}`);
     }
     await client.query('rollback to one_case');
   }
@@ -96,7 +96,7 @@ async function tryReferences(t: ExecutionContext, cases: TableCases): Promise<vo
   for (const { constraint, refused, accepted = {}, deleteParent, outcome } of references) {
     if (Object.keys(refused).length > 0) {
       const error = await tried(() => insert(table, { ...row, ...needs, ...refused }));
-      t.is(`${error?.code} ${said(error)}`, `23503 ${constraint}`);
+      t.is(`${error?.code} ${resultText(error)}`, `23503 ${constraint}`);
     }
     await client.query('savepoint one_case');
     await insert(table, { ...row, ...needs, ...accepted });
@@ -104,7 +104,7 @@ async function tryReferences(t: ExecutionContext, cases: TableCases): Promise<vo
       await client.query(deleteParent);
       t.is((await client.query(`select from ${table} where not ${isOther(cases)}`)).rowCount, 0, constraint);
     });
-    t.is(said(error), outcome === 'it is refused' ? constraint : 'accepted', deleteParent);
+    t.is(resultText(error), outcome === 'it is refused' ? constraint : 'accepted', deleteParent);
     await client.query('rollback to one_case');
   }
 }
@@ -115,24 +115,33 @@ function isOther({ table }: TableCases): string {
 }
 
 async function tryNulls(t: ExecutionContext, cases: TableCases): Promise<void> {
-  const { table, row, needs, defaults = {}, filled = [], noted = [], generated = {}, nullsRefusedBy } = cases;
+  const {
+    table,
+    row,
+    needs,
+    defaults = {},
+    filled = [],
+    connectionDefaults = [],
+    generated = {},
+    nullsRefusedBy,
+  } = cases;
   const { rows } = await client.query<{ now: string; today: string }>(
     `select to_jsonb(now()) #>> '{}' as now, current_date::text as today`,
   );
-  const standFor: Record<string, unknown> = { 'now()': rows[0]?.now, current_date: rows[0]?.today };
+  const defaultValues: Record<string, unknown> = { 'now()': rows[0]?.now, current_date: rows[0]?.today };
   await client.query('savepoint one_row');
   await insert(table, { ...row, ...needs });
   const made = await client.query<{ row: Record<string, unknown> }>(
     `select jsonb_strip_nulls(to_jsonb(made)) as row from ${table} as made where not ${isOther(cases)}`,
   );
   await client.query('rollback to one_row');
-  const given = [...Object.keys({ ...row, ...needs }), ...filled, ...noted];
+  const given = [...Object.keys({ ...row, ...needs }), ...filled, ...connectionDefaults];
   t.deepEqual(
     Object.fromEntries(Object.entries(made.rows[0]?.row ?? {}).filter(([column]) => !given.includes(column))),
     Object.fromEntries(
       Object.entries({ ...defaults, ...generated }).map(([column, value]) => [
         column,
-        standFor[String(value)] ?? value,
+        defaultValues[String(value)] ?? value,
       ]),
     ),
     `what ${table} fills in`,

@@ -232,7 +232,7 @@ function portfolios(): TableCases {
   };
 }
 
-function kept(): TableCases[] {
+function figureTables(): TableCases[] {
   const figures = { fund_no: '1', fund_id: 'one', updated_on: day };
   const returns = { fund_no: '1', basis: 'absolute' };
   const formerFigures = { ...figures, is_stale: 'false', replaced_on: day };
@@ -293,4 +293,10 @@ function kept(): TableCases[] {
   ];
 }
 
-export const fundTables: readonly TableCases[] = [...amcs(), funds(), ...records(), portfolios(), ...kept()];
+export const fundTables: readonly TableCases[] = [
+  ...amcs(),
+  funds(),
+  ...records(),
+  portfolios(),
+  ...figureTables(),
+];

@@ -23,7 +23,7 @@ function loads(): TableCases {
       keeps_statements: false,
     },
     filled: ['load_no'],
-    noted: ['loaded_by'],
+    connectionDefaults: ['loaded_by'],
     cases: [
       key('loads_pkey', ['load_no'], { load_no: '11' }, { load_no: '12' }),
       ...is.text(64, 'dataset'),

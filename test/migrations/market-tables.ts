@@ -23,7 +23,7 @@ function securities(): TableCases {
       key('securities_pkey', ['code'], row, { code: 'B' }),
       {
         constraint: 'securities_isin_key',
-        beside: { isin },
+        existing: { isin },
         refused: [{ code: 'B', isin }],
         accepted: [{ code: 'B', isin: isins.accepted[1] as string }, { code: 'B' }],
       },

@@ -286,7 +286,7 @@ function observations(): TableCases {
         // Also one that was published later, by another load.
         refused: [{}, { published_on: '2024-03-10', load_no: '2', value: '1' }],
       },
-      { constraint: 'observations_live', beside: closed, refused: [], accepted: [{}, closed] },
+      { constraint: 'observations_live', existing: closed, refused: [], accepted: [{}, closed] },
       ...is.finite('value'),
       ...is.textUpTo(16, 'status'),
       ...is.check(

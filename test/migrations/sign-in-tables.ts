@@ -148,7 +148,7 @@ function google(): TableCases[] {
         key('google_flows_pkey', ['state_hash'], flow, { state_hash: hex('1') }),
         {
           constraint: 'google_flows_code_hash_key',
-          beside: coded(hex('0')),
+          existing: coded(hex('0')),
           refused: [{ state_hash: hex('1'), ...coded(hex('0')) }],
           accepted: [{ state_hash: hex('1'), ...coded(hex('1')) }, { state_hash: hex('1') }],
         },

@@ -8,7 +8,7 @@ export type Row = Readonly<Record<string, string | null>>;
 export interface Case {
   constraint: string;
   /** Exists already when the rows are tried. */
-  beside?: Row;
+  existing?: Row;
   /** A statement that runs in between. */
   meanwhile?: string;
   refused: readonly Row[];
@@ -42,7 +42,7 @@ export interface TableCases {
   /** The columns that a sequence or a trigger fills. */
   filled?: readonly string[];
   /** Columns whose default depends on the connection, and that may be null. */
-  noted?: readonly string[];
+  connectionDefaults?: readonly string[];
   /** The columns that are generated from others, and their values in the row. */
   generated?: Readonly<Record<string, unknown>>;
   /** The tables that refuse null, where a trigger writes a row of another table first. */
@@ -114,7 +114,7 @@ export function key(constraint: string, columns: readonly string[], row: Row, ot
     Object.fromEntries(names.map((column) => [column, row[column] ?? null]));
   return {
     constraint,
-    beside: row,
+    existing: row,
     refused: [{ ...other, ...same(columns) }],
     accepted: columns.map((left) => ({ ...other, ...same(columns.filter((column) => column !== left)) })),
   };

@@ -239,7 +239,7 @@ export const webhookTables: readonly TableCases[] = [
     row: {},
     defaults: { one: true, place: 0 },
     cases: [
-      { constraint: 'follow_reader_pkey', beside: {}, refused: [{}], accepted: [] },
+      { constraint: 'follow_reader_pkey', existing: {}, refused: [{}], accepted: [] },
       { constraint: 'follow_reader_one_check', refused: [{ one: 'false' }], accepted: [{ one: 'true' }] },
       ...checksOf('follow_reader').wholeFrom(0, 'place'),
     ],

@@ -30,7 +30,7 @@ export async function runAva(copy: Copy, files: readonly string[], options: AvaO
   options.signal.throwIfAborted();
   const args = ['--tap', ...(options.failFast === true ? ['--fail-fast'] : [])];
   if (options.concurrency !== undefined) args.push('--concurrency', String(options.concurrency));
-  const began = Date.now();
+  const startedAtMs = Date.now();
   const child = spawn(process.execPath, ['node_modules/ava/entrypoints/cli.js', ...args, ...files], {
     cwd: copy.root,
     env: { ...withoutOurs(process.env), ...copy.env, NO_COLOR: '1', ...options.env },
@@ -60,7 +60,7 @@ export async function runAva(copy: Copy, files: readonly string[], options: AvaO
     status,
     ...(status === 'failed' ? failures(output, files) : { failed: [], title: '' }),
     output,
-    ms: Date.now() - began,
+    ms: Date.now() - startedAtMs,
   };
 }
 

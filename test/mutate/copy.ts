@@ -138,10 +138,10 @@ async function makeTemplate(serverUrl: string, root: string): Promise<string | n
     stdio: ['ignore', 'ignore', 'pipe'],
     timeout: 60_000,
   });
-  let said = '';
-  child.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()));
+  let stderrText = '';
+  child.stderr.on('data', (chunk: Buffer) => (stderrText += chunk.toString()));
   const code = await new Promise<number | null>((resolve) => child.once('close', resolve));
-  return code === 0 ? null : said;
+  return code === 0 ? null : stderrText;
 }
 
 async function typeFault(root: string): Promise<string | null> {
@@ -159,10 +159,10 @@ async function typeFault(root: string): Promise<string | null> {
     stdio: ['ignore', 'pipe', 'ignore'],
     timeout: 120_000,
   });
-  let said = '';
-  child.stdout.on('data', (chunk: Buffer) => (said += chunk.toString()));
+  let stdoutText = '';
+  child.stdout.on('data', (chunk: Buffer) => (stdoutText += chunk.toString()));
   await new Promise<void>((resolve) => child.once('close', () => resolve()));
-  return /^.*error TS\d+: .*$/m.exec(said)?.[0] ?? null;
+  return /^.*error TS\d+: .*$/m.exec(stdoutText)?.[0] ?? null;
 }
 
 async function dropDatabases(serverUrl: string): Promise<void> {

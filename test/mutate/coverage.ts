@@ -37,9 +37,9 @@ export function readMap(
   tests: readonly string[],
   files: readonly string[],
 ): CoverageMap {
-  let kept: CoverageMap;
+  let saved: CoverageMap;
   try {
-    kept = JSON.parse(readFileSync(file, 'utf8')) as CoverageMap;
+    saved = JSON.parse(readFileSync(file, 'utf8')) as CoverageMap;
   } catch {
     return {};
   }
@@ -48,7 +48,7 @@ export function readMap(
     Object.entries(hashes).every(([name, hash]) => (name === '' ? shared : hashOf(root, name)) === hash);
   return Object.fromEntries(
     tests.flatMap((test) => {
-      const facts = kept[test];
+      const facts = saved[test];
       return facts !== undefined && isFresh(facts) ? [[test, facts] as const] : [];
     }),
   );

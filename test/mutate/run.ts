@@ -85,16 +85,16 @@ async function tryAll(
 ): Promise<Result[]> {
   const results: Result[] = [];
   const tryOne = async (copy: Copy, mutant: Mutant): Promise<void> => {
-    const began = Date.now();
+    const startedAtMs = Date.now();
     const verdict = await judge(copy, mutant, around);
-    const result = { mutant, verdict, ms: Date.now() - began };
+    const result = { mutant, verdict, ms: Date.now() - startedAtMs };
     results.push(result);
     printResult(result);
     if (verdict.kind !== 'invalid' || mutant.candidate === undefined) return;
     const other = draw.replacement(mutant.candidate);
     if (other !== undefined) await tryOne(copy, mutantOf(other, draw.sourceOf(other.file)));
   };
-  await share(copies, mutants, tryOne);
+  await distribute(copies, mutants, tryOne);
   const left = results.filter((result): result is Result & Left => result.verdict.kind === 'left');
   const [copy] = copies;
   if (left.length === 0 || copy === undefined) return results;
@@ -133,7 +133,7 @@ async function coverageOf(
   if (missing.length > 0) print(`measuring what ${missing.length} of ${tests.length} test files run …`);
   const red: string[] = [];
   const hands = copies.flatMap((copy) => Array.from({ length: slots }, () => copy));
-  await share(hands, missing, async (copy, test) => {
+  await distribute(hands, missing, async (copy, test) => {
     try {
       map[test] = await measure(copy, test, { files, signal: stop.signal });
       writeMap(mapFile, map);
@@ -150,7 +150,7 @@ async function coverageOf(
 }
 
 /** Works through a list, each hand taking the next. */
-async function share<Hand, Item>(
+async function distribute<Hand, Item>(
   hands: readonly Hand[],
   items: readonly Item[],
   act: (hand: Hand, item: Item) => Promise<void>,

@@ -150,12 +150,12 @@ function dropped(
   const lost = parameters
     .filter(({ text }) => !others.some((other) => other.text === text))
     .map(({ text }) => text);
-  const kept = [...new Set(lost)].map((text) => `${text}::text is null`).join(' or ');
+  const nullChecks = [...new Set(lost)].map((text) => `${text}::text is null`).join(' or ');
   return {
     operator: 'SQL term dropped',
     start: at(tokens, all[0]).start,
     end: at(tokens, all[1]).end,
-    text: kept === '' ? '' : `${before}(${kept} or true)${after}`,
+    text: nullChecks === '' ? '' : `${before}(${nullChecks} or true)${after}`,
   };
 }
 

@@ -158,7 +158,7 @@ test('while the database does not answer, /metrics reports that and shows no old
   const served = await serveMetrics(metrics, { host: '127.0.0.1', port: 0 });
   exempt(served.url);
   t.teardown(async () => {
-    way.mend();
+    way.restore();
     await served.close();
     await database.close();
     await way.close();
@@ -169,12 +169,12 @@ test('while the database does not answer, /metrics reports that and shows no old
   const before = await scrape(served.url);
   t.is(before.samples.get(up), 1);
   t.true(before.samples.has(offset));
-  way.deafen();
+  way.pauseReplies();
   const during = await scrape(served.url);
   t.is(during.samples.get(up), 0);
   t.false(during.samples.has(offset));
   t.true((during.samples.get('process_uptime_seconds') ?? 0) > 0);
-  way.mend();
+  way.restore();
   await until('it is seen again', async () => (await scrape(served.url)).samples.get(up) === 1);
 });
 

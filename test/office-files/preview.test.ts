@@ -93,10 +93,10 @@ test('the first option of a choice is the value in the entry; every other option
           const before = await shownBy(entry, name, file);
           for (const { label, set } of others) {
             tried++;
-            const settled = changed(entry, set);
-            t.true(tableSchema.safeParse(settled).success, `${what}: ${label}`);
-            t.not(await shownBy(settled, name, file), before, `${what}: ${label} reads the file as before`);
-            t.deepEqual(changed(settled, now?.set ?? {}), entry, `${what}: ${label} cannot be taken back`);
+            const updated = changed(entry, set);
+            t.true(tableSchema.safeParse(updated).success, `${what}: ${label}`);
+            t.not(await shownBy(updated, name, file), before, `${what}: ${label} reads the file as before`);
+            t.deepEqual(changed(updated, now?.set ?? {}), entry, `${what}: ${label} cannot be taken back`);
           }
         }
       }

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { openDatabase } from '../../kernel/database.ts';
-import { underGuard } from '../run/guard.ts';
+import { runGuarded } from '../run/guard.ts';
 import { startServers } from '../run/servers.ts';
 import { createTestDatabase, silentLog } from '../services/harness.ts';
 import { officeFile } from './generate.ts';
@@ -26,9 +26,9 @@ const { values } = parseArgs({
 const seed = Number(values.seed);
 const count = Number(values.count);
 const keep = path.resolve(values.keep ?? path.join(tmpdir(), `office-files-${seed}`));
-const say = (line: string) => void process.stdout.write(`${line}\n`);
+const printLine = (line: string) => void process.stdout.write(`${line}\n`);
 
-await underGuard(async ({ directory }) => {
+await runGuarded(async ({ directory }) => {
   const servers = await startServers(directory);
   Object.assign(process.env, servers.env);
   const testDatabase = await createTestDatabase();
@@ -44,7 +44,7 @@ await underGuard(async ({ directory }) => {
       if (values.only !== undefined && !Object.values(file.kind).join('\n').includes(values.only)) continue;
       const tried = await tryFile(database, file);
       all.push({ kind: file.kind, verdict: tried.verdict });
-      if (isWrong(tried.verdict) || (values.refused && tried.verdict === 'refused')) keepFile(file, tried);
+      if (isWrong(tried.verdict) || (values.refused && tried.verdict === 'refused')) saveFile(file, tried);
     }
   } finally {
     await database.close();
@@ -52,15 +52,15 @@ await underGuard(async ({ directory }) => {
     await servers.stop();
   }
   const seconds = (performance.now() - started) / 1000;
-  for (const line of [...tableLines(all), '', ...rateLines(all)]) say(line);
+  for (const line of [...tableLines(all), '', ...rateLines(all)]) printLine(line);
   const wrong = all.filter(({ verdict }) => isWrong(verdict)).length;
-  say(
+  printLine(
     `\n${all.length} files from seed ${seed} in ${seconds.toFixed(0)} s; ${wrong} are wrong${wrong === 0 ? '' : `, kept in ${keep}`}`,
   );
   return wrong === 0 ? 0 : 1;
 });
 
-function keepFile(file: OfficeFile, { verdict, why, ran }: Tried): void {
+function saveFile(file: OfficeFile, { verdict, why, ran }: Tried): void {
   const folder = path.join(keep, `${file.seed} ${file.kind.layout}`.replaceAll(/[^\w-]+/g, '-'));
   mkdirSync(folder, { recursive: true });
   writeFileSync(path.join(folder, file.name), file.content);
@@ -69,7 +69,7 @@ function keepFile(file: OfficeFile, { verdict, why, ran }: Tried): void {
     path.join(folder, 'truth.json'),
     JSON.stringify({ verdict, why, seed, kind, questions, series, entries: ran.entries }, null, 1),
   );
-  say(`${verdict}: seed ${seed}, ${kindText(kind)}: ${why.slice(0, 400)}`);
+  printLine(`${verdict}: seed ${seed}, ${kindText(kind)}: ${why.slice(0, 400)}`);
 }
 
 function kindText({ layout, frequency, dates, numbers, format }: Kind): string {

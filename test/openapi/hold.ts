@@ -17,7 +17,7 @@ interface OpenApi {
   components: { responses: Record<string, OpenApiResponse> };
 }
 
-export interface HeldAnswer {
+export interface CheckedAnswer {
   method: string;
   /** Path and query. */
   target: string;
@@ -84,7 +84,7 @@ export function exempt(url?: string): void {
 }
 
 /** @throws Error that names the parts of the answer that do not match the document. */
-export function hold(answer: HeldAnswer): void {
+export function assertDocumented(answer: CheckedAnswer): void {
   const faults = isExempt ? [] : faultsOf(answer);
   if (faults.length === 0) return;
   const { method, target, status } = answer;
@@ -93,7 +93,7 @@ export function hold(answer: HeldAnswer): void {
   );
 }
 
-function faultsOf({ method, target, status, headers, body }: HeldAnswer): string[] {
+function faultsOf({ method, target, status, headers, body }: CheckedAnswer): string[] {
   const [at = '', query = ''] = target.split('?');
   if (method === 'OPTIONS') return [];
   const asked = method === 'HEAD' ? 'get' : method.toLowerCase();
@@ -165,11 +165,11 @@ function requiredOf(properties: object, mayLack: unknown): string[] {
   return Object.keys(properties).filter((name) => !Array.isArray(mayLack) || !mayLack.includes(name));
 }
 
-const fetchAsEver = globalThis.fetch;
+const originalFetch = globalThis.fetch;
 
 /** `fetch` that checks the answers of our servers. */
-globalThis.fetch = async function fetchHeld(input, init) {
-  const response = await fetchAsEver(input, init);
+globalThis.fetch = async function fetchChecked(input, init) {
+  const response = await originalFetch(input, init);
   const url = new URL(input instanceof Request ? input.url : input);
   if (
     others.has(url.origin) ||
@@ -184,11 +184,11 @@ globalThis.fetch = async function fetchHeld(input, init) {
     status: response.status,
     headers: response.headers,
   };
-  hold(answer);
+  assertDocumented(answer);
   const read = response.text.bind(response);
   async function text(): Promise<string> {
     const body = await read();
-    hold({ ...answer, body });
+    assertDocumented({ ...answer, body });
     return body;
   }
   return Object.assign(response, { text, json: async () => JSON.parse(await text()) as unknown });

@@ -7,8 +7,8 @@ import { tick, type Publisher } from '../chaos/publisher.ts';
 /** One call as it ended. Times are `performance.now()`. */
 export interface Called {
   lane: string;
-  beganAtMs: number;
-  tookMs: number;
+  startedAtMs: number;
+  durationMs: number;
   /** The fault; undefined if there is none. */
   fault: string | undefined;
   isBilled: boolean;
@@ -31,7 +31,7 @@ interface Lane {
   isBilled?: boolean;
   next(turn: number): { path: string; method?: 'PATCH'; body?: string };
   /** @returns the fault of an answer of 200. */
-  judge?(text: string, beganAtMs: number): string | undefined;
+  judge?(text: string, startedAtMs: number): string | undefined;
 }
 
 function lanesOf(publisher: Publisher | undefined): Lane[] {
@@ -53,9 +53,9 @@ function lanesOf(publisher: Publisher | undefined): Lane[] {
     {
       ...{ ...data, name: 'reads of what is loaded', clients: 1 },
       next: () => ({ path: `/v1/series/${tick.id}/latest` }),
-      judge(text, beganAtMs) {
+      judge(text, startedAtMs) {
         const value = Number(/"value":(\d+)/.exec(text)?.[1]);
-        const needed = publisher?.doneBefore(beganAtMs).value ?? tick.value;
+        const needed = publisher?.doneBefore(startedAtMs).value ?? tick.value;
         return value >= needed
           ? undefined
           : `value ${value} was answered after ${needed} was reported as done`;
@@ -93,13 +93,13 @@ export function startLanes(
   if (lanes.length === 0)
     throw new Error(`There is no lane "${only}"; there are ${all.map(({ name }) => name).join(', ')}.`);
   const calls: Called[] = [];
-  const goesOn = { yes: true };
+  const running = { yes: true };
 
   async function call(client: Client, lane: Lane, turn: number): Promise<Called> {
     const { path, method = 'GET', body } = lane.next(turn);
-    const beganAtMs = performance.now();
+    const startedAtMs = performance.now();
     const ended = (fault: string | undefined): Called => ({
-      ...{ lane: lane.name, beganAtMs, tookMs: performance.now() - beganAtMs, fault },
+      ...{ lane: lane.name, startedAtMs, durationMs: performance.now() - startedAtMs, fault },
       isBilled: lane.isBilled === true && fault === undefined,
     });
     try {
@@ -108,7 +108,7 @@ export function startLanes(
       const text = await answer.body.text();
       if (answer.statusCode !== 200)
         return ended(`${method} ${path}: ${answer.statusCode} ${text.slice(0, 200)}`);
-      return ended(lane.judge?.(text, beganAtMs));
+      return ended(lane.judge?.(text, startedAtMs));
     } catch (error) {
       return ended(`${method} ${path}: ${String(error)}`);
     }
@@ -117,7 +117,7 @@ export function startLanes(
   const loops = lanes.flatMap((lane) =>
     Array.from({ length: lane.clients }, async () => {
       const client = new Client(url);
-      for (let turn = 0; goesOn.yes; turn += 1) {
+      for (let turn = 0; running.yes; turn += 1) {
         calls.push(await call(client, lane, turn));
         if (only === undefined) await new Promise((resolve) => setTimeout(resolve, lane.pauseMs[pace]));
       }
@@ -127,7 +127,7 @@ export function startLanes(
   return {
     calls,
     async stop() {
-      goesOn.yes = false;
+      running.yes = false;
       await Promise.all(loops);
     },
   };
@@ -135,6 +135,6 @@ export function startLanes(
 
 /** The quantile of the times of calls, in ms. */
 export function quantileMs(calls: readonly Called[], quantile: number): number {
-  const times = calls.map(({ tookMs }) => tookMs).sort((a, b) => a - b);
+  const times = calls.map(({ durationMs }) => durationMs).sort((a, b) => a - b);
   return times[Math.min(times.length - 1, Math.floor(times.length * quantile))] ?? Number.NaN;
 }

@@ -92,10 +92,10 @@ async function keyFor(endsInMs: number): Promise<string> {
   return client.key;
 }
 
-async function eachOffset(service: MovedService, holds: (aheadMs: number) => Promise<void>): Promise<void> {
+async function eachOffset(service: MovedService, check: (aheadMs: number) => Promise<void>): Promise<void> {
   for (const aheadMs of offsetsMs) {
     service.moveClock(aheadMs);
-    await holds(aheadMs);
+    await check(aheadMs);
   }
 }
 

@@ -10,7 +10,7 @@ import { within } from '../run/until.ts';
 import type { Order, Reported } from './host.ts';
 
 /** A service to start. */
-export interface Wish {
+export interface StartRequest {
   service: string;
   env: Record<string, string>;
   /** The time of its clock, in ms since 1970; null: it has that of the machine. */
@@ -40,7 +40,7 @@ interface Host {
   isFree: boolean;
   /** The output of the service. */
   output: string;
-  hear(reported: Reported): void;
+  onReport(reported: Reported): void;
 }
 
 /** @param directory for the files of their clocks. */
@@ -50,14 +50,14 @@ export async function startPool(directory: string): Promise<Pool> {
   const first = new Map<string, Promise<unknown>>();
   let services = 0;
 
-  async function start(wish: Wish): Promise<Started> {
-    const { service } = wish;
+  async function start(startRequest: StartRequest): Promise<Started> {
+    const { service } = startRequest;
     const before = first.get(service);
     if (before !== undefined) await before.catch(() => undefined); // its own caller reports the failure
     let host = hosts.find((each) => each.service === service && each.isFree);
     if (host === undefined) hosts.push((host = newHost(hosts.length, service, directory)));
     services += 1;
-    const started = startIn(host, wish);
+    const started = startIn(host, startRequest);
     if (before === undefined) first.set(service, started);
     return started;
   }
@@ -72,7 +72,8 @@ export async function startPool(directory: string): Promise<Pool> {
     void (async () => {
       const asked = await json(request);
       try {
-        const answer = request.url === '/start' ? await start(asked as Wish) : await stop(asked as number);
+        const answer =
+          request.url === '/start' ? await start(asked as StartRequest) : await stop(asked as number);
         response.end(JSON.stringify(answer ?? null));
       } catch (error) {
         response.statusCode = 500;
@@ -99,20 +100,28 @@ function newHost(id: number, service: string, directory: string): Host {
     execArgv: [...preload, '--max-semi-space-size=8', '--max-old-space-size=256'],
     env: { ...process.env, TEST_CLOCK: clock },
   });
-  const host: Host = { id, service, process: child, clock, isFree: true, output: '', hear: () => undefined };
-  child.on('message', (reported: Reported) => host.hear(reported));
-  child.once('close', (code) => host.hear({ code: code ?? 1 }));
+  const host: Host = {
+    id,
+    service,
+    process: child,
+    clock,
+    isFree: true,
+    output: '',
+    onReport: () => undefined,
+  };
+  child.on('message', (reported: Reported) => host.onReport(reported));
+  child.once('close', (code) => host.onReport({ code: code ?? 1 }));
   return host;
 }
 
 /** @throws Error with its output if it ends instead. */
-async function startIn(host: Host, { service, env, clockAtMs }: Wish): Promise<Started> {
+async function startIn(host: Host, { service, env, clockAtMs }: StartRequest): Promise<Started> {
   host.isFree = false;
   host.output = '';
   writeFileSync(host.clock, new Float64Array(clockAtMs === null ? [0] : [0, clockAtMs]));
   const ready = new RegExp(`${service} is running(?:: (\\S+))?\n`);
   const { promise, resolve, reject } = Promise.withResolvers<string | undefined>();
-  host.hear = (reported) => {
+  host.onReport = (reported) => {
     if ('code' in reported)
       return reject(new Error(`${service} ended with ${reported.code}: ${host.output}`));
     host.output += reported.printed;
@@ -128,7 +137,7 @@ async function startIn(host: Host, { service, env, clockAtMs }: Wish): Promise<S
 /** @throws Error if it does not end properly; its process is then not reused. */
 async function stopIn(host: Host): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<number>();
-  host.hear = (reported) => {
+  host.onReport = (reported) => {
     if ('code' in reported) resolve(reported.code);
   };
   host.process.kill('SIGTERM');

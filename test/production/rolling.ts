@@ -10,7 +10,7 @@ import { openDatabase } from '../../kernel/database.ts';
 import { endAll, setUp, type Scene } from '../chaos/cluster.ts';
 import { startPublisher } from '../chaos/publisher.ts';
 import type { Service, Unit } from '../chaos/units.ts';
-import { underGuard } from '../run/guard.ts';
+import { runGuarded } from '../run/guard.ts';
 import { until } from '../run/until.ts';
 import { startBalancer, type Balancer } from './balancer.ts';
 import { silentLog } from '../services/harness.ts';
@@ -28,7 +28,7 @@ const betweenMs = 500;
 const probeEveryMs = 100;
 
 if (values.logs !== undefined) mkdirSync(values.logs, { recursive: true });
-await underGuard(async ({ directory }) => {
+await runGuarded(async ({ directory }) => {
   const units: Unit[] = [];
   const over = new AbortController();
   try {
@@ -48,8 +48,10 @@ await underGuard(async ({ directory }) => {
       units,
     );
     const wrong = await replaceAll(scene);
-    for (const line of wrong.slice(0, 20)) say(`WRONG: ${line}`);
-    say(wrong.length === 0 ? 'rolling: not one call failed' : `rolling: ${wrong.length} things are wrong`);
+    for (const line of wrong.slice(0, 20)) printLine(`WRONG: ${line}`);
+    printLine(
+      wrong.length === 0 ? 'rolling: not one call failed' : `rolling: ${wrong.length} things are wrong`,
+    );
     return wrong.length === 0 ? 0 : 1;
   } finally {
     over.abort();
@@ -65,23 +67,23 @@ async function replaceAll({ cluster, databaseUrl, customer: who }: Scene): Promi
   const database = openDatabase(databaseUrl, silentLog, { applicationName: 'rolling' });
   const publisher = startPublisher(database, () => undefined);
   const lanes = startLanes(balancer.url, who, { publisher, pace: 'light' });
-  say('replaced          | seconds |  calls | failed | p50 ms | p99 ms | longest ms');
+  printLine('replaced          | seconds |  calls | failed | p50 ms | p99 ms | longest ms');
   let from = 0;
-  const row = (name: string, beganAtMs: number): void => {
+  const row = (name: string, startedAtMs: number): void => {
     const calls = lanes.calls.slice(from);
     from += calls.length;
-    say(rowOf(name, (performance.now() - beganAtMs) / 1000, calls));
+    printLine(rowOf(name, (performance.now() - startedAtMs) / 1000, calls));
   };
   const startMs = performance.now();
   await until('every lane has been answered', () => lanes.calls.length > 300);
   row('nothing', startMs);
   for (const unit of [...dataApis, ...accountsApis, ...workers, ...gateways]) {
-    const beganAtMs = performance.now();
+    const startedAtMs = performance.now();
     await unit.stop();
     await unit.start();
     if (gateways.includes(unit)) await inTurnAgain(balancer, unit);
     await pause(betweenMs);
-    row(unit.name, beganAtMs);
+    row(unit.name, startedAtMs);
   }
   await publisher.stop();
   await lanes.stop();
@@ -92,10 +94,10 @@ async function replaceAll({ cluster, databaseUrl, customer: who }: Scene): Promi
   const wrong = lanes.calls.flatMap(({ fault }) => fault ?? []);
   const served = lanes.calls.filter(({ isBilled }) => isBilled).length;
   const billed = await billedOf(databaseUrl, who.accountId);
-  say(
+  printLine(
     `ledger: ${served} calls served, ${billed} billed; loads: ${publisher.done.length} done, ${publisher.failed} failed`,
   );
-  say(`connections that the balancer gave to an instance that refused them: ${balancer.refused()}`);
+  printLine(`connections that the balancer gave to an instance that refused them: ${balancer.refused()}`);
   if (billed !== served) wrong.push(`${served} calls were served, and ${billed} billed`);
   if (publisher.failed > 0) wrong.push(`${publisher.failed} loads failed`);
   return wrong;
@@ -132,6 +134,6 @@ async function billedOf(databaseUrl: string, accountId: string): Promise<number>
   }
 }
 
-function say(line: string): void {
+function printLine(line: string): void {
   process.stdout.write(`${line}\n`);
 }

@@ -32,12 +32,12 @@ const names = sideBySide.flat().map(({ name }) => name);
 const unknown = values.skip.filter((skipped) => !names.includes(skipped));
 if (unknown.length > 0) throw new Error(`There is no part "${unknown[0]}"; there are ${names.join(', ')}.`);
 
-const underWay = new Set<ChildProcess>();
+const running = new Set<ChildProcess>();
 let isStopped = false;
 for (const signal of ['SIGINT', 'SIGTERM'] as const)
   process.on(signal, () => {
     isStopped = true;
-    for (const child of underWay) child.kill(signal); // each ends the processes that it started
+    for (const child of running) child.kill(signal); // each ends the processes that it started
   });
 
 const results: { name: string; code: number; seconds: number }[] = [];
@@ -46,9 +46,9 @@ await Promise.all(
     for (const part of parts.filter(({ name }) => !values.skip.includes(name))) {
       if (isStopped) return;
       process.stdout.write(`\n${part.name}\n`);
-      const beganAtMs = performance.now();
+      const startedAtMs = performance.now();
       const code = await run(part);
-      results.push({ name: part.name, code, seconds: (performance.now() - beganAtMs) / 1000 });
+      results.push({ name: part.name, code, seconds: (performance.now() - startedAtMs) / 1000 });
     }
   }),
 );
@@ -72,9 +72,9 @@ function run({ words, env = {} }: Part): Promise<number> {
   });
   return new Promise((resolve, reject) => {
     child.once('error', reject);
-    underWay.add(child);
+    running.add(child);
     child.once('close', (code) => {
-      underWay.delete(child);
+      running.delete(child);
       resolve(code ?? 1);
     });
   });

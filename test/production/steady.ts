@@ -7,7 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { endAll, setUp, type Scene } from '../chaos/cluster.ts';
 import type { Unit } from '../chaos/units.ts';
-import { underGuard } from '../run/guard.ts';
+import { runGuarded } from '../run/guard.ts';
 import { startBalancer } from './balancer.ts';
 import type { PostgresUnit } from '../services/postgres.ts';
 import { median, notFlat, sampleOf, type Sample, type Watched } from './figures.ts';
@@ -28,7 +28,7 @@ const warmUpSeconds = Math.min(60, seconds / 4);
 const sampleEveryMs = 2_000;
 const probeEveryMs = 2_000; // as in k8s/
 
-await underGuard(async ({ directory }) => {
+await runGuarded(async ({ directory }) => {
   const units: Unit[] = [];
   const over = new AbortController();
   const lagDirectory = path.join(directory, 'lag');
@@ -54,8 +54,8 @@ await underGuard(async ({ directory }) => {
       units,
     );
     const wrong = await watch(scene, lagDirectory);
-    for (const line of wrong.slice(0, 20)) say(`WRONG: ${line}`);
-    say(wrong.length === 0 ? 'steady: all is flat' : `steady: ${wrong.length} things are wrong`);
+    for (const line of wrong.slice(0, 20)) printLine(`WRONG: ${line}`);
+    printLine(wrong.length === 0 ? 'steady: all is flat' : `steady: ${wrong.length} things are wrong`);
     return wrong.length === 0 ? 0 : 1;
   } finally {
     over.abort();
@@ -86,15 +86,15 @@ async function watch({ cluster, customer: who }: Scene, lagDirectory: string): P
   const calls = lanes.calls.slice(from);
   await lanes.stop();
   await balancer.close();
-  say(
+  printLine(
     'process        | MB: early | late | most | sockets: early | late | most | lag p99 ms: early | late | CPU ms/s',
   );
-  for (const [{ name }, of] of samples) say(rowOf(name, of));
+  for (const [{ name }, of] of samples) printLine(rowOf(name, of));
   const billed = calls.filter(({ isBilled }) => isBilled).length;
-  say(
+  printLine(
     `${calls.length} calls, ${(calls.length / seconds).toFixed(0)} a second, ${billed} of them of data; p50 ${quantileMs(calls, 0.5).toFixed(1)} ms, p99 ${quantileMs(calls, 0.99).toFixed(1)} ms`,
   );
-  for (const line of costs(samples, calls.length)) say(line);
+  for (const line of costs(samples, calls.length)) printLine(line);
   const failed = calls.flatMap(({ fault }) => fault ?? []);
   return [...failed, ...services.flatMap((each) => notFlat(each, samples.get(each) ?? []))];
 }
@@ -139,6 +139,6 @@ function costs(samples: ReadonlyMap<Watched, readonly Sample[]>, calls: number):
   );
 }
 
-function say(line: string): void {
+function printLine(line: string): void {
   process.stdout.write(`${line}\n`);
 }

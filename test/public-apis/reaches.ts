@@ -105,13 +105,13 @@ const isInObject = (node: Node): boolean => node.parent.kind === SyntaxKind.Obje
 function castOfForeign(node: Node, types: Types): string | undefined {
   if (!isAsExpression(node) || node.parent.kind === SyntaxKind.AsExpression) return undefined;
   const given = types.at(innermost(node));
-  const taken = types.at(node);
-  if (given === undefined || taken === undefined || !types.isForeign(given)) return undefined;
+  const castTo = types.at(node);
+  if (given === undefined || castTo === undefined || !types.isForeign(given)) return undefined;
   const parts = given.isUnionType() ? given.getTypes() : [given];
   const known = new Set(parts.flatMap((each) => types.properties(each).map(({ name }) => name)));
   const isForced = isAsExpression(node.expression);
   const added = types
-    .properties(taken)
+    .properties(castTo)
     .filter((each) => types.isOurs(each) && (isForced || !known.has(each.name)));
   if (added.length === 0) return undefined;
   return `${types.nameOf(given)} with ${added.map(({ name }) => name).join(', ')}`;

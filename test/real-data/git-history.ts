@@ -9,7 +9,7 @@ import type { Check } from './run.ts';
 import { comparePublished, compareTransforms, type Lines } from './transforms.ts';
 import { compareTriangle } from './vintages/triangles.ts';
 
-interface Kept {
+interface TrackedSeries {
   folder: string;
   id: string;
   value: string;
@@ -23,14 +23,14 @@ interface State {
   points_deleted: number;
 }
 
-const kept: readonly [Kept, Kept] = [
+const trackedSeries: readonly [TrackedSeries, TrackedSeries] = [
   { folder: 'gdp', id: 'WB.GDP', value: 'Value', unit: 'Current US dollars' },
   { folder: 'cpi', id: 'WB.CPI', value: 'CPI', unit: 'As published' },
 ];
 
 export async function checkGitHistory({ instance, folder, seen }: Check): Promise<void> {
   const states: State[] = [];
-  for (const each of kept)
+  for (const each of trackedSeries)
     states.push(...(await checkStates(instance, path.join(folder, '04_vintages_git_history'), each, seen)));
   assert.equal(
     states.map(({ rows }) => rows).reduce((sum, rows) => sum + rows),
@@ -46,7 +46,7 @@ export async function checkGitHistory({ instance, folder, seen }: Check): Promis
     '145525 rows of 14 states load; up to 262 countries, and up to 1588 points of the state before vanish',
   );
 
-  await checkNewestFirst(instance, path.join(folder, '04_vintages_git_history'), kept[0], seen);
+  await checkNewestFirst(instance, path.join(folder, '04_vintages_git_history'), trackedSeries[0], seen);
 
   const facts: [string, string, string, string, number | undefined][] = [
     ['WB.GDP', 'Pakistan', '2010', '2012-09-19', undefined],
@@ -97,7 +97,7 @@ function ingestState(
 async function checkNewestFirst(
   instance: Instance,
   folder: string,
-  { folder: name, id, value, unit }: Kept,
+  { folder: name, id, value, unit }: TrackedSeries,
   seen: Check['seen'],
 ): Promise<void> {
   const reversed = `${id}.NEWEST-FIRST`;
@@ -131,7 +131,7 @@ async function checkNewestFirst(
 async function checkStates(
   instance: Instance,
   folder: string,
-  { folder: name, id, value, unit }: Kept,
+  { folder: name, id, value, unit }: TrackedSeries,
   seen: Check['seen'],
 ): Promise<State[]> {
   const found: State[] = [];

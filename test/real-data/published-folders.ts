@@ -257,8 +257,8 @@ async function checkWorldBank(check: Check, scratch: string): Promise<void> {
   const lines = linesOf(
     // A workbook stores 15 significant digits, as Excel does.
     rows.map(({ 'Country Code': code = '', Year: year = '', Value: value = '' }) => {
-      const kept = value === '' ? '' : String(Number(Number(value).toPrecision(15)));
-      return [code, endOfPeriod(year, 12), kept] as const;
+      const rounded = value === '' ? '' : String(Number(Number(value).toPrecision(15)));
+      return [code, endOfPeriod(year, 12), rounded] as const;
     }),
   );
   const values = await compareAll(check, [{ id: 'NY.GDP.MKTP.CD', frequency: 'annual', lines }]);

@@ -21,7 +21,7 @@ import { checkSecurities } from './securities.ts';
 import { checkSbpEasyData } from './sbp-easydata.ts';
 import { checkWfpPrices } from './wfp-prices.ts';
 import { checkStranger } from './stranger/session.ts';
-import { underGuard } from '../run/guard.ts';
+import { runGuarded } from '../run/guard.ts';
 import { createInstallation, type Serving } from '../services/instance.ts';
 import { instanceOf, type Instance } from './answers.ts';
 
@@ -81,7 +81,7 @@ if (folder === undefined || !existsSync(folder)) {
   for (const name of [...named, ...values.except])
     assert.ok(all.includes(name), `There is no check ${name}; there are ${all.join(', ')}.`);
   const names = (named.length === 0 ? all : named).filter((name) => !values.except.includes(name));
-  await underGuard(async () => tryReal(absolute, names).then(() => 0));
+  await runGuarded(async () => tryReal(absolute, names).then(() => 0));
 }
 
 async function tryReal(dataFolder: string, names: readonly string[]): Promise<void> {
@@ -106,7 +106,7 @@ async function tryReal(dataFolder: string, names: readonly string[]): Promise<vo
         process.stdout.write(`${name}: ${((performance.now() - started) / 1000).toFixed(1)} s\n`);
       }
     } catch (error) {
-      sayWhatRan(serving);
+      reportInstance(serving);
       throw error;
     }
     assert.equal(await serving.stop(), 0, 'Ctrl-C ends the instance with 0');
@@ -117,7 +117,7 @@ async function tryReal(dataFolder: string, names: readonly string[]): Promise<vo
 }
 
 /** Reports whether the instance still runs, and its last output: a call may fail because the instance ended. */
-function sayWhatRan({ process: { exitCode, signalCode }, printed }: Serving): void {
+function reportInstance({ process: { exitCode, signalCode }, printed }: Serving): void {
   const state = signalCode ?? (exitCode === null ? 'runs' : `ended with ${exitCode}`);
   process.stdout.write(`The instance (${state}) printed last:\n${printed().slice(-printedAtEnd)}\n`);
 }

@@ -129,8 +129,13 @@ function seriesIn(rows: Record<string, string>[], frequency: Frequency): (Publis
       const { 'Observation Value': value = '', 'Observation Status': status = '' } = row;
       if (!byDate.has(date)) byDate.set(date, { date, value, status });
     }
-    const kept = [...byDate.values()];
-    return { id, frequency, rows: kept, lines: oneLine(kept.map(({ date, value }) => [date, value])) };
+    const distinct = [...byDate.values()];
+    return {
+      id,
+      frequency,
+      rows: distinct,
+      lines: oneLine(distinct.map(({ date, value }) => [date, value])),
+    };
   });
 }
 

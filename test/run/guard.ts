@@ -54,7 +54,7 @@ export async function startGuard(): Promise<Guard> {
  * Does the work under a guard, so that everything this process starts belongs to the run. Once nothing of the run remains, ends this process with the
  * work's exit code, or by the signal that ended it.
  */
-export async function underGuard(work: (run: Run) => Promise<number>): Promise<void> {
+export async function runGuarded(work: (run: Run) => Promise<number>): Promise<void> {
   const stopped = stopSignal();
   const guard = await startGuard();
   Object.assign(process.env, guard.env);

@@ -26,7 +26,7 @@ const { values, positionals } = parseArgs({
 });
 const seed = Number(values.seed ?? Math.floor(Math.random() * 2 ** 32));
 /** How long a run may take to end completely: a type check or lint may be running. */
-const goneWithinMs = 60_000;
+const endsWithinMs = 60_000;
 const ownPrefix = 'almanac-killed-';
 
 interface Plan {
@@ -38,14 +38,14 @@ interface Plan {
 
 const random = createRandom(seed);
 const plans = Array.from({ length: Number(values.runs) }, (_, i) => drawPlan(random, i + 1));
-say(`killed runs: seed ${seed}`);
+printLine(`killed runs: seed ${seed}`);
 const wrong: Plan[] = [];
 async function work(): Promise<void> {
   for (let plan = plans.shift(); plan !== undefined; plan = plans.shift())
     if (!(await leavesNothing(plan))) wrong.push(plan);
 }
 await Promise.all(Array.from({ length: Number(values['at-once']) }, work));
-say(
+printLine(
   wrong.length === 0
     ? 'killed runs: nothing was left'
     : `killed runs: ${wrong.length} left something; seed ${seed}`,
@@ -76,35 +76,37 @@ async function leavesNothing({ number, afterMs, signal, target }: Plan): Promise
   });
   const ended = once(npm, 'exit').then(([code, by]) => String(code ?? by));
   const early = await Promise.race([ended, pause(afterMs)]);
-  const held = holdings(run);
+  const resources = resourcesOf(run);
   const found = processesOf(run);
   const runner = found.find(({ command }) => /^\S*node \S*test\/run\.ts/.test(command))?.pid;
   const pid = target === 'group' ? -(npm.pid ?? 0) : target === 'npm' ? npm.pid : (runner ?? npm.pid);
   if (early === undefined && pid !== undefined) process.kill(pid, signal);
   const signalledAtMs = performance.now();
-  let left = remains(run, before, held);
-  while (left.length > 0 && performance.now() - signalledAtMs < goneWithinMs) {
+  let left = remains(run, before, resources);
+  while (left.length > 0 && performance.now() - signalledAtMs < endsWithinMs) {
     await pause(250);
-    left = remains(run, before, held);
+    left = remains(run, before, resources);
   }
-  const took = `${((performance.now() - signalledAtMs) / 1000).toFixed(1)} s`;
+  const duration = `${((performance.now() - signalledAtMs) / 1000).toFixed(1)} s`;
   const how = early === undefined ? `${signal} to the ${target}` : `had ended by itself with ${early}`;
-  const at = `${(afterMs / 1000).toFixed(1)} s, ${found.length} processes, ${held.length} things held`;
-  say(`${number}: after ${at}: ${how}: ${left.length === 0 ? `nothing left after ${took}` : 'LEFT'}`);
-  for (const each of left) say(`  LEFT: ${each}`);
+  const at = `${(afterMs / 1000).toFixed(1)} s, ${found.length} processes, ${resources.length} things held`;
+  printLine(
+    `${number}: after ${at}: ${how}: ${left.length === 0 ? `nothing left after ${duration}` : 'LEFT'}`,
+  );
+  for (const each of left) printLine(`  LEFT: ${each}`);
   await endProcesses(run);
   rmSync(directory, { recursive: true, force: true });
   return left.length === 0;
 }
 
 /** The present remains of the run, in words. */
-function remains(run: Run, before: ReadonlySet<string>, held: readonly Holding[]): string[] {
+function remains(run: Run, before: ReadonlySet<string>, resources: readonly Resource[]): string[] {
   const processes = processesOf(run).map(({ pid, command }) => `process ${pid}: ${command}`);
   const names = readdirSync(run.directory).filter((name) => name !== 'node-compile-cache'); // npm's own
   return [
     ...processes,
     ...names.map((name) => `in the directory for temporary files: ${name}`),
-    ...held.filter(({ isThere }) => isThere()).map(({ what }) => what),
+    ...resources.filter(({ isThere }) => isThere()).map(({ what }) => what),
     ...commonFiles().filter((file) => !before.has(file)),
   ];
 }
@@ -118,31 +120,31 @@ function commonFiles(): string[] {
 }
 
 /** A system resource that may outlive its process. */
-interface Holding {
+interface Resource {
   what: string;
   isThere(): boolean;
 }
 
 /** The resources that the processes of the run use now. */
-function holdings(run: Run): Holding[] {
+function resourcesOf(run: Run): Resource[] {
   const sockets = new Map(listeningSockets().map(({ inode, port }) => [`socket:[${inode}]`, port]));
   const isOpen = (port: number) => listeningSockets().some((socket) => socket.port === port);
-  const held = new Map<string, () => boolean>();
+  const resources = new Map<string, () => boolean>();
   for (const { pid } of processesOf(run)) {
     for (const { id } of segments().filter(({ creator }) => creator === pid))
-      held.set(`System V shared memory ${id}`, () => segments().some((segment) => segment.id === id));
+      resources.set(`System V shared memory ${id}`, () => segments().some((segment) => segment.id === id));
     try {
       for (const [file] of readFileSync(`/proc/${pid}/maps`, 'utf8').matchAll(/\/dev\/shm\/\S+$/gm))
-        held.set(file, () => existsSync(file));
+        resources.set(file, () => existsSync(file));
       for (const fd of readdirSync(`/proc/${pid}/fd`)) {
         const port = sockets.get(readlinkSync(`/proc/${pid}/fd/${fd}`));
-        if (port !== undefined) held.set(`port ${port}`, () => isOpen(port));
+        if (port !== undefined) resources.set(`port ${port}`, () => isOpen(port));
       }
     } catch {
       // it has ended
     }
   }
-  return [...held].map(([what, isThere]) => ({ what, isThere }));
+  return [...resources].map(([what, isThere]) => ({ what, isThere }));
 }
 
 function segments(): { id: string; creator: number }[] {
@@ -165,6 +167,6 @@ function table(file: string): string[][] {
   return lines.map((line) => line.trim().split(/\s+/));
 }
 
-function say(line: string): void {
+function printLine(line: string): void {
   process.stdout.write(`${line}\n`);
 }

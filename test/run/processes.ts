@@ -49,17 +49,17 @@ export function startChild(
 ): Child {
   const child = spawn(program, words, { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
   let output = '';
-  const hear = (chunk: Buffer | Error) => {
+  const onChunk = (chunk: Buffer | Error) => {
     output += chunk.toString();
     onOutput?.(chunk.toString());
   };
   // A process that a test forgets does not keep its test file from ending: the run continues, names the process at its end, and fails.
   child.unref();
   for (const stream of [child.stdout, child.stderr]) {
-    stream.on('data', hear);
+    stream.on('data', onChunk);
     (stream as Socket).unref();
   }
-  child.once('error', hear); // the program does not exist; `close` follows
+  child.once('error', onChunk); // the program does not exist; `close` follows
   const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
   const started: Child = {
     process: child,
@@ -89,20 +89,20 @@ export async function startServing(
   words: readonly string[],
   options: ChildOptions,
 ): Promise<ServingChild> {
-  const said = Promise.withResolvers<RegExpExecArray>();
+  const readyMatch = Promise.withResolvers<RegExpExecArray>();
   const child = startChild(program, words, {
     ...options,
     onOutput(text) {
       options.onOutput?.(text);
       const found = ready.exec(child.output());
-      if (found !== null) said.resolve(found);
+      if (found !== null) readyMatch.resolve(found);
     },
   });
   const endedEarly = child.ended.then((code) => {
     throw new Error(`${options.name} ended with ${code}`);
   });
   try {
-    const serving = Promise.race([said.promise, endedEarly]);
+    const serving = Promise.race([readyMatch.promise, endedEarly]);
     return { ...child, ready: await within(`${options.name} serves`, serving, serveWithinMs) };
   } catch (error) {
     await child.end('SIGKILL');

@@ -72,18 +72,18 @@ function processesByPs(mark: string): RunProcess[] {
  * memory; all others are killed. @returns those that are still running.
  */
 export async function endProcesses(run: Run): Promise<RunProcess[]> {
-  const beganAtMs = performance.now();
+  const startedAtMs = performance.now();
   let quiet = 0;
   for (;;) {
     const found = processesOf(run);
-    const tookMs = performance.now() - beganAtMs;
+    const durationMs = performance.now() - startedAtMs;
     for (const { pid } of found) {
-      if (tookMs < stopWithinMs && isPostgres(pid)) report(pid, 'SIGQUIT', 'SIGCONT');
+      if (durationMs < stopWithinMs && isPostgres(pid)) report(pid, 'SIGQUIT', 'SIGCONT');
       else report(pid, 'SIGKILL');
     }
     // The second pass finds processes that were just being started during the first.
     quiet = found.length === 0 ? quiet + 1 : 0;
-    if (quiet === 2 || tookMs > giveUpAfterMs) return found;
+    if (quiet === 2 || durationMs > giveUpAfterMs) return found;
     await pause(betweenLooksMs);
   }
 }

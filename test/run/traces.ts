@@ -13,7 +13,7 @@ const secretsFile = 'secrets-';
 const leastSecretLength = 12;
 
 /** Records a password, or the token of a session or a mail, which must not be found at the end of the run. @returns it. */
-export function noteSecret(secret: string): string {
+export function recordSecret(secret: string): string {
   if (directory !== undefined && secret.length >= leastSecretLength) {
     appendFileSync(path.join(directory, `${secretsFile}${own}`), `${JSON.stringify(secret)}\n`);
   }
@@ -40,12 +40,12 @@ function writeLines(): void {
 }
 
 /** Stores the log lines of a process's output; greetings and new keys, which commands print on purpose, are not log lines. */
-export function keepLogLines(output: string): void {
+export function saveLogLines(output: string): void {
   for (const line of output.split('\n')) if (line.startsWith('{"level":')) logTrace.write(`${line}\n`);
 }
 
 /** Stores all rows of a database before it is dropped. */
-export async function keepRows(databaseUrl: string): Promise<void> {
+export async function saveRows(databaseUrl: string): Promise<void> {
   if (directory === undefined) return;
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
@@ -72,16 +72,16 @@ export async function readRedis(url: string): Promise<string> {
   const client = createClient({ url });
   await client.connect();
   try {
-    const held: string[] = [];
+    const redisLines: string[] = [];
     for await (const keys of client.scanIterator()) {
       for (const key of keys) {
         const type = await client.type(key);
         const value =
           type === 'hash' ? await client.hGetAll(key) : type === 'string' ? await client.get(key) : type;
-        held.push(`${key} ${JSON.stringify(value)}`);
+        redisLines.push(`${key} ${JSON.stringify(value)}`);
       }
     }
-    return held.join('\n');
+    return redisLines.join('\n');
   } finally {
     client.destroy();
   }
@@ -109,10 +109,10 @@ export function findLeaks(
 ): { leaks: Leak[]; secrets: number; bytes: number } {
   const names = readdirSync(traces);
   const read = (name: string) => readFileSync(path.join(traces, name), 'utf8');
-  const noted = names
+  const recorded = names
     .filter((name) => name.startsWith(secretsFile))
     .flatMap((name) => read(name).trim().split('\n'));
-  const secrets = new Set(noted.map((line) => JSON.parse(line) as string));
+  const secrets = new Set(recorded.map((line) => JSON.parse(line) as string));
   // Most secrets are a single word of these letters, so each word is looked up once, however many secrets there are.
   const isWord = /^[\w-]+$/;
   const sentences = [...secrets].filter((secret) => !isWord.test(secret));

@@ -9,11 +9,11 @@ const pollEveryMs = 5;
  */
 export async function until(
   what: string,
-  holds: () => boolean | Promise<boolean>,
+  condition: () => boolean | Promise<boolean>,
   withinMs = 60_000,
 ): Promise<void> {
   const giveUpAtMs = performance.now() + withinMs;
-  while (!(await holds())) {
+  while (!(await condition())) {
     if (performance.now() > giveUpAtMs) throw new Error(`Not within ${withinMs} ms: ${what}.`);
     await pause(pollEveryMs);
   }

@@ -171,8 +171,8 @@ export async function startAccountsService(
     internally,
     heartbeats,
     /** Charges calls to the account's present month, like a gateway that serves them at once. */
-    take: ({ accountId }: Client, calls: number) =>
-      heartbeats.take({ account_id: accountId, month: utcMonth(clock.now()) }, calls),
+    charge: ({ accountId }: Client, calls: number) =>
+      heartbeats.charge({ account_id: accountId, month: utcMonth(clock.now()) }, calls),
     /** The used calls of the present month. */
     used: ({ accountId }: Client) => selectUsed(deps.db, accountId, utcMonth(clock.now())),
     /** Everything that was ever settled for an account. */

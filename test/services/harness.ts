@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import type { Clock } from '../../kernel/clock.ts';
 import { createLog, type Log } from '../../kernel/log/log.ts';
-import { keepRows, logTrace } from '../run/traces.ts';
+import { saveRows, logTrace } from '../run/traces.ts';
 import { eventsIn } from './outbox.ts';
 import { requireFreshSearch } from '../migrations/search-entries.ts';
 
@@ -53,7 +53,7 @@ export async function createTestDatabase(): Promise<{ url: string; drop(): Promi
   const url = new URL(server);
   url.pathname = `/${name}`;
   async function drop(): Promise<void> {
-    await keepRows(url.href);
+    await saveRows(url.href);
     try {
       await eventsIn(url.href); // throws if a test has written an event that does not match the catalogue
       await requireFreshSearch(url.href); // throws if a test has changed a series without its search entry

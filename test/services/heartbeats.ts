@@ -46,9 +46,9 @@ export function heartbeatsTo(internally: Internally, clock: Clock) {
       return credentials;
     },
     /** Reports a batch without a life that would get a lease. */
-    settle: (batch: Partial<Batch>) => post({ batch: batchOf(batch) }),
+    report: (batch: Partial<Batch>) => post({ batch: batchOf(batch) }),
     /** Requests up to this many calls for a new life, and reports all granted calls as served. @returns their number. */
-    async take(of: { account_id: string; month: string }, calls: number): Promise<number> {
+    async charge(of: { account_id: string; month: string }, calls: number): Promise<number> {
       const life = randomUUID();
       const { grants } = await beat({ life, begins: true, wants: [{ ...of, has: 0, calls, ahead: 0 }] });
       const granted = grants[0]?.granted ?? Number.NaN;

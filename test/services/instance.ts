@@ -8,7 +8,7 @@ import path from 'node:path';
 import { projectRoot } from '../../kernel/project.ts';
 import { startChild, startServing, type Child } from '../run/processes.ts';
 import { endProcesses } from '../run/run-processes.ts';
-import { keepLogLines } from '../run/traces.ts';
+import { saveLogLines } from '../run/traces.ts';
 
 export interface Installation {
   /** The gateway's URL, the same for every start. */
@@ -69,7 +69,7 @@ export async function createInstallation(env: Record<string, string> = {}): Prom
     env: environment,
   });
   const spawnAlmanac = (...words: string[]) =>
-    keepLog(startChild(process.execPath, [program, ...words], options(words)));
+    saveLog(startChild(process.execPath, [program, ...words], options(words)));
   const run = async (...words: string[]) => {
     const child = spawnAlmanac(...words);
     const code = await child.exit(commandWithinMs);
@@ -87,7 +87,7 @@ export async function createInstallation(env: Record<string, string> = {}): Prom
     spawn: spawnAlmanac,
     async start() {
       const words = [program, 'start'];
-      const child = keepLog(await startServing(greeted, process.execPath, words, options(['start'])));
+      const child = saveLog(await startServing(greeted, process.execPath, words, options(['start'])));
       const output = child.output();
       return {
         apiKey: /^API key: (pk_live_\w+)$/m.exec(output)?.[1],
@@ -110,8 +110,8 @@ export async function createInstallation(env: Record<string, string> = {}): Prom
   };
 }
 
-function keepLog<T extends Child>(child: T): T {
-  void child.ended.then(() => keepLogLines(child.output()));
+function saveLog<T extends Child>(child: T): T {
+  void child.ended.then(() => saveLogLines(child.output()));
   return child;
 }
 

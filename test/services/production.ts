@@ -7,7 +7,7 @@ import { systemClock, type Clock } from '../../kernel/clock.ts';
 import type { Plans } from '../../kernel/plans.ts';
 import { serviceUrl, type ServiceRole } from '../../migrations/roles.ts';
 import { startBalancer } from '../production/balancer.ts';
-import type { Started, Wish } from '../production/pool.ts';
+import type { Started, StartRequest } from '../production/pool.ts';
 import type { AccountsApiOptions } from './accounts-service.ts';
 import { testIdentitySecret, testRedisClusterUrl, testReplica, type FakeClock } from './harness.ts';
 import type { ServicesOptions } from './services.ts';
@@ -172,8 +172,10 @@ async function startProcesses(
     ...anyPort,
     ...env,
   };
-  const wish: Wish = { service, env: all, clockAtMs: own?.now().getTime() ?? null };
-  const started = await Promise.all(Array.from({ length: count }, () => askPool<Started>('start', wish)));
+  const startRequest: StartRequest = { service, env: all, clockAtMs: own?.now().getTime() ?? null };
+  const started = await Promise.all(
+    Array.from({ length: count }, () => askPool<Started>('start', startRequest)),
+  );
   const urls = started.map(({ url = '' }) => url);
   if (own !== undefined) {
     own.follow((nowMs) => {
@@ -192,7 +194,7 @@ async function startProcesses(
 }
 
 /** @throws Error with the output of the service if it does not start or stop normally. */
-async function askPool<Answer>(what: 'start' | 'stop', about: Wish | Started['id']): Promise<Answer> {
+async function askPool<Answer>(what: 'start' | 'stop', about: StartRequest | Started['id']): Promise<Answer> {
   const url = `${process.env['TEST_POOL_URL']}/${what}`;
   const response = await fetch(url, { method: 'POST', body: JSON.stringify(about) });
   const text = await response.text();

@@ -9,11 +9,11 @@ export interface Proxy {
   /** Delays every byte, in both directions. */
   delay(ms: number): void;
   /** Withholds the server's bytes: requests are executed, but not answered. */
-  deafen(): void;
+  pauseReplies(): void;
   /** Connects to another server from now on, and breaks every connection. */
-  leadTo(port: number): void;
+  retarget(port: number): void;
   /** Works normally again, and delivers withheld bytes. */
-  mend(): void;
+  restore(): void;
   close(): Promise<void>;
 }
 
@@ -22,37 +22,37 @@ export async function startProxy(targetPort: number): Promise<Proxy> {
   let target = targetPort;
   let isCut = false;
   let delayMs = 0;
-  let hearing = Promise.withResolvers<void>();
-  hearing.resolve();
+  let repliesResumed = Promise.withResolvers<void>();
+  repliesResumed.resolve();
 
-  function keep(socket: Socket): Socket {
+  function track(socket: Socket): Socket {
     sockets.add(socket);
     socket.setNoDelay(true);
     socket.on('error', () => socket.destroy()); // reported to the other side by `close`
     return socket.once('close', () => sockets.delete(socket));
   }
 
-  function pass(from: Socket, to: Socket, held: () => Promise<void>): void {
+  function pass(from: Socket, to: Socket, whenAllowed: () => Promise<void>): void {
     let before = Promise.resolve();
     from.on('data', (chunk: Buffer) => {
       const dueMs = performance.now() + delayMs;
       before = before
         .then(() => pause(Math.max(0, dueMs - performance.now())))
-        .then(held)
+        .then(whenAllowed)
         .then(() => void (to.destroyed || to.write(chunk)));
     });
     from.once('close', () => to.destroy());
   }
 
   const server = createServer((client) => {
-    keep(client);
+    track(client);
     if (isCut) {
       client.destroy();
       return;
     }
-    const upstream = keep(connect(target, '127.0.0.1'));
+    const upstream = track(connect(target, '127.0.0.1'));
     pass(client, upstream, () => Promise.resolve());
-    pass(upstream, client, () => hearing.promise);
+    pass(upstream, client, () => repliesResumed.promise);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
 
@@ -62,16 +62,16 @@ export async function startProxy(targetPort: number): Promise<Proxy> {
       isCut = true;
       for (const socket of sockets) socket.destroy();
     },
-    leadTo(port) {
+    retarget(port) {
       target = port;
       for (const socket of sockets) socket.destroy();
     },
     delay: (ms) => void (delayMs = ms),
-    deafen: () => void (hearing = Promise.withResolvers()),
-    mend() {
+    pauseReplies: () => void (repliesResumed = Promise.withResolvers()),
+    restore() {
       isCut = false;
       delayMs = 0;
-      hearing.resolve();
+      repliesResumed.resolve();
     },
     async close() {
       const closed = new Promise((resolve) => server.close(resolve));

@@ -14,7 +14,7 @@ const usual: Record<string, string> = {
 export interface ScriptedSmtp {
   smtpUrl: string;
   /** The received commands, and the dots. */
-  heard: string[];
+  received: string[];
   close(): Promise<void>;
 }
 
@@ -22,7 +22,7 @@ export interface ScriptedSmtp {
 export async function startScriptedSmtp(
   replyTo: (stage: Stage) => string | undefined,
 ): Promise<ScriptedSmtp> {
-  const heard: string[] = [];
+  const received: string[] = [];
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
     sockets.add(socket);
@@ -32,7 +32,7 @@ export async function startScriptedSmtp(
     createInterface(socket).on('line', (line) => {
       if (inMail && line !== '.') return;
       const stage = inMail ? '.' : line.slice(0, 4).toUpperCase();
-      heard.push(stage);
+      received.push(stage);
       const reply = replyTo(stage as Stage) ?? usual[stage] ?? '500 what';
       inMail = stage === 'DATA' && reply.startsWith('354');
       socket.write(`${reply}\r\n`);
@@ -43,7 +43,7 @@ export async function startScriptedSmtp(
   const { port } = server.address() as AddressInfo;
   return {
     smtpUrl: `smtp://127.0.0.1:${port}`,
-    heard,
+    received,
     async close() {
       for (const socket of sockets) socket.destroy();
       server.close();

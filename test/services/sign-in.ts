@@ -9,7 +9,7 @@ import { SMTPServer } from 'smtp-server';
 import type { SignInSettings } from '../../accounts-api/deps.ts';
 import type { MailSettings } from '../../accounts-api/mail/mail.ts';
 import type { HashCost } from '../../accounts-api/auth/passwords.ts';
-import { noteSecret } from '../run/traces.ts';
+import { recordSecret } from '../run/traces.ts';
 import { within } from '../run/until.ts';
 
 export const testSignIn: SignInSettings = {
@@ -31,7 +31,7 @@ export const testMail: MailSettings = {
 
 /** A good password that no other test uses. */
 export function newPassword(): string {
-  return noteSecret(`test-${randomBytes(9).toString('base64url')}`);
+  return recordSecret(`test-${randomBytes(9).toString('base64url')}`);
 }
 
 /** An e-mail address that no other test uses, as attempts at it may be counted in a shared Redis. */
@@ -73,9 +73,9 @@ export interface Mailbox {
   /** Resolves when the next mail has been refused. */
   refused(): Promise<void>;
   /** From now on, mails are received but not answered. Resolves when the first one has arrived. */
-  hold(): Promise<void>;
+  stall(): Promise<void>;
   /** Answers mails again; unanswered ones are dropped. */
-  letGo(): void;
+  resume(): void;
   close(): Promise<void>;
 }
 
@@ -85,14 +85,14 @@ export async function startMailbox(): Promise<Mailbox> {
   const waiting: ReceivedMail[] = [];
   const arrivals = new EventEmitter();
   arrivals.setMaxListeners(0);
-  let [refuses, held] = [false, false];
+  let [refuses, isStalled] = [false, false];
   const server = new SMTPServer({
     authOptional: true,
     disabledCommands: ['STARTTLS', 'AUTH'],
     logger: false,
     async onData(stream, session, done) {
       const raw = await text(stream);
-      if (held) {
+      if (isStalled) {
         arrivals.emit('held');
       } else if (refuses) {
         done(new Error('451 try again'));
@@ -124,11 +124,11 @@ export async function startMailbox(): Promise<Mailbox> {
     async refused() {
       await within('a mail is refused', once(arrivals, 'refused'));
     },
-    async hold() {
-      held = true;
+    async stall() {
+      isStalled = true;
       await within('a mail is held', once(arrivals, 'held'));
     },
-    letGo: () => void (held = false),
+    resume: () => void (isStalled = false),
     close: () => new Promise((resolve) => server.close(resolve)),
   };
 }
@@ -137,7 +137,7 @@ export async function startMailbox(): Promise<Mailbox> {
 export function tokenIn(mail: ReceivedMail): string {
   const token = /#token=([A-Za-z0-9_-]{43})(?![A-Za-z0-9_-])/.exec(mail.text)?.[1];
   if (token === undefined) throw new Error(`There is no link in: ${mail.text}`);
-  return noteSecret(token);
+  return recordSecret(token);
 }
 
 /** Reads a mail of two parts, text and HTML. */

@@ -106,7 +106,7 @@ test.serial(
 
     const big = write('big.csv', csv(60_000, 2));
     const ingest = installation.spawn('ingest', 'observations', big, ...daily('BIG'));
-    await loadUnderWay();
+    await untilLoadRuns();
     third.process.kill('SIGKILL');
     await ingest.end('SIGKILL');
     const fourth = await installation.start();
@@ -115,11 +115,11 @@ test.serial(
     await installation.almanac('ingest', 'observations', big, ...daily('BIG'));
     t.is(await count('BIG', key), 60_000);
     const url = `${installation.url}/v1/series/BIG?format=csv`;
-    const begun = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 10 }, () => fetch(url, { headers: { 'x-api-key': key } })),
     );
     const stopped = fourth.stop('SIGTERM');
-    const answers = await Promise.all(begun.map((response) => response.text()));
+    const answers = await Promise.all(responses.map((response) => response.text()));
     for (const answer of answers)
       t.is(answer.split('\r\n').length, 60_000 + 2, 'what has begun is sent whole');
     t.is(await stopped, 0);
@@ -139,7 +139,7 @@ async function rolesOfConnections(): Promise<Record<string, string>> {
 }
 
 /** Resolves once the separate load has opened its transaction. */
-async function loadUnderWay(): Promise<void> {
+async function untilLoadRuns(): Promise<void> {
   await asOwner((client) =>
     until('the load has begun its transaction', async () => {
       const { rowCount } = await client.query(
@@ -212,8 +212,8 @@ test.serial(
       const npm = await startServing(/\nAPI: [^]*\n\n$/, 'npm', ['start'], options);
       t.is((await fetch(`${url}/readyz`)).status, 200);
       npm.process.kill(signal);
-      const heard = () => Promise.resolve(npm.output().includes('\nStopping …\n'));
-      await until(`${signal} to npm is heard`, heard);
+      const isStopping = () => Promise.resolve(npm.output().includes('\nStopping …\n'));
+      await until(`${signal} to npm is heard`, isStopping);
       if (times === 2) npm.process.kill(signal);
       t.is(await npm.exit(), 0, npm.output());
       t.false(existsSync(path.join(dataDir, 'postgres/postmaster.pid')));

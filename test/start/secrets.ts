@@ -14,15 +14,15 @@ export async function useEverySecret(
 ): Promise<{ secrets: Map<string, string>; links: Map<string, string> }> {
   const secrets = new Map<string, string>();
   const links = new Map<string, string>();
-  const keep = (what: string, secret: unknown) => {
+  const record = (what: string, secret: unknown) => {
     secrets.set(what, String(secret));
     return String(secret);
   };
-  const keepSession = (what: string, token: string) => {
-    keep(`${what}, its secret half`, token.split('.')[1]);
+  const recordSession = (what: string, token: string) => {
+    record(`${what}, its secret half`, token.split('.')[1]);
     return token;
   };
-  const keepLink = (what: string, token: string) => {
+  const recordLink = (what: string, token: string) => {
     links.set(what, token);
     return token;
   };
@@ -37,37 +37,37 @@ export async function useEverySecret(
   const { ask, get, post } = peopleOf({ call });
 
   const ownerUrl = ownerUrlOf(installation);
-  keep('password of PostgreSQL', new URL(ownerUrl).password);
+  record('password of PostgreSQL', new URL(ownerUrl).password);
   for (const role of ['almanac_data_api', 'almanac_accounts_api'] as const)
-    keep(`password of ${role}`, new URL(serviceUrl(ownerUrl, role)).password);
+    record(`password of ${role}`, new URL(serviceUrl(ownerUrl, role)).password);
   const email = newEmail();
-  const password = keep('password', newPassword());
+  const password = record('password', newPassword());
   await post('/auth/signup', { email, password });
-  const confirm = keepLink('link of the sign-up', tokenIn(await mailTo(installation, email)));
+  const confirm = recordLink('link of the sign-up', tokenIn(await mailTo(installation, email)));
   await post('/auth/verify-email', {
     token: confirm,
-    password: keep('wrong password at the link', newPassword()),
+    password: record('wrong password at the link', newPassword()),
   });
   await post('/auth/verify-email', { token: confirm, password });
-  await post('/auth/login', { email, password: keep('wrong password', newPassword()) });
+  await post('/auth/login', { email, password: record('wrong password', newPassword()) });
   const loggedIn = await post('/auth/login', { email, password });
-  const session = keepSession('session', sessionIn(loggedIn));
-  keep('device token', dataIn(loggedIn)['device_token']);
+  const session = recordSession('session', sessionIn(loggedIn));
+  record('device token', dataIn(loggedIn)['device_token']);
 
   const made = dataIn(await post('/v1/keys', { name: 'k' }, session));
-  const key = keep('API key', made['key']);
+  const key = record('API key', made['key']);
   await call('/v1/series/DEMO.CPI', { key });
   await call(`/v1/series/DEMO.CPI?api_key=${key}&from=2024-01-01`);
   await call(`/v1/series/DEMO.CPI?API_KEY=${key}`);
   const odd = dataIn(await post('/v1/keys', { name: 'odd' }, session));
-  const misplaced = keep(keyInWrongPlaces, odd['key']);
+  const misplaced = record(keyInWrongPlaces, odd['key']);
   await call(`/v1/series/DEMO.CPI?q=${misplaced}`, { key });
   await call(`/v1/series/${misplaced}`, { key });
   await call(`/v1/series/${misplaced.replace('_', '%5F')}`, { key });
   await call(`/v1/search?q=${misplaced}`);
   await call(`/v1/nowhere/${misplaced}`);
-  await call(`/v1/account/key/${keep('token in a path', 'claim-0123456789-0123456789-0123')}`);
-  await call('/v1/account', { key: keep('mistyped key', `${key.slice(0, -1)}!`) });
+  await call(`/v1/account/key/${record('token in a path', 'claim-0123456789-0123456789-0123')}`);
+  await call('/v1/account', { key: record('mistyped key', `${key.slice(0, -1)}!`) });
   await call('/v1/series/DEMO.CPI', {
     headers: { 'x-session-token': session, authorization: `Bearer ${key}` },
   });
@@ -76,24 +76,27 @@ export async function useEverySecret(
   });
   await post(
     '/auth/login',
-    `{"email":"${email}","password":"${keep('password in bad JSON', newPassword())}"`,
+    `{"email":"${email}","password":"${record('password in bad JSON', newPassword())}"`,
   );
-  await post('/auth/login', { email, password: `${keep('password with a zero byte', newPassword())}\u0000` });
+  await post('/auth/login', {
+    email,
+    password: `${record('password with a zero byte', newPassword())}\u0000`,
+  });
 
   await post('/auth/forgot-password', { email });
-  const reset = keepLink(
+  const reset = recordLink(
     'link of the reset',
     tokenIn(await mailTo(installation, email, 'Set a new password')),
   );
-  const second = keep('second password', newPassword());
+  const second = record('second password', newPassword());
   await post('/auth/set-password', { token: reset, password: second });
-  const again = keepSession(
+  const again = recordSession(
     'second session',
     sessionIn(await post('/auth/login', { email, password: second })),
   );
-  const third = keep('third password', newPassword());
+  const third = record('third password', newPassword());
   const changed = await post('/auth/change-password', { current: second, new: third }, again);
-  const last = keepSession('third session', sessionIn(changed));
+  const last = recordSession('third session', sessionIn(changed));
   await get('/v1/account/audit', last);
   await get('/v1/usage', last);
   await ask('DELETE', `/v1/keys/${String(made['id'])}`, { session: last });
@@ -101,7 +104,7 @@ export async function useEverySecret(
   await post('/auth/logout', {}, last);
 
   const printed = await installation.almanac('keys', 'create', 'demo@almanac.example', '--json');
-  const byCommand = keep('key made by the command', (JSON.parse(printed) as { key: string }).key);
+  const byCommand = record('key made by the command', (JSON.parse(printed) as { key: string }).key);
   await call('/v1/series/DEMO.CPI', { key: byCommand });
   await installation.almanac('keys', 'revoke', byCommand);
   return { secrets, links };

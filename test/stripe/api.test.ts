@@ -221,15 +221,15 @@ test('a refused request does not use up its Idempotency-Key; a declined card doe
 
 test('a second request with the key of a running one gets 409, and the SDK retries it until it has the answer', async (t) => {
   const { stripe, fake } = await setUp(t);
-  const held = fake.hold({ path: '/v1/customers', method: 'POST' });
+  const delayed = fake.delayRequests({ path: '/v1/customers', method: 'POST' });
   const create = (maxNetworkRetries: number) =>
     stripe.customers.create({ email: 'a@example.org' }, { idempotencyKey: 'twice', maxNetworkRetries });
   const first = create(0);
-  await held.arrived;
+  await delayed.arrived;
   const refused = await t.throwsAsync<Stripe.errors.StripeError>(create(0));
   t.deepEqual([refused?.statusCode, refused?.code], [409, 'idempotency_key_in_use']);
   const patient = create(2);
-  held.release();
+  delayed.release();
   t.is((await patient).id, (await first).id);
   t.is(fake.customers().length, 1);
 });
@@ -265,7 +265,7 @@ test('faults meet only the requests that they are for, and as often as asked', a
   }
   await stripe.customers.create({});
   fake.fail({ status: 400 }, { times: 1_000 });
-  fake.mend();
+  fake.clearFaults();
   fake.fail('hang');
   const impatient = client(fake, { timeout: 100, maxNetworkRetries: 0 });
   const error = await t.throwsAsync<Stripe.errors.StripeError>(impatient.customers.list());

@@ -2,7 +2,7 @@
 import type { Stripe } from 'stripe';
 import { invalid } from './http/errors.ts';
 import { flag, integer, metadata, oneOf, required, text, type Form } from './http/form.ts';
-import { attempt, draftInvoice, finalize, giveUp, owed } from './invoices.ts';
+import { attempt, draftInvoice, finalize, giveUp, unpaidLatestInvoice } from './invoices.ts';
 import { createdFits, names, page, type Route } from './http/route.ts';
 import {
   buildSubscription,
@@ -17,7 +17,7 @@ import {
   update,
   type NewSubscription,
 } from './subscriptions.ts';
-import { emit, held, idOf, liveCustomer, now, type World } from './world.ts';
+import { emit, findObject, idOf, liveCustomer, now, type World } from './world.ts';
 
 const amountOf = (subscription: Stripe.Subscription): number => itemOf(subscription).price.unit_amount ?? 0;
 
@@ -92,7 +92,7 @@ export function endTrial(world: World, subscription: Stripe.Subscription): void 
 
 /** 23 hours without the first payment. */
 export function expire(world: World, subscription: Stripe.Subscription): void {
-  const invoice = owed(world, subscription);
+  const invoice = unpaidLatestInvoice(world, subscription);
   if (invoice) giveUp(world, invoice, 'void');
   update(world, subscription, { status: 'incomplete_expired', ended_at: now(world) });
 }
@@ -107,7 +107,7 @@ export function changePlan(
   priceId: string,
 ): Stripe.Subscription {
   refuseEnded(subscription);
-  const price = held(world.prices, 'price', priceId, 'items[0][price]');
+  const price = findObject(world.prices, 'price', priceId, 'items[0][price]');
   const before = itemOf(subscription).price;
   if (!price.active) throw invalid('The price specified is inactive.', { param: 'items[0][price]' });
   if (price.currency !== subscription.currency)
@@ -139,7 +139,7 @@ export function resume(world: World, subscription: Stripe.Subscription): Stripe.
 
 /** Attempts the owed payments with the current card. */
 export function retry(world: World, subscription: Stripe.Subscription): Stripe.Invoice {
-  const invoice = owed(world, subscription);
+  const invoice = unpaidLatestInvoice(world, subscription);
   if (!invoice) throw invalid('The subscription owes nothing.');
   if (invoice.status === 'draft') finalize(world, invoice);
   attempt(world, invoice);
@@ -150,7 +150,7 @@ export function retry(world: World, subscription: Stripe.Subscription): Stripe.I
 export function failPayment(world: World, subscription: Stripe.Subscription): Stripe.Invoice {
   refuseEnded(subscription);
   world.cards.set(idOf(subscription.customer), 'declines');
-  if (owed(world, subscription)) return retry(world, subscription);
+  if (unpaidLatestInvoice(world, subscription)) return retry(world, subscription);
   const start = now(world);
   const invoice = startPeriod(world, subscription, start, { billing_cycle_anchor: start });
   advanceDraft(world, subscription, invoice);
@@ -183,7 +183,7 @@ const bySubscription = (
   run: (world: World, subscription: Stripe.Subscription, form: Form) => object | void,
 ): Route['run'] => {
   return (world, form, id) => {
-    const subscription = held(world.subscriptions, 'subscription', id);
+    const subscription = findObject(world.subscriptions, 'subscription', id);
     run(world, subscription, form);
     return subscription;
   };
@@ -235,7 +235,7 @@ export const subscriptionRoutes: Route[] = [
     method: 'GET',
     path: '/v1/subscriptions/:id',
     accepts: [],
-    run: (world, _form, id) => held(world.subscriptions, 'subscription', id),
+    run: (world, _form, id) => findObject(world.subscriptions, 'subscription', id),
   },
   {
     method: 'POST',

@@ -4,10 +4,10 @@ import { begin } from './billing.ts';
 import { createCustomer } from './customers.ts';
 import { invalid } from './http/errors.ts';
 import { flag, integer, list, metadata, oneOf, required, text, type Form } from './http/form.ts';
-import { attempt, settle } from './invoices.ts';
+import { attempt, markPaid } from './invoices.ts';
 import { createdFits, names, page, type Route } from './http/route.ts';
 import { daySeconds } from './subscriptions.ts';
-import { change, emit, held, idOf, liveCustomer, now, type World } from './world.ts';
+import { change, emit, findObject, idOf, liveCustomer, now, type World } from './world.ts';
 
 function createSession(world: World, form: Form): Stripe.Checkout.Session {
   const { price, quantity } = lineItem(world, form);
@@ -42,7 +42,12 @@ function lineItem(world: World, form: Form): { price: Stripe.Price; quantity: nu
   oneOf(form, ['hosted_page'], 'ui_mode');
   if (list(form, 'line_items').length !== 1)
     throw invalid('This fake wants exactly one line item.', { param: 'line_items' });
-  const price = held(world.prices, 'price', required(form, 'line_items', 0, 'price'), 'line_items[0][price]');
+  const price = findObject(
+    world.prices,
+    'price',
+    required(form, 'line_items', 0, 'price'),
+    'line_items[0][price]',
+  );
   if (!price.active)
     throw invalid('The price specified is inactive. This field only accepts active prices.', {
       param: 'line_items[0][price]',
@@ -203,12 +208,16 @@ export function complete(world: World, session: Stripe.Checkout.Session, payment
 }
 
 /** The delayed payment has arrived, or has failed. */
-export function settleLater(world: World, session: Stripe.Checkout.Session, succeeded: boolean): void {
+export function resolveDelayedPayment(
+  world: World,
+  session: Stripe.Checkout.Session,
+  succeeded: boolean,
+): void {
   if (session.status !== 'complete' || session.payment_status !== 'unpaid')
     throw invalid('The session waits for no payment.');
-  const invoice = held(world.invoices, 'invoice', idOf(session.invoice));
+  const invoice = findObject(world.invoices, 'invoice', idOf(session.invoice));
   if (succeeded) {
-    settle(world, invoice);
+    markPaid(world, invoice);
     session.payment_status = 'paid';
     emit(world, 'checkout.session.async_payment_succeeded', session);
   } else {
@@ -278,12 +287,12 @@ export const checkoutRoutes: Route[] = [
     method: 'GET',
     path: '/v1/checkout/sessions/:id',
     accepts: [],
-    run: (world, _form, id) => held(world.sessions, 'checkout.session', id),
+    run: (world, _form, id) => findObject(world.sessions, 'checkout.session', id),
   },
   {
     method: 'POST',
     path: '/v1/checkout/sessions/:id/expire',
     accepts: [],
-    run: (world, _form, id) => expireSession(world, held(world.sessions, 'checkout.session', id)),
+    run: (world, _form, id) => expireSession(world, findObject(world.sessions, 'checkout.session', id)),
   },
 ];

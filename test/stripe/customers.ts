@@ -4,7 +4,7 @@ import { invalid } from './http/errors.ts';
 import { metadata, text, type Form } from './http/form.ts';
 import { cancelNow } from './subscriptions.ts';
 import { createdFits, names, page, type Route } from './http/route.ts';
-import { change, emit, held, liveCustomer, now, type World } from './world.ts';
+import { change, emit, findObject, liveCustomer, now, type World } from './world.ts';
 
 /** A new customer, without a card. */
 export function createCustomer(
@@ -86,7 +86,7 @@ export const customerRoutes: Route[] = [
     method: 'GET',
     path: '/v1/customers/:id',
     accepts: [],
-    run: (world, _form, id) => held(world.customers, 'customer', id),
+    run: (world, _form, id) => findObject(world.customers, 'customer', id),
   },
   {
     method: 'POST',

@@ -63,7 +63,7 @@ test('a timestamp of the future passes the SDK: receivers have to refuse it them
 
 test('held events are delivered as the test asks: in reverse, twice, late, never', async (t) => {
   const { fake, to, stripe } = await withEvents(t);
-  const all = fake.held();
+  const all = fake.undelivered();
   t.is(all.length, 8);
   for (const event of all.toReversed().slice(0, 2)) await fake.deliver(event);
   await fake.deliver(all[7]!);
@@ -73,10 +73,10 @@ test('held events are delivered as the test asks: in reverse, twice, late, never
   fake.drop(all[0]!);
   await fake.advance(2 * dayMs);
   t.deepEqual(
-    (await fake.deliverHeld()).map(({ status }) => status),
+    (await fake.deliverPending()).map(({ status }) => status),
     [200, 200, 200, 200, 200],
   );
-  t.deepEqual(fake.held(), []);
+  t.deepEqual(fake.undelivered(), []);
   const missed = await stripe.events.list({ delivery_success: false });
   t.deepEqual(
     missed.data.map(({ id }) => id),
@@ -90,13 +90,13 @@ test('an event stays held after an answer other than 2xx or no answer', async (t
   for (const status of [400, 500, 302]) {
     to.answers.status = status;
     t.is((await fake.deliver(fake.events[0]!)).status, status);
-    t.is(fake.held().length, 8);
+    t.is(fake.undelivered().length, 8);
   }
   fake.setWebhook({ url: 'http://127.0.0.1:1/', secret: webhookSecret });
   const unanswered = await fake.deliver(fake.events[0]!);
   t.is(unanswered.status, 0);
   t.truthy(unanswered.error);
-  t.is(fake.held().length, 8);
+  t.is(fake.undelivered().length, 8);
   t.deepEqual(
     fake.deliveries.map(({ status }) => status),
     [400, 500, 302, 0],
@@ -107,7 +107,7 @@ test('automatic deliveries are repeated by the clock until they are answered, an
   const { fake, to, stripe } = await withEvents(t, 'automatic');
   await fake.idle();
   t.deepEqual(to.types().sort(), fake.events.map(({ type }) => type).sort());
-  t.deepEqual(fake.held(), []);
+  t.deepEqual(fake.undelivered(), []);
   to.answers.status = 500;
   const { id } = await stripe.customers.create({});
   await fake.idle();
@@ -125,18 +125,18 @@ test('automatic deliveries are repeated by the clock until they are answered, an
   await fake.advance(7 * dayMs);
   t.is(fake.deliveries.filter(({ eventId }) => eventId === fake.events.at(-1)!.id).length, 8);
   t.deepEqual(
-    fake.held().map(({ id }) => id),
+    fake.undelivered().map(({ id }) => id),
     [fake.events.at(-1)!.id],
   );
 });
 
 test('on the way of the clock every event is delivered at its own instant', async (t) => {
   const { fake, clock } = await withEvents(t, 'automatic');
-  const began = clock.now().getTime();
+  const startedAtMs = clock.now().getTime();
   await fake.advance(40 * dayMs);
   for (const { eventId, at } of fake.deliveries)
     t.is(at, fake.events.find(({ id }) => id === eventId)!.created);
-  t.is(clock.now().getTime(), began + 40 * dayMs);
+  t.is(clock.now().getTime(), startedAtMs + 40 * dayMs);
 });
 
 test('events are listed by type and time, and found by id', async (t) => {

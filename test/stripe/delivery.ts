@@ -3,7 +3,7 @@ import { Stripe } from 'stripe';
 import { flag, list, text } from './http/form.ts';
 import { createdFits, names, page, type Route } from './http/route.ts';
 import type { Due } from './time.ts';
-import { copy, held as heldObject, now, type World } from './world.ts';
+import { copy, findObject, now, type World } from './world.ts';
 
 export interface Webhook {
   url: string;
@@ -52,7 +52,7 @@ export function createDeliveries(world: World, initial?: Webhook) {
   const waiting = new Set<string>();
   const retries = new Map<string, { at: number; failures: number }>();
   const records: Delivery[] = [];
-  const underWay = new Set<Promise<unknown>>();
+  const inFlight = new Set<Promise<unknown>>();
   const closing = new AbortController();
 
   function eventOf(given: Stripe.Event | string): Stripe.Event {
@@ -121,8 +121,8 @@ export function createDeliveries(world: World, initial?: Webhook) {
       if ((status < 200 || status >= 300) && wait !== undefined)
         retries.set(event.id, { at: now(world) + wait, failures: failures + 1 });
     });
-    underWay.add(attempt);
-    void attempt.finally(() => underWay.delete(attempt));
+    inFlight.add(attempt);
+    void attempt.finally(() => inFlight.delete(attempt));
   }
 
   world.onEvent = (event) => {
@@ -132,22 +132,22 @@ export function createDeliveries(world: World, initial?: Webhook) {
     if (webhook.mode === 'automatic') launch(event);
   };
 
-  const held = (): Stripe.Event[] => world.events.filter(({ id }) => waiting.has(id));
+  const undelivered = (): Stripe.Event[] => world.events.filter(({ id }) => waiting.has(id));
   async function idle(): Promise<void> {
-    while (underWay.size > 0) await Promise.all(underWay);
+    while (inFlight.size > 0) await Promise.all(inFlight);
   }
 
   return {
     records,
     sign,
     deliver,
-    held,
+    undelivered,
     idle,
     drop: (event: Stripe.Event | string) => void waiting.delete(eventOf(event).id),
     setWebhook: (changed: Webhook | undefined) => void (webhook = changed),
-    async deliverHeld(): Promise<Answer[]> {
+    async deliverPending(): Promise<Answer[]> {
       const answers: Answer[] = [];
-      for (const event of held()) answers.push(await deliver(event));
+      for (const event of undelivered()) answers.push(await deliver(event));
       return answers;
     },
     /** Retries of automatic deliveries that wait for their instant. */
@@ -192,6 +192,6 @@ export const eventRoutes: Route[] = [
     path: '/v1/events/:id',
     accepts: [],
     run: (world, _form, id) =>
-      heldObject(new Map(world.events.map((event) => [event.id, event])), 'event', id),
+      findObject(new Map(world.events.map((event) => [event.id, event])), 'event', id),
   },
 ];

@@ -4,7 +4,7 @@ import { cardDeclined, invalid } from './http/errors.ts';
 import { flag, oneOf, text } from './http/form.ts';
 import { createdFits, names, page, type Route } from './http/route.ts';
 import { cancelNow, daySeconds, isUnpaid, itemOf, subscriptionOf, update } from './subscriptions.ts';
-import { emit, held, idOf, listOf, liveCustomer, now, type World } from './world.ts';
+import { emit, findObject, idOf, listOf, liveCustomer, now, type World } from './world.ts';
 
 /** A renewal's draft is finalised and tried after this long. */
 const draftSeconds = 3_600;
@@ -179,13 +179,13 @@ export function attempt(world: World, invoice: Stripe.Invoice, { automatic = fal
   const counts = automatic || !invoice.attempted;
   invoice.attempted = true;
   if (counts) invoice.attempt_count += 1;
-  if (accepted) settle(world, invoice);
+  if (accepted) markPaid(world, invoice);
   else failed(world, invoice, counts);
   return accepted;
 }
 
 /** open → paid, and the subscription is in service again if this was its latest invoice. */
-export function settle(world: World, invoice: Stripe.Invoice): void {
+export function markPaid(world: World, invoice: Stripe.Invoice): void {
   Object.assign(invoice, {
     status: 'paid',
     amount_paid: invoice.amount_due,
@@ -197,8 +197,7 @@ export function settle(world: World, invoice: Stripe.Invoice): void {
   emit(world, 'invoice.paid', invoice);
   emit(world, 'invoice.payment_succeeded', invoice);
   const subscription = world.subscriptions.get(subscriptionOf(invoice));
-  if (subscription)
-    backInService(world, subscription, invoice, ['incomplete', 'past_due', 'unpaid', 'paused']);
+  if (subscription) reactivate(world, subscription, invoice, ['incomplete', 'past_due', 'unpaid', 'paused']);
 }
 
 function failed(world: World, invoice: Stripe.Invoice, counts: boolean): void {
@@ -217,7 +216,7 @@ function failed(world: World, invoice: Stripe.Invoice, counts: boolean): void {
   else update(world, subscription, { status: outcome });
 }
 
-function backInService(
+function reactivate(
   world: World,
   subscription: Stripe.Subscription,
   invoice: Stripe.Invoice,
@@ -259,7 +258,7 @@ export function giveUp(
   } satisfies Partial<Stripe.Invoice>);
   emit(world, status === 'void' ? 'invoice.voided' : 'invoice.marked_uncollectible', invoice);
   const subscription = world.subscriptions.get(subscriptionOf(invoice));
-  if (subscription) backInService(world, subscription, invoice, ['past_due']);
+  if (subscription) reactivate(world, subscription, invoice, ['past_due']);
   return invoice;
 }
 
@@ -293,17 +292,17 @@ export const invoiceRoutes: Route[] = [
     method: 'GET',
     path: '/v1/invoices/:id',
     accepts: [],
-    run: (world, _form, id) => held(world.invoices, 'invoice', id),
+    run: (world, _form, id) => findObject(world.invoices, 'invoice', id),
   },
   {
     method: 'POST',
     path: '/v1/invoices/:id/pay',
     accepts: names<Stripe.InvoicePayParams>('paid_out_of_band'),
     run(world, form, id) {
-      const invoice = held(world.invoices, 'invoice', id);
+      const invoice = findObject(world.invoices, 'invoice', id);
       if (invoice.status === 'draft') finalize(world, invoice);
       refuseUnlessOpen(invoice);
-      if (flag(form, 'paid_out_of_band') === true) settle(world, invoice);
+      if (flag(form, 'paid_out_of_band') === true) markPaid(world, invoice);
       else if (!attempt(world, invoice)) throw cardDeclined();
       return invoice;
     },
@@ -311,7 +310,10 @@ export const invoiceRoutes: Route[] = [
 ];
 
 /** The latest invoice of a subscription, if it is open or a draft: the one that decides its status. */
-export function owed(world: World, subscription: Stripe.Subscription): Stripe.Invoice | undefined {
+export function unpaidLatestInvoice(
+  world: World,
+  subscription: Stripe.Subscription,
+): Stripe.Invoice | undefined {
   const latest = world.invoices.get(idOf(subscription.latest_invoice));
   return latest && isUnpaid(latest) ? latest : undefined;
 }

@@ -124,7 +124,7 @@ test('a delayed payment leaves the subscription incomplete until it arrives', as
   t.is(made.subscription.status, 'incomplete');
   t.is(made.invoice.status, 'open');
   types();
-  t.is(fake.settleCheckout(id, true).payment_status, 'paid');
+  t.is(fake.resolveDelayedPayment(id, true).payment_status, 'paid');
   t.is(fake.subscription(made.subscription.id).status, 'active');
   t.deepEqual(types(), [
     'invoice.paid',
@@ -132,7 +132,7 @@ test('a delayed payment leaves the subscription incomplete until it arrives', as
     'customer.subscription.updated',
     'checkout.session.async_payment_succeeded',
   ]);
-  t.throws(() => fake.settleCheckout(id, true), { message: /waits for no payment/ });
+  t.throws(() => fake.resolveDelayedPayment(id, true), { message: /waits for no payment/ });
 });
 
 test('a first payment that fails leaves the subscription incomplete, and after 23 hours it has expired', async (t) => {
@@ -140,7 +140,7 @@ test('a first payment that fails leaves the subscription incomplete, and after 2
   const { id } = await session();
   const { subscription, invoice } = fake.completeCheckout(id, { paid: false });
   const types = newTypes(fake);
-  fake.settleCheckout(id, false);
+  fake.resolveDelayedPayment(id, false);
   t.deepEqual(types(), ['invoice.payment_failed', 'checkout.session.async_payment_failed']);
   t.is(fake.invoice(invoice.id).next_payment_attempt, null, 'a first invoice is not tried again by itself');
   await fake.advance(23 * hourMs - 1000);

@@ -8,7 +8,7 @@ import { oneOf, parseForm, required, text, type Form } from './http/form.ts';
 import { payWithNewCard } from './invoices.ts';
 import { names, type Route } from './http/route.ts';
 import { cancelAtPeriodEnd, isUnpaid, itemOf } from './subscriptions.ts';
-import { held, idOf, liveCustomer, now, type World } from './world.ts';
+import { findObject, idOf, liveCustomer, now, type World } from './world.ts';
 
 export const portalRoutes: Route[] = [
   {
@@ -74,7 +74,7 @@ export function showPage(
 }
 
 function checkoutPage(world: World, id: string): string {
-  const session = held(world.sessions, 'checkout.session', id);
+  const session = findObject(world.sessions, 'checkout.session', id);
   if (session.status !== 'open')
     return document('Checkout', `<p>This session is ${escape(session.status)}.</p>`);
   const [line] = world.lineItems.get(id)!;
@@ -93,7 +93,7 @@ function checkoutPage(world: World, id: string): string {
 }
 
 function submitCheckout(world: World, id: string, form: Form): string {
-  const session = held(world.sessions, 'checkout.session', id);
+  const session = findObject(world.sessions, 'checkout.session', id);
   const outcome = oneOf(form, ['paid', 'later', 'declined'], 'outcome') ?? 'paid';
   if (outcome === 'declined') return `/c/pay/${id}`;
   const email = text(form, 'email');
@@ -102,7 +102,7 @@ function submitCheckout(world: World, id: string, form: Form): string {
 }
 
 function portalPage(world: World, id: string): string {
-  const portal = held(world.portals, 'portal', id);
+  const portal = findObject(world.portals, 'portal', id);
   const others = [...world.prices.values()].filter(({ active }) => active);
   const parts = [...world.subscriptions.values()]
     .filter(({ customer, ended_at: ended }) => customer === portal.customer && ended === null)
@@ -126,11 +126,11 @@ function portalPage(world: World, id: string): string {
 
 /** Only objects of the customer of the portal's session. */
 function submitPortal(world: World, id: string, form: Form): string {
-  const portal = held(world.portals, 'portal', id);
+  const portal = findObject(world.portals, 'portal', id);
   const own = new Map(
     [...world.subscriptions].filter(([, subscription]) => subscription.customer === portal.customer),
   );
-  const subscription = held(own, 'subscription', required(form, 'subscription'), 'subscription');
+  const subscription = findObject(own, 'subscription', required(form, 'subscription'), 'subscription');
   const priceId = text(form, 'price');
   if (priceId !== undefined) changePlan(world, subscription, priceId);
   else cancelAtPeriodEnd(world, subscription, oneOf(form, ['cancel', 'keep'], 'action') === 'cancel');
@@ -138,13 +138,13 @@ function submitPortal(world: World, id: string, form: Form): string {
 }
 
 function invoicePage(world: World, id: string): string {
-  const invoice = held(world.invoices, 'invoice', id);
+  const invoice = findObject(world.invoices, 'invoice', id);
   const pay = invoice.status === 'open' ? `<form method="post">${button('action', 'pay', 'Pay')}</form>` : '';
   return document(`Invoice ${invoice.number}`, `<p>${escape(invoice.status)}</p>${pay}`);
 }
 
 function submitInvoice(world: World, id: string): string {
-  payWithNewCard(world, held(world.invoices, 'invoice', id));
+  payWithNewCard(world, findObject(world.invoices, 'invoice', id));
   return `/i/${id}`;
 }
 

@@ -2,7 +2,7 @@
 import { Stripe } from 'stripe';
 import { flag, list, text } from './http/form.ts';
 import { createdFits, names, page, type Route } from './http/route.ts';
-import { held, now, type World } from './world.ts';
+import { findObject, now, type World } from './world.ts';
 
 export interface NewPrice {
   id?: string;
@@ -106,7 +106,7 @@ export const priceRoutes: Route[] = [
     method: 'GET',
     path: '/v1/prices/:id',
     accepts: [],
-    run: (world, _form, id) => held(world.prices, 'price', id),
+    run: (world, _form, id) => findObject(world.prices, 'price', id),
   },
   {
     method: 'GET',
@@ -124,6 +124,6 @@ export const priceRoutes: Route[] = [
     method: 'GET',
     path: '/v1/products/:id',
     accepts: [],
-    run: (world, _form, id) => held(world.products, 'product', id),
+    run: (world, _form, id) => findObject(world.products, 'product', id),
   },
 ];

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import type { Stripe } from 'stripe';
-import { noteSecret } from '../run/traces.ts';
+import { recordSecret } from '../run/traces.ts';
 import type { MovableClock } from '../services/harness.ts';
 import * as billing from './billing.ts';
 import * as checkout from './checkout.ts';
@@ -13,7 +13,16 @@ import { createTraps } from './http/requests.ts';
 import { createStripeServer, type SeenRequest } from './http/server.ts';
 import * as subscriptions from './subscriptions.ts';
 import { step } from './time.ts';
-import { copy, createWorld, emit, held, liveCustomer, type Card, type Retries, type World } from './world.ts';
+import {
+  copy,
+  createWorld,
+  emit,
+  findObject,
+  liveCustomer,
+  type Card,
+  type Retries,
+  type World,
+} from './world.ts';
 
 export type { Answer, Delivery, Forgery, Webhook } from './delivery.ts';
 export type { Fault } from './http/requests.ts';
@@ -39,7 +48,7 @@ export type FakeStripe = Awaited<ReturnType<typeof startStripe>>;
 export async function startStripe(options: StripeOptions) {
   const { clock, livemode = false, retries = { afterDays: [3, 5, 7], outcome: 'unpaid' } } = options;
   const world = createWorld({ clock, livemode, retries });
-  const apiKey = noteSecret(options.apiKey ?? `sk_${livemode ? 'live' : 'test'}_${world.newId('key')}`);
+  const apiKey = recordSecret(options.apiKey ?? `sk_${livemode ? 'live' : 'test'}_${world.newId('key')}`);
   const deliveries = createDeliveries(world, options.webhook);
   const traps = createTraps();
   const requests: SeenRequest[] = [];
@@ -61,11 +70,11 @@ export async function startStripe(options: StripeOptions) {
     events: world.events,
     deliveries: deliveries.records,
     fail: traps.fail,
-    mend: traps.mend,
-    hold: traps.hold,
-    held: deliveries.held,
+    clearFaults: traps.clearFaults,
+    delayRequests: traps.delayRequests,
+    undelivered: deliveries.undelivered,
     deliver: deliveries.deliver,
-    deliverHeld: deliveries.deliverHeld,
+    deliverPending: deliveries.deliverPending,
     drop: deliveries.drop,
     sign: deliveries.sign,
     setWebhook: deliveries.setWebhook,
@@ -103,12 +112,12 @@ function acts(world: World, catchUp: () => void) {
       return copy(act(...given));
     };
   };
-  const session = (id: string) => held(world.sessions, 'checkout.session', id);
-  const subscription = (id: string) => held(world.subscriptions, 'subscription', id);
-  const invoice = (id: string) => held(world.invoices, 'invoice', id);
+  const session = (id: string) => findObject(world.sessions, 'checkout.session', id);
+  const subscription = (id: string) => findObject(world.subscriptions, 'subscription', id);
+  const invoice = (id: string) => findObject(world.invoices, 'invoice', id);
   return {
     addPrice: now((price: NewPrice) => addPrice(world, price)),
-    /** The payer pays on the page of Checkout. `paid` false: by a delayed method, see `settleCheckout`. */
+    /** The payer pays on the page of Checkout. `paid` false: by a delayed method, see `resolveDelayedPayment`. */
     completeCheckout: now((id: string, payment: checkout.Payment = {}) => {
       const done = session(id);
       checkout.complete(world, done, payment);
@@ -120,8 +129,8 @@ function acts(world: World, catchUp: () => void) {
         invoice: invoice(made.latest_invoice as string),
       };
     }),
-    settleCheckout: now((id: string, succeeded: boolean) => {
-      checkout.settleLater(world, session(id), succeeded);
+    resolveDelayedPayment: now((id: string, succeeded: boolean) => {
+      checkout.resolveDelayedPayment(world, session(id), succeeded);
       return session(id);
     }),
     setCard: (customerId: string, card: Card): void => void world.cards.set(customerId, card),
@@ -166,7 +175,7 @@ function acts(world: World, catchUp: () => void) {
 function reads(world: World, catchUp: () => void) {
   const read = <T>(store: Map<string, T>, kind: string, id: string): T => {
     catchUp();
-    return copy(held(store, kind, id));
+    return copy(findObject(store, kind, id));
   };
   return {
     customer: (id: string) => read(world.customers, 'customer', id),

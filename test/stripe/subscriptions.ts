@@ -1,7 +1,7 @@
 // A subscription: its object, its periods, and the changes that concern no invoice but its own open ones.
 import type { Stripe } from 'stripe';
 import { invalid } from './http/errors.ts';
-import { change, emit, held, idOf, listOf, now, type World } from './world.ts';
+import { change, emit, findObject, idOf, listOf, now, type World } from './world.ts';
 
 export const daySeconds = 86_400;
 
@@ -14,7 +14,7 @@ export interface NewSubscription {
 
 /** The object alone: no event yet, no invoice. */
 export function buildSubscription(world: World, wanted: NewSubscription): Stripe.Subscription {
-  const price = held(world.prices, 'price', wanted.price, 'items[0][price]');
+  const price = findObject(world.prices, 'price', wanted.price, 'items[0][price]');
   const id = world.newId('sub');
   const start = now(world);
   const trialEnd = wanted.trialDays ? start + wanted.trialDays * daySeconds : null;

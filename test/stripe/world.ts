@@ -109,7 +109,7 @@ export function change<T extends object>(
 }
 
 /** The object with this id, or Stripe's error about it. */
-export function held<T>(objects: Map<string, T>, kind: string, id: string, param?: string): T {
+export function findObject<T>(objects: Map<string, T>, kind: string, id: string, param?: string): T {
   const found = objects.get(id);
   if (found === undefined) throw noSuch(kind, id, param);
   return found;
@@ -117,7 +117,7 @@ export function held<T>(objects: Map<string, T>, kind: string, id: string, param
 
 /** A customer that has not been deleted. */
 export function liveCustomer(world: World, id: string, param?: string): Stripe.Customer {
-  const found = held(world.customers, 'customer', id, param);
+  const found = findObject(world.customers, 'customer', id, param);
   if (found.deleted === true) throw noSuch('customer', id, param);
   return found;
 }

@@ -5,7 +5,7 @@ import { openDatabase } from '../../kernel/database.ts';
 import { createRandom, type Random } from '../chaos/random.ts';
 import { daily, loadCsv, today } from '../ingest/loading.ts';
 import { startServers } from '../run/servers.ts';
-import { underGuard } from '../run/guard.ts';
+import { runGuarded } from '../run/guard.ts';
 import { startDataService, type DataService } from '../services/data-service.ts';
 import { silentLog } from '../services/harness.ts';
 
@@ -83,21 +83,21 @@ async function readAll(service: DataService, random: Random, progress: Progress)
   }
 }
 
-await underGuard(async ({ directory }) => {
+await runGuarded(async ({ directory }) => {
   const servers = await startServers(directory);
   Object.assign(process.env, servers.env);
   const service = await startDataService(`${today}T13:00:00Z`);
   const database = openDatabase(service.databaseUrl, silentLog, { applicationName: 'updates' });
   try {
     const random = createRandom(seed);
-    say(`updates: seed ${seed}, ${loads} loads, ${readers} readers`);
+    printLine(`updates: seed ${seed}, ${loads} loads, ${readers} readers`);
     const started = performance.now();
     const progress = new Progress();
-    let begun = 0;
+    let startedLoads = 0;
     const loader = async (number: number): Promise<void> => {
-      while (begun < loads) {
-        begun += 1;
-        const rows = [1, 2].map((day) => `MANY.${number},2024-01-0${day},${begun}`);
+      while (startedLoads < loads) {
+        startedLoads += 1;
+        const rows = [1, 2].map((day) => `MANY.${number},2024-01-0${day},${startedLoads}`);
         await loadCsv(database, ['series_id,date,value', ...rows], { create: true, set: daily });
         progress.add();
       }
@@ -110,11 +110,11 @@ await underGuard(async ({ directory }) => {
       faultsOf(seen, all[0]?.seen ?? []).map((what) => `reader ${reader} ${what}`),
     );
     const sum = (of: (read: Read) => number) => all.reduce((total, read) => total + of(read), 0);
-    say(
+    printLine(
       `${progress.loaded} loads in ${seconds} s; ${sum(({ seen }) => seen.length)} changes seen in ${sum(({ pages }) => pages)} answers, ${sum(({ lost }) => lost)} of them lost and read again; ${sum(({ stops }) => stops)} stops`,
     );
-    for (const fault of faults) say(`WRONG: ${fault}`);
-    say(faults.length === 0 ? 'updates: all is right' : `updates: ${faults.length} things are wrong`);
+    for (const fault of faults) printLine(`WRONG: ${fault}`);
+    printLine(faults.length === 0 ? 'updates: all is right' : `updates: ${faults.length} things are wrong`);
     return faults.length === 0 ? 0 : 1;
   } finally {
     await database.close();
@@ -135,6 +135,6 @@ function faultsOf(seen: readonly Update[], first: readonly Update[]): string[] {
   return faults;
 }
 
-function say(line: string): void {
+function printLine(line: string): void {
   process.stdout.write(`${line}\n`);
 }

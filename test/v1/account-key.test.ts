@@ -11,7 +11,7 @@ import {
   type PurchaseView,
 } from '../../dashboard/pages/account/billing/purchase-state.ts';
 import { dayMs, startPaying, type Paying } from '../billing/paying.ts';
-import { noteSecret } from '../run/traces.ts';
+import { recordSecret } from '../run/traces.ts';
 import { until } from '../run/until.ts';
 import { mintMailToken } from '../../accounts-api/mail/mail-tokens.ts';
 import { newPassword } from '../services/sign-in.ts';
@@ -34,11 +34,11 @@ async function begin(email = `buyer-${(buyers += 1)}@example.org`) {
   const session = paying.fake.sessions().find((each) => each.url === url);
   const [, token = ''] =
     /^https:\/\/almanac\.example\/billing\/return#claim=([\w-]{43})$/.exec(session?.success_url ?? '') ?? [];
-  return { email, session: session?.id ?? '', token: noteSecret(token) };
+  return { email, session: session?.id ?? '', token: recordSecret(token) };
 }
 async function pay(paid: { session: string }, more: { paid?: boolean } = {}) {
   paying.fake.completeCheckout(paid.session, more);
-  await paying.settle();
+  await paying.deliverAndSync();
 }
 const claim = (token: string, init: RequestInit = {}) =>
   paying.services.call(`/v1/account/key/${token}`, init);
@@ -52,7 +52,7 @@ const stateOf = async (token: string) => {
 };
 const codeOf = ({ status, json }: { status: number; json: unknown }) =>
   `${status} ${(json as { error?: { code: string } } | undefined)?.error?.code ?? ''}`;
-const keyIn = ({ json }: { json: unknown }) => noteSecret((json as { data: { key: string } }).data.key);
+const keyIn = ({ json }: { json: unknown }) => recordSecret((json as { data: { key: string } }).data.key);
 const accountOf = (email: string) => paying.services.accounts.db.accounts.findOne({ where: { email } });
 
 test.serial(
@@ -103,7 +103,7 @@ test.serial(
     t.is(made.status, 201, made.text);
     const { credentialVersion } = account;
     const about = { purpose: 'reset_password', signup_id: null, account_id: account.id } as const;
-    const token = noteSecret(
+    const token = recordSecret(
       await mintMailToken(paying.services.accounts, { ...about, email: bought.email, credentialVersion }),
     );
     const reset = await post('/auth/set-password', { token, password: newPassword() });
@@ -167,9 +167,9 @@ test.serial(
       await paying.rows('select id from accounts.billing_customers where parked_at is not null'),
       [],
     );
-    paying.fake.settleCheckout(arrives.session, true);
-    paying.fake.settleCheckout(fails.session, false);
-    await paying.settle();
+    paying.fake.resolveDelayedPayment(arrives.session, true);
+    paying.fake.resolveDelayedPayment(fails.session, false);
+    await paying.deliverAndSync();
     t.is((await claim(arrives.token)).status, 200);
     t.is(codeOf(await claim(fails.token)), '402 payment_required');
     t.is(await accountOf(fails.email), null);
@@ -184,7 +184,7 @@ test.serial('the account has the e-mail address from Stripe, not the one in the 
   const bought = await begin('victim@example.org');
   paying.fake.completeCheckout(bought.session);
   paying.fake.override(bought.session, { customer_details: { email: 'payer@example.org' } });
-  await paying.settle();
+  await paying.deliverAndSync();
   t.is(await paying.entitlement(id), 'free none');
   t.is((await claim(bought.token)).status, 200);
   t.is((await accountOf('payer@example.org'))?.plan, 'starter');
@@ -201,7 +201,7 @@ test.serial(
     const bought = await begin();
     paying.fake.completeCheckout(bought.session);
     paying.fake.override(bought.session, { customer_details: { email: 'jörg@exämple.org' } });
-    await paying.fake.deliverHeld();
+    await paying.fake.deliverPending();
     await sync();
     const [customer = ''] = paying.fake.customers().map(({ id }) => id);
     const parked =
@@ -218,7 +218,7 @@ test.serial(
     });
     await paying.stripe.customers.update(customer, { metadata: { account_id: id } });
     paying.fake.override(customer, {}, 'customer.updated');
-    await paying.settle();
+    await paying.deliverAndSync();
     t.is(await paying.entitlement(id), 'starter active');
     t.is(await stateOf(bought.token), 'account');
     t.deepEqual(await paying.rows(parked), []);
@@ -244,7 +244,7 @@ test.serial('a payment by a slow method is awaited, but not for ever', async (t)
     return paying.fake.requests.slice(length).filter(({ path }) => path.startsWith('/v1/checkout/')).length;
   };
   t.is(await lookedAt(60), 2);
-  paying.fake.settleCheckout(late.session, true);
+  paying.fake.resolveDelayedPayment(late.session, true);
   t.is(await lookedAt(1), 2);
   await paying.sync();
   t.is(await stateOf(late.token), 'key');
@@ -328,9 +328,9 @@ test.serial(
       page.asked.some((target) => target.startsWith('/v1/account/key/')),
       'no key before the button is pressed',
     );
-    await page.purchase.take();
+    await page.purchase.claim();
     const view = page.view();
-    t.is(await paying.calls(noteSecret(view?.is === 'shown' ? view.secret : '')), 404);
+    t.is(await paying.calls(recordSecret(view?.is === 'shown' ? view.secret : '')), 404);
     t.is(page.storage.size, 0);
     const again = openPage(url ?? '');
     await again.until('claimed');
@@ -359,10 +359,10 @@ test.serial('of two pages that ask for the key, one shows it and the other says 
   await pay(bought);
   const [one, other] = [openPage(url ?? ''), openPage(url ?? '')];
   await Promise.all([one.until('key'), other.until('key')]);
-  await one.purchase.take();
-  await other.purchase.take();
+  await one.purchase.claim();
+  await other.purchase.claim();
   const view = one.view();
   t.is(view?.is, 'shown');
-  if (view?.is === 'shown') noteSecret(view.secret);
+  if (view?.is === 'shown') recordSecret(view.secret);
   t.is(other.view()?.is, 'claimed');
 });

@@ -97,7 +97,7 @@ async function newOwner(): Promise<Owner> {
       billed: 2,
     })),
   );
-  await service.heartbeats.settle({ usage });
+  await service.heartbeats.report({ usage });
   return { ...holder, webhookId: webhooks[0] ?? '' };
 }
 

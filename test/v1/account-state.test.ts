@@ -8,7 +8,7 @@ import { touchKeys } from '../../accounts-api/heartbeat/ledger.sql.ts';
 import type { Account } from '../../accounts-api/models/account.ts';
 import { hashApiKey } from '../../kernel/credentials/api-key.ts';
 import { dataIn, peopleOf, type Answer } from '../auth/people.ts';
-import { untilOneQuestion } from '../gateway/questions.ts';
+import { untilOneRequest } from '../gateway/questions.ts';
 import { startRedis, type PrivateRedis } from '../services/redis.ts';
 import { startServices, type Services } from '../services/services.ts';
 
@@ -31,7 +31,7 @@ const statusOf = async (key: string) => (await services.call('/v1/series/A', { k
 
 /** Calls with the key until the gateway has cached its credential and no longer asks accounts-api. */
 async function cache(key: string): Promise<void> {
-  await untilOneQuestion(redis, () => services.call('/v1/series/A', { key }));
+  await untilOneRequest(redis, () => services.call('/v1/series/A', { key }));
 }
 
 async function keyOf(key: string): Promise<{ id: string; accountId: string }> {

@@ -56,10 +56,10 @@ test.serial(
     );
     await (await fetch(`${paying.services.url}/billing/return?session_id=${session.id}&paid=true`)).text();
     await paying.checkSessions();
-    await paying.settle();
+    await paying.deliverAndSync();
     t.is(await paying.entitlement(accountId), 'free none', 'the return page alone gives nothing');
     paying.fake.completeCheckout(session.id);
-    await paying.settle();
+    await paying.deliverAndSync();
     t.is(await paying.entitlement(accountId), 'pro active');
     const { json } = await paying.services.call('/v1/account', { key });
     t.like((json as { data: object }).data, {
@@ -144,14 +144,14 @@ test.serial(
     t.regex((await begin({ plan: 'pro' }, { key })).text, /GET \/v1\/billing\/portal/);
     const { id } = paying.fake.subscriptionsOf(customerIn(session))[0] ?? { id: '' };
     paying.fake.pause(id);
-    await paying.settle();
+    await paying.deliverAndSync();
     t.is(
       codeOf(await begin({ plan: 'pro' }, { key })),
       '409 already_subscribed',
       'a paused one is charged again some day',
     );
     paying.fake.cancelNow(id);
-    await paying.settle();
+    await paying.deliverAndSync();
     urlOf(t, await begin({ plan: 'pro' }, { key }));
     t.is(paying.fake.customers().length, 1);
   },
@@ -189,7 +189,7 @@ test.serial('a holder who is renamed after a lost answer of Stripe can still buy
   }
   const session = sessionOf(urlOf(t, await begin({ plan: 'pro' }, { key })));
   paying.fake.completeCheckout(session.id);
-  await paying.settle();
+  await paying.deliverAndSync();
   t.is(await paying.entitlement(accountId), 'pro active');
 });
 
@@ -255,7 +255,7 @@ test.serial(
     for (const { key } of [one, two]) {
       paying.fake.completeCheckout(sessionOf(urlOf(t, await begin({ plan: 'pro' }, { key }))).id);
     }
-    await paying.settle();
+    await paying.deliverAndSync();
     const [customerOfOne, customerOfTwo] = paying.fake.customers();
     const pages = [
       urlOf(t, await portal(one.key)),
@@ -280,7 +280,7 @@ test.serial(
     t.is(codeOf(await portal(none.key)), '404 not_found');
     t.is(codeOf(await paying.services.call('/v1/billing/portal')), '401 unauthorized');
     paying.fake.pause(paying.fake.subscriptionsOf(customerOfOne?.id ?? '')[0]?.id ?? '');
-    await paying.settle();
+    await paying.deliverAndSync();
     t.is(await paying.calls(one.key), 402);
     urlOf(t, await portal(one.key));
   },
@@ -315,7 +315,7 @@ test.serial(
     const portal = () => paying.services.call('/v1/billing/portal', { key });
     const [first, second] = [await paying.customerOf(accountId), await paying.customerOf(accountId)];
     paying.fake.subscribe({ customer: first, price: paying.price('pro') });
-    await paying.settle();
+    await paying.deliverAndSync();
     await paying.stripe.customers.del(first);
     const { host, pathname } = new URL(urlOf(t, await portal()));
     t.true(paying.fake.url.endsWith(host) && pathname.startsWith('/p/session/'));
@@ -334,7 +334,7 @@ test.serial(
     t.teardown(() => own.close());
     const { accountId, key } = await own.services.accountWithKey('free');
     await own.customerOf(accountId);
-    await own.settle();
+    await own.deliverAndSync();
     for (const status of [400, 403] as const) {
       own.fake.fail({ status }, { path: '/v1/billing_portal/' });
       t.is(codeOf(await own.services.call('/v1/billing/portal', { key })), '503 billing_not_configured');

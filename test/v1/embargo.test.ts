@@ -38,8 +38,8 @@ function seen({ status, text, headers }: Answer): (string | number | null)[] {
     'x-almanac-valid',
   ];
   // No gateway caches such an answer: its validity depends on which of its parts was read first.
-  const isKept = headers.get('cache-control') !== 'no-store';
-  const shown = names.filter((name) => isKept || name !== 'x-almanac-valid');
+  const isCacheable = headers.get('cache-control') !== 'no-store';
+  const shown = names.filter((name) => isCacheable || name !== 'x-almanac-valid');
   return [status, body, ...shown.map((name) => headers.get(name))];
 }
 

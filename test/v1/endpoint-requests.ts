@@ -11,7 +11,7 @@ export interface Endpoint {
   /** Parameter → values; `requestsFor` adds the parameters of every list. */
   values: Readonly<Record<string, readonly string[]>>;
   /** Parameters that are required next to others: parameter → the additional ones. */
-  beside?: Readonly<Record<string, string>>;
+  alsoRequired?: Readonly<Record<string, string>>;
 }
 
 const window = { from: ['2024-01-02', '2024-04-30', '2024'], to: ['2024-05-20', '2024-Q2'] };
@@ -103,16 +103,21 @@ export const endpoints: readonly Endpoint[] = [
       dims: [],
       layout: ['long', 'wide'],
     },
-    beside: { ...indexed, layout: 'format=csv' },
+    alsoRequired: { ...indexed, layout: 'format=csv' },
   },
-  { route: '/v1/series/:id', path: '/v1/series/CPI', values: { ...points, dims: [] }, beside: indexed },
+  { route: '/v1/series/:id', path: '/v1/series/CPI', values: { ...points, dims: [] }, alsoRequired: indexed },
   {
     route: '/v1/series/:id',
     path: '/v1/series/TRADES',
     values: { ...points, dims: ['side:buy', 'side:sell,city:Lahore', 'city:Lahore|Karachi'] },
-    beside: indexed,
+    alsoRequired: indexed,
   },
-  { route: '/v1/series/:id', path: '/v1/series/BENCH', values: { ...points, dims: [] }, beside: indexed },
+  {
+    route: '/v1/series/:id',
+    path: '/v1/series/BENCH',
+    values: { ...points, dims: [] },
+    alsoRequired: indexed,
+  },
   {
     route: '/v1/series/:id/latest',
     path: '/v1/series/CPI/latest',
@@ -126,7 +131,7 @@ export const endpoints: readonly Endpoint[] = [
       version: ['2'],
       dims: [],
     },
-    beside: indexed,
+    alsoRequired: indexed,
   },
   {
     route: '/v1/series/:id/latest',
@@ -141,27 +146,27 @@ export const endpoints: readonly Endpoint[] = [
       version: ['4'],
       dims: ['side:buy', 'side:sell'],
     },
-    beside: indexed,
+    alsoRequired: indexed,
   },
   {
     route: '/v1/series/:id/chart.svg',
     path: '/v1/series/TRADES/chart.svg',
     values: { ...charted, dims: ['side:buy', 'side:sell,city:Lahore'], ...look },
-    beside: indexed,
+    alsoRequired: indexed,
   },
   {
     route: '/v1/series/:id/chart.png',
     path: '/v1/series/CPI/chart.png?width=300&height=240',
     values: { ...charted, dims: [], ...look, scale: ['1', '2'] },
-    beside: indexed,
+    alsoRequired: indexed,
   },
   {
     route: '/v1/series/:id/cite',
     path: '/v1/series/TRADES/cite',
     values: { ...cited, dims: ['side:buy', 'side:sell,city:Lahore'], format: ['bibtex', 'csl'] },
-    beside: indexed,
+    alsoRequired: indexed,
   },
-  { route: '/v1/series/:id/cite', path: '/v1/series/CPI/cite', values: { ...cited, dims: [], format: [] }, beside: indexed }, // prettier-ignore
+  { route: '/v1/series/:id/cite', path: '/v1/series/CPI/cite', values: { ...cited, dims: [], format: [] }, alsoRequired: indexed }, // prettier-ignore
   { route: '/v1/series/:id/vintages', path: '/v1/series/CPI/vintages', values: window },
   ...['/v1/series/:id/triangle', '/v1/catalog/:id/triangle'].map((route) => ({
     route,
@@ -200,7 +205,7 @@ export const endpoints: readonly Endpoint[] = [
       dims: ['city:lahore|karachi', 'price_type:wholesale'],
       ...points,
     },
-    beside: indexed,
+    alsoRequired: indexed,
   },
   {
     route: '/v1/commodities',
@@ -212,7 +217,7 @@ export const endpoints: readonly Endpoint[] = [
       dims: ['city:lahore|karachi', 'price_type:wholesale'],
       ...points,
     },
-    beside: indexed,
+    alsoRequired: indexed,
   },
   {
     route: '/v1/commodities/by-city',
@@ -364,7 +369,7 @@ export const endpoints: readonly Endpoint[] = [
       basis: ['customs', 'bop'],
       currency: ['USD', 'NZD'],
     },
-    beside: {
+    alsoRequired: {
       flow: 'period=2024-04',
       aggregate_by: 'period=2024-04',
       fiscal_year_end: 'period=2024-04&aggregate_by=partner,fiscal_year',
@@ -476,13 +481,13 @@ export const endpoints: readonly Endpoint[] = [
       vintage_dates: ['2024-05-20', '2024-04-20,2024-05-20'],
       offset: ['1'],
     },
-    beside: { aggregation_method: 'frequency=q' },
+    alsoRequired: { aggregation_method: 'frequency=q' },
   },
   {
     route: '/fred/series/search',
     path: `/fred/series/search?search_text=prices&${asJson}`,
     values: { ...ofListedSeries, search_text: ['consumer'], search_type: ['series_id'] },
-    beside: ofFilters,
+    alsoRequired: ofFilters,
   },
   {
     route: '/graph/fredgraph.csv',
@@ -496,7 +501,7 @@ export const endpoints: readonly Endpoint[] = [
       transformation: ['chg', 'log'],
       vintage_date: ['2024-05-20'],
     },
-    beside: { fam: 'fq=q' },
+    alsoRequired: { fam: 'fq=q' },
   },
   {
     route: '/fred/series/vintagedates',
@@ -528,7 +533,7 @@ export const endpoints: readonly Endpoint[] = [
       end_time: ['202405022359'],
       offset: ['1'],
     },
-    beside: { start_time: 'end_time=202407010000', end_time: 'start_time=202401010000' },
+    alsoRequired: { start_time: 'end_time=202407010000', end_time: 'start_time=202401010000' },
   },
   {
     route: '/fred/releases',
@@ -557,7 +562,7 @@ export const endpoints: readonly Endpoint[] = [
     route: '/fred/release/series',
     path: `/fred/release/series?release_id=${consumerPrices}&${asJson}`,
     values: { ...ofListedSeries, release_id: [numberOfName('Prices', 'Bureau')] },
-    beside: ofFilters,
+    alsoRequired: ofFilters,
   },
   {
     route: '/fred/release/dates',
@@ -612,7 +617,7 @@ export const endpoints: readonly Endpoint[] = [
     route: '/fred/category/series',
     path: `/fred/category/series?category_id=0&${asJson}`,
     values: { ...ofListedSeries, category_id: [numberOfName('prices'), numberOfName('prices/consumer')] },
-    beside: ofFilters,
+    alsoRequired: ofFilters,
   },
   {
     route: '/fred/tags',
@@ -678,13 +683,13 @@ export async function allowedValues(
 /** Every request that differs from the plain one by one parameter, plus the parameters that it requires. */
 export async function requestsFor(
   service: DataService,
-  { path, values, beside = {} }: Endpoint,
+  { path, values, alsoRequired = {} }: Endpoint,
 ): Promise<string[]> {
   const requests = [path];
   for (const parameter of await declaredParameters(service, path)) {
     const known = values[parameter] ?? listValues[parameter];
     for (const value of known ?? (await wordsOf(service, path, parameter))) {
-      const more = beside[parameter];
+      const more = alsoRequired[parameter];
       requests.push(withParameter(more === undefined ? path : extended(path, more), parameter, value));
     }
   }

@@ -81,7 +81,7 @@ async function startUncachedService({ databaseUrl, clock, call }: ListService) {
     edition,
     vocabulary: loadVocabulary(),
     frontPage: loadFrontPage(),
-    chartPlaces: { drawn: (_image, draw) => draw() },
+    drawingSlots: { draw: (_image, draw) => draw() },
     clock,
     seriesTimeZone: 'UTC',
     publicUrl: 'https://almanac.example',
@@ -127,7 +127,7 @@ const ask = (path: string, headers: Record<string, string> = {}) => callAt(servi
 const askGateway = (path: string, headers: Record<string, string> = {}) =>
   callAt({ url: gateway.url, headers: () => ({ 'x-api-key': key }) }, path, headers);
 /** The two services, each with its own caches. */
-const doors = { 'data-api': ask, 'the gateway': askGateway };
+const callers = { 'data-api': ask, 'the gateway': askGateway };
 
 /** The content that an ETag represents. Two spellings of one request have the same next page, to which the cursor points. */
 function representationOf({ headers, text }: Answer) {
@@ -222,25 +222,22 @@ test.serial(
     });
     t.log(`${answers.size} requests`);
     await overAll([...answers], async ([path, expected]) => {
-      for (const [door, ask] of Object.entries(doors)) {
+      for (const [caller, ask] of Object.entries(callers)) {
         const answer = await ask(path);
-        t.is(answer.status, expected.status, `${path} at ${door}`);
+        t.is(answer.status, expected.status, `${path} at ${caller}`);
         if (expected.status !== 200) continue;
-        t.deepEqual(representationOf(answer), representationOf(expected), `${path} at ${door}`);
+        t.deepEqual(representationOf(answer), representationOf(expected), `${path} at ${caller}`);
         for (const name of ['etag', 'last-modified', 'cache-control', 'vary'])
-          t.is(answer.headers.get(name), expected.headers.get(name), `${name} of ${path} at ${door}`);
+          t.is(answer.headers.get(name), expected.headers.get(name), `${name} of ${path} at ${caller}`);
       }
     });
     // A repeated request may be answered from a cache.
-    await holdsAgainstOtherTags(t, answers);
+    await assertOnlyOwnTag(t, answers);
   },
 );
 
 /** Only the ETag of the answer itself results in 304, not those of other answers of the same path. */
-async function holdsAgainstOtherTags(
-  t: ExecutionContext,
-  answers: ReadonlyMap<string, Answer>,
-): Promise<void> {
+async function assertOnlyOwnTag(t: ExecutionContext, answers: ReadonlyMap<string, Answer>): Promise<void> {
   const tagged = [...answers].filter(([, answer]) => answer.headers.has('etag'));
   const byPath = Map.groupBy(tagged, ([path]) => path.split('?')[0] ?? '');
   await overAll([...[...byPath.values()].flat().entries()], async ([at, [path, expected]]) => {
@@ -248,15 +245,15 @@ async function holdsAgainstOtherTags(
     const siblings = byPath.get(path.split('?')[0] ?? '') ?? [];
     const others = new Set(siblings.map(([, { headers }]) => headers.get('etag') ?? ''));
     others.delete(own);
-    for (const [door, ask] of Object.entries(doors)) {
+    for (const [caller, ask] of Object.entries(callers)) {
       // A gateway compares tags in the same way for all cached answers, so the answers of a path are requested in turn.
-      if (door === 'data-api' || at % 2 === 0) {
+      if (caller === 'data-api' || at % 2 === 0) {
         const answer = await ask(path, { 'if-none-match': [...others].slice(0, 300).join(', ') || '"none"' });
-        t.deepEqual([answer.status, answer.text], [200, expected.text], `${path} at ${door}`);
+        t.deepEqual([answer.status, answer.text], [200, expected.text], `${path} at ${caller}`);
       }
-      if (door === 'data-api' || at % 2 === 1) {
+      if (caller === 'data-api' || at % 2 === 1) {
         const same = await ask(path, { 'if-none-match': own });
-        t.deepEqual([same.status, same.text], [304, ''], `${path} at ${door}`);
+        t.deepEqual([same.status, same.text], [304, ''], `${path} at ${caller}`);
       }
     }
   });
@@ -265,7 +262,7 @@ async function holdsAgainstOtherTags(
 test.serial('each encoding has its own ETag, and a cache keeps them apart', async (t) => {
   const paths = ['/v1/series/CPI', '/v1/series?ids=CPI,TRADES', '/v1/catalog?sort=-id', '/v1/funds'];
   for (const [path, ask] of paths.flatMap((path) =>
-    Object.values(doors).map((ask) => [path, ask] as const),
+    Object.values(callers).map((ask) => [path, ask] as const),
   )) {
     const expected = (await truth(path)).text;
     const tags = new Set<string>();
@@ -328,8 +325,8 @@ async function dirtyMarker(
     const isSame = old !== undefined && old.text === expected.text;
     if (!isSame) changed.push(path);
     const etag = old?.headers.get('etag') ?? '"none"';
-    for (const [at, [door, ask]] of Object.entries(doors).entries()) {
-      const where = `${path} at ${door} after ${name}`;
+    for (const [at, [caller, ask]] of Object.entries(callers).entries()) {
+      const where = `${path} at ${caller} after ${name}`;
       // Each of the two requests goes to another service, and they are swapped the next time: so neither service can use its cached answer to the
       // same request.
       const isTurn = (states + at) % 2 === 0;

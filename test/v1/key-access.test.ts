@@ -45,7 +45,8 @@ test('a key may do everything from everywhere unless it is made or changed other
     list.data.find(({ id }) => id === client.keyId),
     everything,
   );
-  const change = (wish: object) => service.as(client, `/v1/keys/${made.id}`, { method: 'PATCH', body: wish });
+  const change = (changes: object) =>
+    service.as(client, `/v1/keys/${made.id}`, { method: 'PATCH', body: changes });
   t.like(dataOf(t, await change({ scopes: ['read'] })), { ...shown, scopes: ['read'], name: 'k' });
   t.like(dataOf(t, await change({ addresses: null, name: 'all' })), {
     name: 'all',
@@ -67,7 +68,7 @@ test('a key may do everything from everywhere unless it is made or changed other
 
 test('invalid scopes and addresses are refused by name', async (t) => {
   const client = await service.newClient();
-  for (const [param, wish] of [
+  for (const [param, changes] of [
     ['scopes', { scopes: [] }],
     ['scopes.0', { scopes: ['write'] }],
     ['scopes', { scopes: 'data' }],
@@ -75,9 +76,9 @@ test('invalid scopes and addresses are refused by name', async (t) => {
     ['addresses', { addresses: Array(21).fill('203.0.113.7') }],
     ['addresses.0', { addresses: ['203.0.113.0/33'] }],
   ] as const) {
-    const refused = await service.as(client, '/v1/keys', { body: { name: 'k', ...wish } });
+    const refused = await service.as(client, '/v1/keys', { body: { name: 'k', ...changes } });
     t.is(assertError(t, refused, 400, 'invalid_body').param, param);
-    const change = { method: 'PATCH', body: wish };
+    const change = { method: 'PATCH', body: changes };
     assertError(t, await service.as(client, `/v1/keys/${client.keyId}`, change), 400, 'invalid_body');
   }
   const nothing = await service.as(client, `/v1/keys/${client.keyId}`, { method: 'PATCH', body: {} });
@@ -90,21 +91,21 @@ test('a key cannot grant more access than it has, to a new key, another key or i
   t.like(dataOf(t, made, 201), { scopes: ['read', 'manage'], addresses: office });
   const narrower = { scopes: ['read'], addresses: ['203.0.113.7'] };
   const { id } = dataOf(t, made, 201) as KeyRecord;
-  const change = (key: string, wish: object) =>
-    service.as(bound, `/v1/keys/${key}`, { method: 'PATCH', body: wish });
+  const change = (key: string, changes: object) =>
+    service.as(bound, `/v1/keys/${key}`, { method: 'PATCH', body: changes });
   t.like(dataOf(t, await change(id, narrower)), narrower);
   await service.as(bound, `/v1/keys/${id}`, { method: 'DELETE' });
-  for (const [param, wish] of [
+  for (const [param, changes] of [
     ['scopes', { scopes: ['data'] }],
     ['scopes', { scopes: ['data', 'read'] }],
     ['addresses', { addresses: null }],
     ['addresses', { addresses: ['203.0.112.0/23'] }],
     ['addresses', { addresses: ['203.0.113.7', '198.51.100.7'] }],
   ] as const) {
-    const refused = await service.as(bound, '/v1/keys', { body: { name: 'more', ...wish } });
+    const refused = await service.as(bound, '/v1/keys', { body: { name: 'more', ...changes } });
     t.is(assertError(t, refused, 403, 'forbidden').param, param);
-    assertError(t, await change(bound.keyId, wish), 403, 'forbidden');
-    assertError(t, await change(client.keyId, wish), 403, 'forbidden');
+    assertError(t, await change(bound.keyId, changes), 403, 'forbidden');
+    assertError(t, await change(client.keyId, changes), 403, 'forbidden');
   }
   t.deepEqual(
     (await service.deps.db.keys.findAll({ where: { accountId: client.accountId, revokedAt: null } })).map(

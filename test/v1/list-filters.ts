@@ -34,7 +34,7 @@ const isTrue =
   (field: string): Passes =>
   (row, value) =>
     row[field] === (value === 'true');
-const holds =
+const matches =
   (...fields: string[]): Passes =>
   (row, value) =>
     fields.some((field) => textOf(row[field]).toLowerCase().includes(value.toLowerCase()));
@@ -103,11 +103,11 @@ const fundFilters: Record<string, Passes> = {
 export const lists: readonly { path: string; list: List; filters: Record<string, Passes> }[] = [
   { path: '/v1/commodities/items', list: itemList, filters: { category: is('category') } },
   { path: '/v1/commodities/cities', list: cityList, filters: { province: is('province') } },
-  { path: '/v1/amcs', list: amcsList, filters: { q: holds('id', 'name', 'short_name') } },
+  { path: '/v1/amcs', list: amcsList, filters: { q: matches('id', 'name', 'short_name') } },
   {
     path: '/v1/funds',
     list: fundsList,
-    filters: { ...fundFilters, q: holds('id', 'name', 'short_name', 'symbol') },
+    filters: { ...fundFilters, q: matches('id', 'name', 'short_name', 'symbol') },
   },
   {
     path: '/v1/funds/screener',
@@ -142,7 +142,7 @@ export const lists: readonly { path: string; list: List; filters: Record<string,
     list: securitiesList,
     filters: {
       type: is('type'),
-      issuer: holds('issuer'),
+      issuer: matches('issuer'),
       rating_min: rated(1),
       maturity_from: since('maturity_date'),
       maturity_to: until('maturity_date'),

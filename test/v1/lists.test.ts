@@ -274,10 +274,10 @@ test('the wildcards of LIKE are literal in every filter by a part of a text', as
   const found = async (path: string, parameter: string, text: string) =>
     (await own.list(withParameter(withParameter(path, parameter, text), 'limit', '1000'))).data.length;
   for (const text of texts) {
-    const holding = texts.filter((each) => each.toLowerCase().includes(text.toLowerCase())).length;
-    t.is(await found('/v1/amcs', 'q', text), holding, `amcs ${text}`);
-    t.is(await found('/v1/funds', 'q', text), holding, `funds ${text}`);
-    t.is(await found('/v1/securities', 'issuer', text), holding, `securities ${text}`);
+    const matching = texts.filter((each) => each.toLowerCase().includes(text.toLowerCase())).length;
+    t.is(await found('/v1/amcs', 'q', text), matching, `amcs ${text}`);
+    t.is(await found('/v1/funds', 'q', text), matching, `funds ${text}`);
+    t.is(await found('/v1/securities', 'issuer', text), matching, `securities ${text}`);
     t.is(await found('/v1/catalog', 'category', text), 1, `catalog ${text}`);
   }
 });

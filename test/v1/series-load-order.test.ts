@@ -72,7 +72,7 @@ interface Answer {
  * An answer without the parts that depend on the loading instead of the data: the number of the newest load, the time of loading, and the order of
  * combinations, which is that of their first load.
  */
-async function said(id: string, path: string): Promise<unknown> {
+async function comparableAnswer(id: string, path: string): Promise<unknown> {
   const { status, json } = await service.call(path.replace('ID', id));
   if (status !== 200) throw new Error(`${path}: ${status}`);
   const { meta, data } = json as Answer;
@@ -101,7 +101,11 @@ test('every answer about vintages is the same whatever the order of the loads', 
       const mixed = await series(files);
       const inOrder = await series(files.toSorted((a, b) => a.vintage - b.vintage));
       for (const question of questions)
-        t.deepEqual(await said(mixed, question), await said(inOrder, question), question);
+        t.deepEqual(
+          await comparableAnswer(mixed, question),
+          await comparableAnswer(inOrder, question),
+          question,
+        );
       t.deepEqual(await findVintages(database, mixed), await findVintages(database, inOrder));
     }),
     { numRuns: propertyRuns(15), includeErrorInReport: true },
@@ -160,10 +164,10 @@ test('a pinned state is unchanged or gone, whatever is loaded after it', async (
         states.push(...(await pinned(t, id)));
       });
       for (const [url, text] of states) {
-        const kept = await service.call(url);
-        if (kept.status !== 410)
+        const current = await service.call(url);
+        if (current.status !== 410)
           t.is(
-            kept.text,
+            current.text,
             text,
             `${url} of ${JSON.stringify(files.map((f) => ({ ...f, points: [...f.points] })))}`,
           );
@@ -174,10 +178,10 @@ test('a pinned state is unchanged or gone, whatever is loaded after it', async (
 });
 
 test('reverting a value within its day makes the states with another value gone, and no earlier state', async (t) => {
-  const value = (vintage: number, said: string): File => ({
+  const value = (vintage: number, text: string): File => ({
     vintage,
     full: false,
-    points: new Map([['01,buy', said]]),
+    points: new Map([['01,buy', text]]),
   });
   const urls: string[] = [];
   await series([value(10, '5'), value(20, '6'), value(20, '5')], async (id) => {

@@ -30,7 +30,7 @@ test('a load that commits between two statements of one call changes neither', a
     const series = await findSeries(database, id, vintage);
     if (series === undefined) throw new Error('the series was made above');
     let loads = 0;
-    const overtaken: Queryable = {
+    const racingDatabase: Queryable = {
       async query(text, values, name) {
         // After the series was looked up, another load commits each time before its points are read.
         if (name?.startsWith('points_live') === true || name?.startsWith('points_as_of') === true) {
@@ -52,7 +52,7 @@ test('a load that commits between two statements of one call changes neither', a
       version: series.version,
     } as const;
     const read: Points[] = [];
-    for await (const block of readBlocks(overtaken, selection, 1)) read.push(block);
+    for await (const block of readBlocks(racingDatabase, selection, 1)) read.push(block);
     t.true(loads > 1, 'every block was overtaken');
     t.deepEqual(
       read.flatMap(({ dates, values }) => dates.map((date, i) => ({ date, value: values[i] }))),

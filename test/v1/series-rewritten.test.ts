@@ -70,7 +70,7 @@ async function loadOlder(on: Pick<Database, 'transaction'>, of: 'observations' |
 }
 
 /** Makes a call, and loads an older vintage once the call has looked up the series and waits for its points. */
-async function overtaken(path: string): Promise<Answer> {
+async function callDuringLoad(path: string): Promise<Answer> {
   return database
     .transaction(async (on) => {
       await on.query('lock table data.observations in access exclusive mode');
@@ -116,7 +116,7 @@ const reads = [
 
 for (const path of reads)
   test.serial(`${path} reads the new state when an older vintage overtakes it`, async (t) => {
-    const answer = await overtaken(path);
+    const answer = await callDuringLoad(path);
     t.is(answer.status, 200, answer.text);
     const now = await service.call(path);
     t.is(answer.text, now.text);
@@ -129,7 +129,7 @@ test.serial('a cursor of an older state, and a version that the client names, ar
   const past = await service.call('/v1/series/CPI?vintage=2026-06-10');
   const { version } = (past.json as { meta: { version: number } }).meta;
   for (const query of [`limit=1&cursor=${next_cursor}`, `vintage=2026-06-10&version=${version}`]) {
-    const { status, json } = await overtaken(`/v1/series/CPI?${query}`);
+    const { status, json } = await callDuringLoad(`/v1/series/CPI?${query}`);
     t.is(status, 410, query);
     t.regex(
       (json as { error: { message: string } }).error.message,
@@ -139,7 +139,7 @@ test.serial('a cursor of an older state, and a version that the client names, ar
 });
 
 /** A service with one endpoint whose series are rewritten at each read. */
-async function startOvertaken(t: ExecutionContext) {
+async function startAlwaysRewritten(t: ExecutionContext) {
   exempt(); // the endpoint is not declared
   const reads = { count: 0 };
   const always = endpoint({
@@ -172,7 +172,7 @@ async function startOvertaken(t: ExecutionContext) {
 }
 
 test('a call that is repeatedly overtaken by loads is 503 after a few attempts; one with a cursor or version is tried once', async (t) => {
-  const { ask, reads } = await startOvertaken(t);
+  const { ask, reads } = await startAlwaysRewritten(t);
   const answer = await ask('/never');
   t.deepEqual([answer.status, answer.headers.get('retry-after'), reads.count], [503, '2', 5]);
   reads.count = 0;

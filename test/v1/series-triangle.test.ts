@@ -103,11 +103,11 @@ async function vintageByVintage(id: string, more = ''): Promise<{ days: string[]
 
 const linesOf = (csv: string) => csv.split('\r\n').slice(1, -1);
 
-async function holdsCellByCell(t: ExecutionContext, id: string, said: string): Promise<void> {
+async function assertCellByCell(t: ExecutionContext, id: string, about: string): Promise<void> {
   for (const more of ['', '&include_missing=true']) {
     const expected = await vintageByVintage(id, more);
     const long = (await service.call(`/v1/series/${id}/triangle?format=csv${more}`)).text;
-    t.deepEqual(linesOf(long).sort(), expected.cells, `long CSV${more} ${said}`);
+    t.deepEqual(linesOf(long).sort(), expected.cells, `long CSV${more} ${about}`);
     const json = await longOf(id, more);
     t.deepEqual(json.meta.vintages, expected.days);
     t.deepEqual(
@@ -116,14 +116,14 @@ async function holdsCellByCell(t: ExecutionContext, id: string, said: string): P
         const [vintage = '', date = '', value = '', side = ''] = line.split(',');
         return [vintage, date, Number(value), side];
       }),
-      `long JSON${more} ${said}`,
+      `long JSON${more} ${about}`,
     );
     t.is(json.pagination.count, json.data.length);
     const valued = json.data.filter(({ value }) => value !== null);
     const wide = await wideOf(id, more);
-    t.deepEqual(cellsOfWide(wide), valued, `wide JSON${more} ${said}`);
+    t.deepEqual(cellsOfWide(wide), valued, `wide JSON${more} ${about}`);
     const points = new Set(json.data.map(({ date, dims }) => `${date} ${dims['side']}`));
-    t.is(wide.data.length, points.size, `one row a point ${said}`);
+    t.is(wide.data.length, points.size, `one row a point ${about}`);
     t.is(wide.pagination.count, points.size);
   }
 }
@@ -140,8 +140,8 @@ test('for any loads in any order, with deletions, each cell of the triangle equa
   await fc.assert(
     fc.asyncProperty(anyFiles, async (files) => {
       const id = await seriesOf(files);
-      const said = JSON.stringify(files.map((file) => ({ ...file, points: [...file.points] })));
-      await holdsCellByCell(t, id, said);
+      const about = JSON.stringify(files.map((file) => ({ ...file, points: [...file.points] })));
+      await assertCellByCell(t, id, about);
       const { days, cells } = await vintageByVintage(id);
       const [second = '2024-03-10', last = second] = [days[1], days.at(-2)];
       const within = (line: string) => line.slice(0, 10) >= second && line.slice(0, 10) <= last;
@@ -149,14 +149,14 @@ test('for any loads in any order, with deletions, each cell of the triangle equa
         const csv = await service.call(
           `/v1/series/${id}/triangle?format=csv&vintages_from=${second}&vintages_to=${last}`,
         );
-        t.deepEqual(linesOf(csv.text).sort(), cells.filter(within), said);
+        t.deepEqual(linesOf(csv.text).sort(), cells.filter(within), about);
       }
       const newest = days.slice(-2);
       const lastTwo = await service.call(`/v1/series/${id}/triangle?format=csv&last=2`);
       t.deepEqual(
         linesOf(lastTwo.text).sort(),
         cells.filter((line) => newest.includes(line.slice(0, 10))),
-        said,
+        about,
       );
     }),
     { numRuns: propertyRuns(12), includeErrorInReport: true },

@@ -170,7 +170,7 @@ test('for any history of publications, every vintage shows the state of that day
       run += 1;
       const id = `ANY${run}`;
       await makeSeries(service.pool, { id, frequency: 'daily', dimensions: ['side'] });
-      const inForce = new Map<string, Map<string, string | null>>();
+      const active = new Map<string, Map<string, string | null>>();
       let state = new Map<string, string | null>();
       let day = 1;
       for (const { gapDays, complete, points } of history) {
@@ -181,10 +181,10 @@ test('for any history of publications, every vintage shows the state of that day
         });
         state = new Map(complete ? [] : state);
         for (const { date, dims, value } of stated) state.set(`${date} ${dims?.['side']}`, value);
-        inForce.set(vintage, state);
+        active.set(vintage, state);
         await publish(service.pool, id, vintage, stated, { complete });
       }
-      for (const [vintage, expected] of [...inForce, ['', state] as const]) {
+      for (const [vintage, expected] of [...active, ['', state] as const]) {
         const query = vintage === '' ? '' : `&vintage=${vintage}`;
         const shown = new Map<string, string | null>();
         let cursor: string | null = '';

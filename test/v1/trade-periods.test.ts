@@ -227,7 +227,7 @@ interface Fact {
   value: number;
 }
 
-const keptBy = ['', 'partner', 'commodity', 'partner,commodity'] as const;
+const groupDimensions = ['', 'partner', 'commodity', 'partner,commodity'] as const;
 const groupedBy = ['', 'period', 'quarter', 'year', 'fiscal_year'] as const;
 
 /** The last day of a published period. */
@@ -248,9 +248,9 @@ function groupEnd(period: string, group: string, yearEnd: string): string | null
 /** The expected sums: for each period, a published total is preferred to its parts. */
 function expectedSums(
   facts: readonly Fact[],
-  asked: { kept: string; group: string; yearEnd: string; from: string; to: string },
+  asked: { dimensions: string; group: string; yearEnd: string; from: string; to: string },
 ) {
-  const { kept, group, yearEnd, from, to } = asked;
+  const { dimensions, group, yearEnd, from, to } = asked;
   const inWindow = facts.filter(({ period }) => endOf(period) >= from && endOf(period) <= to);
   const found: string[] = [];
   const byGroup = Map.groupBy(
@@ -260,16 +260,16 @@ function expectedSums(
   for (const [end, members] of byGroup) {
     if (end.startsWith('null')) continue;
     const byPeriod = [...Map.groupBy(members, ({ period }) => period).values()];
-    const taken = byPeriod.flatMap((rows) => {
+    const used = byPeriod.flatMap((rows) => {
       const total = rows.filter(({ commodity }) => commodity === 'TOTAL');
       const parts = rows.filter(({ commodity }) => commodity !== 'TOTAL');
-      if (kept === 'partner,commodity') return rows;
-      return (kept === '' ? total.length > 0 : parts.length === 0) ? total : parts;
+      if (dimensions === 'partner,commodity') return rows;
+      return (dimensions === '' ? total.length > 0 : parts.length === 0) ? total : parts;
     });
     const lasts = byPeriod.map(([row]) => endOf(row?.period ?? '')).sort();
     const sumKey = ({ partner, commodity }: Fact) =>
-      `${kept.includes('partner') ? partner : 'WLD'} ${kept.includes('commodity') ? commodity : 'TOTAL'}`;
-    for (const [key, rows] of Map.groupBy(taken, sumKey)) {
+      `${dimensions.includes('partner') ? partner : 'WLD'} ${dimensions.includes('commodity') ? commodity : 'TOTAL'}`;
+    for (const [key, rows] of Map.groupBy(used, sumKey)) {
       const value = rows.reduce((total, row) => total + row.value, 0);
       const periods = new Set(rows.map(({ period }) => period)).size;
       const date = group === '' ? lasts.at(-1) : end.slice(0, 10);
@@ -310,14 +310,14 @@ test.serial('sums over any periods, partners and commodities are those of the ro
       fc.constantFrom('03-31', '06-30', '09-30', '12-31'),
       fc.constantFrom('2022-01-01', '2022-05-01', '2023-02-28'),
       fc.constantFrom('2023-02-28', '2024-06-30', '2024-12-31'),
-      fc.constantFrom(...keptBy),
-      async (facts, yearEnd, from, to, kept) => {
+      fc.constantFrom(...groupDimensions),
+      async (facts, yearEnd, from, to, dimensions) => {
         const reporter = `Q${String.fromCharCode(65 + Math.floor(reporters / 26), 65 + (reporters % 26))}`;
         reporters += 1;
         const lines = facts.map((fact) => [reporter, 'export', ...Object.values(fact)].join());
         await service.load('trade', [columns, ...lines], constants);
         for (const group of groupedBy) {
-          const by = [kept, group].filter((name) => name !== '').join();
+          const by = [dimensions, group].filter((name) => name !== '').join();
           if (by === '') continue;
           const end = group === 'fiscal_year' ? `&fiscal_year_end=${yearEnd}` : '';
           const rows = await sums(
@@ -325,7 +325,7 @@ test.serial('sums over any periods, partners and commodities are those of the ro
             ...['partner_code', 'commodity_code', 'frequency', 'date', 'as_of'],
             ...['periods', 'periods_published', 'value'],
           );
-          const expected = expectedSums(facts, { kept, group, yearEnd, from, to });
+          const expected = expectedSums(facts, { dimensions, group, yearEnd, from, to });
           t.deepEqual(rows.map((row) => row.join(' ')).sort(), expected, `${by} ${end}`);
         }
       },

@@ -27,11 +27,11 @@ async function serve(
     ...entry,
     billed: entry.status_class === 2 ? entry.calls : 0,
   }));
-  await service.take(
+  await service.charge(
     client,
     usage.reduce((sum, entry) => sum + entry.billed, 0),
   );
-  await service.heartbeats.settle({ usage });
+  await service.heartbeats.report({ usage });
 }
 
 async function history(

@@ -48,7 +48,7 @@ export async function play(url: string, cases: readonly Case[]): Promise<Played>
     for (let step = 0; step <= stepsMax; step += 1) {
       await player.release(step);
       if (player.faults.length >= faultsMax || step === stepsMax) break;
-      await player.take(step);
+      await player.apply(step);
       if (player.faults.length >= faultsMax) break;
     }
     return player.played;
@@ -110,21 +110,21 @@ class Player {
       throw new Error(`${numbers.length} of ${this.#pending.length} releases were made`);
     for (const [i, file] of this.#pending.entries()) this.#numbers.set(file, numbers[i] ?? NaN);
     this.#pending = [];
-    await this.#ask({ taken: step, day: dayOf(step) }, (last) => last.kind === 'load' && last.embargoed);
+    await this.#ask({ stepsDone: step, day: dayOf(step) }, (last) => last.kind === 'load' && last.embargoed);
   }
 
-  async take(step: number): Promise<void> {
+  async apply(step: number): Promise<void> {
     for (const clock of [this.#clock, this.#now]) clock.set(`${dateOf(dayOf(step))}T12:00:00Z`);
     const files = new Map<string, { of: Loaded; rows: string[] }>();
     const retractions = new Set<string>();
     for (const [number, steps] of this.#cases.entries()) {
-      const taken = steps[step];
-      if (taken?.kind === 'retract') retractions.add(fileOf(steps, taken.of));
-      if (taken?.kind !== 'load') continue;
+      const current = steps[step];
+      if (current?.kind === 'retract') retractions.add(fileOf(steps, current.of));
+      if (current?.kind !== 'load') continue;
       const name = fileOf(steps, step);
-      const file = files.get(name) ?? { of: taken, rows: ['series_id,date,side,value'] };
+      const file = files.get(name) ?? { of: current, rows: ['series_id,date,side,value'] };
       files.set(name, file);
-      for (const [at, letter] of taken.content.split('').entries()) {
+      for (const [at, letter] of current.content.split('').entries()) {
         const { date, side } = points[at] ?? {};
         if (letter !== '.') file.rows.push(`${idOf(number)},${date},${side},${letter === 'm' ? '' : letter}`);
       }
@@ -140,7 +140,7 @@ class Player {
       });
       this.#numbers.set(file, loadNo);
     }
-    await this.#ask({ taken: step + 1, day: dayOf(step) }, () => true);
+    await this.#ask({ stepsDone: step + 1, day: dayOf(step) }, () => true);
   }
 
   /** Every second file is a stream, whose points are always compared with the stored ones. */
@@ -187,9 +187,9 @@ class Player {
   async #ask(moment: Moment, isAsked: (last: Step) => boolean): Promise<void> {
     const asked = new Map<string, number>();
     for (const [number, steps] of this.#cases.entries()) {
-      const last = steps[moment.taken - 1];
+      const last = steps[moment.stepsDone - 1];
       if (last === undefined || !isAsked(last)) continue;
-      const beginning = JSON.stringify(steps.slice(0, moment.taken));
+      const beginning = JSON.stringify(steps.slice(0, moment.stepsDone));
       if (!asked.has(beginning)) asked.set(beginning, number);
     }
     const numbers = [...asked.values()];

@@ -17,7 +17,7 @@ export const releaseDayOf = (step: number): number => dayOf(step) + 1;
 
 export interface Moment {
   /** The number of steps done. */
-  taken: number;
+  stepsDone: number;
   day: number;
 }
 
@@ -37,8 +37,8 @@ export interface Replayed {
   first: Table;
 }
 
-export function replay(steps: readonly Step[], { taken, day: today }: Moment): Replayed {
-  const known = steps.slice(0, taken);
+export function replay(steps: readonly Step[], { stepsDone, day: today }: Moment): Replayed {
+  const known = steps.slice(0, stepsDone);
   const exists = known.some((step, at) => isLoaded(step, at, today));
   const tables = Array.from({ length: today + 1 }, (_, day) => shownOn(known, day, today));
   const since: Map<number, number>[] = [];
@@ -48,8 +48,9 @@ export function replay(steps: readonly Step[], { taken, day: today }: Moment): R
     const before = tables[day - 1] ?? new Map<number, string | null>();
     const isNew = [...table.keys()].filter((point) => !before.has(point)).length;
     const isRevised = [...table].filter(([point, value]) => before.has(point) && before.get(point) !== value);
-    const isGone = [...before.keys()].filter((point) => !table.has(point)).length;
-    if (isNew + isRevised.length + isGone > 0) vintages.push([day, isNew, isRevised.length, isGone]);
+    const deletedCount = [...before.keys()].filter((point) => !table.has(point)).length;
+    if (isNew + isRevised.length + deletedCount > 0)
+      vintages.push([day, isNew, isRevised.length, deletedCount]);
     since.push(
       new Map(
         [...table].map(([point, value]) => [
@@ -68,14 +69,14 @@ const isLoaded = (step: Step, at: number, today: number): boolean =>
 
 function shownOn(steps: readonly Step[], day: number, today: number): Table {
   const table = new Map<number, string | null>();
-  const inForce = steps.flatMap((step, at) => {
+  const active = steps.flatMap((step, at) => {
     if (!isLoaded(step, at, today) || step.kind === 'retract' || step.vintage > day) return [];
     const retractions = steps.filter(
       (other, when) => other.kind === 'retract' && other.of === at && dayOf(when) <= day,
     );
     return retractions.length % 2 === 1 ? [] : [step];
   });
-  for (const { full, content } of inForce.toSorted((a, b) => a.vintage - b.vintage)) {
+  for (const { full, content } of active.toSorted((a, b) => a.vintage - b.vintage)) {
     if (full) table.clear();
     for (const [point, letter] of content.split('').entries())
       if (letter !== '.') table.set(point, letter === 'm' ? null : letter);

@@ -2,7 +2,7 @@
 // of the replay.
 import { parseArgs } from 'node:util';
 import { startServers } from '../run/servers.ts';
-import { underGuard } from '../run/guard.ts';
+import { runGuarded } from '../run/guard.ts';
 import { createTestDatabase } from '../services/harness.ts';
 import { allCases } from './cases.ts';
 import { play } from './play.ts';
@@ -12,13 +12,13 @@ const { values } = parseArgs({
 });
 const [every, at] = [Number(values.every), Number(values.at)];
 
-await underGuard(async ({ directory }) => {
+await runGuarded(async ({ directory }) => {
   const servers = await startServers(directory);
   Object.assign(process.env, servers.env);
   try {
     const started = performance.now();
     const cases = [...allCases()].filter((_, i) => i % every === at);
-    say(`${cases.length} cases`);
+    printLine(`${cases.length} cases`);
     const played = await Promise.all(
       [0, 1].map(async (half) => {
         const { url } = await createTestDatabase();
@@ -31,12 +31,12 @@ await underGuard(async ({ directory }) => {
     const sum = (what: 'moments' | 'questions' | 'statements') =>
       played.reduce((all, each) => all + each[what], 0);
     const seconds = Math.round((performance.now() - started) / 1000);
-    say(
+    printLine(
       `${sum('moments')} moments, ${sum('questions')} questions, ${sum('statements')} statements in ${seconds} s`,
     );
     const faults = played.flatMap((each) => each.faults);
-    for (const fault of faults) say(`WRONG: ${JSON.stringify(fault, null, 1)}`);
-    say(
+    for (const fault of faults) printLine(`WRONG: ${JSON.stringify(fault, null, 1)}`);
+    printLine(
       faults.length === 0
         ? 'vintages: all is right'
         : `vintages: at least ${faults.length} answers are wrong`,
@@ -47,6 +47,6 @@ await underGuard(async ({ directory }) => {
   }
 });
 
-function say(line: string): void {
+function printLine(line: string): void {
   process.stdout.write(`${line}\n`);
 }

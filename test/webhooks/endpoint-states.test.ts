@@ -71,13 +71,13 @@ test.serial(
 
     it.receiver.answer(204);
     await it.service.as(it.client, path, { method: 'PATCH', body: { enabled: true } });
-    const heard = () =>
+    const receivedNames = () =>
       new Set(
         it.receiver.received
           .slice(before)
           .map(({ body }) => (JSON.parse(body) as { data: { name: string } }).data.name),
       );
-    await until('all of them are taken', () => names.every((name) => heard().has(name)));
+    await until('all of them are taken', () => names.every((name) => receivedNames().has(name)));
     t.like(dataOf(t, await it.service.as(it.client, path)), { status: 'enabled', failing_since: null });
   },
 );
@@ -102,10 +102,10 @@ test.serial(
   async (t) => {
     const it = await stage(t);
     await work(t, it);
-    const held = Promise.withResolvers<() => void>();
-    it.receiver.answer((_request, response) => held.resolve(() => response.writeHead(500).end()));
+    const pending = Promise.withResolvers<() => void>();
+    it.receiver.answer((_request, response) => pending.resolve(() => response.writeHead(500).end()));
     await it.report();
-    const answer = await held.promise;
+    const answer = await pending.promise;
     const other = await newWebhook(it.service, it.client, { url: it.receiver.url, events: ['key.revoked'] });
     t.is((await it.service.as(it.client, `/v1/webhooks/${it.webhook.id}`, { method: 'DELETE' })).status, 204);
     it.receiver.answer(204);

@@ -12,21 +12,21 @@ test.serial(
   async (t) => {
     const it = await stage(t);
     let [open, most] = [0, 0];
-    const held: (() => void)[] = [];
+    const pending: (() => void)[] = [];
     it.receiver.answer((_request, response) => {
       open += 1;
       most = Math.max(most, open);
-      held.push(() => {
+      pending.push(() => {
         open -= 1;
         response.writeHead(204).end();
       });
     });
     await Promise.all([work(t, it), work(t, it), work(t, it)]);
     for (let i = 0; i < 20; i += 1) await it.report();
-    for (let taken = 0; taken < 20; taken += 1) {
-      await until('a message is under way', () => held.length > 0);
-      if (taken === 0) await until('four are', () => open === 4);
-      held.shift()?.();
+    for (let answered = 0; answered < 20; answered += 1) {
+      await until('a message is under way', () => pending.length > 0);
+      if (answered === 0) await until('four are', () => open === 4);
+      pending.shift()?.();
     }
     t.is(most, 4);
     await until('all are taken', async () =>
@@ -41,15 +41,15 @@ test.serial(
     it.receiver.answer((_request, response) => {
       open += 1;
       most = Math.max(most, open);
-      held.push(() => {
+      pending.push(() => {
         open -= 1;
         response.writeHead(500).end();
       });
     });
     for (let i = 0; i < 5; i += 1) await it.report();
-    for (let taken = 0; taken < 5; taken += 1) {
-      await until('a message is under way', () => held.length > 0);
-      held.shift()?.();
+    for (let answered = 0; answered < 5; answered += 1) {
+      await until('a message is under way', () => pending.length > 0);
+      pending.shift()?.();
     }
     t.is(most, 1);
   },
@@ -81,8 +81,8 @@ test.serial('endpoints that never answer, with hundreds of messages each, delay 
 test.serial('while one endpoint is slow to answer four messages, another receives hundreds', async (t) => {
   const it = await stage(t);
   const slow = await startReceiver(t);
-  const held: (() => void)[] = [];
-  slow.answer((_request, response) => held.push(() => response.writeHead(204).end()));
+  const pending: (() => void)[] = [];
+  slow.answer((_request, response) => pending.push(() => response.writeHead(204).end()));
   const { id } = await newWebhook(it.service, it.client, { url: slow.url, events: ['key.revoked'] });
   await emit(
     it.service,
@@ -91,9 +91,9 @@ test.serial('while one endpoint is slow to answer four messages, another receive
   await work(t, it, { attemptTimeoutMs: 60_000 });
   await until('the quick one has all', () => it.receiver.received.length === 300);
   t.is(new Set(it.receiver.received.map(({ headers }) => headers['webhook-id'])).size, 300, 'and each once');
-  t.is(held.length, 4);
+  t.is(pending.length, 4);
   slow.answer(204);
-  for (const answer of held) answer();
+  for (const answer of pending) answer();
   await until('then the slow one has all, too', async () =>
     (await messagesTo(it.service, id)).every(({ status }) => status === 'delivered'),
   );

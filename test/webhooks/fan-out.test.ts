@@ -8,7 +8,7 @@ import { setRole, setStatus } from '../../accounts-api/operator/operator-access.
 import { connect, type Deps } from '../../accounts-api/database.ts';
 import { openJobs, type Jobs } from '../../accounts-api/jobs.ts';
 import { eventTypes, eventKinds, seriesEventTypes, type EventType } from '../../kernel/events/catalogue.ts';
-import { inForceAfterMs } from '../../kernel/http/validity.ts';
+import { visibleAfterMs } from '../../kernel/http/validity.ts';
 import { serviceUrl } from '../../migrations/roles.ts';
 import { startAccountsService, type AccountsService } from '../services/accounts-service.ts';
 import { silentLog } from '../services/harness.ts';
@@ -31,20 +31,20 @@ test.after.always(async () => {
   await service.close();
 });
 
-interface Heard {
+interface Message {
   type: string;
   timestamp: string;
   data: Record<string, unknown>;
 }
 
 /** The bodies of the messages to an endpoint. */
-async function heard(webhookId: string): Promise<Heard[]> {
+async function receivedMessages(webhookId: string): Promise<Message[]> {
   const rows = await service.deps.db.sequelize.query<{ body: string }>(
     `select coalesce(message.body, event.body) as body from accounts.webhook_messages as message
      join accounts.webhook_events as event on event.id = event_id where webhook_id = $1 order by message.created_at, type`,
     { bind: [webhookId], type: QueryTypes.SELECT },
   );
-  return rows.map(({ body }) => JSON.parse(body) as Heard);
+  return rows.map(({ body }) => JSON.parse(body) as Message);
 }
 
 async function makeAll(): Promise<void> {
@@ -68,11 +68,11 @@ test.serial(
     await emit(service, event);
     await makeAll();
     for (const { id } of [one, two]) {
-      const [message, ...more] = await heard(id);
+      const [message, ...more] = await receivedMessages(id);
       t.like(message, { type: 'key.revoked', timestamp: '2026-11-20T10:00:00Z', data: { name } });
       t.deepEqual(more, []);
     }
-    for (const { id } of [other, foreign]) t.deepEqual(await heard(id), []);
+    for (const { id } of [other, foreign]) t.deepEqual(await receivedMessages(id), []);
     t.is(await fanOut(worker), 0, 'the outbox is empty');
   },
 );
@@ -82,7 +82,7 @@ test.serial(
   async (t) => {
     const client = await pro();
     const made = async (series: string[] | null) => (await newWebhook(service, client, { series })).id;
-    const [all, ids, beginnings, none] = [
+    const [all, ids, prefixes, none] = [
       await made(null),
       await made(['GDP', 'CPI.M', 'MISSING']),
       await made(['CPI*', 'X*']),
@@ -90,10 +90,10 @@ test.serial(
     ];
     await emit(service, seriesEvent(service, ['CPI.M', 'CPI.Q', 'GDP', 'cpi.m']));
     await makeAll();
-    const series = async (id: string) => (await heard(id)).map(({ data }) => data['series']);
+    const series = async (id: string) => (await receivedMessages(id)).map(({ data }) => data['series']);
     t.deepEqual(await series(all), [['CPI.M', 'CPI.Q', 'GDP', 'cpi.m']]);
     t.deepEqual(await series(ids), [['CPI.M', 'GDP']]);
-    t.deepEqual(await series(beginnings), [['CPI.M', 'CPI.Q']]);
+    t.deepEqual(await series(prefixes), [['CPI.M', 'CPI.Q']]);
     t.deepEqual(await series(none), []);
   },
 );
@@ -123,7 +123,7 @@ test.serial(
     );
     await emit(service, seriesEvent(service, ['GDP']), ...own);
     await makeAll();
-    const types = async ({ id }: { id: string }) => (await heard(id)).map(({ type }) => type);
+    const types = async ({ id }: { id: string }) => (await receivedMessages(id)).map(({ type }) => type);
     t.deepEqual(await types(fine), ['key.revoked', 'series.updated']);
     t.deepEqual(await types(inactive), ['key.revoked'], 'an unpaid account hears of itself only');
     for (const each of [off, disabled, downgraded]) t.deepEqual(await types(each), []);
@@ -147,10 +147,10 @@ test.serial('a plan that the file no longer has counts as the free one', async (
   };
   await emit(service, seriesEvent(service, ['GDP']));
   await makeAll();
-  t.is((await heard(id)).length, 0);
+  t.is((await receivedMessages(id)).length, 0);
   await emit(service, seriesEvent(service, ['GDP']));
   t.is(await fanOut(generous), 1);
-  t.is((await heard(id)).length, 1);
+  t.is((await receivedMessages(id)).length, 1);
 });
 
 test.serial('several workers at once make each message once', async (t) => {
@@ -160,7 +160,7 @@ test.serial('several workers at once make each message once', async (t) => {
   await emit(service, ...events.map(({ event }) => event));
   await Promise.all(Array.from({ length: 6 }, makeAll));
   await makeAll();
-  const names = (await heard(id)).map(({ data }) => data['name']);
+  const names = (await receivedMessages(id)).map(({ data }) => data['name']);
   t.deepEqual(names.toSorted(), events.map(({ name }) => name).toSorted());
 });
 
@@ -200,10 +200,10 @@ test.serial('of a source that failed only operators hear, and each of them is ma
   await emit(service, { type: 'source.failed', accountId: null, series: null, data: sample, at });
   await makeAll();
   t.deepEqual(
-    (await heard(own.id)).map(({ type, data }) => [type, data]),
+    (await receivedMessages(own.id)).map(({ type, data }) => [type, data]),
     [['source.failed', sample]],
   );
-  t.deepEqual(await heard(foreign.id), []);
+  t.deepEqual(await receivedMessages(foreign.id), []);
   const jobs = await mailJobs(service.databaseUrl);
   const mails = jobs.filter(({ data }) => data.mail === 'source_failed');
   const { source, reason, failures, failing_since: failingSince, next_fetch_at: nextFetchAt } = sample;
@@ -264,7 +264,7 @@ test('for any events and endpoints, the messages are those that the rules give, 
         const { messages, events: stored } = messagesOf(events, listeners);
         const reported = messages.map(({ webhookId, eventId, body }) => {
           const whole = stored.find(({ id }) => id === eventId)?.body ?? '';
-          const { data } = JSON.parse(body ?? whole) as Heard;
+          const { data } = JSON.parse(body ?? whole) as Message;
           return `${webhookId} ${eventId} ${JSON.stringify(data['series'] ?? null)}`;
         });
         const wanted = events.flatMap((event) =>
@@ -309,7 +309,7 @@ test.serial(
     const due = (await messagesTo(service, id)).map(({ due_at: at }) => (at?.getTime() ?? 0) - now);
     t.deepEqual(
       due.toSorted((a, b) => a - b),
-      [0, inForceAfterMs],
+      [0, visibleAfterMs],
     );
   },
 );

@@ -123,31 +123,31 @@ test('compressed bytes are not decompressed: a bomb is only its own size', async
 });
 
 test('what is no answer is distinguished in one word, without anything of the network', async (t) => {
-  const saying = (text: string) =>
+  const replyingWith = (text: string) =>
     startSocketServer(t, (socket) => void socket.once('data', () => socket.end(text)));
   const cases: [string, string, string][] = [
-    ['garbage', await saying('SSH-2.0-OpenSSH_9.6\r\n'), 'invalid_response'],
-    ['a status below 100', await saying('HTTP/1.1 099 Odd\r\n\r\n'), 'invalid_response'],
+    ['garbage', await replyingWith('SSH-2.0-OpenSSH_9.6\r\n'), 'invalid_response'],
+    ['a status below 100', await replyingWith('HTTP/1.1 099 Odd\r\n\r\n'), 'invalid_response'],
     [
       'an upgrade',
-      await saying('HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n'),
+      await replyingWith('HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n'),
       'connection_closed',
     ],
     [
       'a head of a megabyte',
-      await saying(`HTTP/1.1 200 OK\r\nx-a: ${'a'.repeat(1_000_000)}\r\n\r\n`),
+      await replyingWith(`HTTP/1.1 200 OK\r\nx-a: ${'a'.repeat(1_000_000)}\r\n\r\n`),
       'invalid_response',
     ],
-    ['nothing', await saying(''), 'connection_closed'],
-    ['half a head', await saying('HTTP/1.1 200 OK\r\ncontent-le'), 'connection_closed'],
+    ['nothing', await replyingWith(''), 'connection_closed'],
+    ['half a head', await replyingWith('HTTP/1.1 200 OK\r\ncontent-le'), 'connection_closed'],
     [
       'two lengths',
-      await saying('HTTP/1.1 200 OK\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\na'),
+      await replyingWith('HTTP/1.1 200 OK\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\na'),
       'invalid_response',
     ],
     [
       'TLS to a server without it',
-      (await saying('HTTP/1.1 400 Bad Request\r\n\r\n')).replace('http:', 'https:'),
+      (await replyingWith('HTTP/1.1 400 Bad Request\r\n\r\n')).replace('http:', 'https:'),
       'tls_failed',
     ],
     ['a port that nobody listens on', 'http://127.0.0.1:1/', 'connection_failed'],

@@ -4,7 +4,7 @@ import test from 'ava';
 import fc from 'fast-check';
 import { projectRoot } from '../../kernel/project.ts';
 import { endChildren, startServing, type Child } from '../run/processes.ts';
-import { keepLogLines } from '../run/traces.ts';
+import { saveLogLines } from '../run/traces.ts';
 import { until } from '../run/until.ts';
 import { silentLog, testIdentitySecret } from '../services/harness.ts';
 import { freePort } from '../services/instance.ts';
@@ -18,7 +18,7 @@ import { localWebhooks } from './settings.ts';
 let output = '';
 test.after.always(async () => {
   await endChildren();
-  keepLogLines(output);
+  saveLogLines(output);
 });
 
 /** A worker as a separate process that connects only to PostgreSQL. */
@@ -100,10 +100,10 @@ test.serial(
     await emit(service, ...events.map(({ event }) => event));
     await until('some are taken', () => receiver.received.length >= 150);
     await first.end('SIGKILL');
-    const taken = new Set(receiver.received.map(({ headers }) => headers['webhook-id']));
+    const acceptedIds = new Set(receiver.received.map(({ headers }) => headers['webhook-id']));
     const recorded = (await messagesTo(service, id)).filter(({ status }) => status === 'delivered');
-    t.true(taken.size < events.length, 'it was killed before the end');
-    for (const message of recorded) t.true(taken.has(message.id), 'not before its answer');
+    t.true(acceptedIds.size < events.length, 'it was killed before the end');
+    for (const message of recorded) t.true(acceptedIds.has(message.id), 'not before its answer');
 
     await endLeaseOf(service, id);
     service.clock.set(new Date().toISOString());
@@ -153,13 +153,13 @@ test.serial(
     const receiver = await startReceiver(t);
     const client = await service.newClient('pro');
     const { id } = await newWebhook(service, client, { url: receiver.url, events: ['key.revoked'] });
-    const held: (() => void)[] = [];
-    receiver.answer((_request, response) => held.push(() => response.writeHead(204).end()));
+    const pending: (() => void)[] = [];
+    receiver.answer((_request, response) => pending.push(() => response.writeHead(204).end()));
     const worker = await startWebhookWorker(service);
     await emit(service, keyEvent(service, client.accountId).event);
-    await until('it is under way', () => held.length === 1);
+    await until('it is under way', () => pending.length === 1);
     const closed = worker.close();
-    held[0]?.();
+    pending[0]?.();
     await closed;
     t.deepEqual(
       (await messagesTo(service, id)).map(({ status }) => status),

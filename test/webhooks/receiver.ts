@@ -41,7 +41,7 @@ export async function startReceiver(t?: Pick<ExecutionContext, 'teardown'>): Pro
   const arrivals = new EventEmitter();
   const sockets = new Set<Socket>();
   let answer: Answer = 204;
-  let taken = 0;
+  let consumed = 0;
   const respond = async (incoming: IncomingMessage, response: ServerResponse): Promise<void> => {
     const request: Request = {
       path: incoming.url ?? '',
@@ -73,9 +73,9 @@ export async function startReceiver(t?: Pick<ExecutionContext, 'teardown'>): Pro
     received,
     answer: (next) => void (answer = next),
     async next() {
-      while (received.length <= taken) await within('a webhook comes', once(arrivals, 'request'));
-      taken += 1;
-      return received[taken - 1] as Request;
+      while (received.length <= consumed) await within('a webhook comes', once(arrivals, 'request'));
+      consumed += 1;
+      return received[consumed - 1] as Request;
     },
     async close() {
       for (const socket of sockets) socket.destroy();

@@ -1,7 +1,7 @@
 // Events that an endpoint missed are sent again from a cursor of the updates: each once, the oldest first, a limited number at a time.
 import test, { type ExecutionContext } from 'ava';
 import { QueryTypes } from 'sequelize';
-import { inForceAfterMs } from '../../kernel/http/validity.ts';
+import { visibleAfterMs } from '../../kernel/http/validity.ts';
 import { assertError, dataOf } from '../services/accounts-service.ts';
 import { messagesTo, untilMessagesAreMade } from './events.ts';
 import { stage, untilStatus, work, type Stage } from './stage.ts';
@@ -51,11 +51,11 @@ test.serial(
     const worker = await work(t, it);
     const [first = ''] = await report(it, 'BEFORE');
     await untilMessagesAreMade(it.service);
-    it.service.clock.advance(inForceAfterMs);
+    it.service.clock.advance(visibleAfterMs);
     await untilStatus(it, 'delivered');
     await report(it, 'TAKEN', 'FAILED');
     await untilMessagesAreMade(it.service);
-    it.service.clock.advance(inForceAfterMs);
+    it.service.clock.advance(visibleAfterMs);
     for (const _message of ['BEFORE', 'TAKEN', 'FAILED']) await it.receiver.next();
     await change(it, { enabled: false });
     await report(it, 'MISSED');
@@ -75,7 +75,7 @@ test.serial(
     t.is((await recovered(t, it, { cursor: last })).recovered, 0);
     await work(t, it);
     await untilMessagesAreMade(it.service);
-    it.service.clock.advance(inForceAfterMs);
+    it.service.clock.advance(visibleAfterMs);
     const got = [await it.receiver.next(), await it.receiver.next(), await it.receiver.next()];
     const seriesIn = ({ body }: { body: string }) =>
       (JSON.parse(body) as { data: { series: string[] } }).data.series;

@@ -1,7 +1,7 @@
 // A refused message is sent again at the times of the table, or on request. An attempt counts even if its answer is late.
 import test from 'ava';
 import { retryDelaysMs } from '../../accounts-api/webhooks/sending/health.ts';
-import { inForceAfterMs } from '../../kernel/http/validity.ts';
+import { visibleAfterMs } from '../../kernel/http/validity.ts';
 import { until } from '../run/until.ts';
 import { dataOf } from '../services/accounts-service.ts';
 import { newWebhook } from './endpoints.ts';
@@ -96,10 +96,10 @@ test.serial(
   async (t) => {
     const it = await stage(t);
     await work(t, it);
-    const held = Promise.withResolvers<() => void>();
-    it.receiver.answer((_request, response) => held.resolve(() => response.writeHead(204).end()));
+    const pending = Promise.withResolvers<() => void>();
+    it.receiver.answer((_request, response) => pending.resolve(() => response.writeHead(204).end()));
     await it.report();
-    const answer = await held.promise;
+    const answer = await pending.promise;
     const [message] = await messagesTo(it.service, it.webhook.id);
     const path = `/v1/webhooks/${it.webhook.id}/deliveries/${message?.id}/redeliver`;
     t.is((await it.service.as(it.client, path, { method: 'POST' })).status, 202);
@@ -108,7 +108,7 @@ test.serial(
     const { id } = await newWebhook(it.service, it.client, { url: other.url, events: ['series.updated'] });
     await emit(it.service, seriesEvent(it.service, ['GDP']));
     await until('there is a message', async () => (await messagesTo(it.service, id)).length === 1);
-    it.service.clock.advance(inForceAfterMs);
+    it.service.clock.advance(visibleAfterMs);
     await other.next(); // the worker has had its turn
     t.is(it.receiver.received.length, 1);
     answer();
@@ -122,16 +122,16 @@ test.serial(
   async (t) => {
     const it = await stage(t);
     await work(t, it, { attemptTimeoutMs: 60_000 });
-    const held: ((status: number) => void)[] = [];
-    it.receiver.answer((_request, response) => held.push((status) => response.writeHead(status).end()));
+    const pending: ((status: number) => void)[] = [];
+    it.receiver.answer((_request, response) => pending.push((status) => response.writeHead(status).end()));
     await it.report();
-    await until('it is under way', () => held.length === 1);
+    await until('it is under way', () => pending.length === 1);
     await endLeaseOf(it.service, it.webhook.id);
     await work(t, it, { attemptTimeoutMs: 60_000 });
-    await until('it is under way again', () => held.length === 2);
-    held[0]?.(204);
+    await until('it is under way again', () => pending.length === 2);
+    pending[0]?.(204);
     await untilStatus(it, 'delivered');
-    held[1]?.(500);
+    pending[1]?.(500);
     await untilAttempted(it.service, it.webhook.id, 2);
     t.like((await messagesTo(it.service, it.webhook.id))[0], {
       status: 'delivered',

@@ -5,7 +5,7 @@ import { Webhook as Svix } from 'svix';
 import { renewSecrets } from '../../accounts-api/webhooks/webhook-worker.ts';
 import { createSecrets } from '../../accounts-api/secrets.ts';
 import { openWebhookTools } from '../../accounts-api/webhooks/settings.ts';
-import { noteSecret } from '../run/traces.ts';
+import { recordSecret } from '../run/traces.ts';
 import { until } from '../run/until.ts';
 import { silentLog, testIdentitySecret } from '../services/harness.ts';
 import { dataOf } from '../services/accounts-service.ts';
@@ -105,7 +105,7 @@ test.serial(
     await work(t, it, { secretKeys: [next] });
     await it.report();
     const request = await it.receiver.next();
-    t.truthy(new Standard(noteSecret(value)).verify(request.body, signatureHeaders(request)));
+    t.truthy(new Standard(recordSecret(value)).verify(request.body, signatureHeaders(request)));
     t.is(request.headers['webhook-signature']?.split(' ').length, 1);
   },
 );

@@ -5,7 +5,7 @@ import type { Transaction } from 'sequelize';
 import { sha256 } from '../../../kernel/credentials/sha256.ts';
 import { fail } from '../../../kernel/errors.ts';
 import type { Deps } from '../../database.ts';
-import { insertChallenge, takeChallenge, type Adder } from '../../sessions/passkeys.sql.ts';
+import { insertChallenge, consumeChallenge, type Adder } from '../../sessions/passkeys.sql.ts';
 
 /** How long a challenge is valid, and how long the browser waits for the user. */
 export const challengeLastsMs = 5 * 60_000;
@@ -31,6 +31,6 @@ export async function spendChallenge(
   challenge: string,
   adder: Adder | null,
 ): Promise<string> {
-  if (await takeChallenge(db, { hash: sha256(challenge), adder, now: clock.now() })) return challenge;
+  if (await consumeChallenge(db, { hash: sha256(challenge), adder, now: clock.now() })) return challenge;
   return fail('gone', 'This request for a passkey was already used or took too long. Begin again.');
 }

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { instantText } from '../../../kernel/clock.ts';
 import { one } from '../../../kernel/http/service-endpoint.ts';
 import type { ServiceCall } from '../../../kernel/http/server.ts';
-import { holdAccount } from '../../models/find-account.ts';
+import { lockAccountIfUnchanged } from '../../models/find-account.ts';
 import { audit } from '../../audit.ts';
 import type { ServiceDeps } from '../../deps.ts';
 import { endpoint } from '../../endpoint.ts';
@@ -87,7 +87,8 @@ async function attempt(
   if (account === null) return { refusal: unknown };
   requireUsable(deps, account);
   return deps.db.inLedgerTransaction(async (transaction) => {
-    if (!(await holdAccount(deps, transaction, account))) return { refusal: 'the account has just changed' };
+    if (!(await lockAccountIfUnchanged(deps, transaction, account)))
+      return { refusal: 'the account has just changed' };
     const { signCount } = verified;
     if (!(await noteUse(deps.db, transaction, { id: passkey.id, signCount, now: deps.clock.now() }))) {
       await audit(deps, transaction, {

@@ -15,7 +15,7 @@ import { newId } from '../../ids.ts';
 import { notify } from '../../jobs.ts';
 import { clientInfoOf } from '../../sessions/client-info.ts';
 import { codeField } from '../second-factor/codes.ts';
-import { byAllFactors, currentPassword, hold, proofErrors } from '../second-factor/proof.ts';
+import { byAllFactors, currentPassword, lockAccountOrFail, proofErrors } from '../second-factor/proof.ts';
 import { noteTwoFactors } from '../../sessions/sessions.ts';
 import { endSessionsOf } from '../../sessions/sessions.sql.ts';
 import { challengeLastsMs, mintChallenge, spendChallenge } from './challenges.ts';
@@ -150,7 +150,7 @@ export const addPasskey = endpoint({
       ...{ credential_id: made.credentialId, public_key: made.publicKey, sign_count: made.signCount },
     };
     await deps.db.inLedgerTransaction(async (transaction) => {
-      await hold(deps, transaction, account);
+      await lockAccountOrFail(deps, transaction, account);
       if ((await countPasskeys(deps.db, transaction, accountId)) >= passkeysMax) failFull();
       if (!(await insertPasskey(deps.db, transaction, passkey)))
         fail('conflict', 'This passkey was added before. Remove it first, or use another authenticator.');
@@ -182,7 +182,7 @@ export const changePasskey = endpoint({
     const { accountId, actor } = requester;
     const id = memberOf(params, 'id');
     const passkey = await deps.db.inLedgerTransaction(async (transaction) => {
-      await hold(deps, transaction, account);
+      await lockAccountOrFail(deps, transaction, account);
       const renamed = (await renamePasskey(deps.db, transaction, { accountId, id, name })) ?? failUnknown();
       const detail = { before: renamed.before, name };
       if (name !== renamed.before)

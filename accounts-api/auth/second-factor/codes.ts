@@ -16,7 +16,7 @@ import {
   replaceRecoveryCodes,
   selectAuthenticator,
   spendRecoveryCode,
-  takeStep,
+  consumeStep,
 } from '../../sessions/second-factor.sql.ts';
 import { stepOfCode } from './totp.ts';
 
@@ -64,7 +64,7 @@ export async function acceptCode(
     if (app === null || app.confirmed_at === null) return null;
     const step = stepOfCode(openSecret(deps, accountId, app.secret), given, now);
     if (step === null) return null;
-    return (await takeStep(deps.db, transaction, { accountId, step })) ? 'totp' : null;
+    return (await consumeStep(deps.db, transaction, { accountId, step })) ? 'totp' : null;
   }
   const spent = await spendRecoveryCode(deps.db, transaction, { accountId, hash: sha256(given), now });
   if (!spent) return null;

@@ -21,7 +21,7 @@ import {
   byAllFactors,
   byCode,
   currentPassword,
-  hold,
+  lockAccountOrFail,
   proofErrors,
   proveSession,
   type Proof,
@@ -92,7 +92,7 @@ export const beginTotp = endpoint({
     const now = deps.clock.now();
     const secret = mintTotpSecret();
     await deps.db.inLedgerTransaction(async (transaction) => {
-      await hold(deps, transaction, account);
+      await lockAccountOrFail(deps, transaction, account);
       const sealed = deps.secrets.seal(sealedFor(accountId), secret);
       if (!(await storeAuthenticator(deps.db, transaction, { accountId, secret: sealed, now })))
         fail('conflict', 'The account has an authenticator app already. Turn it off first.');

@@ -7,14 +7,14 @@ import { instantText } from '../../../kernel/clock.ts';
 import { sha256 } from '../../../kernel/credentials/sha256.ts';
 import { fail } from '../../../kernel/errors.ts';
 import { one } from '../../../kernel/http/service-endpoint.ts';
-import { holdAccount } from '../../models/find-account.ts';
+import { lockAccountIfUnchanged } from '../../models/find-account.ts';
 import type { ServiceDeps } from '../../deps.ts';
 import { endpoint } from '../../endpoint.ts';
 import type { Account } from '../../models/account.ts';
 import { clientInfoOf, type ClientInfo } from '../../sessions/client-info.ts';
 import { endPresented, openSession, signedInAnswer, type SessionAnswer } from '../../sessions/sessions.ts';
 import { acceptCode, codeField } from './codes.ts';
-import { insertPending, selectPending, takePending, type FirstStep } from '../../sessions/pending.sql.ts';
+import { insertPending, selectPending, consumePending, type FirstStep } from '../../sessions/pending.sql.ts';
 import { hasSecondFactor } from '../../sessions/second-factor.sql.ts';
 
 const pendingLastsMs = 5 * 60_000;
@@ -86,11 +86,11 @@ export const finishSignIn = endpoint({
     let session: SessionAnswer | null = null;
     const isRight = await deps.throttle.signIn(trier, async () => {
       session = await deps.db.inLedgerTransaction(async (transaction) => {
-        if (!(await holdAccount(deps, transaction, account))) failOver();
+        if (!(await lockAccountIfUnchanged(deps, transaction, account))) failOver();
         const actor = { actorKind: 'visitor', actorId: null } as const;
         const factor = await acceptCode(deps, transaction, account, { code, actor, ip });
         if (factor === null) return null;
-        if (!(await takePending(deps.db, transaction, hash))) failOver();
+        if (!(await consumePending(deps.db, transaction, hash))) failOver();
         await endPresented(deps, transaction, account.id, call);
         return openSession(deps, transaction, account.id, { clientInfo, how: pending.how, factor });
       });

@@ -2,7 +2,7 @@
 // factor.
 import type { Transaction } from 'sequelize';
 import { fail, refuseField } from '../../../kernel/errors.ts';
-import { holdAccount } from '../../models/find-account.ts';
+import { lockAccountIfUnchanged } from '../../models/find-account.ts';
 import { proveHolder } from '../../sessions/prove-holder.ts';
 import type { ServiceDeps } from '../../deps.ts';
 import { passwordField } from '../../fields.ts';
@@ -65,7 +65,7 @@ export async function byAllFactors<T>(
   await proveSession(deps, account, proof);
   if (code === undefined || !hasApp)
     return deps.db.inLedgerTransaction(async (transaction) => {
-      await hold(deps, transaction, account);
+      await lockAccountOrFail(deps, transaction, account);
       return work(transaction);
     });
   const { actor } = requester;
@@ -87,7 +87,7 @@ export async function byCode<T extends object>(
   let result: T | null = null;
   await deps.throttle.signIn({ codeOf: account, ip: null }, async () => {
     result = await deps.db.inLedgerTransaction(async (transaction) => {
-      await hold(deps, transaction, account);
+      await lockAccountOrFail(deps, transaction, account);
       return work(transaction);
     });
     return result !== null;
@@ -98,7 +98,11 @@ export async function byCode<T extends object>(
 }
 
 /** Locks an account. @throws Failure `conflict` if it has changed since it was read. */
-export async function hold(deps: ServiceDeps, transaction: Transaction, account: Account): Promise<void> {
-  if (await holdAccount(deps, transaction, account)) return;
+export async function lockAccountOrFail(
+  deps: ServiceDeps,
+  transaction: Transaction,
+  account: Account,
+): Promise<void> {
+  if (await lockAccountIfUnchanged(deps, transaction, account)) return;
   fail('conflict', 'The account has just been changed elsewhere. Reload it and try again.');
 }

@@ -12,7 +12,7 @@ const headBytesMax = 16 * 1024;
 
 export interface Connection {
   /** Whether an earlier request was answered on it, so that its server may have closed it meanwhile. */
-  readonly isKept: boolean;
+  readonly isReused: boolean;
   /** Sends a request, and reports the result to the handler. */
   post(request: Post, handler: Dispatcher.DispatchHandler): void;
   /** Closes it at once, even while it is connecting. */
@@ -27,9 +27,9 @@ interface Post {
 
 export interface Connections {
   /** A connection of the endpoint to one of the addresses, kept-alive or new. @param isNew whether it must be new. */
-  take(endpoint: string, url: URL, addresses: readonly string[], isNew?: boolean): Connection;
+  acquire(endpoint: string, url: URL, addresses: readonly string[], isNew?: boolean): Connection;
   /** Keeps the connection for the next message; its answer has been read to the end. */
-  give(connection: Connection): void;
+  release(connection: Connection): void;
   /** The number of idle connections. */
   readonly idle: number;
   /** Closes the idle connections, and keeps no further ones. */
@@ -38,39 +38,39 @@ export interface Connections {
 
 export function openConnections(): Connections {
   /** By endpoint and origin, in the order of their last use. */
-  const kept = new Map<string, Connected[]>();
+  const pool = new Map<string, Connected[]>();
   let idle = 0;
   let isClosed = false;
 
   function forget(connection: Connected): void {
-    const those = kept.get(connection.key);
+    const those = pool.get(connection.key);
     const index = those?.indexOf(connection) ?? -1;
     if (those === undefined || index < 0) return;
     those.splice(index, 1);
     idle -= 1;
-    if (those.length === 0) kept.delete(connection.key);
+    if (those.length === 0) pool.delete(connection.key);
   }
 
   return {
-    take(endpoint, url, addresses, isNew = false) {
+    acquire(endpoint, url, addresses, isNew = false) {
       const key = `${endpoint} ${url.origin}`;
       for (;;) {
-        const connection = isNew ? undefined : kept.get(key)?.at(-1);
+        const connection = isNew ? undefined : pool.get(key)?.at(-1);
         if (connection === undefined) return new Connected(key, url, addresses, forget);
         forget(connection);
         if (connection.mayGoTo(addresses)) return connection;
         connection.destroy();
       }
     },
-    give(connection) {
+    release(connection) {
       if (!(connection instanceof Connected)) throw new Error('This connection was not taken here.');
       if (isClosed || !connection.isOpen) return connection.destroy();
-      connection.isKept = true;
-      const those = kept.get(connection.key) ?? [];
-      kept.delete(connection.key);
-      kept.set(connection.key, [...those, connection]);
+      connection.isReused = true;
+      const those = pool.get(connection.key) ?? [];
+      pool.delete(connection.key);
+      pool.set(connection.key, [...those, connection]);
       idle += 1;
-      const [oldest] = kept.values();
+      const [oldest] = pool.values();
       if (idle <= idleMax || oldest?.[0] === undefined) return;
       const [first] = oldest;
       forget(first);
@@ -81,7 +81,7 @@ export function openConnections(): Connections {
     },
     close() {
       isClosed = true;
-      for (const connection of [...kept.values()].flat()) {
+      for (const connection of [...pool.values()].flat()) {
         forget(connection);
         connection.destroy();
       }
@@ -91,7 +91,7 @@ export function openConnections(): Connections {
 
 class Connected implements Connection {
   readonly key: string;
-  isKept = false;
+  isReused = false;
   readonly #client: Client;
   /** The addresses that the current request may go to. */
   #addresses: readonly string[];

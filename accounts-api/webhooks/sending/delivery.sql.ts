@@ -8,7 +8,7 @@ import type { Health } from './health.ts';
  * Allows or forbids asynchronous commit for the transaction. It is allowed for leases and results: a crash of PostgreSQL may lose the last few, whose
  * messages are then sent again. It saves a disk write for each.
  */
-export async function commitAtLeisure(
+export async function allowAsyncCommit(
   db: AccountsDatabase,
   transaction: Transaction,
   isAllowed: boolean,
@@ -28,7 +28,7 @@ export interface LeasedWebhook {
 }
 
 /** A worker, and when its leases end. */
-export interface Holder {
+export interface LeaseOwner {
   sender: string;
   now: Date;
   until: Date;
@@ -43,14 +43,19 @@ const isOpen = `webhook.disabled_at is null and (webhook.throttled_until is null
 /**
  * Leases endpoints that have something to send, in turn, and that no other worker has leased. For each endpoint with messages only one index row is
  * read, however many messages it has.
- * @param turn.held the endpoints that the worker already has. @param turn.after endpoints with higher ids come first: the last one of the previous
+ * @param turn.leased the endpoints that the worker already has. @param turn.after endpoints with higher ids come first: the last one of the previous
  * turn. @param turn.failing whether to include endpoints whose last attempt failed.
  */
 export async function leaseWebhooks(
   db: AccountsDatabase,
   transaction: Transaction,
-  { sender, now, until, plans }: Holder,
-  { held, after, failing, most }: { held: readonly string[]; after: string; failing: boolean; most: number },
+  { sender, now, until, plans }: LeaseOwner,
+  {
+    leased,
+    after,
+    failing,
+    most,
+  }: { leased: readonly string[]; after: string; failing: boolean; most: number },
 ): Promise<LeasedWebhook[]> {
   return db.read<LeasedWebhook>(
     `with recursive waiting(webhook_id) as (
@@ -74,7 +79,7 @@ export async function leaseWebhooks(
      from chosen where webhook.id = chosen.id
      returning ${leasedColumns}`,
     {
-      bind: [now, failing, after, most, sender, until, held, ...entitledBinds(plans)],
+      bind: [now, failing, after, most, sender, until, leased, ...entitledBinds(plans)],
       transaction,
     },
   );
@@ -84,7 +89,7 @@ export async function leaseWebhooks(
 export async function selectLeased(
   db: AccountsDatabase,
   transaction: Transaction,
-  { sender, now, plans }: Holder,
+  { sender, now, plans }: LeaseOwner,
   ids: readonly string[],
 ): Promise<LeasedWebhook[]> {
   return db.read<LeasedWebhook>(
@@ -127,7 +132,7 @@ export interface DueMessage {
 
 /**
  * The messages due first: some of each endpoint, and together at most so many bytes of bodies, but at least one message.
- * @param wishes how many for which endpoint. @param held messages that this worker has already read.
+ * @param wishes how many for which endpoint. @param excludedIds messages that this worker has already read.
  */
 export async function selectDueMessages(
   db: AccountsDatabase,
@@ -135,12 +140,12 @@ export async function selectDueMessages(
   {
     now,
     wishes,
-    held,
+    excludedIds,
     bytesMax,
   }: {
     now: Date;
     wishes: readonly { id: string; most: number }[];
-    held: readonly string[];
+    excludedIds: readonly string[];
     bytesMax: number;
   },
 ): Promise<DueMessage[]> {
@@ -161,7 +166,7 @@ export async function selectDueMessages(
            window all_of as (order by place, webhook_id)) as counted
      where total <= $4 or number = 1
      order by place`,
-    { bind: [now, JSON.stringify(wishes), held, bytesMax], transaction },
+    { bind: [now, JSON.stringify(wishes), excludedIds, bytesMax], transaction },
   );
 }
 

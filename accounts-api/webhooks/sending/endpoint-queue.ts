@@ -25,11 +25,11 @@ export class EndpointQueue {
   #waiting: Message[] = [];
   #readAtMs = 0;
   #ahead = concurrencyOfWebhook;
-  #underWay = 0;
+  #inFlight = 0;
   /** Unrecorded failures: until they are recorded, the endpoint counts as failing. */
   readonly #failed = new Set<string>();
   /** Messages claimed for sending whose results are not recorded yet. */
-  readonly #held = new Set<string>();
+  readonly #claimed = new Set<string>();
 
   constructor(webhook: LeasedWebhook, until: Date) {
     this.#webhook = webhook;
@@ -54,12 +54,12 @@ export class EndpointQueue {
   }
 
   /** The ids of the messages that must not be read again: those in flight, unrecorded, or waiting. */
-  get held(): string[] {
-    return [...this.#held, ...this.#waiting.map(({ id }) => id)];
+  get claimedIds(): string[] {
+    return [...this.#claimed, ...this.#waiting.map(({ id }) => id)];
   }
 
   get isIdle(): boolean {
-    return this.#held.size === 0 && this.#waiting.length === 0;
+    return this.#claimed.size === 0 && this.#waiting.length === 0;
   }
 
   /** The total size of the waiting bodies. */
@@ -70,7 +70,7 @@ export class EndpointQueue {
   /** How many more messages it can use now. */
   get wish(): number {
     this.#forgetStale();
-    const free = this.places - this.#underWay - this.#waiting.length;
+    const free = this.places - this.#inFlight - this.#waiting.length;
     if (this.isFailing || this.#ahead === concurrencyOfWebhook) return Math.max(0, free);
     return this.#waiting.length > this.#ahead / 2 ? 0 : this.#ahead - this.#waiting.length;
   }
@@ -85,32 +85,32 @@ export class EndpointQueue {
   /** Adds messages that were read. */
   add(messages: readonly Message[]): void {
     // It had nothing to send, so it is fast or was idle: read more ahead.
-    if (this.#underWay === 0 && this.#waiting.length === 0 && !this.isFailing)
+    if (this.#inFlight === 0 && this.#waiting.length === 0 && !this.isFailing)
       this.#ahead = Math.min(aheadMax, this.#ahead * 2);
     this.#waiting.push(...messages);
     this.#readAtMs = performance.now();
   }
 
-  /** The next message that may be sent now. Call `end` after its attempt, and `settle` once the result is recorded. */
-  take(): Message | undefined {
+  /** The next message that may be sent now. Call `end` after its attempt, and `markRecorded` once the result is recorded. */
+  claimNext(): Message | undefined {
     this.#forgetStale();
-    if (this.#underWay >= this.places) return undefined;
+    if (this.#inFlight >= this.places) return undefined;
     const message = this.#waiting.shift();
     if (message === undefined) return undefined;
-    this.#underWay += 1;
-    this.#held.add(message.id);
+    this.#inFlight += 1;
+    this.#claimed.add(message.id);
     return message;
   }
 
   end(messageId: string, hasFailed: boolean): void {
-    this.#underWay -= 1;
+    this.#inFlight -= 1;
     if (!hasFailed) return;
-    if (this.#held.has(messageId)) this.#failed.add(messageId);
+    if (this.#claimed.has(messageId)) this.#failed.add(messageId);
     this.forget();
   }
 
-  settle(messageId: string): void {
-    this.#held.delete(messageId);
+  markRecorded(messageId: string): void {
+    this.#claimed.delete(messageId);
     this.#failed.delete(messageId);
   }
 

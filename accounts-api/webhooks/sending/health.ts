@@ -64,9 +64,9 @@ export function healthAfter(
 ): Health & { disable: 'failing' | 'gone' | null } {
   if (isSuccess(sent)) return { failingSince: null, lastFailedAt: null, throttledUntil: null, disable: null };
   const { failingSince, lastFailedAt } = before;
-  const goesOn =
+  const isContinued =
     failingSince !== null && lastFailedAt !== null && at.getTime() - lastFailedAt.getTime() <= forgetAfterMs;
-  const since = goesOn ? failingSince : at;
+  const since = isContinued ? failingSince : at;
   const isTooLong = at.getTime() - since.getTime() >= disableAfterMs;
   return {
     failingSince: since,

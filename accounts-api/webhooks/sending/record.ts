@@ -4,7 +4,7 @@ import { audit } from '../../audit.ts';
 import type { Deps } from '../../database.ts';
 import type { Jobs } from '../../jobs.ts';
 import {
-  commitAtLeisure,
+  allowAsyncCommit,
   lockWebhooks,
   recordAttempts,
   updateHealth,
@@ -48,7 +48,7 @@ export async function record(
     outcome: outcomeOf({ ...attempt, failures: attempt.message.failures }, random()),
   }));
   const disabled = await db.inLedgerTransaction(async (transaction) => {
-    await commitAtLeisure(db, transaction, true);
+    await allowAsyncCommit(db, transaction, true);
     const states = await lockWebhooks(db, transaction, [
       ...new Set(attempts.map(({ webhookId }) => webhookId)),
     ]);
@@ -115,7 +115,7 @@ async function recordHealth(
     })),
   );
   const disabled = changes.filter(({ disable }) => disable !== null);
-  if (disabled.length > 0) await commitAtLeisure(deps.db, transaction, false);
+  if (disabled.length > 0) await allowAsyncCommit(deps.db, transaction, false);
   for (const { state, disable } of disabled) {
     const { accountId, id, url } = state;
     await audit(deps, transaction, {

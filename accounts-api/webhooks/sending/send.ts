@@ -29,9 +29,9 @@ export type Sent =
 /** The limit of the whole attempt: name lookup, connecting, sending and reading. */
 export const attemptTimeoutMs = 15_000;
 const bodyBytesMax = 64 * 1024;
-const keptCharacters = 1024;
+const storedCharactersMax = 1024;
 /** A character has at most four bytes. */
-const keptBytes = keptCharacters * 4;
+const storedBytesMax = storedCharactersMax * 4;
 
 export interface Outlet {
   guard: AddressGuard;
@@ -60,10 +60,10 @@ export async function send(
     const url = guard.parse(text); // the rules may have changed since it was stored
     const addresses = await deadline.orOver(guard.addressesOf(url));
     const posting = { path: url.pathname + url.search, headers: { ...headers, ...ownHeaders }, body };
-    const connection = connections.take(endpoint, url, addresses);
+    const connection = connections.acquire(endpoint, url, addresses);
     let ended = await post(connections, connection, posting, deadline);
-    if (connection.isKept && ended.isUnheard && !deadline.isOver) {
-      ended = await post(connections, connections.take(endpoint, url, addresses, true), posting, deadline);
+    if (connection.isReused && ended.isUnanswered && !deadline.isOver) {
+      ended = await post(connections, connections.acquire(endpoint, url, addresses, true), posting, deadline);
     }
     return ended.sent;
   } catch (error) {
@@ -82,7 +82,7 @@ const ownHeaders = {
 interface Ended {
   sent: Sent;
   /** Whether the connection was closed before the first byte of an answer. */
-  isUnheard: boolean;
+  isUnanswered: boolean;
 }
 
 /** The status decides the result. The body is read up to the size that a well-behaved receiver sends, and its beginning is stored. */
@@ -94,17 +94,17 @@ function post(
 ): Promise<Ended> {
   const ended = Promise.withResolvers<Ended>();
   const answer = new Answer();
-  let isHeard = false;
+  let isAnswered = false;
   const end = (sent: Sent, isWhole = false) => {
     deadline.onOver = null;
-    if (isWhole) connections.give(connection);
+    if (isWhole) connections.release(connection);
     else connection.destroy();
-    ended.resolve({ sent, isUnheard: !isHeard && sent.error === 'connection_closed' });
+    ended.resolve({ sent, isUnanswered: !isAnswered && sent.error === 'connection_closed' });
   };
   deadline.onOver = () => end(answer.sent ?? { status: null, error: 'timeout' });
   connection.post(request, {
     onRequestStart: () => undefined,
-    onResponseStarted: () => void (isHeard = true),
+    onResponseStarted: () => void (isAnswered = true),
     onResponseStart(_controller, status, headers) {
       if (status >= 200) answer.begin(status, headers['retry-after']);
     },
@@ -115,7 +115,7 @@ function post(
     onResponseEnd: () => end(answer.sent ?? { status: null, error: 'invalid_response' }, true),
     // An answer that has begun counts, despite a later error.
     onResponseError: (_controller, error) =>
-      end(answer.sent ?? { status: null, error: deadline.isOver ? 'timeout' : classOf(error, isHeard) }),
+      end(answer.sent ?? { status: null, error: deadline.isOver ? 'timeout' : classOf(error, isAnswered) }),
     onRequestUpgrade: () => end({ status: null, error: 'connection_closed' }),
   });
   return ended.promise;
@@ -125,7 +125,7 @@ function post(
 class Answer {
   #status: number | undefined;
   #retryAfter: string | undefined;
-  #kept: Buffer[] = [];
+  #chunks: Buffer[] = [];
   #bytes = 0;
 
   begin(status: number, retryAfter: string | string[] | undefined): void {
@@ -135,7 +135,8 @@ class Answer {
 
   add(chunk: Buffer): void {
     // Copied, as the chunk is larger and its buffer is reused.
-    if (this.#bytes < keptBytes) this.#kept.push(Buffer.from(chunk.subarray(0, keptBytes - this.#bytes)));
+    if (this.#bytes < storedBytesMax)
+      this.#chunks.push(Buffer.from(chunk.subarray(0, storedBytesMax - this.#bytes)));
     this.#bytes += chunk.length;
   }
 
@@ -146,7 +147,7 @@ class Answer {
   /** Undefined until the answer begins. */
   get sent(): Sent | undefined {
     if (this.#status === undefined) return undefined;
-    const response = textOf(Buffer.concat(this.#kept));
+    const response = textOf(Buffer.concat(this.#chunks));
     return { status: this.#status, error: null, response, retryAfter: this.#retryAfter };
   }
 }
@@ -157,9 +158,9 @@ function textOf(bytes: Buffer): string {
   const text = new TextDecoder().decode(bytes);
   // oxlint-disable-next-line no-control-regex
   const printable = text.replaceAll(/[\u0000-\u0008\u000b-\u001f\u007f]/g, '\u{fffd}');
-  if (printable.length <= keptCharacters) return printable;
-  return Array.from(printable.slice(0, 2 * keptCharacters))
-    .slice(0, keptCharacters)
+  if (printable.length <= storedCharactersMax) return printable;
+  return Array.from(printable.slice(0, 2 * storedCharactersMax))
+    .slice(0, storedCharactersMax)
     .join('');
 }
 
@@ -198,8 +199,8 @@ function createDeadline(timeoutMs: number): Deadline {
   return deadline;
 }
 
-/** @param isHeard whether the first bytes of an answer had arrived; a fault other than the connection's is then the answer's. */
-function classOf(error: unknown, isHeard = false): ErrorClass {
+/** @param isAnswered whether the first bytes of an answer had arrived; a fault other than the connection's is then the answer's. */
+function classOf(error: unknown, isAnswered = false): ErrorClass {
   if (error instanceof UrlRefused) return 'no_public_address';
   if (error instanceof errors.HTTPParserError) return 'invalid_response';
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
@@ -208,7 +209,7 @@ function classOf(error: unknown, isHeard = false): ErrorClass {
   if (/^(?:ECONNRESET|EPIPE|UND_ERR_SOCKET)$/.test(code)) return 'connection_closed';
   if (/^(?:UND_ERR_HEADERS_OVERFLOW|UND_ERR_RES_.*)$/.test(code)) return 'invalid_response';
   if (/^ERR_(?:SSL|TLS)|CERT|SIGNATURE|^EPROTO$|ALTNAME/.test(code)) return 'tls_failed';
-  return isHeard ? 'invalid_response' : 'connection_failed';
+  return isAnswered ? 'invalid_response' : 'connection_failed';
 }
 
 /** For the audit log: the rest of a URL may contain a secret of the receiver. */

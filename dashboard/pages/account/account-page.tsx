@@ -8,10 +8,10 @@ import { Link, useLocation } from 'wouter-preact';
 import type { AnswerOf } from '../../../clients/typescript/client.ts';
 import { accountApi } from '../../api/clients.ts';
 import { useLoad } from '../../api/load.ts';
-import { session, signOut, tabsAsked } from '../../api/session.ts';
+import { session, signOut, tabsSynced } from '../../api/session.ts';
 import { Failed, SkeletonLines } from '../../components/states.tsx';
 import type { PageProps } from '../../shell/lazy-page.tsx';
-import { signInFirst } from '../sign-in/way-back.ts';
+import { signInUrl } from '../sign-in/way-back.ts';
 import { Problem, useAction } from '../../components/forms/action.tsx';
 
 export type Account = AnswerOf<'get', '/v1/account'>['data'];
@@ -65,8 +65,8 @@ function SignInFirst({ why }: { why: string }) {
   useEffect(() => {
     let isHere = true;
     // Another tab may be signed in; then the requested page replaces this one.
-    void tabsAsked.then(() => {
-      if (isHere) navigate(signInFirst(why), { replace: true });
+    void tabsSynced.then(() => {
+      if (isHere) navigate(signInUrl(why), { replace: true });
     });
     return () => void (isHere = false);
   }, []);

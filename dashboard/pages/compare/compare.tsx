@@ -147,7 +147,7 @@ function ComparedView({ state, change, outcomes }: ComparedViewProps) {
         </span>
       </div>
       <figure class="fig">
-        {comparison.isApart ? (
+        {comparison.hasNoCommonPeriod ? (
           <Empty title="The series have no period in common">
             <p>
               In no period of this window does each have a value other than zero. Choose a longer window, or

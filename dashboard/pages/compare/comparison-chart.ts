@@ -23,7 +23,7 @@ export interface Row {
 
 export interface Comparison {
   /** The series have no period in common in which they can be compared in this mode. */
-  isApart: boolean;
+  hasNoCommonPeriod: boolean;
   chart: SizelessChart;
   rows: Row[];
   dates: string[];
@@ -72,7 +72,8 @@ export function comparisonOf({ mode, base: asked, years }: CompareState, all: re
   const lines = rows.map(({ line }) => line);
   const isEmpty = lines.every(({ points }) => points.every(({ value }) => value === null));
   return {
-    isApart: isEmpty && all.length > 1 && (mode === 'ratio' || (mode === 'rebased' && base === null)),
+    hasNoCommonPeriod:
+      isEmpty && all.length > 1 && (mode === 'ratio' || (mode === 'rebased' && base === null)),
     chart: {
       title: 'Comparison',
       unit,

@@ -4,7 +4,7 @@ import { useLocation } from 'wouter-preact';
 import { session } from '../../api/session.ts';
 import { Problem, useAction } from '../../components/forms/action.tsx';
 import { CheckIcon } from '../../components/icons.tsx';
-import { signInFirst } from '../sign-in/way-back.ts';
+import { signInUrl } from '../sign-in/way-back.ts';
 import { follow, follows, loadFollows, unfollow, type Kind } from './follows.ts';
 
 interface FollowButtonProps {
@@ -24,7 +24,7 @@ export function FollowButton({ kind, of, named, small }: FollowButtonProps) {
   }, [token]);
   const present = follows.value?.find((each) => each.kind === kind && each.of === of);
   function press() {
-    if (token === undefined) return navigate(signInFirst('needed'));
+    if (token === undefined) return navigate(signInUrl('needed'));
     action.run(() => (present === undefined ? follow(kind, of) : unfollow(present.id)));
   }
   return (

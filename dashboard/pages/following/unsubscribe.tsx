@@ -3,11 +3,11 @@ import { useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
 import { api } from '../../api/clients.ts';
 import { Problem, useAction } from '../../components/forms/action.tsx';
-import { takeFragment } from '../sign-in/fragment.ts';
+import { popFragment } from '../sign-in/fragment.ts';
 import { NarrowPage } from '../sign-in/narrow-page.tsx';
 
 export function Unsubscribe() {
-  const [token] = useState(() => takeFragment().get('token'));
+  const [token] = useState(() => popFragment().get('token'));
   const [isEnded, setIsEnded] = useState(false);
   const action = useAction();
   if (token === null)
@@ -17,7 +17,7 @@ export function Unsubscribe() {
           This page is opened by a link in a mail. Open that link again: a page that was loaded anew has
           forgotten it, as no link stays in the address.
         </p>
-        <OtherWays />
+        <OtherLinks />
       </NarrowPage>
     );
   const isOfAll = token.startsWith('acct_');
@@ -29,7 +29,7 @@ export function Unsubscribe() {
             ? 'You no longer follow anything, and mails about changes have ended.'
             : 'Mails about it have ended. Your other mails continue.'}
         </p>
-        <OtherWays />
+        <OtherLinks />
       </NarrowPage>
     );
   const end = () =>
@@ -52,12 +52,12 @@ export function Unsubscribe() {
           {isOfAll ? 'Stop all' : 'Stop'}
         </button>
       </div>
-      <OtherWays />
+      <OtherLinks />
     </NarrowPage>
   );
 }
 
-function OtherWays() {
+function OtherLinks() {
   return (
     <p class="other-ways">
       <Link href="/dashboard/following">All that you follow</Link>

@@ -71,8 +71,8 @@ const capital = (text: string): string => text.replace(/^./, (letter) => letter.
 const byLength = ['daily', 'weekly', 'monthly', 'quarterly', 'semiannual', 'annual'];
 
 function frequenciesText(facets: Facets): string {
-  const held = new Set((facets?.['frequency'] ?? []).map(({ value }) => value));
-  const known = byLength.filter((name) => held.has(name));
+  const present = new Set((facets?.['frequency'] ?? []).map(({ value }) => value));
+  const known = byLength.filter((name) => present.has(name));
   const [first, last] = [known[0], known.at(-1)];
   if (first === undefined) return 'irregular';
   return first === last ? first : `${first} to ${last}`;

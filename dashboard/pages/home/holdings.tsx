@@ -27,7 +27,7 @@ export function Holdings({ home, status, shows }: HoldingsProps) {
         {shows('releases') && <ComingReleases />}
       </SideBySide>
       <SideBySide class="half">
-        {shows('areas') && <HeldAreas home={home} />}
+        {shows('areas') && <InstalledAreas home={home} />}
         {shows('calls') && <HowToCall home={home} />}
       </SideBySide>
     </>
@@ -96,7 +96,7 @@ function ComingReleases() {
   );
 }
 
-function HeldAreas({ home }: Pick<HoldingsProps, 'home'>) {
+function InstalledAreas({ home }: Pick<HoldingsProps, 'home'>) {
   return (
     <div>
       <div class="sec-head">

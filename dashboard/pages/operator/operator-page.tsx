@@ -9,7 +9,7 @@ import { Empty, Waiting } from '../../components/states.tsx';
 import type { PageProps } from '../../shell/lazy-page.tsx';
 import { NotFound } from '../../shell/not-found.tsx';
 import { accountPage } from '../account/account-page.tsx';
-import { signInFirst } from '../sign-in/way-back.ts';
+import { signInUrl } from '../sign-in/way-back.ts';
 
 /** A page of the account for operators. */
 export const operatorPage = (Page: ComponentType<PageProps>): ComponentType<PageProps> =>
@@ -64,7 +64,7 @@ export function FreshProblem({ of }: { of: AlmanacError | undefined }) {
 function SignInAgain() {
   return (
     <p class="actions">
-      <Link class="btn main" href={signInFirst('fresh')}>
+      <Link class="btn main" href={signInUrl('fresh')}>
         Sign in again
       </Link>
     </p>

@@ -86,9 +86,9 @@ export function FanChart(props: FanChartProps) {
 function periodText({ fan, table, words, vintageNo, dateNo, shows }: FanChartProps): string {
   const print = shows === 'distance' ? printOf(fan, vintageNo, dateNo) : undefined;
   const value = fan.shownAt(dateNo, print?.vintageNo ?? vintageNo);
-  const said =
+  const shownText =
     value === null ? 'not published' : shows === 'values' ? words.value(value) : words.change(value);
-  return `${words.period(table.dates[dateNo] ?? '')}: ${said}`;
+  return `${words.period(table.dates[dateNo] ?? '')}: ${shownText}`;
 }
 
 /** The first print of a period, if the vintage shown has it. */
@@ -113,8 +113,8 @@ const nearPixels = 14;
 function nearestDate({ fan, table }: FanChartProps, x: number): number {
   let [found, distance] = [0, Infinity];
   for (let dateNo = 0; dateNo < table.dates.length; dateNo += 1) {
-    const away = Math.abs(fan.xOf(dateNo) - x);
-    if (away < distance) [found, distance] = [dateNo, away];
+    const offset = Math.abs(fan.xOf(dateNo) - x);
+    if (offset < distance) [found, distance] = [dateNo, offset];
   }
   return found;
 }
@@ -127,8 +127,8 @@ function nearest(props: FanChartProps, { offsetX, offsetY }: PointerEvent): Near
     const value = fan.shownAt(dateNo, vintageNo);
     if (value === null) continue;
     const y = fan.y(value);
-    const away = Math.abs(y - offsetY);
-    if (away < distance) [found, distance] = [{ vintageNo, dateNo, x: fan.xOf(dateNo), y }, away];
+    const offset = Math.abs(y - offsetY);
+    if (offset < distance) [found, distance] = [{ vintageNo, dateNo, x: fan.xOf(dateNo), y }, offset];
   }
   return found;
 }

@@ -149,8 +149,8 @@ function axesOf(fan: Fan, { left, right, bottom }: Grid): Axes {
 function columnAt(fan: Fan, table: RevisionTable, x: number, fromNo: number): number {
   let [found, distance] = [fromNo, Infinity];
   for (let dateNo = fromNo; dateNo < table.dates.length; dateNo += 1) {
-    const away = Math.abs(fan.xOf(dateNo) - x);
-    if (away < distance) [found, distance] = [dateNo, away];
+    const offset = Math.abs(fan.xOf(dateNo) - x);
+    if (offset < distance) [found, distance] = [dateNo, offset];
   }
   return found;
 }

@@ -97,9 +97,9 @@ function usePlay({ last, vintageNo, isPlaying, onVintage, onPlaying }: Play): vo
   useEffect(() => {
     if (!isPlaying) return undefined;
     const perVintageMs = last < steppedUpTo ? stepMs : allMs / last;
-    const begun = { at: performance.now(), vintageNo: shown.current };
+    const start = { at: performance.now(), vintageNo: shown.current };
     let frame = requestAnimationFrame(function next(now) {
-      const to = Math.min(last, begun.vintageNo + Math.floor((now - begun.at) / perVintageMs));
+      const to = Math.min(last, start.vintageNo + Math.floor((now - start.at) / perVintageMs));
       if (to > shown.current) onVintage(to);
       if (to === last) onPlaying(false);
       else frame = requestAnimationFrame(next);

@@ -111,15 +111,17 @@ function summaryOf(
     return `The first vintage, with ${countText(count, periodName)}`;
   }
   const added = changes.filter(({ before }) => before === null).length;
-  const gone = changes.filter(({ after }) => after === null).length;
-  const revised = changes.length - added - gone;
+  const deleted = changes.filter(({ after }) => after === null).length;
+  const revised = changes.length - added - deleted;
   const parts = [
     added > 0 && `${countText(added, periodName)} added`,
     revised > 0 && `${numberText(revised)} revised`,
-    gone > 0 && `${numberText(gone)} taken back`,
+    deleted > 0 && `${numberText(deleted)} taken back`,
   ].filter((part) => part !== false);
   if (parts.length === 0) return 'Nothing of this was changed';
-  return added > 0 && revised === 0 && gone === 0 ? `${parts.join(', ')}, nothing revised` : parts.join(', ');
+  return added > 0 && revised === 0 && deleted === 0
+    ? `${parts.join(', ')}, nothing revised`
+    : parts.join(', ');
 }
 
 const valueText = (value: number | null, words: Words): string => (value === null ? '–' : words.value(value));
@@ -151,7 +153,7 @@ export function Life({ table, words, dateNo, isPrinted }: LifeProps) {
     if (before === null) return <span class="tag">again</span>;
     return <Difference by={value - before} words={words} />;
   };
-  const isSettled = steps.at(-1)?.vintageNo !== table.vintages.length - 1;
+  const isUnchangedSince = steps.at(-1)?.vintageNo !== table.vintages.length - 1;
   return (
     <div class="life stick">
       <h2>The life of {period}</h2>
@@ -172,7 +174,7 @@ export function Life({ table, words, dateNo, isPrinted }: LifeProps) {
         ]}
       />
       <p class="hint">
-        {isSettled && changes > 0 ? 'Not changed since. ' : ''}
+        {isUnchangedSince && changes > 0 ? 'Not changed since. ' : ''}
         Click a cell, or use the arrow keys in the chart, to follow another {words.periodName}.
       </p>
     </div>

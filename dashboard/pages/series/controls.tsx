@@ -9,7 +9,7 @@ import { Pick } from '../../components/pick.tsx';
 import { dayText } from '../../text/times.ts';
 import type { SeriesEntry } from './series-points.ts';
 import { aggregates, type Aggregate } from '../../../domain/aggregates.ts';
-import { isApplicable, transforms, unitKept, type Transform } from '../../../domain/transforms.ts';
+import { isApplicable, transforms, unitPreserving, type Transform } from '../../../domain/transforms.ts';
 import { frequenciesOffered, lineCount, type Dimension, type SeriesState } from './series-state.ts';
 import { VintagePick } from './vintage-pick.tsx';
 import type { Vintages } from './vintages.ts';
@@ -117,7 +117,7 @@ function FrequencyPicks({ entry, state, change, isPreview }: Omit<ControlsProps,
 function transformLabel(transform: Transform): string {
   if (transform === 'index') return 'Index, start = 100';
   const name = transformNames[transform] ?? transform;
-  const isPercentage = !unitKept.has(transform) && transform !== 'log' && transform !== 'zscore';
+  const isPercentage = !unitPreserving.has(transform) && transform !== 'log' && transform !== 'zscore';
   return isPercentage ? `${name}, %` : name;
 }
 

@@ -2,7 +2,7 @@
 // once.
 
 /** Reads it and removes it from the URL, so that neither the history nor a copied address contains it. */
-export function takeFragment(): URLSearchParams {
+export function popFragment(): URLSearchParams {
   const { hash, pathname, search } = location;
   if (hash !== '') history.replaceState(history.state, '', pathname + search);
   return new URLSearchParams(hash.slice(1));

@@ -5,7 +5,7 @@ import { api } from '../../api/clients.ts';
 import { useLoad, type Loaded } from '../../api/load.ts';
 import type { AnswerOf } from '../../../clients/typescript/client.ts';
 import { PageHead } from '../../components/page-head.tsx';
-import { keepWayBack } from './way-back.ts';
+import { storeReturnUrl } from './way-back.ts';
 
 interface NarrowPageProps {
   title: string;
@@ -37,7 +37,7 @@ export function GoogleButton({ methods, returnTo }: { methods: Methods; returnTo
   return (
     <div class="by-google">
       {/* Google sends the browser back to the sign-in page, which then opens the requested page. */}
-      <a class="btn" href="/auth/google/start?return_to=/sign-in" onClick={() => keepWayBack(returnTo)}>
+      <a class="btn" href="/auth/google/start?return_to=/sign-in" onClick={() => storeReturnUrl(returnTo)}>
         Continue with Google
       </a>
       <p class="or">

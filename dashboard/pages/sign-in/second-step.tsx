@@ -5,7 +5,7 @@ import { useAction } from '../../components/forms/action.tsx';
 import { Buttons } from '../../components/forms/buttons.tsx';
 import { Field } from '../../components/forms/field.tsx';
 import { NarrowPage } from './narrow-page.tsx';
-import { keepSignIn } from './signed-in.ts';
+import { storeSignIn } from './signed-in.ts';
 
 interface SecondStepProps {
   /** The token of the first step. */
@@ -27,7 +27,7 @@ export function SecondStep({ token, done, onLeave }: SecondStepProps) {
         onSubmit={action.submit(async (field) => {
           const body = { sign_in_token: token, code: field('code') };
           const { data } = await accountApi.post('/auth/login/second-factor', { body });
-          keepSignIn(data);
+          storeSignIn(data);
           done();
         })}
       >

@@ -8,12 +8,12 @@ import { Buttons } from '../../components/forms/buttons.tsx';
 import { Field } from '../../components/forms/field.tsx';
 import { Waiting } from '../../components/states.tsx';
 import { NarrowPage, passwordHint, useMethods } from './narrow-page.tsx';
-import { takeFragment } from './fragment.ts';
-import { keepDevice } from './signed-in.ts';
+import { popFragment } from './fragment.ts';
+import { storeDevice } from './signed-in.ts';
 
 export function SetPassword() {
   const [, navigate] = useLocation();
-  const [token] = useState(() => takeFragment().get('token'));
+  const [token] = useState(() => popFragment().get('token'));
   const methods = useMethods();
   const action = useAction();
   if (token === null) return <LinkMissing title="Set a new password" />;
@@ -21,7 +21,7 @@ export function SetPassword() {
     const { data } = await api.post('/auth/set-password', {
       body: { token, password: field('password') },
     });
-    keepDevice(data.device_token);
+    storeDevice(data.device_token);
     endSession(); // a new password ends every session
     navigate('/sign-in?why=password-set');
   });

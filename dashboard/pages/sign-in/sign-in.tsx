@@ -8,11 +8,11 @@ import { Field } from '../../components/forms/field.tsx';
 import { Waiting } from '../../components/states.tsx';
 import { NarrowPage, GoogleButton, useMethods, type Methods } from './narrow-page.tsx';
 import { SecondStep } from './second-step.tsx';
-import { takeFragment } from './fragment.ts';
+import { popFragment } from './fragment.ts';
 import { googleErrorText } from './google-errors.ts';
-import { keepFirstStep, signIn, keepSignIn } from './signed-in.ts';
+import { storeFirstStep, signIn, storeSignIn } from './signed-in.ts';
 import { safePage } from './safe-page.ts';
-import { takeWayBack } from './way-back.ts';
+import { popReturnUrl } from './way-back.ts';
 import { canUsePasskeys, originOfPasskeys, signByPasskey } from '../../api/passkeys.ts';
 
 /** Why the user was sent here, by the name in the URL. */
@@ -29,7 +29,7 @@ const reasons: Readonly<Record<string, string>> = {
 export function SignIn() {
   const [, navigate] = useLocation();
   const [query] = useSearchParams();
-  const [result] = useState(takeFragment);
+  const [result] = useState(popFragment);
   const methods = useMethods();
   const action = useAction();
   const returnTo = query.get('return_to');
@@ -41,9 +41,9 @@ export function SignIn() {
     if (code === null) return;
     action.run(async () => {
       const { data } = await accountApi.post('/auth/google/exchange', { body: { code } });
-      const token = keepFirstStep(data);
-      if (token === undefined) navigate(takeWayBack(), { replace: true });
-      else setSecond({ token, done: () => navigate(takeWayBack(), { replace: true }) });
+      const token = storeFirstStep(data);
+      if (token === undefined) navigate(popReturnUrl(), { replace: true });
+      else setSecond({ token, done: () => navigate(popReturnUrl(), { replace: true }) });
     });
   }, []);
   if (second !== undefined) return <SecondStep {...second} onLeave={() => setSecond(undefined)} />;
@@ -94,10 +94,10 @@ function PasskeyButton({ methods, done }: { methods: Methods; done: () => void }
   const elsewhere = originOfPasskeys(methods);
   const enter = () =>
     action.run(async () => {
-      const begun = await accountApi.post('/auth/login/passkey/options');
-      const credential = await signByPasskey(begun.data.options);
+      const started = await accountApi.post('/auth/login/passkey/options');
+      const credential = await signByPasskey(started.data.options);
       const { data } = await accountApi.post('/auth/login/passkey', { body: { credential } });
-      keepSignIn(data);
+      storeSignIn(data);
       done();
     });
   if (elsewhere !== undefined) {

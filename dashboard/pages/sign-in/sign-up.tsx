@@ -7,12 +7,12 @@ import { Buttons } from '../../components/forms/buttons.tsx';
 import { Field } from '../../components/forms/field.tsx';
 import { Waiting } from '../../components/states.tsx';
 import { NarrowPage, GoogleButton, passwordHint, useMethods, type Methods } from './narrow-page.tsx';
-import { keepSignIn } from './signed-in.ts';
+import { storeSignIn } from './signed-in.ts';
 
 export function SignUp() {
   const methods = useMethods();
   const [mailedTo, setMailedTo] = useState<string>();
-  if (mailedTo !== undefined) return <MailOnItsWay to={mailedTo} />;
+  if (mailedTo !== undefined) return <MailSent to={mailedTo} />;
   return (
     <NarrowPage title="Make an account" lede="Free for 1,000 calls a month, without a card.">
       <Waiting for={methods} failure="The ways to sign up could not be loaded">
@@ -38,7 +38,7 @@ function SignUpForm({ methods, onMailed }: { methods: Methods; onMailed: (email:
     const body = { email, password: field('password'), ...(name === '' ? {} : { name }) };
     const { data } = await accountApi.post('/auth/signup', { body });
     if (!('session_token' in data)) return onMailed(email);
-    keepSignIn(data);
+    storeSignIn(data);
     navigate('/dashboard');
   });
   return (
@@ -65,7 +65,7 @@ function SignUpForm({ methods, onMailed }: { methods: Methods; onMailed: (email:
   );
 }
 
-function MailOnItsWay({ to }: { to: string }) {
+function MailSent({ to }: { to: string }) {
   return (
     <NarrowPage title="Open the link in your mail">
       <p>

@@ -11,16 +11,16 @@ interface SignedIn {
   device_token?: string;
 }
 
-export function keepSignIn({
+export function storeSignIn({
   session_token: token,
   expires_at: expiresAt,
   device_token: device,
 }: SignedIn): void {
-  if (device !== undefined) keepDevice(device);
+  if (device !== undefined) storeDevice(device);
   beginSession({ token, expiresAt });
 }
 
-export function keepDevice(token: string): void {
+export function storeDevice(token: string): void {
   localStorage.setItem(deviceStoredAs, token);
 }
 
@@ -28,16 +28,16 @@ export function keepDevice(token: string): void {
 type FirstStep = SignedIn | { sign_in_token: string };
 
 /** Stores the session of a first step. @returns undefined; or the token for the second step, if the account requires one. */
-export function keepFirstStep(answer: FirstStep): string | undefined {
+export function storeFirstStep(answer: FirstStep): string | undefined {
   if ('sign_in_token' in answer) return answer.sign_in_token;
-  keepSignIn(answer);
+  storeSignIn(answer);
   return undefined;
 }
 
-/** @returns as `keepFirstStep`. */
+/** @returns as `storeFirstStep`. */
 export async function signIn(email: string, password: string): Promise<string | undefined> {
   const device_token = localStorage.getItem(deviceStoredAs) ?? undefined;
   const body = { email, password, ...(device_token === undefined ? {} : { device_token }) };
   const { data } = await accountApi.post('/auth/login', { body });
-  return keepFirstStep(data);
+  return storeFirstStep(data);
 }

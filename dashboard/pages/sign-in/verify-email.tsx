@@ -7,13 +7,13 @@ import { Problem, useAction } from '../../components/forms/action.tsx';
 import { Field } from '../../components/forms/field.tsx';
 import { NarrowPage } from './narrow-page.tsx';
 import { SecondStep } from './second-step.tsx';
-import { takeFragment } from './fragment.ts';
+import { popFragment } from './fragment.ts';
 import { LinkMissing } from './set-password.tsx';
-import { keepFirstStep } from './signed-in.ts';
+import { storeFirstStep } from './signed-in.ts';
 
 export function VerifyEmail() {
   const [, navigate] = useLocation();
-  const [token] = useState(() => takeFragment().get('token'));
+  const [token] = useState(() => popFragment().get('token'));
   // A user who is signed in to another account needs the password of the link's account.
   const [isOwn, setIsOwn] = useState(session.value !== undefined);
   const [secondToken, setSecondToken] = useState<string>();
@@ -23,7 +23,7 @@ export function VerifyEmail() {
     const { data } = isOwn
       ? await accountApi.post('/auth/verify-email', { body: { token } })
       : await api.post('/auth/verify-email', { body: { token, password: field('password') } });
-    const second = keepFirstStep(data);
+    const second = storeFirstStep(data);
     if (second === undefined) navigate('/dashboard');
     else setSecondToken(second);
   });

@@ -23,25 +23,25 @@ export const noTotals: SumOf = new Map();
 export const breakDates = ({ series }: Selection): string[] => series.breaks.map(({ date }) => date);
 
 export function createTotals(database: Queryable, selection: Selection): Totals {
-  let former: Points | null = null;
+  let previousBlock: Points | null = null;
   const totals = new Map<number, Decimal>();
   const breaks = breakDates(selection);
   return {
     async before(block) {
-      if (former === null) {
+      if (previousBlock === null) {
         const [oldest = ''] = [block.dates[0] ?? '', block.dates.at(-1) ?? ''].toSorted();
         await eachValue(database, selection, oldest, (segment, value) => {
           totals.set(segment, plus(totals.get(segment) ?? zero, value));
         });
       } else {
         const isAscending = selection.order === 'asc';
-        const between = isAscending ? former : block;
+        const between = isAscending ? previousBlock : block;
         for (const [segment, value] of valuesOf(breaks, between)) {
           const total = totals.get(segment) ?? zero;
           totals.set(segment, isAscending ? plus(total, value) : minus(total, value));
         }
       }
-      former = block;
+      previousBlock = block;
       return totals;
     },
   };
@@ -64,7 +64,7 @@ async function eachValue(
   database: Queryable,
   selection: Selection,
   before: string | null,
-  found: (segment: number, value: Decimal) => void,
+  onValue: (segment: number, value: Decimal) => void,
 ): Promise<void> {
   if (before !== null && before <= '0001-01-01') return;
   const history: Selection = {
@@ -77,7 +77,7 @@ async function eachValue(
   };
   const breaks = breakDates(selection);
   for await (const block of readBlocks(database, history, blockPoints))
-    for (const [segment, value] of valuesOf(breaks, block)) found(segment, value);
+    for (const [segment, value] of valuesOf(breaks, block)) onValue(segment, value);
 }
 
 function valuesOf(breaks: readonly string[], block: Points): [segment: number, value: Decimal][] {

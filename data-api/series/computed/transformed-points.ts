@@ -6,7 +6,7 @@ import { fail, refuseParam } from '../../../kernel/errors.ts';
 import { addDays, addMonths, type DateRange } from '../../../kernel/dates.ts';
 import { monthsPerPeriod, periodEnd } from '../../../domain/periods.ts';
 import { decimal, rounded, type Decimal } from '../../decimal.ts';
-import { isApplicable, unitKept, type Transform } from '../../../domain/transforms.ts';
+import { isApplicable, unitPreserving, type Transform } from '../../../domain/transforms.ts';
 import type { Moments } from '../../logarithms.ts';
 import { breakDates, createTotals, noTotals, readMoments, type Totals } from './history-sums.ts';
 import { filterPoints, noPoints, type Points } from '../stored/point-columns.ts';
@@ -81,7 +81,7 @@ async function requireData(
 }
 
 /** The most blocks that are cached while others follow: 50,000 points. */
-const formerMax = 10;
+const previousBlocksMax = 10;
 
 /**
  * The transformed points of a selection, block by block. Points that are no longer cached when a block is compared with them are read
@@ -93,22 +93,25 @@ export async function* transformedBlocks(
   computation: Computation,
   pointsWanted: number,
 ): AsyncGenerator<Points> {
-  const former: Points[] = [];
+  const previousBlocks: Points[] = [];
   const totals = createTotals(database, selection);
   for await (const block of readBlocks(database, selection, pointsWanted)) {
     if (block.dates.length === 0) continue;
-    const values = await transformedValues(database, selection, computation, block, { former, totals });
-    if (selection.order === 'asc') former.push(block);
-    if (former.length > formerMax) former.shift();
+    const values = await transformedValues(database, selection, computation, block, {
+      previousBlocks,
+      totals,
+    });
+    if (selection.order === 'asc') previousBlocks.push(block);
+    if (previousBlocks.length > previousBlocksMax) previousBlocks.shift();
     const isWhole = selection.wanted === 'all' || !values.includes('');
     yield isWhole ? { ...block, values } : filterPoints({ ...block, values }, (i) => values[i] !== '');
   }
 }
 
 /** The points known from before a block. */
-interface Passed {
+interface Preceding {
   /** The blocks just before it, ascending, which are used if they reach back far enough. */
-  former: readonly Points[];
+  previousBlocks: readonly Points[];
   totals: Totals;
 }
 
@@ -120,14 +123,17 @@ export async function transformedValues(
   selection: Selection,
   { transform, bases, moments }: Pick<Computation, 'transform' | 'bases' | 'moments'>,
   points: Points,
-  passed: Passed = { former: [], totals: createTotals(database, selection) },
+  preceding: Preceding = { previousBlocks: [], totals: createTotals(database, selection) },
 ): Promise<string[]> {
-  const totals = transform === 'cumulative' ? await passed.totals.before(points) : noTotals;
+  const totals = transform === 'cumulative' ? await preceding.totals.before(points) : noTotals;
   const { frequency } = selection.series;
   const rule = { transform, frequency, bases, moments, totals, breaks: breakDates(selection) };
-  const history = await earlierPoints(database, selection, rule, { points, former: passed.former });
+  const history = await earlierPoints(database, selection, rule, {
+    points,
+    previousBlocks: preceding.previousBlocks,
+  });
   const values = transformValues(rule, history, points);
-  const isOfMeans = selection.aggregation?.aggregate === 'avg' && unitKept.has(transform);
+  const isOfMeans = selection.aggregation?.aggregate === 'avg' && unitPreserving.has(transform);
   return isOfMeans ? values.map((text) => (text === '' ? '' : rounded(text, decimalsOfMeans))) : values;
 }
 
@@ -139,13 +145,13 @@ async function earlierPoints(
   database: Queryable,
   selection: Selection,
   { transform, frequency }: TransformRule,
-  { points: { dates }, former }: { points: Points; former: readonly Points[] },
+  { points: { dates }, previousBlocks }: { points: Points; previousBlocks: readonly Points[] },
 ): Promise<Columns> {
   const [oldest = '', newest = ''] = [dates[0] ?? '', dates.at(-1) ?? ''].toSorted();
   const from = lookBack(transform, frequency, oldest);
   if (from >= oldest) return noPoints();
-  const first = former.findLastIndex((block) => entryAt(block.dates, 0) <= from);
-  if (first >= 0) return joined(former.slice(first));
+  const first = previousBlocks.findLastIndex((block) => entryAt(block.dates, 0) <= from);
+  if (first >= 0) return joined(previousBlocks.slice(first));
   const before = { ...selection, from, to: addDays(oldest, -1), order: 'asc', wanted: 'values' } as const;
   // Without a window of time, the few before each combination's oldest point are enough, of any age.
   if (!isWindowed(transform, frequency)) return readNewest(database, before, legsMax);

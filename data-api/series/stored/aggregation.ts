@@ -107,16 +107,16 @@ export function createAggregator(
     if (at === undefined) open.set(period.end, (at = { period, groups: new Map() }));
     let group = at.groups.get(lineNo);
     if (group === undefined) {
-      const former = newest.get(lineNo);
+      const previous = newest.get(lineNo);
       group = {
         lineNo,
         dates: [],
         values: [],
         publishedOn: '',
-        before: former?.dates.at(-1) ?? null,
+        before: previous?.dates.at(-1) ?? null,
         after: null,
       };
-      if (former !== undefined) former.after = date;
+      if (previous !== undefined) previous.after = date;
       at.groups.set(lineNo, group);
       newest.set(lineNo, group);
     }

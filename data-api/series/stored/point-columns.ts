@@ -15,9 +15,9 @@ export interface Points {
 
 /** The points at the positions for which `keep` is true. */
 export function filterPoints(points: Points, keep: (position: number) => boolean): Points {
-  const kept = noPoints();
-  for (let i = 0; i < points.dates.length; i += 1) if (keep(i)) appendPoint(kept, points, i);
-  return kept;
+  const filtered = noPoints();
+  for (let i = 0; i < points.dates.length; i += 1) if (keep(i)) appendPoint(filtered, points, i);
+  return filtered;
 }
 
 /** The first `count` points. */

@@ -5,7 +5,7 @@ import { languages, monthNamed } from './month-names.ts';
 
 const year = /(?<!\d)(?:1[5-9]|2[01])\d{2}(?!\d)/;
 /** The text allowed around a year that is alone or precedes its month. */
-const besideYear = /^[\s.,:/_'年년-]+|[\s.,:/_'年년-]+$/g;
+const aroundYear = /^[\s.,:/_'年년-]+|[\s.,:/_'年년-]+$/g;
 
 /** Whether the text may be a month, quarter or half of a year in any language. */
 export function isPart(text: string): boolean {
@@ -20,12 +20,12 @@ export function isPart(text: string): boolean {
 export function yearOf(text: string): string | null {
   const found = year.exec(text)?.[0];
   if (found === undefined || text.length > 30) return null;
-  const rest = text.replace(found, '').replaceAll(besideYear, '');
+  const rest = text.replace(found, '').replaceAll(aroundYear, '');
   return rest === '' || isPart(rest) ? found : null;
 }
 
 export const isYearAlone = (text: string): boolean =>
-  yearOf(text) !== null && text.replace(year, '').replaceAll(besideYear, '') === '';
+  yearOf(text) !== null && text.replace(year, '').replaceAll(aroundYear, '') === '';
 
 /** Adds to each text, in order, the year of the text above it or to its left. */
 export class CarriedYears {

@@ -1,5 +1,5 @@
 import test from 'ava';
-import { isDateTitle, saysOfDates } from './date-column-titles.ts';
+import { isDateTitle, hasWordOfKind } from './date-column-titles.ts';
 
 test('a title for dates is recognised in the languages of statistical offices, and other titles are not', (t) => {
   for (const title of [
@@ -38,5 +38,5 @@ test('a title for dates is recognised in the languages of statistical offices, a
   ])
     // prettier-ignore
     t.false(isDateTitle(title), title);
-  t.deepEqual([saysOfDates('month', 'month_no'), saysOfDates('month', 'Year'), saysOfDates('quarter', 'Kwartaal')], [true, false, true]); // prettier-ignore
+  t.deepEqual([hasWordOfKind('month', 'month_no'), hasWordOfKind('month', 'Year'), hasWordOfKind('quarter', 'Kwartaal')], [true, false, true]); // prettier-ignore
 });

@@ -25,7 +25,7 @@ const kinds = Object.keys(titleWords) as TitleKind[];
 const wordsOfKind = new Map(kinds.map((kind) => [kind, wordsOf(kind)]));
 const everyWord = new Set(kinds.flatMap((kind) => [...wordsOf(kind)]));
 /** Words that may accompany them without changing the meaning. */
-const besides =
+const neutralWord =
   /^(?:\d{1,2}|of|the|and|ref|reference|observation|obs|calendar|ended|ending|seconds|no|num|number|code|label)$/;
 
 const wordsIn = (title: string): string[] =>
@@ -34,7 +34,7 @@ const wordsIn = (title: string): string[] =>
     .filter((word) => word !== '');
 
 /** Whether a word of the title is of that kind. */
-export const saysOfDates = (kind: TitleKind, title: string): boolean =>
+export const hasWordOfKind = (kind: TitleKind, title: string): boolean =>
   wordsIn(title).some((word) => wordsOfKind.get(kind)?.has(word) === true);
 
 /** Whether the word alone means that a column has dates. */
@@ -62,5 +62,5 @@ export function isDateTitle(title: string): boolean {
     return true;
   // A date of several words, such as FY 1995-96, is none of these, and neither is "no data".
   const named = words.filter((word) => everyWord.has(word) && (word !== 'data' || words.length === 1));
-  return named.length > 0 && words.every((word) => named.includes(word) || besides.test(word));
+  return named.length > 0 && words.every((word) => named.includes(word) || neutralWord.test(word));
 }

@@ -46,13 +46,13 @@ export function dateInText(text: string): { text: string; date: string } | null 
   return null;
 }
 
-const saysWhen =
+const datePhrase =
   /\bas (?:on|of|at)\b|\bfor the (?:month|quarter|period|year|day)\b|\bend(?:ed|ing)\b|\bdated?\b/i;
 const titleLengthMax = 100;
 
 /** The date of a table from the lines above it: one after `as on` or a similar phrase, else the first in a short line. */
 export function dateAbove(texts: readonly string[]): { text: string; date: string } | null {
-  const dated = texts.filter((text) => saysWhen.test(text));
+  const dated = texts.filter((text) => datePhrase.test(text));
   const short = texts.filter((text) => text.length <= titleLengthMax);
   for (const text of [...dated, ...short]) {
     const found = dateInText(text);

@@ -2,7 +2,7 @@
 import { entryAt } from '../../../kernel/entries.ts';
 import { parsePeriod, type DateRange } from '../../../kernel/dates.ts';
 import { monthsPerPeriod, periodEnd, type Frequency } from '../../../domain/periods.ts';
-import { misuse } from '../../failure.ts';
+import { usageError } from '../../failure.ts';
 
 /** The days that a text covers (one day, or a whole period), null if it is not a date. */
 export type DateReader = (text: string) => ReadDate | null;
@@ -105,16 +105,18 @@ function compile(pattern: string): RegExp {
       at += 1;
     } else {
       const [name, group, matches] = token;
-      if (seen.has(group)) misuse(`The date format ${pattern} names the ${group} twice.`);
+      if (seen.has(group)) usageError(`The date format ${pattern} names the ${group} twice.`);
       seen.add(group);
       expression += `(?<${group}>${matches})`;
       at += name.length;
     }
   }
   if (!seen.has('year') && !seen.has('shortYear'))
-    misuse(`The date format ${pattern} has no year: use YYYY, MM, DD, MMM, M, D, YY or Q, as in DD/MM/YYYY.`);
+    usageError(
+      `The date format ${pattern} has no year: use YYYY, MM, DD, MMM, M, D, YY or Q, as in DD/MM/YYYY.`,
+    );
   if (seen.has('day') && !seen.has('month') && !seen.has('monthName'))
-    misuse(`The date format ${pattern} has a day but no month.`);
+    usageError(`The date format ${pattern} has a day but no month.`);
   return new RegExp(`^${expression}$`, 'i');
 }
 
@@ -238,8 +240,10 @@ export const expectedVintage = 'the day on which the value was published, not in
 export function parseVintage(text: string, today: string): string {
   const day = parsePeriod(text)?.to;
   if (day === undefined)
-    misuse(`The vintage ${text} is not a date: YYYY-MM-DD is expected, or a period such as 2020-05.`);
+    usageError(`The vintage ${text} is not a date: YYYY-MM-DD is expected, or a period such as 2020-05.`);
   if (day > today)
-    misuse(`The vintage ${day} is in the future: today is ${today}, and only what is published is loaded.`);
+    usageError(
+      `The vintage ${day} is in the future: today is ${today}, and only what is published is loaded.`,
+    );
   return day;
 }

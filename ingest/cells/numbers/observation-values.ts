@@ -1,5 +1,5 @@
 // Parses numbers as published: the digits stay text and never pass through a float.
-import { misuse } from '../../failure.ts';
+import { usageError } from '../../failure.ts';
 
 export interface ValueOptions {
   /** The decimal separator of the file, `.` or `,`. */
@@ -20,10 +20,11 @@ const lengthMax = 100;
 /** @throws IngestFailure if the options contradict each other. */
 export function valueReader(options: ValueOptions = {}): ValueReader {
   const { decimal = '.', thousands } = options;
-  if (decimal !== '.' && decimal !== ',') misuse(`The decimal sign is . or , and not ${decimal}`);
-  if (thousands === decimal) misuse('The decimal sign and the sign between thousands cannot be the same.');
+  if (decimal !== '.' && decimal !== ',') usageError(`The decimal sign is . or , and not ${decimal}`);
+  if (thousands === decimal)
+    usageError('The decimal sign and the sign between thousands cannot be the same.');
   if (thousands !== undefined && !/^[.,' _]$/.test(thousands))
-    misuse(`The sign between thousands is one of . , ' _ or a space, and not "${thousands}".`);
+    usageError(`The sign between thousands is one of . , ' _ or a space, and not "${thousands}".`);
   const missing =
     options.missing === undefined || options.missing.length === 0 ? null : new Set(options.missing);
   const group =

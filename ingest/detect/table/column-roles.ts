@@ -3,11 +3,11 @@
 import { entryAt } from '../../../kernel/entries.ts';
 import { isNumberText } from '../../cells/cell-forms.ts';
 import { detectDates } from './date-format.ts';
-import { isBesideYear, isUntitled } from './header-lines.ts';
+import { isYearAnnotation, isUntitled } from './header-lines.ts';
 import { vintageTitle } from './layout.ts';
 import { isOfWords } from './dates-across.ts';
 import { columnsLikeDates } from './columns-like-dates.ts';
-import { besidePeriods, detectDimensions, likeDates, type Dimensions } from './dimensions.ts';
+import { ofNoPeriod, detectDimensions, likeDates, type Dimensions } from './dimensions.ts';
 import { examinedRows, isCodeTitle, isDetermined, profileOf, type Profile } from './column-profile.ts';
 
 export interface Columns extends Dimensions {
@@ -51,15 +51,15 @@ const titled = {
 
 /**
  * @param rows those of data. @param titles of all columns.
- * @param taken the columns of dates, and those of periods across: values by definition.
+ * @param known the columns of dates, and those of periods across: values by definition.
  */
 export function detectColumns(
   rows: readonly string[][],
   titles: readonly string[],
-  taken: { dates: readonly number[]; periods: readonly number[] },
+  known: { dates: readonly number[]; periods: readonly number[] },
 ): Columns {
   const found: Assigned = {
-    values: [...taken.periods],
+    values: [...known.periods],
     key: null,
     name: null,
     dataset: null,
@@ -74,12 +74,12 @@ export function detectColumns(
     evidence: new Map(),
   };
   // The column of dates is known, and has the most different texts.
-  const profiles = titles.map((_, at) => profileOf(taken.dates.includes(at) ? [] : rows, at));
+  const profiles = titles.map((_, at) => profileOf(known.dates.includes(at) ? [] : rows, at));
   const others = titles.flatMap((_, at) =>
-    taken.dates.includes(at) || taken.periods.includes(at) ? [] : [at],
+    known.dates.includes(at) || known.periods.includes(at) ? [] : [at],
   );
   const free = new Set(others);
-  const take = (pattern: RegExp): number | null => {
+  const claimColumn = (pattern: RegExp): number | null => {
     const at = others.find(
       (each) => free.has(each) && pattern.test(entryAt(titles, each)) && entryAt(profiles, each).filled > 0,
     );
@@ -97,42 +97,42 @@ export function detectColumns(
       numbersRows(entryAt(titles, at), at, entryAt(profiles, at), rows) &&
       areDistinct(
         rows.filter((row) => (row[at] ?? '').trim() !== ''),
-        [...taken.dates, ...ofWords],
+        [...known.dates, ...ofWords],
       )
     ) {
       free.delete(at);
       found.ignored.set(at, 'it numbers the rows');
     }
-  for (const at of repeatedDates(rows, titles, taken.dates)) {
+  for (const at of repeatedDates(rows, titles, known.dates)) {
     free.delete(at);
     found.ignored.set(at, 'it repeats the dates');
   }
-  found.key = take(titled.key);
-  found.status = take(titled.status);
-  found.unit = take(titled.unit);
-  found.currency = take(titled.currency);
-  found.frequency = take(titled.frequency);
-  found.multiplier = take(titled.multiplier);
-  takeVintage(found, free, titles, profiles);
-  if (taken.periods.length === 0) {
-    for (const at of columnsLikeDates([...free], titles, taken.dates, rows)) {
+  found.key = claimColumn(titled.key);
+  found.status = claimColumn(titled.status);
+  found.unit = claimColumn(titled.unit);
+  found.currency = claimColumn(titled.currency);
+  found.frequency = claimColumn(titled.frequency);
+  found.multiplier = claimColumn(titled.multiplier);
+  assignVintage(found, free, titles, profiles);
+  if (known.periods.length === 0) {
+    for (const at of columnsLikeDates([...free], titles, known.dates, rows)) {
       free.delete(at);
       found.ignored.set(at, likeDates);
     }
-    takeValues(found, free, titles, profiles, rows);
-  } else leaveNumbers(found, free, titles, profiles, taken);
-  takeStatusBeside(found, free, titles, profiles);
-  for (const at of [...free].filter((each) => isBesideYear(entryAt(titles, each), 'note'))) {
+    assignValues(found, free, titles, profiles, rows);
+  } else leaveNumbers(found, free, titles, profiles, known);
+  assignAdjacentStatus(found, free, titles, profiles);
+  for (const at of [...free].filter((each) => isYearAnnotation(entryAt(titles, each), 'note'))) {
     free.delete(at);
     found.ignored.set(at, 'it has notes on points');
   }
   const body = rows
     .filter((row) => found.values.some((at) => (row[at] ?? '').trim() !== ''))
-    .filter((row) => !isOfWords(row, taken.periods))
+    .filter((row) => !isOfWords(row, known.periods))
     .slice(0, examinedRows);
-  takeNames(found, free, titles, body, take);
+  assignNames(found, free, titles, body, claimColumn);
   leaveStatusTexts(found, free, titles, body);
-  const dimensions = detectDimensions(free, { key: found.key, dates: taken.dates }, titles, body);
+  const dimensions = detectDimensions(free, { key: found.key, dates: known.dates }, titles, body);
   return {
     ...{ ...found, ...dimensions },
     ignored: new Map([...found.ignored, ...dimensions.ignored]),
@@ -198,7 +198,7 @@ function repeatedDates(
  * Columns of numbers, unless their title names codes; if one is called value, only that. In a column of numbers at most half of the cells
  * are marks, or words that are repeated or few.
  */
-function takeValues(
+function assignValues(
   found: Assigned,
   free: Set<number>,
   titles: readonly string[],
@@ -261,7 +261,7 @@ function isIdentifier(
 }
 
 /** Days of publication, by the title: a vintage. */
-function takeVintage(
+function assignVintage(
   found: Assigned,
   free: Set<number>,
   titles: readonly string[],
@@ -285,13 +285,13 @@ function takeVintage(
 }
 
 /** Each column of values has flags in the column to its right, with a title of flags or without a title, and with short or empty cells. */
-function takeStatusBeside(
+function assignAdjacentStatus(
   found: Assigned,
   free: Set<number>,
   titles: readonly string[],
   profiles: readonly Profile[],
 ): void {
-  const beside = found.values.map((at) => at + 1);
+  const adjacent = found.values.map((at) => at + 1);
   const isFlags = (at: number): boolean => {
     const profile = profiles[at];
     if (profile === undefined || found.values.includes(at)) return false;
@@ -299,20 +299,20 @@ function takeStatusBeside(
     const title = entryAt(titles, at);
     const isTitled =
       titled.flags.test(title) ||
-      isBesideYear(title, 'flag') ||
-      (beside.length > 1 && titled.flagCodes.test(title));
+      isYearAnnotation(title, 'flag') ||
+      (adjacent.length > 1 && titled.flagCodes.test(title));
     return isShort && (isUntitled(title, at) || isTitled);
   };
-  if (beside.length === 0 || (beside.length === 1 && found.status !== null)) return;
+  if (adjacent.length === 0 || (adjacent.length === 1 && found.status !== null)) return;
   const isLast = (at: number) => at >= titles.length;
   if (
-    !beside.every((at) => isFlags(at) || isLast(at)) ||
-    !beside.some((at) => isFlags(at) && entryAt(profiles, at).filled > 0)
+    !adjacent.every((at) => isFlags(at) || isLast(at)) ||
+    !adjacent.some((at) => isFlags(at) && entryAt(profiles, at).filled > 0)
   )
     return;
   found.statusBeside = true;
   found.status = null;
-  for (const at of beside) {
+  for (const at of adjacent) {
     free.delete(at);
     found.ignored.delete(at);
   }
@@ -348,7 +348,7 @@ function leaveNumbers(
     const title = entryAt(titles, at);
     if (isCodeTitle(title) || (dates.length === 0 && at < first && !isUntitled(title, at))) continue;
     free.delete(at);
-    found.ignored.set(at, besidePeriods);
+    found.ignored.set(at, ofNoPeriod);
   }
 }
 
@@ -356,12 +356,12 @@ function leaveNumbers(
 const isMeasure = (title: string) => !/codes?$|(?:^|[\s_.-])ids?$|[a-z]I[dD]s?$|key$/i.test(title);
 
 /** Names, comments, and constant columns. */
-function takeNames(
+function assignNames(
   found: Assigned,
   free: Set<number>,
   titles: readonly string[],
   body: readonly string[][],
-  take: (pattern: RegExp) => number | null,
+  claimColumn: (pattern: RegExp) => number | null,
 ): void {
   if (found.key !== null) {
     const { key } = found;
@@ -374,7 +374,7 @@ function takeNames(
         found.ignored.set(at, 'it is another name of the series, or has several for one');
     }
   }
-  for (let at = take(titled.comment); at !== null; at = take(titled.comment))
+  for (let at = claimColumn(titled.comment); at !== null; at = claimColumn(titled.comment))
     found.ignored.set(at, 'its title is that of a comment or a row number');
   for (const at of [...free]) {
     const texts = new Set(body.map((row) => (row[at] ?? '').trim()));

@@ -1,6 +1,6 @@
 // Finds columns of numbers that are not values but years close to the dates, such as the end of a span, or week numbers.
 import { entryAt } from '../../../kernel/entries.ts';
-import { isDateTitle, saysOfDates } from '../../cells/dates/date-column-titles.ts';
+import { isDateTitle, hasWordOfKind } from '../../cells/dates/date-column-titles.ts';
 
 const yearText = /(?<!\d)(?:1[5-9]|2[01])\d{2}(?!\d)/;
 /** How far a year may be from the year of its row: with a title for dates, and without one. */
@@ -27,6 +27,6 @@ export function columnsLikeDates(
         /^\d{4}$/.test(cell) && Math.abs(Number(cell) - Number(yearText.exec(date)?.[0] ?? 'NaN')) <= most,
     );
     const areWeeks = () => numbers.every(({ cell }) => /^\d{1,2}$/.test(cell) && Number(cell) <= 53);
-    return areYears || (isDateTitle(title) && saysOfDates('week', title) && areWeeks());
+    return areYears || (isDateTitle(title) && hasWordOfKind('week', title) && areWeeks());
   });
 }

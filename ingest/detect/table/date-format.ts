@@ -8,7 +8,7 @@ import {
   type ReadDate,
   type ReadDateText,
 } from '../../cells/dates/dates-of-table.ts';
-import { saysOfDates } from '../../cells/dates/date-column-titles.ts';
+import { hasWordOfKind } from '../../cells/dates/date-column-titles.ts';
 import { languages, monthNamed } from '../../cells/dates/month-names.ts';
 
 export interface DatesFound {
@@ -121,7 +121,7 @@ const isFitting = (format: string, { title = '', isTitles = false }: DateHints):
   isTitles
     ? format.startsWith('YYYYMM') || format === 'YYYY.MM' || format.startsWith('decimal')
     : format === 'Excel serial'
-      ? saysOfDates('date', title) || saysOfDates('day', title) || /(?:date|^time)$/i.test(title.trim())
+      ? hasWordOfKind('date', title) || hasWordOfKind('day', title) || /(?:date|^time)$/i.test(title.trim())
       : true;
 
 /** The signs behind dates that would be read without them; null: none. */
@@ -176,7 +176,7 @@ const weekOrQuarter = /(?<!\p{L})kw(?!\p{L})/iu;
 
 /** Whether texts with KW are quarters: by the title, or because the numbers of several years end at four. */
 function areKwQuarters(texts: readonly string[], title: string): boolean {
-  if (saysOfDates('quarter', title) || saysOfDates('week', title)) return saysOfDates('quarter', title);
+  if (hasWordOfKind('quarter', title) || hasWordOfKind('week', title)) return hasWordOfKind('quarter', title);
   const numbers = texts.map((text) => Number(/kw\D{0,3}(\d{1,2})(?!\d)/i.exec(text)?.[1] ?? 'NaN'));
   return Math.max(...numbers) === 4 && new Set(texts.map((text) => /\d{4}/.exec(text)?.[0])).size > 1;
 }
@@ -192,15 +192,15 @@ function rank({ style }: Candidate, texts: readonly string[], { title = '' }: Da
   const most = Math.max(...numbers);
   const years = new Set(texts.map((text) => text.slice(0, 4))).size;
   const isPlain = format === undefined || format === 'YYYY/M';
-  if (saysOfDates('week', title) && format === 'YYYY/W') return -4;
+  if (hasWordOfKind('week', title) && format === 'YYYY/W') return -4;
   // A number loses its last zero: where 2020.09 is September, 2020.1 is October.
   if (format === 'YYYY.MM')
     return texts.some((text) => text.endsWith('.1')) && texts.some((text) => /\.0\d$/.test(text)) ? -2 : 3;
   // Months of a year are rarely the number of the year that follows, and never of each.
-  if (format === 'YYYY/YY') return texts.length > 1 || saysOfDates('fiscal', title) ? -3 : 0.5;
-  if (format === 'YYYY/Q' && most <= 4 && !saysOfDates('month', title))
-    return saysOfDates('quarter', title) || (years > 1 && most > 2) ? -2 : 2;
-  if (format === 'YYYY/H' && most <= 2 && !saysOfDates('month', title)) return years > 1 ? -2.5 : 2;
+  if (format === 'YYYY/YY') return texts.length > 1 || hasWordOfKind('fiscal', title) ? -3 : 0.5;
+  if (format === 'YYYY/Q' && most <= 4 && !hasWordOfKind('month', title))
+    return hasWordOfKind('quarter', title) || (years > 1 && most > 2) ? -2 : 2;
+  if (format === 'YYYY/H' && most <= 2 && !hasWordOfKind('month', title)) return years > 1 ? -2.5 : 2;
   if (isPlain) return -1;
   return format === 'YYYY/W' && most > 12 ? 0 : 3;
 }
@@ -276,7 +276,7 @@ function isOpen(
   const [format, other] = [best.style.format, rival.style.format];
   if (rival.distinct < best.distinct) return false;
   if (format === undefined && other === undefined && texts.some((text) => weekOrQuarter.test(text)))
-    return !saysOfDates('quarter', title) && !saysOfDates('week', title);
+    return !hasWordOfKind('quarter', title) && !hasWordOfKind('week', title);
   if (other === 'YYYY/W' || other === 'YYYY/H' || other === 'YYYY/Q') {
     // A year that has only begun, written as ISO 8601 writes months.
     if (
@@ -290,14 +290,14 @@ function isOpen(
       other === 'YYYY/Q' &&
       !numbers.some(Number.isNaN) &&
       Math.max(...numbers) > 2 &&
-      !saysOfDates('month', title) &&
+      !hasWordOfKind('month', title) &&
       (format === undefined || format === 'YYYY/M')
     );
   }
   // Months would be at other parts of the year than the beginnings of quarters.
   if (format === 'decimal quarter' && best.distinct > 2) return false;
-  if (format === 'YYYY/Q' && saysOfDates('quarter', title)) return false;
-  if (format === 'YYYY/YY' && (texts.length > 2 || saysOfDates('fiscal', title))) return false;
+  if (format === 'YYYY/Q' && hasWordOfKind('quarter', title)) return false;
+  if (format === 'YYYY/YY' && (texts.length > 2 || hasWordOfKind('fiscal', title))) return false;
   if (format === 'YYYY/Q' || format === 'YYYY/H' || format === 'YYYY/YY')
     return other === undefined || other === 'YYYY/M';
   return rival.jumps <= best.jumps * 1.5;

@@ -6,7 +6,7 @@ import { CarriedYears } from '../../cells/dates/carried-years.ts';
 import type { ReadDate } from '../../cells/dates/dates-of-table.ts';
 import { areCarried } from './carried-years.ts';
 import { detectDates, type DatesFound } from './date-format.ts';
-import { isBesideYear, periodTitle, withoutWords, wordsBeforePeriods } from './header-lines.ts';
+import { isYearAnnotation, periodTitle, withoutWords, wordsBeforePeriods } from './header-lines.ts';
 
 /** Those that sum up others, from the shortest. */
 const periodKinds: readonly PeriodKind[] = ['month', 'quarter', 'half', 'year'];
@@ -82,9 +82,9 @@ function periodsIn(
   least: number,
 ): Omit<Across, 'rows' | 'isFilled' | 'after'> | null {
   const columns = cells.flatMap((cell, at) =>
-    /\d{2}/.test(cell) && cell.trim().length <= 32 && !isBesideYear(cell) ? [at] : [],
+    /\d{2}/.test(cell) && cell.trim().length <= 32 && !isYearAnnotation(cell) ? [at] : [],
   );
-  const named = (rows[row] ?? []).filter((cell) => cell.trim() !== '' && !isBesideYear(cell)).length;
+  const named = (rows[row] ?? []).filter((cell) => cell.trim() !== '' && !isYearAnnotation(cell)).length;
   if (columns.length < least) return null;
   const texts = columns.map((at) => periodTitle(cells[at] ?? ''));
   const found = detectDates([...new Set(texts)], { allowsNumbers: true, isTitles: true });
@@ -95,7 +95,7 @@ function periodsIn(
     (at, place) =>
       place === 0 ||
       at - entryAt(periods, place - 1) <= 2 ||
-      cells.slice(entryAt(periods, place - 1) + 1, at).every((cell) => isBesideYear(cell)),
+      cells.slice(entryAt(periods, place - 1) + 1, at).every((cell) => isYearAnnotation(cell)),
   );
   if (periods.length < least || (!isRun && periods.length * 2 < named)) return null;
   const days = spans.filter((span) => span !== null).map(({ from }) => from);

@@ -3,7 +3,7 @@
 import { entryAt } from '../../../kernel/entries.ts';
 import { isNumberText, isValueText } from '../../cells/cell-forms.ts';
 import { isPart } from '../../cells/dates/carried-years.ts';
-import { saysOfDates } from '../../cells/dates/date-column-titles.ts';
+import { hasWordOfKind } from '../../cells/dates/date-column-titles.ts';
 import { isDetermined } from './column-profile.ts';
 import { detectDates, type DatesFound } from './date-format.ts';
 import { distinctIn, filledDown, type Layout } from './layout.ts';
@@ -13,7 +13,7 @@ export function withParts(layout: Layout, rows: readonly string[][]): Layout | s
   const { dates, titles } = layout;
   if (dates.kind !== 'column') return layout;
   const year = entryAt(dates.columns, 0);
-  const isFiscal = saysOfDates('fiscal', entryAt(titles, year));
+  const isFiscal = hasWordOfKind('fiscal', entryAt(titles, year));
   if ((isFiscal || dates.found.kind === 'fiscal year') && partTitles(titles, year) !== null)
     return `${entryAt(titles, year)} has fiscal years, and titles are parts of a year: put the dates into the titles, as in Apr 2024`;
   if (dates.found.kind !== 'year') return layout;
@@ -91,7 +91,7 @@ function dayColumn(
   columns: readonly number[],
 ): (Parts & { column: number }) | null {
   for (const [column, title] of titles.entries()) {
-    if (columns.includes(column) || !saysOfDates('day', title)) continue;
+    if (columns.includes(column) || !hasWordOfKind('day', title)) continue;
     const days = distinctIn(rows, column);
     if (days.length < 2 || !days.every((text) => /^(?:0?[1-9]|[12]\d|3[01])$/.test(text))) continue;
     const places = [...columns, column];
@@ -113,7 +113,7 @@ function isStatedOnce(rows: readonly string[][], year: number): boolean {
 
 /** Whether a title names a column of months, quarters or halves. */
 const isPartTitle = (title: string): boolean =>
-  title.length <= 24 && (['month', 'quarter', 'half'] as const).some((kind) => saysOfDates(kind, title));
+  title.length <= 24 && (['month', 'quarter', 'half'] as const).some((kind) => hasWordOfKind(kind, title));
 /** Labels of a year's total beside its months. */
 const wholeYear =
   /^(?:m13|s0?[123]|a|a0?1|q0?5|half ?[12]|h[12]|fy|annual(?:ly)?|years?|full[ -]year|total|sum|all|average|avg|mean|ytd|jahr|insgesamt|gesamt|durchschnitt|ann[ée]e|ensemble|moyenne|a[nñ]o|promedio|media|anno|totale|totaal|jaar|gemiddelde|[aå]r|hele [aå]ret|genomsnitt|gjennomsnitt|totalt|i alt|medel|yhteensä|keskiarvo|razem|ogółem|średnia|celkem|průměr|spolu|priemer|skupaj|povprečje|ukupno|prosek|összesen|átlag|kokku|keskmine|kopā|vidēji|iš viso|vidurkis|toplam|ortalama|jumlah|rata-rata|σύνολο|μέσος όρος|итого|всего|среднее|всього|общо|средно|合[计計]|总计|総[数計]|[总総]|平均|합계|평균)(?:[\s.:(].*)?$/iu;
@@ -131,20 +131,20 @@ function partColumn(
 ): (Parts & { column: number; others: string[] }) | string | null {
   const distinct = titles.map((_, at) => distinctIn(rows, at));
   // A column with nearly as many texts as rows identifies the row, not the month.
-  const beside = titles.flatMap((_, at) => {
+  const groupColumns = titles.flatMap((_, at) => {
     const texts = entryAt(distinct, at);
     return at !== year && texts.length * 2 <= rows.length && !texts.every(isValueText) ? [at] : [];
   });
   for (const [column, title] of titles.entries()) {
     const texts = entryAt(distinct, column);
     if (column === year || texts.length < 2 || texts.length > partsMax) continue;
-    if (isDetermined(rows, [year, ...beside.filter((at) => at !== column)], column)) continue;
+    if (isDetermined(rows, [year, ...groupColumns.filter((at) => at !== column)], column)) continue;
     const isNamed = isPartTitle(title);
     if (texts.every(isNumberText) && !isNamed) continue;
     const { parts, found } = withoutWholeYears(texts, title);
     if (found === null || found.kind === 'year' || found.kind === 'day') {
       const isParts =
-        (isNamed || saysOfDates('period', title)) &&
+        (isNamed || hasWordOfKind('period', title)) &&
         (texts.length === 12 || texts.length === 4) &&
         !texts.every(isNumberText);
       if (isParts) return unknownPart(title, texts[0] ?? '');

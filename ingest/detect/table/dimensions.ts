@@ -25,7 +25,7 @@ const isinForm = '^[A-Z]{2}[A-Z0-9]{9}[0-9]$';
 const isin = new RegExp(isinForm);
 
 /** Why numbers beside those of the periods are not loaded. */
-export const besidePeriods = 'numbers of no single period, beside those of the periods';
+export const ofNoPeriod = 'numbers of no single period, beside those of the periods';
 /** Why a column that repeats the dates is not loaded. */
 const repeatingDates = 'it has one text for each date';
 
@@ -37,7 +37,7 @@ export const likeDates = 'its numbers are years or weeks';
 
 /** Whether a column that is not loaded may be one to load after all. */
 export const isDoubtful = (whyIgnored: string): boolean =>
-  [besidePeriods, repeatingDates, ofSingleRows, likeDates].some((why) => whyIgnored.startsWith(why));
+  [ofNoPeriod, repeatingDates, ofSingleRows, likeDates].some((why) => whyIgnored.startsWith(why));
 
 /**
  * @param candidates the columns that are neither dates, values nor facts of the series. @param key the column that names the series.
@@ -171,7 +171,7 @@ function leaveDetermined(
     const { numbers, marks, filled } = entryOf(profiles, at);
     // A second line of titles may be among few rows.
     const isNumbers = numbers > 0 && (numbers + marks) * 2 > filled && !isCodeTitle(entryAt(titles, at));
-    leave(at, isNumbers ? `${besidePeriods}, which follow from ${of}` : `it follows from ${of}`);
+    leave(at, isNumbers ? `${ofNoPeriod}, which follow from ${of}` : `it follows from ${of}`);
   }
 }
 

@@ -175,11 +175,11 @@ export function isUnitRow(row: readonly string[], titles: readonly string[]): bo
 export const hasNumber = (row: readonly string[]): boolean => row.some((cell) => isNumberText(cell));
 
 /** The FAO's `Y2019F` and `Y2019N`, the flag and the note of the points in the column `Y2019`. */
-const besideYear = /^Y\d{4}([FN])$/;
+const yearAnnotation = /^Y\d{4}([FN])$/;
 
 /** Whether the title is that of the flags, or of the notes, of the points in the column with the title of a year. */
-export const isBesideYear = (title: string, of?: 'flag' | 'note'): boolean => {
-  const [, letter] = besideYear.exec(title.trim()) ?? [];
+export const isYearAnnotation = (title: string, of?: 'flag' | 'note'): boolean => {
+  const [, letter] = yearAnnotation.exec(title.trim()) ?? [];
   return letter !== undefined && (of === undefined || (letter === 'F') === (of === 'flag'));
 };
 

@@ -15,7 +15,7 @@ import type { Facts, Stated, StatedFacts } from './stated-facts.ts';
  * @returns undefined if nothing is stated.
  * @throws IngestFailure that names the file of metadata that cannot be read.
  */
-export function metadataBeside(root: string, data: string): StatedFacts | undefined {
+export function findMetadata(root: string, data: string): StatedFacts | undefined {
   const found: (Stated & { file: string })[] = [];
   const parts = data.split('/');
   for (let depth = parts.length - 1; depth >= 0; depth--) {

@@ -2,7 +2,7 @@
 // load that states a row again unchanged stores no copy of it: its statement is the row as it was then.
 import type { Transaction } from '../../../kernel/database.ts';
 import type { LoadCounts } from '../../load/store/load-record.sql.ts';
-import { keptContent, keyOf } from '../../load/store/stated-rows.sql.ts';
+import { recordedContent, keyOf } from '../../load/store/stated-rows.sql.ts';
 
 /** A table whose loads can be retracted. */
 export interface FoldedTable {
@@ -45,7 +45,7 @@ export async function findLaterLoads(
 ): Promise<number[]> {
   const found = await on.query<{ load_no: number }>(
     `select l.load_no from data.loads l
-     where l.load_no > $1 and ${isInForce}
+     where l.load_no > $1 and ${isActive}
        and (exists (select from ${target} k join undo_rows using (row_no) where k.load_no = l.load_no)
          or exists (select from data.replaced_rows r join undo_rows using (row_no) where r.load_no = l.load_no)
          or exists (select from data.row_statements s join undo_rows u on s.rows @> u.row_no where s.load_no = l.load_no))
@@ -55,7 +55,7 @@ export async function findLaterLoads(
   return found.map((load) => load.load_no);
 }
 
-const isInForce = `l.retracts is null and not upper_inf(l.out_of_force)`;
+const isActive = `l.retracts is null and not upper_inf(l.out_of_force)`;
 
 /**
  * Fills undo_folded: for each of undo_rows, the present row (`old`; null: deleted) and the row that the active loads state (`new`; null:
@@ -70,7 +70,7 @@ export async function foldRows(on: Transaction, { target }: FoldedTable): Promis
     `insert into undo_versions
      select row_no, coalesce(load_no, 0), replaced_by, content from data.replaced_rows join undo_rows using (row_no)
      union all
-     select k.row_no, coalesce(k.load_no, 0), null, ${keptContent} from ${target} k join undo_rows using (row_no)`,
+     select k.row_no, coalesce(k.load_no, 0), null, ${recordedContent} from ${target} k join undo_rows using (row_no)`,
   );
   // The planner has no statistics on rows that were just written, or on a common table expression: a plan for a few rows would take hours
   // for millions.
@@ -88,7 +88,7 @@ export async function foldRows(on: Transaction, { target }: FoldedTable): Promis
        select l.load_no, l.states_columns, array(
            select attname::text from pg_attribute
            where attrelid = '${target}'::regclass and attnum > 0 and attname::text <> all(l.states_columns)) as unstated
-       from data.loads l where l.load_no in (select load_no from stated) and ${isInForce}
+       from data.loads l where l.load_no in (select load_no from stated) and ${isActive}
      ), in_force as (
        select s.row_no, s.load_no, l.states_columns
        from stated s left join stating l using (load_no) where s.load_no = 0 or l.load_no is not null

@@ -7,7 +7,7 @@ import { refreshFundFigures, type LoadDay } from '../../load/fund-figures.ts';
 import { storedName } from '../../load/load-table.sql.ts';
 import type { LoadCounts } from '../../load/store/load-record.sql.ts';
 import { findLaterLoads, findStatedRows, foldRows, storeFold, type FoldedTable } from './fold-rows.sql.ts';
-import { setInForce, type LoadsOfFile } from './retract.sql.ts';
+import { setActive, type LoadsOfFile } from './retract.sql.ts';
 
 /** @param options.retraction the load number of the retraction. @returns the changes. */
 export async function retractRows(
@@ -23,7 +23,7 @@ export async function retractRows(
   };
   const { loadNos } = file;
   const rows = await findStatedRows(on, table, loadNos);
-  await setInForce(on, { loadNos, day: day.today, inForce: file.isOutOfForce });
+  await setActive(on, { loadNos, day: day.today, isActive: file.isOutOfForce });
   const later = await findLaterLoads(on, table, Math.max(...loadNos));
   await foldRows(on, table);
   const changed = await storedOrRefused(storeFold(on, table, retraction), later);

@@ -41,11 +41,11 @@ export const allRetractions = `
 
 const isUnkept = 'states_columns is null and retracts is null';
 
-/** The loads of those numbers. @param keeping the datasets whose loads store what they replace. */
+/** The loads of those numbers. @param datasets the datasets whose loads store what they replace. */
 export function findRetractableLoads(
   on: Queryable,
   loadNos: readonly number[],
-  keeping: readonly string[],
+  datasets: readonly string[],
 ): Promise<RetractableLoad[]> {
   return on.query<RetractableLoad>(
     `with recursive ${allRetractions}, asked as materialized (
@@ -72,7 +72,7 @@ export function findRetractableLoads(
        (select min(u.load_no) from data.loads u
          where f.file_no <= n.newest_no and u.dataset = a.dataset and u.load_no >= f.file_no and ${isUnkept}) as unkept
      from asked a join files f using (file_no) left join unkept n using (dataset)`,
-    [loadNos, keeping],
+    [loadNos, datasets],
   );
 }
 
@@ -96,15 +96,15 @@ export async function insertRetraction(
 }
 
 /** Deactivates the loads from the day on, or reactivates them. */
-export async function setInForce(
+export async function setActive(
   on: Transaction,
-  { loadNos, day, inForce }: { loadNos: readonly number[]; day: string; inForce: boolean },
+  { loadNos, day, isActive }: { loadNos: readonly number[]; day: string; isActive: boolean },
 ): Promise<void> {
   await on.query(
     `update data.loads set out_of_force = case when $3 then out_of_force - datemultirange(daterange($2, null))
        else out_of_force + datemultirange(daterange($2, null)) end
      where load_no = any($1)`,
-    [loadNos, day, inForce],
+    [loadNos, day, isActive],
   );
 }
 
@@ -117,7 +117,7 @@ export async function setErased(
 }
 
 /** Records for each line of fold_points since when it has had them: an erasure deletes that from their rows. */
-export async function keepErasedFrom(on: Transaction): Promise<void> {
+export async function recordErasedFrom(on: Transaction): Promise<void> {
   await on.query(
     `with first as (
        select p.line_no, min(o.published_on) as day from fold_points p join data.observations o using (line_no, date) group by p.line_no

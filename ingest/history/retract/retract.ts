@@ -16,7 +16,7 @@ import {
   type LockOptions,
   type Transacting,
 } from '../../load/lock/give-way-to-release.ts';
-import { inForce } from '../../load/load.ts';
+import { waitForGatewayLeases } from '../../load/load.ts';
 import { createDifference, findLoadSeries } from '../../load/store/store-difference.sql.ts';
 import type { LoadRow } from '../../load/store/load-record.sql.ts';
 import { createStage } from '../../load/store/stage.sql.ts';
@@ -29,14 +29,18 @@ import {
   countFoldedSeries,
   findLaterVintage,
   insertRetraction,
-  keepErasedFrom,
+  recordErasedFrom,
   setErased,
-  setInForce,
+  setActive,
   type LoadsOfFile,
 } from './retract.sql.ts';
 import { retractRows } from './retract-rows.ts';
 import { findLoads, unretractableBecause } from './retractable.ts';
-import { findFoldChanges, forgetStatements, takeBackAll } from '../../load/store/rewrite-history.sql.ts';
+import {
+  findFoldChanges,
+  forgetStatements,
+  invalidateEarlierStates,
+} from '../../load/store/rewrite-history.sql.ts';
 import { createFold, findPointsOf, foldAt } from '../../load/store/stated-values.sql.ts';
 
 export interface RetractOptions extends LockOptions {
@@ -96,7 +100,7 @@ export async function retract(database: Transacting, options: RetractOptions): P
       }),
     ),
   );
-  if (options.dryRun !== true && options.noGateway !== true) await inForce();
+  if (options.dryRun !== true && options.noGateway !== true) await waitForGatewayLeases();
   return result;
 }
 
@@ -153,7 +157,7 @@ async function retractPoints(
   await createTables(on);
   const points = await findPointsOf(on, loadNos);
   if (erase) await setErased(on, loadNos, row.loadNo);
-  else await setInForce(on, { loadNos, day: row.vintage, inForce: file.isOutOfForce });
+  else await setActive(on, { loadNos, day: row.vintage, isActive: file.isOutOfForce });
   return erase ? eraseHistory(on, row, file, points) : storeFold(on, row, points);
 }
 
@@ -197,11 +201,11 @@ async function eraseHistory(
   { loadNos, firstVintage }: LoadsOfFile,
   points: number,
 ): Promise<LoadCounts> {
-  await keepErasedFrom(on);
+  await recordErasedFrom(on);
   const counts = await refold(on, row, firstVintage);
   await forgetStatements(on, loadNos);
   if (counts === null) return { pointsNew: 0, pointsRevised: 0, pointsUnchanged: points, pointsDeleted: 0 };
-  await takeBackAll(on, row.loadNo);
+  await invalidateEarlierStates(on, row.loadNo);
   const { pointsNew, pointsRevised, pointsDeleted } = counts;
   return { pointsNew, pointsRevised, pointsDeleted, pointsUnchanged: unchangedOf(points, counts) };
 }

@@ -1,6 +1,6 @@
 // The statements about the breaks of one series.
 import type { Transaction } from '../../../kernel/database.ts';
-import { keepFormer } from '../../load/store/former-facts.sql.ts';
+import { insertFormerFacts } from '../../load/store/former-facts.sql.ts';
 
 /** The last break of a series. */
 export interface LastBreak {
@@ -42,7 +42,7 @@ export async function deleteBreak(
   await on.query(
     `with removed as (
        delete from data.series_breaks where series_no = $1 and date = $2 returning from_unit, from_unit_multiplier
-     ), kept as (${keepFormer('series', '$1', { load: '$3' })})
+     ), kept as (${insertFormerFacts('series', '$1', { load: '$3' })})
      update data.series set unit = r.from_unit, unit_multiplier = r.from_unit_multiplier, data_version = $3,
        row_version = row_version + 1, updated_at = now()
      from removed r where series_no = $1`,

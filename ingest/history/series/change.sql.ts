@@ -1,6 +1,6 @@
 // The statements of a change of one series, and of its record as a load.
 import type { Transaction } from '../../../kernel/database.ts';
-import { keepFormer } from '../../load/store/former-facts.sql.ts';
+import { insertFormerFacts } from '../../load/store/former-facts.sql.ts';
 import { changeNeighbours } from '../../load/store/after-series-change.sql.ts';
 
 export interface FoundSeries {
@@ -92,11 +92,11 @@ export async function giveId(
   on: Transaction,
   { seriesNo, from, to, loadNo }: { seriesNo: number; from: string; to: string; loadNo: number },
 ): Promise<void> {
-  await on.query(keepFormer('aliases', '$1', { load: '$2' }), [seriesNo, loadNo]);
+  await on.query(insertFormerFacts('aliases', '$1', { load: '$2' }), [seriesNo, loadNo]);
   await on.query('delete from data.series_aliases where series_no = $1 and alias = $2', [seriesNo, to]);
   await on.query('insert into data.series_aliases (alias, series_no) values ($1, $2)', [from, seriesNo]);
   await on.query(
-    `with kept as (${keepFormer('series', '$1', { load: '$3' })})
+    `with kept as (${insertFormerFacts('series', '$1', { load: '$3' })})
      update data.series set series_id = $2, data_version = $3, row_version = row_version + 1, updated_at = now()
      where series_no = $1`,
     [seriesNo, to, loadNo],
@@ -120,7 +120,7 @@ export async function setDeleted(
   { seriesNo, deletedOn, loadNo }: { seriesNo: number; deletedOn: string | null; loadNo: number },
 ): Promise<void> {
   await on.query(
-    `with kept as (${keepFormer('series', '$1', { load: '$3' })})
+    `with kept as (${insertFormerFacts('series', '$1', { load: '$3' })})
      update data.series set deleted_on = $2, data_version = $3, row_version = row_version + 1, updated_at = now()
      where series_no = $1`,
     [seriesNo, deletedOn, loadNo],

@@ -5,7 +5,7 @@ import type { Transaction } from '../../../kernel/database.ts';
 import { fail } from '../../../kernel/errors.ts';
 import { emitRowEvents } from '../../load/events/load-events.ts';
 import { reportUpdate } from '../../load/events/updates.sql.ts';
-import { inForce } from '../../load/load.ts';
+import { waitForGatewayLeases } from '../../load/load.ts';
 import {
   startingAgain,
   underLoadLock,
@@ -39,7 +39,7 @@ export interface SeriesChange {
 }
 
 /** The input of the change: the series, locked until the end, and the number of the load that changes it. */
-export interface ChangeUnderWay {
+export interface ChangeContext {
   on: Transaction;
   series: FoundSeries;
   loadNo: number;
@@ -70,7 +70,7 @@ export async function changeSeries(
   work: {
     find?: (on: Transaction, id: string) => Promise<FoundSeries>;
     refuse: (series: FoundSeries, on: Transaction) => Promise<void> | void;
-    apply: (change: ChangeUnderWay) => Promise<Changed>;
+    apply: (change: ChangeContext) => Promise<Changed>;
   },
 ): Promise<SeriesChange> {
   const { id } = options;
@@ -105,7 +105,7 @@ export interface LoadOfChanges<Found, Result> {
   find: (on: Transaction) => Promise<Found>;
   apply: (
     found: Found,
-    change: Omit<ChangeUnderWay, 'series'>,
+    change: Omit<ChangeContext, 'series'>,
   ) => Promise<{ result: Result; changed: readonly ChangedSeries[] }>;
 }
 
@@ -143,7 +143,7 @@ export async function changeByLoad<Found, Result>(
       }),
     ),
   );
-  if (!dryRun && options.noGateway !== true) await inForce();
+  if (!dryRun && options.noGateway !== true) await waitForGatewayLeases();
   return done;
 }
 

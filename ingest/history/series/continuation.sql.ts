@@ -12,7 +12,7 @@ export async function findContinued(on: Transaction, seriesNo: number): Promise<
 }
 
 /** Whether the series continues as the other one, directly or through further series. */
-export async function goesOnAs(on: Transaction, seriesNo: number, other: number): Promise<boolean> {
+export async function continuesAs(on: Transaction, seriesNo: number, other: number): Promise<boolean> {
   const rows = await on.query(
     `with recursive later as (
        select continued_by as series_no from data.series_continuations where series_no = $1

@@ -7,7 +7,7 @@ import { findLastBreak } from './break.sql.ts';
 import { firstDayOf, readNote, refuseContinued, refuseUnbreakable } from './break.ts';
 import { changeSeries, refuseDeleted, requireById, type ChangeOptions } from './change.ts';
 import type { FoundSeries } from './change.sql.ts';
-import { findPointsFrom, goesOnAs, insertContinuation, readFrequency } from './continuation.sql.ts';
+import { findPointsFrom, continuesAs, insertContinuation, readFrequency } from './continuation.sql.ts';
 import type { FactsChange } from './set.ts';
 
 export interface ContinuationOptions extends ChangeOptions {
@@ -80,7 +80,7 @@ async function refuseSuccessor(
       `"${series.id}" and "${other.id}" are both ${has}: the series that continues another has another frequency. ` +
         'Those of one frequency can be made one: almanac series merge.',
     );
-  if (await goesOnAs(on, other.seriesNo, series.seriesNo))
+  if (await continuesAs(on, other.seriesNo, series.seriesNo))
     fail(
       'conflict',
       `"${other.id}" is continued by "${series.id}", which cannot be continued by "${other.id}" too.`,

@@ -3,7 +3,7 @@ import type { Database } from '../../../kernel/database.ts';
 import { fail } from '../../../kernel/errors.ts';
 import { changeSeries, requireById, type ChangeOptions, type SeriesChange } from './change.ts';
 import { findMerged, setDeleted } from './change.sql.ts';
-import { takeIdsBack } from './merge.sql.ts';
+import { restoreMergedIds } from './merge.sql.ts';
 
 /** @throws Failure `not_found`; `conflict` if it is already deleted or has the prices of an item. */
 export function deleteSeries(
@@ -42,7 +42,7 @@ export function restoreSeries(
     async apply({ on, series, loadNo }) {
       if (series.mergedInto !== null) {
         const into = await requireById(on, series.mergedInto);
-        await takeIdsBack(on, { old: series.seriesNo, oldId: series.id, into: into.seriesNo, loadNo });
+        await restoreMergedIds(on, { old: series.seriesNo, oldId: series.id, into: into.seriesNo, loadNo });
       }
       await setDeleted(on, { seriesNo: series.seriesNo, deletedOn: null, loadNo });
       const merged = series.mergedInto === null ? {} : { merged_into: series.mergedInto };

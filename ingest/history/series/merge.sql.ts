@@ -1,8 +1,8 @@
 // The statements that compare two series, copy the points of one to the other, and move its ids.
 import type { Transaction } from '../../../kernel/database.ts';
-import { keepFormer } from '../../load/store/former-facts.sql.ts';
+import { insertFormerFacts } from '../../load/store/former-facts.sql.ts';
 import { refreshSearch } from '../../load/store/after-series-change.sql.ts';
-import { keptContent } from '../../load/store/stated-rows.sql.ts';
+import { recordedContent } from '../../load/store/stated-rows.sql.ts';
 
 /** The properties that must be equal to merge two series. */
 export interface Shape {
@@ -111,7 +111,7 @@ export async function giveIds(
   on: Transaction,
   { old, into, oldId, intoId, day }: Pair & { oldId: string; intoId: string; day: string },
 ): Promise<void> {
-  await on.query(keepFormer('aliases', '$1, $2', { day: '$3' }), [old, into, day]);
+  await on.query(insertFormerFacts('aliases', '$1, $2', { day: '$3' }), [old, into, day]);
   await on.query(
     'update data.series_aliases set series_no = $2, merged_from = $1, merged_on = $3 where series_no = $1',
     [old, into, day],
@@ -121,7 +121,7 @@ export async function giveIds(
     [oldId, into, old, day],
   );
   await on.query(
-    `with kept as (${keepFormer('series', '$1', { day: '$2' })})
+    `with kept as (${insertFormerFacts('series', '$1', { day: '$2' })})
      update data.series set deleted_on = $2, row_version = row_version + 1, updated_at = now() where series_no = $1`,
     [old, day],
   );
@@ -130,7 +130,7 @@ export async function giveIds(
   );
   await on.query(
     `insert into former_releases
-     select release_id, coalesce(row_no, nextval('data.row_nos')), load_no, ${keptContent}
+     select release_id, coalesce(row_no, nextval('data.row_nos')), load_no, ${recordedContent}
      from data.releases k where series_ids @> array[$1]`,
     [oldId],
   );
@@ -157,13 +157,13 @@ export async function completeMerge(
     [loadNo],
   );
   await on.query(
-    `with kept as (${keepFormer('labels', '$2', { load: '$3' })})
+    `with kept as (${insertFormerFacts('labels', '$2', { load: '$3' })})
       insert into data.dimension_labels (series_no, dimension, value, label)
      select $2, dimension, value, label from data.dimension_labels where series_no = $1 on conflict do nothing`,
     [old, into, loadNo],
   );
   await on.query(
-    `with kept as (${keepFormer('notes', '$2', { load: '$3' })})
+    `with kept as (${insertFormerFacts('notes', '$2', { load: '$3' })})
      insert into data.footnotes (series_no, date, dims, mark, text)
      select $2, f.date, f.dims, f.mark, f.text from data.footnotes f
      where f.series_no = $1 and exists (
@@ -177,11 +177,11 @@ export async function completeMerge(
 }
 
 /** Reverts a merge: the old series gets its ids back, and is served again. */
-export async function takeIdsBack(
+export async function restoreMergedIds(
   on: Transaction,
   { old, oldId, into, loadNo }: Pair & { oldId: string; loadNo: number },
 ): Promise<void> {
-  await on.query(keepFormer('aliases', '$1, $2', { load: '$3' }), [old, into, loadNo]);
+  await on.query(insertFormerFacts('aliases', '$1, $2', { load: '$3' }), [old, into, loadNo]);
   await on.query('delete from data.series_aliases where merged_from = $1 and alias = $2', [old, oldId]);
   await on.query(
     `update data.series_aliases set series_no = $1, merged_from = null, merged_on = null, merged_by = null

@@ -7,7 +7,7 @@ import { emitRowEvents } from '../../load/events/load-events.ts';
 import type { CsvBatch } from '../../read/csv-batch.ts';
 import { startingAgain, underLoadLock, type Transacting } from '../../load/lock/give-way-to-release.ts';
 import type { LoadResult } from '../../load/store/load-options.ts';
-import { inForce } from '../../load/load.ts';
+import { waitForGatewayLeases } from '../../load/load.ts';
 import { Rejects } from '../../load/store/rejects.ts';
 import { loadPoints } from '../../load/points/load-points.ts';
 import { insertAuditEvent } from '../retract/audit.sql.ts';
@@ -67,7 +67,7 @@ export async function mergeSeries(database: Transacting, options: MergeOptions):
       }),
     ),
   );
-  if (dryRun !== true && options.noGateway !== true) await inForce();
+  if (dryRun !== true && options.noGateway !== true) await waitForGatewayLeases();
   return result;
 }
 

@@ -1,6 +1,6 @@
 // The statements that compare and change the facts of one series.
 import type { Transaction } from '../../../kernel/database.ts';
-import { keepFormer } from '../../load/store/former-facts.sql.ts';
+import { insertFormerFacts } from '../../load/store/former-facts.sql.ts';
 import { changeNeighbours } from '../../load/store/after-series-change.sql.ts';
 
 /** Values as in JSON: text, number, list or null. */
@@ -64,7 +64,7 @@ export async function updateFacts(
   wished: readonly WishedFacts[],
 ): Promise<void> {
   await on.query(
-    `with kept as (${keepFormer('series', 'select unnest($1::int[])', { load: '$3' })})
+    `with kept as (${insertFormerFacts('series', 'select unnest($1::int[])', { load: '$3' })})
      update data.series s set (name, unit, frequency, source, description, geography, seasonal_adjustment, unit_multiplier,
          decimals, licence, licence_url, attribution, fiscal_year_end, tags, category, methodology_url) = (
        select n.name, n.unit, n.frequency, n.source, n.description, n.geography, n.seasonal_adjustment, n.unit_multiplier,

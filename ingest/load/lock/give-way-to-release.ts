@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { instantText } from '../../../kernel/clock.ts';
 import { inTransaction, type Database, type Transaction } from '../../../kernel/database.ts';
 import {
-  endHolder,
+  terminateHolder,
   findInterruption,
   isCommitted,
   noteInterruption,
@@ -122,13 +122,13 @@ const askEveryMs = 200;
 
 /**
  * Acquires the load lock for a release. Interrupts its holder, and each transaction that gets the lock before the release does.
- * @param aside uses other connections, so that its records are visible at once. @param onHeld is called once for each holder; isEnded:
+ * @param aside uses other connections, so that its records are visible at once. @param onHolder is called once for each holder; isEnded:
  * false if the holder may not be interrupted, so that the release waits for it.
  */
-export async function takeLoadLock(
+export async function acquireLoadLock(
   on: Transaction,
   aside: Pick<Database, 'query'>,
-  { releaseNo, onHeld }: { releaseNo: number; onHeld: (isEnded: boolean) => void },
+  { releaseNo, onHolder }: { releaseNo: number; onHolder: (isEnded: boolean) => void },
 ): Promise<void> {
   const seen = new Set<string>();
   while (!(await tryLockLoads(on))) {
@@ -136,7 +136,7 @@ export async function takeLoadLock(
     if (holder !== undefined && !seen.has(holder)) {
       seen.add(holder);
       await noteInterruption(aside, releaseNo, holder);
-      onHeld(await endHolder(aside, holder));
+      onHolder(await terminateHolder(aside, holder));
     }
     await pause(tryEveryMs);
   }

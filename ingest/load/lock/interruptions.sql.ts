@@ -75,7 +75,7 @@ const forbidden = '42501';
  * Ends the connection whose transaction holds the load lock.
  * @returns false if this role may not end it, so that the connection stays.
  */
-export async function endHolder(on: Asked, transaction: string): Promise<boolean> {
+export async function terminateHolder(on: Asked, transaction: string): Promise<boolean> {
   const own = `select pg_terminate_backend(pid) from pg_locks
     where locktype = 'virtualxid' and granted and virtualtransaction = $1`;
   for (const statement of [own, 'select embargo.end_load($1)'])

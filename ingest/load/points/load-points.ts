@@ -26,7 +26,7 @@ import {
 } from '../store/following-vintages.sql.ts';
 import { storeDifference } from '../store/store-difference.ts';
 import { SeriesDirectory } from './series-directory.ts';
-import { createStage, createStageOfVintages, takeDuplicates } from '../store/stage.sql.ts';
+import { createStage, createStageOfVintages, rejectDuplicatePoints } from '../store/stage.sql.ts';
 import {
   analyzeIfGrown,
   createTotals,
@@ -76,7 +76,7 @@ export async function loadPoints(
   const stored =
     first === null
       ? await storeVintages(on, record)
-      : new Map([[first.loadNo, await store(on, first, spokenOf(reader, sink))]]);
+      : new Map([[first.loadNo, await store(on, first, seriesInFile(reader, sink))]]);
   const rowsRead = (plan.long.rowsRead?.() ?? reader.rowsRead) + (input.rowsRefused?.() ?? 0);
   await finishLoads(on, stored, { rowsRead, rowsRejected: input.rejects.count });
   const sum = sumOf([...stored.values()]);
@@ -154,14 +154,14 @@ async function readPoints(
     await sink.flush();
     if (options.covers !== undefined) await reader.cover(options.covers());
   } finally {
-    await sink.settle();
+    await sink.waitForCopy();
   }
   await directory.finish();
   input.notes.push(...directory.notes());
   return reader;
 }
 
-function spokenOf(reader: LongReader, sink: PointSink): SeriesInFile {
+function seriesInFile(reader: LongReader, sink: PointSink): SeriesInFile {
   const none = { points: 0, pointsWithValue: 0, firstDate: null, lastDate: null };
   const seriesNos = [...new Set([...sink.direct.keys(), ...reader.seriesWithoutPoints])];
   const counts = seriesNos.map((seriesNo) => sink.direct.get(seriesNo) ?? none);
@@ -180,7 +180,7 @@ async function refuseDuplicates(
   stage: 'load_points' | 'load_rows',
   { rejects, lineOf }: LongInput,
 ): Promise<void> {
-  for (const duplicate of await takeDuplicates(on, stage)) {
+  for (const duplicate of await rejectDuplicatePoints(on, stage)) {
     const dims = Object.entries(duplicate.dims).map(([name, value]) => `, ${name} ${value}`);
     rejects.add(
       duplicate.line,
@@ -225,8 +225,8 @@ function sumOf(all: readonly LoadCounts[]): LoadCounts {
   return sum;
 }
 
-async function storeVintage(on: Transaction, load: LoadRow, spoken: SeriesInFile): Promise<LoadCounts> {
-  const series = await findLoadSeries(on, load, spoken);
+async function storeVintage(on: Transaction, load: LoadRow, fileSeries: SeriesInFile): Promise<LoadCounts> {
+  const series = await findLoadSeries(on, load, fileSeries);
   if (series.known > 0) await compareWithLive(on, load);
   if (series.backfill > 0) await compareWithVintage(on, load);
   const counts = await sumChanges(on);

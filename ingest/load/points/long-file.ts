@@ -11,7 +11,7 @@ import {
 } from '../../datasets/columns.ts';
 import { datasetNamed } from '../../datasets/datasets.ts';
 import { expectedDate, expectedVintage, vintageReader } from '../../cells/dates/date-patterns.ts';
-import { misuse } from '../../failure.ts';
+import { usageError } from '../../failure.ts';
 import {
   metadataConstants,
   metadataNames,
@@ -79,7 +79,7 @@ export function planLong(
       options.mayLackFacts === true,
     );
   else if (Object.keys(metadata).length > 0)
-    misuse(`--set ${Object.keys(metadata).join(', ')} describes new series and needs --create.`);
+    usageError(`--set ${Object.keys(metadata).join(', ')} describes new series and needs --create.`);
   return {
     headerCells: header.length,
     seriesId: needed('series_id'),
@@ -275,5 +275,5 @@ const hasControlCharacter = /[\u0000-\u001f\u007f]/;
 /** @throws IngestFailure if both a column and the option give the vintage. */
 export function checkVintage(plan: LongPlan, vintage: string | undefined): void {
   if (plan.vintage !== null && vintage !== undefined)
-    misuse(`The file has a vintage column ("${plan.vintage.title}"): leave out --vintage.`);
+    usageError(`The file has a vintage column ("${plan.vintage.title}"): leave out --vintage.`);
 }

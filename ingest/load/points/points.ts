@@ -164,8 +164,8 @@ export class PointSink {
   }
 
   /** Waits for the running COPY, successful or not. */
-  async settle(): Promise<void> {
-    await this.#line.settle();
+  async waitForCopy(): Promise<void> {
+    await this.#line.waitForCopy();
   }
 }
 

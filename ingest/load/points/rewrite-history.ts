@@ -12,7 +12,7 @@ import {
   findPointsOfBackfill,
   foldSince,
   hasTurnsAfter,
-  keepFolded,
+  recordFolded,
 } from '../store/stated-values.sql.ts';
 
 /**
@@ -29,7 +29,7 @@ export async function refold(
   if (rewritten.points === 0) return null;
   const counts = await sumChanges(on);
   await noteChanged(on, load.loadNo);
-  await keepFolded(on, load);
+  await recordFolded(on, load);
   await narrowPassedOver(on);
   const from = { ...load, vintage: day, complete: false };
   await countEvents(on, from, 'before');

@@ -7,7 +7,7 @@ import { failUnusable, sourceColumns } from '../../datasets/columns.ts';
 import type { Dataset } from '../../datasets/dataset.ts';
 import { metadataNames } from '../../datasets/metadata.ts';
 import type { CsvBatch } from '../../read/csv-batch.ts';
-import { IngestFailure, misuse } from '../../failure.ts';
+import { IngestFailure, usageError } from '../../failure.ts';
 import type { LoadInput, LoadOptions } from '../store/load-options.ts';
 import type { Rejects } from '../store/rejects.ts';
 import { checkDimensionNames, hasCells, isEmpty } from './points.ts';
@@ -47,7 +47,7 @@ export function unfolded(
 ): { input: LongInput; options: LoadOptions; columns: readonly WideColumn[] } {
   const parts = ['date', wide.column, wide.value];
   for (const name of parts)
-    if (options.set?.[name] !== undefined) misuse(`--set ${name} cannot be used with a wide file.`);
+    if (options.set?.[name] !== undefined) usageError(`--set ${name} cannot be used with a wide file.`);
   const titles = input.header.map((title, index) => (index === 0 && title.trim() === '' ? 'date' : title));
   const columns = sourceColumns(titles, { ...options, set: {} }, new Set(['date']));
   const date = columns.find(({ target }) => target === 'date') ?? columns[0];
@@ -121,7 +121,7 @@ export function unfoldedSeries(input: LoadInput, options: LoadOptions): ReturnTy
   for (const { name, title } of long.columns) {
     const other = titleOf.get(name);
     if (other !== undefined)
-      misuse(`The columns "${other}" and "${title}" are both the series ${name}: rename one by --map.`);
+      usageError(`The columns "${other}" and "${title}" are both the series ${name}: rename one by --map.`);
     titleOf.set(name, title);
   }
   return long;
@@ -138,14 +138,14 @@ function seriesIdOf(target: string): string {
 
 /** Constants apply to every row, so an invalid one is reported for the load and not for a row. */
 function checkConstants({ status, vintage, ...set }: Readonly<Record<string, string>>): void {
-  if (vintage !== undefined) misuse('--set vintage cannot be used with a wide file.');
-  if (status !== undefined && status.length > 16) misuse('--set status: at most 16 characters.');
+  if (vintage !== undefined) usageError('--set vintage cannot be used with a wide file.');
+  if (status !== undefined && status.length > 16) usageError('--set status: at most 16 characters.');
   const dimensions = Object.entries(set).filter(([name]) => !metadataNames.has(name));
   checkDimensionNames(dimensions.map(([name]) => name));
   for (const [name, text] of dimensions) {
     const value = text.trim();
     if (value === '' || value.length > 200 || !isPrintable(value))
-      misuse(
+      usageError(
         `--set ${name}: the value of a dimension has 1 to 200 characters, none of them a control character.`,
       );
   }

@@ -1,7 +1,7 @@
 // The follow-up of a changed series in the same transaction: its search entry, and the series that show its id and frequency.
 import type { Queryable } from '../../../kernel/database.ts';
 import type { Dataset } from '../../datasets/dataset.ts';
-import { keepFormer, type KindOfFacts } from './former-facts.sql.ts';
+import { insertFormerFacts, type KindOfFacts } from './former-facts.sql.ts';
 
 /**
  * Updates the search entries of series. Call it after any change of their metadata, earlier ids, dimension values or labels, and after they
@@ -46,11 +46,11 @@ export function shownBySeries({ target, references = [] }: Dataset): Shown {
   const kind = factsIn[target];
   if (kind === undefined) return { returning: '1', change: '', needsLoad: false };
   const changed = 'select series_no from done';
-  const change = `, kept as (${keepFormer(kind, changed, { load: '$1' })})`;
-  const isBeside = references.some(({ number }) => number === 'series_no');
+  const change = `, kept as (${insertFormerFacts(kind, changed, { load: '$1' })})`;
+  const isOfSeries = references.some(({ number }) => number === 'series_no');
   return {
     ...{ returning: 'k.series_no', needsLoad: true },
-    change: isBeside
+    change: isOfSeries
       ? `${change}, shown as (update data.series set updated_at = now(), row_version = row_version + 1 where series_no in (${changed}))`
       : change,
   };

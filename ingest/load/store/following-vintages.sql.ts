@@ -188,8 +188,8 @@ async function findSteps(on: Transaction, complete: boolean): Promise<void> {
        from load_rows r join load_places p using (series_no, vintage) where p.follows
        union all
        select s.series_no, o.line_no, o.date, 0, o.value, o.status
-       from ${complete ? spokenOf : spokenOfWithin} s join data.observations o using (line_no)
-       where o.superseded_on = 'infinity' ${complete ? '' : withinSpoken}
+       from ${complete ? statedLines : statedLinesWithin} s join data.observations o using (line_no)
+       where o.superseded_on = 'infinity' ${complete ? '' : withinStatedDates}
      ), ordered as (
        select *, lag(place) over points as before, lead(place) over points as after,
          lag(value) over points as old_value, lag(status) over points as old_status
@@ -204,13 +204,13 @@ async function findSteps(on: Transaction, complete: boolean): Promise<void> {
   await on.query('analyze load_steps');
 }
 
-const spokenOf = `(
+const statedLines = `(
   select series_no, line_no from data.series_dims where series_no in (select series_no from load_places where follows))`;
 /** A partial vintage concerns only points within its dates. */
-const spokenOfWithin = `(
+const statedLinesWithin = `(
   select series_no, line_no, min(first_date) as first_date, max(last_date) as last_date
   from load_stated join load_places using (series_no, vintage) where follows group by series_no, line_no)`;
-const withinSpoken = 'and o.date between s.first_date and s.last_date';
+const withinStatedDates = 'and o.date between s.first_date and s.last_date';
 const deletions = `
   union all
   select series_no, line_no, date, place + 1, true, false, null, null

@@ -19,7 +19,7 @@ const contents: Readonly<Record<KindOfFacts, string>> = {
  * a day, only the first stores the facts.
  * @param seriesNos SQL for the numbers of the series. @param change SQL for the number of the load that changes them; or for the day of a merge.
  */
-export const keepFormer = (
+export const insertFormerFacts = (
   kind: KindOfFacts,
   seriesNos: string,
   change: { load: string } | { day: string },

@@ -20,7 +20,7 @@ export interface LoadOptions extends ColumnOptions, RowOptions, CellOptions, Loc
   /** With `full` and `rows`: the series that the file covers even if it has no row of them; called once all rows are read. */
   covers?: () => readonly string[];
   /** Runs in the load's transaction, after it; its writes are stored if and only if the load is. loadNo: see LoadResult. */
-  alongside?: (
+  inSameTransaction?: (
     on: Transaction,
     loadNo: number | null,
     interruptions: readonly Interruption[],

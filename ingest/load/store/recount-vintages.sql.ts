@@ -91,7 +91,7 @@ export async function mergeRows(on: Transaction): Promise<void> {
   );
   if (found?.rows === 0) return;
   await on.query('analyze load_runs');
-  await keepMergedStatements(on);
+  await recordMergedStatements(on);
   for (const isStored of [`o.superseded_on = 'infinity'`, `o.superseded_on <> 'infinity'`])
     await on.query(
       `delete from data.observations o using load_runs r
@@ -111,7 +111,7 @@ export async function mergeRows(on: Transaction): Promise<void> {
  * Records the statements of the merged rows' loads. A row that another load has moved to that day is already recorded by the statement
  * there.
  */
-async function keepMergedStatements(on: Transaction): Promise<void> {
+async function recordMergedStatements(on: Transaction): Promise<void> {
   await on.query(
     `insert into data.statements (line_no, date, published_on, load_no, states, value, status)
      select r.line_no, r.date, r.published_on, r.load_no, true, r.value, r.status

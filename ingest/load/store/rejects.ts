@@ -5,12 +5,12 @@ import { harmless } from '../../../kernel/formula.ts';
 import { IngestFailure, type Reject } from '../../failure.ts';
 import { counted, nounOf } from '../../../kernel/text/counted.ts';
 
-const keptInMemory = 1_000;
+const retainedMax = 1_000;
 const shownInMessage = 20;
 const valueLengthMax = 200;
 
 export class Rejects {
-  readonly #kept: Reject[] = [];
+  readonly #retained: Reject[] = [];
   readonly #reportFile: string | undefined;
   #report: number | undefined;
   #count = 0;
@@ -25,14 +25,14 @@ export class Rejects {
   }
 
   get first(): Reject[] {
-    return this.#kept.slice(0, shownInMessage);
+    return this.#retained.slice(0, shownInMessage);
   }
 
   add(line: number, column: string, value: string, expected: string): void {
     this.#count++;
     const shown = value.length > valueLengthMax ? `${value.slice(0, valueLengthMax)}…` : value;
     const reject = { line, column, value: shown, expected };
-    if (this.#kept.length < keptInMemory) this.#kept.push(reject);
+    if (this.#retained.length < retainedMax) this.#retained.push(reject);
     if (this.#reportFile === undefined) return;
     if (this.#report === undefined) {
       this.#report = opened(this.#reportFile);
@@ -55,7 +55,7 @@ export class Rejects {
       );
     const rows = `${counted(this.#count, 'row')} ${nounOf(this.#count, 'is', 'are')}`;
     throw new IngestFailure('invalid_rows', `${rows} not valid; nothing was stored.\n${lines.join('\n')}`, {
-      rejects: this.#kept,
+      rejects: this.#retained,
       rowsRejected: this.#count,
     });
   }

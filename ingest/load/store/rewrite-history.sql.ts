@@ -128,6 +128,6 @@ export async function forgetStatements(on: Transaction, loadNos: readonly number
 }
 
 /** States of the changed series from before the load can no longer be read: pinned readers get 410. */
-export async function takeBackAll(on: Transaction, loadNo: number): Promise<void> {
+export async function invalidateEarlierStates(on: Transaction, loadNo: number): Promise<void> {
   await on.query('update data.vintages set takes_back = 0 where load_no = $1', [loadNo]);
 }

@@ -71,7 +71,7 @@ export class CopyLine {
       copy.once('error', reject);
       copy.end(rows);
     });
-    this.#sending.catch(() => undefined); // reported by the next send, arrived or settle
+    this.#sending.catch(() => undefined); // reported by the next send, arrived or waitForCopy
   }
 
   async arrived(): Promise<void> {
@@ -79,7 +79,7 @@ export class CopyLine {
   }
 
   /** Waits for the running COPY, successful or not: a rollback must not overtake it. */
-  async settle(): Promise<void> {
+  async waitForCopy(): Promise<void> {
     await this.#sending.catch(() => undefined);
   }
 }
@@ -105,7 +105,7 @@ interface Duplicate {
  * Removes every row but the first of each point from the stage, and from load_rows also those of each vintage.
  * @returns the removed rows, each with the line of that first row.
  */
-export async function takeDuplicates(
+export async function rejectDuplicatePoints(
   on: Transaction,
   stage: 'load_points' | 'load_rows',
 ): Promise<Duplicate[]> {

@@ -3,7 +3,7 @@
 import type { Transaction } from '../../../kernel/database.ts';
 
 /** A row `k` of the table as it is recorded: its columns without those of the record itself. */
-export const keptContent = `to_jsonb(k) - array['row_no', 'load_no', 'updated_on']`;
+export const recordedContent = `to_jsonb(k) - array['row_no', 'load_no', 'updated_on']`;
 
 /** The keys of rows, to find the number of a deleted one. @param columns of the key, as the table has them. */
 export const keyOf = (row: string, columns: readonly string[]): string =>
@@ -20,7 +20,7 @@ export interface StatedRows {
 }
 
 /** Records which columns the load states. */
-export async function keepStatedColumns(
+export async function recordStatedColumns(
   on: Transaction,
   loadNo: number,
   columns: readonly string[],
@@ -32,13 +32,13 @@ export async function keepStatedColumns(
  * Common table expressions that record the rows which differ and then update them; `done` has a row for each. Parameter 1 is the load.
  * @param differs the condition that `t` changes `k`. @param assignments of the update, of cells of `t`. @param returning what `done` has.
  */
-export const updateKept = (
+export const recordAndUpdate = (
   { target, staged, isSame }: Omit<StatedRows, 'loadNo'>,
   differs: string,
   { assignments, returning }: { assignments: readonly string[]; returning: string },
 ): string => `
   changing as materialized (
-    select t.line, coalesce(k.row_no, nextval('data.row_nos')) as row_no, k.load_no, ${keptContent} as content
+    select t.line, coalesce(k.row_no, nextval('data.row_nos')) as row_no, k.load_no, ${recordedContent} as content
     from ${target} k join ${staged} t on ${isSame} where ${differs}
   ), replaced as (
     insert into data.replaced_rows (row_no, load_no, replaced_by, content) select row_no, load_no, $1, content from changing
@@ -68,8 +68,8 @@ export const insertNumbered = (
   )`;
 
 /** As `Shown`: records the rows that `done` has deleted. A row that comes back has another number. */
-export const keptDeleted = {
-  returning: `k.row_no, k.load_no, ${keptContent} as content`,
+export const recordDeleted = {
+  returning: `k.row_no, k.load_no, ${recordedContent} as content`,
   change: `, kept as (
     insert into data.replaced_rows (row_no, load_no, replaced_by, content) select row_no, load_no, $1, content from done)`,
   needsLoad: true,
@@ -79,7 +79,7 @@ export const keptDeleted = {
  * Records the rows that the load states unchanged. Rows that no load has changed since they are numbered are left out: their present values
  * are the only ones.
  */
-export async function keepRestated(
+export async function recordRestated(
   on: Transaction,
   { loadNo, target, staged, isSame }: StatedRows,
 ): Promise<void> {

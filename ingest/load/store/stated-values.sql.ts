@@ -18,7 +18,7 @@ const rowsOfPoint = (columns: string, condition: string): string => `
   where ${ofPoint('o')} and o.superseded_on <> 'infinity' and ${condition}`;
 
 /** In fold_rows: the row of a point that is valid at the end of a day. */
-const standsAt = (row: string, of: string, day: string): string =>
+const isValidAt = (row: string, of: string, day: string): string =>
   `(${row}.line_no, ${row}.date) = (${of}.line_no, ${of}.date)
      and ${row}.published_on <= ${day} and ${row}.superseded_on > ${day}`;
 
@@ -27,7 +27,7 @@ const standsAt = (row: string, of: string, day: string): string =>
  * @param changed a query of the points p that change: `day`, and the value so far: `was_there`, `old_value`, `old_status`.
  * @param loadNo of the load that changes them.
  */
-async function keepStatements(
+async function recordStatements(
   on: Transaction,
   changed: string,
   loadNo: number,
@@ -51,8 +51,8 @@ async function keepStatements(
 }
 
 /** Records what other loads of the day stated about the points of load_changes. Runs before they change. */
-export function keepCorrected(on: Transaction, load: LoadRow): Promise<void> {
-  return keepStatements(
+export function recordCorrected(on: Transaction, load: LoadRow): Promise<void> {
+  return recordStatements(
     on,
     `select c.series_no, c.line_no, c.date, $2::date as day, c.began_on is not null as was_there, c.old_value, c.old_status
      from load_changes c join load_series s using (series_no) where s.rewrites`,
@@ -62,8 +62,8 @@ export function keepCorrected(on: Transaction, load: LoadRow): Promise<void> {
 }
 
 /** Records what loads stated about the points whose history changes, on the days on which it does. */
-export function keepFolded(on: Transaction, load: Pick<LoadRow, 'loadNo'>): Promise<void> {
-  return keepStatements(on, `select * from fold_days where ${differs}`, load.loadNo);
+export function recordFolded(on: Transaction, load: Pick<LoadRow, 'loadNo'>): Promise<void> {
+  return recordStatements(on, `select * from fold_days where ${differs}`, load.loadNo);
 }
 
 /** Whether the fold of a point at a day differs from the stored value. */
@@ -177,7 +177,7 @@ export async function findPointsOfBackfill(on: Transaction, load: LoadRow): Prom
   await on.query('analyze fold_points');
 }
 
-const isInForce = (at: string): string =>
+const isActiveAt = (at: string): string =>
   `l.retracts is null and l.erased_by is null and not l.out_of_force @> ${at}.day`;
 const point = 'series_no, line_no, date';
 /** The columns that identify a point within a series. */
@@ -189,25 +189,25 @@ const key = 'line_no, date';
  * points are folded, except for confirmations: a point may be in hundreds, and the newest usually decides. Confirmations of versions before
  * 000120 may belong to a load of another day: the load was not recorded.
  */
-const said = `
+const statements = `
   select ${point}, w.day, o.published_on, o.load_no, 0 as rank, true as states, o.value, o.status
   from fold_wanted w join fold_rows o using (${point}) join data.loads l using (load_no)
-  where o.is_own and o.published_on <= w.day and ${isInForce('w')}
+  where o.is_own and o.published_on <= w.day and ${isActiveAt('w')}
   union all
   select ${point}, w.day, m.published_on, m.load_no, 0, m.states, m.value, m.status
   from fold_wanted w join data.statements m using (${key}) join data.loads l using (load_no)
-  where m.published_on <= w.day and ${isInForce('w')}
+  where m.published_on <= w.day and ${isActiveAt('w')}
   union all
   select p.*, f.* from fold_wanted p cross join lateral (
     select f.published_on, f.load_no, 1, true, o.value, o.status
-    from data.confirmations f join data.loads l using (load_no) join fold_rows o on ${standsAt('o', 'p', 'f.published_on')}
+    from data.confirmations f join data.loads l using (load_no) join fold_rows o on ${isValidAt('o', 'p', 'f.published_on')}
     where f.line_no = p.line_no and f.published_on <= p.day and f.dates @> p.date
-      and (l.vintage <> f.published_on or ${isInForce('p')})
+      and (l.vintage <> f.published_on or ${isActiveAt('p')})
     order by f.published_on desc, f.load_no desc limit 1) f
   union all
   select w.*, v.published_on, v.load_no, 1, o.published_on is not null, o.value, o.status
   from fold_wanted w join complete v using (series_no, day)
-  left join fold_rows o on ${standsAt('o', 'w', 'v.published_on')}
+  left join fold_rows o on ${isValidAt('o', 'w', 'v.published_on')}
   union all
   select w.*, '-infinity', 0, 1, false, null, null from fold_wanted w`;
 
@@ -216,7 +216,7 @@ const complete = `
   select d.series_no, d.day, v.published_on, v.load_no
   from (select distinct series_no, day from fold_wanted) d cross join lateral (
     select v.published_on, v.load_no from data.vintages v join data.loads l using (load_no)
-    where v.series_no = d.series_no and v.published_on <= d.day and v.complete and ${isInForce('d')}
+    where v.series_no = d.series_no and v.published_on <= d.day and v.complete and ${isActiveAt('d')}
     order by v.published_on desc, v.load_no desc limit 1) v`;
 
 /** Fills fold_rows for the points of fold_points; `is_own`: see isOwnRow. */
@@ -245,9 +245,9 @@ async function fold(on: Transaction, days: string, values: readonly unknown[]): 
      select n.series_no, n.line_no, n.date, n.day, old.published_on, old.published_on is not null, old.value, old.status,
        n.states, n.value, n.status
      from (
-       select distinct on (${point}, day) * from (${said}) said
+       select distinct on (${point}, day) * from (${statements}) said
        order by ${point}, day, published_on desc, load_no desc, rank) n
-     left join fold_rows old on ${standsAt('old', 'n', 'n.day')}`,
+     left join fold_rows old on ${isValidAt('old', 'n', 'n.day')}`,
   );
   await on.query('analyze fold_days');
 }

@@ -37,7 +37,7 @@ export async function createDifference(on: Transaction): Promise<void> {
 export async function findLoadSeries(
   on: Transaction,
   load: LoadRow,
-  spokenOf: SeriesInFile,
+  fileSeries: SeriesInFile,
 ): Promise<{ fresh: number; known: number; backfill: number; rewrites: number }> {
   await on.query('truncate load_series, load_changes, load_later_state');
   await on.query(
@@ -67,11 +67,11 @@ export async function findLoadSeries(
                       where d.series_no = s.series_no and c.published_on > $1) as backfill) known`,
     [
       load.vintage,
-      spokenOf.seriesNos,
-      spokenOf.points,
-      spokenOf.pointsWithValue,
-      spokenOf.firstDates,
-      spokenOf.lastDates,
+      fileSeries.seriesNos,
+      fileSeries.points,
+      fileSeries.pointsWithValue,
+      fileSeries.firstDates,
+      fileSeries.lastDates,
     ],
   );
   const [counts] = await on.query<{ fresh: number; known: number; backfill: number; rewrites: number }>(
@@ -221,11 +221,11 @@ async function findConfirmed(on: Transaction, load: LoadRow): Promise<void> {
 /** Applies load_changes. */
 export async function storeChanges(on: Transaction, load: LoadRow): Promise<void> {
   await on.query('analyze load_changes');
-  const begun = '(o.line_no, o.date, o.published_on) = (c.line_no, c.date, c.began_on)';
+  const isChangedRow = '(o.line_no, o.date, o.published_on) = (c.line_no, c.date, c.began_on)';
   await on.query(
     `update data.observations o set superseded_on = $1, superseded_load_no = $2
      from load_changes c
-     where (c.old_ends_on is null or c.old_ends_on = 'infinity') and ${begun} and o.superseded_on = 'infinity'`,
+     where (c.old_ends_on is null or c.old_ends_on = 'infinity') and ${isChangedRow} and o.superseded_on = 'infinity'`,
     [load.vintage, load.loadNo],
   );
   // A row that has ended keeps the load that ended it: readers pinned to an earlier load see it as open. There may also be rows that ended on the day
@@ -233,7 +233,7 @@ export async function storeChanges(on: Transaction, load: LoadRow): Promise<void
   await on.query(
     `update data.observations o set superseded_on = $1
      from load_changes c
-     where c.old_ends_on <> 'infinity' and ${begun} and o.superseded_on <> 'infinity' and o.superseded_on > $1`,
+     where c.old_ends_on <> 'infinity' and ${isChangedRow} and o.superseded_on <> 'infinity' and o.superseded_on > $1`,
     [load.vintage],
   );
   await on.query(

@@ -6,7 +6,7 @@ import { countEvents, createHistory, mergeRows, recountVintages } from './recoun
 import { storeChanges } from './store-difference.sql.ts';
 import type { LoadRow } from './load-record.sql.ts';
 import { insertVintages, updateSeries } from './load-record.sql.ts';
-import { keepCorrected } from './stated-values.sql.ts';
+import { recordCorrected } from './stated-values.sql.ts';
 
 /** @param series how many of load_series, by `findLoadSeries`. load_totals has the sums of load_changes. */
 export async function storeDifference(
@@ -16,7 +16,7 @@ export async function storeDifference(
 ): Promise<void> {
   if (series.rewrites > 0) {
     await createHistory(on);
-    await keepCorrected(on, load);
+    await recordCorrected(on, load);
     await narrowConfirmations(on, load);
     await countEvents(on, load, 'before');
   }

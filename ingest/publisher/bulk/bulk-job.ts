@@ -11,7 +11,7 @@ import type { ChildRunner } from '../child-process/run-in-child.ts';
 import { run, type Pauses, type Running } from '../periodic-job/periodic-job.ts';
 import type { BulkTasks } from './write-in-child.ts';
 
-export interface KeepBulkDeps {
+export interface BulkJobDeps {
   database: Database;
   clock: Pauses;
   log: Log;
@@ -21,7 +21,7 @@ export interface KeepBulkDeps {
 }
 
 /** The files are kept up to date until this is closed. */
-export interface KeepingBulk extends Running {
+export interface BulkJob extends Running {
   store: BulkStore;
   /** The counters of this process, since it started. */
   figures: BulkFigures;
@@ -45,7 +45,7 @@ const afterFaultMs = 60_000;
 /** Files past their retention are removed even without a load. */
 const sweepEveryMs = 3_600_000;
 
-export async function startBulk(deps: KeepBulkDeps, settings: BulkSettings): Promise<KeepingBulk> {
+export async function startBulk(deps: BulkJobDeps, settings: BulkSettings): Promise<BulkJob> {
   const { database, clock, log, children, nowMs = () => performance.now() } = deps;
   const store = await openBulkStore(settings.place);
   const figures: BulkFigures = {
@@ -78,8 +78,8 @@ export async function startBulk(deps: KeepBulkDeps, settings: BulkSettings): Pro
   }
 
   async function write(signal: AbortSignal): Promise<void> {
-    const beganAtMs = nowMs();
-    notBeforeMs = beganAtMs + afterFaultMs;
+    const startedAtMs = nowMs();
+    notBeforeMs = startedAtMs + afterFaultMs;
     let files: number | null;
     try {
       files = await children.run('write-bulk', settings, { signal });
@@ -87,8 +87,8 @@ export async function startBulk(deps: KeepBulkDeps, settings: BulkSettings): Pro
       if (!signal.aborted) figures.outcomes.failed += 1;
       throw error;
     }
-    const ms = nowMs() - beganAtMs;
-    notBeforeMs = beganAtMs + ms + pauseTimes * ms;
+    const ms = nowMs() - startedAtMs;
+    notBeforeMs = startedAtMs + ms + pauseTimes * ms;
     if (files === null) return; // another process writes
     figures.outcomes[files > 0 ? 'written' : 'unchanged'] += 1;
     await readWritten();

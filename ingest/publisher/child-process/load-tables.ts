@@ -36,7 +36,7 @@ export interface ChildTables {
   find(given: FindTables): Promise<FoundTable[]>;
   /** Its rows as they will be served, and the alternatives for its guesses, according to its present entry. */
   inspect(table: TableToInspect): Promise<Inspected>;
-  load(planned: PlannedTable, settings: Omit<LoadSettings, 'alongside'>): Promise<LoadedTable>;
+  load(planned: PlannedTable, settings: Omit<LoadSettings, 'inSameTransaction'>): Promise<LoadedTable>;
 }
 
 /** Reads all tables. @throws IngestFailure, also if a file crashed the process. */

@@ -42,7 +42,7 @@ export interface ChildRunnerOptions {
   /** The process inherits only the variables of PostgreSQL's driver, such as PGPASSWORD. */
   env?: Readonly<Record<string, string | undefined>> | undefined;
   /** One process runs all tasks: starting one takes as long as loading a small file. Default: a process per task. */
-  isKept?: boolean;
+  isReused?: boolean;
   /** Disables logging. */
   isQuiet?: boolean;
   /** Default: 10, behind the publisher. */
@@ -70,7 +70,7 @@ export class ProcessEnded extends Error {
     'Divide it, save the sheets of a workbook as CSV, or allow more by FILE_MEMORY_MB and FILE_SECONDS.';
 }
 
-const stderrKept = 2_000;
+const stderrCharactersMax = 2_000;
 const youngMb = 8;
 
 export function createChildRunner<Tasks extends TaskTypes<Tasks>>(
@@ -78,7 +78,7 @@ export function createChildRunner<Tasks extends TaskTypes<Tasks>>(
 ): ChildRunner<Tasks> {
   const { databaseUrl, applicationName, niceness = 10 } = options;
   let last: Promise<unknown> = Promise.resolve();
-  let kept: Worker | undefined;
+  let reusedWorker: Worker | undefined;
   const closing = new AbortController();
   return {
     async run(task, given, { accountId, signal, withinMs, onEvent }) {
@@ -87,8 +87,8 @@ export function createChildRunner<Tasks extends TaskTypes<Tasks>>(
       const stop = signal === undefined ? closing.signal : AbortSignal.any([closing.signal, signal]);
       const done = last.then(async () => {
         stop.throwIfAborted();
-        const worker = kept?.isAlive() === true ? kept : startWorker(options);
-        kept = options.isKept === true ? worker : undefined;
+        const worker = reusedWorker?.isAlive() === true ? reusedWorker : startWorker(options);
+        reusedWorker = options.isReused === true ? worker : undefined;
         try {
           return await worker.perform(order, {
             withinMs,
@@ -96,7 +96,7 @@ export function createChildRunner<Tasks extends TaskTypes<Tasks>>(
             onEvent,
           });
         } finally {
-          if (kept === undefined) await worker.end();
+          if (reusedWorker === undefined) await worker.end();
         }
       });
       last = done.catch(() => undefined);
@@ -105,7 +105,7 @@ export function createChildRunner<Tasks extends TaskTypes<Tasks>>(
     async close() {
       closing.abort(new Error('The publisher is stopping.'));
       await last;
-      await kept?.end();
+      await reusedWorker?.end();
     },
   };
 }
@@ -137,7 +137,7 @@ function startWorker({ limits = readLimitsUsual, env, log }: ChildRunnerOptions)
   let stderr = '';
   child.stderr
     ?.setEncoding('utf8')
-    .on('data', (text: string) => (stderr = (stderr + text).slice(-stderrKept)));
+    .on('data', (text: string) => (stderr = (stderr + text).slice(-stderrCharactersMax)));
   const ended = endOf(child);
   const isAlive = () => child.exitCode === null && child.signalCode === null && child.connected;
   return {
@@ -185,17 +185,17 @@ function watchTask(child: ChildProcess, { withinMs, stop, stepMs, onEvent }: Lim
   const stuck = endAfter(stepMs);
   stop.addEventListener('abort', kill, { once: true });
   const { promise: end, resolve } = Promise.withResolvers<TaskEnd>();
-  const hear = (message: Sent) => {
+  const onMessage = (message: Sent) => {
     stuck.refresh();
     if ('event' in message) onEvent?.(message.event);
     if ('answer' in message || 'failed' in message) resolve(message);
   };
-  child.on('message', hear);
+  child.on('message', onMessage);
   return {
     end,
     tooLong: () => tooLong,
     close() {
-      child.off('message', hear);
+      child.off('message', onMessage);
       clearTimeout(late);
       clearTimeout(stuck);
       stop.removeEventListener('abort', kill);

@@ -25,11 +25,11 @@ export interface WaitingFile extends Identity {
 }
 
 /** A file that was claimed for loading: it is in its own folder below `.taken/`, where no writer finds it by its name. */
-export interface TakenFile {
+export interface ClaimedFile {
   name: string;
   /** Its path. */
   file: string;
-  takenAt: Date;
+  claimedAt: Date;
   /** The same for all attempts. */
   id: string;
   /** How many processes have begun to read it. */
@@ -42,7 +42,7 @@ export interface Listing {
   leftAlone: { name: string; reason: string }[];
 }
 
-export const foldersOfInbox = { done: 'done', rejected: 'rejected', taken: '.taken' } as const;
+export const foldersOfInbox = { done: 'done', rejected: 'rejected', claimed: '.taken' } as const;
 const reportEnding = '.report.txt';
 const nameBytesMax = 255;
 
@@ -54,7 +54,7 @@ export async function prepareFolder(directory: string): Promise<void> {
   for (const name of Object.values(foldersOfInbox)) {
     const folder = path.join(directory, name);
     // Only this process may access files that are being read.
-    const mode = name === foldersOfInbox.taken ? 0o700 : 0o777;
+    const mode = name === foldersOfInbox.claimed ? 0o700 : 0o777;
     await mkdir(folder, { mode }).catch(unless('EEXIST'));
     if (!(await lstat(folder)).isDirectory())
       throw new Error(
@@ -109,9 +109,9 @@ export const isSame = (a: Identity, b: Identity): boolean =>
   a.size === b.size && a.mtimeNs === b.mtimeNs && a.inode === b.inode;
 
 /** The files that were claimed but neither loaded nor rejected, for example by a process that was killed; those claimed first in front. */
-export async function listTaken(directory: string): Promise<TakenFile[]> {
-  const folder = path.join(directory, foldersOfInbox.taken);
-  const taken: TakenFile[] = [];
+export async function listClaimed(directory: string): Promise<ClaimedFile[]> {
+  const folder = path.join(directory, foldersOfInbox.claimed);
+  const claimed: ClaimedFile[] = [];
   for (const place of (await readdir(folder)).toSorted()) {
     const [, date = '', time = '', attempts] =
       /^(\d{4}-\d\d-\d\d)T(\d{6})Z-[0-9a-f]{8}\.(\d+)$/.exec(place) ?? [];
@@ -119,19 +119,19 @@ export async function listTaken(directory: string): Promise<TakenFile[]> {
     const [name] = (await readdir(path.join(folder, place)).catch(unless('ENOENT'))) ?? [];
     if (name === undefined) await rmdir(path.join(folder, place)).catch(unless('ENOENT', 'ENOTEMPTY'));
     else
-      taken.push({
+      claimed.push({
         name,
         file: path.join(folder, place, name),
-        takenAt: new Date(`${date}T${time.replaceAll(/\d\d(?=\d)/g, '$&:')}Z`),
+        claimedAt: new Date(`${date}T${time.replaceAll(/\d\d(?=\d)/g, '$&:')}Z`),
         id: place.slice(0, place.lastIndexOf('.')),
         attempts: Number(attempts),
       });
   }
-  return taken;
+  return claimed;
 }
 
 /** @returns null if the file is gone or has changed since it was seen. */
-export async function take(directory: string, seen: WaitingFile, at: Date): Promise<TakenFile | null> {
+export async function claimFile(directory: string, seen: WaitingFile, at: Date): Promise<ClaimedFile | null> {
   const { name } = seen;
   const stats = await statsOf(path.join(directory, name));
   if (stats === null || !stats.isFile() || !isSame(identityOf(stats), seen)) return null;
@@ -146,18 +146,18 @@ export async function take(directory: string, seen: WaitingFile, at: Date): Prom
     unless('ENOENT')(error);
     return null;
   }
-  return { name, file, takenAt: at, id, attempts: 0 };
+  return { name, file, claimedAt: at, id, attempts: 0 };
 }
 
 const placeOf = (directory: string, id: string, attempts: number) =>
-  path.join(directory, foldersOfInbox.taken, `${id}.${attempts}`);
+  path.join(directory, foldersOfInbox.claimed, `${id}.${attempts}`);
 
 /** Counts one more process that begins to read the file, so that a file that crashes every process is not retried for ever. */
-export async function countAttempt(directory: string, taken: TakenFile): Promise<TakenFile> {
-  const attempts = taken.attempts + 1;
-  const place = placeOf(directory, taken.id, attempts);
-  await rename(placeOf(directory, taken.id, taken.attempts), place);
-  return { ...taken, attempts, file: path.join(place, taken.name) };
+export async function countAttempt(directory: string, claimed: ClaimedFile): Promise<ClaimedFile> {
+  const attempts = claimed.attempts + 1;
+  const place = placeOf(directory, claimed.id, attempts);
+  await rename(placeOf(directory, claimed.id, claimed.attempts), place);
+  return { ...claimed, attempts, file: path.join(place, claimed.name) };
 }
 
 /** The present state of the file. @throws IngestFailure if it may not be read, or is too large. */
@@ -205,10 +205,10 @@ export async function isUnchanged(file: string, since: Identity): Promise<boolea
 }
 
 /** Moves the file to `done/`, with the instant inserted in its name. @returns the new name; null if another process has moved the file. */
-export async function moveToDone(directory: string, taken: TakenFile, at: Date): Promise<string | null> {
+export async function moveToDone(directory: string, claimed: ClaimedFile, at: Date): Promise<string | null> {
   const folder = path.join(directory, foldersOfInbox.done);
-  const name = await freeName(folder, taken.name, at);
-  return (await moveTo(directory, taken, path.join(folder, name))) ? name : null;
+  const name = await freeName(folder, claimed.name, at);
+  return (await moveTo(directory, claimed, path.join(folder, name))) ? name : null;
 }
 
 /**
@@ -217,29 +217,29 @@ export async function moveToDone(directory: string, taken: TakenFile, at: Date):
  */
 export async function moveToRejected(
   directory: string,
-  taken: TakenFile,
+  claimed: ClaimedFile,
   at: Date,
   report: (name: string) => string,
 ): Promise<string | null> {
   const folder = path.join(directory, foldersOfInbox.rejected);
-  const isFree = (await statsOf(path.join(folder, taken.name))) === null;
-  const isShort = Buffer.byteLength(taken.name + reportEnding) <= nameBytesMax;
-  const name = isFree && isShort ? taken.name : await freeName(folder, taken.name, at);
+  const isFree = (await statsOf(path.join(folder, claimed.name))) === null;
+  const isShort = Buffer.byteLength(claimed.name + reportEnding) <= nameBytesMax;
+  const name = isFree && isShort ? claimed.name : await freeName(folder, claimed.name, at);
   // Written under a new name, then renamed: a link in its place is replaced, and not followed.
   const draft = path.join(folder, `.${randomUUID()}.tmp`);
   await writeFile(draft, report(name), { flag: 'wx' });
   await rename(draft, path.join(folder, name + reportEnding));
-  return (await moveTo(directory, taken, path.join(folder, name))) ? name : null;
+  return (await moveTo(directory, claimed, path.join(folder, name))) ? name : null;
 }
 
-async function moveTo(directory: string, taken: TakenFile, target: string): Promise<boolean> {
+async function moveTo(directory: string, claimed: ClaimedFile, target: string): Promise<boolean> {
   try {
-    await rename(taken.file, target);
+    await rename(claimed.file, target);
   } catch (error) {
     unless('ENOENT')(error);
     return false;
   }
-  await rmdir(placeOf(directory, taken.id, taken.attempts)).catch(unless('ENOENT', 'ENOTEMPTY'));
+  await rmdir(placeOf(directory, claimed.id, claimed.attempts)).catch(unless('ENOENT', 'ENOTEMPTY'));
   return true;
 }
 

@@ -9,7 +9,7 @@ import { counted, nounOf } from '../../../kernel/text/counted.ts';
 export interface InboxHealth {
   detail: string;
   /** Some files were rejected. */
-  needsSomebody: boolean;
+  needsAttention: boolean;
 }
 
 /** Changes nothing. @throws Error with the reason why files cannot be processed; IngestFailure for a fault in almanac.yml. */
@@ -37,7 +37,7 @@ export async function describeInbox(directory: string): Promise<InboxHealth> {
       : []),
     ...(rejected > 0 ? [`${rejected} rejected: each has a report beside it`] : []),
   ];
-  return { detail: parts.join('; '), needsSomebody: rejected > 0 };
+  return { detail: parts.join('; '), needsAttention: rejected > 0 };
 }
 
 async function usableFolder(folder: string): Promise<{ dev: number }> {

@@ -21,12 +21,12 @@ import {
   countAttempt,
   inspect,
   isUnchanged,
-  listTaken,
+  listClaimed,
   moveToDone,
   moveToRejected,
   NotNow,
-  take,
-  type TakenFile,
+  claimFile,
+  type ClaimedFile,
   type WaitingFile,
 } from './folder.ts';
 import { tryLockInbox } from './inbox.sql.ts';
@@ -44,7 +44,7 @@ export interface InboxDeps {
 }
 
 /** The ids of the files that a process of a publisher has begun to read. */
-export interface Begun {
+export interface StartedFiles {
   has(id: string): boolean;
   add(id: string): void;
 }
@@ -64,9 +64,9 @@ export type Outcome =
   | { result: 'rejected'; movedTo: string | null; reason: string };
 
 export interface FileOfInbox {
-  file: WaitingFile | TakenFile;
+  file: WaitingFile | ClaimedFile;
   /** The publisher has begun to read it before. */
-  isBegun: boolean;
+  isStarted: boolean;
   settings: Pick<InboxDeps, 'directory' | 'seriesTimeZone' | 'bytesMax'>;
 }
 
@@ -74,7 +74,7 @@ export interface FileOfInbox {
 export type InboxAnswer = Outcome | { result: 'later'; reason: string };
 
 export interface InboxTasks {
-  'inbox-file': { given: FileOfInbox; answer: InboxAnswer; event: { begun: string } };
+  'inbox-file': { given: FileOfInbox; answer: InboxAnswer; event: { started: string } };
 }
 
 /** A file is rejected once this many processes have crashed while reading it. */
@@ -95,18 +95,18 @@ const never = new AbortController().signal;
 /** The task. */
 export async function workHere(
   { database, log, emit }: TaskContext,
-  { file, isBegun, settings }: FileOfInbox,
+  { file, isStarted, settings }: FileOfInbox,
 ): Promise<InboxAnswer> {
-  const ids = new Set(isBegun && 'id' in file ? [file.id] : []);
-  const begun = {
+  const ids = new Set(isStarted && 'id' in file ? [file.id] : []);
+  const started = {
     has: (id: string) => ids.has(id),
     add(id: string) {
       ids.add(id);
-      emit({ begun: id });
+      emit({ started: id });
     },
   };
   try {
-    return await workOn({ database, clock: databaseClock, log, ...settings }, file, begun, never);
+    return await workOn({ database, clock: databaseClock, log, ...settings }, file, started, never);
   } catch (error) {
     if (error instanceof NotNow) return { result: 'later', reason: error.message };
     throw error;
@@ -114,78 +114,81 @@ export async function workHere(
 }
 
 /**
- * @param begun the files that this process has begun to read; extended here. @param signal stops uncommitted work.
+ * @param started the files that this process has begun to read; extended here. @param signal stops uncommitted work.
  * @throws NotNow, or Error if the database or the disk fails: nothing is stored then, and a retry is safe.
  */
 export async function workOn(
   deps: InboxDeps,
-  file: WaitingFile | TakenFile,
-  begun: Begun,
+  file: WaitingFile | ClaimedFile,
+  started: StartedFiles,
   signal: AbortSignal,
 ): Promise<Outcome> {
   const { database, directory } = deps;
   let known = file;
   const worked = await startingAgain(database, {}, async (interruptions) => {
     // Another publisher may have processed it meanwhile.
-    if (interruptions.length > 0) known = (await takenAgain(directory, known)) ?? known;
+    if (interruptions.length > 0) known = (await findClaimedAgain(directory, known)) ?? known;
     const outcome = await interruptible(database, false, (on) =>
-      attempt(deps, on, { file: known, begun, signal, onTaken: (taken) => void (known = taken) }),
+      attempt(deps, on, { file: known, started, signal, onClaimed: (claimed) => void (known = claimed) }),
     );
-    return 'taken' in outcome ? { ...outcome, interruptions } : outcome;
+    return 'claimed' in outcome ? { ...outcome, interruptions } : outcome;
   });
-  if (!('taken' in worked)) return worked;
+  if (!('claimed' in worked)) return worked;
   // After the commit: if this process is killed now, the next one finds the file loaded.
-  const { result, tables, taken, at, interruptions } = worked;
-  return { result, tables, interruptions, movedTo: await moveToDone(directory, taken, at) };
+  const { result, tables, claimed, at, interruptions } = worked;
+  return { result, tables, interruptions, movedTo: await moveToDone(directory, claimed, at) };
 }
 
-async function takenAgain(directory: string, known: WaitingFile | TakenFile): Promise<TakenFile | undefined> {
+async function findClaimedAgain(
+  directory: string,
+  known: WaitingFile | ClaimedFile,
+): Promise<ClaimedFile | undefined> {
   if (!('id' in known)) return undefined;
-  return (await listTaken(directory)).find(({ id }) => id === known.id);
+  return (await listClaimed(directory)).find(({ id }) => id === known.id);
 }
 
 interface Given {
-  file: WaitingFile | TakenFile;
-  begun: Begun;
+  file: WaitingFile | ClaimedFile;
+  started: StartedFiles;
   signal: AbortSignal;
-  onTaken: (taken: TakenFile) => void;
+  onClaimed: (claimed: ClaimedFile) => void;
 }
 
 /** One transaction, which a release may interrupt. */
 async function attempt(
   deps: InboxDeps,
   on: Transaction,
-  { file, begun, signal, onTaken }: Given,
+  { file, started, signal, onClaimed }: Given,
 ): Promise<Outcome | Loaded> {
   const { clock, directory } = deps;
   if (!(await tryLockInbox(on))) return { result: 'busy' };
   await relaxLimits(on);
   const at = await clock.now(on);
-  const found = 'takenAt' in file ? file : await take(directory, file, at);
+  const found = 'claimedAt' in file ? file : await claimFile(directory, file, at);
   if (found === null) return { result: 'gone' };
-  onTaken(found);
-  const taken = begun.has(found.id) ? found : await countAttempt(directory, found);
-  begun.add(found.id);
-  onTaken(taken);
+  onClaimed(found);
+  const claimed = started.has(found.id) ? found : await countAttempt(directory, found);
+  started.add(found.id);
+  onClaimed(claimed);
   try {
     const [clock, { seriesTimeZone }] = [clockFrom(at), deps];
     const { result, tables } = await onOneDay({ clock, seriesTimeZone }, (dated) =>
-      inSavepoints(on).transaction(() => loadTaken(deps, on, taken, { clock, dated }, signal)),
+      inSavepoints(on).transaction(() => loadClaimed(deps, on, claimed, { clock, dated }, signal)),
     );
-    return { result, tables, taken, at };
+    return { result, tables, claimed, at };
   } catch (error) {
-    const rejection = rejectionOf(error, taken);
+    const rejection = rejectionOf(error, claimed);
     if (rejection === null) throw error;
     // The lock is still held, unless the connection broke: then the error may be due to that, and another publisher may be processing the
     // file.
     await tryLockInbox(on);
     if (!(error instanceof Rejected) && !(error instanceof IngestFailure))
       deps.log.error(
-        { event: 'inbox_fault', file: taken.name, err: error },
+        { event: 'inbox_fault', file: claimed.name, err: error },
         'A file of INBOX_DIR cannot be loaded',
       );
-    const report = (name: string) => reportText(rejection, { taken, name, directory, at });
-    const movedTo = await moveToRejected(directory, taken, at, report);
+    const report = (name: string) => reportText(rejection, { claimed, name, directory, at });
+    const movedTo = await moveToRejected(directory, claimed, at, report);
     return { result: 'rejected', movedTo, reason: rejection.reason };
   }
 }
@@ -193,13 +196,13 @@ async function attempt(
 interface Loaded {
   result: DoneAs;
   tables: LoadedTable[];
-  taken: TakenFile;
+  claimed: ClaimedFile;
   at: Date;
 }
 
-function rejectionOf(error: unknown, taken: TakenFile): Rejection | null {
+function rejectionOf(error: unknown, claimed: ClaimedFile): Rejection | null {
   if (error instanceof Rejected) return error.rejection;
-  if (error instanceof IngestFailure) return refusal(error, taken);
+  if (error instanceof IngestFailure) return refusal(error, claimed);
   return error instanceof NotNow || mayPass(error) || isOfSystem(error) ? null : internalFault(error);
 }
 
@@ -207,31 +210,31 @@ function rejectionOf(error: unknown, taken: TakenFile): Rejection | null {
 const isOfSystem = (error: unknown): boolean => error instanceof Error && 'syscall' in error;
 
 /** @throws Rejected, or IngestFailure, if the file is at fault. */
-async function loadTaken(
+async function loadClaimed(
   deps: InboxDeps,
   on: Transaction,
-  taken: TakenFile,
+  claimed: ClaimedFile,
   { clock, dated }: { clock: Clock; dated: DatedWork },
   signal: AbortSignal,
 ): Promise<Pick<Loaded, 'result' | 'tables'>> {
-  if (!tableEnding.test(taken.name))
+  if (!tableEnding.test(claimed.name))
     throw new IngestFailure(
       'invalid_file',
       `The extension of its name must be one of ${tableEndings.join(', ')}.`,
     );
-  if (taken.attempts > attemptsMax)
+  if (claimed.attempts > attemptsMax)
     throw new Rejected({
       reason: `${attemptsMax} processes have ended while they read it, for lack of memory perhaps.`,
       detail:
         'Divide it into smaller files, save the sheets of a workbook as CSV, or give the publisher more memory.',
     });
-  const content = await inspect(taken.file, deps.bytesMax ?? bytesMaxUsual);
-  const plan = await planFor(deps, on, taken, content.sha256, dated.begin());
+  const content = await inspect(claimed.file, deps.bytesMax ?? bytesMaxUsual);
+  const plan = await planFor(deps, on, claimed, content.sha256, dated.begin());
   const tables = await loadTables(deps, on, plan, clock, signal);
-  if (!(await isUnchanged(taken.file, content)))
-    throw new NotNow(`${taken.name} was written to while it was read`);
+  if (!(await isUnchanged(claimed.file, content)))
+    throw new NotNow(`${claimed.name} was written to while it was read`);
   if (tables.length > 0) dated.end();
-  saveNewEntries(plan, taken.name);
+  saveNewEntries(plan, claimed.name);
   const isLeftOut = plan.tables.every(({ state }) => state === 'skipped');
   return { result: tables.length > 0 ? 'loaded' : isLeftOut ? 'left out' : 'unchanged', tables };
 }
@@ -240,11 +243,11 @@ async function loadTaken(
 async function planFor(
   { directory }: InboxDeps,
   on: Transaction,
-  taken: TakenFile,
+  claimed: ClaimedFile,
   sha256: string,
   today: string,
 ): Promise<Plan> {
-  const source = { path: taken.name, file: taken.file, sha256 };
+  const source = { path: claimed.name, file: claimed.file, sha256 };
   const plan = await planMovedFile(on, directory, source, { facts: {}, again: false, today }).catch(
     // The plan reports faults of the file itself; this is a fault of almanac.yml, which was valid when the folder was listed.
     (error: unknown) => {

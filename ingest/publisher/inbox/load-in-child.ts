@@ -2,21 +2,21 @@
 // file that crashes the child process is rejected at once, because it would crash the next process too.
 import { ProcessEnded, type ChildRunner } from '../child-process/run-in-child.ts';
 import { relaxLimits } from '../../load/lock/load-lock.sql.ts';
-import { listTaken, moveToRejected, NotNow } from './folder.ts';
+import { listClaimed, moveToRejected, NotNow } from './folder.ts';
 import { lockInbox } from './inbox.sql.ts';
 import type { InboxDeps, InboxTasks, Outcome } from './load-file.ts';
 import { reportText, tooMuch } from './rejection-report.ts';
 import type { WatchDeps } from './watch.ts';
 
 export function workInChild(deps: InboxDeps, children: ChildRunner<InboxTasks>): WatchDeps['work'] {
-  return async (file, begun, signal) => {
+  return async (file, started, signal) => {
     const { directory, seriesTimeZone, bytesMax } = deps;
     const settings = { directory, seriesTimeZone, ...(bytesMax !== undefined && { bytesMax }) };
-    const given = { file, isBegun: 'id' in file && begun.has(file.id), settings };
+    const given = { file, isStarted: 'id' in file && started.has(file.id), settings };
     let id: string | undefined;
-    const onEvent = (event: { begun: string }) => {
-      id = event.begun;
-      begun.add(id);
+    const onEvent = (event: { started: string }) => {
+      id = event.started;
+      started.add(id);
     };
     try {
       const answer = await children.run('inbox-file', given, { signal, onEvent });
@@ -25,22 +25,22 @@ export function workInChild(deps: InboxDeps, children: ChildRunner<InboxTasks>):
     } catch (error) {
       if (signal.aborted) throw new NotNow('the publisher is stopped');
       if (!(error instanceof ProcessEnded) || id === undefined) throw error;
-      return rejectTaken(deps, id, error);
+      return rejectClaimed(deps, id, error);
     }
   };
 }
 
-async function rejectTaken(deps: InboxDeps, id: string, ended: ProcessEnded): Promise<Outcome> {
+async function rejectClaimed(deps: InboxDeps, id: string, ended: ProcessEnded): Promise<Outcome> {
   const { database, clock, directory } = deps;
   return database.transaction(async (on) => {
     await relaxLimits(on);
     await lockInbox(on); // until PostgreSQL notices that the process is gone
-    const taken = (await listTaken(directory)).find((each) => each.id === id);
-    if (taken === undefined) return { result: 'gone' };
+    const claimed = (await listClaimed(directory)).find((each) => each.id === id);
+    if (claimed === undefined) return { result: 'gone' };
     const at = await clock.now(on);
     const rejection = tooMuch(ended);
-    const movedTo = await moveToRejected(directory, taken, at, (name) =>
-      reportText(rejection, { taken, name, directory, at }),
+    const movedTo = await moveToRejected(directory, claimed, at, (name) =>
+      reportText(rejection, { claimed, name, directory, at }),
     );
     return { result: 'rejected', movedTo, reason: rejection.reason };
   });

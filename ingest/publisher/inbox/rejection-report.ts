@@ -10,7 +10,7 @@ import { describedEntries, type NewEntry } from '../../entry/entry-file.ts';
 import { shapeOf } from '../../detect/file-groups.ts';
 import { fileNameOf } from '../../read/file-path.ts';
 import type { Plan, PlannedTable } from '../../plan/plan.ts';
-import { foldersOfInbox, type TakenFile } from './folder.ts';
+import { foldersOfInbox, type ClaimedFile } from './folder.ts';
 import { nounOf } from '../../../kernel/text/counted.ts';
 
 /** Why a file is rejected. */
@@ -24,8 +24,8 @@ export interface Rejection {
 }
 
 /** A file that cannot be loaded in its present form. */
-export function refusal(failure: IngestFailure, taken: TakenFile): Rejection {
-  const [reason = '', ...further] = failure.message.replaceAll(taken.file, taken.name).split('\n');
+export function refusal(failure: IngestFailure, claimed: ClaimedFile): Rejection {
+  const [reason = '', ...further] = failure.message.replaceAll(claimed.file, claimed.name).split('\n');
   const { rejects, rowsRejected } = failure;
   const unreported = rowsRejected - rejects.length;
   const cells = rejects.map(
@@ -53,8 +53,8 @@ export function unconfirmed(plan: Plan, tables: readonly PlannedTable[]): Reject
     };
   }
   const sheets = fresh.map(({ entry }) => entry.sheet);
-  const isBesideOthers = plan.tables.length > plan.newEntries.length;
-  const what = isBesideOthers ? `its ${nounOf(sheets.length, 'sheet')} ${sheets.join(', ')}` : 'it';
+  const hasOtherTables = plan.tables.length > plan.newEntries.length;
+  const what = hasOtherTables ? `its ${nounOf(sheets.length, 'sheet')} ${sheets.join(', ')}` : 'it';
   const skipped = tables.every(({ entry }) => entry.skip !== undefined) ? tables[0]?.entry.skip : undefined;
   return {
     reason:
@@ -103,15 +103,15 @@ export function internalFault(error: unknown): Rejection {
 /** The text of the report. @param name the name of the file in `rejected/`. */
 export function reportText(
   { reason, detail, appendix }: Rejection,
-  { taken, name, directory, at }: { taken: TakenFile; name: string; directory: string; at: Date },
+  { claimed, name, directory, at }: { claimed: ClaimedFile; name: string; directory: string; at: Date },
 ): string {
   const here = path.join(directory, foldersOfInbox.rejected, name);
-  return `${taken.name} was not loaded at ${instantText(at)}, and nothing of it is stored.
+  return `${claimed.name} was not loaded at ${instantText(at)}, and nothing of it is stored.
 
 ${reason}
 ${detail}
 
 Then put it into the folder again:
-    mv ${shellWord(here)} ${shellWord(path.join(directory, taken.name))}
+    mv ${shellWord(here)} ${shellWord(path.join(directory, claimed.name))}
 ${appendix === undefined ? '' : `\n${appendix}`}`;
 }

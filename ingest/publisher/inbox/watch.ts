@@ -8,14 +8,14 @@ import type { LoadedTable } from '../../plan/load-table-file.ts';
 import {
   countRejected,
   listFolder,
-  listTaken,
+  listClaimed,
   NotNow,
   prepareFolder,
   type Listing,
-  type TakenFile,
+  type ClaimedFile,
   type WaitingFile,
 } from './folder.ts';
-import type { Begun, DoneAs, InboxDeps, Outcome } from './load-file.ts';
+import type { StartedFiles, DoneAs, InboxDeps, Outcome } from './load-file.ts';
 import { run, type Running } from '../periodic-job/periodic-job.ts';
 import { Sightings } from './complete-files.ts';
 
@@ -28,7 +28,7 @@ export interface Inbox {
 
 export interface WatchDeps extends InboxDeps {
   /** `workOn`, in a child process. */
-  work: (file: WaitingFile | TakenFile, begun: Begun, signal: AbortSignal) => Promise<Outcome>;
+  work: (file: WaitingFile | ClaimedFile, started: StartedFiles, signal: AbortSignal) => Promise<Outcome>;
 }
 
 const lookEveryMs = 2_000;
@@ -41,7 +41,7 @@ export class InboxWatch implements Inbox {
   readonly #deps: WatchDeps;
   readonly #sightings = new Sightings();
   /** The ids of the files that this process has begun to read. */
-  readonly #begun = new Set<string>();
+  readonly #started = new Set<string>();
   /** Until when a file is not retried, by name, in ms since 1970. */
   readonly #notBefore = new Map<string, number>();
   #reportedLeftAlone = new Set<string>();
@@ -61,7 +61,7 @@ export class InboxWatch implements Inbox {
     const listing = await listFolder(directory);
     this.#reportLeftAlone(listing);
     const complete = this.#sightings.note(listing.files, nowMs);
-    const files = [...(await listTaken(directory)), ...complete].filter(
+    const files = [...(await listClaimed(directory)), ...complete].filter(
       ({ name }) => nowMs >= (this.#notBefore.get(name) ?? 0),
     );
     if (files.length === 0) return;
@@ -73,9 +73,9 @@ export class InboxWatch implements Inbox {
     }
   }
 
-  async #workOn(file: WaitingFile | TakenFile, nowMs: number, signal: AbortSignal): Promise<Outcome> {
+  async #workOn(file: WaitingFile | ClaimedFile, nowMs: number, signal: AbortSignal): Promise<Outcome> {
     try {
-      const outcome = await this.#deps.work(file, this.#begun, signal);
+      const outcome = await this.#deps.work(file, this.#started, signal);
       this.#notBefore.delete(file.name);
       this.#report(file.name, outcome);
       return outcome;
@@ -130,10 +130,10 @@ export class InboxWatch implements Inbox {
     const { directory, database, clock } = this.#deps;
     const nowMs = (await clock.now(database)).getTime();
     const { files } = await listFolder(directory);
-    const taken = await listTaken(directory);
+    const claimed = await listClaimed(directory);
     const since = [
       ...files.map(({ name }) => this.#sightings.firstMs(name) ?? nowMs),
-      ...taken.map(({ takenAt }) => takenAt.getTime()),
+      ...claimed.map(({ claimedAt }) => claimedAt.getTime()),
     ];
     const oldestMs = Math.max(0, ...since.map((ms) => nowMs - ms));
     return {

@@ -4,13 +4,13 @@ import { createReadStream } from 'node:fs';
 import { Readable } from 'node:stream';
 import { dateIn } from '../../../kernel/clock.ts';
 import { inSavepoints, type Database, type Transaction } from '../../../kernel/database.ts';
-import { IngestFailure, misuse, type DueFault } from '../../failure.ts';
+import { IngestFailure, usageError, type DueFault } from '../../failure.ts';
 import type { LoadOptions, LoadSummary } from '../../load/store/load-options.ts';
 import { load, withPackage } from '../../load/load.ts';
 import { startingAgain, underLoadLock, interruptionText } from '../../load/lock/give-way-to-release.ts';
 import { relaxLimits } from '../../load/lock/load-lock.sql.ts';
 import { acceptRelease, insertPiece, insertRelease, readPieces, selectCalendarEntry } from './embargo.sql.ts';
-import { giveBackLoadNumbers, readLoadNumbers } from './prepared-loads.sql.ts';
+import { resetLoadNumbers, readLoadNumbers } from './prepared-loads.sql.ts';
 import { databaseClock, type ReleaseClock } from './release-clock.ts';
 import { reportOf } from '../../load/load-report.ts';
 import { storePieces } from './stored-file.ts';
@@ -34,7 +34,7 @@ const leadMsMax = 86_400_000;
 
 /**
  * @param wish `clock`, `today` and `dryRun` are not used: the clock is that of the database, and the day that of the instant.
- * @param alongside runs at the end of the transaction: its writes are stored if and only if the release is.
+ * @param inSameTransaction runs at the end of the transaction: its writes are stored if and only if the release is.
  * @throws IngestFailure as `load` does, or if the instant is invalid, is past or has passed during the check; nothing is stored.
  */
 export async function acceptUnderEmbargo(
@@ -42,7 +42,7 @@ export async function acceptUnderEmbargo(
   wish: Omit<LoadOptions, 'clock' | 'today' | 'dryRun' | 'noGateway'>,
   due: Due,
   clock: ReleaseClock = databaseClock,
-  alongside?: (on: Transaction) => Promise<void>,
+  inSameTransaction?: (on: Transaction) => Promise<void>,
 ): Promise<Accepted> {
   const own = 'instant' in due ? parseInstant(due.instant) : null;
   const calendarId = 'calendarId' in due ? due.calendarId : null;
@@ -67,7 +67,7 @@ export async function acceptUnderEmbargo(
     const acceptedAt = await clock.now(on);
     refusePast(at, acceptedAt, by);
     await acceptRelease(on, releaseNo, { ...file, leadMs, checked: reportOf(summary), at: acceptedAt });
-    await alongside?.(on);
+    await inSameTransaction?.(on);
     return { releaseNo, at, leadMs, summary };
   });
 }
@@ -88,14 +88,14 @@ export const anInstant =
   'an instant with its offset, such as 2026-12-16T10:00:00Z or 2026-12-16T15:00:00+05:00';
 
 const parseInstant = (text: string): Date =>
-  instantOf(text) ?? misuse(`--release-at takes ${anInstant}, not "${text}".`);
+  instantOf(text) ?? usageError(`--release-at takes ${anInstant}, not "${text}".`);
 
 async function instantInCalendar(on: Transaction, calendarId: string): Promise<Date> {
   const { at, held } = await selectCalendarEntry(on, calendarId);
   if (at !== null && held === null) return at;
-  const takes = 'the release_id of an entry that states a time, is not cancelled and not delayed';
-  throw new IngestFailure('usage', `--release-with ${calendarId}: ${held}. It takes ${takes}.`, {
-    due: { by: 'calendarId', reason: `must be ${takes}. Of "${calendarId}": ${held}` },
+  const expected = 'the release_id of an entry that states a time, is not cancelled and not delayed';
+  throw new IngestFailure('usage', `--release-with ${calendarId}: ${held}. It takes ${expected}.`, {
+    due: { by: 'calendarId', reason: `must be ${expected}. Of "${calendarId}": ${held}` },
   });
 }
 
@@ -135,7 +135,7 @@ function check(
         const notes = [...interruptions.map(interruptionText), ...summary.notes];
         return { ...summary, notes, interruptions };
       } finally {
-        await giveBackLoadNumbers(on, numbers);
+        await resetLoadNumbers(on, numbers);
       }
     }),
   );

@@ -292,7 +292,7 @@ export async function readClock(on: Queryable): Promise<Date> {
 }
 
 /** Records that a publisher is running, and deletes those not seen for a day. */
-export async function noteAlive(on: Queryable, instance: string): Promise<void> {
+export async function recordHeartbeat(on: Queryable, instance: string): Promise<void> {
   await on.query(
     `with gone as (delete from embargo.publishers where seen_at < clock_timestamp() - interval '1 day' and instance <> $1)
      insert into embargo.publishers (instance, seen_at) values ($1, clock_timestamp())
@@ -302,7 +302,7 @@ export async function noteAlive(on: Queryable, instance: string): Promise<void> 
 }
 
 /** Records that a publisher has stopped normally. */
-export async function noteGone(on: Queryable, instance: string): Promise<void> {
+export async function removePublisher(on: Queryable, instance: string): Promise<void> {
   await on.query('delete from embargo.publishers where instance = $1', [instance]);
 }
 

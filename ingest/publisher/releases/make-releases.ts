@@ -6,13 +6,13 @@ import { inSavepoints, type Database, type Queryable, type Transaction } from '.
 import { entryAt } from '../../../kernel/entries.ts';
 import type { Log } from '../../../kernel/log/log.ts';
 import { load } from '../../load/load.ts';
-import { takeLoadLock } from '../../load/lock/give-way-to-release.ts';
+import { acquireLoadLock } from '../../load/lock/give-way-to-release.ts';
 import { relaxLimits, tryLockReleases } from '../../load/lock/load-lock.sql.ts';
 import { endFailed, endReleased, readPieces, selectDue, type DueRelease } from './embargo.sql.ts';
 import {
   dateLoads,
   dropStage,
-  giveBackLoadNumbers,
+  resetLoadNumbers,
   readLoadNumbers,
   type LoadNumbers,
 } from './prepared-loads.sql.ts';
@@ -94,9 +94,9 @@ async function prepareAndWait(
   if (!(await tryLockReleases(on))) return { result: 'busy' };
   await relaxLimits(on);
   const { releaseNo } = entryAt(due.releases, 0);
-  await takeLoadLock(on, database, {
+  await acquireLoadLock(on, database, {
     releaseNo,
-    onHeld(isEnded) {
+    onHolder(isEnded) {
       const line = { event: 'release_interrupts', release: releaseNo };
       if (isEnded)
         log.info(line, 'A release under embargo has interrupted a load, which starts again after it');
@@ -108,7 +108,7 @@ async function prepareAndWait(
   if (group === undefined) return { result: 'none' };
   const numbers = await readLoadNumbers(on);
   const giveUp = async (made: Made): Promise<never> => {
-    await giveBackLoadNumbers(on, numbers);
+    await resetLoadNumbers(on, numbers);
     throw new GivenUp(made);
   };
   const outcomes = new Map<DueRelease, object>();
@@ -167,7 +167,7 @@ async function prepare(
     return { ...reportOf(summary), loads };
   } catch (error) {
     if (mayPass(error)) throw error;
-    await giveBackLoadNumbers(on, before);
+    await resetLoadNumbers(on, before);
     throw new CannotLoad(release.releaseNo, error);
   }
 }

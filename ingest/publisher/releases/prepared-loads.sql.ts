@@ -20,7 +20,7 @@ export async function readLoadNumbers(on: Transaction): Promise<LoadNumbers> {
  * Returns the load numbers that were used since, which will have no rows: a gap would reveal a load that is not public. Runs under the load
  * lock, so that no other process has used one.
  */
-export async function giveBackLoadNumbers(on: Transaction, { last, isTaken }: LoadNumbers): Promise<void> {
+export async function resetLoadNumbers(on: Transaction, { last, isTaken }: LoadNumbers): Promise<void> {
   await on.query(`select setval('data.loads_load_no_seq', $1, $2)`, [last, isTaken]);
 }
 

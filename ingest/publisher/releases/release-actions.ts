@@ -1,6 +1,6 @@
 // The operators' actions on releases: cancel one, or make it now.
 import type { Database } from '../../../kernel/database.ts';
-import { inForce } from '../../load/load.ts';
+import { waitForGatewayLeases } from '../../load/load.ts';
 import { cancelOne, makeDue, selectReleases, type Release } from './embargo.sql.ts';
 import { makeNextReleases, type ReleaseDeps } from './make-releases.ts';
 import { databaseClock, type ReleaseClock } from './release-clock.ts';
@@ -32,7 +32,7 @@ export async function cancelRelease(
 }
 
 /** Makes a pending, held or failed release due now: a running publisher makes it. @throws WrongRelease if it was made or cancelled. */
-export async function hastenRelease(
+export async function makeDueNow(
   database: Database,
   releaseNo: number,
   clock: ReleaseClock = databaseClock,
@@ -54,12 +54,12 @@ export async function releaseNow(
   signal: AbortSignal,
 ): Promise<Release> {
   const { database, clock } = deps;
-  await hastenRelease(database, releaseNo, clock);
+  await makeDueNow(database, releaseNo, clock);
   for (;;) {
     const made = await makeNextReleases(deps, signal);
     const release = await findRelease(database, releaseNo);
     if (release.state !== 'pending') {
-      if (release.state === 'released') await inForce();
+      if (release.state === 'released') await waitForGatewayLeases();
       return release;
     }
     signal.throwIfAborted();

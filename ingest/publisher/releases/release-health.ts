@@ -5,7 +5,7 @@ import { countReleases, readClock, secondsSinceSeen } from './embargo.sql.ts';
 export interface Health {
   detail: string;
   /** A release is held, failing, failed or late. */
-  needsSomebody: boolean;
+  needsAttention: boolean;
   /** A release is pending, and no publisher is running. */
   lacksPublisher: boolean;
 }
@@ -33,7 +33,7 @@ export async function describeReleases(on: Queryable): Promise<Health> {
   ];
   return {
     detail: parts.join('; '),
-    needsSomebody: isLate || held > 0 || failed > 0,
+    needsAttention: isLate || held > 0 || failed > 0,
     lacksPublisher: !isAlive && pending + held > 0,
   };
 }

@@ -41,7 +41,7 @@ type GivenAnew =
   | ('onProgress' | 'onWaiting' | 'onInterrupted' | 'reportFile');
 
 /** Options that are code: a load that has one cannot be stored. */
-type Code = 'rows' | 'covers' | 'alongside';
+type Code = 'rows' | 'covers' | 'inSameTransaction';
 
 /** An option of loads that is in neither list would be lost: then the following line does not compile. */
 type Forgotten = Exclude<keyof LoadOptions, keyof StoredOptions | GivenAnew | Code>;

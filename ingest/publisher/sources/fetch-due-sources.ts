@@ -47,12 +47,12 @@ export const loadInChild =
 export function startFetching(deps: FetchDeps): Fetching {
   const { log } = deps;
   const counts = { loaded: 0, unchanged: 0, failed: 0 };
-  const underWay = new Set<Promise<void>>();
+  const inFlight = new Set<Promise<void>>();
   const leases = createLeases(deps);
 
   async function fetchOne(source: LeasedSource, signal: AbortSignal): Promise<void> {
     try {
-      const result = await leases.hold(source, () => fetchSource(deps, source, signal));
+      const result = await leases.withLease(source, () => fetchSource(deps, source, signal));
       if (result !== 'lost') counts[result] += 1;
     } catch (error) {
       log.error({ err: error, source: source.name }, 'A source could not be fetched; will retry');
@@ -60,9 +60,9 @@ export function startFetching(deps: FetchDeps): Fetching {
   }
 
   async function look(signal: AbortSignal): Promise<boolean> {
-    for (const source of await leases.take(fetchesMax - underWay.size)) {
-      const fetched = fetchOne(source, signal).finally(() => underWay.delete(fetched));
-      underWay.add(fetched);
+    for (const source of await leases.acquire(fetchesMax - inFlight.size)) {
+      const fetched = fetchOne(source, signal).finally(() => inFlight.delete(fetched));
+      inFlight.add(fetched);
     }
     return false;
   }
@@ -73,7 +73,7 @@ export function startFetching(deps: FetchDeps): Fetching {
     counts,
     async close() {
       await working.close();
-      await Promise.all(underWay);
+      await Promise.all(inFlight);
       await leases.close();
     },
   };
@@ -90,9 +90,9 @@ export async function fetchDue(
 ): Promise<Map<string, FetchResult>> {
   const leases = createLeases(deps);
   try {
-    const sources = await leases.take(fetchesMax, name);
+    const sources = await leases.acquire(fetchesMax, name);
     const results = await Promise.all(
-      sources.map((source) => leases.hold(source, () => fetchSource(deps, source, signal))),
+      sources.map((source) => leases.withLease(source, () => fetchSource(deps, source, signal))),
     );
     return new Map(sources.map((source, at) => [source.name, results[at] ?? 'lost']));
   } finally {
@@ -102,27 +102,28 @@ export async function fetchDue(
 
 /** The leases of this process, which it renews while their sources are being fetched. */
 function createLeases({ database, clock, log }: Pick<FetchDeps, 'database' | 'clock' | 'log'>) {
-  const held = new Set<string>();
+  const activeLeases = new Set<string>();
   const untilFrom = (now: Date) => new Date(now.getTime() + leaseMs);
   async function renew(): Promise<void> {
-    if (held.size > 0) await renewLeases(database, [...held], untilFrom(await clock.now(database)));
+    if (activeLeases.size > 0)
+      await renewLeases(database, [...activeLeases], untilFrom(await clock.now(database)));
   }
   const renewing = repeat(renew, {
     everyMs: renewEveryMs,
     onError: (error) => log.warn({ err: error }, 'leases of sources could not be renewed; will retry'),
   });
   return {
-    async take(limit: number, name?: string): Promise<LeasedSource[]> {
+    async acquire(limit: number, name?: string): Promise<LeasedSource[]> {
       if (limit <= 0) return [];
       const now = await clock.now(database);
       return leaseSources(database, { now, until: untilFrom(now), limit, name });
     },
-    async hold<T>({ lease }: LeasedSource, work: () => Promise<T>): Promise<T> {
-      held.add(lease);
+    async withLease<T>({ lease }: LeasedSource, work: () => Promise<T>): Promise<T> {
+      activeLeases.add(lease);
       try {
         return await work();
       } finally {
-        held.delete(lease);
+        activeLeases.delete(lease);
       }
     },
     close: renewing.close,

@@ -47,7 +47,7 @@ export async function loadFetchedHere(
       {
         ...{ publication, seriesTimeZone, dryRun: false, clock: clockFrom(now) },
         ...(fiscalYearFirstMonth !== undefined && { fiscalYearFirstMonth }),
-        async alongside(on, load, interruptions) {
+        async inSameTransaction(on, load, interruptions) {
           const at = await clock.now(on);
           const isRecorded = await recordSuccess(on, lease, {
             ...{

@@ -12,7 +12,7 @@ import {
   insertSource,
   lockRegistration,
   selectOfPublication,
-  takenNames,
+  findSourceNames,
   updateSource,
   type NewSource,
 } from './sources.sql.ts';
@@ -103,7 +103,7 @@ async function planRegistration(
   const present = new Map(
     (await selectOfPublication(on, publication)).map((source) => [`${source.url}\n${source.sheet}`, source]),
   );
-  const taken = await takenNames(on);
+  const usedNames = await findSourceNames(on);
   const added: Omit<NewSource, 'at'>[] = [];
   const changed: Pick<NewSource, 'name' | 'entry' | 'schedule' | 'fetchAt'>[] = [];
   for (const source of wanted) {
@@ -112,8 +112,8 @@ async function planRegistration(
     present.delete(place);
     const next = () => nextInstant(source.schedule, seriesTimeZone, now);
     if (before === undefined) {
-      const name = freeName(source, taken);
-      taken.add(name);
+      const name = freeName(source, usedNames);
+      usedNames.add(name);
       added.push({ ...source, name, fetchAt: next() });
     } else if (before.schedule !== source.schedule || !isSameEntry(before.entry, source.entry)) {
       const fetchAt = before.schedule === source.schedule ? before.fetchAt : next();
@@ -131,7 +131,7 @@ const isSameEntry = (stored: object, entry: object): boolean =>
 const nameLengthMax = 180;
 
 /** The publication, the name of the file and the sheet; with a number if another source has that name. */
-function freeName({ publication, url, sheet }: Wanted, taken: ReadonlySet<string>): string {
+function freeName({ publication, url, sheet }: Wanted, usedNames: ReadonlySet<string>): string {
   const { stem: file } = splitEndings(new URL(url).pathname.replace(/^.*\//s, ''));
   const name = [publication, file, sheet]
     .map((part) => part.replaceAll(/[^A-Za-z0-9._-]+/g, '-'))
@@ -139,6 +139,6 @@ function freeName({ publication, url, sheet }: Wanted, taken: ReadonlySet<string
     .join('.')
     .slice(0, nameLengthMax);
   let free = name;
-  for (let number = 2; taken.has(free); number++) free = `${name}.${number}`;
+  for (let number = 2; usedNames.has(free); number++) free = `${name}.${number}`;
   return free;
 }

@@ -1,6 +1,6 @@
 // The operators' actions on sources: read one, fetch it now, remove it.
 import type { Database, Queryable } from '../../../kernel/database.ts';
-import { inForce } from '../../load/load.ts';
+import { waitForGatewayLeases } from '../../load/load.ts';
 import type { FetchDeps, FetchResult } from './fetch-source.ts';
 import { fetchDue } from './fetch-due-sources.ts';
 import { deleteSource, selectSources, type Source } from './sources.sql.ts';
@@ -28,7 +28,7 @@ export async function fetchNow(
   const result = (await fetchDue(deps, signal, name)).get(name);
   if (result === undefined)
     throw new WrongSource(`Another process fetches ${name} just now: see "almanac sources show ${name}".`);
-  if (result === 'loaded') await inForce();
+  if (result === 'loaded') await waitForGatewayLeases();
   return { result, source: await findSource(deps.database, name) };
 }
 

@@ -19,7 +19,7 @@ export async function describeSources(on: Queryable): Promise<Health> {
   ];
   return {
     detail: parts.join('; '),
-    needsSomebody: failing > 0 || (isLate && isAlive),
+    needsAttention: failing > 0 || (isLate && isAlive),
     lacksPublisher: fresh + failing > 0 && !isAlive,
   };
 }

@@ -51,7 +51,7 @@ export async function lockRegistration(on: Transaction): Promise<void> {
 }
 
 /** The names among these that sources of any publication use. */
-export async function takenNames(on: Queryable): Promise<Set<string>> {
+export async function findSourceNames(on: Queryable): Promise<Set<string>> {
   const rows = await on.query<{ name: string }>('select name from embargo.sources');
   return new Set(rows.map(({ name }) => name));
 }

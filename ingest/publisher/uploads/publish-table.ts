@@ -6,9 +6,9 @@ import { stringify } from 'csv-stringify/sync';
 import { inSavepoints, type Database, type Queryable } from '../../../kernel/database.ts';
 import { Failure, fail } from '../../../kernel/errors.ts';
 import type { CsvBatch } from '../../read/csv-batch.ts';
-import { IngestFailure, misuse, type Reject } from '../../failure.ts';
+import { IngestFailure, usageError, type Reject } from '../../failure.ts';
 import type { LoadSummary } from '../../load/store/load-options.ts';
-import { inForce } from '../../load/load.ts';
+import { waitForGatewayLeases } from '../../load/load.ts';
 import {
   InterruptedByRelease,
   interruptionsToJson,
@@ -25,7 +25,7 @@ import type { Preview } from '../../entry/table-preview.ts';
 import { findPublished } from '../../plan/publish-record.sql.ts';
 import { acceptUnderEmbargo, type Due } from '../releases/accept.ts';
 import type { TaskContext } from '../child-process/task.ts';
-import { giveBackLoadNumbers, readLoadNumbers } from '../releases/prepared-loads.sql.ts';
+import { resetLoadNumbers, readLoadNumbers } from '../releases/prepared-loads.sql.ts';
 import { pointCounts } from '../../load/load-report.ts';
 import { clockFrom } from '../../../kernel/clock.ts';
 import { databaseClock } from '../releases/release-clock.ts';
@@ -153,7 +153,7 @@ async function dryRun(
         ...settingsOf(given),
         dryRun: true,
         onProgress: (rows) => (rowsRead = rows),
-        alongside: async (within) => void (changes = await changesSince(within, numbers)),
+        inSameTransaction: async (within) => void (changes = await changesSince(within, numbers)),
       });
       return {
         ...{ publishable: true, ...countsOf(summary), notes: summary.notes, rejects: summary.rejects },
@@ -174,7 +174,7 @@ async function dryRun(
         ...{ series_count: 0, series_changed: 0, series: [], largest_changes: [] },
       };
     } finally {
-      await giveBackLoadNumbers(on, numbers);
+      await resetLoadNumbers(on, numbers);
     }
   }).catch((error: unknown) => {
     // The caller of a check does not wait for the release.
@@ -201,12 +201,12 @@ async function loadNow(
   const { summary, series, seriesIds } = await loadTableFile(database, planned, {
     ...settingsOf(given),
     dryRun: false,
-    alongside: async (on, loadNo) => {
+    inSameTransaction: async (on, loadNo) => {
       load = loadNo;
       if (!(await markPublished(on, given.upload.id, given.table))) deleted();
     },
   });
-  await inForce();
+  await waitForGatewayLeases();
   return {
     ...{ load, release: null, ...countsOf(summary) },
     ...{ series_count: series, series_ids: seriesIds.slice(0, idsShown) },
@@ -222,7 +222,7 @@ async function putUnderEmbargo(
   due: Due,
 ): Promise<PublishedTable> {
   if (factsChanged(planned.loadedWith, planned.entry))
-    misuse(
+    usageError(
       'Under embargo the facts of series that exist stay as they are, and this entry changes some. Publish the change first, or leave them as they were.',
     );
   const loaded = tableLoad(planned, dateIn(given.seriesTimeZone, given.now));
@@ -277,7 +277,7 @@ async function* longText(
   }
   const absent = [...series.keys()].filter((id) => !seen.has(id));
   if (options.full === true && absent.length > 0)
-    misuse(
+    usageError(
       `full: the file has no row of ${absent.slice(0, 5).join(', ')}, which would delete the series: that cannot be put under embargo.`,
     );
 }

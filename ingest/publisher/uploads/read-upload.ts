@@ -161,12 +161,12 @@ function evidenceOfKnown(entry: TableDescription): Record<string, string> {
 
 /** The value as in the file, in characters that PostgreSQL accepts in JSON. */
 function storedChoice(choice: Choice): Choice {
-  const kept = (text: string) => text.toWellFormed().replaceAll('\0', ' ');
+  const storable = (text: string) => text.toWellFormed().replaceAll('\0', ' ');
   return {
     ...everyText(choice, shown),
-    key: kept(choice.key),
-    text: choice.text === null ? null : kept(choice.text),
-    options: choice.options.map(({ label, set }) => ({ label: shown(label), set: everyText(set, kept) })),
+    key: storable(choice.key),
+    text: choice.text === null ? null : storable(choice.text),
+    options: choice.options.map(({ label, set }) => ({ label: shown(label), set: everyText(set, storable) })),
   };
 }
 

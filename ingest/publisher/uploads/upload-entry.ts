@@ -1,5 +1,5 @@
 // The almanac.yml entry by which a table of an upload is published, as an operator has confirmed or edited it.
-import { misuse } from '../../failure.ts';
+import { usageError } from '../../failure.ts';
 import type { TableDescription } from '../../entry/entry-schema.ts';
 import { parseEntry } from '../../entry/entry-file.ts';
 import { titled } from '../../entry/missing-facts.ts';
@@ -18,11 +18,11 @@ export function entryOf(
   const given = parseEntry(text);
   const files = [given.file].flat();
   if (!files.some((pattern) => matches(pattern, name)))
-    misuse(
+    usageError(
       `file: ${files.join(', ')} is not the name of the upload, ${name}: it stays, or has * for any text.`,
     );
   if (given.skip !== undefined)
-    misuse(
+    usageError(
       `The entry leaves the table out (skip: ${given.skip}). Without the key skip it describes a table.`,
     );
   const { guessed: _, ...entry } = withFacts(given, facts);

@@ -1,8 +1,8 @@
 // Judges the served calls of accounts in the two months around a turn, call by call: against the limits active at the time, and the ledger.
 import pg from 'pg';
 import type { Seen } from '../calls.ts';
-import type { Trouble } from '../faults.ts';
-import { fateOf, lostSpans } from '../ledger.ts';
+import type { InjectedFault } from '../faults.ts';
+import { outcomeOf, lostSpans } from '../ledger.ts';
 import type { LimitChange } from './tenants.ts';
 
 export interface Turn {
@@ -20,13 +20,13 @@ export interface Judged {
   billed: [number, number];
   refused: number;
   /** Refusals that nothing which had failed could excuse. */
-  refusedInCalm: number;
+  refusedWithoutFault: number;
 }
 
 /** A call in flight this close to the turn may count in either month. */
 const marginMs = 5;
 /** After a fault, calls that a gateway or Redis has lost are spendable again within this time. */
-const comesBackWithinMs = 125_000;
+const recoversWithinMs = 125_000;
 
 /** The calls of an account in each month by the ledger. */
 type Ledger = ReadonlyMap<string, { billed: number; charged: number }>;
@@ -39,37 +39,37 @@ export function judgeMonths(
     changes: readonly LimitChange[];
     firstLimit: number;
     turn: Turn;
-    troubles: readonly Trouble[];
+    injectedFaults: readonly InjectedFault[];
     ledger: Ledger;
   },
 ): Judged {
-  const { turn, troubles, ledger } = facts;
+  const { turn, injectedFaults, ledger } = facts;
   const judged: Judged = {
     wrong: [],
     served: [0, 0],
     atTurn: 0,
     billed: [0, 0],
     refused: 0,
-    refusedInCalm: 0,
+    refusedWithoutFault: 0,
   };
-  const spans = lostSpans(troubles);
-  const fates = seen.map((one) => ({ one, month: monthOf(one, turn), fate: fateOf(one, spans) }));
-  const count = (fate: string, month: number | undefined) =>
-    fates.filter((each) => each.fate === fate && each.month === month).length;
+  const spans = lostSpans(injectedFaults);
+  const outcomes = seen.map((one) => ({ one, month: monthOf(one, turn), outcome: outcomeOf(one, spans) }));
+  const count = (outcome: string, month: number | undefined) =>
+    outcomes.filter((each) => each.outcome === outcome && each.month === month).length;
   const limits = limitsOf(facts);
-  const atTurn = count('served', undefined) + count('unnoted', undefined);
+  const atTurn = count('served', undefined) + count('unrecorded', undefined);
   judged.atTurn = atTurn;
-  let [served, unnoted, cutOff, billed] = [
+  let [served, unrecorded, cutOff, billed] = [
     atTurn,
-    count('unnoted', undefined),
+    count('unrecorded', undefined),
     count('cut off', undefined),
     0,
   ];
   for (const month of [0, 1] as const) {
-    const own = fates.filter(
-      (each) => each.month === month && (each.fate === 'served' || each.fate === 'unnoted'),
+    const own = outcomes.filter(
+      (each) => each.month === month && (each.outcome === 'served' || each.outcome === 'unrecorded'),
     );
-    const mayBeMissing = count('unnoted', month);
+    const mayBeMissing = count('unrecorded', month);
     const mayBeBilled = count('cut off', month) + atTurn + count('cut off', undefined);
     const inLedger = ledger.get(turn.months[month]) ?? { billed: 0, charged: 0 };
     judged.served[month] = own.length;
@@ -87,41 +87,41 @@ export function judgeMonths(
       ).map((words) => `${accountId} in ${figures}: ${words}`),
     );
     served += own.length;
-    unnoted += mayBeMissing;
+    unrecorded += mayBeMissing;
     cutOff += count('cut off', month);
     billed += inLedger.billed;
   }
-  if (billed < served - unnoted || billed > served + cutOff)
+  if (billed < served - unrecorded || billed > served + cutOff)
     judged.wrong.push(
-      `${accountId} was served ${served} (${unnoted} perhaps lost, ${cutOff} cut off) and billed ${billed}`,
+      `${accountId} was served ${served} (${unrecorded} perhaps lost, ${cutOff} cut off) and billed ${billed}`,
     );
-  for (const { one, month } of fates) {
+  for (const { one, month } of outcomes) {
     if (one.status !== 402) continue;
     judged.refused += 1;
-    const isExcused = troubles.some(
-      ({ fromMs, mendedMs }) => fromMs <= one.endedAtMs && mendedMs + comesBackWithinMs >= one.beganAtMs,
+    const isExcused = injectedFaults.some(
+      ({ fromMs, restoredMs }) => fromMs <= one.endedAtMs && restoredMs + recoversWithinMs >= one.startedAtMs,
     );
     if (isExcused || month === undefined) continue;
-    judged.refusedInCalm += 1;
-    const mayHaveTaken = fates.filter(
+    judged.refusedWithoutFault += 1;
+    const usedAtMost = outcomes.filter(
       (each) =>
-        each.one.status !== 402 && (each.month ?? month) === month && each.one.beganAtMs < one.endedAtMs,
+        each.one.status !== 402 && (each.month ?? month) === month && each.one.startedAtMs < one.endedAtMs,
     ).length;
-    const least = Math.min(...limitsWithin(limits, one.beganAtMs, one.endedAtMs));
-    if (mayHaveTaken < least)
-      judged.wrong.push(`${accountId} was refused when at most ${mayHaveTaken} of ${least} calls were taken`);
+    const least = Math.min(...limitsWithin(limits, one.startedAtMs, one.endedAtMs));
+    if (usedAtMost < least)
+      judged.wrong.push(`${accountId} was refused when at most ${usedAtMost} of ${least} calls were taken`);
   }
   return judged;
 }
 
 /** Undefined: it was in flight when the month turned. */
-function monthOf({ beganAtMs, endedAtMs }: Seen, { atMs }: Turn): 0 | 1 | undefined {
+function monthOf({ startedAtMs, endedAtMs }: Seen, { atMs }: Turn): 0 | 1 | undefined {
   if (endedAtMs < atMs - marginMs) return 0;
-  return beganAtMs > atMs + marginMs ? 1 : undefined;
+  return startedAtMs > atMs + marginMs ? 1 : undefined;
 }
 
 /** From when to when a limit may have applied. Such spans overlap while a change is being made. */
-interface InForce {
+interface LimitSpan {
   limit: number;
   fromMs: number;
   toMs: number;
@@ -133,17 +133,17 @@ function limitsOf({
 }: {
   changes: readonly LimitChange[];
   firstLimit: number;
-}): InForce[] {
-  const limits: InForce[] = [{ limit: firstLimit, fromMs: -Infinity, toMs: Infinity }];
-  for (const { limit, beganAtMs, answeredAtMs } of changes) {
+}): LimitSpan[] {
+  const limits: LimitSpan[] = [{ limit: firstLimit, fromMs: -Infinity, toMs: Infinity }];
+  for (const { limit, startedAtMs, answeredAtMs } of changes) {
     const last = limits.at(-1);
     if (last !== undefined) last.toMs = answeredAtMs;
-    limits.push({ limit, fromMs: beganAtMs, toMs: Infinity });
+    limits.push({ limit, fromMs: startedAtMs, toMs: Infinity });
   }
   return limits;
 }
 
-function limitsWithin(limits: readonly InForce[], fromMs: number, toMs: number): number[] {
+function limitsWithin(limits: readonly LimitSpan[], fromMs: number, toMs: number): number[] {
   return limits.filter((each) => each.fromMs < toMs && each.toMs > fromMs).map(({ limit }) => limit);
 }
 
@@ -154,18 +154,18 @@ function limitsWithin(limits: readonly InForce[], fromMs: number, toMs: number):
  */
 function overLimit(
   served: readonly Seen[],
-  limits: readonly InForce[],
+  limits: readonly LimitSpan[],
   { month, turn, tolerance }: { month: 0 | 1; turn: Turn; tolerance: number },
 ): string[] {
   const [startMs, endMs] = month === 0 ? [-Infinity, turn.atMs] : [turn.atMs, Infinity];
   const changes = limits.flatMap(({ fromMs, toMs }) => [fromMs, toMs]);
   const within = changes.filter((atMs) => atMs > startMs && atMs < endMs).toSorted((a, b) => a - b);
   const instants = [startMs, ...within, endMs];
-  const mayBeTaken = (atMs: number) => served.filter(({ beganAtMs }) => beganAtMs < atMs).length;
-  const areTaken = (atMs: number) => served.filter(({ endedAtMs }) => endedAtMs < atMs).length;
+  const usedAtMostBy = (atMs: number) => served.filter(({ startedAtMs }) => startedAtMs < atMs).length;
+  const usedAtLeastBy = (atMs: number) => served.filter(({ endedAtMs }) => endedAtMs < atMs).length;
   return instants.slice(1).flatMap((toMs, i) => {
     const fromMs = instants[i] ?? startMs;
-    const [before, after] = [mayBeTaken(fromMs), areTaken(toMs)];
+    const [before, after] = [usedAtMostBy(fromMs), usedAtLeastBy(toMs)];
     const most = Math.max(before, ...limitsWithin(limits, fromMs, toMs));
     return after - tolerance > most ? [`${after} served, at most ${most}`] : [];
   });

@@ -12,15 +12,15 @@ import type { TrialOptions } from './turn.ts';
 
 const atOnce = 8;
 const betweenKillsMs = { least: 1_500, most: 6_000 }; // a restart needs seconds on a busy machine, and keys must be revoked in between
-const awayMs = { least: 100, most: 2_000 };
+const downMs = { least: 100, most: 2_000 };
 const betweenFailoversMs = { least: 8_000, most: 15_000 };
-const settledWithinMs = 20_000;
+const confirmedWithinMs = 20_000;
 
 /** Kills of either accounts-api or both, and where Redis has a replica its failovers. */
 function drawKills(random: Random, { accountsApis, redis }: Cluster, seconds: number): Fault[] {
   const faults: Fault[] = [];
   const draw = (unit: Unit, what: What, atMs: number) =>
-    void faults.push({ unit, what, atMs, forMs: random.between(awayMs.least, awayMs.most), aheadMs: 0 });
+    void faults.push({ unit, what, atMs, forMs: random.between(downMs.least, downMs.most), aheadMs: 0 });
   const endMs = seconds * 1000;
   for (let atMs = 500; atMs < endMs; atMs += random.between(betweenKillsMs.least, betweenKillsMs.most)) {
     const killed = random.below(4) === 0 ? accountsApis : [random.pick(accountsApis)];
@@ -35,7 +35,7 @@ function drawKills(random: Random, { accountsApis, redis }: Cluster, seconds: nu
 
 /** @returns the faults, as sentences. */
 export async function revokeUnderKills(options: TrialOptions): Promise<string[]> {
-  const { scene, random, seconds, announce, say } = options;
+  const { scene, random, seconds, announce, printLine } = options;
   const { cluster, databaseUrl, readers, scout, victims } = scene;
   const { plain, all } = await questionsOf(cluster, scout);
   const clients = createClients(cluster.gateways);
@@ -43,13 +43,13 @@ export async function revokeUnderKills(options: TrialOptions): Promise<string[]>
   const faults = drawKills(random, cluster, seconds);
   const reading = read(load, readers, all);
   const revocations = revoke(load, victims, plain, atOnce);
-  const beganAtMs = performance.now();
-  const kills = { amid: 0, underWay: 0 };
-  const troubles = await carryOut(faults, cluster, (fault) => {
-    announce(fault, performance.now() - beganAtMs);
+  const startedAtMs = performance.now();
+  const kills = { duringRevocations: 0, inFlight: 0 };
+  const injectedFaults = await carryOut(faults, cluster, (fault) => {
+    announce(fault, performance.now() - startedAtMs);
     if (fault.what !== 'killed') return;
-    kills.amid += revocations.unanswered.size > 0 ? 1 : 0;
-    kills.underWay += revocations.unanswered.size;
+    kills.duringRevocations += revocations.unanswered.size > 0 ? 1 : 0;
+    kills.inFlight += revocations.unanswered.size;
   });
   const wrong = await options.recover(clients);
   await revocations.stop();
@@ -73,22 +73,22 @@ export async function revokeUnderKills(options: TrialOptions): Promise<string[]>
   await until(
     'every change is settled',
     async () => (await changesLeft(databaseUrl)) === 0,
-    settledWithinMs,
+    confirmedWithinMs,
   ).catch((error: unknown) => void wrong.push(String(error)));
   for (const gateway of cluster.gateways) await gateway.stop(); // each hands its journal over
   await clients.close();
   wrong.push(...clients.faults, ...revocations.accepted);
-  const accounts = await balance(databaseUrl, clients.seen, troubles);
+  const accounts = await balance(databaseUrl, clients.seen, injectedFaults);
   wrong.push(...accounts.flatMap(faultsOf));
   const sum = (of: 'served' | 'billed') => accounts.reduce((total, account) => total + account[of], 0);
-  say(
+  printLine(
     `revocations: ${revoked.size}, of which ${revocations.repeated} attempts failed and were repeated; calls after them: ${revocations.calledAfter}; accepted: ${revocations.accepted.length}`,
   );
-  const failovers = troubles.filter(({ what }) => what === 'failed over').length;
-  say(
-    `kills of accounts-api: ${troubles.length - failovers}, ${kills.amid} amid revocations, ${kills.underWay} of which were under way; failovers of Redis: ${failovers}; late: ${faults.length - troubles.length}`,
+  const failovers = injectedFaults.filter(({ what }) => what === 'failed over').length;
+  printLine(
+    `kills of accounts-api: ${injectedFaults.length - failovers}, ${kills.duringRevocations} amid revocations, ${kills.inFlight} of which were under way; failovers of Redis: ${failovers}; late: ${faults.length - injectedFaults.length}`,
   );
-  say(`ledger: ${sum('served')} calls served, ${sum('billed')} billed`);
+  printLine(`ledger: ${sum('served')} calls served, ${sum('billed')} billed`);
   return wrong;
 }
 

@@ -11,7 +11,7 @@ import type { Random } from '../random.ts';
 export interface LimitChange {
   accountId: string;
   limit: number;
-  beganAtMs: number;
+  startedAtMs: number;
   answeredAtMs: number;
 }
 
@@ -32,18 +32,18 @@ export function startTenants(
   { who, question, deps }: { who: readonly Caller[]; question: Question; deps: Deps },
 ): Tenants {
   const changes: LimitChange[] = [];
-  const state = { goesOn: true, repeated: 0 };
+  const state = { isRunning: true, repeated: 0 };
   const ended = new AbortController();
 
   async function callOn(tenant: Caller, own: Random): Promise<void> {
-    while (state.goesOn) {
+    while (state.isRunning) {
       await clients.ask(own.pick(gateways), tenant, question, [402]);
       await pause(own.between(0, betweenCallsMsMax));
     }
   }
 
   async function change({ accountId }: Caller, plan: keyof typeof tenantLimits): Promise<void> {
-    const beganAtMs = performance.now();
+    const startedAtMs = performance.now();
     while (
       !(await setPlan(deps, accountId, plan).then(
         () => true,
@@ -53,7 +53,7 @@ export function startTenants(
       state.repeated += 1;
       await pause(againAfterMs);
     }
-    changes.push({ accountId, limit: tenantLimits[plan], beganAtMs, answeredAtMs: performance.now() });
+    changes.push({ accountId, limit: tenantLimits[plan], startedAtMs, answeredAtMs: performance.now() });
   }
 
   async function changeOn(tenant: Caller, own: Random): Promise<void> {
@@ -61,8 +61,8 @@ export function startTenants(
     let present: keyof typeof tenantLimits = 'free';
     for (;;) {
       const ms = own.between(betweenChangesMs.least, betweenChangesMs.most);
-      const goesOn = await pause(ms, true, { signal: ended.signal }).catch(() => false);
-      if (!goesOn) return;
+      const isRunning = await pause(ms, true, { signal: ended.signal }).catch(() => false);
+      if (!isRunning) return;
       present = own.pick(plans.filter((plan) => plan !== present));
       await change(tenant, present);
     }
@@ -78,7 +78,7 @@ export function startTenants(
       return state.repeated;
     },
     async stop() {
-      state.goesOn = false;
+      state.isRunning = false;
       ended.abort();
       await Promise.all(work);
     },

@@ -5,11 +5,11 @@ import { loadPlans } from '../../../kernel/plans.ts';
 import { nextUtcMonth, utcMonth } from '../../../kernel/clock.ts';
 import { createClients, type Seen } from '../calls.ts';
 import { questionsOf, tenantLimits, type Scene } from '../cluster.ts';
-import { carryOut, drawFaults, type Fault, type Trouble } from '../faults.ts';
-import { balance, fateOf, faultsOf, lostSpans } from '../ledger.ts';
+import { carryOut, drawFaults, type Fault, type InjectedFault } from '../faults.ts';
+import { balance, outcomeOf, faultsOf, lostSpans } from '../ledger.ts';
 import { read } from '../load.ts';
 import type { Random } from '../random.ts';
-import { spendTheRest } from '../rest.ts';
+import { spendRemaining } from '../rest.ts';
 import { stepDatabaseClock } from './database-clock.ts';
 import { judgeMonths, readLedger, type Turn } from './judge-months.ts';
 import { startTenants } from './tenants.ts';
@@ -21,7 +21,7 @@ export interface TrialOptions {
   /** Without: every service and server is well all the time. */
   hasFaults: boolean;
   announce(fault: Fault, atMs: number): void;
-  say(line: string): void;
+  printLine(line: string): void;
   /** @returns the faults when all services work again. */
   recover(clients: ReturnType<typeof createClients>): Promise<string[]>;
 }
@@ -51,7 +51,7 @@ async function approachTurn({ cluster, databaseUrl, clockAheadMs }: Scene, inMs:
 
 /** @returns the faults, as sentences. */
 export async function turnMonth(options: TrialOptions): Promise<string[]> {
-  const { scene, random, seconds, hasFaults, announce, say } = options;
+  const { scene, random, seconds, hasFaults, announce, printLine } = options;
   const { cluster, databaseUrl, plansFile, readers, scout, tenants: who } = scene;
   const faults = hasFaults ? drawFaults(random, cluster, { seconds, without: 'clock moved' }) : [];
   const { plain, all } = await questionsOf(cluster, scout);
@@ -66,41 +66,41 @@ export async function turnMonth(options: TrialOptions): Promise<string[]> {
     question: plain,
     deps: { db, plans: loadPlans(plansFile), clock },
   });
-  const beganAtMs = performance.now();
-  const [troubles] = await Promise.all([
-    carryOut(faults, cluster, (fault) => announce(fault, performance.now() - beganAtMs)),
+  const startedAtMs = performance.now();
+  const [injectedFaults] = await Promise.all([
+    carryOut(faults, cluster, (fault) => announce(fault, performance.now() - startedAtMs)),
     pause(seconds * 1000),
   ]);
   const wrong = await options.recover(clients);
   await tenants.stop();
   await reading.stop();
   await db.close();
-  say(
+  printLine(
     `limits: ${tenants.changes.length} changes of ${who.length} accounts; ${tenants.repeated} failed and were repeated`,
   );
   const limitNow = (accountId: string) =>
     tenants.changes.findLast((change) => change.accountId === accountId)?.limit ?? tenantLimits.free;
   const atLeast = ({ accountId }: { accountId: string }) =>
-    limitNow(accountId) - uncertainAfter(clients.seen, accountId, { turn, troubles });
+    limitNow(accountId) - uncertainAfter(clients.seen, accountId, { turn, injectedFaults });
   const rest = { cluster, clients, databaseUrl, question: plain };
-  const { tookMs, refused } = await spendTheRest(rest, who, atLeast, turn.atMs);
-  say(`rest: served to the end after ${(tookMs / 1000).toFixed(0)} s; not: ${refused.length}`);
+  const { durationMs, refused } = await spendRemaining(rest, who, atLeast, turn.atMs);
+  printLine(`rest: served to the end after ${(durationMs / 1000).toFixed(0)} s; not: ${refused.length}`);
   for (const { accountId } of refused)
     wrong.push(`${accountId} is refused before its limit of ${limitNow(accountId)}`);
   for (const gateway of cluster.gateways) await gateway.stop(); // each hands its journal over
   await clients.close();
   wrong.push(...clients.faults);
   if (!hasFaults) wrong.push(...failures(clients.seen));
-  wrong.push(...(await balance(databaseUrl, clients.seen, troubles)).flatMap(faultsOf));
+  wrong.push(...(await balance(databaseUrl, clients.seen, injectedFaults)).flatMap(faultsOf));
   const ledger = await readLedger(databaseUrl);
-  const total = { served: [0, 0], billed: [0, 0], atTurn: 0, refused: 0, refusedInCalm: 0, callers: 0 };
+  const total = { served: [0, 0], billed: [0, 0], atTurn: 0, refused: 0, refusedWithoutFault: 0, callers: 0 };
   for (const accountId of new Set(clients.seen.map((one) => one.accountId))) {
     const own = clients.seen.filter((one) => one.accountId === accountId && one.calls === 1);
     if (own.length < clients.seen.filter((one) => one.accountId === accountId).length) continue; // readers of lists
     const changes = tenants.changes.filter((change) => change.accountId === accountId);
     const isTenant = who.some((tenant) => tenant.accountId === accountId);
     const judged = judgeMonths(accountId, own, {
-      ...{ changes, turn, troubles, ledger: ledger.get(accountId) ?? new Map() },
+      ...{ changes, turn, injectedFaults, ledger: ledger.get(accountId) ?? new Map() },
       firstLimit: isTenant ? tenantLimits.free : Infinity,
     });
     wrong.push(...judged.wrong);
@@ -111,12 +111,12 @@ export async function turnMonth(options: TrialOptions): Promise<string[]> {
     total.callers += 1;
     total.atTurn += judged.atTurn;
     total.refused += judged.refused;
-    total.refusedInCalm += judged.refusedInCalm;
+    total.refusedWithoutFault += judged.refusedWithoutFault;
   }
-  say(
-    `months of ${total.callers} accounts: served ${total.served.join(' and ')}, at the turn ${total.atTurn}; billed ${total.billed.join(' and ')}; refused ${total.refused}, of which without a fault before ${total.refusedInCalm}`,
+  printLine(
+    `months of ${total.callers} accounts: served ${total.served.join(' and ')}, at the turn ${total.atTurn}; billed ${total.billed.join(' and ')}; refused ${total.refused}, of which without a fault before ${total.refusedWithoutFault}`,
   );
-  say(`faults: ${troubles.length} of ${faults.length}`);
+  printLine(`faults: ${injectedFaults.length} of ${faults.length}`);
   return wrong;
 }
 
@@ -124,14 +124,14 @@ export async function turnMonth(options: TrialOptions): Promise<string[]> {
 function uncertainAfter(
   seen: readonly Seen[],
   accountId: string,
-  { turn, troubles }: { turn: Turn; troubles: readonly Trouble[] },
+  { turn, injectedFaults }: { turn: Turn; injectedFaults: readonly InjectedFault[] },
 ): number {
-  const spans = lostSpans(troubles);
+  const spans = lostSpans(injectedFaults);
   return seen.filter(
     (one) =>
       one.accountId === accountId &&
       one.endedAtMs >= turn.atMs - 5 &&
-      (fateOf(one, spans) === 'cut off' || (one.beganAtMs < turn.atMs && one.status === 200)),
+      (outcomeOf(one, spans) === 'cut off' || (one.startedAtMs < turn.atMs && one.status === 200)),
   ).length;
 }
 
@@ -139,7 +139,7 @@ function failures(seen: readonly Seen[]): string[] {
   return seen
     .filter(({ status }) => status === null || status >= 500)
     .map(
-      ({ accountId, gateway, status, beganAtMs }) =>
-        `${status} to ${accountId} at ${gateway}, begun at ${beganAtMs.toFixed(0)}, without a fault`,
+      ({ accountId, gateway, status, startedAtMs }) =>
+        `${status} to ${accountId} at ${gateway}, begun at ${startedAtMs.toFixed(0)}, without a fault`,
     );
 }

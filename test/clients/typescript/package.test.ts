@@ -22,11 +22,11 @@ function compile(directory: string): Promise<string> {
 }
 
 /** The environment of someone else's project: without npm's settings and this project's programs. */
-function environmentOfStranger(directory: string): NodeJS.ProcessEnv {
-  const kept = Object.entries(process.env).filter(([name]) => !/^npm_/i.test(name));
+function foreignProjectEnv(directory: string): NodeJS.ProcessEnv {
+  const filtered = Object.entries(process.env).filter(([name]) => !/^npm_/i.test(name));
   const folders = (process.env['PATH'] ?? '').split(path.delimiter);
   return {
-    ...Object.fromEntries(kept),
+    ...Object.fromEntries(filtered),
     PATH: folders.filter((each) => !each.endsWith(path.join('node_modules', '.bin'))).join(path.delimiter),
     npm_config_cache: path.join(directory, 'cache'),
     npm_config_offline: 'true',
@@ -109,7 +109,7 @@ test('npm installs the package from its archive and from its folder; it compiles
   await services.ingest('series_id,date,value\nCPI,2024-01-31,1\n', { set: { name: 'CPI' } });
   const { key } = await services.accountWithKey();
 
-  const env = environmentOfStranger(directory);
+  const env = foreignProjectEnv(directory);
   const fromArchive = await clonedIn(path.join(directory, 'one'));
   const fromFolder = await clonedIn(path.join(directory, 'two'));
   const packing = await run('npm', ['pack', '--pack-destination', directory], { cwd: fromArchive, env });

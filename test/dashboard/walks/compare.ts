@@ -63,17 +63,17 @@ export const compare: Walk = {
     await visitor.open(`/compare?${query.toString()}`);
     await page.getByText(`Only the first eight series are compared. Left out: ${older}.`).waitFor();
     await visitor.look('compare-left-out');
-    await compareApart(stage, visitor);
+    await compareDisjoint(stage, visitor);
   },
 };
 
 /** Two series that have no month in common, and the name of a combination of dimension values. */
-async function compareApart({ services }: Stage, { page, open, look, width }: Visitor): Promise<void> {
-  const [ended, began] = ['ENDED', 'BEGAN'].map((end) => `WALK.APART.${width}.${end}`);
+async function compareDisjoint({ services }: Stage, { page, open, look, width }: Visitor): Promise<void> {
+  const [ended, started] = ['ENDED', 'BEGAN'].map((end) => `WALK.APART.${width}.${end}`);
   await services.ingest(
-    `series_id,date,value\n${ended},2010-01,1\n${ended},2010-02,2\n${began},2024-01,3\n${began},2024-02,4`,
+    `series_id,date,value\n${ended},2010-01,1\n${ended},2010-02,2\n${started},2024-01,3\n${started},2024-02,4`,
   );
-  await open(`/compare?s=${ended}&s=${began}`);
+  await open(`/compare?s=${ended}&s=${started}`);
   await page.getByRole('heading', { name: 'The series have no period in common' }).waitFor();
   await look('compare-apart');
   await page.getByText('As published', { exact: true }).click();

@@ -4,7 +4,7 @@ import { createAccount, createKey } from '../../../accounts-api/operator/operato
 import { setRole } from '../../../accounts-api/operator/operator-access.ts';
 import { acceptUnderEmbargo } from '../../../ingest/publisher/releases/accept.ts';
 import { insertSource } from '../../../ingest/publisher/sources/sources.sql.ts';
-import { noteSecret } from '../../run/traces.ts';
+import { recordSecret } from '../../run/traces.ts';
 import type { Receiver } from '../../webhooks/receiver.ts';
 import type { Visitor } from '../browser.ts';
 import { refreshSearch } from '../../migrations/search-entries.ts';
@@ -48,10 +48,10 @@ async function walk(stage: Stage, visitor: Visitor, receiver: Receiver): Promise
     hostileName,
     own.id,
   ]);
-  noteSecret((await createKey(accounts, own.id, hostileName)).key);
+  recordSecret((await createKey(accounts, own.id, hostileName)).key);
   const email = `${'w'.repeat(60)}-${width}@${'example'.repeat(8)}.example.org`;
-  const held = await createAccount(accounts, { email, name: hostileName, plan: 'free' });
-  noteSecret((await createKey(accounts, held.id, hostileName)).key);
+  const otherAccount = await createAccount(accounts, { email, name: hostileName, plan: 'free' });
+  recordSecret((await createKey(accounts, otherAccount.id, hostileName)).key);
   const { load, release } = await loadHostile(stage, series, width);
 
   const upload = await uploadHostile(
@@ -62,7 +62,7 @@ async function walk(stage: Stage, visitor: Visitor, receiver: Receiver): Promise
     ['/dashboard', hostileName, 'overview'],
     ['/dashboard/keys', hostileName, 'keys'],
     ['/dashboard/operator/accounts', hostileName, 'operator-accounts'],
-    [`/dashboard/operator/accounts/${held.id}`, hostileName, 'operator-account'],
+    [`/dashboard/operator/accounts/${otherAccount.id}`, hostileName, 'operator-account'],
     ['/dashboard/operator/loads', longWord, 'operator-loads'],
     [`/dashboard/operator/loads/${load}`, longWord, 'operator-load'],
     ['/dashboard/operator/releases', longWord, 'operator-releases'],

@@ -82,8 +82,8 @@ async function chooseCell(page: Page, vintages: Vintages): Promise<string> {
   await page.keyboard.press('ArrowUp');
   await page.waitForURL(`**v=${day}*`);
   assertSame(new URL(page.url()).searchParams.get('m'), date, 'the period, which is the same');
-  const said = (await cell.getAttribute('aria-label')) ?? '';
-  assert(said.startsWith(`${monthOf(date)} as of ${dayOf(day)}: `), 'a screen reader says the cell');
+  const cellLabel = (await cell.getAttribute('aria-label')) ?? '';
+  assert(cellLabel.startsWith(`${monthOf(date)} as of ${dayOf(day)}: `), 'a screen reader says the cell');
 
   const life: string[][] = [];
   let last: number | undefined;

@@ -44,7 +44,7 @@ export const oneSeries: Walk = {
       'the table, and the answer of the API to the same URL',
     );
     await visitor.look('series-table');
-    await takeAlong(stage, page, view, data);
+    await runCopiedCommand(stage, page, view, data);
     await cite(stage, visitor, view);
 
     await page.goBack();
@@ -223,7 +223,7 @@ async function cite(stage: Stage, visitor: Visitor, view: string): Promise<void>
 }
 
 /** The command runs in a shell, and the file is that of the API. */
-async function takeAlong(stage: Stage, page: Page, view: string, data: Observation[]): Promise<void> {
+async function runCopiedCommand(stage: Stage, page: Page, view: string, data: Observation[]): Promise<void> {
   await page.getByRole('tab', { name: 'curl', selected: true }).waitFor();
   await page.getByRole('button', { name: 'Copy the code' }).click();
   const command = await page.evaluate<string>('navigator.clipboard.readText()');

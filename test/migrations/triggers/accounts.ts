@@ -65,16 +65,16 @@ export const accountsTriggers: readonly TriggerCase[] = [
     trigger: 'accounts.audit_events.audit_events_append_only',
     async seen(db) {
       await db.insert('accounts.audit_events');
-      const said: string[] = [];
+      const results: string[] = [];
       for (const statement of [
         'update accounts.audit_events set subject = $$x$$',
         'delete from accounts.audit_events',
       ]) {
         await db.run('savepoint tried');
-        said.push(await db.run(statement).then(() => 'done', String));
+        results.push(await db.run(statement).then(() => 'done', String));
         await db.run('rollback to tried');
       }
-      return said;
+      return results;
     },
     expected: Array(2).fill('error: audit_events only takes new rows'),
   },

@@ -7,7 +7,7 @@ import { projectRoot } from '../../../kernel/project.ts';
 import { runProgram } from '../../clients/run-program.ts';
 import { startServing } from '../../run/processes.ts';
 import { endProcesses } from '../../run/run-processes.ts';
-import { noteSecret } from '../../run/traces.ts';
+import { recordSecret } from '../../run/traces.ts';
 import { freePort } from '../../services/instance.ts';
 
 export interface FreshClone {
@@ -31,7 +31,7 @@ export async function startFreshClone(linkModules: boolean): Promise<FreshClone>
   const cwd = path.join(directory, clone);
   const port = await freePort();
   const mark = { name: 'ALMANAC_STRANGER', value: path.basename(directory) };
-  const options = { cwd, env: { ...strangersEnv(), PORT: String(port), [mark.name]: mark.value } };
+  const options = { cwd, env: { ...foreignEnv(), PORT: String(port), [mark.name]: mark.value } };
   const remove = async () => {
     const left = await endProcesses({ mark: `${mark.name}=${mark.value}`, directory });
     if (left.length > 0) throw new Error(`These do not end: ${JSON.stringify(left)}`);
@@ -47,7 +47,7 @@ export async function startFreshClone(linkModules: boolean): Promise<FreshClone>
     });
     const apiKey = /^API key: (pk_live_\w+)$/m.exec(serving.output())?.[1];
     if (apiKey === undefined) throw new Error(`The first start prints no key:\n${serving.output()}`);
-    noteSecret(apiKey);
+    recordSecret(apiKey);
     return {
       ...{ directory, url: `http://127.0.0.1:${port}`, options, apiKey, remove },
       stop: () => serving.end('SIGINT'),
@@ -71,6 +71,6 @@ const isOfThisMachine =
   /^(?:PATH|HOME|USER|LANG|TMPDIR|ALMANAC_TEST_RUN_\w+|NODE_COMPILE_CACHE|npm_config_\w+|https?_proxy|no_proxy)$/i;
 
 /** The environment of any machine, without the settings of the person who runs the tests. */
-function strangersEnv(): NodeJS.ProcessEnv {
+function foreignEnv(): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => isOfThisMachine.test(name)));
 }

@@ -7,7 +7,7 @@ import { parse } from 'csv-parse/sync';
 import { projectRoot } from '../../../kernel/project.ts';
 import { runProgram } from '../../clients/run-program.ts';
 import { openBrowser, type Visitor } from '../../dashboard/browser.ts';
-import { misfitsOf } from '../../dashboard/fitting.ts';
+import { layoutFaultsOf } from '../../dashboard/fitting.ts';
 import { makeKey, signIn } from '../../dashboard/people.ts';
 import { needProgram } from '../../run/debian.ts';
 import { newPassword } from '../../services/sign-in.ts';
@@ -136,7 +136,7 @@ async function inBrowser(
         key = await keyOf(visitor, { email, password });
         visitor.assertNoFaults();
       } catch (error) {
-        throw new Error(`At ${width} px, see ${await visitor.keepFailure('stranger')}`, { cause: error });
+        throw new Error(`At ${width} px, see ${await visitor.saveFailure('stranger')}`, { cause: error });
       }
       await visitor.leave();
     }
@@ -184,7 +184,7 @@ async function keyOf(visitor: Visitor, person: { email: string; password: string
 /** Checks a page: no text on it is cut off or forbidden. */
 async function look(visitor: Visitor, name: string): Promise<void> {
   await visitor.look(name);
-  assert.deepEqual(await misfitsOf(visitor.page), [], name);
+  assert.deepEqual(await layoutFaultsOf(visitor.page), [], name);
   assert.doesNotMatch(await visitor.page.locator('body').innerText(), unwanted, name);
 }
 

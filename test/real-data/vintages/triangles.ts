@@ -73,8 +73,8 @@ export async function compareFredTriangle(
   const frame = await allReleases(instance, id);
   assert.deepEqual(frame, periodsIn(editions), `all releases of ${id}`);
   for (const { day, history } of editions) {
-    const inForce = frame.filter(({ start, end }) => start <= day && day <= end);
-    assert.deepEqual(valuesOf(inForce), valuesOf(periodsOn(history)), `${id} on ${day}`);
+    const valid = frame.filter(({ start, end }) => start <= day && day <= end);
+    assert.deepEqual(valuesOf(valid), valuesOf(periodsOn(history)), `${id} on ${day}`);
     // fredapi reads no ends: a value that was deleted stays in its frame.
     const known = new Map(editions.flatMap((each) => (each.day <= day ? [...each.history] : [])));
     const asOf = frame.filter(({ start }) => start <= day);

@@ -30,9 +30,9 @@ export function createTraps() {
       faults.push({ kind, left: times, which });
     },
     /** Ends all remaining faults. */
-    mend: (): void => void faults.splice(0),
+    clearFaults: (): void => void faults.splice(0),
     /** Delays matching requests until `release`; their Idempotency-Keys are in use. `arrived`: the first one is waiting. */
-    hold(which: Which = {}): { arrived: Promise<void>; release(): void } {
+    delayRequests(which: Which = {}): { arrived: Promise<void>; release(): void } {
       const arrived = Promise.withResolvers<void>();
       const opened = Promise.withResolvers<void>();
       const gate = { which, arrived: arrived.resolve, opened: opened.promise };
@@ -44,7 +44,7 @@ export function createTraps() {
       return { arrived: arrived.promise, release };
     },
     /** The fault of this request, which is then spent. */
-    take(method: string, path: string): Fault | undefined {
+    consumeFault(method: string, path: string): Fault | undefined {
       const found = faults.find(({ left, which }) => left > 0 && fits(which, method, path));
       if (found) found.left -= 1;
       return found?.kind;
@@ -81,39 +81,49 @@ export function faultAnswer(status: number): StripeFailure {
   return new StripeFailure(status, { type: 'api_error', message: 'An error of Stripe (made by a test).' });
 }
 
-export interface Kept {
+export interface StoredAnswer {
   status: number;
   body: string;
 }
 
 /** Answers are stored for a day, except those of requests that were refused before their work began. */
 export function createIdempotency(world: World) {
-  const kept = new Map<string, { request: string; path: string; until: number; answer?: Kept }>();
+  const storedAnswers = new Map<
+    string,
+    { request: string; path: string; until: number; answer?: StoredAnswer }
+  >();
   return {
     /** @returns the answer to replay, or what to do with the answer of this request. */
-    begin(key: string, path: string, body: string): Kept | { keep(answer: Kept): void; forget(): void } {
+    begin(
+      key: string,
+      path: string,
+      body: string,
+    ): StoredAnswer | { store(answer: StoredAnswer): void; forget(): void } {
       if (key.length > 255) throw invalid('The Idempotency-Key is longer than 255 characters.');
-      const before = kept.get(key);
+      const before = storedAnswers.get(key);
       if (before && before.until > now(world)) {
         if (before.path !== path || before.request !== body) throw reused(before.path !== path);
         if (!before.answer) throw inUse(key);
         return before.answer;
       }
-      const entry: { request: string; path: string; until: number; answer?: Kept } = {
+      const entry: { request: string; path: string; until: number; answer?: StoredAnswer } = {
         request: body,
         path,
         until: now(world) + 86_400,
       };
-      kept.set(key, entry);
-      return { keep: (answer) => void (entry.answer = answer), forget: () => void kept.delete(key) };
+      storedAnswers.set(key, entry);
+      return {
+        store: (answer) => void (entry.answer = answer),
+        forget: () => void storedAnswers.delete(key),
+      };
     },
   };
 }
 
-const reused = (elsewhere: boolean): StripeFailure =>
+const reused = (isOtherPath: boolean): StripeFailure =>
   new StripeFailure(400, {
     type: 'idempotency_error',
-    message: elsewhere
+    message: isOtherPath
       ? 'Keys for idempotent requests can only be used for the same endpoint they were first used for.'
       : 'Keys for idempotent requests can only be used with the same parameters they were first used with.',
   });

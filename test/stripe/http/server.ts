@@ -11,7 +11,7 @@ import { parseForm, refuseOthers } from './form.ts';
 import { invoiceRoutes } from '../invoices.ts';
 import { portalRoutes, showPage } from '../pages.ts';
 import { priceRoutes } from '../prices.ts';
-import { createIdempotency, faultAnswer, type Kept, type Traps } from './requests.ts';
+import { createIdempotency, faultAnswer, type StoredAnswer, type Traps } from './requests.ts';
 import { render, type Route } from './route.ts';
 import type { World } from '../world.ts';
 
@@ -77,7 +77,7 @@ async function handle(
     status: 'dropped',
   };
   requests.push(seen);
-  const fault = traps.take(method, url.pathname);
+  const fault = traps.consumeFault(method, url.pathname);
   if (fault === 'hang') return;
   if (fault === 'drop-before') return void res.destroy();
   const requestId = world.newId('req');
@@ -86,7 +86,7 @@ async function handle(
     'stripe-version': Stripe.API_VERSION,
     ...(key !== undefined && { 'idempotency-key': key }),
   };
-  let answer: Kept;
+  let answer: StoredAnswer;
   if (typeof fault === 'object' && fault.after !== true) answer = asAnswer(faultAnswer(fault.status));
   else {
     const found = await work();
@@ -98,7 +98,7 @@ async function handle(
   seen.status = answer.status;
   send(res, answer, headers);
 
-  async function work(): Promise<{ answer: Kept; replayed?: boolean }> {
+  async function work(): Promise<{ answer: StoredAnswer; replayed?: boolean }> {
     let claim: ReturnType<typeof idempotency.begin> | undefined;
     try {
       checkClient(req, apiKey);
@@ -107,14 +107,14 @@ async function handle(
       await traps.pass(method, url.pathname);
       world.request = { id: requestId, idempotency_key: key ?? null };
       const done = run(world, method, url, body);
-      claim?.keep(done);
+      claim?.store(done);
       return { answer: done };
     } catch (error) {
       const failure = error instanceof StripeFailure ? error : faultAnswer(500);
       if (failure !== error) mistakes.push(error);
       const refused = asAnswer(failure);
       // A declined card is a result; a refused request has not begun.
-      if (claim && 'keep' in claim && failure.status === 402) claim.keep(refused);
+      if (claim && 'store' in claim && failure.status === 402) claim.store(refused);
       else if (claim && 'forget' in claim) claim.forget();
       return { answer: refused };
     } finally {
@@ -134,7 +134,7 @@ function checkClient(req: IncomingMessage, apiKey: string): void {
     throw invalid(`This fake answers only in the version ${Stripe.API_VERSION}, not in ${version}.`);
 }
 
-function run(world: World, method: string, url: URL, body: string): Kept {
+function run(world: World, method: string, url: URL, body: string): StoredAnswer {
   const form = parseForm(method === 'POST' ? body : url.search);
   for (const route of routes) {
     const id = route.method === method ? match(route.path, url.pathname) : undefined;
@@ -155,12 +155,12 @@ export function match(pattern: string, path: string): string | undefined {
   return fits ? id : undefined;
 }
 
-const asAnswer = ({ status, error }: StripeFailure): Kept => ({
+const asAnswer = ({ status, error }: StripeFailure): StoredAnswer => ({
   status,
   body: JSON.stringify({ error }, null, 2),
 });
 
-function send(res: ServerResponse, { status, body }: Kept, headers: Record<string, string>): void {
+function send(res: ServerResponse, { status, body }: StoredAnswer, headers: Record<string, string>): void {
   res.writeHead(status, { 'content-type': 'application/json', ...headers }).end(body);
 }
 

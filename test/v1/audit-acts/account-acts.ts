@@ -3,7 +3,7 @@ import type { ExecutionContext } from 'ava';
 import type { Action } from '../../../accounts-api/models/audit-event.ts';
 import { createAccount, setPlan } from '../../../accounts-api/operator/operator.ts';
 import { setPassword, setRole, setStatus } from '../../../accounts-api/operator/operator-access.ts';
-import { comeBackFromGoogle, type Holder } from '../../auth/holders.ts';
+import { returnFromGoogle, type Holder } from '../../auth/holders.ts';
 import { newEmail, newPassword } from '../../services/sign-in.ts';
 import {
   issuer,
@@ -46,8 +46,8 @@ export const accountActs = {
     },
     async 'a first sign-in with Google'() {
       const claims = googlePerson();
-      const begun = await service.anonymously('/auth/google/start');
-      await comeBackFromGoogle(service, issuer, begun, claims, ip);
+      const started = await service.anonymously('/auth/google/start');
+      await returnFromGoogle(service, issuer, started, claims, ip);
       const detail = { email: claims.email, plan: 'free', issuer: issuer.settings.issuer, ip };
       return ofAccount({ accountId: await accountIdOf(claims.email) }, visitor, detail);
     },

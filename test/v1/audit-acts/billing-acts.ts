@@ -44,7 +44,7 @@ const fetchAgain = async (customer: string) => {
 };
 
 /** Lets a holder claim a purchase for the same mailbox. @returns the account of the purchase. */
-const takeOne = async (t: ExecutionContext, holder: Holder) => {
+const claimOne = async (t: ExecutionContext, holder: Holder) => {
   const id = newId('acct');
   const { email } = holder;
   const bought = { id, email, emailSignsIn: false, name: null, plan: 'free', createdAt: service.clock.now() };
@@ -73,7 +73,7 @@ export const billingActs = {
   'purchase.taken': {
     async 'the holder of the mailbox that a payer has named'(t) {
       const holder = await newHolder();
-      const { id } = await takeOne(t, holder);
+      const { id } = await claimOne(t, holder);
       return { ...ofAccount(holder, bySession(holder), { plan: 'pro' }), subject: id };
     },
   },

@@ -4,7 +4,7 @@ import type { Action } from '../../../accounts-api/models/audit-event.ts';
 import { createAccount } from '../../../accounts-api/operator/operator.ts';
 import { removeSecondFactor } from '../../../accounts-api/operator/operator-access.ts';
 import { enrolHolder } from '../../auth/authenticator.ts';
-import { comeBackFromGoogle, signInByGoogle, type Holder } from '../../auth/holders.ts';
+import { returnFromGoogle, signInByGoogle, type Holder } from '../../auth/holders.ts';
 import { passkeysOf } from '../../auth/passkey-authenticator.ts';
 import { newPassword } from '../../services/sign-in.ts';
 import {
@@ -101,17 +101,17 @@ export const signInActs = {
   'google.linked': {
     async 'a way to Google that its holder began'(t) {
       const holder = await newHolder();
-      const begun = await service.signedIn(holder, '/auth/google/link', { method: 'POST', headers });
+      const started = await service.signedIn(holder, '/auth/google/link', { method: 'POST', headers });
       const claims = googlePerson();
-      const { result } = await comeBackFromGoogle(service, issuer, begun, claims, ip);
+      const { result } = await returnFromGoogle(service, issuer, started, claims, ip);
       t.is(result.get('google_linked'), '1');
       return ofAccount(holder, visitor, { issuer: issuer.settings.issuer, email: claims.email, ip });
     },
     async 'a sign-in with the e-mail address of an account that has proved it'() {
       const claims = googlePerson();
       const { id: accountId } = await createAccount(service.deps, { email: claims.email, plan: 'free' });
-      const begun = await service.anonymously('/auth/google/start');
-      await comeBackFromGoogle(service, issuer, begun, claims, ip);
+      const started = await service.anonymously('/auth/google/start');
+      await returnFromGoogle(service, issuer, started, claims, ip);
       const detail = { issuer: issuer.settings.issuer, email: claims.email, ip };
       return ofAccount({ accountId }, visitor, detail);
     },
@@ -223,8 +223,8 @@ export const signInActs = {
   'google.unlinked': {
     async 'its holder'(t) {
       const holder = await newHolder();
-      const begun = await service.signedIn(holder, '/auth/google/link', { method: 'POST', headers });
-      await comeBackFromGoogle(service, issuer, begun, googlePerson(), ip);
+      const started = await service.signedIn(holder, '/auth/google/link', { method: 'POST', headers });
+      await returnFromGoogle(service, issuer, started, googlePerson(), ip);
       done(t, await service.signedIn(holder, '/auth/google/link', { method: 'DELETE', headers }));
       return ofAccount(holder, bySession(holder));
     },

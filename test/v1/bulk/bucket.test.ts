@@ -89,16 +89,16 @@ test.serial(
   async (t) => {
     const proxy = await startProxy(Number(new URL(bucket.endpoint).port));
     t.teardown(() => proxy.close());
-    const away = { ...bucket, endpoint: `http://127.0.0.1:${proxy.port}` };
-    const reader = await startDataService('2026-06-15T12:00:00Z', 'UTC', { bulkPlace: away });
+    const proxied = { ...bucket, endpoint: `http://127.0.0.1:${proxy.port}` };
+    const reader = await startDataService('2026-06-15T12:00:00Z', 'UTC', { bulkPlace: proxied });
     t.teardown(() => reader.close());
     const target = `/v1/bulk/${name}`;
     const ask = () => fetch(reader.url + target, { headers: reader.headers(target) });
-    const begun = await ask();
-    t.is(begun.status, 200);
+    const response = await ask();
+    t.is(response.status, 200);
     const reading = (async () => {
       let bytes = 0;
-      for await (const chunk of begun.body ?? []) {
+      for await (const chunk of response.body ?? []) {
         bytes += (chunk as Uint8Array).length;
         proxy.cut();
       }
@@ -111,7 +111,7 @@ test.serial(
       t.is(headers.get('retry-after'), '5');
       t.false(text.includes(bucket.bucket), 'clients do not see where the files are');
     }
-    proxy.mend();
+    proxy.restore();
     t.is((await (await ask()).bytes()).length, large.length);
   },
 );

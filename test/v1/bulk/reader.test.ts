@@ -29,7 +29,7 @@ interface Asked {
 }
 
 /** A `fetch` for the reader that records each request. */
-function noting(asked: Asked[]): typeof fetch {
+function recordingFetch(asked: Asked[]): typeof fetch {
   return async (input, init) => {
     const response = await fetch(input, init);
     const range = new Headers(init?.headers).get('range');
@@ -60,7 +60,7 @@ test('a Parquet reader gets every value by more than 200 ranges, and they are on
   const file = await asyncBufferFromUrl({
     url: `${services.url}/v1/bulk/${name}`,
     requestInit: { headers: { 'x-api-key': key } },
-    fetch: noting(asked),
+    fetch: recordingFetch(asked),
   });
   const metadata = await parquetMetadataAsync(file, { initialFetchSize: 4_096 });
   const compressors = { ZSTD: (input: Uint8Array) => zlib.zstdDecompressSync(input) };

@@ -5,7 +5,7 @@ import { endpoints as ofAccounts } from '../../../accounts-api/routes.ts';
 import { endpoints as ofData } from '../../../ingest/operator/routes.ts';
 import { codeAt } from '../../auth/authenticator.ts';
 import { codeOf, dataIn, peopleOf, type Person } from '../../auth/people.ts';
-import { noteSecret } from '../../run/traces.ts';
+import { recordSecret } from '../../run/traces.ts';
 import { fakeClock } from '../../services/harness.ts';
 import { startServices } from '../../services/services.ts';
 
@@ -129,8 +129,8 @@ test.serial(
     t.is((await people.get('/v1/account', session)).status, 200);
     t.like(dataIn(await people.get('/auth/second-factor', session)), { totp: null, required: true });
 
-    const begun = dataIn(await people.post('/auth/second-factor/totp', { password }, session));
-    const secret = noteSecret(String(begun['secret']));
+    const enrolment = dataIn(await people.post('/auth/second-factor/totp', { password }, session));
+    const secret = recordSecret(String(enrolment['secret']));
     const body = { code: codeAt(secret, clock.now()) };
     t.is((await people.post('/auth/second-factor/totp/confirm', body, session)).status, 200);
     t.is((await people.get('/v1/operator/accounts', session)).status, 200);

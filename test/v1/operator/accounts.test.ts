@@ -31,7 +31,7 @@ async function idsOf(query: string): Promise<string[]> {
 
 test('an account is listed with plan, status, role, keys and the calls of the month, and with nothing secret', async (t) => {
   const client = await service.newClient('starter');
-  t.is(await service.take(client, 7), 7);
+  t.is(await service.charge(client, 7), 7);
   const { email } = await accountOf(client);
   const { body } = await ask(`?q=${client.accountId}`);
   t.deepEqual((body as { data: object[] }).data, [
@@ -95,7 +95,7 @@ test('an unknown plan, status, role, sort or parameter is refused with the allow
 
 test('a single account shows everything that its holder sees, and its usage', async (t) => {
   const client = await service.newClient('pro');
-  await service.take(client, 3);
+  await service.charge(client, 3);
   const own = dataOf(t, await service.as(client, '/v1/account')) as AccountRecord;
   t.like(dataOf(t, await ask(`/${client.accountId}`)), {
     ...own,

@@ -352,8 +352,8 @@ test.serial(
     t.regex(entry, /^date: \{ column: Date, format: D\/M\/YYYY \}$/m);
     t.regex(entry, /^ +frequency: monthly$/m);
     t.like(preview.points[1], { line: 3, date: '2023-02-28', value: '2' });
-    const back = await check(upload.id, { ...wish, entry, choose: { date: 0 } });
-    t.regex(dataOf<{ entry: string }>(back).entry, /^date: \{ column: Date, format: M\/D\/YYYY \}$/m);
+    const reverted = await check(upload.id, { ...wish, entry, choose: { date: 0 } });
+    t.regex(dataOf<{ entry: string }>(reverted).entry, /^date: \{ column: Date, format: M\/D\/YYYY \}$/m);
     const answer = await publish(upload.id, { ...wish, entry });
     t.is(answer.status, 201, answer.text);
     t.like(await served(idOf(answer)), { '2023-02-28': 2, '2023-12-31': 12 });

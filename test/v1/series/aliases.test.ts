@@ -62,8 +62,7 @@ const reads = [
 ];
 
 /** The answer without the parts that show that an earlier id was requested. */
-const apartFromName = (text: string) =>
-  text.replaceAll(/"renamed_from":"[^"]*",|,"renamed_from":"[^"]*"/g, '');
+const withoutName = (text: string) => text.replaceAll(/"renamed_from":"[^"]*",|,"renamed_from":"[^"]*"/g, '');
 
 test.serial(
   'every read by an earlier id returns the answer of the current id, with the earlier one in renamed_from',
@@ -76,7 +75,7 @@ test.serial(
       const byNew = await service.call(path.replace('ID', 'PK.CPI'));
       const byOld = await service.call(path.replace('ID', 'CPI.OLD'));
       t.deepEqual([byOld.status, byNew.status], [200, 200], path);
-      t.is(apartFromName(byOld.text), byNew.text, path);
+      t.is(withoutName(byOld.text), byNew.text, path);
       t.false(byNew.text.includes('renamed_from'), path);
       if (byOld.text !== byNew.text)
         t.not(byOld.headers.get('etag'), byNew.headers.get('etag'), `${path} and its ETag`);

@@ -43,8 +43,8 @@ test('a chart is an SVG of the points that the series endpoint answers to the sa
     const values = (json as Envelope).data.map(({ value }) => value);
     const newest = values.at(-1);
     const finding = await findingAt(`/v1/series/RATE/chart.svg${query}`);
-    const said = /Latest: ([\d.]+) in (\w+ \d+)/.exec(finding);
-    t.is(Number(said?.[1]), newest ?? Number.NaN, `${query}: ${finding}`);
+    const latest = /Latest: ([\d.]+) in (\w+ \d+)/.exec(finding);
+    t.is(Number(latest?.[1]), newest ?? Number.NaN, `${query}: ${finding}`);
   }
   const { text, headers } = await call('/v1/series/RATE/chart.svg');
   t.is(headers.get('content-type'), 'image/svg+xml; charset=utf-8');

@@ -49,7 +49,7 @@ async function fetchPinned({ url }: Citation) {
   return { origin, path: pathname + search, ...answer };
 }
 
-async function holdsDigest(t: ExecutionContext, cited: Citation, about: string): Promise<void> {
+async function assertDigest(t: ExecutionContext, cited: Citation, about: string): Promise<void> {
   const { status, text, headers, origin } = await fetchPinned(cited);
   t.is(status, 200, `${about}: ${text}`);
   t.is(origin, 'https://almanac.example');
@@ -80,7 +80,7 @@ test.serial(
     for (const path of selections) {
       const one = await cite(path);
       cited.push(one);
-      await holdsDigest(t, one, path);
+      await assertDigest(t, one, path);
     }
     // A correction of the newest vintage, a new vintage, one that deletes everything, another name, a note.
     await publish(['CPI,2024-04,9.9'], '2024-05-10');
@@ -92,7 +92,7 @@ test.serial(
     });
     await service.load('series', ['series_id,name', 'CPI,Other prices']);
     await service.load('footnotes', ['series_id,date,text', 'CPI,2024-01,Estimated']);
-    for (const [i, one] of cited.entries()) await holdsDigest(t, one, `${selections[i]} after later loads`);
+    for (const [i, one] of cited.entries()) await assertDigest(t, one, `${selections[i]} after later loads`);
     const now = await cite('/v1/series/CPI/cite');
     t.not(now.sha256, cited[0]?.sha256);
     t.is(now['title'], 'Other prices');
@@ -111,7 +111,7 @@ test.serial(
     const { searchParams } = new URL(cited.url);
     const again = `/v1/series/LATE/cite?vintage=${searchParams.get('vintage')}&version=${searchParams.get('version')}`;
     t.is((await service.call(again)).status, 410);
-    await holdsDigest(t, await cite('/v1/series/LATE/cite'), 'the state of now');
+    await assertDigest(t, await cite('/v1/series/LATE/cite'), 'the state of now');
   },
 );
 

@@ -16,7 +16,7 @@ test.after.always(async () => {
 });
 
 const how = { noGateway: true, seriesTimeZone: 'UTC', clock: fakeClock('2024-06-30T12:00:00Z') };
-const goesOn = {
+const continuation = {
   ...{ date: '2024-04-01', from: { frequency: 'monthly' }, to: { frequency: 'quarterly' } },
   ...{ continued_by: 'CPI.Q', note: 'By quarter' },
 };
@@ -55,7 +55,7 @@ test.serial('the old series names its continuation, and the new one names the ol
   for (const path of ['', '/latest', '?vintage=2024-06-30']) {
     t.like(await metaOf(`/v1/series/CPI.M${path}`), {
       frequency: 'monthly',
-      breaks: [goesOn],
+      breaks: [continuation],
       continues: [],
     });
     t.like(await metaOf(`/v1/series/CPI.Q${path}`), {
@@ -63,7 +63,7 @@ test.serial('the old series names its continuation, and the new one names the ol
     });
   }
   const entry = async (id: string) => ((await read(`/v1/catalog/${id}`)).json as { data: object }).data;
-  t.like(await entry('CPI.M'), { breaks: [goesOn], continues: [] });
+  t.like(await entry('CPI.M'), { breaks: [continuation], continues: [] });
   t.like(await entry('CPI.Q'), { breaks: [], continues: ['CPI.M'] });
 });
 
@@ -83,7 +83,7 @@ test.serial(
     const chart = (await read('/v1/series/CPI.M/chart.svg')).text;
     t.is(/class="chart-line[^>]* d="([^"]*)"/.exec(chart)?.[1]?.match(/M/g)?.length, 1);
     t.notRegex(chart, /chart-break|another unit/);
-    t.deepEqual((await metaOf('/v1/series/CPI.M')).breaks, [goesOn]);
+    t.deepEqual((await metaOf('/v1/series/CPI.M')).breaks, [continuation]);
   },
 );
 
@@ -105,7 +105,7 @@ test.serial('a break of the unit comes before it, and is where it was', async (t
   ] as const;
   t.deepEqual((await metaOf('/v1/series/CPI.M')).breaks, [
     { date: '2024-02-01', declared_on: '2024-06-30', from: units[0], to: units[1], note: null },
-    { ...goesOn, date: '2024-05-01', note: null },
+    { ...continuation, date: '2024-05-01', note: null },
   ]);
 });
 

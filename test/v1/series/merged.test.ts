@@ -39,7 +39,7 @@ const valuesOf = ({ data }: Body) => data.map(({ value }) => value);
 
 const textsOf = (paths: readonly string[]) =>
   Promise.all(paths.map(async (path) => (await service.call(path)).text));
-const apartFromVersion = (text: string) => text.replace(/"version":\d+/, '');
+const withoutVersion = (text: string) => text.replace(/"version":\d+/, '');
 
 const ofThePast = [
   '/v1/series/ID?vintage=2024-04-30',
@@ -66,7 +66,7 @@ test.serial(
     await mergeSeries(database, { ...how, id: 'CPI.OLD', into: 'PK.CPI' });
 
     t.deepEqual(await textsOf(paths), before);
-    t.deepEqual((await textsOf(pathsOfOther)).map(apartFromVersion), ofOther.map(apartFromVersion));
+    t.deepEqual((await textsOf(pathsOfOther)).map(withoutVersion), ofOther.map(withoutVersion));
     t.is((await service.call(pathname + search)).text, pinned, 'a citation goes on');
     for (const id of ids)
       for (const query of ['', '?vintage=2024-06-30', '?release=first']) {

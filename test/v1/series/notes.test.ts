@@ -35,12 +35,12 @@ test.before(async () => {
   ]);
 });
 
-interface Noted {
+interface WithNotes {
   meta: { footnotes: unknown[] };
   data: { date: string; notes?: { mark: string | null; text: string; dims: object }[] }[];
 }
-const read = async (path: string) => (await service.call(path)).json as Noted;
-const notesOf = ({ data }: Noted) => data.map(({ notes }) => notes?.map(({ text }) => text));
+const read = async (path: string) => (await service.call(path)).json as WithNotes;
+const notesOf = ({ data }: WithNotes) => data.map(({ notes }) => notes?.map(({ text }) => text));
 
 test('a series reports its licence, its methods and its footnotes, in the catalogue as well', async (t) => {
   const facts = {
@@ -75,7 +75,7 @@ test('on request, notes are next to the points of their date and dimension value
   t.deepEqual(notesOf(await read('/v1/series/CPI?include=notes&limit=1&from=2024-02')), [
     ['Estimated', '=cmd'],
   ]);
-  const many = (await service.call('/v1/series?ids=FX,CPI&include=notes')).json as { data: Noted[] };
+  const many = (await service.call('/v1/series?ids=FX,CPI&include=notes')).json as { data: WithNotes[] };
   t.deepEqual(many.data.map(notesOf), [
     [[], ['Half a day, no more'], ['Holiday']],
     [[], ['Estimated', '=cmd'], []],
@@ -94,7 +94,7 @@ test('in CSV the notes of a point are one cell, which no spreadsheet executes', 
 
 test('notes are those of today beside any vintage, so no URL with them is permanent', async (t) => {
   const past = await service.call('/v1/series/CPI?include=notes&vintage=2024-04-10');
-  t.deepEqual(notesOf(past.json as Noted), [[], ['Estimated', '=cmd'], []]);
+  t.deepEqual(notesOf(past.json as WithNotes), [[], ['Estimated', '=cmd'], []]);
   t.is(past.headers.get('content-location'), null);
   const { version } = (await read('/v1/series/CPI')).meta as unknown as { version: number };
   const pinned = await service.call(`/v1/series/CPI?include=notes&vintage=2024-04-10&version=${version}`);
@@ -110,7 +110,7 @@ test('the next call after a load shows other notes, with another ETag; the versi
   const etag = before.headers.get('etag') ?? '';
   const after = await service.call(path, { headers: { 'if-none-match': etag } });
   t.is(after.status, 200);
-  t.deepEqual(notesOf(after.json as Noted), [['Provisional']]);
+  t.deepEqual(notesOf(after.json as WithNotes), [['Provisional']]);
   const versionOf = ({ json }: { json: unknown }) => (json as { meta: { version: number } }).meta.version;
   t.is(versionOf(after), versionOf(before));
   const again = await service.call(path, { headers: { 'if-none-match': after.headers.get('etag') ?? '' } });

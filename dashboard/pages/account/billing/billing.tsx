@@ -18,7 +18,7 @@ import { bannerOf, type Banner } from './banner.ts';
 import { Offered } from './offered.tsx';
 
 /** After a visit to the portal: how long and how often the account is polled. */
-const back = { everyMs: 1_500, times: 20 };
+const portalPolling = { everyMs: 1_500, times: 20 };
 
 /** Opens a page of Stripe. @returns only if that fails. */
 async function openPortal(): Promise<void> {
@@ -36,7 +36,7 @@ export const Billing = accountPage(({ account, reload }) => {
     return { plans: rowsOf(plans), isOpen: methods.data.billing };
   }, []);
   const banner = bannerOf(account);
-  const isBack = useBackFromPortal(reload);
+  const hasReturned = usePortalReturn(reload);
   return (
     <>
       <PageHead
@@ -50,7 +50,7 @@ export const Billing = accountPage(({ account, reload }) => {
         }
       />
       <Problem of={portal.error} />
-      {isBack && banner === null && (
+      {hasReturned && banner === null && (
         <p class="note acc note-above" role="status">
           You are back from Stripe. What you changed there shows here within a minute.
         </p>
@@ -59,7 +59,7 @@ export const Billing = accountPage(({ account, reload }) => {
       <Waiting for={loaded} failure="The plans could not be loaded">
         {({ plans, isOpen }) => (
           <>
-            {isOpen && <Offered account={account} plans={plans} onTaken={reload} />}
+            {isOpen && <Offered account={account} plans={plans} onClaimed={reload} />}
             <Subscription account={account} plans={plans} />
             {isOpen ? (
               <Plans account={account} plans={plans} onPortal={() => portal.run(openPortal)} />
@@ -81,20 +81,20 @@ export const Billing = accountPage(({ account, reload }) => {
 });
 
 /** Polls for a while, as Stripe reports a change a moment after the browser has returned. */
-function useBackFromPortal(reload: () => void): boolean {
+function usePortalReturn(reload: () => void): boolean {
   const [query] = useSearchParams();
-  const isBack = query.get('back') === 'portal';
+  const hasReturned = query.get('back') === 'portal';
   useEffect(() => {
-    if (!isBack) return undefined;
-    let left = back.times;
+    if (!hasReturned) return undefined;
+    let left = portalPolling.times;
     const timer = setInterval(() => {
       left -= 1;
       if (left === 0) clearInterval(timer);
       reload();
-    }, back.everyMs);
+    }, portalPolling.everyMs);
     return () => clearInterval(timer);
-  }, [isBack]);
-  return isBack;
+  }, [hasReturned]);
+  return hasReturned;
 }
 
 function BannerView({ of: { kind, title, text, action }, onPortal }: { of: Banner; onPortal: () => void }) {

@@ -13,11 +13,11 @@ import type { Account } from '../account-page.tsx';
 export function Offered({
   account,
   plans,
-  onTaken,
+  onClaimed,
 }: {
   account: Account;
   plans: readonly Plan[];
-  onTaken: () => void;
+  onClaimed: () => void;
 }) {
   const loaded = useLoad(
     async (signal) =>
@@ -36,7 +36,7 @@ export function Offered({
           name={nameOf(purchase.plan)}
           present={nameOf(account.plan)}
           isSubscribed={account.subscription_state !== 'none'}
-          onTaken={onTaken}
+          onClaimed={onClaimed}
         />
       ))}
     </>
@@ -49,7 +49,7 @@ interface OfferProps {
   /** The account's plan now. */
   present: string;
   isSubscribed: boolean;
-  onTaken: () => void;
+  onClaimed: () => void;
 }
 
 function Offer({
@@ -57,14 +57,14 @@ function Offer({
   name,
   present,
   isSubscribed,
-  onTaken,
+  onClaimed,
 }: OfferProps) {
   const [isAsked, setIsAsked] = useState(false);
   const action = useAction();
-  const take = () =>
+  const claim = () =>
     action.run(async () => {
       await accountApi.post('/v1/billing/purchases/{id}/take', { path: { id } });
-      onTaken();
+      onClaimed();
     });
   const openPortal = () =>
     action.run(async () => {
@@ -87,7 +87,7 @@ function Offer({
             class="btn main"
             type="button"
             disabled={action.isBusy}
-            onClick={isAsked ? take : () => setIsAsked(true)}
+            onClick={isAsked ? claim : () => setIsAsked(true)}
           >
             {isAsked ? `Yes, change from ${present} to ${name}` : 'Move it into this account'}
           </button>

@@ -28,7 +28,7 @@ export interface PurchaseBrowser {
 
 export interface Purchase {
   /** Claims the key, once. @throws AlmanacError if the API cannot answer now; every other failure shows in the view. */
-  take(): Promise<void>;
+  claim(): Promise<void>;
   leave(): void;
 }
 
@@ -38,7 +38,7 @@ const waits = { firstMs: 500, lastMs: 5_000, growth: 1.5 };
 /** @param show receives each view, the first at once. */
 export function openPurchase(browser: PurchaseBrowser, show: (view: PurchaseView) => void): Purchase {
   const { client, storage } = browser;
-  const { token, isCancelled } = takeToken(browser);
+  const { token, isCancelled } = popToken(browser);
   const leaving = new AbortController();
   let giveUp = (): void => undefined;
 
@@ -54,7 +54,7 @@ export function openPurchase(browser: PurchaseBrowser, show: (view: PurchaseView
     show({ is });
     giveUp = browser.later(() => void look(of, Math.min(waits.lastMs, waitMs * waits.growth)), waitMs);
   }
-  async function take(): Promise<void> {
+  async function claim(): Promise<void> {
     if (token === null) return;
     try {
       const { data } = await client.get('/v1/account/key/{token}', { path: { token } });
@@ -69,7 +69,7 @@ export function openPurchase(browser: PurchaseBrowser, show: (view: PurchaseView
     void look(token, waits.firstMs);
   } else show({ is: isCancelled ? 'cancelled' : 'none' });
   return {
-    take,
+    claim,
     leave() {
       leaving.abort();
       giveUp();
@@ -78,7 +78,7 @@ export function openPurchase(browser: PurchaseBrowser, show: (view: PurchaseView
 }
 
 /** The token of the URL, else of an earlier visit in this tab: the page may be reloaded while it waits. */
-function takeToken({ location, history, storage }: PurchaseBrowser): {
+function popToken({ location, history, storage }: PurchaseBrowser): {
   token: string | null;
   isCancelled: boolean;
 } {

@@ -53,14 +53,14 @@ export function Purchase() {
     );
   }
   if (view.is === 'key') {
-    const take = () => action.run(async () => purchase.current?.take());
+    const claim = () => action.run(async () => purchase.current?.claim());
     return (
       <NarrowPage
         title="Thank you"
         lede="The plan is active. Your key is shown once: have a safe place ready for it."
       >
         <Problem of={action.error} />
-        <button class="btn main" type="button" disabled={action.isBusy} onClick={take}>
+        <button class="btn main" type="button" disabled={action.isBusy} onClick={claim}>
           Show my API key
         </button>
       </NarrowPage>
@@ -70,7 +70,7 @@ export function Purchase() {
   const { title, text } = over[view.is];
   return (
     <NarrowPage title={title} lede={text}>
-      <Ways />
+      <NextLinks />
     </NarrowPage>
   );
 }
@@ -85,7 +85,7 @@ function FirstKey({ secret, email }: { secret: string; email: string }) {
           keys made before: make new ones then. An account that you have already has not changed: Billing
           offers to move the purchase into it.
         </p>
-        <Ways />
+        <NextLinks />
       </NarrowPage>
     );
   }
@@ -104,7 +104,7 @@ function FirstKey({ secret, email }: { secret: string; email: string }) {
   );
 }
 
-function Ways() {
+function NextLinks() {
   if (session.value !== undefined) {
     return (
       <p class="other-ways">

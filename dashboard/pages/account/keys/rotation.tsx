@@ -6,7 +6,7 @@ import { agoText, utcDay } from '../../../text/amounts.ts';
 import { countText } from '../../../text/numbers.ts';
 import { recentText } from '../../../text/times.ts';
 import { StackedBars } from '../usage/stacked-bars.tsx';
-import { historyOf, wishOf } from '../usage/history.ts';
+import { historyOf, viewOf } from '../usage/history.ts';
 import type { Key, KeyUse } from './answers.ts';
 
 const lookEveryMs = 5_000;
@@ -131,7 +131,7 @@ type TrafficRow = { date: string; key_id: string; calls: number; billed: number 
 
 function Traffic({ rows, old, to }: { rows: readonly TrafficRow[]; old: Key; to: Key }) {
   const own = rows.filter(({ key_id: id }) => id === old.id || id === to.id).map(plain);
-  const { groups, bars } = historyOf(own, wishOf(new URLSearchParams('range=7d&by=key')), Date.now());
+  const { groups, bars } = historyOf(own, viewOf(new URLSearchParams('range=7d&by=key')), Date.now());
   const of = (id: string) => groups.find((group) => group.id === id)?.calls ?? 0;
   return (
     <div class="traffic">

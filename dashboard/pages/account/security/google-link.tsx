@@ -2,12 +2,12 @@
 import { useState } from 'preact/hooks';
 import { accountApi } from '../../../api/clients.ts';
 import { Problem, useAction } from '../../../components/forms/action.tsx';
-import { takeFragment } from '../../sign-in/fragment.ts';
+import { popFragment } from '../../sign-in/fragment.ts';
 import { googleErrorText } from '../../sign-in/google-errors.ts';
 import type { OfAccount } from '../account-page.tsx';
 
 export function GoogleLink({ account, reload }: OfAccount) {
-  const [result] = useState(takeFragment);
+  const [result] = useState(popFragment);
   const action = useAction();
   const error = result.get('google_error');
   const link = () =>

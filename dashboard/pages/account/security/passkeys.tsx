@@ -143,8 +143,8 @@ function Add({ account, hasApp, onClose, onDone }: OfDialog) {
   const action = useAction();
   const submit = action.submit(async (field) => {
     const body = proofIn({ account, hasApp }, field);
-    const begun = await accountApi.post('/auth/passkeys/options', { body });
-    const credential = await createPasskey(begun.data.options);
+    const started = await accountApi.post('/auth/passkeys/options', { body });
+    const credential = await createPasskey(started.data.options);
     await accountApi.post('/auth/passkeys', { body: { name: field('name'), credential } });
     onDone();
   });

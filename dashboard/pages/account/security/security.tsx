@@ -9,7 +9,7 @@ import { Field } from '../../../components/forms/field.tsx';
 import { PageHead } from '../../../components/page-head.tsx';
 import { Waiting } from '../../../components/states.tsx';
 import { passwordHint } from '../../sign-in/narrow-page.tsx';
-import { keepSignIn } from '../../sign-in/signed-in.ts';
+import { storeSignIn } from '../../sign-in/signed-in.ts';
 import { accountPage, type OfAccount } from '../account-page.tsx';
 import { TypedConfirmation } from '../typed-confirmation.tsx';
 import { AuditLog } from './audit-log.tsx';
@@ -25,7 +25,7 @@ export const Security = accountPage((of) => (
       title="Security"
       lede="How you sign in, where you are signed in, and what has happened to the account."
     />
-    <WaysIn {...of} />
+    <SignInMethods {...of} />
     <TwoFactor {...of} />
     <Sessions />
     <Mails {...of} />
@@ -34,7 +34,7 @@ export const Security = accountPage((of) => (
   </>
 ));
 
-function WaysIn(of: OfAccount) {
+function SignInMethods(of: OfAccount) {
   const methods = useLoad(async (signal) => (await api.get('/auth/methods', { signal })).data, []);
   return (
     <Waiting for={methods} failure="The ways to sign in could not be loaded">
@@ -63,7 +63,7 @@ function Password({ account, reload, hint, least }: OfAccount & { hint: string; 
     const answer = account.has_password
       ? await accountApi.post('/auth/change-password', { body: { current: field('current'), new: password } })
       : await accountApi.post('/auth/set-password', { body: { password } });
-    if ('session_token' in answer.data) keepSignIn(answer.data);
+    if ('session_token' in answer.data) storeSignIn(answer.data);
     setIsDone(true);
     reload();
   });

@@ -18,19 +18,19 @@ interface SetUpProps {
 }
 
 export function SetUp({ account, onDone, onClose }: SetUpProps) {
-  const [begun, setBegun] = useState<{ secret: string; otpauth_uri: string }>();
+  const [enrolment, setEnrolment] = useState<{ secret: string; otpauth_uri: string }>();
   const beginning = useAction();
   const confirming = useAction();
   const begin = beginning.submit(async (field) => {
     const body = account.has_password ? { password: field('password') } : {};
-    setBegun((await accountApi.post('/auth/second-factor/totp', { body })).data);
+    setEnrolment((await accountApi.post('/auth/second-factor/totp', { body })).data);
   });
   const confirm = confirming.submit(async (field) => {
     const body = { code: field('code') };
     const { data } = await accountApi.post('/auth/second-factor/totp/confirm', { body });
     onDone(data.recovery_codes);
   });
-  if (begun === undefined) {
+  if (enrolment === undefined) {
     return (
       <Dialog title="Set up an authenticator app" onClose={onClose}>
         <form onSubmit={begin}>
@@ -47,12 +47,12 @@ export function SetUp({ account, onDone, onClose }: SetUpProps) {
   return (
     <Dialog key="scan" title="Scan this with the app" onClose={onClose}>
       <form onSubmit={confirm}>
-        <QrCode text={begun.otpauth_uri} label="QR code of the secret for your authenticator app" />
+        <QrCode text={enrolment.otpauth_uri} label="QR code of the secret for your authenticator app" />
         <div>
           <p class="sm dlg-text">Or type this secret into the app:</p>
           <div class="secret">
-            <code data-test="totp-secret">{begun.secret}</code>
-            <CopyButton text={begun.secret} label="Copy the secret" />
+            <code data-test="totp-secret">{enrolment.secret}</code>
+            <CopyButton text={enrolment.secret} label="Copy the secret" />
           </div>
         </div>
         <Field

@@ -1,14 +1,14 @@
 // The usage of an account as bars.
 import test from 'ava';
-import { historyOf, monthOf, periodOf, wishOf } from './history.ts';
+import { historyOf, monthOf, periodOf, viewOf } from './history.ts';
 
 const now = Date.parse('2026-11-23T14:00:00Z');
-const wish = (query: string) => wishOf(new URLSearchParams(query));
+const view = (query: string) => viewOf(new URLSearchParams(query));
 
 test('missing or invalid parameters of the URL have their defaults', (t) => {
-  t.deepEqual(wish(''), { range: '30d', by: 'status', only: null });
-  t.deepEqual(wish('range=7d&by=key&only=key_a'), { range: '7d', by: 'key', only: 'key_a' });
-  t.deepEqual(wish('range=9d&by=day'), { range: '30d', by: 'status', only: null });
+  t.deepEqual(view(''), { range: '30d', by: 'status', only: null });
+  t.deepEqual(view('range=7d&by=key&only=key_a'), { range: '7d', by: 'key', only: 'key_a' });
+  t.deepEqual(view('range=9d&by=day'), { range: '30d', by: 'status', only: null });
 });
 
 test('a range ends today and has the stated number of days', (t) => {
@@ -23,7 +23,7 @@ test('the bars of all groups add up to the rows, and days without calls have a b
     { date: '2026-11-23', status: '4xx', calls: 2, billed: 0 },
     { date: '2026-11-23', status: '2xx', calls: 5, billed: 5 },
   ];
-  const found = historyOf(rows, wish('range=7d'), now);
+  const found = historyOf(rows, view('range=7d'), now);
   t.is(found.bars.length, 7);
   t.deepEqual(found.groups, [
     { id: '2xx', calls: 12, billed: 12 },
@@ -39,7 +39,7 @@ test('one group alone has its own sum, and the list of groups stays whole', (t) 
     { date: '2026-11-22', key_id: 'key_a', calls: 3, billed: 3 },
     { date: '2026-11-22', key_id: 'key_b', calls: 9, billed: 9 },
   ];
-  const found = historyOf(rows, wish('range=7d&by=key&only=key_a'), now);
+  const found = historyOf(rows, view('range=7d&by=key&only=key_a'), now);
   t.is(found.calls, 3);
   t.deepEqual(
     found.groups.map(({ id }) => id),
@@ -49,7 +49,7 @@ test('one group alone has its own sum, and the list of groups stays whole', (t) 
 
 test('the rows of months fall into their months', (t) => {
   const rows = [{ date: '2026-10-31', status: '2xx', calls: 4, billed: 4 }];
-  const found = historyOf(rows, wish('range=12m'), now);
+  const found = historyOf(rows, view('range=12m'), now);
   t.is(found.bars.length, 12);
   t.is(found.bars.at(-2)?.total, 4);
 });

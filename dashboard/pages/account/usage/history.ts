@@ -7,14 +7,14 @@ export type Range = (typeof ranges)[number];
 export type Grouping = (typeof groupings)[number];
 
 /** The selection in the URL; unknown values get the default. */
-export interface Wish {
+export interface UsageView {
   range: Range;
   by: Grouping;
   /** The only group shown; null: all groups. */
   only: string | null;
 }
 
-export function wishOf(query: URLSearchParams): Wish {
+export function viewOf(query: URLSearchParams): UsageView {
   const [range, by] = [query.get('range'), query.get('by')];
   return {
     range: ranges.find((each) => each === range) ?? '30d',
@@ -68,17 +68,17 @@ export interface History {
 }
 
 /** All periods of the range, including those without calls, which the API omits. */
-export function historyOf(rows: readonly HistoryRow[], wish: Wish, now: number): History {
-  const period = periodOf(wish.range, now);
-  const nameOf = (row: HistoryRow) => (wish.by === 'key' ? row.key_id : row[wish.by]) ?? '';
+export function historyOf(rows: readonly HistoryRow[], view: UsageView, now: number): History {
+  const period = periodOf(view.range, now);
+  const nameOf = (row: HistoryRow) => (view.by === 'key' ? row.key_id : row[view.by]) ?? '';
   const sums = new Map<string, { calls: number; billed: number }>();
   for (const row of rows) {
     const { calls, billed } = sums.get(nameOf(row)) ?? { calls: 0, billed: 0 };
     sums.set(nameOf(row), { calls: calls + row.calls, billed: billed + row.billed });
   }
   const all = [...sums].map(([id, sum]) => ({ id, ...sum }));
-  const groups = all.sort((a, b) => (wish.by === 'status' ? a.id.localeCompare(b.id) : b.calls - a.calls));
-  const shown = wish.only === null ? groups : groups.filter(({ id }) => id === wish.only);
+  const groups = all.sort((a, b) => (view.by === 'status' ? a.id.localeCompare(b.id) : b.calls - a.calls));
+  const shown = view.only === null ? groups : groups.filter(({ id }) => id === view.only);
   const bars = datesOf(period).map((date) => {
     const length = period.interval === 'day' ? 10 : 7;
     const own = rows.filter((row) => row.date.slice(0, length) === date.slice(0, length));

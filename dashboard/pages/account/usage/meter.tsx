@@ -1,6 +1,6 @@
 // The bar of used against limit, with a mark for the elapsed part of the month.
 import { monthOf } from './history.ts';
-import { partGone } from './projection.ts';
+import { elapsedPart } from './projection.ts';
 import { shareText } from '../../../text/amounts.ts';
 
 interface MeterProps {
@@ -15,12 +15,12 @@ interface MeterProps {
 export function Meter({ used, limit, resetsAt, now }: MeterProps) {
   if (limit === null) return null;
   const part = Math.min(1, used / Math.max(1, limit));
-  const gone = partGone({ ...monthOf(resetsAt), now });
-  const label = `${shareText(used / Math.max(1, limit))} of the calls used, ${shareText(gone)} of the month gone`;
+  const elapsed = elapsedPart({ ...monthOf(resetsAt), now });
+  const label = `${shareText(used / Math.max(1, limit))} of the calls used, ${shareText(elapsed)} of the month gone`;
   return (
     <div class="meter" role="img" aria-label={label}>
       <i style={{ width: `${part * 100}%` }} />
-      <b style={{ left: `${gone * 100}%` }} />
+      <b style={{ left: `${elapsed * 100}%` }} />
     </div>
   );
 }

@@ -11,7 +11,7 @@ import { dayText, instantText, monthText } from '../../../text/times.ts';
 import { monthOf } from './history.ts';
 import { Meter } from './meter.tsx';
 import { MonthChart } from './month-chart.tsx';
-import { partGone, project, type MonthSoFar, type Projection } from './projection.ts';
+import { elapsedPart, project, type MonthSoFar, type Projection } from './projection.ts';
 
 interface Month {
   month: MonthSoFar;
@@ -63,7 +63,7 @@ function MonthView({ month, plan, resetsAt }: Month) {
           <span>{limit !== null && `${shareText(used / limit)} used`}</span>
           <span>
             {limit !== null && 'The mark: '}
-            {shareText(Math.round(partGone(month) * 100) / 100)} of the month has passed
+            {shareText(Math.round(elapsedPart(month) * 100) / 100)} of the month has passed
           </span>
         </p>
         <Notice month={month} projection={projection} resetsAt={resetsAt} />

@@ -1,6 +1,6 @@
 // The projection of a month's calls.
 import test from 'ava';
-import { partGone, project } from './projection.ts';
+import { elapsedPart, project } from './projection.ts';
 
 const day = 86_400_000;
 const from = Date.parse('2026-11-01T00:00:00Z');
@@ -33,7 +33,7 @@ test('days that differ make the end uncertain, the more days are left the more',
 });
 
 test('the part of the month that is over is from 0 to 1', (t) => {
-  t.is(partGone({ from, to, now: from + 15 * day }), 0.5);
-  t.is(partGone({ from, to, now: from - day }), 0);
-  t.is(partGone({ from, to, now: to + day }), 1);
+  t.is(elapsedPart({ from, to, now: from + 15 * day }), 0.5);
+  t.is(elapsedPart({ from, to, now: from - day }), 0);
+  t.is(elapsedPart({ from, to, now: to + day }), 1);
 });

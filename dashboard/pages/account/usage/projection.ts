@@ -26,9 +26,9 @@ const daysMin = 2;
 
 /** Null before day 3: a forecast is not possible yet. */
 export function project({ from, to, now, used, limit, days }: MonthSoFar): Projection | null {
-  const goneDays = (now - from) / dayMs;
-  if (goneDays < daysMin) return null;
-  const perDay = used / goneDays;
+  const elapsedDays = (now - from) / dayMs;
+  if (elapsedDays < daysMin) return null;
+  const perDay = used / elapsedDays;
   const leftDays = (to - now) / dayMs;
   const expected = used + perDay * leftDays;
   const isReached = limit !== null && used < limit && expected > limit;
@@ -47,6 +47,6 @@ function deviation(values: readonly number[]): number {
 }
 
 /** The part of the month that is over, 0 to 1. */
-export function partGone({ from, to, now }: Pick<MonthSoFar, 'from' | 'to' | 'now'>): number {
+export function elapsedPart({ from, to, now }: Pick<MonthSoFar, 'from' | 'to' | 'now'>): number {
   return Math.min(1, Math.max(0, (now - from) / (to - from)));
 }

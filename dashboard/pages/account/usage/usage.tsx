@@ -20,12 +20,12 @@ import { accountPage } from '../account-page.tsx';
 import {
   historyOf,
   periodOf,
-  wishOf,
+  viewOf,
   type Grouping,
   type History,
   type HistoryRow,
   type Range,
-  type Wish,
+  type UsageView,
 } from './history.ts';
 import { MonthSection } from './month-section.tsx';
 import { StackedBars } from './stacked-bars.tsx';
@@ -61,16 +61,16 @@ async function keyNames(signal: AbortSignal): Promise<Map<string, string>> {
 
 function DaysSection() {
   const [query, setQuery] = useSearchParams();
-  const wish = wishOf(query);
+  const view = viewOf(query);
   const now = Date.now();
-  const { from, to, interval } = periodOf(wish.range, now);
-  const asked = { from, to, interval, by: wish.by } as const;
+  const { from, to, interval } = periodOf(view.range, now);
+  const asked = { from, to, interval, by: view.by } as const;
   const loaded = useLoad(
     async (signal) => {
       const [rows, names] = await Promise.all([historyRows(asked, signal), keyNames(signal)]);
       return { rows, names, at: new Date().toISOString() };
     },
-    [from, to, interval, wish.by],
+    [from, to, interval, view.by],
   );
   const change = (changes: Readonly<Record<string, string | null>>) =>
     setQuery((before) => {
@@ -88,14 +88,14 @@ function DaysSection() {
         <Choice
           label="Range"
           options={rangeNames}
-          value={wish.range}
+          value={view.range}
           onChange={(range) => change({ range })}
           small
         />
         <Choice
           label="Stacked by"
           options={groupingNames}
-          value={wish.by}
+          value={view.by}
           onChange={(by) => change({ by, only: null })}
           small
         />
@@ -106,9 +106,9 @@ function DaysSection() {
       <Waiting for={loaded} failure="The history could not be loaded">
         {({ rows, names, at }) => (
           <Days
-            wish={wish}
-            history={historyOf(rows, wish, now)}
-            nameOf={(id) => (wish.by === 'key' ? (names.get(id) ?? id) : id)}
+            view={view}
+            history={historyOf(rows, view, now)}
+            nameOf={(id) => (view.by === 'key' ? (names.get(id) ?? id) : id)}
             at={at}
             choose={(only) => change({ only })}
           />
@@ -160,7 +160,7 @@ function CsvButton({ asked }: { asked: Asked }) {
 }
 
 interface DaysProps {
-  wish: Wish;
+  view: UsageView;
   history: History;
   nameOf: (id: string) => string;
   /** When the usage was requested. */
@@ -168,11 +168,11 @@ interface DaysProps {
   choose: (only: string | null) => void;
 }
 
-function Days({ wish, history, nameOf, at, choose }: DaysProps) {
+function Days({ view, history, nameOf, at, choose }: DaysProps) {
   const { groups, bars, calls, billed } = history;
-  const shown = wish.only === null ? groups : groups.filter(({ id }) => id === wish.only);
+  const shown = view.only === null ? groups : groups.filter(({ id }) => id === view.only);
   const colourOf = (id: string) =>
-    coloursOf(wish.by)(
+    coloursOf(view.by)(
       id,
       groups.findIndex((group) => group.id === id),
     );
@@ -191,7 +191,7 @@ function Days({ wish, history, nameOf, at, choose }: DaysProps) {
         </label>
         <Pick
           id="only"
-          value={wish.only ?? ''}
+          value={view.only ?? ''}
           options={[
             { value: '', label: 'All' },
             ...groups.map(({ id }) => ({ value: id, label: nameOf(id) })),
@@ -225,29 +225,29 @@ function Days({ wish, history, nameOf, at, choose }: DaysProps) {
         label={`${countText(calls, 'call', 'calls')} from ${dayText(bars[0]?.date ?? '')} to ${dayText(bars.at(-1)?.date ?? '')}.`}
         bars={bars}
         groups={shown.map(({ id }) => ({ name: nameOf(id), colour: colourOf(id) }))}
-        interval={wish.range === '12m' ? 'month' : 'day'}
+        interval={view.range === '12m' ? 'month' : 'day'}
       />
       <p class="xs dim below">
         Days in UTC. As of today, {timeText(at)} UTC. The same numbers as <code>GET /v1/usage/history</code>.
       </p>
-      <Tables wish={wish} history={history} nameOf={nameOf} />
+      <Tables view={view} history={history} nameOf={nameOf} />
     </>
   );
 }
 
 const groupTitles: Record<Grouping, string> = { status: 'By status', endpoint: 'By endpoint', key: 'By key' };
 
-function Tables({ wish, history, nameOf }: Pick<DaysProps, 'wish' | 'history' | 'nameOf'>) {
+function Tables({ view, history, nameOf }: Pick<DaysProps, 'view' | 'history' | 'nameOf'>) {
   const { groups, bars } = history;
   const all = groups.reduce((sum, { calls }) => sum + calls, 0);
   return (
     <>
       <section aria-labelledby="groups">
         <div class="sec-head">
-          <h2 id="groups">{groupTitles[wish.by]}</h2>
+          <h2 id="groups">{groupTitles[view.by]}</h2>
         </div>
         <DataTable
-          caption={groupTitles[wish.by]}
+          caption={groupTitles[view.by]}
           dense
           rows={groups}
           keyOf={({ id }) => id}
@@ -268,8 +268,8 @@ function Tables({ wish, history, nameOf }: Pick<DaysProps, 'wish' | 'history' | 
           keyOf={({ date }) => date}
           columns={[
             {
-              label: wish.range === '12m' ? 'Month' : 'Day',
-              cell: ({ date }) => (wish.range === '12m' ? monthText(date) : dayText(date)),
+              label: view.range === '12m' ? 'Month' : 'Day',
+              cell: ({ date }) => (view.range === '12m' ? monthText(date) : dayText(date)),
             },
             { label: 'Calls', right: true, cell: ({ total }) => numberText(total) },
           ]}

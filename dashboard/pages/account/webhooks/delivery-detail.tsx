@@ -78,11 +78,12 @@ const errorNames: Record<NonNullable<Attempt['error']>, string> = {
 
 function AttemptView({ of: { at, latency_ms: latencyMs, status, error, response } }: { of: Attempt }) {
   const isDelivered = status !== null && status >= 200 && status < 300;
-  const took = latencyMs < 1000 ? `${latencyMs} ms` : `${numberText(Math.round(latencyMs / 100) / 10)} s`;
+  const latencyText =
+    latencyMs < 1000 ? `${latencyMs} ms` : `${numberText(Math.round(latencyMs / 100) / 10)} s`;
   return (
     <li class={isDelivered ? 'ok' : undefined}>
       <span class="right">
-        {instantText(at)} · {took}
+        {instantText(at)} · {latencyText}
       </span>
       <b>{status ?? (error === null ? 'No answer' : errorNames[error])}</b>
       {response !== null && response !== '' && (

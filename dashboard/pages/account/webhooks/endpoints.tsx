@@ -190,7 +190,7 @@ interface ManageProps extends OfWebhook {
 function Manage({ webhook, reload, forget, onClose }: ManageProps) {
   const [step, setStep] = useState<'menu' | 'delete'>('menu');
   const [secret, setSecret] = useState<string>();
-  const [said, setSaid] = useState('');
+  const [notice, setNotice] = useState('');
   const action = useAction();
   const { id, status, previous_secret_until: previousUntil } = webhook;
   const at = { path: { id } };
@@ -224,7 +224,7 @@ function Manage({ webhook, reload, forget, onClose }: ManageProps) {
   const test = () =>
     action.run(async () => {
       await accountApi.post('/v1/webhooks/{id}/test', at);
-      setSaid('A test event is on its way. It is in the log below.');
+      setNotice('A test event is on its way. It is in the log below.');
       reload();
     });
   const rotate = () =>
@@ -236,7 +236,9 @@ function Manage({ webhook, reload, forget, onClose }: ManageProps) {
   const toggle = () =>
     action.run(async () => {
       await enable(id, status === 'disabled');
-      setSaid(status === 'disabled' ? 'It is on.' : 'It is off. Events that happen now are not kept for it.');
+      setNotice(
+        status === 'disabled' ? 'It is on.' : 'It is off. Events that happen now are not kept for it.',
+      );
       reload();
     });
   return (
@@ -267,12 +269,12 @@ function Manage({ webhook, reload, forget, onClose }: ManageProps) {
       <Recover
         id={id}
         onDone={(recovered) => {
-          setSaid(`${countText(recovered, 'delivery is', 'deliveries are')} sent again.`);
+          setNotice(`${countText(recovered, 'delivery is', 'deliveries are')} sent again.`);
           reload();
         }}
       />
       <p class="sm below" role="status">
-        {said}
+        {notice}
       </p>
       <Problem of={action.error} />
       <div class="actions dlg-end">

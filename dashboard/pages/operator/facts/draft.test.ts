@@ -1,6 +1,6 @@
 // The unsaved input in the table of facts, and the API request made from it.
 import test from 'ava';
-import { countOf, filled, textOf, wishOf, withText, type Draft, type SeriesFacts } from './draft.ts';
+import { countOf, filled, textOf, requestedFacts, withText, type Draft, type SeriesFacts } from './draft.ts';
 
 const row = (id: string, more: Partial<SeriesFacts> = {}): SeriesFacts => ({
   ...{ id, name: id, unit: null, frequency: 'monthly', source: 'Bureau', description: null, geography: null },
@@ -36,7 +36,7 @@ test('a fact is filled in all rows that may have it, or only where it is neither
 });
 
 test('an empty text clears the fact, and blanks around one are not sent', (t) => {
-  t.deepEqual(wishOf({ A: { unit: ' Index ', source: ' ' } }), [
+  t.deepEqual(requestedFacts({ A: { unit: ' Index ', source: ' ' } }), [
     { id: 'A', facts: { unit: 'Index', source: null } },
   ]);
 });

@@ -65,7 +65,7 @@ export function filled(
 }
 
 /** The series of the API's request. */
-export const wishOf = (draft: Draft): { id: string; facts: Record<string, string | null> }[] =>
+export const requestedFacts = (draft: Draft): { id: string; facts: Record<string, string | null> }[] =>
   Object.entries(draft).map(([id, typed]) => ({
     id,
     facts: Object.fromEntries(Object.entries(typed).map(([fact, text]) => [fact, text.trim() || null])),
@@ -76,8 +76,8 @@ export const countOf = (draft: Draft): number =>
 
 const storedAs = 'almanac.facts-draft';
 
-export const keptDraft = (): Draft => JSON.parse(sessionStorage.getItem(storedAs) ?? '{}') as Draft;
+export const storedDraft = (): Draft => JSON.parse(sessionStorage.getItem(storedAs) ?? '{}') as Draft;
 
-export function keepDraft(draft: Draft): void {
+export function storeDraft(draft: Draft): void {
   sessionStorage.setItem(storedAs, JSON.stringify(draft));
 }

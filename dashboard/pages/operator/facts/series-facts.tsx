@@ -15,10 +15,10 @@ import { Changes, type Report } from './changes.tsx';
 import {
   countOf,
   facts,
-  keepDraft,
-  keptDraft,
+  storeDraft,
+  storedDraft,
   optionalFacts,
-  wishOf,
+  requestedFacts,
   withText,
   type Draft,
   type Fact,
@@ -85,12 +85,12 @@ interface Edits {
 }
 
 function useEdits(): Edits {
-  const [draft, setKept] = useState(keptDraft);
+  const [draft, setDraftState] = useState(storedDraft);
   const [faults, setFaults] = useState<readonly Fault[]>([]);
-  useEffect(() => keepDraft(draft), [draft]);
+  useEffect(() => storeDraft(draft), [draft]);
   /** Also removes the faults of series that were edited, as these may be outdated. */
   function setDraft(next: Draft): void {
-    setKept(next);
+    setDraftState(next);
     setFaults(faults.filter(({ id }) => next[id] !== undefined && next[id] === draft[id]));
   }
   return {
@@ -147,20 +147,20 @@ interface UnsavedProps {
 
 /** The unsaved input of all pages: its faults, and the button that saves it. */
 function Unsaved({ edit: { draft, faults, setDraft, setFaults }, onSaved }: UnsavedProps) {
-  const [foreseen, setForeseen] = useState<Report>();
+  const [preview, setPreview] = useState<Report>();
   const action = useAction();
   const count = countOf(draft);
   if (count === 0) return null;
-  const series = wishOf(draft);
+  const series = requestedFacts(draft);
   async function look(): Promise<void> {
     const { data } = await accountApi.patch('/v1/operator/series', { body: { series, dry_run: true } });
     setFaults(data.faults);
-    setForeseen(data.faults.length === 0 ? data : undefined);
+    setPreview(data.faults.length === 0 ? data : undefined);
   }
   async function save(reason: string): Promise<void> {
     const body = { series, ...(reason === '' ? {} : { reason }) };
     const { data } = await accountApi.patch('/v1/operator/series', { body });
-    setForeseen(undefined);
+    setPreview(undefined);
     setDraft({});
     onSaved(data);
   }
@@ -182,8 +182,8 @@ function Unsaved({ edit: { draft, faults, setDraft, setFaults }, onSaved }: Unsa
           </button>
         </p>
       </div>
-      {foreseen !== undefined && (
-        <Changes report={foreseen} onSave={save} onClose={() => setForeseen(undefined)} />
+      {preview !== undefined && (
+        <Changes report={preview} onSave={save} onClose={() => setPreview(undefined)} />
       )}
     </section>
   );

@@ -6,13 +6,13 @@ export type Load = AnswerOf<'get', '/v1/operator/loads/{load}'>['data'];
 
 type OfLoad = Pick<Load, 'status' | 'retracted_by' | 'retracts' | 'erases'>;
 
-const outOfForce = { retracted: 'Retracted', erased: 'Erased' };
+const inactiveLabels = { retracted: 'Retracted', erased: 'Erased' };
 
 export function LoadState({ of: { status, retracted_by: by, retracts, erases } }: { of: OfLoad }) {
   if (status !== 'in_force')
     return (
       <span class="st off">
-        {outOfForce[status]}
+        {inactiveLabels[status]}
         {by !== null && ` by ${by}`}
       </span>
     );

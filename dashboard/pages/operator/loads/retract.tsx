@@ -18,9 +18,12 @@ import { LoadLink, type Load } from './load-state.tsx';
 type Report = AnswerOf<'post', '/v1/operator/loads/{load}/retraction'>['data'];
 
 /** The kind of retraction; `back`: the load is a retraction, and retracting it reactivates its loads. */
-type Way = 'today' | 'erase' | 'back';
+type RetractionKind = 'today' | 'erase' | 'back';
 
-const ways: Record<Way, { label: string; means: string; button: string; warning: string }> = {
+const retractionKinds: Record<
+  RetractionKind,
+  { label: string; means: string; button: string; warning: string }
+> = {
   today: {
     label: 'From today on',
     means:
@@ -43,14 +46,14 @@ const ways: Record<Way, { label: string; means: string; button: string; warning:
   },
 };
 
-function waysOf({ retracts, retractable: isRetractable, erasable: isErasable }: Load): Way[] {
+function kindsOf({ retracts, retractable: isRetractable, erasable: isErasable }: Load): RetractionKind[] {
   if (retracts !== null) return isRetractable ? ['back'] : [];
   return [...(isRetractable ? (['today'] as const) : []), ...(isErasable ? (['erase'] as const) : [])];
 }
 
 export function Retract({ load, reload }: { load: Load; reload: () => void }) {
   const [done, setDone] = useState<Report>();
-  const allowed = waysOf(load);
+  const allowed = kindsOf(load);
   const [first] = allowed;
   return (
     <section aria-labelledby="retract">
@@ -62,7 +65,7 @@ export function Retract({ load, reload }: { load: Load; reload: () => void }) {
         </p>
       )}
       {first === undefined ? (
-        <CannotBe load={load} />
+        <NotRetractable load={load} />
       ) : (
         <RetractForm
           key={`${load.status} ${done?.load}`}
@@ -81,31 +84,31 @@ export function Retract({ load, reload }: { load: Load; reload: () => void }) {
 
 interface RetractFormProps {
   load: Load;
-  allowed: readonly Way[];
+  allowed: readonly RetractionKind[];
   /** Of them. */
-  first: Way;
+  first: RetractionKind;
   onDone: (report: Report) => void;
 }
 
 function RetractForm({ load: { load }, allowed, first, onDone }: RetractFormProps) {
-  const [way, setWay] = useState(first);
+  const [kind, setKind] = useState(first);
   const [typed, setTyped] = useState('');
-  const [foreseen, setForeseen] = useState<{ report: Report; way: Way }>();
+  const [preview, setPreview] = useState<{ report: Report; kind: RetractionKind }>();
   const action = useAction();
-  const wish = { load, way, reason: typed.trim() };
-  const look = async () => setForeseen({ report: await retraction(wish, true), way });
+  const request = { load, kind, reason: typed.trim() };
+  const look = async () => setPreview({ report: await retraction(request, true), kind });
   return (
     <>
       <form class="form below" onSubmit={action.submit(look)}>
         {allowed.length > 1 && (
           <Choice
             label="Since when"
-            options={allowed.map((value) => ({ value, label: ways[value].label }))}
-            value={way}
-            onChange={setWay}
+            options={allowed.map((value) => ({ value, label: retractionKinds[value].label }))}
+            value={kind}
+            onChange={setKind}
           />
         )}
-        <p class="sm">{ways[way].means}</p>
+        <p class="sm">{retractionKinds[kind].means}</p>
         <Field
           label="Reason, for the record"
           name="reason"
@@ -122,24 +125,24 @@ function RetractForm({ load: { load }, allowed, first, onDone }: RetractFormProp
         </p>
       </form>
       <div aria-live="polite">
-        {foreseen?.way === way && <Foreseen report={foreseen.report} command={commandOf(wish)} />}
+        {preview?.kind === kind && <DryRunReport report={preview.report} command={commandOf(request)} />}
       </div>
-      {foreseen?.way === way && <Confirmed wish={wish} onDone={onDone} />}
+      {preview?.kind === kind && <Confirmed request={request} onDone={onDone} />}
     </>
   );
 }
 
 /** The selected action. */
-interface Wish {
+interface RetractionRequest {
   load: number;
-  way: Way;
+  kind: RetractionKind;
   /** May be empty. */
   reason: string;
 }
 
-async function retraction({ load, way, reason }: Wish, dryRun: boolean): Promise<Report> {
+async function retraction({ load, kind, reason }: RetractionRequest, dryRun: boolean): Promise<Report> {
   const body = {
-    ...(way === 'erase' ? { erase: true } : {}),
+    ...(kind === 'erase' ? { erase: true } : {}),
     ...(reason === '' ? {} : { reason }),
     ...(dryRun ? { dry_run: true } : {}),
   };
@@ -148,9 +151,9 @@ async function retraction({ load, way, reason }: Wish, dryRun: boolean): Promise
 }
 
 /** The button, and the dialog in which the number is typed. */
-function Confirmed({ wish, onDone }: { wish: Wish; onDone: (report: Report) => void }) {
+function Confirmed({ request, onDone }: { request: RetractionRequest; onDone: (report: Report) => void }) {
   const [isAsked, setIsAsked] = useState(false);
-  const { button, warning } = ways[wish.way];
+  const { button, warning } = retractionKinds[request.kind];
   return (
     <>
       <p class="actions mt">
@@ -161,10 +164,10 @@ function Confirmed({ wish, onDone }: { wish: Wish; onDone: (report: Report) => v
       {isAsked && (
         <TypedConfirmation
           title={`${button}?`}
-          name={String(wish.load)}
+          name={String(request.load)}
           button={button}
           change={async () => {
-            const report = await retraction(wish, false);
+            const report = await retraction(request, false);
             setIsAsked(false);
             onDone(report);
           }}
@@ -178,15 +181,15 @@ function Confirmed({ wish, onDone }: { wish: Wish; onDone: (report: Report) => v
   );
 }
 
-function commandOf({ load, way, reason }: Wish): string {
+function commandOf({ load, kind, reason }: RetractionRequest): string {
   return commandLine(
     ...['almanac', 'loads', 'retract', String(load)],
-    ...(way === 'erase' ? ['--erase'] : []),
+    ...(kind === 'erase' ? ['--erase'] : []),
     ...(reason === '' ? [] : ['--reason', reason]),
   );
 }
 
-function Foreseen({ report, command }: { report: Report; command: string }) {
+function DryRunReport({ report, command }: { report: Report; command: string }) {
   const count = report.loads.length;
   return (
     <div role="group" aria-label="The dry run">
@@ -228,7 +231,7 @@ function Done({ load, report: { load: by, effect, since } }: { load: number; rep
 /** Not for a retraction: one that is no longer active stays so. */
 const isRetractedFile = ({ status, retracts }: Load) => status === 'retracted' && retracts === null;
 
-function CannotBe({ load }: { load: Load }) {
+function NotRetractable({ load }: { load: Load }) {
   if (isRetractedFile(load)) return null;
   if (load.status === 'erased')
     return <p class="sm below">It is erased. To restore its data, load the file again.</p>;

@@ -1,6 +1,14 @@
 // The API request for a table; and a draft belongs only to its own table.
 import test from 'ava';
-import { confirmedBy, emptyDraft, keepDraft, keptDraft, openGuesses, wishOf, type Draft } from './draft.ts';
+import {
+  confirmedBy,
+  emptyDraft,
+  storeDraft,
+  storedDraft,
+  openGuesses,
+  requestOf,
+  type Draft,
+} from './draft.ts';
 import { factFields } from './fact-fields.ts';
 
 const asked = (text: string) => ({ key: text, question: `Nobody has stated ${text}.`, options: [], text });
@@ -43,14 +51,14 @@ test('a missing unit has an empty field for each column, and a known fact the fi
 });
 
 test('facts that are not filled in, or as they were found, are not sent; others are sent trimmed', (t) => {
-  t.deepEqual(wishOf(0, emptyDraft, fields), { table: 0 });
-  t.deepEqual(wishOf(0, { ...emptyDraft, facts: { source: ' ', name: 'Prices' } }, fields), { table: 0 });
-  t.deepEqual(wishOf(3, draft, fields), {
+  t.deepEqual(requestOf(0, emptyDraft, fields), { table: 0 });
+  t.deepEqual(requestOf(0, { ...emptyDraft, facts: { source: ' ', name: 'Prices' } }, fields), { table: 0 });
+  t.deepEqual(requestOf(3, draft, fields), {
     table: 3,
     entry: 'header: 2\n',
     set: { 'columns.Price, net.unit': 'USD' },
   });
-  t.deepEqual(wishOf(0, { ...emptyDraft, entry: '' }, fields), { table: 0, entry: '' });
+  t.deepEqual(requestOf(0, { ...emptyDraft, entry: '' }, fields), { table: 0, entry: '' });
 });
 
 test('a guess is open until it is confirmed, one by one or several at once', (t) => {
@@ -62,10 +70,10 @@ test('a guess is open until it is confirmed, one by one or several at once', (t)
 });
 
 test.serial('a draft is saved for its table only', (t) => {
-  t.deepEqual(keptDraft('one 0'), emptyDraft);
-  keepDraft('one 0', draft);
-  t.deepEqual(keptDraft('one 0'), draft);
-  t.deepEqual(keptDraft('one 1'), emptyDraft);
-  keepDraft('one 0', emptyDraft);
-  t.deepEqual(keptDraft('one 0'), emptyDraft);
+  t.deepEqual(storedDraft('one 0'), emptyDraft);
+  storeDraft('one 0', draft);
+  t.deepEqual(storedDraft('one 0'), draft);
+  t.deepEqual(storedDraft('one 1'), emptyDraft);
+  storeDraft('one 0', emptyDraft);
+  t.deepEqual(storedDraft('one 0'), emptyDraft);
 });

@@ -17,20 +17,20 @@ export const emptyDraft: Draft = { facts: {}, entry: undefined, picks: {}, confi
 const storedAs = 'almanac.publish-draft';
 
 /** The draft of this table, if the last stored one belongs to it. @param of the upload and the table. */
-export function keptDraft(of: string): Draft {
+export function storedDraft(of: string): Draft {
   const text = sessionStorage.getItem(storedAs);
   if (text === null) return emptyDraft;
-  // Only keepDraft writes it, but possibly in an earlier version.
-  const { of: keptOf, ...kept } = JSON.parse(text) as { of: string } & Partial<Draft>;
-  return keptOf === of ? { ...emptyDraft, ...kept } : emptyDraft;
+  // Only storeDraft writes it, but possibly in an earlier version.
+  const { of: storedOf, ...stored } = JSON.parse(text) as { of: string } & Partial<Draft>;
+  return storedOf === of ? { ...emptyDraft, ...stored } : emptyDraft;
 }
 
-export function keepDraft(of: string, draft: Draft): void {
+export function storeDraft(of: string, draft: Draft): void {
   sessionStorage.setItem(storedAs, JSON.stringify({ of, ...draft }));
 }
 
 /** The API request for the table: texts are trimmed, and empty or unchanged ones are left out. */
-export function wishOf(
+export function requestOf(
   table: number,
   { facts, entry }: Draft,
   fields: readonly FactField[],

@@ -10,7 +10,7 @@ import { Field } from '../../../components/forms/field.tsx';
 import { Waiting } from '../../../components/states.tsx';
 import { instantText, referencePeriodText, today } from '../../../text/times.ts';
 import { FreshProblem } from '../operator-page.tsx';
-import type { wishOf } from './draft.ts';
+import type { requestOf } from './draft.ts';
 import type { Publication } from './answers.ts';
 
 const times = [
@@ -29,11 +29,11 @@ const explanations: Record<Time, string> = {
 interface PublishFormProps {
   /** The id of the upload. */
   upload: string;
-  wish: ReturnType<typeof wishOf>;
+  request: ReturnType<typeof requestOf>;
   onPublished: (publication: Publication) => void;
 }
 
-export function PublishForm({ upload, wish, onPublished }: PublishFormProps) {
+export function PublishForm({ upload, request, onPublished }: PublishFormProps) {
   const [time, setTime] = useState<Time>('now');
   const action = useAction();
   const submit = action.submit(async (field) => {
@@ -44,7 +44,7 @@ export function PublishForm({ upload, wish, onPublished }: PublishFormProps) {
     }[time];
     const { data } = await accountApi.post('/v1/operator/uploads/{id}/publication', {
       path: { id: upload },
-      body: { ...wish, ...when },
+      body: { ...request, ...when },
     });
     onPublished(data);
   });

@@ -6,7 +6,7 @@ import { useAction } from '../../../components/forms/action.tsx';
 import { FreshProblem } from '../operator-page.tsx';
 import { Choices } from './choices.tsx';
 import { Difference } from './difference.tsx';
-import { confirmedBy, keepDraft, keptDraft, openGuesses, wishOf, type Draft } from './draft.ts';
+import { confirmedBy, storeDraft, storedDraft, openGuesses, requestOf, type Draft } from './draft.ts';
 import { EntryForm } from './entry-form.tsx';
 import { factFields } from './fact-fields.ts';
 import { Found } from './found.tsx';
@@ -25,23 +25,23 @@ interface TableStepsProps {
 
 export function TableSteps({ upload, table, onPublished }: TableStepsProps) {
   const of = `${upload} ${table.table}`;
-  const [draft, setDraft] = useState<Draft>(() => keptDraft(of));
-  const [checked, setChecked] = useState<{ wish: string; report: Check }>();
+  const [draft, setDraft] = useState<Draft>(() => storedDraft(of));
+  const [checked, setChecked] = useState<{ request: string; report: Check }>();
   const action = useAction();
   const picking = useAction();
   // Shown as picked while it is checked.
   const [pending, setPending] = useState<Record<string, number>>({});
   const fields = factFields(table);
-  const wish = wishOf(table.table, draft, fields);
+  const request = requestOf(table.table, draft, fields);
   const open = table.skip === null ? openGuesses(table.guesses, draft) : [];
   const change = (next: Draft) => {
     setDraft(next);
-    keepDraft(of, next);
+    storeDraft(of, next);
   };
   const check = async (choose: Record<string, number> = {}) => {
     const { data } = await accountApi.post('/v1/operator/uploads/{id}/check', {
       path: { id: upload },
-      body: { ...wish, choose },
+      body: { ...request, choose },
     });
     const isFound = data.entry === table.entry;
     // Picking a reading confirms it.
@@ -51,12 +51,14 @@ export function TableSteps({ upload, table, onPublished }: TableStepsProps) {
     };
     if (Object.keys(choose).length > 0) change(next);
     setChecked({
-      wish: JSON.stringify(Object.keys(choose).length > 0 ? wishOf(table.table, next, fields) : wish),
+      request: JSON.stringify(
+        Object.keys(choose).length > 0 ? requestOf(table.table, next, fields) : request,
+      ),
       report: data,
     });
   };
   // Only a checked table is published: after an edit it is checked again.
-  const report = checked?.wish === JSON.stringify(wish) ? checked.report : undefined;
+  const report = checked?.request === JSON.stringify(request) ? checked.report : undefined;
   const preview = report?.preview ?? checked?.report.preview ?? table.preview;
   return (
     <>
@@ -102,7 +104,7 @@ export function TableSteps({ upload, table, onPublished }: TableStepsProps) {
         {report !== undefined && <Difference report={report} />}
       </section>
       {report?.publishable === true && open.length === 0 && (
-        <PublishForm upload={upload} wish={wish} onPublished={onPublished} />
+        <PublishForm upload={upload} request={request} onPublished={onPublished} />
       )}
     </>
   );

@@ -1,5 +1,5 @@
 // Pay with the fake of Stripe: with an account, whose plan changes; and without one, which shows the first key once.
-import { noteSecret } from '../../../run/traces.ts';
+import { recordSecret } from '../../../run/traces.ts';
 import { until } from '../../../run/until.ts';
 import { assert, assertSame, askApi, newPerson, signIn, signUp } from '../../people.ts';
 import type { Walk } from '../../walks.ts';
@@ -76,13 +76,13 @@ export const payingFirst: Walk = {
     });
     await page.goto((json as { data: { url: string } }).data.url);
     const session = stripe.sessions().find((each) => each.customer_email === email);
-    noteSecret(new URL(session?.success_url ?? '').hash.slice('#claim='.length));
+    recordSecret(new URL(session?.success_url ?? '').hash.slice('#claim='.length));
     await page.getByRole('button', { name: 'Pay', exact: true }).click();
     await page.getByRole('button', { name: 'Show my API key' }).waitFor();
     assertSame(page.url(), `${url}/billing/return`, 'the URL, without its token');
     await visitor.look('purchase');
     await page.getByRole('button', { name: 'Show my API key' }).click();
-    const key = noteSecret((await page.locator('[data-test=secret]').textContent()) ?? '');
+    const key = recordSecret((await page.locator('[data-test=secret]').textContent()) ?? '');
     await visitor.look('purchase-key');
     assertSame(
       (await services.call('/v1/series/DEMO.CPI/latest', { key })).status,

@@ -1,5 +1,5 @@
 // Sign up, verify, make a key, call, see the usage move; rotate the key, revoke the old one, and it is refused.
-import { noteSecret } from '../../../run/traces.ts';
+import { recordSecret } from '../../../run/traces.ts';
 import { until } from '../../../run/until.ts';
 import type { Walk } from '../../walks.ts';
 import { assert, assertSame, askApi, makeKey, newPerson, numberIn, signUp } from '../../people.ts';
@@ -84,7 +84,7 @@ export const firstKey: Walk = {
     await page.getByRole('button', { name: 'Give it a new value' }).click();
     await visitor.look('keys-new-value');
     await dialog.getByRole('button', { name: 'Make the new value' }).click();
-    const renewed = noteSecret((await dialog.locator('[data-test=secret]').textContent()) ?? '');
+    const renewed = recordSecret((await dialog.locator('[data-test=secret]').textContent()) ?? '');
     await dialog.getByText('The old value works until').waitFor();
     await dialog.getByLabel('I have stored this key').check();
     await dialog.getByRole('button', { name: 'Done' }).click();

@@ -1,6 +1,6 @@
 // Two-factor sign-in: set up, used to sign in, and turned off by a recovery code.
 import { codeAt, wrongCodeAt } from '../../../auth/authenticator.ts';
-import { noteSecret } from '../../../run/traces.ts';
+import { recordSecret } from '../../../run/traces.ts';
 import { assertSame, newPerson, signIn, signUp } from '../../people.ts';
 import type { Walk } from '../../walks.ts';
 
@@ -20,7 +20,7 @@ export const twoFactor: Walk = {
     await dialog.getByLabel('Your password').fill(person.password);
     await dialog.getByRole('button', { name: 'Continue' }).click();
     await dialog.getByRole('img', { name: 'QR code' }).waitFor();
-    const secret = noteSecret((await dialog.locator('[data-test=totp-secret]').textContent()) ?? '');
+    const secret = recordSecret((await dialog.locator('[data-test=totp-secret]').textContent()) ?? '');
     await visitor.look('two-factor-scan');
     const confirmedAt = stage.clock.now();
     await dialog.getByLabel('Code that the app shows').fill(codeAt(secret, confirmedAt));
@@ -28,7 +28,7 @@ export const twoFactor: Walk = {
 
     await page.getByRole('heading', { name: 'Store your recovery codes now' }).waitFor();
     const codes = ((await dialog.locator('[data-test=secret]').textContent()) ?? '').split('\n');
-    for (const code of codes) noteSecret(code);
+    for (const code of codes) recordSecret(code);
     assertSame(codes.length, 10, 'the recovery codes');
     await visitor.look('two-factor-codes');
     await dialog.getByLabel('I have stored this list of codes').check();

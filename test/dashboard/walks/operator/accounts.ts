@@ -1,7 +1,7 @@
 // An operator finds an account, changes its plan, revokes a key, disables and enables it; everybody else finds no such page.
 import { createAccount, createKey } from '../../../../accounts-api/operator/operator.ts';
 import { setRole } from '../../../../accounts-api/operator/operator-access.ts';
-import { noteSecret } from '../../../run/traces.ts';
+import { recordSecret } from '../../../run/traces.ts';
 import { assert, assertSame, newPerson, signIn, signUp } from '../../people.ts';
 import type { Walk } from '../../walks.ts';
 
@@ -13,7 +13,7 @@ export const operator: Walk = {
     const [person, holder] = [newPerson(), newPerson()];
     const { id } = await createAccount(accounts, { email: holder.email, name: 'Held', plan: 'free' });
     const { key } = await createKey(accounts, id, 'laptop');
-    noteSecret(key);
+    recordSecret(key);
     const statusOfKey = async () => (await call('/v1/usage', { key })).status;
 
     await signUp(stage, visitor, person);

@@ -1,7 +1,7 @@
 // An operator sees the loads, retracts one after a dry run, and undoes the retraction; each time the series is served in its new state.
 import { createAccount, createKey } from '../../../../accounts-api/operator/operator.ts';
 import { setRole } from '../../../../accounts-api/operator/operator-access.ts';
-import { noteSecret } from '../../../run/traces.ts';
+import { recordSecret } from '../../../run/traces.ts';
 import { assertSame, newPerson, numberIn, signIn, signUp } from '../../people.ts';
 import type { Walk } from '../../walks.ts';
 
@@ -14,7 +14,7 @@ export const operatorLoads: Walk = {
     const series = `WALK.RETRACT.${visitor.width}`;
     const { id } = await createAccount(accounts, { email: newPerson().email, plan: 'pro' });
     const { key } = await createKey(accounts, id, 'reader');
-    noteSecret(key);
+    recordSecret(key);
     const csv = (values: readonly number[]) =>
       `series_id,date,value\n${values.map((value, at) => `${series},2024-0${at + 1},${value}\n`).join('')}`;
     await ingest(csv([100, 101]), { vintage: '2024-03-01', set: { name: 'Retracted' } });
@@ -40,9 +40,9 @@ export const operatorLoads: Walk = {
     await page.getByLabel('Reason, for the record').fill('decimal point lost');
     await page.getByRole('button', { name: 'See what it changes' }).click();
     await page.getByText(`almanac loads retract ${number} --reason 'decimal point lost'`).waitFor();
-    const foreseen = page.getByRole('group', { name: 'The dry run' });
-    assertSame(await foreseen.locator('[data-test=revised]').textContent(), '1', 'points that change');
-    assertSame(await foreseen.locator('[data-test=deleted]').textContent(), '1', 'points that are deleted');
+    const dryRun = page.getByRole('group', { name: 'The dry run' });
+    assertSame(await dryRun.locator('[data-test=revised]').textContent(), '1', 'points that change');
+    assertSame(await dryRun.locator('[data-test=deleted]').textContent(), '1', 'points that are deleted');
     assertSame(await served(), '100 1010 1020', 'the values after the dry run');
     await visitor.look('operator-load');
 

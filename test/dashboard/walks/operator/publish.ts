@@ -1,7 +1,7 @@
 // An operator publishes a file: the detected facts are corrected, checked and published; a second edition waits under embargo.
 import { createAccount, createKey } from '../../../../accounts-api/operator/operator.ts';
 import { setRole } from '../../../../accounts-api/operator/operator-access.ts';
-import { noteSecret } from '../../../run/traces.ts';
+import { recordSecret } from '../../../run/traces.ts';
 import { assert, assertSame, newPerson, signIn, signUp } from '../../people.ts';
 import type { Visitor } from '../../browser.ts';
 import type { Walk } from '../../walks.ts';
@@ -27,7 +27,7 @@ export const operatorPublish: Walk = {
     const name = `gold-${visitor.width}.csv`;
     const { id } = await createAccount(accounts, { email: newPerson().email, plan: 'pro' });
     const { key } = await createKey(accounts, id, 'reader');
-    noteSecret(key);
+    recordSecret(key);
 
     await signUp(stage, visitor, person);
     await setRole(accounts, person.email, 'operator');

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { createAccount, createKey } from '../../../../accounts-api/operator/operator.ts';
 import { setRole } from '../../../../accounts-api/operator/operator-access.ts';
 import { acceptUnderEmbargo } from '../../../../ingest/publisher/releases/accept.ts';
-import { noteSecret } from '../../../run/traces.ts';
+import { recordSecret } from '../../../run/traces.ts';
 import { assertSame, newPerson, signUp } from '../../people.ts';
 import type { Walk } from '../../walks.ts';
 
@@ -15,7 +15,7 @@ export const operatorReleases: Walk = {
     const person = newPerson();
     const { id } = await createAccount(accounts, { email: newPerson().email, plan: 'pro' });
     const { key } = await createKey(accounts, id, 'reader');
-    noteSecret(key);
+    recordSecret(key);
     const accept = async (series: string) => {
       const accepted = await acceptUnderEmbargo(
         database,
