@@ -17,7 +17,7 @@ import { isPublicOnTls, type SetOptions } from './options.ts';
 import { createDashboard } from './pages/dashboard.ts';
 import { createForwarder } from './policies/forward.ts';
 import { createDataLease, leaseSource } from './response-cache/lease.ts';
-import { createKeptAnswers } from './response-cache/answer-store.ts';
+import { createAnswerStore } from './response-cache/answer-store.ts';
 import type { GatewayRoutes } from './routes.ts';
 import { createUpstreams } from './upstream/upstreams.ts';
 
@@ -56,7 +56,7 @@ export function createParts(
     }),
   };
   const dataLease = createDataLease(leaseSource(dataApi, identitySecret), log);
-  const keptAnswers = createKeptAnswers(Math.max(1, options.responseCacheMb * 1024 * 1024));
+  const answerStore = createAnswerStore(Math.max(1, options.responseCacheMb * 1024 * 1024));
   return {
     ...{ options, routes, accounts, credentials, month, journal, seconds, answers, forwarders, bodies },
     fileCharges: createFileCharges(month),
@@ -74,10 +74,10 @@ export function createParts(
       accessLog: createAccessLog({ log, metrics, routes, traces }),
     },
     /** The options of the response cache; undefined: it is disabled. */
-    responses: options.responseCacheMb === 0 ? undefined : { lease: dataLease, keptAnswers, clock },
+    responses: options.responseCacheMb === 0 ? undefined : { lease: dataLease, answers: answerStore, clock },
     gauges: gaugesOf({
       services: [dataApi, accountsApi, ...(publisher ? [publisher] : [])],
-      ...{ redis, journal, keptAnswers },
+      ...{ redis, journal, answers: answerStore },
     }),
     /** Loaded at the start, as accounts-api may be unavailable at the first call. */
     async open(): Promise<void> {

@@ -8,7 +8,7 @@ import { exempt } from '../../test/openapi/hold.ts';
 import { callOf } from '../call.ts';
 import { createClients } from '../client-ip.ts';
 import { GatewayResponse } from '../response-headers.ts';
-import { createKeptAnswers } from '../response-cache/answer-store.ts';
+import { createAnswerStore } from '../response-cache/answer-store.ts';
 import { requestId } from './request-id.ts';
 import { responseCache } from './response-cache.ts';
 
@@ -25,7 +25,7 @@ async function startCache() {
   });
   const cache = responseCache({
     lease: { current: () => state },
-    keptAnswers: createKeptAnswers(1_000_000),
+    answers: createAnswerStore(1_000_000),
     clock: fakeClock('2026-11-20T12:00:00Z'),
   });
   const server = createServer({ ServerResponse: GatewayResponse }, (request, response) => {

@@ -8,13 +8,13 @@ import type { Feature } from '../../kernel/plans.ts';
 import { callOf, enterStage, whenClosed, type Call } from '../call.ts';
 import { atEndOfTurn } from '../event-loop/end-of-turn.ts';
 import type { Policy } from '../policy.ts';
-import { createCaptures, type Outcome, type Question } from '../response-cache/leader.ts';
-import { isValid, type KeptAnswer, type KeptAnswers } from '../response-cache/answer-store.ts';
+import { createCaptures, type Outcome, type Question } from '../response-cache/capture.ts';
+import { isValid, type StoredAnswer, type AnswerStore } from '../response-cache/answer-store.ts';
 import type { DataLease } from '../response-cache/lease.ts';
 
 export interface ResponseCacheOptions {
   lease: Pick<DataLease, 'current'>;
-  keptAnswers: KeptAnswers;
+  answers: AnswerStore;
   clock: Clock;
 }
 
@@ -30,8 +30,8 @@ const nameLengthMax = 2_000;
 /** @param options undefined: nothing is cached. */
 export function responseCache(options: ResponseCacheOptions | undefined): Policy {
   if (options === undefined) return (_request, _response, next) => next();
-  const { lease, keptAnswers, clock } = options;
-  const captures = createCaptures(keptAnswers, clock);
+  const { lease, answers, clock } = options;
+  const captures = createCaptures(answers, clock);
 
   return (request, response, next) => {
     const call = callOf(request);
@@ -46,19 +46,19 @@ export function responseCache(options: ResponseCacheOptions | undefined): Policy
   function seek(sought: Sought, next: () => void): Promise<void> | void {
     if (sendValid(sought)) return;
     const ended = captures.join(sought);
-    if (ended !== undefined) return sendWhenKept(ended, sought, next);
+    if (ended !== undefined) return sendWhenStored(ended, sought, next);
     if (sought.request.method === 'GET') capture(sought);
     next();
   }
 
   /** @returns whether the call was answered. */
   function sendValid(sought: Sought): boolean {
-    const kept = keptAnswers.get(sought.name);
-    if (kept === undefined || !isValid(kept, sought.needed, clock.now().getTime())) return false;
-    return send(sought, kept);
+    const stored = answers.get(sought.name);
+    if (stored === undefined || !isValid(stored, sought.needed, clock.now().getTime())) return false;
+    return send(sought, stored);
   }
 
-  async function sendWhenKept(ended: Promise<Outcome>, sought: Sought, next: () => void): Promise<void> {
+  async function sendWhenStored(ended: Promise<Outcome>, sought: Sought, next: () => void): Promise<void> {
     enterStage(sought.call, 'upstream');
     const outcome = await ended;
     // The first waiting call is forwarded, and the others wait for it: together they would be a burst on data-api.
@@ -70,12 +70,12 @@ export function responseCache(options: ResponseCacheOptions | undefined): Policy
     const { call, response, name, needed } = sought;
     const own = captures.begin({ name, needed });
     call.capture = own;
-    whenClosed(call, response, () => own.end(response.writableEnded ? 'unkept' : 'left'));
+    whenClosed(call, response, () => own.end(response.writableEnded ? 'not-stored' : 'left'));
   }
 }
 
 /** @returns false if the call needs the body and it is not cached. */
-function send({ call, request, response }: Sought, { etag, head, validators, body }: KeptAnswer): boolean {
+function send({ call, request, response }: Sought, { etag, head, validators, body }: StoredAnswer): boolean {
   const isKnown = etagMatches(request.headers['if-none-match'], etag);
   if (!isKnown && body === undefined) return false;
   call.cache = 'hit';

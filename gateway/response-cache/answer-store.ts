@@ -4,7 +4,7 @@ import { entryAt } from '../../kernel/entries.ts';
 import { includes, type DataState, type Validity } from '../../kernel/http/validity.ts';
 
 /** A cached answer. */
-export interface KeptAnswer {
+export interface StoredAnswer {
   etag: string;
   /** The headers of its 200: alternating names and values, without the length and the headers that are set for every answer. */
   head: readonly string[];
@@ -20,7 +20,7 @@ export interface KeptAnswer {
 }
 
 /** By cache key: everything the answer depends on besides the data. */
-export type KeptAnswers = LRUCache<string, KeptAnswer>;
+export type AnswerStore = LRUCache<string, StoredAnswer>;
 
 /**
  * Longer answers are not cached: they are rare, and sending them costs more than computing them. They are also sent at their client's pace. An answer
@@ -31,7 +31,7 @@ export const bodyBytesMax = 64 * 1024;
 // The objects of an entry, without its strings and its body.
 const overheadBytes = 1_024;
 
-export function createKeptAnswers(bytesMax: number): KeptAnswers {
+export function createAnswerStore(bytesMax: number): AnswerStore {
   return new LRUCache({
     maxSize: bytesMax,
     sizeCalculation: ({ head, body }, name) =>
@@ -54,28 +54,28 @@ const ofNotModified: ReadonlySet<string> = new Set([
  * @param head of the answer as data-api sent it. @param askedAtMs when it was requested, in ms since 1970; its validity begins later.
  * @returns undefined if the head has no ETag.
  */
-export function keptAnswer(
+export function storedAnswer(
   head: readonly string[],
   body: Buffer | undefined,
   { state, forMs }: Validity,
   askedAtMs: number,
-): KeptAnswer | undefined {
+): StoredAnswer | undefined {
   let etag: string | undefined;
-  const kept: string[] = [];
+  const lines: string[] = [];
   const validators: string[] = [];
   for (let i = 0; i < head.length; i += 2) {
     const name = entryAt(head, i);
     const value = entryAt(head, i + 1);
     if (name === 'etag') etag = value;
-    if (name !== 'date' && name !== 'content-length') kept.push(name, value);
+    if (name !== 'date' && name !== 'content-length') lines.push(name, value);
     if (ofNotModified.has(name)) validators.push(name, value);
   }
   if (etag === undefined) return undefined;
   const times = { fromMs: askedAtMs, untilMs: askedAtMs + forMs };
-  return { etag, head: kept, validators, body, state, ...times };
+  return { etag, head: lines, validators, body, state, ...times };
 }
 
 /** Whether data-api would give the same answer now. @param needed the state of the data that the answer must include. */
-export function isValid(answer: KeptAnswer, needed: DataState, nowMs: number): boolean {
+export function isValid(answer: StoredAnswer, needed: DataState, nowMs: number): boolean {
   return includes(answer.state, needed) && nowMs >= answer.fromMs && nowMs < answer.untilMs;
 }

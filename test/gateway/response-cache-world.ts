@@ -6,7 +6,7 @@ import { openCall, type Call } from '../../gateway/call.ts';
 import { createDataLease } from '../../gateway/response-cache/lease.ts';
 import { responseCache } from '../../gateway/policies/response-cache.ts';
 import type { Policy } from '../../gateway/policy.ts';
-import { createKeptAnswers } from '../../gateway/response-cache/answer-store.ts';
+import { createAnswerStore } from '../../gateway/response-cache/answer-store.ts';
 import { anonymous } from '../../kernel/identity.ts';
 import { answerLeaseMs, inForceAfterMs, validityText, type DataState } from '../../kernel/http/validity.ts';
 import { createRandom } from '../chaos/random.ts';
@@ -107,7 +107,7 @@ class World {
     this.#closeLease = () => lease.close();
     this.#policy = responseCache({
       lease,
-      keptAnswers: createKeptAnswers(1024 * 1024),
+      answers: createAnswerStore(1024 * 1024),
       clock: { now: () => new Date(this.#read(() => epochMs + this.#nowMs + this.#clockMs)) },
     });
   }

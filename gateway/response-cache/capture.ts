@@ -2,7 +2,7 @@
 // again are cached.
 import type { Clock } from '../../kernel/clock.ts';
 import { includes, parseValidity, type DataState, type Validity } from '../../kernel/http/validity.ts';
-import { bodyBytesMax, keptAnswer, type KeptAnswer, type KeptAnswers } from './answer-store.ts';
+import { bodyBytesMax, storedAnswer, type StoredAnswer, type AnswerStore } from './answer-store.ts';
 
 /** An answer that a call is about to request. */
 export interface Question {
@@ -12,11 +12,11 @@ export interface Question {
   needed: DataState;
 }
 
-/** `left`: the client of the call left before the answer arrived. `unkept`: the answer must not be cached, or failed. */
-export type Outcome = 'kept' | 'unkept' | 'left';
+/** `left`: the client of the call left before the answer arrived. `not-stored`: the answer must not be cached, or failed. */
+export type Outcome = 'stored' | 'not-stored' | 'left';
 
-const askedForMax = 65_536;
-const underWayMax = 4_096;
+const requestedMax = 65_536;
+const inFlightMax = 4_096;
 
 /**
  * Two tables of fixed size, indexed by the hash of a cache key. A key replaces another one in the same slot.
@@ -30,38 +30,38 @@ const underWayMax = 4_096;
  * bodies are copied, evict others, and burden the garbage collector. This is the doorkeeper of TinyLFU (Einziger, Friedman, Manes: TinyLFU, a highly
  * efficient cache admission policy, 2017). Rarely, a new key is mistaken for an old one.
  */
-export function createCaptures(keptAnswers: KeptAnswers, clock: Clock) {
-  const underWay = Array.from<Capture | undefined>({ length: underWayMax });
-  const askedFor = new Uint32Array(askedForMax);
+export function createCaptures(answers: AnswerStore, clock: Clock) {
+  const inFlight = Array.from<Capture | undefined>({ length: inFlightMax });
+  const requested = new Uint32Array(requestedMax);
 
   /** Records a request for the key. @returns whether it was requested before. */
-  function wasAskedFor(hash: number): boolean {
-    const slot = hash % askedForMax;
-    if (askedFor[slot] === hash) return true;
-    askedFor[slot] = hash;
+  function wasRequested(hash: number): boolean {
+    const slot = hash % requestedMax;
+    if (requested[slot] === hash) return true;
+    requested[slot] = hash;
     return false;
   }
 
   return {
     /**
-     * Waits for the answer if another call has requested it. After `unkept`, every waiting call asks data-api itself; after `left`, one of them asks
+     * Waits for the answer if another call has requested it. After `not-stored`, every waiting call asks data-api itself; after `left`, one of them asks
      * for all. @returns undefined if no call has requested it, or it is already arriving and will not be cached.
      */
-    join: (question: Question) => underWay[hashOf(question.name) % underWayMax]?.join(question),
+    join: (question: Question) => inFlight[hashOf(question.name) % inFlightMax]?.join(question),
     /** Registers a call that requests the answer; others with the same key can now wait for it. */
     begin({ name, needed }: Question): Capture {
       const hash = hashOf(name);
-      const slot = hash % underWayMax;
+      const slot = hash % inFlightMax;
       const capture = new Capture({
         ...{ name, needed },
-        isWanted: keptAnswers.has(name) || wasAskedFor(hash),
+        isWanted: answers.has(name) || wasRequested(hash),
         askedAtMs: clock.now().getTime(),
         end(answer) {
-          if (answer !== undefined) keptAnswers.set(name, answer);
-          if (underWay[slot] === capture) underWay[slot] = undefined;
+          if (answer !== undefined) answers.set(name, answer);
+          if (inFlight[slot] === capture) inFlight[slot] = undefined;
         },
       });
-      underWay[slot] = capture;
+      inFlight[slot] = capture;
       return capture;
     },
   };
@@ -80,7 +80,7 @@ interface CaptureOptions extends Question {
   /** When the answer was requested, in ms since 1970. */
   askedAtMs: number;
   /** Ends the capture: no call can wait for it any longer. @param answer to be cached. */
-  end(answer: KeptAnswer | undefined): void;
+  end(answer: StoredAnswer | undefined): void;
 }
 
 /** An answer in flight. Calls stop waiting as soon as it is known that it will not be cached. */
@@ -116,7 +116,7 @@ export class Capture {
     if (this.isOpen) this.#head = head;
     // A 304 has no body: the client had it already.
     else if (status === 304 && this.#validity)
-      this.#end(keptAnswer(head, undefined, this.#validity, askedAtMs));
+      this.#end(storedAnswer(head, undefined, this.#validity, askedAtMs));
     else this.end();
   }
 
@@ -134,15 +134,15 @@ export class Capture {
     const body = Buffer.allocUnsafeSlow(this.#length); // a slice of a larger buffer would keep all of it in memory
     let at = 0;
     for (const piece of this.#pieces) at += piece.copy(body, at);
-    this.#end(keptAnswer(this.#head, body, this.#validity, this.#options.askedAtMs));
+    this.#end(storedAnswer(this.#head, body, this.#validity, this.#options.askedAtMs));
   }
 
   /** Abandons the capture unless it has ended: the answer was cut off, or must not be cached. */
-  end(outcome: 'unkept' | 'left' = 'unkept'): void {
+  end(outcome: 'not-stored' | 'left' = 'not-stored'): void {
     this.#end(undefined, outcome);
   }
 
-  #end(answer?: KeptAnswer, outcome: Outcome = answer === undefined ? 'unkept' : 'kept'): void {
+  #end(answer?: StoredAnswer, outcome: Outcome = answer === undefined ? 'not-stored' : 'stored'): void {
     this.isOpen = false;
     this.#pieces = [];
     this.#options.end(answer);
