@@ -41,9 +41,9 @@ const pages = {
 
   // operator
   '/dashboard/operator/publish': async () =>
-    (await import('./pages/operator/publish/publish.tsx')).OperatorPublish,
+    (await import('./pages/operator/publish/choose-file.tsx')).OperatorPublish,
   '/dashboard/operator/publish/:id': async () =>
-    (await import('./pages/operator/publish/upload.tsx')).OperatorUpload,
+    (await import('./pages/operator/publish/publish-upload.tsx')).OperatorUpload,
   '/dashboard/operator/loads': async () => (await import('./pages/operator/loads/loads.tsx')).OperatorLoads,
   '/dashboard/operator/loads/:load': async () =>
     (await import('./pages/operator/loads/load.tsx')).OperatorLoad,

@@ -4,7 +4,7 @@ import type { Database, Queryable } from '../kernel/database.ts';
 import type { Log } from '../kernel/log/log.ts';
 import type { Cursors } from '../kernel/http/cursor.ts';
 import type { BulkFiles } from './bulk/files.ts';
-import type { DrawingSlots } from './charts/places.ts';
+import type { DrawingSlots } from './charts/drawing-slots.ts';
 import type { FrontPage } from './front-page/front-page-file.ts';
 import type { Loads } from './loads.ts';
 import type { Vocabulary } from './search/vocabulary.ts';

@@ -16,7 +16,7 @@ import type { Log } from '../kernel/log/log.ts';
 import { openServiceClock } from '../kernel/time/database-clock.ts';
 import { createCursors } from '../kernel/http/cursor.ts';
 import { createBulkFiles } from './bulk/files.ts';
-import { createDrawingSlots } from './charts/places.ts';
+import { createDrawingSlots } from './charts/drawing-slots.ts';
 import { loadFrontPage } from './front-page/front-page-file.ts';
 import type { Dependencies } from './dependencies.ts';
 import { createLoads, editionOf, newestLoad, type Loads } from './loads.ts';

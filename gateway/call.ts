@@ -5,7 +5,7 @@ import type { Identity } from '../kernel/identity.ts';
 import type { Plan } from '../kernel/plans.ts';
 import type { Charge } from './heartbeat/blocks.ts';
 import type { CalendarMonth } from './heartbeat/calendar-month.ts';
-import type { Capture } from './response-cache/leader.ts';
+import type { Capture } from './response-cache/capture.ts';
 
 /** The owner of an accepted key or session. */
 export interface Caller {

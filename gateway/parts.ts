@@ -17,7 +17,7 @@ import { isPublicOnTls, type SetOptions } from './options.ts';
 import { createDashboard } from './pages/dashboard.ts';
 import { createForwarder } from './policies/forward.ts';
 import { createDataLease, leaseSource } from './response-cache/lease.ts';
-import { createAnswerCache } from './response-cache/answer-store.ts';
+import { createAnswerCache } from './response-cache/answer-cache.ts';
 import type { GatewayRoutes } from './routes.ts';
 import { createUpstreams } from './upstream/upstreams.ts';
 
@@ -74,10 +74,10 @@ export function createParts(
       accessLog: createAccessLog({ log, metrics, routes, traces }),
     },
     /** The options of the response cache; undefined: it is disabled. */
-    responses: options.responseCacheMb === 0 ? undefined : { lease: dataLease, answerCache, clock },
+    responses: options.responseCacheMb === 0 ? undefined : { lease: dataLease, answers: answerCache, clock },
     gauges: gaugesOf({
       services: [dataApi, accountsApi, ...(publisher ? [publisher] : [])],
-      ...{ redis, journal, answerCache },
+      ...{ redis, journal, answers: answerCache },
     }),
     /** Loaded at the start, as accounts-api may be unavailable at the first call. */
     async open(): Promise<void> {

@@ -36,7 +36,7 @@ import {
 import { fetchSession } from './fetched.ts';
 import { askForCustomer } from './inbox.sql.ts';
 import { findPrice } from './prices.ts';
-import { lockAccount } from './settle.ts';
+import { lockAccount } from './apply-subscription.ts';
 import { isLive } from './subscription-status.ts';
 
 const hourMs = 60 * 60_000;

@@ -16,7 +16,7 @@ import { fetchCustomer, fetchSession, fetchSessionsOf, type FetchedCustomer } fr
 import { askForCustomer, markHandled } from './inbox.sql.ts';
 import { closeCheckout, claimCheckoutsToCheck } from './checkouts.sql.ts';
 import { accountOfCustomer, noteSessions, type PayerDeps } from './payers.ts';
-import { lockAccount, applySubscription } from './settle.ts';
+import { lockAccount, applySubscription } from './apply-subscription.ts';
 import { currentOf, isKnown, isLive, subscriptionDataOf, type Subscription } from './subscription-status.ts';
 
 export interface SyncDeps extends PayerDeps {

@@ -4,7 +4,7 @@ import type { Metric } from '../../kernel/metrics/text.ts';
 import { billingFigures, gaugesOfBilling } from './figures.ts';
 import type { InboxFigures } from './inbox.sql.ts';
 import { checkSessions, startSyncing, type SyncDeps } from './sync.ts';
-import { endGraces } from './settle.ts';
+import { endGraces } from './apply-subscription.ts';
 
 const syncEveryMs = 500;
 const graceEveryMs = 1_000;

@@ -15,7 +15,7 @@ import { endCheckout } from '../account/closing.ts';
 import { audit } from '../audit.ts';
 import { moveCheckouts, selectOpenCheckout } from '../billing/checkouts.sql.ts';
 import { selectSubscriptions } from '../billing/customers.sql.ts';
-import { applySubscription } from '../billing/settle.ts';
+import { applySubscription } from '../billing/apply-subscription.ts';
 import { currentOf, isLive, isPending, subscriptionDataOf } from '../billing/subscription-status.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { endpoint } from '../endpoint.ts';

@@ -4,7 +4,7 @@ import { createInterface, type Interface } from 'node:readline/promises';
 import type { TableDescription } from '../../ingest/entry/entry-schema.ts';
 import { nameOf } from '../../ingest/plan/preview-text.ts';
 import { isMissing, titled } from '../../ingest/entry/missing-facts.ts';
-import { changeOf, type Choice, type EntryChange, type Pick } from '../../ingest/entry/settle-guesses.ts';
+import { changeOf, type Choice, type EntryChange, type Pick } from '../../ingest/entry/resolve-guesses.ts';
 import type { Terminal } from '../command.ts';
 
 /** Lines that somebody types. */

@@ -1,7 +1,7 @@
 // Whether the plan of the key includes the bulk files. Both calls that determine it are free.
 import { accessKey, keyedApi } from './access-key.ts';
 import { api } from './clients.ts';
-import { shownIn, useLoad } from './load.ts';
+import { shownIn, useLoad } from './use-load.ts';
 
 /** False without a key, and until the plan is known. */
 export function useBulk(): boolean {

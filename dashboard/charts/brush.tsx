@@ -4,7 +4,7 @@ import { useMemo, useRef } from 'preact/hooks';
 import { overviewOf } from '../../domain/chart/overview.ts';
 import { placeOf, type ChartPoint } from '../../domain/chart/line-points.ts';
 import { periodName } from '../../domain/chart/text.ts';
-import { Picture } from './picture.tsx';
+import { Picture } from './chart-frame.tsx';
 import { Slider } from './slider.tsx';
 import type { Window } from './window.ts';
 import type { Chart } from '../../domain/chart/layout.ts';

@@ -1,7 +1,7 @@
 // The head of a page: its title, here and in the window, which gets the focus when the page was reached by a link.
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import { claimFocus } from './navigation.ts';
+import { claimFocus } from './focus.ts';
 
 interface PageHeadProps {
   title: string;

@@ -1,7 +1,7 @@
 // Placeholders for missing content: waiting, slow, failed, empty.
 import type { ComponentChild, ComponentChildren } from 'preact';
 import type { AlmanacError } from '../../clients/typescript/errors.ts';
-import type { Loaded } from '../api/load.ts';
+import type { Loaded } from '../api/use-load.ts';
 
 interface WaitingProps<T> {
   for: Loaded<T>;

@@ -2,14 +2,14 @@
 import { Link, useSearchParams } from 'wouter-preact';
 import type { AnswerOf } from '../../clients/typescript/client.ts';
 import { api } from '../api/clients.ts';
-import { useLoad } from '../api/load.ts';
+import { useLoad } from '../api/use-load.ts';
 import { Choice } from '../components/choice.tsx';
 import { CopyButton } from '../components/copy-button.tsx';
 import { DataTable, type Column } from '../components/data-table.tsx';
 import { PageHead } from '../components/page-head.tsx';
 import { Empty, SkeletonRows, Waiting } from '../components/states.tsx';
 import { dayText, monthText, referencePeriodText, shortDayText, timeText, today } from '../text/times.ts';
-import { daysOfMonth, monthAfter } from './months.ts';
+import { daysOfMonth, monthAfter } from './calendar-months.ts';
 import '../styles/calendar.css';
 
 type Release = AnswerOf<'get', '/v1/calendar'>['data'][number];

@@ -1,7 +1,7 @@
 // The plans from /v1/plans, with monthly or yearly prices.
 import { Link, useSearchParams } from 'wouter-preact';
 import { api } from '../api/clients.ts';
-import { useLoad } from '../api/load.ts';
+import { useLoad } from '../api/use-load.ts';
 import { session } from '../api/session.ts';
 import { Choice } from '../components/choice.tsx';
 import { PageHead } from '../components/page-head.tsx';

@@ -2,7 +2,7 @@
 import { Link } from 'wouter-preact';
 import type { AnswerOf } from '../../clients/typescript/client.ts';
 import { api } from '../api/clients.ts';
-import { useLoad } from '../api/load.ts';
+import { useLoad } from '../api/use-load.ts';
 import { DataTable, type Column } from '../components/data-table.tsx';
 import { PageHead } from '../components/page-head.tsx';
 import { Empty, SkeletonRows, Waiting } from '../components/states.tsx';

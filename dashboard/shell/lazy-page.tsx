@@ -1,7 +1,7 @@
 // A page whose code is loaded when it is first shown.
 import type { ComponentType } from 'preact';
 import { AlmanacError } from '../../clients/typescript/errors.ts';
-import { useLoad } from '../api/load.ts';
+import { useLoad } from '../api/use-load.ts';
 import { Waiting } from '../components/states.tsx';
 
 /** The properties that a route passes to its page: the path parameters, such as `:id`. */

@@ -4,7 +4,7 @@ import { bulkFileSchema, bulkKinds } from '../../domain/bulk/manifest.ts';
 import { nameId } from '../../domain/name-id.ts';
 import { listOf, rowOf } from '../../kernel/http/list.ts';
 import { oneOfParam } from '../../kernel/http/params.ts';
-import { cachedListParams, cachedListReply } from '../discovery/kept-list.ts';
+import { cachedListParams, cachedListReply } from '../discovery/cached-list.ts';
 import { endpoint } from '../endpoint.ts';
 import { readCurrentFiles } from './files.ts';
 

@@ -8,7 +8,7 @@ import { countReleases, importances, listReleases, releaseSchema, releaseStatuse
 import { endpoint } from '../endpoint.ts';
 import { boundsOf, idsOf, requireJsonCount } from '../list-params.ts';
 import { releasesIcs } from './ics.ts';
-import { cachedListParams } from './kept-list.ts';
+import { cachedListParams } from './cached-list.ts';
 
 const daysDefault = 30;
 

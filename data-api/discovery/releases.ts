@@ -9,7 +9,7 @@ import { nearestHint, oneOfParam } from '../../kernel/http/params.ts';
 import { endpoint } from '../endpoint.ts';
 import { recordReply } from '../list.ts';
 import { relatedSchema } from './discovery.sql.ts';
-import { cachedListParams, cachedListReply, cachedUntilChanged, type Computed } from './kept-list.ts';
+import { cachedListParams, cachedListReply, cachedUntilChanged, type Computed } from './cached-list.ts';
 import {
   findPublicationsOf,
   listDatesOf,

@@ -7,7 +7,7 @@ import { oneOfParam } from '../../kernel/http/params.ts';
 import { endpoint } from '../endpoint.ts';
 import { recordReply } from '../list.ts';
 import { catalogList } from './discovery.sql.ts';
-import { cachedListParams, cachedListReply, cachedUntilChanged, type Computed } from './kept-list.ts';
+import { cachedListParams, cachedListReply, cachedUntilChanged, type Computed } from './cached-list.ts';
 import { earliestMs, cachedReleases, publicationSchema, requireNamed } from './releases.ts';
 import { currencyShape, licenceSchema, listSources, readSourceTotals, sourceStates } from './sources.sql.ts';
 

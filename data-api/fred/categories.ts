@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { nameId, numberOfNameId } from '../../domain/name-id.ts';
 import { catalogList, catalogWhere, listCategories } from '../discovery/discovery.sql.ts';
-import { cachedUntilChanged } from '../discovery/kept-list.ts';
+import { cachedUntilChanged } from '../discovery/cached-list.ts';
 import { stateOf } from '../series/series-read.ts';
 import { answerParams, fredEndpoint, fredReply, type FredDocument } from './answer.ts';
 import { numberParam, requireFredSeries, requireNumbered, seriesIdParam } from './find-series.ts';

@@ -7,7 +7,7 @@ import { dateParam, flagParam, oneOfParam } from '../../kernel/http/params.ts';
 import type { ServiceCall } from '../../kernel/http/server.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { catalogList, catalogWhere } from '../discovery/discovery.sql.ts';
-import type { Cached } from '../discovery/kept-list.ts';
+import type { Cached } from '../discovery/cached-list.ts';
 import {
   findPublicationsOf,
   isInRelease,

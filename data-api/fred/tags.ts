@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { oneOfParam } from '../../kernel/http/params.ts';
 import { catalogList, catalogWhere, countTags } from '../discovery/discovery.sql.ts';
-import { cachedUntilChanged } from '../discovery/kept-list.ts';
+import { cachedUntilChanged } from '../discovery/cached-list.ts';
 import { stateOf } from '../series/series-read.ts';
 import {
   answerParams,

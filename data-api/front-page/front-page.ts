@@ -1,7 +1,7 @@
 // GET /v1/front-page: the content of the dashboard's front page, from the operator's configuration and the present data.
 import { z } from 'zod';
 import { oneOf } from '../../kernel/http/list.ts';
-import { cachedUntilChanged } from '../discovery/kept-list.ts';
+import { cachedUntilChanged } from '../discovery/cached-list.ts';
 import { catalogList } from '../discovery/discovery.sql.ts';
 import { endpoint } from '../endpoint.ts';
 import { recordOf, recordReply } from '../list.ts';

@@ -1,7 +1,7 @@
 // The tables of funds as of a day. Rows are those that loads have kept, figures are those that were replaced later, and the rest is computed from
 // both.
 import { memberOf } from '../../kernel/entries.ts';
-import { withFormerRows } from './kept-rows.sql.ts';
+import { withFormerRows } from './former-rows.sql.ts';
 import { dayMark, lastRows, type AsOfTable } from './tables.sql.ts';
 
 const words = (text: string): readonly string[] => text.trim().split(/\s+/);

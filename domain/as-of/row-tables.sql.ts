@@ -1,6 +1,6 @@
 // The tables whose loads keep the rows that they replace, as of a day, and the tables computed from them.
 import { dayMark, lastRows, type AsOfTable } from './tables.sql.ts';
-import { isOfThen, withFormerRows } from './kept-rows.sql.ts';
+import { isOfThen, withFormerRows } from './former-rows.sql.ts';
 
 const trade = withFormerRows({
   name: 'trade',

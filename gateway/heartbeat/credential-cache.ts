@@ -6,7 +6,7 @@ import type { Credential } from '../accounts-client.ts';
 import { batched } from '../event-loop/batched.ts';
 import type { Blocks } from './blocks.ts';
 import type { Heartbeat } from './heartbeat.ts';
-import { createAccountsCache } from './lru-cache.ts';
+import { createAccountsCache } from './accounts-cache.ts';
 import { itemsMax, type HeartbeatAnswer } from '../../kernel/heartbeat/message.ts';
 
 interface Entry {

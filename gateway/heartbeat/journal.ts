@@ -3,7 +3,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Log } from '../../kernel/log/log.ts';
-import { createAccountsCache } from './lru-cache.ts';
+import { createAccountsCache } from './accounts-cache.ts';
 import type { Batch as SentBatch, ChargedFile, UsageRow } from '../../kernel/heartbeat/message.ts';
 import { Batch, Sums, type Entry } from './journal-batch.ts';
 import { openJournalFile, type JournalFile } from './journal-file.ts';

@@ -1,7 +1,7 @@
 // QUOTA_OUTAGE: what is served beyond the blocks while accounts-api is unavailable. It is charged afterwards, even beyond the limit. Nothing is
 // served without a lease, so this covers a few seconds.
 import type { Blocks, Charge } from './blocks.ts';
-import { createAccountsCache } from './lru-cache.ts';
+import { createAccountsCache } from './accounts-cache.ts';
 import type { Journal } from './journal.ts';
 
 /** `bounded`: a part of the plan; `closed`: nothing; `open`: everything. */

@@ -1,7 +1,7 @@
 // The gauges of /metrics: the services behind the gateway, Redis, and the journal of usage.
 import type { Metric } from '../../kernel/metrics/text.ts';
 import type { RedisLink } from '../../kernel/redis.ts';
-import type { AnswerCache } from '../response-cache/answer-store.ts';
+import type { AnswerCache } from '../response-cache/answer-cache.ts';
 import type { Journal } from '../heartbeat/journal.ts';
 import type { Upstreams } from '../upstream/upstreams.ts';
 
@@ -9,9 +9,9 @@ export function gaugesOf(options: {
   services: readonly Upstreams[];
   redis: RedisLink | undefined;
   journal: Journal;
-  answerCache: AnswerCache;
+  answers: AnswerCache;
 }): Metric[] {
-  const { services, redis, journal, answerCache } = options;
+  const { services, redis, journal, answers } = options;
   return [
     {
       name: 'almanac_gateway_upstream_up',
@@ -29,12 +29,12 @@ export function gaugesOf(options: {
     {
       name: 'almanac_gateway_response_cache_answers',
       help: 'Answers of data-api in the response cache.',
-      read: () => [{ value: answerCache.size }],
+      read: () => [{ value: answers.size }],
     },
     {
       name: 'almanac_gateway_response_cache_bytes',
       help: 'Memory of the response cache, at most RESPONSE_CACHE_MB.',
-      read: () => [{ value: answerCache.calculatedSize }],
+      read: () => [{ value: answers.calculatedSize }],
     },
     {
       name: 'almanac_gateway_journal_entries',

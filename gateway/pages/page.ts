@@ -1,12 +1,13 @@
 // The pages that the gateway itself serves besides the dashboard: /docs/errors, which `error.docs_url` links to, and /v1/openapi.json. Each is
-// compressed once, when the gateway starts.
+// compressed once, at its first request.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { gzipSync } from 'node:zlib';
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
 import { docsPath, errorTable } from '../../kernel/errors.ts';
 import { projectRoot } from '../../kernel/project.ts';
 import type { Policy } from '../policy.ts';
-import { sendFile, staticFile } from './static-file.ts';
+import { sendFile, staticFile, type StaticFile } from './static-file.ts';
 
 const paragraphs = Object.entries(errorTable).map(
   ([code, { status, meaning }]) =>
@@ -33,6 +34,8 @@ ${paragraphs.join('\n')}
 </html>
 `;
 
+const compress = promisify(gzip);
+
 export const pageNames = ['errors', 'openapi'] as const;
 
 export function page(of: (typeof pageNames)[number]): Policy {
@@ -40,9 +43,11 @@ export function page(of: (typeof pageNames)[number]): Policy {
     of === 'errors'
       ? ['text/html; charset=utf-8', Buffer.from(errorPage)]
       : ['application/json; charset=utf-8', readFileSync(path.join(projectRoot, 'openapi/openapi.json'))];
-  const file = staticFile(type, { identity, gzip: gzipSync(identity) });
-  return (request, response) =>
-    sendFile(request, response, file, { 'cache-control': 'public, max-age=3600' });
+  let file: Promise<StaticFile> | undefined;
+  return async (request, response) => {
+    file ??= compress(identity).then((gzipped) => staticFile(type, { identity, gzip: gzipped }));
+    sendFile(request, response, await file, { 'cache-control': 'public, max-age=3600' });
+  };
 }
 
 function escaped(text: string): string {

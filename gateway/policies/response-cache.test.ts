@@ -4,11 +4,11 @@ import { closeServer, listen } from '../../kernel/http/server.ts';
 import { validityText } from '../../kernel/http/validity.ts';
 import { fakeClock, silentLog } from '../../test/services/harness.ts';
 import { until, within } from '../../test/run/until.ts';
-import { exempt } from '../../test/openapi/hold.ts';
+import { exempt } from '../../test/openapi/check-answers.ts';
 import { callOf } from '../call.ts';
 import { createClients } from '../client-ip.ts';
 import { GatewayResponse } from '../response-headers.ts';
-import { createAnswerCache } from '../response-cache/answer-store.ts';
+import { createAnswerCache } from '../response-cache/answer-cache.ts';
 import { requestId } from './request-id.ts';
 import { responseCache } from './response-cache.ts';
 
@@ -25,7 +25,7 @@ async function startCache() {
   });
   const cache = responseCache({
     lease: { current: () => state },
-    answerCache: createAnswerCache(1_000_000),
+    answers: createAnswerCache(1_000_000),
     clock: fakeClock('2026-11-20T12:00:00Z'),
   });
   const server = createServer({ ServerResponse: GatewayResponse }, (request, response) => {

@@ -8,13 +8,13 @@ import type { Feature } from '../../kernel/plans.ts';
 import { callOf, enterStage, whenClosed, type Call } from '../call.ts';
 import { atEndOfTurn } from '../event-loop/end-of-turn.ts';
 import type { Policy } from '../policy.ts';
-import { createCaptures, type Outcome, type AnswerRequest } from '../response-cache/leader.ts';
-import { isValid, type CachedAnswer, type AnswerCache } from '../response-cache/answer-store.ts';
+import { createCaptures, type Outcome, type AnswerRequest } from '../response-cache/capture.ts';
+import { isValid, type CachedAnswer, type AnswerCache } from '../response-cache/answer-cache.ts';
 import type { DataLease } from '../response-cache/lease.ts';
 
 export interface ResponseCacheOptions {
   lease: Pick<DataLease, 'current'>;
-  answerCache: AnswerCache;
+  answers: AnswerCache;
   clock: Clock;
 }
 
@@ -30,8 +30,8 @@ const nameLengthMax = 2_000;
 /** @param options undefined: nothing is cached. */
 export function responseCache(options: ResponseCacheOptions | undefined): Policy {
   if (options === undefined) return (_request, _response, next) => next();
-  const { lease, answerCache, clock } = options;
-  const captures = createCaptures(answerCache, clock);
+  const { lease, answers, clock } = options;
+  const captures = createCaptures(answers, clock);
 
   return (request, response, next) => {
     const call = callOf(request);
@@ -53,7 +53,7 @@ export function responseCache(options: ResponseCacheOptions | undefined): Policy
 
   /** @returns whether the call was answered. */
   function sendValid(lookup: Lookup): boolean {
-    const cached = answerCache.get(lookup.name);
+    const cached = answers.get(lookup.name);
     if (cached === undefined || !isValid(cached, lookup.needed, clock.now().getTime())) return false;
     return send(lookup, cached);
   }
@@ -70,7 +70,7 @@ export function responseCache(options: ResponseCacheOptions | undefined): Policy
     const { call, response, name, needed } = lookup;
     const own = captures.begin({ name, needed });
     call.capture = own;
-    whenClosed(call, response, () => own.end(response.writableEnded ? 'unkept' : 'left'));
+    whenClosed(call, response, () => own.end(response.writableEnded ? 'uncached' : 'left'));
   }
 }
 

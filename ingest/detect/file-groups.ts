@@ -7,7 +7,7 @@ import type { NewEntry } from '../entry/entry-file.ts';
 import { namesIn, vintageOf, wordsOf } from '../entry/file-name.ts';
 import type { Proposal } from './proposal.ts';
 import type { Inspected } from '../entry/table-preview.ts';
-import { valuesAt, type Choice } from '../entry/settle-guesses.ts';
+import { valuesAt, type Choice } from '../entry/resolve-guesses.ts';
 import { idPart } from '../entry/templates.ts';
 import { counted, nounOf } from '../../kernel/text/counted.ts';
 

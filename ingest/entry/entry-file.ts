@@ -18,7 +18,7 @@ import { nearestName } from '../../kernel/http/params.ts';
 import { IngestFailure } from '../failure.ts';
 import type { Inspected } from './table-preview.ts';
 import { isOpenFact } from './missing-facts.ts';
-import { linesOf, applyChange, type Choice, type EntryChange } from './settle-guesses.ts';
+import { linesOf, applyChange, type Choice, type EntryChange } from './resolve-guesses.ts';
 import {
   descriptionSchema,
   jsonSchema,

@@ -1,6 +1,6 @@
 // The missing facts of the series of a table: readers expect them of every series, and files rarely have them. A terminal asks for them,
 // other callers report them; the table is loaded without them.
-import type { Choice } from './settle-guesses.ts';
+import type { Choice } from './resolve-guesses.ts';
 import type { TableDescription } from './entry-schema.ts';
 
 /** With more columns than this, one question asks for the unit of all of them. */

@@ -1,5 +1,5 @@
 // The preview of a table before it is loaded: its rows as they will be served, and the choices that settle its guesses.
-import type { Choice } from './settle-guesses.ts';
+import type { Choice } from './resolve-guesses.ts';
 
 export interface Inspected {
   preview: Preview;

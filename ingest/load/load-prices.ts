@@ -10,7 +10,7 @@ import { usageError } from '../failure.ts';
 import type { LoadInput, LoadOptions, LoadResult } from './store/load-options.ts';
 import { loadPoints } from './points/load-points.ts';
 import { findCities, findItems, insertCities, insertItems, type NewRow } from './load-prices.sql.ts';
-import { IdleFacts } from './points/unused-facts.ts';
+import { UnusedFacts } from './points/unused-facts.ts';
 import { cellText, hasCells, isEmpty } from './points/points.ts';
 
 /** The cells of a row by the names of the dataset's columns; null where the cell is empty. */
@@ -125,8 +125,8 @@ async function* pointRows(
     yield points;
   }
   // Items and cities created here already have the constants.
-  const items = new IdleFacts(on, 'commodity-items', constantsOf(cells, itemFacts, reader));
-  const places = new IdleFacts(on, 'commodity-cities', constantsOf(cells, cityFacts, reader));
+  const items = new UnusedFacts(on, 'commodity-items', constantsOf(cells, itemFacts, reader));
+  const places = new UnusedFacts(on, 'commodity-cities', constantsOf(cells, cityFacts, reader));
   await items.compare([...used.item]);
   await places.compare([...used.city]);
   input.notes.push(...items.notes(), ...places.notes());

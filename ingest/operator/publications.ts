@@ -8,7 +8,7 @@ import { metadataNames } from '../datasets/metadata.ts';
 import { shellWord } from '../datasets/shell-word.ts';
 import { anInstant, instantOf, type Due } from '../publisher/releases/accept.ts';
 import { parseEntry } from '../entry/entry-file.ts';
-import { changeOf, changedText, type Choice } from '../entry/settle-guesses.ts';
+import { changeOf, changedText, type Choice } from '../entry/resolve-guesses.ts';
 import { columnFactKey, entryOf } from '../publisher/uploads/upload-entry.ts';
 import type { CheckedTable, TableToPublish } from '../publisher/uploads/publish-table.ts';
 import type { Upload } from '../publisher/uploads/uploads.sql.ts';

@@ -7,7 +7,7 @@ import type { Inspected } from '../entry/table-preview.ts';
 import type { Preview, PreviewPoint } from '../entry/table-preview.ts';
 import { isMissing } from '../entry/missing-facts.ts';
 import { tableEndings } from '../read/file-kind.ts';
-import { linesOf, type Choice } from '../entry/settle-guesses.ts';
+import { linesOf, type Choice } from '../entry/resolve-guesses.ts';
 import { counted, nounOf } from '../../kernel/text/counted.ts';
 
 const tablesShown = 40;

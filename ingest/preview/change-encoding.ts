@@ -5,7 +5,7 @@ import { titlesOf } from '../detect/table/header-lines.ts';
 import { namedDimensions } from '../detect/propose.ts';
 import { linesOf as headerLines } from '../reshape/reshape-plan.ts';
 import type { Sample } from '../read/table-rows.ts';
-import type { EntryChange, EntryValue } from '../entry/settle-guesses.ts';
+import type { EntryChange, EntryValue } from '../entry/resolve-guesses.ts';
 
 /** The change of the entry from one encoding to another. @param before the rows by the one, after by the other. */
 export function renamedBy(

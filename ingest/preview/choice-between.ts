@@ -1,7 +1,7 @@
 // The common parts of all choices: the sampled table, and options of which the first is the present value of the entry.
 import type { LoadableTable } from '../entry/entry-schema.ts';
 import type { ReshapePlan } from '../reshape/reshape-plan.ts';
-import { valuesAt, type Choice, type EntryChange, type Option } from '../entry/settle-guesses.ts';
+import { valuesAt, type Choice, type EntryChange, type Option } from '../entry/resolve-guesses.ts';
 
 /** The input of a choice. */
 export interface Guessed {

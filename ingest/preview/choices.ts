@@ -9,7 +9,7 @@ import type { EncodingCandidate } from '../read/encodings.ts';
 import type { ReshapePlan } from '../reshape/reshape-plan.ts';
 import type { Sample } from '../read/table-rows.ts';
 import { decimalChoice, flagsChoice, missingChoice, multiplesChoice } from './number-choices.ts';
-import type { Choice, EntryChange, EntryValue } from '../entry/settle-guesses.ts';
+import type { Choice, EntryChange, EntryValue } from '../entry/resolve-guesses.ts';
 import { missingFacts } from '../entry/missing-facts.ts';
 import { choiceBetween, factOf, type Guessed } from './choice-between.ts';
 

@@ -10,7 +10,7 @@ import { namesIn } from '../entry/file-name.ts';
 import { dateOf } from '../reshape/long-rows.ts';
 import { choiceBetween, factOf, type Guessed } from './choice-between.ts';
 import { isYearEnd } from './preview-rows.ts';
-import type { Choice, EntryChange } from '../entry/settle-guesses.ts';
+import type { Choice, EntryChange } from '../entry/resolve-guesses.ts';
 
 type Labelled = readonly [label: string, set: EntryChange | null];
 

@@ -9,7 +9,7 @@ import { inspect } from './inspect.ts';
 import { titleQuestion } from '../entry/missing-facts.ts';
 import { contentOf, samplesOf, type Sample } from '../read/table-rows.ts';
 import { sheetNames } from '../read/workbook.ts';
-import { findMetadata } from '../entry/metadata-files/metadata-beside.ts';
+import { findMetadata } from '../entry/metadata-files/find-metadata.ts';
 import type { StatedFacts } from '../entry/metadata-files/stated-facts.ts';
 import { namesIn } from '../entry/file-name.ts';
 import type { About, Proposal } from '../detect/proposal.ts';

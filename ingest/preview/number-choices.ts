@@ -2,7 +2,7 @@
 import { cellOf } from '../cells/cell-forms.ts';
 import { numberReader } from '../cells/numbers/number-formats.ts';
 import { isDoubtfulMark, isDoubtfulSign, isSentinel } from '../detect/table/number-format.ts';
-import { changed, type Choice, type EntryChange, type EntryValue } from '../entry/settle-guesses.ts';
+import { changed, type Choice, type EntryChange, type EntryValue } from '../entry/resolve-guesses.ts';
 import { choiceBetween, type Guessed } from './choice-between.ts';
 
 /** A point or a comma before three digits is the decimal mark, or divides groups. Example: "45.512". */

@@ -2,7 +2,7 @@
 // nothing was published after the day.
 import test from 'ava';
 import { createKey } from '../../accounts-api/operator/operator.ts';
-import { exempt } from '../openapi/hold.ts';
+import { exempt } from '../openapi/check-answers.ts';
 import { loadCsv } from '../ingest/loading.ts';
 import { connect, listTools, post } from '../mcp/mcp-client.ts';
 import { fakeClock } from '../services/harness.ts';

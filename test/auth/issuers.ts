@@ -6,7 +6,7 @@ import { pipeline } from 'node:stream/promises';
 import jsonwebtoken from 'jsonwebtoken';
 import { Provider } from 'oidc-provider';
 import type { GoogleSettings } from '../../accounts-api/auth/openid.ts';
-import { exempt } from '../openapi/hold.ts';
+import { exempt } from '../openapi/check-answers.ts';
 import { closeServer, listen } from '../../kernel/http/server.ts';
 
 const redirectUri = 'https://almanac.example/auth/google/callback';

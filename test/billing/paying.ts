@@ -2,7 +2,7 @@
 // delivered and when customers are fetched.
 import { QueryTypes } from 'sequelize';
 import { createBilling } from '../../accounts-api/billing/connection.ts';
-import { endGraces } from '../../accounts-api/billing/settle.ts';
+import { endGraces } from '../../accounts-api/billing/apply-subscription.ts';
 import { checkSessions, type SyncDeps } from '../../accounts-api/billing/sync.ts';
 import { syncDue } from './sync-due.ts';
 import { openJobs } from '../../accounts-api/jobs.ts';

@@ -2,7 +2,7 @@
 import test from 'ava';
 import { describeBilling, gaugesOfBilling, billingFigures } from '../../accounts-api/billing/figures.ts';
 import { comparePrices } from '../../accounts-api/billing/prices.ts';
-import { endGraces } from '../../accounts-api/billing/settle.ts';
+import { endGraces } from '../../accounts-api/billing/apply-subscription.ts';
 import { startBillingWork } from '../../accounts-api/billing/work.ts';
 import { prune } from '../../accounts-api/housekeeping.sql.ts';
 import { setPlan } from '../../accounts-api/operator/operator.ts';

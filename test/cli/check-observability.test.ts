@@ -7,7 +7,7 @@ import { serveMetrics } from '../../kernel/http/metrics-server.ts';
 import { createTestDatabase } from '../services/harness.ts';
 import { freePort } from '../services/instance.ts';
 import { startRedis } from '../services/redis.ts';
-import { exempt } from '../openapi/hold.ts';
+import { exempt } from '../openapi/check-answers.ts';
 import { commandLine, settingsOf } from './terminal.ts';
 
 const database = await createTestDatabase();

@@ -14,7 +14,7 @@ import {
   type Selectable,
   type SeriesState,
 } from '../../dashboard/pages/series/series-state.ts';
-import { periodParam } from '../../dashboard/pages/series/view-code.ts';
+import { periodParam } from '../../dashboard/pages/series/api-query.ts';
 import { samplesOf } from '../../dashboard/text/samples.ts';
 import { combinationsThatPass, parseDims } from '../../data-api/series/dims.ts';
 import { parsePeriod } from '../../kernel/dates.ts';

@@ -5,7 +5,7 @@ import { startAccountsService } from '../services/accounts-service.ts';
 import { startDataService } from '../services/data-service.ts';
 import { silentLog } from '../services/harness.ts';
 import { projectPlans, startServices } from '../services/services.ts';
-import { exempt } from '../openapi/hold.ts';
+import { exempt } from '../openapi/check-answers.ts';
 import { noon, startTestGateway, type Upstream } from '../gateway/recording-upstream.ts';
 
 const own = projectPlans();

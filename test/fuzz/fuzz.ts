@@ -8,7 +8,7 @@ import { errorTable } from '../../kernel/errors.ts';
 import { isFredPath } from '../../kernel/wire/error-form.ts';
 import { createRandom, type Random } from '../chaos/random.ts';
 import { peopleOf } from '../auth/people.ts';
-import { assertDocumented } from '../openapi/hold.ts';
+import { assertDocumented } from '../openapi/check-answers.ts';
 import { loadCsv } from '../ingest/loading.ts';
 import { initialLoads, loadInto } from '../v1/every-dataset.ts';
 import { startPaying } from '../billing/paying.ts';

@@ -1,5 +1,5 @@
 // A service that sends raw bytes, for answers that no HTTP server would send.
-import { exempt } from '../openapi/hold.ts';
+import { exempt } from '../openapi/check-answers.ts';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 
 /** One request as received. */

@@ -1,7 +1,7 @@
 // The gateway under test, and a small HTTP server that records requests. The server replaces data-api, if a test checks what the gateway forwards or
 // needs an answer that data-api would not give; or it is in front of accounts-api, to record the requests that reach it.
 // Keys, plans, quota and usage are always those of accounts-api (`startAccountsService`).
-import { exempt } from '../openapi/hold.ts';
+import { exempt } from '../openapi/check-answers.ts';
 import { createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
 import { start, type GatewayOptions, type RunningGateway } from '../../gateway/main.ts';
 import { closeServer, listen } from '../../kernel/http/server.ts';

@@ -6,7 +6,7 @@ import { openCall, type Call } from '../../gateway/call.ts';
 import { createDataLease } from '../../gateway/response-cache/lease.ts';
 import { responseCache } from '../../gateway/policies/response-cache.ts';
 import type { Policy } from '../../gateway/policy.ts';
-import { createAnswerCache } from '../../gateway/response-cache/answer-store.ts';
+import { createAnswerCache } from '../../gateway/response-cache/answer-cache.ts';
 import { anonymous } from '../../kernel/identity.ts';
 import { answerLeaseMs, visibleAfterMs, validityText, type DataState } from '../../kernel/http/validity.ts';
 import { createRandom } from '../chaos/random.ts';
@@ -15,7 +15,7 @@ import { silentLog } from '../services/harness.ts';
 /** The events and their times. Everything else comes from the seed: latencies, losses, and stalls at reads of a clock. */
 export interface History {
   seed: number;
-  /** `of`: the changed series. A load is visible at `atMs`; the loader learns of its commit later, and reports it `inForceAfterMs` after that. */
+  /** `of`: the changed series. A load is visible at `atMs`; the loader learns of its commit later, and reports it `visibleAfterMs` after that. */
   loads: readonly { atMs: number; learnedAfterMs: number; of: readonly Series[] }[];
   calls: readonly PlannedCall[];
   /** Times at which the gateway is paused. */
@@ -45,7 +45,7 @@ interface PlannedCall {
 /** A call that was answered. */
 interface Judged {
   series: Series;
-  startedAtMs: number;
+  beganAtMs: number;
   /** The load that its answer must include, and the load that the answer is from. */
   needed: number;
   given: number;
@@ -107,7 +107,7 @@ class World {
     this.#closeLease = () => lease.close();
     this.#policy = responseCache({
       lease,
-      answerCache: createAnswerCache(1024 * 1024),
+      answers: createAnswerCache(1024 * 1024),
       clock: { now: () => new Date(this.#read(() => epochMs + this.#nowMs + this.#clockMs)) },
     });
   }
@@ -234,7 +234,7 @@ class World {
       const given = String(head[head.indexOf('etag') + 1]);
       this.#lastEtag.set(series, given);
       this.#judge(
-        { series, startedAtMs: atMs, needed, given: Number(given.slice(2, -1)), isHit: call.cache === 'hit' },
+        { series, beganAtMs: atMs, needed, given: Number(given.slice(2, -1)), isHit: call.cache === 'hit' },
         body,
         status === 304 || how === 'HEAD' ? null : given,
       );
@@ -255,11 +255,11 @@ class World {
 
   #judge(judged: Judged, body: string | undefined, etag: string | null): void {
     this.#judged.push(judged);
-    const { series, startedAtMs, needed, given, isHit } = judged;
+    const { series, beganAtMs, needed, given, isHit } = judged;
     const where = isHit ? 'memory' : 'data-api';
     if (given < needed)
       this.#wrong.push(
-        `a call for ${series} of ${startedAtMs} ms got load ${given} from ${where}, after ${needed}`,
+        `a call for ${series} of ${beganAtMs} ms got load ${given} from ${where}, after ${needed}`,
       );
     if (etag !== null && body !== etag) this.#wrong.push(`the body ${body} was sent under the ETag ${etag}`);
   }

@@ -11,7 +11,7 @@ import { silentLog, testIdentitySecret } from '../services/harness.ts';
 import { freePort } from '../services/instance.ts';
 import { projectPlans, unhurried } from '../services/services.ts';
 import { until } from '../run/until.ts';
-import { exempt } from '../openapi/hold.ts';
+import { exempt } from '../openapi/check-answers.ts';
 import { startTestGateway } from './recording-upstream.ts';
 
 let accounts: AccountsService;

@@ -6,7 +6,7 @@ import { connect } from 'node:tls';
 import test from 'ava';
 import { projectRoot } from '../../kernel/project.ts';
 import { commandLine, settingsOf } from '../cli/terminal.ts';
-import { exempt } from '../openapi/hold.ts';
+import { exempt } from '../openapi/check-answers.ts';
 import { endChildren, startServing, type ServingChild } from '../run/processes.ts';
 import { until } from '../run/until.ts';
 import { createAuthority } from '../services/certificates.ts';

@@ -4,7 +4,7 @@ import test from 'ava';
 import { setRole } from '../../accounts-api/operator/operator-access.ts';
 import { closeServer, listen } from '../../kernel/http/server.ts';
 import { peopleOf } from '../auth/people.ts';
-import { exempt } from '../openapi/hold.ts';
+import { exempt } from '../openapi/check-answers.ts';
 import { until, within } from '../run/until.ts';
 import { startAccountsService } from '../services/accounts-service.ts';
 import { startTestGateway } from './recording-upstream.ts';

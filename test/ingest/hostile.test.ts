@@ -35,7 +35,7 @@ import { createAddressGuard } from '../../kernel/outbound/address-guard.ts';
 import { projectRoot } from '../../kernel/project.ts';
 import { serviceUrl } from '../../migrations/roles.ts';
 import { commandLine, settingsOf } from '../cli/terminal.ts';
-import { exempt } from '../openapi/hold.ts';
+import { exempt } from '../openapi/check-answers.ts';
 import { endChildren, startServing } from '../run/processes.ts';
 import { until } from '../run/until.ts';
 import { createTestDatabase, silentLog, testIdentitySecret } from '../services/harness.ts';

@@ -7,7 +7,7 @@ import { openDatabase } from '../../kernel/database.ts';
 import { projectRoot } from '../../kernel/project.ts';
 import { serviceUrl } from '../../migrations/roles.ts';
 import { settingsOf } from '../cli/terminal.ts';
-import { exempt } from '../openapi/hold.ts';
+import { exempt } from '../openapi/check-answers.ts';
 import { endChildren, startServing, type Child } from '../run/processes.ts';
 import { until } from '../run/until.ts';
 import { createTestDatabase, silentLog } from '../services/harness.ts';

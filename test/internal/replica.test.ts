@@ -17,7 +17,7 @@ import { parseValidity, validityHeader } from '../../kernel/http/validity.ts';
 import { createSealer, identityHeader } from '../../kernel/identity.ts';
 import { openServiceRoles, serviceUrl } from '../../migrations/roles.ts';
 import { migrate } from '../../migrations/run.ts';
-import { exempt } from '../openapi/hold.ts';
+import { exempt } from '../openapi/check-answers.ts';
 import { until, within } from '../run/until.ts';
 import { proAccount } from '../services/data-service.ts';
 import { silentLog, testIdentitySecret } from '../services/harness.ts';

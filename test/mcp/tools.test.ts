@@ -2,7 +2,7 @@
 // was published after as_of.
 import test from 'ava';
 import { createKey } from '../../accounts-api/operator/operator.ts';
-import { exempt } from '../openapi/hold.ts';
+import { exempt } from '../openapi/check-answers.ts';
 import { startServices } from '../services/services.ts';
 import { connect, contentOf, errorOf, modes, post } from './mcp-client.ts';
 

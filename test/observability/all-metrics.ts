@@ -6,7 +6,7 @@ import { startServices, type Services, type ServicesOptions } from '../services/
 import { silentLog } from '../services/harness.ts';
 import { testWebhooks } from '../webhooks/settings.ts';
 import { diskMetrics } from '../../kernel/metrics/disk.ts';
-import { exempt } from '../openapi/hold.ts';
+import { exempt } from '../openapi/check-answers.ts';
 
 /** All that can be configured, so that every metric is there. */
 export async function startAll(redisUrl: string, options: ServicesOptions = {}): Promise<Services> {

@@ -10,7 +10,7 @@ import { freePort } from '../services/instance.ts';
 import { startRedis, type PrivateRedis } from '../services/redis.ts';
 import { startServing } from '../run/processes.ts';
 import { until } from '../run/until.ts';
-import { exempt } from '../openapi/hold.ts';
+import { exempt } from '../openapi/check-answers.ts';
 import { openDatabase } from '../../kernel/database.ts';
 import { serverMetrics } from '../../kernel/metrics/database.ts';
 import { serveMetrics } from '../../kernel/http/metrics-server.ts';

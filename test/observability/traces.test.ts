@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import test, { type ExecutionContext } from 'ava';
 import { openTracing, type Tracing } from '../../kernel/tracing/tracing.ts';
-import { exempt } from '../openapi/hold.ts';
+import { exempt } from '../openapi/check-answers.ts';
 import { silentLog } from '../services/harness.ts';
 import { startServices } from '../services/services.ts';
 

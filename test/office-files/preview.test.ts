@@ -7,7 +7,7 @@ import test from 'ava';
 import type { TableDescription } from '../../ingest/entry/entry-schema.ts';
 import { tableSchema } from '../../ingest/entry/entry-schema.ts';
 import { inspectTable } from '../../ingest/preview/inspect.ts';
-import { changed, valuesAt } from '../../ingest/entry/settle-guesses.ts';
+import { changed, valuesAt } from '../../ingest/entry/resolve-guesses.ts';
 import { openDatabase } from '../../kernel/database.ts';
 import { createTestDatabase, silentLog } from '../services/harness.ts';
 import type { StoredSeries } from './compare.ts';

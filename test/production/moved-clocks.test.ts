@@ -10,7 +10,7 @@ import { systemClock, utcMonth } from '../../kernel/clock.ts';
 import { openDatabase } from '../../kernel/database.ts';
 import { mintSessionToken } from '../../kernel/credentials/session-token.ts';
 import { serviceUrl, type ServiceRole } from '../../migrations/roles.ts';
-import { exempt } from '../openapi/hold.ts';
+import { exempt } from '../openapi/check-answers.ts';
 import { daily, fileOf } from '../ingest/loading.ts';
 import { endChildren } from '../run/processes.ts';
 import { until } from '../run/until.ts';

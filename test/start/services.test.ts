@@ -6,7 +6,7 @@ import pg from 'pg';
 import { projectRoot } from '../../kernel/project.ts';
 import { serviceUrl, type ServiceRole } from '../../migrations/roles.ts';
 import { commandLine, settingsOf } from '../cli/terminal.ts';
-import { exempt } from '../openapi/hold.ts';
+import { exempt } from '../openapi/check-answers.ts';
 import { startServing } from '../run/processes.ts';
 import { createTestDatabase } from '../services/harness.ts';
 

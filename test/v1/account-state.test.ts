@@ -8,7 +8,7 @@ import { touchKeys } from '../../accounts-api/heartbeat/ledger.sql.ts';
 import type { Account } from '../../accounts-api/models/account.ts';
 import { hashApiKey } from '../../kernel/credentials/api-key.ts';
 import { dataIn, peopleOf, type Answer } from '../auth/people.ts';
-import { untilOneRequest } from '../gateway/questions.ts';
+import { untilOneRequest } from '../gateway/redis-requests.ts';
 import { startRedis, type PrivateRedis } from '../services/redis.ts';
 import { startServices, type Services } from '../services/services.ts';
 

@@ -11,7 +11,7 @@ import { newestLoadPath, parseValidity, validityHeader } from '../../kernel/http
 import { anonymous, createSealer, identityHeader } from '../../kernel/identity.ts';
 import { projectRoot } from '../../kernel/project.ts';
 import { loadCsv } from '../ingest/loading.ts';
-import { exempt } from '../openapi/hold.ts';
+import { exempt } from '../openapi/check-answers.ts';
 import { proAccount } from '../services/data-service.ts';
 import { createTestDatabase, fakeClock, silentLog, testIdentitySecret } from '../services/harness.ts';
 import { projectPlans } from '../services/services.ts';

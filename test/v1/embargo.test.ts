@@ -5,7 +5,7 @@ import type { Answer } from '../services/data-service.ts';
 import { publicCaller } from '../services/data-service.ts';
 import { startListService } from '../services/list-service.ts';
 import { fakeReleaseClock, startReleasing } from '../ingest/releasing.ts';
-import { exempt } from '../openapi/hold.ts';
+import { exempt } from '../openapi/check-answers.ts';
 import { newestLoadPath, parseValidity } from '../../kernel/http/validity.ts';
 import { until } from '../run/until.ts';
 import { endpoints } from './endpoint-requests.ts';

@@ -13,7 +13,7 @@ import { load } from '../../ingest/load/load.ts';
 import { Readable } from 'node:stream';
 import { loadCsv } from '../ingest/loading.ts';
 import { until } from '../run/until.ts';
-import { exempt } from '../openapi/hold.ts';
+import { exempt } from '../openapi/check-answers.ts';
 import { startDataService, type Answer } from '../services/data-service.ts';
 import { silentLog, testIdentitySecret } from '../services/harness.ts';
 

@@ -8,7 +8,7 @@ import { saveLogLines } from '../run/traces.ts';
 import { until } from '../run/until.ts';
 import { silentLog, testIdentitySecret } from '../services/harness.ts';
 import { freePort } from '../services/instance.ts';
-import { exempt } from '../openapi/hold.ts';
+import { exempt } from '../openapi/check-answers.ts';
 import { startAccountsService, type AccountsService } from '../services/accounts-service.ts';
 import { newWebhook } from './endpoints.ts';
 import { emit, endLeaseOf, isSending, keyEvent, messagesTo, untilMessagesAreMade } from './events.ts';

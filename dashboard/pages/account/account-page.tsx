@@ -7,11 +7,11 @@ import { useEffect, useRef } from 'preact/hooks';
 import { Link, useLocation } from 'wouter-preact';
 import type { AnswerOf } from '../../../clients/typescript/client.ts';
 import { accountApi } from '../../api/clients.ts';
-import { useLoad } from '../../api/load.ts';
+import { useLoad } from '../../api/use-load.ts';
 import { session, signOut, tabsSynced } from '../../api/session.ts';
 import { Failed, SkeletonLines } from '../../components/states.tsx';
 import type { PageProps } from '../../shell/lazy-page.tsx';
-import { signInUrl } from '../sign-in/way-back.ts';
+import { signInUrl } from '../sign-in/return-url.ts';
 import { Problem, useAction } from '../../components/forms/action.tsx';
 
 export type Account = AnswerOf<'get', '/v1/account'>['data'];

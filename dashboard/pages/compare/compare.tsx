@@ -4,7 +4,7 @@ import { useSearchParams } from 'wouter-preact';
 import { layOut } from '../../../domain/chart/layout.ts';
 import { periodName } from '../../../domain/chart/text.ts';
 import { accessKey } from '../../api/access-key.ts';
-import { useLoad } from '../../api/load.ts';
+import { useLoad } from '../../api/use-load.ts';
 import { CursorChart } from '../../charts/cursor-chart.tsx';
 import { saveText } from '../../charts/files.ts';
 import { useWidth } from '../../charts/use-width.ts';

@@ -1,7 +1,7 @@
 // Lists the guides and the reference, or the sections found by a search.
 import { Link, useSearchParams } from 'wouter-preact';
 import { groups } from 'virtual:guides';
-import { useLoad } from '../../api/load.ts';
+import { useLoad } from '../../api/use-load.ts';
 import { PageHead } from '../../components/page-head.tsx';
 import { Waiting } from '../../components/states.tsx';
 import { countText } from '../../text/numbers.ts';

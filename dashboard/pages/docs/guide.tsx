@@ -1,7 +1,7 @@
 // A guide of docs/, rendered when the dashboard was built.
 import { groups } from 'virtual:guides';
 import { Link } from 'wouter-preact';
-import { useLoad, shownIn } from '../../api/load.ts';
+import { useLoad, shownIn } from '../../api/use-load.ts';
 import type { PageProps } from '../../shell/lazy-page.tsx';
 import { NotFound } from '../../shell/not-found.tsx';
 import { PageHead } from '../../components/page-head.tsx';

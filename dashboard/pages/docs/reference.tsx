@@ -2,7 +2,7 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { Link, useSearchParams } from 'wouter-preact';
 import { api } from '../../api/clients.ts';
-import { shownIn, useLoad } from '../../api/load.ts';
+import { shownIn, useLoad } from '../../api/use-load.ts';
 import { CodePanel } from '../../components/code-panel.tsx';
 import { PageHead } from '../../components/page-head.tsx';
 import { SkeletonRows, Waiting } from '../../components/states.tsx';

@@ -1,6 +1,6 @@
 // /dashboard/following: lists the follows, sets when their changes are mailed, and ends follows.
 import { Link } from 'wouter-preact';
-import { useLoad } from '../../api/load.ts';
+import { useLoad } from '../../api/use-load.ts';
 import { DataTable } from '../../components/data-table.tsx';
 import { Problem, useAction, type Action } from '../../components/forms/action.tsx';
 import { PageHead } from '../../components/page-head.tsx';

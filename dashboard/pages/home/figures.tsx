@@ -1,7 +1,7 @@
 // The key figures of the front page: the amount of data and its freshness, and the areas or sources of the series.
 import { Link } from 'wouter-preact';
 import type { AnswerOf } from '../../../clients/typescript/client.ts';
-import type { Loaded } from '../../api/load.ts';
+import type { Loaded } from '../../api/use-load.ts';
 import { DataTable } from '../../components/data-table.tsx';
 import { countText, numberText } from '../../text/numbers.ts';
 import { dayText, recentText, shortDayText, timeText } from '../../text/times.ts';

@@ -1,14 +1,14 @@
 // The chart of the front page: the newest vintages of the series that is open to visitors or, without one, the newest points of the series with the
 // newest data.
 import { Link } from 'wouter-preact';
-import { useLoad } from '../../api/load.ts';
+import { useLoad } from '../../api/use-load.ts';
 import type { PreviewPoint } from '../../api/previews.ts';
 import type { CatalogRow } from '../../components/series-table.tsx';
 import { Waiting } from '../../components/states.tsx';
 import { FanPreview } from '../revisions/fan-preview.tsx';
 import { FiguresTable } from '../revisions/figures-table.tsx';
 import { loadDemo, type Revisions } from '../revisions/load-revisions.ts';
-import { wordsOf } from '../revisions/words.ts';
+import { wordsOf } from '../revisions/formats.ts';
 import { dayText, today } from '../../text/times.ts';
 import { LineChart } from '../../charts/line-chart.tsx';
 

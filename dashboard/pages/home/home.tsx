@@ -2,13 +2,13 @@
 import { useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
 import { api } from '../../api/clients.ts';
-import { shownIn, useLoad, type Loaded } from '../../api/load.ts';
+import { shownIn, useLoad, type Loaded } from '../../api/use-load.ts';
 import { HeroChart } from './hero-chart.tsx';
 import { CodePanel } from '../../components/code-panel.tsx';
 import { usePageTitle } from '../../components/page-head.tsx';
 import { Empty } from '../../components/states.tsx';
 import { Search } from '../../shell/search.tsx';
-import { Holdings } from './holdings.tsx';
+import { Holdings } from './contents.tsx';
 import { loadHome, type Block, type FrontPage, type Home as HomeData } from './load-home.ts';
 import '../../styles/home.css';
 

@@ -1,7 +1,7 @@
 // The next releases of the calendar, as a short list.
 import { Link } from 'wouter-preact';
 import { api } from '../../api/clients.ts';
-import { useLoad } from '../../api/load.ts';
+import { useLoad } from '../../api/use-load.ts';
 import { shortDayText, timeText, today } from '../../text/times.ts';
 import { Empty, SkeletonRows, Waiting } from '../../components/states.tsx';
 

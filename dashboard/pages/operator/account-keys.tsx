@@ -1,7 +1,7 @@
 // The keys of an account, masked; each can be revoked.
 import { useState } from 'preact/hooks';
 import { accountApi } from '../../api/clients.ts';
-import { useLoad } from '../../api/load.ts';
+import { useLoad } from '../../api/use-load.ts';
 import { rowsOf, type Row } from '../../api/rows.ts';
 import { DataTable } from '../../components/data-table.tsx';
 import { agoText } from '../../text/amounts.ts';

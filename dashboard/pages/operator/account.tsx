@@ -3,7 +3,7 @@ import { useId, useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
 import type { AnswerOf } from '../../../clients/typescript/client.ts';
 import { accountApi } from '../../api/clients.ts';
-import { useLoad } from '../../api/load.ts';
+import { useLoad } from '../../api/use-load.ts';
 import { rowsOf } from '../../api/rows.ts';
 import { Facts } from '../../components/facts.tsx';
 import { useAction } from '../../components/forms/action.tsx';

@@ -1,7 +1,7 @@
 // /dashboard/operator/accounts: all accounts, found by address, plan and status. The URL has the search and the page.
 import { Link } from 'wouter-preact';
 import { accountApi } from '../../api/clients.ts';
-import { useLoad } from '../../api/load.ts';
+import { useLoad } from '../../api/use-load.ts';
 import type { Row } from '../../api/rows.ts';
 import { DataTable } from '../../components/data-table.tsx';
 import { SearchIcon } from '../../components/icons.tsx';

@@ -2,10 +2,10 @@
 // time.
 import type { ComponentChild, ComponentChildren } from 'preact';
 import { useSearchParams } from 'wouter-preact';
-import type { Loaded } from '../../api/load.ts';
+import type { Loaded } from '../../api/use-load.ts';
 import { rowsOf } from '../../api/rows.ts';
 import { Choice } from '../../components/choice.tsx';
-import { Pages } from '../../components/pages.tsx';
+import { Pages } from '../../components/pagination.tsx';
 import { Empty, SkeletonRows } from '../../components/states.tsx';
 import '../../styles/catalogue.css';
 import { Fresh } from './operator-page.tsx';

@@ -3,13 +3,13 @@
 import type { ComponentChild, ComponentType } from 'preact';
 import { Link } from 'wouter-preact';
 import type { AlmanacError } from '../../../clients/typescript/errors.ts';
-import type { Loaded } from '../../api/load.ts';
+import type { Loaded } from '../../api/use-load.ts';
 import { Problem } from '../../components/forms/action.tsx';
 import { Empty, Waiting } from '../../components/states.tsx';
 import type { PageProps } from '../../shell/lazy-page.tsx';
 import { NotFound } from '../../shell/not-found.tsx';
 import { accountPage } from '../account/account-page.tsx';
-import { signInUrl } from '../sign-in/way-back.ts';
+import { signInUrl } from '../sign-in/return-url.ts';
 
 /** A page of the account for operators. */
 export const operatorPage = (Page: ComponentType<PageProps>): ComponentType<PageProps> =>

@@ -1,7 +1,7 @@
 // /dashboard/operator/plans: the limits and features of each plan, and its number of accounts. Plans are changed in config/plans.yml.
 import { Link } from 'wouter-preact';
 import { accountApi } from '../../api/clients.ts';
-import { useLoad } from '../../api/load.ts';
+import { useLoad } from '../../api/use-load.ts';
 import { rowsOf } from '../../api/rows.ts';
 import { DataTable } from '../../components/data-table.tsx';
 import { PageHead } from '../../components/page-head.tsx';

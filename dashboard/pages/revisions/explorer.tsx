@@ -14,8 +14,8 @@ import type { Entry } from './load-revisions.ts';
 import { Player } from './player.tsx';
 import { Changed, Life } from './side.tsx';
 import { Trust } from './trust.tsx';
-import { firstShown, selectedPeriod, useParameter, useVintage } from './view.ts';
-import { wordsOf, type Words } from './words.ts';
+import { firstShown, selectedPeriod, useParameter, useVintage } from './revisions-state.ts';
+import { wordsOf, type Words } from './formats.ts';
 
 export function Explorer({ entry, table }: { entry: Entry; table: RevisionTable }) {
   const [isPlaying, setIsPlaying] = useState(false);

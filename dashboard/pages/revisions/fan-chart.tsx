@@ -4,11 +4,11 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Fan } from '../../../domain/chart/revisions/fan.ts';
 import { valueAt, type RevisionTable } from '../../../domain/chart/revisions/table.ts';
 import { boldWidthOf } from '../../../domain/chart/text.ts';
-import { Picture } from '../../charts/picture.tsx';
+import { Picture } from '../../charts/chart-frame.tsx';
 import { Slider } from '../../charts/slider.tsx';
 import { dayText } from '../../text/times.ts';
 import { coloursOf, prepared, useTheme } from './drawing.ts';
-import type { Words } from './words.ts';
+import type { Words } from './formats.ts';
 
 interface FanChartProps {
   fan: Fan;

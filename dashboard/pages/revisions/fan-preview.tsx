@@ -4,8 +4,8 @@ import { layOutFan } from '../../../domain/chart/revisions/fan.ts';
 import { useWidth } from '../../charts/use-width.ts';
 import { endRoom, FanChart } from './fan-chart.tsx';
 import type { Revisions } from './load-revisions.ts';
-import { firstShown, selectedPeriod } from './view.ts';
-import { wordsOf } from './words.ts';
+import { firstShown, selectedPeriod } from './revisions-state.ts';
+import { wordsOf } from './formats.ts';
 
 interface FanPreviewProps {
   revisions: Revisions;

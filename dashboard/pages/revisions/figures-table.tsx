@@ -3,7 +3,7 @@ import { useMemo, useState } from 'preact/hooks';
 import { firstPrints, valueAt, type RevisionTable } from '../../../domain/chart/revisions/table.ts';
 import { DataTable } from '../../components/data-table.tsx';
 import { dayText } from '../../text/times.ts';
-import type { Words } from './words.ts';
+import type { Words } from './formats.ts';
 
 interface FiguresTableProps {
   table: RevisionTable;

@@ -6,10 +6,10 @@ import type { Axes } from '../../../domain/chart/axes.ts';
 import type { Fan } from '../../../domain/chart/revisions/fan.ts';
 import { changeAt, stepOf, type ChangeSince } from '../../../domain/chart/revisions/heat-map.ts';
 import { firstVintageOf, valueAt, type RevisionTable } from '../../../domain/chart/revisions/table.ts';
-import { Picture } from '../../charts/picture.tsx';
+import { Picture } from '../../charts/chart-frame.tsx';
 import { dayText } from '../../text/times.ts';
 import { coloursOf, prepared, useTheme } from './drawing.ts';
-import type { Words } from './words.ts';
+import type { Words } from './formats.ts';
 
 interface HeatMapProps {
   /** Receives the positions of the periods, so that columns are below their points. */

@@ -1,7 +1,7 @@
 // The revisions of a series: play its vintages, see every value ever published, and how far first prints are revised.
 import { useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
-import { useLoad } from '../../api/load.ts';
+import { useLoad } from '../../api/use-load.ts';
 import { accessKey, keyedApi } from '../../api/access-key.ts';
 import { saveText } from '../../charts/files.ts';
 import { DownloadIcon } from '../../components/icons.tsx';
@@ -14,7 +14,7 @@ import { monthText } from '../../text/times.ts';
 import { Explorer } from './explorer.tsx';
 import { loadRevisions, type Combination, type Entry, type Loaded } from './load-revisions.ts';
 import { LockedRevisions } from './locked.tsx';
-import { useParameter } from './view.ts';
+import { useParameter } from './revisions-state.ts';
 import '../../styles/revisions.css';
 
 export function RevisionsPage({ params }: PageProps) {

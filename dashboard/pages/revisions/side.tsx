@@ -8,11 +8,11 @@ import {
   type RevisionTable,
   type Step,
 } from '../../../domain/chart/revisions/table.ts';
-import { Picture } from '../../charts/picture.tsx';
+import { Picture } from '../../charts/chart-frame.tsx';
 import { DataTable } from '../../components/data-table.tsx';
 import { countText, numberText } from '../../text/numbers.ts';
 import { dayText } from '../../text/times.ts';
-import type { Words } from './words.ts';
+import type { Words } from './formats.ts';
 
 interface ChangedProps {
   table: RevisionTable;

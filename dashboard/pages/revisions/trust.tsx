@@ -12,7 +12,7 @@ import { changesOf, revisionCount, type RevisionTable } from '../../../domain/ch
 import { DataTable, type Column } from '../../components/data-table.tsx';
 import { countText, numberText } from '../../text/numbers.ts';
 import { dayText } from '../../text/times.ts';
-import type { Words } from './words.ts';
+import type { Words } from './formats.ts';
 
 export function Trust({ table, words }: { table: RevisionTable; words: Words }) {
   const statistics = useMemo(() => revisionStatistics(table), [table]);

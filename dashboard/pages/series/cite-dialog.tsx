@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks';
 import type { CallOptions, Client } from '../../../clients/typescript/client.ts';
 import { keyedApi } from '../../api/access-key.ts';
-import { useLoad } from '../../api/load.ts';
+import { useLoad } from '../../api/use-load.ts';
 import { CodePanel } from '../../components/code-panel.tsx';
 import { CopyButton } from '../../components/copy-button.tsx';
 import { Dialog } from '../../components/dialog.tsx';

@@ -3,7 +3,7 @@ import { useMemo, useState } from 'preact/hooks';
 import { Link, useSearchParams } from 'wouter-preact';
 import { accessKey } from '../../api/access-key.ts';
 import { useBulk } from '../../api/bulk-feature.ts';
-import { useLoad } from '../../api/load.ts';
+import { useLoad } from '../../api/use-load.ts';
 import { AccessKey } from './access-key.tsx';
 import { CodeTabs } from '../../components/code-panel.tsx';
 import { PlusIcon } from '../../components/icons.tsx';

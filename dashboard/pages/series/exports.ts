@@ -6,7 +6,7 @@ import { dayText } from '../../text/times.ts';
 import type { Shown } from './shown.ts';
 import type { SeriesEntry, SeriesLine, SeriesPoints } from './series-points.ts';
 import type { Selection } from './series-state.ts';
-import { paramsOf } from './view-code.ts';
+import { paramsOf } from './api-query.ts';
 
 /** The points on screen in the columns of the API's CSV: date, value, dimensions. With a key the API makes it. */
 export function csvOf(

@@ -1,5 +1,5 @@
 // The page of a series: its chart, its values and its facts.
-import { useLoad } from '../../api/load.ts';
+import { useLoad } from '../../api/use-load.ts';
 import { api } from '../../api/clients.ts';
 import type { PageProps } from '../../shell/lazy-page.tsx';
 import { PageHead } from '../../components/page-head.tsx';

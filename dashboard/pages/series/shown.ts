@@ -5,7 +5,7 @@ import { decimalsOf } from '../../../domain/chart/text.ts';
 import type { Window } from '../../charts/window.ts';
 import type { SeriesEntry, SeriesLine, SeriesPoints } from './series-points.ts';
 import { dimsQuery, type SeriesState } from './series-state.ts';
-import { periodParam, type ViewQuery } from './view-code.ts';
+import { periodParam, type ViewQuery } from './api-query.ts';
 
 /** A chart without the size, which depends on the page. */
 export type SizelessChart = Omit<Chart, 'width' | 'height' | 'theme'>;

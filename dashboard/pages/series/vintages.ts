@@ -1,6 +1,6 @@
 // The vintages that a reader can choose from; locked without a key, or if the key's plan has no vintages.
 import { accessKey, keyedApi } from '../../api/access-key.ts';
-import { useLoad } from '../../api/load.ts';
+import { useLoad } from '../../api/use-load.ts';
 
 export type Vintages =
   | { kind: 'waiting' }

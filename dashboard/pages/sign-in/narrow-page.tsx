@@ -2,10 +2,10 @@
 import '../../styles/narrow-page.css';
 import type { ComponentChildren } from 'preact';
 import { api } from '../../api/clients.ts';
-import { useLoad, type Loaded } from '../../api/load.ts';
+import { useLoad, type Loaded } from '../../api/use-load.ts';
 import type { AnswerOf } from '../../../clients/typescript/client.ts';
 import { PageHead } from '../../components/page-head.tsx';
-import { storeReturnUrl } from './way-back.ts';
+import { storeReturnUrl } from './return-url.ts';
 
 interface NarrowPageProps {
   title: string;

@@ -12,7 +12,7 @@ import { popFragment } from './fragment.ts';
 import { googleErrorText } from './google-errors.ts';
 import { storeFirstStep, signIn, storeSignIn } from './signed-in.ts';
 import { safePage } from './safe-page.ts';
-import { popReturnUrl } from './way-back.ts';
+import { popReturnUrl } from './return-url.ts';
 import { canUsePasskeys, originOfPasskeys, signByPasskey } from '../../api/passkeys.ts';
 
 /** Why the user was sent here, by the name in the URL. */

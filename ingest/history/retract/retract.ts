@@ -23,8 +23,8 @@ import { createStage } from '../../load/store/stage.sql.ts';
 import { createTotals, finishLoads, sumChanges, type LoadCounts } from '../../load/store/load-record.sql.ts';
 import { pointCounts } from '../../load/load-report.ts';
 import { storeDifference } from '../../load/store/store-difference.ts';
-import { insertAuditEvent } from './audit.sql.ts';
-import { refold } from '../../load/points/rewrite-history.ts';
+import { insertAuditEvent } from '../audit.sql.ts';
+import { refold } from '../../load/points/refold.ts';
 import {
   countFoldedSeries,
   findLaterVintage,

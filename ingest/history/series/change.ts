@@ -15,7 +15,7 @@ import {
 } from '../../load/lock/give-way-to-release.ts';
 import { refreshSearch } from '../../load/store/after-series-change.sql.ts';
 import { finishLoads } from '../../load/store/load-record.sql.ts';
-import { insertAuditEvents, type AuditEvent } from '../retract/audit.sql.ts';
+import { insertAuditEvents, type AuditEvent } from '../audit.sql.ts';
 import { allIdsOf, findById, insertSeriesLoad, type FoundSeries } from './change.sql.ts';
 
 export interface ChangeOptions extends LockOptions {

@@ -10,7 +10,7 @@ import type { LoadResult } from '../../load/store/load-options.ts';
 import { waitForGatewayLeases } from '../../load/load.ts';
 import { Rejects } from '../../load/store/rejects.ts';
 import { loadPoints } from '../../load/points/load-points.ts';
-import { insertAuditEvent } from '../retract/audit.sql.ts';
+import { insertAuditEvent } from '../audit.sql.ts';
 import { findLastBreak } from './break.sql.ts';
 import { refuseDeleted, requireById, type ChangeOptions, type SeriesChange } from './change.ts';
 import type { FoundSeries } from './change.sql.ts';

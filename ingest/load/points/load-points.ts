@@ -37,7 +37,7 @@ import {
   type LoadCounts,
 } from '../store/load-record.sql.ts';
 import { scaledReader } from '../../cells/numbers/observation-values.ts';
-import { refoldBackfill } from './rewrite-history.ts';
+import { refoldBackfill } from './refold.ts';
 import { asLong, unfoldedSeries, type LongInput, type WideColumn } from './wide-file.ts';
 
 /**

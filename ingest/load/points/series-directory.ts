@@ -6,7 +6,7 @@ import { entryAt, memberOf } from '../../../kernel/entries.ts';
 import { isSeriesId } from '../../../domain/series-id.ts';
 import type { SeriesMetadata } from '../../datasets/metadata.ts';
 import { refreshSearch } from '../store/after-series-change.sql.ts';
-import { IdleFacts } from './unused-facts.ts';
+import { UnusedFacts } from './unused-facts.ts';
 import {
   deleteSeriesWithoutDims,
   findDims,
@@ -61,7 +61,7 @@ export class SeriesDirectory {
   #unnamed = new Set<number>();
   /** The series that this load has created and that have no combination yet. */
   readonly #created = new Set<number>();
-  readonly #facts: IdleFacts;
+  readonly #facts: UnusedFacts;
 
   /**
    * @param facts the constants for new series.
@@ -74,7 +74,7 @@ export class SeriesDirectory {
     facts: SeriesMetadata = {},
     rememberedMax = 100_000,
   ) {
-    this.#facts = new IdleFacts(on, 'series', facts);
+    this.#facts = new UnusedFacts(on, 'series', facts);
     this.#on = on;
     this.#rememberedMax = rememberedMax;
     this.#dimensions = dimensions;

@@ -6,7 +6,7 @@ import { findOtherFacts, type FactTable } from './unused-facts.sql.ts';
 /** How many ids are named in notes. */
 const namedMax = 3;
 
-export class IdleFacts {
+export class UnusedFacts {
   readonly #on: Transaction;
   readonly #table: FactTable;
   readonly #facts: Readonly<Record<string, string | null>>;

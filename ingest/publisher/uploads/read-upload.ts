@@ -12,7 +12,7 @@ import { inspectTable } from '../../preview/inspect.ts';
 import type { Inspected } from '../../entry/table-preview.ts';
 import { valueAt } from '../../plan/preview-text.ts';
 import type { Preview } from '../../entry/table-preview.ts';
-import type { Choice } from '../../entry/settle-guesses.ts';
+import type { Choice } from '../../entry/resolve-guesses.ts';
 import { samplesOf, type Sample } from '../../read/table-rows.ts';
 import type { TaskContext } from '../child-process/task.ts';
 import { withFile, type UploadToRead } from './spool.ts';

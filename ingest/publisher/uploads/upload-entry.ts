@@ -3,7 +3,7 @@ import { usageError } from '../../failure.ts';
 import type { TableDescription } from '../../entry/entry-schema.ts';
 import { parseEntry } from '../../entry/entry-file.ts';
 import { titled } from '../../entry/missing-facts.ts';
-import { changed } from '../../entry/settle-guesses.ts';
+import { changed } from '../../entry/resolve-guesses.ts';
 import { matches } from '../../read/file-path.ts';
 
 /**

@@ -8,7 +8,7 @@ import { createClient, type Client } from '../../../clients/typescript/client.ts
 import { AlmanacError } from '../../../clients/typescript/errors.ts';
 import { idempotentWrites, type RetryOptions } from '../../../clients/typescript/retries.ts';
 import { projectRoot } from '../../../kernel/project.ts';
-import { exempt } from '../../openapi/hold.ts';
+import { exempt } from '../../openapi/check-answers.ts';
 
 exempt();
 

@@ -3,7 +3,7 @@ import test from 'ava';
 import { endpoints } from '../../../ingest/operator/routes.ts';
 import { anonymous, createSealer, identityHeader, type Identity } from '../../../kernel/identity.ts';
 import { codeOf } from '../../auth/people.ts';
-import { exempt } from '../../openapi/hold.ts';
+import { exempt } from '../../openapi/check-answers.ts';
 import { testIdentitySecret } from '../../services/harness.ts';
 import { startServices } from '../../services/services.ts';
 import { messageOf, newOperator } from './operating.ts';

@@ -2,7 +2,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { useSearchParams } from 'wouter-preact';
 import { accountApi, api } from '../../../api/clients.ts';
-import { useLoad } from '../../../api/load.ts';
+import { useLoad } from '../../../api/use-load.ts';
 import { rowsOf } from '../../../api/rows.ts';
 import { Facts } from '../../../components/facts.tsx';
 import { Problem, useAction } from '../../../components/forms/action.tsx';
@@ -15,7 +15,7 @@ import { moneyText } from '../../../text/amounts.ts';
 import { dayText, instantText } from '../../../text/times.ts';
 import { accountPage, type Account } from '../account-page.tsx';
 import { bannerOf, type Banner } from './banner.ts';
-import { Offered } from './offered.tsx';
+import { Offered } from './unclaimed-purchases.tsx';
 
 /** After a visit to the portal: how long and how often the account is polled. */
 const portalPolling = { everyMs: 1_500, times: 20 };

@@ -1,7 +1,7 @@
 // /dashboard/keys: lists, creates, rotates and revokes the keys of the account. Dialogs and the rotation are in the URL; a secret never is.
 import { useSearchParams } from 'wouter-preact';
 import { accountApi, api } from '../../../api/clients.ts';
-import { useLoad } from '../../../api/load.ts';
+import { useLoad } from '../../../api/use-load.ts';
 import { rowsOf } from '../../../api/rows.ts';
 import { DataTable } from '../../../components/data-table.tsx';
 import { PageHead } from '../../../components/page-head.tsx';
@@ -14,7 +14,7 @@ import { accountPage } from '../account-page.tsx';
 import type { Key, KeyUse } from './answers.ts';
 import { accessText } from './access-fields.tsx';
 import { ChangeKey } from './change-key.tsx';
-import { NewValue, OldValue } from './new-value.tsx';
+import { NewValue, OldValue } from './regenerate-key.tsx';
 import { NewKey } from './new-key.tsx';
 import { RevokeKey } from './revoke-key.tsx';
 import { Rotation } from './rotation.tsx';

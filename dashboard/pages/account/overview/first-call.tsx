@@ -1,6 +1,6 @@
 // The code of a first call to a series of this installation, to paste into a shell.
 import { api } from '../../../api/clients.ts';
-import { shownIn, useLoad } from '../../../api/load.ts';
+import { shownIn, useLoad } from '../../../api/use-load.ts';
 import { rowsOf } from '../../../api/rows.ts';
 import { CodePanel } from '../../../components/code-panel.tsx';
 

@@ -1,7 +1,7 @@
 // /dashboard: the steps to the first call, then the status of the account.
 import { Link } from 'wouter-preact';
 import { accountApi } from '../../../api/clients.ts';
-import { shownIn, useLoad } from '../../../api/load.ts';
+import { shownIn, useLoad } from '../../../api/use-load.ts';
 import { usePoll } from '../../../api/poll.ts';
 import { rowsOf, type Row } from '../../../api/rows.ts';
 import { Facts } from '../../../components/facts.tsx';

@@ -1,7 +1,7 @@
 // Adds, renames and removes the passkeys of the account.
 import { useState } from 'preact/hooks';
 import { accountApi } from '../../../api/clients.ts';
-import { useLoad } from '../../../api/load.ts';
+import { useLoad } from '../../../api/use-load.ts';
 import { canUsePasskeys, createPasskey, originOfPasskeys } from '../../../api/passkeys.ts';
 import { rowsOf, type Row } from '../../../api/rows.ts';
 import { DataTable } from '../../../components/data-table.tsx';

@@ -1,7 +1,7 @@
 // The sessions of the account; each can be ended, or all others at once.
 import { useState } from 'preact/hooks';
 import { accountApi } from '../../../api/clients.ts';
-import { useLoad } from '../../../api/load.ts';
+import { useLoad } from '../../../api/use-load.ts';
 import { rowsOf } from '../../../api/rows.ts';
 import { Problem, useAction } from '../../../components/forms/action.tsx';
 import { DataTable } from '../../../components/data-table.tsx';

@@ -1,7 +1,7 @@
 // Two-factor sign-in: sets up an authenticator app, shows new recovery codes, turns it off.
 import { useState } from 'preact/hooks';
 import { accountApi } from '../../../api/clients.ts';
-import { useLoad } from '../../../api/load.ts';
+import { useLoad } from '../../../api/use-load.ts';
 import { Dialog } from '../../../components/dialog.tsx';
 import { useAction, type Fields } from '../../../components/forms/action.tsx';
 import { Buttons } from '../../../components/forms/buttons.tsx';

@@ -1,7 +1,7 @@
 // The cumulative calls of the month, their projection at the present pace, and the limit.
 import { callAxes } from './call-axes.ts';
 import { dateTicks } from '../../../../domain/chart/ticks.ts';
-import { Picture } from '../../../charts/picture.tsx';
+import { Picture } from '../../../charts/chart-frame.tsx';
 import { useWidth } from '../../../charts/use-width.ts';
 import { dayMs } from '../../../text/amounts.ts';
 import { countText, numberText } from '../../../text/numbers.ts';

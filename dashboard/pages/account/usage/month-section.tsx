@@ -1,7 +1,7 @@
 // The calls of the month against the limit, and the projection at the present pace.
 import { Link } from 'wouter-preact';
 import { accountApi } from '../../../api/clients.ts';
-import { useLoad } from '../../../api/load.ts';
+import { useLoad } from '../../../api/use-load.ts';
 import { rowsOf } from '../../../api/rows.ts';
 import { WarningIcon } from '../../../components/icons.tsx';
 import { Waiting } from '../../../components/states.tsx';

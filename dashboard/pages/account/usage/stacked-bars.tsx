@@ -2,7 +2,7 @@
 // of them.
 import { useState } from 'preact/hooks';
 import { Legend } from '../../../charts/legend.tsx';
-import { Picture } from '../../../charts/picture.tsx';
+import { Picture } from '../../../charts/chart-frame.tsx';
 import { Slider } from '../../../charts/slider.tsx';
 import { useWidth } from '../../../charts/use-width.ts';
 import { dayMs } from '../../../text/amounts.ts';

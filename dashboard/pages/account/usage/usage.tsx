@@ -2,7 +2,7 @@
 import { useSearchParams } from 'wouter-preact';
 import { palettes } from '../../../../domain/chart/palette.ts';
 import { accountApi } from '../../../api/clients.ts';
-import { useLoad } from '../../../api/load.ts';
+import { useLoad } from '../../../api/use-load.ts';
 import { rowsOf } from '../../../api/rows.ts';
 import { saveText } from '../../../charts/files.ts';
 import { Swatch } from '../../../charts/legend.tsx';

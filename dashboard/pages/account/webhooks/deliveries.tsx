@@ -1,6 +1,6 @@
 // The log of deliveries of an endpoint, with filters; a row opens its attempts beside it, and ↑ ↓ walk the log.
 import { accountApi } from '../../../api/clients.ts';
-import { shownIn, useLoad } from '../../../api/load.ts';
+import { shownIn, useLoad } from '../../../api/use-load.ts';
 import { usePoll } from '../../../api/poll.ts';
 import { rowsOf } from '../../../api/rows.ts';
 import { Pick } from '../../../components/pick.tsx';

@@ -1,7 +1,7 @@
 // One delivery: its attempts from first to last, the body that was sent, and the button that sends it again.
 import { useState } from 'preact/hooks';
 import { accountApi } from '../../../api/clients.ts';
-import { useLoad } from '../../../api/load.ts';
+import { useLoad } from '../../../api/use-load.ts';
 import type { AnswerOf } from '../../../../clients/typescript/client.ts';
 import { Problem, useAction } from '../../../components/forms/action.tsx';
 import { CodePanel } from '../../../components/code-panel.tsx';

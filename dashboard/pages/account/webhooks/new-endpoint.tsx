@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks';
 import type { CallOptions } from '../../../../clients/typescript/client.ts';
 import { accountApi, api } from '../../../api/clients.ts';
-import { useLoad } from '../../../api/load.ts';
+import { useLoad } from '../../../api/use-load.ts';
 import { useAction } from '../../../components/forms/action.tsx';
 import { Buttons } from '../../../components/forms/buttons.tsx';
 import { CodePanel } from '../../../components/code-panel.tsx';

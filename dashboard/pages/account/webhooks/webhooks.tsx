@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks';
 import { Link, useSearchParams } from 'wouter-preact';
 import { accountApi, api } from '../../../api/clients.ts';
-import { useLoad } from '../../../api/load.ts';
+import { useLoad } from '../../../api/use-load.ts';
 import { rowsOf } from '../../../api/rows.ts';
 import { PageHead } from '../../../components/page-head.tsx';
 import { Empty, Waiting } from '../../../components/states.tsx';

@@ -2,7 +2,7 @@
 // The URL has the filters, the page and the shown facts; typed input is kept when these change.
 import { useEffect, useState } from 'preact/hooks';
 import { accountApi } from '../../../api/clients.ts';
-import { useLoad } from '../../../api/load.ts';
+import { useLoad } from '../../../api/use-load.ts';
 import { useAction } from '../../../components/forms/action.tsx';
 import { PageHead } from '../../../components/page-head.tsx';
 import { countText, numberText } from '../../../text/numbers.ts';

@@ -1,7 +1,7 @@
 // /dashboard/operator/loads/:load: one load, the series that it changed, and its retraction.
 import { Link } from 'wouter-preact';
 import { accountApi } from '../../../api/clients.ts';
-import { useLoad } from '../../../api/load.ts';
+import { useLoad } from '../../../api/use-load.ts';
 import { Facts } from '../../../components/facts.tsx';
 import { PageHead } from '../../../components/page-head.tsx';
 import { numberText } from '../../../text/numbers.ts';

@@ -1,7 +1,7 @@
 // /dashboard/operator/loads: every load, newest first, by dataset and by whether it is active. The URL has the filters and the page.
 import { Link } from 'wouter-preact';
 import { accountApi } from '../../../api/clients.ts';
-import { useLoad } from '../../../api/load.ts';
+import { useLoad } from '../../../api/use-load.ts';
 import type { Row } from '../../../api/rows.ts';
 import { DataTable } from '../../../components/data-table.tsx';
 import { PageHead } from '../../../components/page-head.tsx';

@@ -2,7 +2,7 @@
 import { Pick } from '../../../components/pick.tsx';
 import { useId, useState } from 'preact/hooks';
 import { accountApi, api } from '../../../api/clients.ts';
-import { useLoad } from '../../../api/load.ts';
+import { useLoad } from '../../../api/use-load.ts';
 import { rowsOf, type Row } from '../../../api/rows.ts';
 import { Choice } from '../../../components/choice.tsx';
 import { useAction } from '../../../components/forms/action.tsx';

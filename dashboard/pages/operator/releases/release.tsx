@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
 import type { AnswerOf } from '../../../../clients/typescript/client.ts';
 import { accountApi } from '../../../api/clients.ts';
-import { shownIn, useLoad } from '../../../api/load.ts';
+import { shownIn, useLoad } from '../../../api/use-load.ts';
 import { usePoll } from '../../../api/poll.ts';
 import { CodePanel } from '../../../components/code-panel.tsx';
 import { DataTable } from '../../../components/data-table.tsx';

@@ -61,18 +61,18 @@ export function toCachedAnswer(
   askedAtMs: number,
 ): CachedAnswer | undefined {
   let etag: string | undefined;
-  const cachedHead: string[] = [];
+  const lines: string[] = [];
   const validators: string[] = [];
   for (let i = 0; i < head.length; i += 2) {
     const name = entryAt(head, i);
     const value = entryAt(head, i + 1);
     if (name === 'etag') etag = value;
-    if (name !== 'date' && name !== 'content-length') cachedHead.push(name, value);
+    if (name !== 'date' && name !== 'content-length') lines.push(name, value);
     if (ofNotModified.has(name)) validators.push(name, value);
   }
   if (etag === undefined) return undefined;
   const times = { fromMs: askedAtMs, untilMs: askedAtMs + forMs };
-  return { etag, head: cachedHead, validators, body, state, ...times };
+  return { etag, head: lines, validators, body, state, ...times };
 }
 
 /** Whether data-api would give the same answer now. @param needed the state of the data that the answer must include. */

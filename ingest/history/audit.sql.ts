@@ -1,5 +1,5 @@
 // The statement that records a change by the command line or an operator, in the transaction of the change.
-import type { Transaction } from '../../../kernel/database.ts';
+import type { Transaction } from '../../kernel/database.ts';
 
 export interface AuditEvent {
   action:

@@ -2,7 +2,7 @@
 // again are cached.
 import type { Clock } from '../../kernel/clock.ts';
 import { includes, parseValidity, type DataState, type Validity } from '../../kernel/http/validity.ts';
-import { bodyBytesMax, toCachedAnswer, type CachedAnswer, type AnswerCache } from './answer-store.ts';
+import { bodyBytesMax, toCachedAnswer, type CachedAnswer, type AnswerCache } from './answer-cache.ts';
 
 /** An answer that a call is about to request. */
 export interface AnswerRequest {
@@ -12,10 +12,10 @@ export interface AnswerRequest {
   needed: DataState;
 }
 
-/** `left`: the client of the call left before the answer arrived. `unkept`: the answer must not be cached, or failed. */
-export type Outcome = 'kept' | 'unkept' | 'left';
+/** `left`: the client of the call left before the answer arrived. `uncached`: the answer must not be cached, or failed. */
+export type Outcome = 'cached' | 'uncached' | 'left';
 
-const askedForMax = 65_536;
+const requestedMax = 65_536;
 const inFlightMax = 4_096;
 
 /**
@@ -30,21 +30,21 @@ const inFlightMax = 4_096;
  * bodies are copied, evict others, and burden the garbage collector. This is the doorkeeper of TinyLFU (Einziger, Friedman, Manes: TinyLFU, a highly
  * efficient cache admission policy, 2017). Rarely, a new key is mistaken for an old one.
  */
-export function createCaptures(answerCache: AnswerCache, clock: Clock) {
+export function createCaptures(answers: AnswerCache, clock: Clock) {
   const inFlight = Array.from<Capture | undefined>({ length: inFlightMax });
-  const askedFor = new Uint32Array(askedForMax);
+  const requested = new Uint32Array(requestedMax);
 
   /** Records a request for the key. @returns whether it was requested before. */
-  function wasAskedFor(hash: number): boolean {
-    const slot = hash % askedForMax;
-    if (askedFor[slot] === hash) return true;
-    askedFor[slot] = hash;
+  function wasRequested(hash: number): boolean {
+    const slot = hash % requestedMax;
+    if (requested[slot] === hash) return true;
+    requested[slot] = hash;
     return false;
   }
 
   return {
     /**
-     * Waits for the answer if another call has requested it. After `unkept`, every waiting call asks data-api itself; after `left`, one of them asks
+     * Waits for the answer if another call has requested it. After `uncached`, every waiting call asks data-api itself; after `left`, one of them asks
      * for all. @returns undefined if no call has requested it, or it is already arriving and will not be cached.
      */
     join: (request: AnswerRequest) => inFlight[hashOf(request.name) % inFlightMax]?.join(request),
@@ -54,10 +54,10 @@ export function createCaptures(answerCache: AnswerCache, clock: Clock) {
       const slot = hash % inFlightMax;
       const capture = new Capture({
         ...{ name, needed },
-        isWanted: answerCache.has(name) || wasAskedFor(hash),
+        isWanted: answers.has(name) || wasRequested(hash),
         askedAtMs: clock.now().getTime(),
         end(answer) {
-          if (answer !== undefined) answerCache.set(name, answer);
+          if (answer !== undefined) answers.set(name, answer);
           if (inFlight[slot] === capture) inFlight[slot] = undefined;
         },
       });
@@ -138,11 +138,11 @@ export class Capture {
   }
 
   /** Abandons the capture unless it has ended: the answer was cut off, or must not be cached. */
-  end(outcome: 'unkept' | 'left' = 'unkept'): void {
+  end(outcome: 'uncached' | 'left' = 'uncached'): void {
     this.#end(undefined, outcome);
   }
 
-  #end(answer?: CachedAnswer, outcome: Outcome = answer === undefined ? 'unkept' : 'kept'): void {
+  #end(answer?: CachedAnswer, outcome: Outcome = answer === undefined ? 'uncached' : 'cached'): void {
     this.isOpen = false;
     this.#pieces = [];
     this.#options.end(answer);

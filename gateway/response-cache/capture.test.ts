@@ -2,21 +2,21 @@
 import test from 'ava';
 import { validityText } from '../../kernel/http/validity.ts';
 import { fakeClock } from '../../test/services/harness.ts';
-import { createCaptures } from './leader.ts';
-import { createAnswerCache } from './answer-store.ts';
+import { createCaptures } from './capture.ts';
+import { createAnswerCache } from './answer-cache.ts';
 
 const needed = { edition: 'e', load: 1 };
 
 /** Creates captures. `ask` requests an answer that data-api gives at once, and returns whether it was cached. */
 function start() {
-  const answerCache = createAnswerCache(1_000_000);
-  const captures = createCaptures(answerCache, fakeClock('2026-11-20T12:00:00Z'));
+  const answers = createAnswerCache(1_000_000);
+  const captures = createCaptures(answers, fakeClock('2026-11-20T12:00:00Z'));
   const begin = (name: string) => captures.begin({ name, needed });
   const ask = (name: string) => {
     const capture = begin(name);
     capture.onHead(200, ['etag', '"1"'], validityText({ state: needed, forMs: 60_000 }));
     capture.onEnd();
-    return answerCache.delete(name);
+    return answers.delete(name);
   };
   return { captures, begin, ask, join: (name: string) => captures.join({ name, needed }) };
 }
@@ -29,7 +29,7 @@ test('an answer is cached from its second request on, and hardly any other answe
     [],
   );
   const again = names.filter((name) => ask(name)).length;
-  t.true(again > 950, `${again} of 1000 are kept`);
+  t.true(again > 950, `${again} of 1000 are stored`);
 });
 
 test('an answer that was last requested long ago counts as new', (t) => {

@@ -1,6 +1,6 @@
 // The check of every fetched answer against the document: an answer that does not match fails the test that fetched it.
 import test, { type ExecutionContext } from 'ava';
-import { assertDocumented, type CheckedAnswer } from './hold.ts';
+import { assertDocumented, type CheckedAnswer } from './check-answers.ts';
 
 const row = {
   ...{ id: 'alpha', name: 'Alpha', short_name: null, licence_no: null, rating: null, website: null },

@@ -1,7 +1,7 @@
 // Purchases made with the account's e-mail address without signing in: the holder claims them, manages them at Stripe, or ignores them.
 import { useState } from 'preact/hooks';
 import { accountApi } from '../../../api/clients.ts';
-import { useLoad } from '../../../api/load.ts';
+import { useLoad } from '../../../api/use-load.ts';
 import { rowsOf } from '../../../api/rows.ts';
 import { Problem, useAction } from '../../../components/forms/action.tsx';
 import { InfoIcon } from '../../../components/icons.tsx';

@@ -10,7 +10,7 @@ import {
   valuesAt,
   type Choice,
   type EntryChange,
-} from './settle-guesses.ts';
+} from './resolve-guesses.ts';
 import { renamedBy } from '../preview/change-encoding.ts';
 import type { Sample } from '../read/table-rows.ts';
 

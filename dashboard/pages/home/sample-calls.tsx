@@ -2,7 +2,7 @@
 import { Link } from 'wouter-preact';
 import type { AnswerOf } from '../../../clients/typescript/client.ts';
 import { api } from '../../api/clients.ts';
-import { shownIn, useLoad, type Loaded } from '../../api/load.ts';
+import { shownIn, useLoad, type Loaded } from '../../api/use-load.ts';
 import { CodePanel, CodeTabs } from '../../components/code-panel.tsx';
 import { numberText } from '../../text/numbers.ts';
 import { samplesOf } from '../../text/samples.ts';

@@ -2,11 +2,11 @@
 import type { ComponentChild } from 'preact';
 import { Link } from 'wouter-preact';
 import type { AnswerOf } from '../../../clients/typescript/client.ts';
-import type { Loaded } from '../../api/load.ts';
+import type { Loaded } from '../../api/use-load.ts';
 import { NextReleases } from './releases.tsx';
 import { SeriesTable } from '../../components/series-table.tsx';
 import { SkeletonRows, Waiting } from '../../components/states.tsx';
-import { HowToCall } from './calls.tsx';
+import { HowToCall } from './sample-calls.tsx';
 import { Areas, Figures } from './figures.tsx';
 import { newestCount, type Block, type Home } from './load-home.ts';
 

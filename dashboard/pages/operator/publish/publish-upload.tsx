@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks';
 import { Link, useLocation, useSearchParams } from 'wouter-preact';
 import { accountApi } from '../../../api/clients.ts';
-import { shownIn, useLoad } from '../../../api/load.ts';
+import { shownIn, useLoad } from '../../../api/use-load.ts';
 import { useAction } from '../../../components/forms/action.tsx';
 import { PageHead } from '../../../components/page-head.tsx';
 import { Tabs } from '../../../components/tabs.tsx';

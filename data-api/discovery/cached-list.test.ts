@@ -1,7 +1,7 @@
 import test from 'ava';
 import type { Database } from '../../kernel/database.ts';
 import type { Dependencies } from '../dependencies.ts';
-import { cachedUntilChanged } from './kept-list.ts';
+import { cachedUntilChanged } from './cached-list.ts';
 
 /** A list that counts its computations; `state` sets the replies of the database and the clock. */
 function counted(untilMs: (nowMs: number) => number = () => Infinity) {

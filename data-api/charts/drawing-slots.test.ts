@@ -1,5 +1,5 @@
 import test from 'ava';
-import { createDrawingSlots, drawingSlotsMax } from './places.ts';
+import { createDrawingSlots, drawingSlotsMax } from './drawing-slots.ts';
 
 /** An image whose drawing ends when the test releases it. */
 function pendingImage() {

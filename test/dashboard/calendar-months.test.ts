@@ -1,6 +1,6 @@
 // The months of the calendar.
 import test from 'ava';
-import { daysOfMonth, monthAfter } from '../../dashboard/pages/months.ts';
+import { daysOfMonth, monthAfter } from '../../dashboard/pages/calendar-months.ts';
 
 test('a month is shown in whole weeks from Monday to Sunday, no week without a day of it', (t) => {
   for (let month = '2023-12'; month < '2028-04'; month = monthAfter(month, 1)) {

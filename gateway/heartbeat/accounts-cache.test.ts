@@ -1,5 +1,5 @@
 import test from 'ava';
-import { createAccountsCache } from './lru-cache.ts';
+import { createAccountsCache } from './accounts-cache.ts';
 
 test('a cache of accounts holds 100,000 of them, and then evicts the least recently used', (t) => {
   const cache = createAccountsCache<number>();
