@@ -1,7 +1,7 @@
 // The clients with which the dashboard calls the API: without a credential, and as the signed-in user.
 import { createClient } from '../../clients/typescript/client.ts';
 import { AlmanacError } from '../../clients/typescript/errors.ts';
-import { endSession, session } from './session.ts';
+import { forgetSession, session } from './session.ts';
 
 // A page reports errors at once, and offers to try again.
 const retry = { retries: 0 };
@@ -18,7 +18,7 @@ export const accountApi = createClient({
     const response = await globalThis.fetch(...call);
     if (response.status === 401 && sentSession !== undefined && sentSession === session.value) {
       const { code } = await errorIn(response.clone());
-      if (code === 'unauthorized') endSession();
+      if (code === 'unauthorized') forgetSession();
     }
     return response;
   },

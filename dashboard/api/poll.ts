@@ -4,23 +4,23 @@ import { useEffect, useState } from 'preact/hooks';
 import { AlmanacError } from '../../clients/typescript/errors.ts';
 
 /**
- * The newest response; undefined before the first. @param ask null: no polling now. @param everyMs from one response to the next request.
+ * The newest response; undefined before the first. @param request null: no polling now. @param everyMs from one response to the next request.
  * @param inputs compared as by `useEffect`: when they change, polling restarts.
  */
 export function usePoll<T>(
-  ask: ((signal: AbortSignal) => Promise<T>) | null,
+  request: ((signal: AbortSignal) => Promise<T>) | null,
   everyMs: number,
   inputs: readonly unknown[],
 ): T | undefined {
   const [answer, setAnswer] = useState<T>();
   useEffect(() => {
-    if (ask === null) return undefined;
+    if (request === null) return undefined;
     const leaving = new AbortController();
     let timer: ReturnType<typeof setTimeout> | undefined;
-    const later = () => void (timer = setTimeout(look, everyMs));
-    function look(): void {
-      if (document.hidden || ask === null) return later();
-      ask(leaving.signal)
+    const later = () => void (timer = setTimeout(poll, everyMs));
+    function poll(): void {
+      if (document.hidden || request === null) return later();
+      request(leaving.signal)
         .then(setAnswer)
         .catch((error: unknown) => {
           if (!leaving.signal.aborted && !(error instanceof AlmanacError)) console.error(error);
@@ -29,11 +29,11 @@ export function usePoll<T>(
           if (!leaving.signal.aborted) later();
         });
     }
-    look();
+    poll();
     return () => {
       leaving.abort(new DOMException('The page was closed.', 'AbortError'));
       clearTimeout(timer);
     };
-  }, [ask === null, everyMs, ...inputs]);
+  }, [request === null, everyMs, ...inputs]);
   return answer;
 }

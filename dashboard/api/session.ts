@@ -1,4 +1,4 @@
-// The session of the signed-in user, stored in sessionStorage: it ends with the last tab, and no URL or cookie has it. Tabs of the
+// The session of the signed-in user, stored in sessionStorage: it ends with the last tab, and no URL or cookie contains it. Tabs of the
 // dashboard share it: a new tab is signed in, and signing out in one signs out all.
 import { computed, signal } from '@preact/signals';
 
@@ -12,7 +12,7 @@ export interface Session {
 type TabMessage =
   | { kind: 'who' }
   | { kind: 'signed-in'; session: unknown }
-  | { kind: 'signed-out'; token: string; isAsked: boolean };
+  | { kind: 'signed-out'; token: string; byUser: boolean };
 
 const storedAs = 'almanac.session';
 const current = signal<Session | undefined>(stored());
@@ -23,7 +23,7 @@ let isSigningOut = false;
 /** Undefined if nobody is signed in. */
 export const session = computed(() => current.value);
 
-/** Resolves when another tab has passed on its session, or none has in time; at once in a tab that has a session. */
+/** Resolves when another tab has sent its session, or after a timeout; at once in a tab that has a session. */
 export const tabsSynced: Promise<void> = askTabs();
 
 /** Stores the session from a sign-in response. */
@@ -32,29 +32,28 @@ export function beginSession(newSession: Session): void {
   broadcast({ kind: 'signed-in', session: newSession });
 }
 
-/** Deletes the session in all tabs, as the API has ended it. Drafts stay for the time after the next sign-in. */
-export function endSession(): void {
-  if (!isSigningOut) end(false);
+/** Deletes the session in all tabs after the API has ended it. Drafts stay, so that the user can continue after signing in again. */
+export function forgetSession(): void {
+  if (!isSigningOut) forgetInAllTabs(false);
 }
 
-/**
- * Signs the user out: the session is deleted in all tabs, and all that they have stored, such as drafts.
+/** Signs the user out: deletes the session and everything else that the tabs have stored, such as drafts.
  * @param byApi ends the session by the API. Calls that were sent before it may then be answered 401. If it throws, nothing is deleted.
  */
 export async function signOut(byApi: () => Promise<void>): Promise<void> {
   isSigningOut = true;
   try {
     await byApi();
-    end(true);
+    forgetInAllTabs(true);
   } finally {
     isSigningOut = false;
   }
 }
 
-function end(isAsked: boolean): void {
+function forgetInAllTabs(byUser: boolean): void {
   const ended = current.value;
-  forget(isAsked);
-  if (ended !== undefined) broadcast({ kind: 'signed-out', token: ended.token, isAsked });
+  forget(byUser);
+  if (ended !== undefined) broadcast({ kind: 'signed-out', token: ended.token, byUser });
 }
 
 function askTabs(): Promise<void> {
@@ -63,9 +62,9 @@ function askTabs(): Promise<void> {
     const data = event.data as TabMessage;
     if (data.kind === 'who' && current.value !== undefined)
       broadcast({ kind: 'signed-in', session: current.value });
-    // A tab without a session may have lost it to a 401 of a moment ago.
+    // A tab without a session may have just lost it to a 401.
     if (data.kind === 'signed-out' && (current.value?.token ?? data.token) === data.token)
-      forget(data.isAsked);
+      forget(data.byUser);
     if (data.kind !== 'signed-in') return;
     const given = validSession(data.session);
     if (given !== undefined && current.value === undefined) store(given);
@@ -87,8 +86,8 @@ function store(newSession: Session): void {
   current.value = newSession;
 }
 
-function forget(isAsked: boolean): void {
-  if (isAsked) sessionStorage.clear();
+function forget(byUser: boolean): void {
+  if (byUser) sessionStorage.clear();
   else sessionStorage.removeItem(storedAs);
   current.value = undefined;
 }

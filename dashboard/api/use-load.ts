@@ -3,10 +3,10 @@ import { useCallback, useEffect, useState } from 'preact/hooks';
 import { AlmanacError } from '../../clients/typescript/errors.ts';
 import { asAlmanacError } from './clients.ts';
 
-/** A short wait shows nothing, so that fast answers do not flicker. */
+/** Before this, no placeholder is shown, so that fast answers do not flicker. */
 const shownAfterMs = 150;
 const slowAfterMs = 3_000;
-const givenUpAfterMs = 10_000;
+const timeoutMs = 10_000;
 
 /** `previous`: the content from before the inputs changed. */
 type Outcome<T> =
@@ -33,7 +33,7 @@ export function useLoad<T>(load: (signal: AbortSignal) => Promise<T>, inputs: re
     const timers = [
       setTimeout(wait, shownAfterMs, 'loading'),
       setTimeout(wait, slowAfterMs, 'slow'),
-      setTimeout(() => leaving.abort(tooLate()), givenUpAfterMs),
+      setTimeout(() => leaving.abort(tooLate()), timeoutMs),
     ];
     const stopTimers = () => timers.forEach((timer) => clearTimeout(timer));
     let isLeft = false;
@@ -69,7 +69,7 @@ function tooLate(): AlmanacError {
   return new AlmanacError({
     status: 0,
     code: 'no_answer',
-    message: `No answer came within ${givenUpAfterMs / 1000} seconds.`,
+    message: `No answer came within ${timeoutMs / 1000} seconds.`,
     param: undefined,
     docsUrl: undefined,
     requestId: undefined,

@@ -4,7 +4,7 @@ import { useMemo, useRef } from 'preact/hooks';
 import { overviewOf } from '../../domain/chart/overview.ts';
 import { placeOf, type ChartPoint } from '../../domain/chart/line-points.ts';
 import { periodName } from '../../domain/chart/text.ts';
-import { Picture } from './chart-frame.tsx';
+import { ChartFrame } from './chart-frame.tsx';
 import { Slider } from './slider.tsx';
 import type { Window } from './window.ts';
 import type { Chart } from '../../domain/chart/layout.ts';
@@ -90,11 +90,11 @@ export function Brush({
   );
   return (
     <div class="brush" ref={box} onDblClick={() => onChange({ first: 0, last: end }, true)}>
-      <Picture height={height + 24} axes={overview}>
+      <ChartFrame height={height + 24} axes={overview}>
         {overview.paths.map((d, i) => (
           <path key={i} class="chart-past" d={d} />
         ))}
-      </Picture>
+      </ChartFrame>
       <div
         class="brush-window"
         style={{ left: `${x0}px`, width: `${x1 - x0}px` }}

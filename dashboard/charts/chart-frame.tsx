@@ -15,7 +15,7 @@ interface PictureProps {
   children: ComponentChildren;
 }
 
-export function Picture({ height, axes, unit, label, children }: PictureProps) {
+export function ChartFrame({ height, axes, unit, label, children }: PictureProps) {
   const { width } = axes;
   const svg = useMemo(() => axesSvg(axes, palettes.page), [axes]);
   return (

@@ -1,5 +1,4 @@
-// A chart element that the keyboard moves: a cursor, a bar, a period, an end of the window. A screen reader announces each value as it is
-// reached.
+// An ARIA slider over a part of a chart: arrow keys move the cursor, bar, period or window edge, and screen readers announce each value.
 import type { HTMLAttributes } from 'preact';
 
 interface SliderProps extends Omit<HTMLAttributes<HTMLDivElement>, 'label'> {

@@ -68,7 +68,7 @@ function Price({ plan, interval }: { plan: Plan; interval: Interval }) {
   const other = plan.prices.find((each) => each !== price);
   if (price === undefined) {
     const [main, detail] =
-      plan.price_usd_month === 0 ? ['$0', 'for ever, no card'] : ['By agreement', 'ask the operator'];
+      plan.price_usd_month === 0 ? ['$0', 'forever, no card'] : ['By agreement', 'ask the operator'];
     return (
       <>
         <p class="price">{main}</p>

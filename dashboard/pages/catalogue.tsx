@@ -94,7 +94,7 @@ export function Catalogue() {
     <div class="wrap">
       <PageHead
         title="Catalogue"
-        lede="All series of this installation. Each keeps every value that it ever had."
+        lede="All series of this installation. Each keeps every value it ever had."
       />
       <div class="bar-ctl filters">
         <WordsFilter words={params.get('q') ?? ''} onChange={(words) => change('q', words, true)} />
@@ -289,7 +289,7 @@ function NothingFound({ isFiltered }: { isFiltered: boolean }) {
   if (!isFiltered)
     return (
       <Empty title="No data is loaded yet">
-        <p>The operator loads it by the command almanac ingest.</p>
+        <p>The operator loads data with the command almanac ingest.</p>
       </Empty>
     );
   return (

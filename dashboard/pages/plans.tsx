@@ -24,7 +24,7 @@ export function Plans() {
     <div class="wrap">
       <PageHead
         title="Plans"
-        lede="A call counts if it is answered: failed and refused calls are free. The catalogue, the calendar and this dashboard need no plan."
+        lede="Only answered calls count: failed and refused calls are free. The catalogue, the calendar and this dashboard need no plan."
         actions={
           hasYearly && (
             <Choice
@@ -56,8 +56,9 @@ export function Plans() {
         <div>
           <h2>At the limit</h2>
           <p class="sm mt">
-            Calls are refused with 402 until the next month or a higher plan; nothing is charged beyond the
-            plan. Webhooks report 50, 80 and 100 % of the month (the event usage.threshold_reached).
+            Calls are refused with 402 until the quota resets or you upgrade; there are no overage charges.
+            Webhooks report when 50, 80 and 100 % of the monthly quota is used (the event
+            usage.threshold_reached).
           </p>
         </div>
       </section>

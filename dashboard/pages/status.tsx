@@ -1,4 +1,4 @@
-// The state of the services, and how current each source is.
+// /status: whether the services are up, and how current each source is.
 import { Link } from 'wouter-preact';
 import type { AnswerOf } from '../../clients/typescript/client.ts';
 import { api } from '../api/clients.ts';

@@ -7,11 +7,11 @@ import { SearchIcon } from '../components/icons.tsx';
 
 type Hit = AnswerOf<'get', '/v1/search'>['data'][number];
 
-const askAfterMs = 120;
+const debounceMs = 120;
 const shown = 8;
 
 interface SearchProps {
-  /** The field that `/` focuses, unless the page's content has another. */
+  /** The accessible name of the field. */
   label?: string;
   placeholder?: string;
   large?: boolean;
@@ -186,7 +186,7 @@ function useHits(query: string, type?: 'series'): Found | undefined {
           if (leaving.signal.aborted) return;
           setFound({ query, hits: [], failure: asAlmanacError(error).message });
         });
-    }, askAfterMs);
+    }, debounceMs);
     return () => {
       clearTimeout(timer);
       leaving.abort();

@@ -24,7 +24,7 @@ export async function signUp({ mailbox, url }: Stage, visitor: Visitor, person: 
   await visitor.open('/sign-up');
   await page.getByLabel('E-mail address').fill(person.email);
   await page.getByLabel('Password').fill(person.password);
-  await page.getByRole('button', { name: 'Make an account' }).click();
+  await page.getByRole('button', { name: 'Create an account' }).click();
   await page.getByRole('heading', { name: 'Open the link in your mail' }).waitFor();
   const token = tokenIn(await mailbox.next(person.email));
   await page.goto(`${url}/dashboard/verify-email#token=${token}`);

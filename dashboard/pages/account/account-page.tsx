@@ -41,7 +41,7 @@ const operatorPlaces = [
   { name: 'Loads', path: '/dashboard/operator/loads' },
   { name: 'Releases', path: '/dashboard/operator/releases' },
   { name: 'Sources', path: '/dashboard/operator/sources' },
-  { name: 'Facts of series', path: '/dashboard/operator/facts' },
+  { name: 'Series metadata', path: '/dashboard/operator/facts' },
   { name: 'All accounts', path: '/dashboard/operator/accounts' },
   { name: 'All plans', path: '/dashboard/operator/plans' },
 ] as const;

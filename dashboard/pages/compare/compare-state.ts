@@ -25,7 +25,7 @@ export interface CompareState {
 
 export const comparedMax = 8;
 export const yearsOffered = [2, 5, 15] as const;
-const yearsDefault = 5;
+const yearsByDefault = 5;
 
 export function stateOf(query: URLSearchParams): CompareState {
   const mode = query.get('mode');
@@ -35,7 +35,7 @@ export function stateOf(query: URLSearchParams): CompareState {
     series: allOf(query).slice(0, comparedMax),
     mode: modes.find((each) => each === mode) ?? 'rebased',
     base: base !== null && isDay(base) ? base : null,
-    years: years === 'all' ? null : (yearsOffered.find((each) => String(each) === years) ?? yearsDefault),
+    years: years === 'all' ? null : (yearsOffered.find((each) => String(each) === years) ?? yearsByDefault),
   };
 }
 
@@ -48,7 +48,7 @@ export function queryOfState({ series, mode, base, years }: CompareState): URLSe
   const query = new URLSearchParams(series.map((each) => ['s', textOf(each)]));
   if (mode !== 'rebased') query.set('mode', mode);
   if (base !== null) query.set('base', base);
-  if (years !== yearsDefault) query.set('years', years === null ? 'all' : String(years));
+  if (years !== yearsByDefault) query.set('years', years === null ? 'all' : String(years));
   return query;
 }
 

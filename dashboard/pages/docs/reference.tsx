@@ -43,7 +43,7 @@ export function Reference() {
                   <p>{description}</p>
                 </div>
                 {operations.map((operation) => (
-                  <OperationRow key={operation.id} operation={operation} isAsked={operation.id === opened} />
+                  <OperationRow key={operation.id} operation={operation} isLinked={operation.id === opened} />
                 ))}
               </section>
             ))
@@ -68,11 +68,11 @@ function useOpened(): string {
 }
 
 /** Closed at first, so that the list of all operations can be scanned. */
-function OperationRow({ operation, isAsked }: { operation: Operation; isAsked: boolean }) {
-  const [isOpen, setIsOpen] = useState(isAsked);
+function OperationRow({ operation, isLinked }: { operation: Operation; isLinked: boolean }) {
+  const [isOpen, setIsOpen] = useState(isLinked);
   useEffect(() => {
-    if (isAsked) setIsOpen(true);
-  }, [isAsked]);
+    if (isLinked) setIsOpen(true);
+  }, [isLinked]);
   return (
     <details
       class="op"

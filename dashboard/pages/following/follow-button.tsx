@@ -32,7 +32,7 @@ export function FollowButton({ kind, of, named, small }: FollowButtonProps) {
       <button
         class={small === true ? 'btn sml' : 'btn'}
         type="button"
-        title={present === undefined ? 'Mails you what changes' : 'Ends the mails'}
+        title={present === undefined ? 'Mail me changes' : 'Stop the mails'}
         disabled={action.isBusy}
         onClick={press}
       >

@@ -17,7 +17,7 @@ export const Following = accountPage(({ account }) => {
     <>
       <PageHead
         title="Following"
-        lede="We mail you what changes: new values, revised values, renamed and deleted series."
+        lede="We mail you changes: new and revised values, renamed and deleted series."
       />
       {!account.email_verified && (
         <div class="note">
@@ -25,7 +25,7 @@ export const Following = accountPage(({ account }) => {
         </div>
       )}
       <Problem of={action.error} />
-      <Waiting for={loaded} failure="What you follow could not be loaded">
+      <Waiting for={loaded} failure="Your follows could not be loaded">
         {() => <List follows={follows.value ?? []} action={action} />}
       </Waiting>
     </>
@@ -40,7 +40,7 @@ const modes: { value: Mode; label: string }[] = [
 function List({ follows: rows, action }: { follows: readonly Follow[]; action: Action }) {
   if (rows.length === 0)
     return (
-      <Empty title="You follow nothing yet">
+      <Empty title="You are not following anything yet">
         <p>Press Follow on the page of a series, or in the catalogue for a source or a search.</p>
         <div class="actions">
           <Link class="btn main" href="/catalogue">

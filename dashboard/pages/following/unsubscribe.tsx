@@ -14,8 +14,8 @@ export function Unsubscribe() {
     return (
       <NarrowPage title="Stop these mails">
         <p>
-          This page is opened by a link in a mail. Open that link again: a page that was loaded anew has
-          forgotten it, as no link stays in the address.
+          This page needs the link from a mail. Open that link again: it is not kept when the page is
+          reloaded.
         </p>
         <OtherLinks />
       </NarrowPage>
@@ -60,7 +60,7 @@ export function Unsubscribe() {
 function OtherLinks() {
   return (
     <p class="other-ways">
-      <Link href="/dashboard/following">All that you follow</Link>
+      <Link href="/dashboard/following">Everything that you follow</Link>
     </p>
   );
 }

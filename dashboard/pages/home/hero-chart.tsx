@@ -8,7 +8,7 @@ import { Waiting } from '../../components/states.tsx';
 import { FanPreview } from '../revisions/fan-preview.tsx';
 import { FiguresTable } from '../revisions/figures-table.tsx';
 import { loadDemo, type Revisions } from '../revisions/load-revisions.ts';
-import { wordsOf } from '../revisions/formats.ts';
+import { formatsOf } from '../revisions/formats.ts';
 import { dayText, today } from '../../text/times.ts';
 import { LineChart } from '../../charts/line-chart.tsx';
 
@@ -55,7 +55,7 @@ function Fan({ revisions }: { revisions: Revisions }) {
         {dayText(table.vintages.at(-1) ?? '')}.{' '}
         <Link href={`/series/${encodeURIComponent(entry.id)}/revisions`}>Play the revisions</Link>
       </figcaption>
-      <FiguresTable table={table} words={wordsOf(entry, table)} fromNo={0} />
+      <FiguresTable table={table} formats={formatsOf(entry, table)} fromNo={0} />
     </figure>
   );
 }

@@ -57,8 +57,8 @@ function Words({ page, isUnknown }: { page: FrontPage | undefined; isUnknown: bo
       {html === null ? (
         title === null && (
           <p class="lede">
-            Statistical series with each revision kept, funds and securities, in one API. Ask for the data as
-            it was on any day.
+            Statistical series with each revision kept, funds and securities, in one API. Request the data as
+            published on any day.
           </p>
         )
       ) : (

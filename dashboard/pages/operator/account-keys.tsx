@@ -7,7 +7,7 @@ import { DataTable } from '../../components/data-table.tsx';
 import { agoText } from '../../text/amounts.ts';
 import { dayText } from '../../text/times.ts';
 import { TypedConfirmation } from '../account/typed-confirmation.tsx';
-import { Fresh, FreshProblem } from './operator-page.tsx';
+import { WaitingOrSignIn, ProblemOrSignIn } from './operator-page.tsx';
 
 type Key = Row<'/v1/operator/accounts/{id}/keys'>;
 
@@ -34,21 +34,21 @@ export function AccountKeys({ accountId }: { accountId: string }) {
   return (
     <section aria-labelledby="keys">
       <h2 id="keys">Keys</h2>
-      <Fresh for={loaded} failure="The keys could not be loaded">
+      <WaitingOrSignIn for={loaded} failure="The keys could not be loaded">
         {(keys) =>
           keys.length === 0 ? <p class="sm dim">None.</p> : <Table keys={keys} onRevoke={setRevoked} />
         }
-      </Fresh>
+      </WaitingOrSignIn>
       {revoked !== undefined && (
         <TypedConfirmation
           title={`Revoke “${revoked.name}”?`}
           name={revoked.name}
           button="Revoke the key"
           change={() => revoke(revoked)}
-          problem={FreshProblem}
+          problem={ProblemOrSignIn}
           onClose={() => setRevoked(undefined)}
         >
-          <p>It stops at once, everywhere, for good.</p>
+          <p>It stops working at once. This cannot be undone.</p>
         </TypedConfirmation>
       )}
     </section>

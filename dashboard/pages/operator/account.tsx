@@ -14,7 +14,7 @@ import { instantText } from '../../text/times.ts';
 import { TypedConfirmation } from '../account/typed-confirmation.tsx';
 import { AccountKeys } from './account-keys.tsx';
 import { AccountStatus } from './accounts.tsx';
-import { Fresh, FreshProblem, operatorPage } from './operator-page.tsx';
+import { WaitingOrSignIn, ProblemOrSignIn, operatorPage } from './operator-page.tsx';
 
 type Operated = AnswerOf<'get', '/v1/operator/accounts/{id}'>['data'];
 
@@ -41,7 +41,7 @@ export const OperatorAccount = operatorPage(({ params: { id = '' } }) => {
         windowTitle={`Account ${id}`}
         crumb={<Link href="/dashboard/operator/accounts">All accounts</Link>}
       />
-      <Fresh for={loaded} failure="The account could not be loaded">
+      <WaitingOrSignIn for={loaded} failure="The account could not be loaded">
         {({ account, plans }) => (
           <>
             <AccountFacts account={account} />
@@ -50,7 +50,7 @@ export const OperatorAccount = operatorPage(({ params: { id = '' } }) => {
             <AccountKeys accountId={id} />
           </>
         )}
-      </Fresh>
+      </WaitingOrSignIn>
     </>
   );
 });
@@ -115,19 +115,19 @@ function PlanForm({ account, plans, reload }: OfOne & { plans: readonly Plan[] }
           Set the plan
         </button>
       </form>
-      {isPaid && <p class="xs dim">The subscription decides the plan.</p>}
-      <FreshProblem of={action.error} />
+      {isPaid && <p class="xs dim">The subscription determines the plan.</p>}
+      <ProblemOrSignIn of={action.error} />
     </section>
   );
 }
 
 function Access({ account, reload }: OfOne) {
-  const [isAsked, setIsAsked] = useState(false);
+  const [isConfirming, setIsConfirming] = useState(false);
   const action = useAction();
   const { id, email, role } = account;
   const setStatus = async (status: Operated['status']) => {
     await accountApi.patch('/v1/operator/accounts/{id}', { path: { id }, body: { status } });
-    setIsAsked(false);
+    setIsConfirming(false);
     reload();
   };
   return (
@@ -149,28 +149,26 @@ function Access({ account, reload }: OfOne) {
         <button
           class="btn danger below"
           type="button"
-          onClick={() => setIsAsked(true)}
+          onClick={() => setIsConfirming(true)}
           disabled={role === 'operator'}
         >
           Disable the account
         </button>
       )}
       {role === 'operator' && (
-        <p class="xs dim below">
-          An operator is disabled on the command line, after the role is revoked there.
-        </p>
+        <p class="xs dim below">To disable an operator, first revoke the role on the command line.</p>
       )}
-      <FreshProblem of={action.error} />
-      {isAsked && (
+      <ProblemOrSignIn of={action.error} />
+      {isConfirming && (
         <TypedConfirmation
           title={`Disable ${email}?`}
           name={email}
           button="Disable the account"
           change={() => setStatus('disabled')}
-          problem={FreshProblem}
-          onClose={() => setIsAsked(false)}
+          problem={ProblemOrSignIn}
+          onClose={() => setIsConfirming(false)}
         >
-          <p>Its keys are refused from the next call on, and its sessions end.</p>
+          <p>Its keys are refused from the next call, and its sessions end.</p>
         </TypedConfirmation>
       )}
     </section>

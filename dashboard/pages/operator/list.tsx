@@ -8,7 +8,7 @@ import { Choice } from '../../components/choice.tsx';
 import { Pages } from '../../components/pagination.tsx';
 import { Empty, SkeletonRows } from '../../components/states.tsx';
 import '../../styles/catalogue.css';
-import { Fresh } from './operator-page.tsx';
+import { WaitingOrSignIn } from './operator-page.tsx';
 
 export const pageSize = 50;
 
@@ -93,7 +93,11 @@ interface ListProps<Each> {
 /** A page of rows, and the links to other pages. */
 export function List<Each>({ for: loaded, url, what, empty, children }: ListProps<Each>) {
   return (
-    <Fresh for={loaded} failure={`The ${what} could not be loaded`} skeleton={<SkeletonRows rows={8} />}>
+    <WaitingOrSignIn
+      for={loaded}
+      failure={`The ${what} could not be loaded`}
+      skeleton={<SkeletonRows rows={8} />}
+    >
       {(page) =>
         page.data.length === 0 ? (
           <Empty title={empty.title}>
@@ -112,6 +116,6 @@ export function List<Each>({ for: loaded, url, what, empty, children }: ListProp
           </>
         )
       }
-    </Fresh>
+    </WaitingOrSignIn>
   );
 }

@@ -21,7 +21,7 @@ export const operatorPage = (Page: ComponentType<PageProps>): ComponentType<Page
 const isUnenrolled = ({ code }: AlmanacError) => code === 'forbidden';
 const isStale = ({ code }: AlmanacError) => code === 'reauthentication_required';
 
-interface FreshProps<T> {
+interface WaitingOrSignInProps<T> {
   for: Loaded<T>;
   failure: string;
   skeleton?: ComponentChild;
@@ -29,7 +29,7 @@ interface FreshProps<T> {
 }
 
 /** Like `Waiting`, with a link to sign in again if the last sign-in is too old, or to Security if a second factor is missing. */
-export function Fresh<T>({ for: loaded, ...rest }: FreshProps<T>) {
+export function WaitingOrSignIn<T>({ for: loaded, ...rest }: WaitingOrSignInProps<T>) {
   if (loaded.phase === 'failed' && isStale(loaded.error))
     return (
       <Empty title="Sign in again">
@@ -52,7 +52,7 @@ export function Fresh<T>({ for: loaded, ...rest }: FreshProps<T>) {
 }
 
 /** Like `Problem`, with the same link. */
-export function FreshProblem({ of }: { of: AlmanacError | undefined }) {
+export function ProblemOrSignIn({ of }: { of: AlmanacError | undefined }) {
   return (
     <>
       <Problem of={of} />

@@ -7,7 +7,7 @@ import { DataTable } from '../../components/data-table.tsx';
 import { PageHead } from '../../components/page-head.tsx';
 import { featureText } from '../../text/features.ts';
 import { numberText } from '../../text/numbers.ts';
-import { Fresh, operatorPage } from './operator-page.tsx';
+import { WaitingOrSignIn, operatorPage } from './operator-page.tsx';
 
 export const OperatorPlans = operatorPage(() => {
   const loaded = useLoad(
@@ -20,7 +20,7 @@ export const OperatorPlans = operatorPage(() => {
         title="All plans"
         lede="The limits of each plan are in the file plans.yml of the installation."
       />
-      <Fresh for={loaded} failure="The plans could not be loaded">
+      <WaitingOrSignIn for={loaded} failure="The plans could not be loaded">
         {(plans) => (
           <DataTable
             caption="Plans"
@@ -48,7 +48,7 @@ export const OperatorPlans = operatorPage(() => {
             ]}
           />
         )}
-      </Fresh>
+      </WaitingOrSignIn>
     </>
   );
 });

@@ -15,7 +15,7 @@ type Source = Row<'/v1/operator/sources'>;
 const states = [
   { value: 'all', label: 'All' },
   { value: 'failing', label: 'Failing' },
-  { value: 'well', label: 'Well' },
+  { value: 'well', label: 'Healthy' },
 ] as const;
 
 export const OperatorSources = operatorPage(() => {
@@ -28,10 +28,7 @@ export const OperatorSources = operatorPage(() => {
   );
   return (
     <>
-      <PageHead
-        title="Sources"
-        lede="The URLs that are fetched by a schedule. What has changed there is published."
-      />
+      <PageHead title="Sources" lede="URLs fetched on a schedule. Changes are published automatically." />
       <div class="bar-ctl filters">
         <Filter url={url} name="state" label="State" options={states} />
       </div>
@@ -43,7 +40,7 @@ export const OperatorSources = operatorPage(() => {
           title: 'No sources',
           hint: (
             <>
-              A table of almanac.yml with a URL and a <code>schedule</code> is fetched by itself.{' '}
+              A table of almanac.yml with a URL and a <code>schedule</code> is fetched automatically.{' '}
               <Link href="/docs/publish">Publishing a folder</Link>
             </>
           ),
@@ -95,7 +92,7 @@ function SourceState({ of }: { of: Source }) {
     return of.last_fetch_at === null ? (
       <span class="st">Not fetched yet</span>
     ) : (
-      <span class="st good">Well</span>
+      <span class="st good">Healthy</span>
     );
   const message = outcome?.['message'];
   return (

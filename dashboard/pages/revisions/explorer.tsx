@@ -1,4 +1,5 @@
-// One state for all charts of the page: the vintage shown and the selected period; slider, fan, distance, triangle, list, life.
+// Holds the vintage shown and the selected period, and renders everything that depends on them: the player, both fan charts, the heat
+// map, the list of changes and the history of a period.
 import { useCallback, useMemo, useState } from 'preact/hooks';
 import { layOutFan } from '../../../domain/chart/revisions/fan.ts';
 import { bordersOf, type ChangeSince } from '../../../domain/chart/revisions/heat-map.ts';
@@ -12,10 +13,10 @@ import { FiguresTable } from './figures-table.tsx';
 import { HeatMap, stepTokens } from './heat-map.tsx';
 import type { Entry } from './load-revisions.ts';
 import { Player } from './player.tsx';
-import { Changed, Life } from './side.tsx';
+import { Changed, PeriodHistory } from './side.tsx';
 import { Trust } from './trust.tsx';
 import { firstShown, selectedPeriod, useParameter, useVintage } from './revisions-state.ts';
-import { wordsOf, type Words } from './formats.ts';
+import { formatsOf, type Formats } from './formats.ts';
 
 export function Explorer({ entry, table }: { entry: Entry; table: RevisionTable }) {
   const [isPlaying, setIsPlaying] = useState(false);
@@ -23,7 +24,7 @@ export function Explorer({ entry, table }: { entry: Entry; table: RevisionTable 
   const [period, setPeriod] = useParameter('m');
   const [by, setBy] = useParameter('by');
   const [show, setShow] = useParameter('show');
-  const words = useMemo(() => wordsOf(entry, table), [entry, table]);
+  const formats = useMemo(() => formatsOf(entry, table), [entry, table]);
   const dateNo = useMemo(() => selectedPeriod(table, period), [table, period]);
   const prints = useMemo(() => new Set(firstPrints(table).map((print) => print.dateNo)), [table]);
   const fromNo = firstShown(table, show === 'all');
@@ -31,10 +32,10 @@ export function Explorer({ entry, table }: { entry: Entry; table: RevisionTable 
   const isPrinted = prints.has(dateNo);
   // These do not change while the vintages play, so the same elements are reused without a comparison.
   const life = useMemo(
-    () => <Life {...{ table, words, dateNo, isPrinted }} />,
-    [table, words, dateNo, isPrinted],
+    () => <PeriodHistory {...{ table, formats, dateNo, isPrinted }} />,
+    [table, formats, dateNo, isPrinted],
   );
-  const trust = useMemo(() => <Trust table={table} words={words} />, [table, words]);
+  const trust = useMemo(() => <Trust table={table} formats={formats} />, [table, formats]);
   const onDate = useCallback((no: number) => setPeriod(table.dates[no]), [table, setPeriod]);
   const onVintage = useCallback(
     (no: number) => {
@@ -55,7 +56,7 @@ export function Explorer({ entry, table }: { entry: Entry; table: RevisionTable 
             onPlaying={setIsPlaying}
           />
           <Charts
-            {...{ table, words, fromNo, vintageNo, dateNo, since, onDate, onVintage }}
+            {...{ table, formats, fromNo, vintageNo, dateNo, since, onDate, onVintage }}
             isAll={show === 'all'}
             canShowAll={firstShown(table, false) > 0}
             onAll={(isAll) => setShow(isAll ? 'all' : undefined)}
@@ -63,19 +64,19 @@ export function Explorer({ entry, table }: { entry: Entry; table: RevisionTable 
           />
         </div>
         <div class="col">
-          <Changed {...{ table, words, vintageNo, onVintage, onDate }} />
+          <Changed {...{ table, formats, vintageNo, onVintage, onDate }} />
           {life}
         </div>
       </div>
       {trust}
-      <FiguresTable {...{ table, words, fromNo, vintageNo }} />
+      <FiguresTable {...{ table, formats, fromNo, vintageNo }} />
     </>
   );
 }
 
 interface ChartsProps {
   table: RevisionTable;
-  words: Words;
+  formats: Formats;
   fromNo: number;
   vintageNo: number;
   dateNo: number;
@@ -92,14 +93,14 @@ const narrowBelow = 560;
 const distanceHeight = 190;
 
 /** The charts share their left and right edges, so that a period has the same position in all of them. */
-function useFans({ table, words, fromNo }: ChartsProps, width: number) {
-  const { frequency, unit } = words;
+function useFans({ table, formats, fromNo }: ChartsProps, width: number) {
+  const { frequency, unit } = formats;
   return useMemo(() => {
     if (width === 0) return undefined;
     const isNarrow = width < narrowBelow;
     const columns = Math.max(1, table.dates.length - fromNo - 1);
-    const marginRight = Math.max(isNarrow ? 30 : 66, endRoom(table, words));
-    // The triangle has labels of days beside its rows, and half a column more than the fan.
+    const marginRight = Math.max(isNarrow ? 30 : 66, endRoom(table, formats));
+    // The heat map has labels of days beside its rows, and half a column more than the fan chart.
     const days = isNarrow ? 46 : 84;
     const marginLeft = days + (width - days - marginRight) / (2 * columns + 1);
     const height = isNarrow ? 300 : 390;
@@ -109,11 +110,11 @@ function useFans({ table, words, fromNo }: ChartsProps, width: number) {
       values: layOutFan(table, { ...shared, height, shows: 'values' }),
       distance: layOutFan(table, { ...shared, height: distanceHeight, shows: 'distance' }),
     };
-  }, [table, words, fromNo, width]);
+  }, [table, formats, fromNo, width]);
 }
 
 function Charts(props: ChartsProps) {
-  const { table, words, fromNo, vintageNo, dateNo, since, onDate, onVintage } = props;
+  const { table, formats, fromNo, vintageNo, dateNo, since, onDate, onVintage } = props;
   const [box, width] = useWidth<HTMLDivElement>();
   const fans = useFans(props, width);
   const borders = useMemo(
@@ -124,8 +125,8 @@ function Charts(props: ChartsProps) {
       ),
     [table, fromNo],
   );
-  const legend = useMemo(() => <Legend borders={borders} unit={words.unit} />, [borders, words]);
-  const shared = { table, words, vintageNo, dateNo, onDate };
+  const legend = useMemo(() => <Legend borders={borders} unit={formats.unit} />, [borders, formats]);
+  const shared = { table, formats, vintageNo, dateNo, onDate };
   return (
     <div ref={box} class="charts">
       {fans !== undefined && (
@@ -149,21 +150,21 @@ function Charts(props: ChartsProps) {
             fan={fans.values}
             height={fans.height}
             shows="values"
-            title={words.unit}
-            label={`Figures as published up to ${dayText(table.vintages[vintageNo] ?? '')}`}
+            title={formats.unit}
+            label={`Values as published up to ${dayText(table.vintages[vintageNo] ?? '')}`}
           />
           <FanChart
             {...shared}
             fan={fans.distance}
             height={distanceHeight}
             shows="distance"
-            title="Distance from today’s figures"
-            label="Distance of first prints from the figures of today"
+            title="Difference from the latest values"
+            label="Difference of first prints from the latest values"
           />
           <figure class="fig heat-map-figure">
             <div class="sec-head">
               <h2>Every value ever published</h2>
-              <p>One column per {words.periodName}, one row per release</p>
+              <p>One column per {formats.periodName}, one row per release</p>
               <span class="push">
                 <Choice
                   small
@@ -171,14 +172,14 @@ function Charts(props: ChartsProps) {
                   value={since}
                   options={[
                     { value: 'first', label: 'Since first print' },
-                    { value: 'before', label: 'Since vintage before' },
+                    { value: 'before', label: 'Since previous vintage' },
                   ]}
                   onChange={props.onSince}
                 />
               </span>
             </div>
             <HeatMap
-              {...{ table, words, fromNo, vintageNo, dateNo, since, borders }}
+              {...{ table, formats, fromNo, vintageNo, dateNo, since, borders }}
               fan={fans.values}
               onCell={(date, vintage) => {
                 onDate(date);

@@ -4,16 +4,16 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Fan } from '../../../domain/chart/revisions/fan.ts';
 import { valueAt, type RevisionTable } from '../../../domain/chart/revisions/table.ts';
 import { boldWidthOf } from '../../../domain/chart/text.ts';
-import { Picture } from '../../charts/chart-frame.tsx';
+import { ChartFrame } from '../../charts/chart-frame.tsx';
 import { Slider } from '../../charts/slider.tsx';
 import { dayText } from '../../text/times.ts';
 import { coloursOf, prepared, useTheme } from './drawing.ts';
-import type { Words } from './formats.ts';
+import type { Formats } from './formats.ts';
 
 interface FanChartProps {
   fan: Fan;
   table: RevisionTable;
-  words: Words;
+  formats: Formats;
   height: number;
   vintageNo: number;
   dateNo: number;
@@ -27,7 +27,7 @@ interface FanChartProps {
 }
 
 export function FanChart(props: FanChartProps) {
-  const { fan, table, words, height, vintageNo, dateNo, onDate, shows, label } = props;
+  const { fan, table, formats, height, vintageNo, dateNo, onDate, shows, label } = props;
   const [near, setNear] = useState<Near>();
   const hovered = near !== undefined && near.vintageNo <= vintageNo ? near : undefined;
   const pointing = {
@@ -38,7 +38,7 @@ export function FanChart(props: FanChartProps) {
   const drawn = (
     <>
       <Ghosts {...{ fan, height, vintageNo }} framesLater={shows === 'values' ? 1 : 2} />
-      <Picture height={height} axes={fan} unit={props.title}>
+      <ChartFrame height={height} axes={fan} unit={props.title}>
         <path
           class="chart-period"
           d={`M${Math.round(fan.xOf(dateNo)) + 0.5},${fan.frame.top - 12}V${fan.frame.bottom}`}
@@ -55,10 +55,10 @@ export function FanChart(props: FanChartProps) {
             y={Math.max(12, hovered.y - 10)}
             text-anchor="middle"
           >
-            {`${dayText(table.vintages[hovered.vintageNo] ?? '')}: ${words.value(valueAt(table, hovered.dateNo, hovered.vintageNo) ?? 0)}`}
+            {`${dayText(table.vintages[hovered.vintageNo] ?? '')}: ${formats.value(valueAt(table, hovered.dateNo, hovered.vintageNo) ?? 0)}`}
           </text>
         )}
-      </Picture>
+      </ChartFrame>
     </>
   );
   if (onDate === undefined)
@@ -83,12 +83,12 @@ export function FanChart(props: FanChartProps) {
 }
 
 /** The selected period in words, as the chart shows it. */
-function periodText({ fan, table, words, vintageNo, dateNo, shows }: FanChartProps): string {
+function periodText({ fan, table, formats, vintageNo, dateNo, shows }: FanChartProps): string {
   const print = shows === 'distance' ? printOf(fan, vintageNo, dateNo) : undefined;
   const value = fan.shownAt(dateNo, print?.vintageNo ?? vintageNo);
   const shownText =
-    value === null ? 'not published' : shows === 'values' ? words.value(value) : words.change(value);
-  return `${words.period(table.dates[dateNo] ?? '')}: ${shownText}`;
+    value === null ? 'not published' : shows === 'values' ? formats.value(value) : formats.change(value);
+  return `${formats.period(table.dates[dateNo] ?? '')}: ${shownText}`;
 }
 
 /** The first print of a period, if the vintage shown has it. */
@@ -217,11 +217,11 @@ function FirstPrints({ fan, vintageNo }: { fan: Fan; vintageNo: number }) {
 const labelledFrom = 420;
 
 /** The room beside the frame for the newest value, in pixels. */
-export function endRoom(table: RevisionTable, words: Words): number {
-  return boldWidthOf(words.value(table.rows.at(-1)?.at(-1) ?? 0)) + 12;
+export function endRoom(table: RevisionTable, formats: Formats): number {
+  return boldWidthOf(formats.value(table.rows.at(-1)?.at(-1) ?? 0)) + 12;
 }
 
-function EndLabel({ fan, table, words, vintageNo, shows }: FanChartProps) {
+function EndLabel({ fan, table, formats, vintageNo, shows }: FanChartProps) {
   const end = fan.endOf(vintageNo);
   if (end === undefined) return null;
   const isNarrow = fan.width < labelledFrom;
@@ -233,11 +233,11 @@ function EndLabel({ fan, table, words, vintageNo, shows }: FanChartProps) {
       {shows === 'values' && value !== null && isAtEdge && (
         <>
           <text class="chart-note current" x={end.x + 10} y={end.y + (isNarrow ? 4 : -2)}>
-            {words.value(value)}
+            {formats.value(value)}
           </text>
           {!isNarrow && (
             <text class="chart-tick" x={end.x + 10} y={end.y + 13}>
-              {words.period(table.dates[end.dateNo] ?? '')}
+              {formats.period(table.dates[end.dateNo] ?? '')}
             </text>
           )}
         </>
@@ -247,7 +247,7 @@ function EndLabel({ fan, table, words, vintageNo, shows }: FanChartProps) {
 }
 
 /** The selected period: its first print and its present value. */
-function Notes({ fan, table, words, vintageNo, dateNo }: FanChartProps) {
+function Notes({ fan, table, formats, vintageNo, dateNo }: FanChartProps) {
   const value = valueAt(table, dateNo, vintageNo);
   const first = printOf(fan, vintageNo, dateNo);
   const print = first?.value === value ? undefined : first;
@@ -270,18 +270,18 @@ function Notes({ fan, table, words, vintageNo, dateNo }: FanChartProps) {
           y={isNear ? print.y + (isBelow ? -8 : 16) : print.y + 4}
           text-anchor={side.anchor}
         >
-          {`first print ${words.value(print.value)}`}
+          {`first print ${formats.value(print.value)}`}
         </text>
       )}
       <text class="chart-note" x={x + side.dx} y={nowY} text-anchor={side.anchor}>
-        {`${isLatest ? 'now' : 'then'} ${words.value(value)}`}
+        {`${isLatest ? 'now' : 'then'} ${formats.value(value)}`}
       </text>
     </>
   );
 }
 
 /** The revision of the selected period's first print. */
-function DistanceNote({ fan, words, vintageNo, dateNo }: FanChartProps) {
+function DistanceNote({ fan, formats, vintageNo, dateNo }: FanChartProps) {
   const print = printOf(fan, vintageNo, dateNo);
   const distance = print === undefined ? null : fan.shownAt(dateNo, print.vintageNo);
   if (print === undefined || distance === null || distance === 0) return null;
@@ -295,7 +295,7 @@ function DistanceNote({ fan, words, vintageNo, dateNo }: FanChartProps) {
         y={print.y + 4}
         text-anchor={isLeft ? 'end' : 'start'}
       >
-        {words.change(distance)}
+        {formats.change(distance)}
       </text>
     </>
   );

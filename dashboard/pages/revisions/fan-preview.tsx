@@ -5,7 +5,7 @@ import { useWidth } from '../../charts/use-width.ts';
 import { endRoom, FanChart } from './fan-chart.tsx';
 import type { Revisions } from './load-revisions.ts';
 import { firstShown, selectedPeriod } from './revisions-state.ts';
-import { wordsOf } from './formats.ts';
+import { formatsOf } from './formats.ts';
 
 interface FanPreviewProps {
   revisions: Revisions;
@@ -25,7 +25,7 @@ export function FanPreview({ revisions: { entry, combinations }, height = 300 }:
             width,
             height,
             marginLeft: 46,
-            marginRight: Math.max(66, endRoom(table, wordsOf(entry, table))),
+            marginRight: Math.max(66, endRoom(table, formatsOf(entry, table))),
             shows: 'values',
             unit: entry.unit ?? '',
           }),
@@ -37,7 +37,7 @@ export function FanPreview({ revisions: { entry, combinations }, height = 300 }:
         <FanChart
           fan={fan}
           table={table}
-          words={wordsOf(entry, table)}
+          formats={formatsOf(entry, table)}
           height={height}
           vintageNo={table.vintages.length - 1}
           dateNo={selectedPeriod(table, undefined)}

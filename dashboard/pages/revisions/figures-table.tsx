@@ -1,13 +1,13 @@
-// The fan as a table, for screen readers.
+// The values of the fan chart as a table, for screen readers.
 import { useMemo, useState } from 'preact/hooks';
 import { firstPrints, valueAt, type RevisionTable } from '../../../domain/chart/revisions/table.ts';
 import { DataTable } from '../../components/data-table.tsx';
 import { dayText } from '../../text/times.ts';
-import type { Words } from './formats.ts';
+import type { Formats } from './formats.ts';
 
 interface FiguresTableProps {
   table: RevisionTable;
-  words: Words;
+  formats: Formats;
   /** The first period. */
   fromNo: number;
   /** A vintage beside the newest. */
@@ -16,14 +16,14 @@ interface FiguresTableProps {
 
 const rowsMost = 100;
 
-export function FiguresTable({ table, words, fromNo, vintageNo }: FiguresTableProps) {
+export function FiguresTable({ table, formats, fromNo, vintageNo }: FiguresTableProps) {
   const [isOpen, setIsOpen] = useState(false);
   const prints = useMemo(
     () => new Map(firstPrints(table).map((print) => [print.dateNo, print.value])),
     [table],
   );
   const numbers = Array.from({ length: table.dates.length - fromNo }, (_, i) => table.dates.length - 1 - i);
-  const text = (value: number | null | undefined) => (value == null ? '–' : words.value(value));
+  const text = (value: number | null | undefined) => (value == null ? '–' : formats.value(value));
   const inVintage = (label: string, no: number) => ({
     label,
     right: true,
@@ -31,16 +31,16 @@ export function FiguresTable({ table, words, fromNo, vintageNo }: FiguresTablePr
   });
   return (
     <details class="as-table" onToggle={(event) => setIsOpen(event.currentTarget.open)}>
-      <summary>The figures as a table</summary>
+      <summary>The values as a table</summary>
       {isOpen && (
         <DataTable
-          caption="The first prints, and the figures of vintages"
+          caption="The first prints, and the values of vintages"
           dense
           cards={false}
           rows={numbers.slice(0, rowsMost)}
           keyOf={String}
           columns={[
-            { label: words.periodName, cell: (dateNo) => words.period(table.dates[dateNo] ?? '') },
+            { label: formats.periodName, cell: (dateNo) => formats.period(table.dates[dateNo] ?? '') },
             { label: 'First print', right: true, cell: (dateNo) => text(prints.get(dateNo)) },
             ...(vintageNo === undefined
               ? []

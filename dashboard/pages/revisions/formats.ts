@@ -1,11 +1,11 @@
-// The words and numbers of the page: values with the digits of the series, changes with their sign, periods, days.
+// Formats the texts and numbers of the page: values with the digits of the series, changes with their sign, periods, days.
 import { decimalsOf } from '../../../domain/chart/text.ts';
 import type { RevisionTable } from '../../../domain/chart/revisions/table.ts';
 import { changeText, numberText } from '../../text/numbers.ts';
 import { periodText } from '../../text/times.ts';
 import type { Entry } from './load-revisions.ts';
 
-export interface Words {
+export interface Formats {
   value(value: number): string;
   /** With its sign. */
   change(change: number): string;
@@ -34,7 +34,7 @@ const periodNames: Readonly<Record<Entry['frequency'], string>> = {
 /** More digits would not be useful. */
 const digitsMost = 4;
 
-export function wordsOf({ frequency, unit, decimals }: Entry, table: RevisionTable): Words {
+export function formatsOf({ frequency, unit, decimals }: Entry, table: RevisionTable): Formats {
   const own = decimals ?? decimalsOf(someValues(table));
   const digits = Math.min(digitsMost, own);
   const ofChange = Math.min(digitsMost + 1, Math.max(own, 1));

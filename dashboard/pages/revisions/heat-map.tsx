@@ -6,16 +6,16 @@ import type { Axes } from '../../../domain/chart/axes.ts';
 import type { Fan } from '../../../domain/chart/revisions/fan.ts';
 import { changeAt, stepOf, type ChangeSince } from '../../../domain/chart/revisions/heat-map.ts';
 import { firstVintageOf, valueAt, type RevisionTable } from '../../../domain/chart/revisions/table.ts';
-import { Picture } from '../../charts/chart-frame.tsx';
+import { ChartFrame } from '../../charts/chart-frame.tsx';
 import { dayText } from '../../text/times.ts';
 import { coloursOf, prepared, useTheme } from './drawing.ts';
-import type { Words } from './formats.ts';
+import type { Formats } from './formats.ts';
 
 interface HeatMapProps {
   /** Receives the positions of the periods, so that columns are below their points. */
   fan: Fan;
   table: RevisionTable;
-  words: Words;
+  formats: Formats;
   fromNo: number;
   vintageNo: number;
   dateNo: number;
@@ -68,7 +68,7 @@ export function HeatMap(props: HeatMapProps) {
       }}
     >
       <Cells {...props} grid={grid} height={height} />
-      <Picture height={height} axes={axes}>
+      <ChartFrame height={height} axes={axes}>
         <RowLabels table={table} grid={grid} width={fan.width} vintageNo={vintageNo} />
         <ColumnFrame {...props} grid={grid} />
         <rect
@@ -78,10 +78,10 @@ export function HeatMap(props: HeatMapProps) {
           width={grid.right - grid.left + 2}
           height={grid.row + 1}
         />
-      </Picture>
+      </ChartFrame>
       <div
         role="grid"
-        aria-label="Every value ever published. Arrow keys walk the cells."
+        aria-label="Every value ever published. Arrow keys move between cells."
         aria-rowcount={table.vintages.length}
         aria-colcount={table.dates.length - fromNo}
       >
@@ -245,14 +245,14 @@ function ColumnFrame({ fan, table, fromNo, dateNo, grid }: HeatMapProps & { grid
 }
 
 /** The selected cell in words. */
-function cellText({ table, words, vintageNo, dateNo, since }: HeatMapProps): string {
+function cellText({ table, formats, vintageNo, dateNo, since }: HeatMapProps): string {
   const [date, vintage] = [table.dates[dateNo] ?? '', table.vintages[vintageNo] ?? ''];
   const value = valueAt(table, dateNo, vintageNo);
-  const at = `${words.period(date)} as of ${dayText(vintage)}`;
+  const at = `${formats.period(date)} as of ${dayText(vintage)}`;
   if (value === null) return `${at}: not published.`;
   if (firstVintageOf(table, dateNo) === vintageNo)
-    return `${at}: ${words.value(value)}, first in these vintages.`;
+    return `${at}: ${formats.value(value)}, first in these vintages.`;
   const change = changeAt(table, dateNo, vintageNo, since) ?? 0;
-  const against = since === 'first' ? 'since the first print' : 'since the vintage before';
-  return `${at}: ${words.value(value)}, ${change === 0 ? 'unchanged' : words.change(change)} ${against}.`;
+  const against = since === 'first' ? 'since the first print' : 'since the previous vintage';
+  return `${at}: ${formats.value(value)}, ${change === 0 ? 'unchanged' : formats.change(change)} ${against}.`;
 }

@@ -97,7 +97,7 @@ function combinationsOf(entry: Entry, { meta, data }: Triangle): Combination[] {
   const breaks = unitBreaks(meta.breaks).map((each) => ({ date: each.date, declaredOn: each.declared_on }));
   const byDims = new Map<string, { name: string; dates: string[]; rows: (number | null)[][] }>();
   for (const row of data) {
-    if (!('values' in row)) throw new TypeError('The triangle is not in the layout that was asked for.');
+    if (!('values' in row)) throw new TypeError('The triangle is not in the requested layout.');
     const dims = writeCombination(row.dims);
     let found = byDims.get(dims);
     if (found === undefined)

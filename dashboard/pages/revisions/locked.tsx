@@ -18,8 +18,8 @@ export function LockedRevisions({ entry, plan, demo, failure, onKey }: Locked & 
         <div class="empty">
           <h2>Vintages come with {name}</h2>
           <p>
-            Ask for the data as it was on any day, play the revisions, and test a model on what was known at
-            the time.{demo !== undefined && ` Try all of it here on ${demo.entry.name}.`}
+            Request the data as published on any day, play the revisions, and test a model on the data known
+            at the time.{demo !== undefined && ` Try all of it here on ${demo.entry.name}.`}
           </p>
           <div class="actions">
             <Link class="btn main" href="/plans">
@@ -61,7 +61,7 @@ function KeyForm({ failure, plan, onKey }: { failure: string | undefined; plan: 
       }}
     >
       <label class="lab" for="data-key">
-        You have a key of {plan}? It stays in this tab, and is gone when you leave.
+        Have a key of {plan}? It is kept only in this tab, until you leave.
       </label>
       <div class="actions">
         <input

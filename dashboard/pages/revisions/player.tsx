@@ -1,5 +1,5 @@
-// The slider over the vintages, and play: Space plays and pauses, arrows step, PgUp and PgDn go ten, Home and End to the ends. Play takes
-// 450 ms a vintage for up to forty of them, else 18 seconds for all.
+// The slider over the vintages, and playback: Space plays and pauses, arrows move by one, PgUp and PgDn by ten, Home and End to the ends.
+// Playback takes 450 ms a vintage for up to forty of them, else 18 seconds for all.
 import { useEffect, useRef } from 'preact/hooks';
 import { dayText } from '../../text/times.ts';
 
@@ -90,7 +90,7 @@ interface Play extends Omit<PlayerProps, 'vintages'> {
   last: number;
 }
 
-/** Moves on by frames of the browser: a frame that comes late skips vintages rather than slowing all of them. */
+/** Advances with the browser's animation frames: a late frame skips vintages instead of slowing playback. */
 function usePlay({ last, vintageNo, isPlaying, onVintage, onPlaying }: Play): void {
   const shown = useRef(vintageNo);
   shown.current = vintageNo;

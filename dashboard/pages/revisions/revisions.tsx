@@ -1,4 +1,4 @@
-// The revisions of a series: play its vintages, see every value ever published, and how far first prints are revised.
+// /series/:id/revisions: plays the vintages of a series, and shows every value ever published and how much first prints are revised.
 import { useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
 import { useLoad } from '../../api/use-load.ts';
@@ -47,7 +47,7 @@ function Content({ loaded, onKey }: { loaded: Loaded; onKey: () => void }) {
     return (
       <>
         <Head entry={entry} lede={factsOf(entry)} />
-        <Empty title="Nothing was published yet">
+        <Empty title="Nothing has been published yet">
           <p>Revisions appear once the series has a vintage.</p>
         </Empty>
       </>
@@ -133,7 +133,7 @@ function factsOf({ unit, seasonal_adjustment: adjustment, source }: Entry): stri
     .join(' ');
 }
 
-/** With a key the file is fetched and then saved: no address may have the key in it. */
+/** With a key, the file is fetched and then saved: no URL may contain the key. */
 function Download({ id, isOpen }: { id: string; isOpen: boolean }) {
   const [failure, setFailure] = useState<string>();
   if (isOpen) {
@@ -161,7 +161,7 @@ function Download({ id, isOpen }: { id: string; isOpen: boolean }) {
       }}
     >
       <DownloadIcon />
-      {failure === undefined ? 'Triangle as CSV' : 'Not saved; try again'}
+      {failure === undefined ? 'Triangle as CSV' : 'Download failed; try again'}
     </button>
   );
 }

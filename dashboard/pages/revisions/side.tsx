@@ -1,4 +1,4 @@
-// The panel beside the charts: the changes of the shown vintage, and the life of the selected period.
+// The panel beside the charts: the changes of the shown vintage, and the revision history of the selected period.
 import { scaleLinear } from 'd3-scale';
 import { linearExtent, linearTicks } from '../../../domain/chart/ticks.ts';
 import {
@@ -8,15 +8,15 @@ import {
   type RevisionTable,
   type Step,
 } from '../../../domain/chart/revisions/table.ts';
-import { Picture } from '../../charts/chart-frame.tsx';
+import { ChartFrame } from '../../charts/chart-frame.tsx';
 import { DataTable } from '../../components/data-table.tsx';
 import { countText, numberText } from '../../text/numbers.ts';
 import { dayText } from '../../text/times.ts';
-import type { Words } from './formats.ts';
+import type { Formats } from './formats.ts';
 
 interface ChangedProps {
   table: RevisionTable;
-  words: Words;
+  formats: Formats;
   vintageNo: number;
   onVintage: (vintageNo: number) => void;
   onDate: (dateNo: number) => void;
@@ -24,7 +24,7 @@ interface ChangedProps {
 
 const listedMost = 12;
 
-export function Changed({ table, words, vintageNo, onVintage, onDate }: ChangedProps) {
+export function Changed({ table, formats, vintageNo, onVintage, onDate }: ChangedProps) {
   const changes = changesOf(table, vintageNo);
   const listed = changes.slice(0, listedMost);
   const earlier = [vintageNo - 1, vintageNo - 2].filter((no) => no >= 0);
@@ -33,7 +33,7 @@ export function Changed({ table, words, vintageNo, onVintage, onDate }: ChangedP
       <h2>
         What changed on <span class="nb">{dayText(table.vintages[vintageNo] ?? '')}</span>
       </h2>
-      <p class="sub">{summaryOf(table, changes, vintageNo, words)}</p>
+      <p class="sub">{summaryOf(table, changes, vintageNo, formats)}</p>
       {listed.length > 0 && (
         <DataTable
           caption="What this vintage changed"
@@ -43,20 +43,24 @@ export function Changed({ table, words, vintageNo, onVintage, onDate }: ChangedP
           keyOf={({ dateNo }) => String(dateNo)}
           columns={[
             {
-              label: capital(words.periodName),
+              label: capital(formats.periodName),
               cell: ({ dateNo }) => (
                 <button class="link in-text-colour" type="button" onClick={() => onDate(dateNo)}>
-                  {words.period(table.dates[dateNo] ?? '')}
+                  {formats.period(table.dates[dateNo] ?? '')}
                 </button>
               ),
             },
-            { label: 'Before', right: true, cell: ({ before }) => valueText(before, words) },
-            { label: 'After', right: true, cell: ({ after }) => valueText(after, words) },
-            { label: 'Change', right: true, cell: (change) => <ChangeMark change={change} words={words} /> },
+            { label: 'Before', right: true, cell: ({ before }) => valueText(before, formats) },
+            { label: 'After', right: true, cell: ({ after }) => valueText(after, formats) },
+            {
+              label: 'Change',
+              right: true,
+              cell: (change) => <ChangeMark change={change} formats={formats} />,
+            },
           ]}
         />
       )}
-      <More changes={changes.slice(listedMost)} words={words} />
+      <More changes={changes.slice(listedMost)} formats={formats} />
       {earlier.length > 0 && (
         <p class="earlier-days">
           Earlier releases:{' '}
@@ -74,17 +78,17 @@ export function Changed({ table, words, vintageNo, onVintage, onDate }: ChangedP
   );
 }
 
-function ChangeMark({ change: { before, after }, words }: { change: Change; words: Words }) {
+function ChangeMark({ change: { before, after }, formats }: { change: Change; formats: Formats }) {
   if (before === null) return <span class="tag acc">new</span>;
-  if (after === null) return <span class="tag">taken back</span>;
-  return <Difference by={after - before} words={words} />;
+  if (after === null) return <span class="tag">withdrawn</span>;
+  return <Difference by={after - before} formats={formats} />;
 }
 
-function Difference({ by, words }: { by: number; words: Words }) {
-  return <span class={by > 0 ? 'up' : 'down'}>{words.change(by)}</span>;
+function Difference({ by, formats }: { by: number; formats: Formats }) {
+  return <span class={by > 0 ? 'up' : 'down'}>{formats.change(by)}</span>;
 }
 
-function More({ changes, words }: { changes: readonly Change[]; words: Words }) {
+function More({ changes, formats }: { changes: readonly Change[]; formats: Formats }) {
   if (changes.length === 0) return null;
   const differences = changes.flatMap(({ before, after }) =>
     before === null || after === null ? [] : [after - before],
@@ -92,7 +96,7 @@ function More({ changes, words }: { changes: readonly Change[]; words: Words }) 
   const range =
     differences.length === 0
       ? ''
-      : `, by ${words.change(Math.min(...differences))} to ${words.change(Math.max(...differences))}`;
+      : `, by ${formats.change(Math.min(...differences))} to ${formats.change(Math.max(...differences))}`;
   return (
     <p class="earlier-days">
       and {numberText(changes.length)} more{range}
@@ -104,7 +108,7 @@ function summaryOf(
   { rows }: RevisionTable,
   changes: readonly Change[],
   vintageNo: number,
-  { periodName }: Words,
+  { periodName }: Formats,
 ): string {
   if (vintageNo === 0) {
     const count = rows.filter((row) => row[0] !== null).length;
@@ -116,51 +120,52 @@ function summaryOf(
   const parts = [
     added > 0 && `${countText(added, periodName)} added`,
     revised > 0 && `${numberText(revised)} revised`,
-    deleted > 0 && `${numberText(deleted)} taken back`,
+    deleted > 0 && `${numberText(deleted)} withdrawn`,
   ].filter((part) => part !== false);
-  if (parts.length === 0) return 'Nothing of this was changed';
-  return added > 0 && revised === 0 && deleted === 0
-    ? `${parts.join(', ')}, nothing revised`
-    : parts.join(', ');
+  if (parts.length === 0) return 'No values changed';
+  return added > 0 && revised === 0 && deleted === 0 ? `${parts.join(', ')}, none revised` : parts.join(', ');
 }
 
-const valueText = (value: number | null, words: Words): string => (value === null ? '–' : words.value(value));
+const valueText = (value: number | null, formats: Formats): string =>
+  value === null ? '–' : formats.value(value);
 
 const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
-interface LifeProps {
+interface PeriodHistoryProps {
   table: RevisionTable;
-  words: Words;
+  formats: Formats;
   dateNo: number;
-  /** Whether the first value of its life is its first print. */
+  /** Whether its first value in these vintages is its first print. */
   isPrinted: boolean;
 }
 
 const stepsListedMost = 14;
 
-export function Life({ table, words, dateNo, isPrinted }: LifeProps) {
+export function PeriodHistory({ table, formats, dateNo, isPrinted }: PeriodHistoryProps) {
   const steps = lifeOf(table, dateNo);
-  const period = words.period(table.dates[dateNo] ?? '');
+  const period = formats.period(table.dates[dateNo] ?? '');
   const changes = Math.max(0, steps.length - 1);
   const first = dayText(table.vintages[steps[0]?.vintageNo ?? 0] ?? '');
   const shown =
     steps.length > stepsListedMost ? [...steps.slice(0, 1), ...steps.slice(1 - stepsListedMost)] : steps;
-  const times = changes === 0 ? 'never changed' : changes === 1 ? 'changed once' : `changed ${changes} times`;
+  const times = changes === 0 ? 'never revised' : changes === 1 ? 'revised once' : `revised ${changes} times`;
   const changeOf = ({ value }: Step, i: number) => {
     if (i === 0) return <span class="dim">{isPrinted ? 'first' : 'at first'}</span>;
-    if (value === null) return <span class="tag">taken back</span>;
+    if (value === null) return <span class="tag">withdrawn</span>;
     const before = steps[steps.length - shown.length + i - 1]?.value ?? null;
-    if (before === null) return <span class="tag">again</span>;
-    return <Difference by={value - before} words={words} />;
+    if (before === null) return <span class="tag">restored</span>;
+    return <Difference by={value - before} formats={formats} />;
   };
   const isUnchangedSince = steps.at(-1)?.vintageNo !== table.vintages.length - 1;
   return (
     <div class="life stick">
-      <h2>The life of {period}</h2>
+      <h2>Revision history of {period}</h2>
       <p class="sub">
-        {isPrinted ? `Printed ${first}, ${times}` : `Printed before ${first}, since then ${times}`}
+        {isPrinted
+          ? `First published ${first}, ${times}`
+          : `First published before ${first}, since then ${times}`}
       </p>
-      <LifeChart table={table} words={words} steps={steps} isPrinted={isPrinted} />
+      <HistoryChart table={table} formats={formats} steps={steps} isPrinted={isPrinted} />
       <DataTable
         caption={`Every value of ${period}`}
         dense
@@ -169,21 +174,21 @@ export function Life({ table, words, dateNo, isPrinted }: LifeProps) {
         keyOf={({ vintageNo }) => String(vintageNo)}
         columns={[
           { label: 'As of', cell: ({ vintageNo }) => dayText(table.vintages[vintageNo] ?? '') },
-          { label: 'Value', right: true, cell: ({ value }) => valueText(value, words) },
+          { label: 'Value', right: true, cell: ({ value }) => valueText(value, formats) },
           { label: 'Change', right: true, cell: changeOf },
         ]}
       />
       <p class="hint">
-        {isUnchangedSince && changes > 0 ? 'Not changed since. ' : ''}
-        Click a cell, or use the arrow keys in the chart, to follow another {words.periodName}.
+        {isUnchangedSince && changes > 0 ? 'Unchanged since. ' : ''}
+        Click a cell, or use the arrow keys in the chart, to select another {formats.periodName}.
       </p>
     </div>
   );
 }
 
-interface LifeChartProps {
+interface HistoryChartProps {
   table: RevisionTable;
-  words: Words;
+  formats: Formats;
   steps: readonly Step[];
   isPrinted: boolean;
 }
@@ -191,7 +196,7 @@ interface LifeChartProps {
 const life = { width: 268, height: 150, left: 46, right: 262, top: 26, bottom: 124 };
 
 /** Steps, not slopes: a value is valid until the next release. */
-function LifeChart({ table, words, steps, isPrinted }: LifeChartProps) {
+function HistoryChart({ table, formats, steps, isPrinted }: HistoryChartProps) {
   const valued = steps.flatMap(({ vintageNo, value }) => (value === null ? [] : [{ vintageNo, value }]));
   const [first, last] = [valued[0], valued.at(-1)];
   if (first === undefined || last === undefined) return null;
@@ -209,7 +214,7 @@ function LifeChart({ table, words, steps, isPrinted }: LifeChartProps) {
   const axes = {
     frame: life,
     width: life.width,
-    valueTicks: linearTicks(extent, words.unit).slice(0, 5),
+    valueTicks: linearTicks(extent, formats.unit).slice(0, 5),
     dateTicks: begin === dayOf(newest) ? ticks.slice(1) : ticks,
     x: scaleLinear()
       .domain([begin, end])
@@ -227,11 +232,11 @@ function LifeChart({ table, words, steps, isPrinted }: LifeChartProps) {
     })
     .join('');
   return (
-    <Picture
+    <ChartFrame
       height={life.height}
       axes={axes}
       unit="Value in each vintage"
-      label={`From ${words.value(first.value)} to ${words.value(last.value)}`}
+      label={`From ${formats.value(first.value)} to ${formats.value(last.value)}`}
     >
       <path class="chart-current-line" d={path} />
       {valued.map(({ vintageNo, value }, i) => (
@@ -243,6 +248,6 @@ function LifeChart({ table, words, steps, isPrinted }: LifeChartProps) {
           r={i === 0 ? 4 : 3.5}
         />
       ))}
-    </Picture>
+    </ChartFrame>
   );
 }

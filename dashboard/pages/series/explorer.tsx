@@ -16,7 +16,7 @@ import { Controls } from './controls.tsx';
 import { SeriesFacts, SourceAndLicence } from './facts.tsx';
 import { loadPoints, type SeriesEntry, type SeriesPoints } from './series-points.ts';
 import { dimsQuery, linesByDefault, queryOfState, stateOf, type SeriesState } from './series-state.ts';
-import { shownOf, yearsBefore } from './shown.ts';
+import { shownOf, defaultWindowStart } from './shown.ts';
 import { aggregationText, transformNames } from '../../../domain/chart/captions.ts';
 import { ValuesTable } from './values-table.tsx';
 import { viewSamples } from './exports.ts';
@@ -31,7 +31,7 @@ export function Explorer({ entry }: { entry: SeriesEntry }) {
   const key = accessKey.value;
   const isWhole = entry.dims.reduce((product, { values }) => product * values.length, 1) <= linesByDefault;
   const dims = isWhole ? [] : dimsQuery(state.selected, entry.dims);
-  const base = state.transform === 'index' ? (state.base ?? state.from ?? yearsBefore(entry)) : null;
+  const base = state.transform === 'index' ? (state.base ?? state.from ?? defaultWindowStart(entry)) : null;
   const { frequency, aggregate, transform, vintage } = state;
   const points = useLoad(
     (signal) => loadPoints(entry.id, { dims, frequency, aggregate, transform, base, vintage }, signal),

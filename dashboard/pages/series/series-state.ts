@@ -50,6 +50,9 @@ export interface SeriesState {
 /** The default number of lines: with more, a chart is hard to read. */
 export const linesByDefault = 8;
 
+/** Without a window in the URL, the page shows the newest years. */
+export const yearsByDefault = 15;
+
 /** The number of lines of a selection. */
 export function lineCount(selected: Selection): number {
   return Object.values(selected).reduce((product, values) => product * values.length, 1);
@@ -137,10 +140,10 @@ function selectionOf(text: string | null, series: Selectable): Selection {
   const { dims } = series;
   const byDefault = defaultSelection(series);
   if (text === null) return byDefault;
-  const asked = new Map(readDims(text).map(({ name, values }) => [name, values]));
+  const requested = new Map(readDims(text).map(({ name, values }) => [name, values]));
   const selected = Object.fromEntries(
     dims.map(({ name, values }) => {
-      const known = values.filter((value) => asked.get(name)?.includes(value));
+      const known = values.filter((value) => requested.get(name)?.includes(value));
       return [name, known.length === 0 ? (byDefault[name] ?? []) : known];
     }),
   );

@@ -4,7 +4,7 @@ import { linesMax, type Chart } from '../../../domain/chart/layout.ts';
 import { decimalsOf } from '../../../domain/chart/text.ts';
 import type { Window } from '../../charts/window.ts';
 import type { SeriesEntry, SeriesLine, SeriesPoints } from './series-points.ts';
-import { dimsQuery, type SeriesState } from './series-state.ts';
+import { dimsQuery, yearsByDefault, type SeriesState } from './series-state.ts';
 import { periodParam, type ViewQuery } from './api-query.ts';
 
 /** A chart without the size, which depends on the page. */
@@ -25,8 +25,6 @@ export interface Shown {
   /** The dimension values of the lines. */
   lines: SeriesLine['dims'][];
 }
-
-const yearsDefault = 15;
 
 export function shownOf(
   entry: SeriesEntry,
@@ -96,10 +94,10 @@ function styleOf({ dims }: SeriesEntry, line: SeriesLine, position: number): num
   return dims.reduce((sum, { values }, i) => sum * values.length + (places[i] ?? 0), 0);
 }
 
-/** The positions of a window; without one, the newest fifteen years. */
+/** The positions of a window; without one, the newest years by default. */
 function windowOf(dates: readonly string[], from: string | null, to: string | null): Window {
   const end = dates.length - 1;
-  const begin = from ?? earlier(dates[end] ?? '', yearsDefault);
+  const begin = from ?? earlier(dates[end] ?? '', yearsByDefault);
   const first = dates.findIndex((date) => date >= begin);
   const last = to === null ? end : dates.findLastIndex((date) => date <= to);
   if (end < 1 || first < 0 || last <= first) return { first: 0, last: Math.max(0, end) };
@@ -117,9 +115,9 @@ function earlier(date: string, years: number): string {
 }
 
 /** The start of the default window, as far as the facts of the series determine it. */
-export function yearsBefore({ first_date: first, last_date: last }: SeriesEntry): string | null {
+export function defaultWindowStart({ first_date: first, last_date: last }: SeriesEntry): string | null {
   if (first === null || last === null) return null;
-  const begin = earlier(last, yearsDefault);
+  const begin = earlier(last, yearsByDefault);
   return begin > first ? begin : first;
 }
 

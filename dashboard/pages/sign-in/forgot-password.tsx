@@ -17,7 +17,7 @@ export function ForgotPassword() {
   });
   if (askedFor !== undefined) {
     return (
-      <NarrowPage title="Look into your mail">
+      <NarrowPage title="Check your mail">
         <p>
           If there is an account with <b>{askedFor}</b>, a link to set a new password is on its way. It works
           for one hour.

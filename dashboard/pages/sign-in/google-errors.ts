@@ -2,8 +2,8 @@
 
 const texts: Readonly<Record<string, string>> = {
   denied: 'You did not allow Google to identify you. Nothing has changed.',
-  expired: 'The sign-in with Google took too long, or was begun in another browser. Begin again.',
-  failed: 'The answer of Google could not be verified. Begin again.',
+  expired: 'The sign-in with Google took too long, or was started in another browser. Start again.',
+  failed: 'The answer from Google could not be verified. Start again.',
   email_unverified: 'Google has not verified the e-mail address of that account, so it cannot be used here.',
   link_needed:
     'There is an account with that e-mail address. Sign in with its password; then link Google under Security.',

@@ -45,7 +45,7 @@ export function SecondStep({ token, done, onLeave }: SecondStepProps) {
       </form>
       <p class="other-ways">
         <button class="btn plain" type="button" onClick={onLeave}>
-          Begin again
+          Start over
         </button>
       </p>
     </NarrowPage>

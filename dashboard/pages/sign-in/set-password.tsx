@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks';
 import { Link, useLocation } from 'wouter-preact';
 import { api } from '../../api/clients.ts';
-import { endSession } from '../../api/session.ts';
+import { forgetSession } from '../../api/session.ts';
 import { useAction } from '../../components/forms/action.tsx';
 import { Buttons } from '../../components/forms/buttons.tsx';
 import { Field } from '../../components/forms/field.tsx';
@@ -22,7 +22,7 @@ export function SetPassword() {
       body: { token, password: field('password') },
     });
     storeDevice(data.device_token);
-    endSession(); // a new password ends every session
+    forgetSession(); // a new password ends every session
     navigate('/sign-in?why=password-set');
   });
   return (
@@ -56,11 +56,10 @@ export function LinkMissing({ title }: { title: string }) {
   return (
     <NarrowPage title={title}>
       <p>
-        This page is opened by a link in a mail. Open that link again: a page that was loaded anew has
-        forgotten it, as no link stays in the address.
+        This page needs the link from a mail. Open that link again: it is not kept when the page is reloaded.
       </p>
       <p class="other-ways">
-        <Link href="/forgot-password">Ask for a new link</Link>
+        <Link href="/forgot-password">Request a new link</Link>
         <Link href="/sign-in">Sign in</Link>
       </p>
     </NarrowPage>

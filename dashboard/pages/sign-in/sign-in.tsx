@@ -17,13 +17,13 @@ import { canUsePasskeys, originOfPasskeys, signByPasskey } from '../../api/passk
 
 /** Why the user was sent here, by the name in the URL. */
 const reasons: Readonly<Record<string, string>> = {
-  ended: 'Your session has ended. Sign in again, and you are back where you were.',
+  ended: 'Your session has ended. Sign in again to continue where you were.',
   needed: 'Sign in to see this page.',
   fresh:
-    'This page needs a recent sign-in, by your passkey if the account has one. Sign in again, and you are back where you were.',
+    'This page needs a recent sign-in, by your passkey if the account has one. Sign in again to continue where you were.',
   'signed-out': 'You are signed out.',
   'password-set': 'Your new password is set. Sign in with it.',
-  closed: 'Your account is closed, and its keys have stopped.',
+  closed: 'Your account is closed, and its keys no longer work.',
 };
 
 export function SignIn() {
@@ -82,7 +82,7 @@ export function SignIn() {
       </Waiting>
       <p class="other-ways">
         <Link href="/forgot-password">Forgot the password?</Link>
-        <Link href="/sign-up">Make an account</Link>
+        <Link href="/sign-up">Create an account</Link>
       </p>
     </NarrowPage>
   );

@@ -14,7 +14,7 @@ export function SignUp() {
   const [mailedTo, setMailedTo] = useState<string>();
   if (mailedTo !== undefined) return <MailSent to={mailedTo} />;
   return (
-    <NarrowPage title="Make an account" lede="Free for 1,000 calls a month, without a card.">
+    <NarrowPage title="Create an account" lede="Free for 1,000 calls a month, without a card.">
       <Waiting for={methods} failure="The ways to sign up could not be loaded">
         {(found) => (
           <>
@@ -54,13 +54,8 @@ function SignUpForm({ methods, onMailed }: { methods: Methods; onMailed: (email:
         hint={passwordHint(methods)}
         required
       />
-      <Field
-        label="Name of the account, if you like"
-        name="name"
-        autocomplete="organization"
-        maxLength={100}
-      />
-      <Buttons action={action} submit="Make an account" />
+      <Field label="Name of the account (optional)" name="name" autocomplete="organization" maxLength={100} />
+      <Buttons action={action} submit="Create an account" />
     </form>
   );
 }
@@ -73,7 +68,7 @@ function MailSent({ to }: { to: string }) {
         have just chosen.
       </p>
       <p class="other-ways">
-        <Link href="/forgot-password">Nothing arrived: I may have an account already</Link>
+        <Link href="/forgot-password">No mail? You may already have an account</Link>
       </p>
     </NarrowPage>
   );

@@ -205,7 +205,7 @@ async function seeDelivery(visitor: Visitor, receiver: Receiver): Promise<void> 
   await dialog
     .getByLabel('Address')
     .fill(`${receiver.url}/<img data-hostile>?${longWord}=${longWord}`.replaceAll(' ', '/'));
-  await dialog.getByLabel('Description, if you like').fill(`${markup}${script} ${longWord}`);
+  await dialog.getByLabel('Description (optional)').fill(`${markup}${script} ${longWord}`);
   await dialog.getByRole('checkbox', { name: 'key.created' }).check();
   await addEndpoint(visitor);
   await sendTestEvent(visitor, () => requireText(visitor, longWord, 'webhook-manage'));

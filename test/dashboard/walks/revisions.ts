@@ -77,7 +77,7 @@ async function chooseCell(page: Page, vintages: Vintages): Promise<string> {
   const days = [...vintages.keys()];
   const chosen = await page.locator('.player .now b').textContent();
   const day = days[days.findIndex((each) => dayOf(each) === chosen) - 1] ?? '';
-  const cell = page.getByRole('grid', { name: 'Arrow keys walk the cells' }).getByRole('gridcell');
+  const cell = page.getByRole('grid', { name: 'Arrow keys move between cells' }).getByRole('gridcell');
   await cell.focus();
   await page.keyboard.press('ArrowUp');
   await page.waitForURL(`**v=${day}*`);

@@ -64,12 +64,12 @@ export function bannerOf({ subscription, subscription_state: state }: Subscripti
   }
   if (endsAt !== null && status !== 'canceled') {
     const text =
-      'You have cancelled it. Until then everything works as before; then the account is on the free plan.';
+      'You have cancelled it. Until then, nothing changes; afterwards, the account is on the free plan.';
     const action = { label: 'Keep the plan', url: null };
     return { kind: 'acc', title: `The plan ends on ${dayText(endsAt)}`, text, action };
   }
   if (status === 'incomplete') {
-    const text = `The first payment is not complete.${due} Nothing has changed until it is.`;
+    const text = `The first payment is not complete.${due} Your plan changes once it is paid.`;
     return { kind: 'warn', title: 'The payment is not complete', text, action: pay };
   }
   return null;

@@ -15,7 +15,7 @@ import { moneyText } from '../../../text/amounts.ts';
 import { dayText, instantText } from '../../../text/times.ts';
 import { accountPage, type Account } from '../account-page.tsx';
 import { bannerOf, type Banner } from './banner.ts';
-import { Offered } from './unclaimed-purchases.tsx';
+import { UnclaimedPurchases } from './unclaimed-purchases.tsx';
 
 /** After a visit to the portal: how long and how often the account is polled. */
 const portalPolling = { everyMs: 1_500, times: 20 };
@@ -52,14 +52,14 @@ export const Billing = accountPage(({ account, reload }) => {
       <Problem of={portal.error} />
       {hasReturned && banner === null && (
         <p class="note acc note-above" role="status">
-          You are back from Stripe. What you changed there shows here within a minute.
+          You are back from Stripe. Your changes appear here within a minute.
         </p>
       )}
       {banner !== null && <BannerView of={banner} onPortal={() => portal.run(openPortal)} />}
       <Waiting for={loaded} failure="The plans could not be loaded">
         {({ plans, isOpen }) => (
           <>
-            {isOpen && <Offered account={account} plans={plans} onClaimed={reload} />}
+            {isOpen && <UnclaimedPurchases account={account} plans={plans} onClaimed={reload} />}
             <Subscription account={account} plans={plans} />
             {isOpen ? (
               <Plans account={account} plans={plans} onPortal={() => portal.run(openPortal)} />
@@ -67,8 +67,7 @@ export const Billing = accountPage(({ account, reload }) => {
               <section>
                 <div class="note">
                   <div>
-                    <b>Nothing is for sale here</b>This installation accepts no payments. Its operator sets
-                    the plans.
+                    <b>Payments are off</b>This installation accepts no payments. Its operator sets the plans.
                   </div>
                 </div>
               </section>
@@ -127,7 +126,7 @@ const statusText: Readonly<Record<string, { text: string; state: string }>> = {
   unpaid: { text: 'Unpaid, calls are refused', state: 'bad' },
   paused: { text: 'Paused, calls are refused', state: 'bad' },
   incomplete: { text: 'First payment not complete', state: 'warn' },
-  incomplete_expired: { text: 'Not begun', state: 'off' },
+  incomplete_expired: { text: 'Not started', state: 'off' },
   canceled: { text: 'Ended', state: 'off' },
 };
 
@@ -230,8 +229,8 @@ function Plans({ account, plans, onPortal }: PlansProps) {
       <Problem of={action.error} />
       <PlanCards plans={plans} interval={interval} mine={account.plan} action={actionOf} />
       <p class="xs dim below">
-        {isLive ? 'Moves and cancellations are made on a page of Stripe. ' : 'You pay on a page of Stripe. '}A
-        new plan applies from the next call.
+        {isLive ? 'You change or cancel your plan on a Stripe page. ' : 'You pay on a Stripe page. '}A new
+        plan applies from the next call.
       </p>
     </section>
   );

@@ -33,26 +33,29 @@ export interface Purchase {
 }
 
 const storedAs = 'almanac.claim';
-const waits = { firstMs: 500, lastMs: 5_000, growth: 1.5 };
+const pollWait = { firstMs: 500, lastMs: 5_000, growth: 1.5 };
 
 /** @param show receives each view, the first at once. */
 export function openPurchase(browser: PurchaseBrowser, show: (view: PurchaseView) => void): Purchase {
   const { client, storage } = browser;
   const { token, isCancelled } = popToken(browser);
   const leaving = new AbortController();
-  let giveUp = (): void => undefined;
+  let cancelPoll = (): void => undefined;
 
   function decided(view: PurchaseView): void {
     storage.removeItem(storedAs);
     show(view);
   }
-  async function look(of: string, waitMs: number): Promise<void> {
+  async function poll(of: string, waitMs: number): Promise<void> {
     const is = await stateOf(client, of, leaving.signal);
     if (leaving.signal.aborted) return;
     if (is === 'key') return show({ is });
     if (is !== 'open') return decided({ is });
     show({ is });
-    giveUp = browser.later(() => void look(of, Math.min(waits.lastMs, waitMs * waits.growth)), waitMs);
+    cancelPoll = browser.later(
+      () => void poll(of, Math.min(pollWait.lastMs, waitMs * pollWait.growth)),
+      waitMs,
+    );
   }
   async function claim(): Promise<void> {
     if (token === null) return;
@@ -61,18 +64,18 @@ export function openPurchase(browser: PurchaseBrowser, show: (view: PurchaseView
       decided({ is: 'shown', secret: data.key, email: data.account.email });
     } catch (error) {
       if (!(error instanceof AlmanacError) || error.status === 429 || error.status >= 500) throw error;
-      await look(token, waits.firstMs); // refused, or the answer may have been lost: the state shows which
+      await poll(token, pollWait.firstMs); // refused, or the answer may have been lost: the state shows which
     }
   }
   if (token !== null) {
     show({ is: 'open' });
-    void look(token, waits.firstMs);
+    void poll(token, pollWait.firstMs);
   } else show({ is: isCancelled ? 'cancelled' : 'none' });
   return {
     claim,
     leave() {
       leaving.abort();
-      giveUp();
+      cancelPoll();
     },
   };
 }

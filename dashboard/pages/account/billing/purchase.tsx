@@ -14,11 +14,11 @@ const over = {
   cancelled: { title: 'The purchase was cancelled', text: 'Nothing was charged.' },
   none: {
     title: 'There is no purchase to show here',
-    text: 'It may be over, or was started in another tab.',
+    text: 'It may have ended, or was started in another tab.',
   },
   account: { title: 'Thank you', text: 'Your account has the plan, which applies from the next call.' },
   claimed: {
-    title: 'The key was shown already',
+    title: 'The key has already been shown',
     text: 'Lost it? Sign in with the e-mail address you paid with, or set a password for it, and create another key.',
   },
   expired: {
@@ -47,7 +47,7 @@ export function Purchase() {
       <NarrowPage title="Finishing up">
         <p class="first-call" role="status">
           <span class="tick waiting" aria-hidden="true" />
-          Waiting for the payment. This page continues by itself.
+          Waiting for the payment. This page continues automatically.
         </p>
       </NarrowPage>
     );
@@ -57,7 +57,7 @@ export function Purchase() {
     return (
       <NarrowPage
         title="Thank you"
-        lede="The plan is active. Your key is shown once: have a safe place ready for it."
+        lede="The plan is active. Your key is shown only once: have a safe place ready."
       >
         <Problem of={action.error} />
         <button class="btn main" type="button" disabled={action.isBusy} onClick={claim}>
@@ -81,9 +81,9 @@ function FirstKey({ secret, email }: { secret: string; email: string }) {
     return (
       <NarrowPage title="You are ready">
         <p>
-          A mail is on its way to <b>{email}</b>. It leads to signing in, which proves the mailbox and ends
-          keys made before: make new ones then. An account that you have already has not changed: Billing
-          offers to move the purchase into it.
+          A mail is on its way to <b>{email}</b>. If you are new here, open its link to set a password. This
+          confirms your address and revokes all keys created before, so create new ones afterwards. If you
+          already have an account, it is unchanged: sign in, and its Billing page offers to add this purchase.
         </p>
         <NextLinks />
       </NarrowPage>
@@ -94,7 +94,7 @@ function FirstKey({ secret, email }: { secret: string; email: string }) {
       <SecretOnce
         secret={secret}
         what="key"
-        lede="This is the only time it is shown. We keep a hash, so nobody can read it back to you."
+        lede="This is the only time it is shown. We store only a hash, so it cannot be recovered."
         onDone={() => setIsDone(true)}
       >
         <p class="xs dim try">Try it</p>

@@ -10,7 +10,7 @@ import { dayText } from '../../../text/times.ts';
 import type { Account } from '../account-page.tsx';
 
 /** One note for each purchase; null without purchases. @param plans for their names. */
-export function Offered({
+export function UnclaimedPurchases({
   account,
   plans,
   onClaimed,
@@ -30,7 +30,7 @@ export function Offered({
     <>
       <Problem of={loaded.phase === 'failed' ? loaded.error : undefined} />
       {shown.map((purchase) => (
-        <Offer
+        <UnclaimedPurchase
           key={purchase.id}
           purchase={purchase}
           name={nameOf(purchase.plan)}
@@ -43,7 +43,7 @@ export function Offered({
   );
 }
 
-interface OfferProps {
+interface UnclaimedPurchaseProps {
   purchase: { id: string; plan: string; served: boolean; created_at: string };
   name: string;
   /** The account's plan now. */
@@ -52,14 +52,14 @@ interface OfferProps {
   onClaimed: () => void;
 }
 
-function Offer({
+function UnclaimedPurchase({
   purchase: { id, served, created_at: at },
   name,
   present,
   isSubscribed,
   onClaimed,
-}: OfferProps) {
-  const [isAsked, setIsAsked] = useState(false);
+}: UnclaimedPurchaseProps) {
+  const [isConfirming, setIsConfirming] = useState(false);
   const action = useAction();
   const claim = () =>
     action.run(async () => {
@@ -87,13 +87,13 @@ function Offer({
             class="btn main"
             type="button"
             disabled={action.isBusy}
-            onClick={isAsked ? claim : () => setIsAsked(true)}
+            onClick={isConfirming ? claim : () => setIsConfirming(true)}
           >
-            {isAsked ? `Yes, change from ${present} to ${name}` : 'Move it into this account'}
+            {isConfirming ? `Yes, change from ${present} to ${name}` : 'Move it into this account'}
           </button>
         )}
         <button class="btn" type="button" disabled={action.isBusy} onClick={openPortal}>
-          See it at Stripe
+          Open it at Stripe
         </button>
       </div>
     </div>
@@ -105,10 +105,10 @@ function whatHappens({
   present,
   served,
   isSubscribed,
-}: Pick<OfferProps, 'name' | 'present' | 'isSubscribed'> & { served: boolean }): string {
+}: Pick<UnclaimedPurchaseProps, 'name' | 'present' | 'isSubscribed'> & { served: boolean }): string {
   if (isSubscribed)
-    return 'Nobody had signed in. Your account has its own subscription. After that has ended, you can move this purchase into the account. To pay for only one, cancel the other at Stripe.';
+    return 'The buyer was not signed in. Your account has its own subscription. Once that has ended, you can move this purchase into the account. To pay for only one, cancel the other at Stripe.';
   if (!served)
-    return 'Nobody had signed in. The purchase is not paid: pay it at Stripe to move it into this account.';
-  return `Nobody had signed in, so nothing has changed here. If you move the purchase into your account, your plan changes from ${present} to ${name}, you get its invoices, and the API keys of the payer stop working. If you did not buy it, do nothing.`;
+    return 'The buyer was not signed in. The purchase is not paid: pay it at Stripe to move it into this account.';
+  return `The buyer was not signed in, so your account is unchanged. If you move the purchase into your account, your plan changes from ${present} to ${name}, you get its invoices, and the API keys of the payer stop working. If you did not buy it, do nothing.`;
 }

@@ -9,7 +9,7 @@ type Access = Pick<Key, 'scopes' | 'addresses'>;
 const scopes = [
   { scope: 'data', label: 'Read data', means: 'every data endpoint of the plan' },
   { scope: 'read', label: 'Read the account', means: 'usage, keys, webhooks and their deliveries' },
-  { scope: 'manage', label: 'Manage the account', means: 'make and revoke keys, change webhooks, pay' },
+  { scope: 'manage', label: 'Manage the account', means: 'create and revoke keys, change webhooks, pay' },
 ] as const;
 
 export function AccessFields({ of, isOpen = false }: { of?: Access; isOpen?: boolean }) {
@@ -40,7 +40,7 @@ export function AccessFields({ of, isOpen = false }: { of?: Access; isOpen?: boo
           name="addresses"
           defaultValue={of?.addresses?.join(', ') ?? ''}
           placeholder="203.0.113.0/24, 2001:db8::/32"
-          hint="Up to 20 addresses or ranges. Leave it empty to allow all."
+          hint="Up to 20 IP addresses or ranges. Leave it empty to allow all."
           autocomplete="off"
         />
       </div>

@@ -28,7 +28,7 @@ export function ChangeKey({ of: key, onChanged, onClose }: ChangeKeyProps) {
           label="Name"
           name="name"
           defaultValue={name}
-          hint="The value of the key stays the same. Changes apply from the next call on."
+          hint="The secret stays the same. Changes apply from the next call."
           maxLength={100}
           autocomplete="off"
           required

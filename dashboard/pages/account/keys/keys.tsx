@@ -14,7 +14,7 @@ import { accountPage } from '../account-page.tsx';
 import type { Key, KeyUse } from './answers.ts';
 import { accessText } from './access-fields.tsx';
 import { ChangeKey } from './change-key.tsx';
-import { NewValue, OldValue } from './regenerate-key.tsx';
+import { RegenerateKey, OldSecret } from './regenerate-key.tsx';
 import { NewKey } from './new-key.tsx';
 import { RevokeKey } from './revoke-key.tsx';
 import { Rotation } from './rotation.tsx';
@@ -123,7 +123,7 @@ function Found({ found: { keys, use, plans }, query, show, reload, isFull, planI
     <>
       {keys.length === 0 ? (
         <Empty title="No key yet">
-          <p>Every call carries a key. Create one, and paste the call that is shown with it.</p>
+          <p>Every call needs a key. Create one, and paste the call shown with it.</p>
         </Empty>
       ) : (
         <KeyTable {...{ keys, use, show, rotation, reload }} />
@@ -142,7 +142,7 @@ function Found({ found: { keys, use, plans }, query, show, reload, isFull, planI
           onClose={() => show(rotation)}
         />
       )}
-      {renewed !== undefined && <NewValue of={renewed} onMade={reload} onClose={() => show({})} />}
+      {renewed !== undefined && <RegenerateKey of={renewed} onMade={reload} onClose={() => show({})} />}
       {changed !== undefined && (
         <ChangeKey
           of={changed}
@@ -213,7 +213,7 @@ function KeyTable({ keys, use, show, rotation, reload }: KeyTableProps) {
             cell: (key) => (
               <div>
                 <KeyStatus of={key} />
-                <OldValue of={key} reload={reload} />
+                <OldSecret of={key} reload={reload} />
               </div>
             ),
           },
@@ -254,7 +254,7 @@ function KeyTable({ keys, use, show, rotation, reload }: KeyTableProps) {
         ]}
       />
       <p class="xs dim below">
-        Last use is at most one minute old. Revoked keys stay in this list for your records.
+        “Last used” may be up to one minute late. Revoked keys stay in this list for your records.
       </p>
     </>
   );

@@ -16,7 +16,7 @@ import { AccessFields, accessIn } from './access-fields.tsx';
 import { FirstCallCode } from '../overview/first-call.tsx';
 import { timeText, today } from '../../../text/times.ts';
 
-const lookEveryMs = 2_000;
+const pollEveryMs = 2_000;
 
 interface OfPlan {
   plans: readonly Plan[];
@@ -47,7 +47,7 @@ export function NewKey({ suggestion, plans, planId, onMade, onClose }: NewKeyPro
         title="Store your new key now"
         secret={made.key}
         what="key"
-        lede={`This is the only time “${made.name}” is shown. We keep a hash, so nobody can read it back to you.`}
+        lede={`This is the only time “${made.name}” is shown. We store only a hash, so it cannot be recovered.`}
         onDone={onClose}
       >
         <p class="xs dim try">Try it</p>
@@ -122,7 +122,7 @@ function DayField({ plans, planId }: OfPlan) {
       type="date"
       min="1900-01-01"
       max={today()}
-      hint="Optional, for backtests. Answers hold only what was published by that day. The key then only reads data, and the day cannot be changed."
+      hint="Optional, for backtests. Answers contain only data published by that day. The key can then only read data, and the day cannot be changed."
     />
   );
 }
@@ -137,7 +137,7 @@ function FirstCall({ of: keyId }: { of: string }) {
           if (at != null) setUsedAt(at);
         }
       : null,
-    lookEveryMs,
+    pollEveryMs,
     [keyId],
   );
   return (

@@ -1,4 +1,4 @@
-// Gives a key a new value, shown once; the old value keeps working for a while.
+// Regenerates the secret of a key and shows it once; the old secret keeps working for a while.
 import { useState } from 'preact/hooks';
 import { accountApi } from '../../../api/clients.ts';
 import { Dialog } from '../../../components/dialog.tsx';
@@ -9,23 +9,23 @@ import { instantText } from '../../../text/times.ts';
 import { SecretOnce } from '../secret-once.tsx';
 import type { Key } from './answers.ts';
 
-interface NewValueProps {
+interface RegenerateKeyProps {
   of: Key;
   onMade: () => void;
   onClose: () => void;
 }
 
-export function NewValue({ of: { id, name }, onMade, onClose }: NewValueProps) {
+export function RegenerateKey({ of: { id, name }, onMade, onClose }: RegenerateKeyProps) {
   const [made, setMade] = useState<Key & { key: string }>();
   const action = useAction();
   if (made !== undefined) {
     const until = made.old_value_ends_at;
     return (
       <SecretOnce
-        title="Store the new value now"
+        title="Store the new secret now"
         secret={made.key}
         what="key"
-        lede={`This is the only time it is shown. ${until === null ? 'The old value has ended.' : `The old value works until ${instantText(until)} UTC.`}`}
+        lede={`This is the only time it is shown. ${until === null ? 'The old secret is revoked.' : `The old secret works until ${instantText(until)} UTC.`}`}
         onDone={onClose}
       />
     );
@@ -37,11 +37,11 @@ export function NewValue({ of: { id, name }, onMade, onClose }: NewValueProps) {
     onMade();
   });
   return (
-    <Dialog title={`A new value for “${name}”`} onClose={onClose}>
+    <Dialog title={`Regenerate “${name}”`} onClose={onClose}>
       <form onSubmit={submit}>
-        <p>The key keeps its name, its usage and what it may do.</p>
+        <p>The key keeps its name, its usage and its permissions.</p>
         <div class="field">
-          <label for="overlap-hours">The old value works for</label>
+          <label for="overlap-hours">The old secret works for</label>
           <Pick
             id="overlap-hours"
             name="hours"
@@ -49,18 +49,18 @@ export function NewValue({ of: { id, name }, onMade, onClose }: NewValueProps) {
               { value: '24', label: 'a day' },
               { value: '168', label: '7 days' },
               { value: '1', label: 'an hour' },
-              { value: '0', label: 'no longer: it ends at once' },
+              { value: '0', label: 'no time: revoke it at once' },
             ]}
           />
         </div>
-        <Buttons action={action} submit="Make the new value" onCancel={onClose} />
+        <Buttons action={action} submit="Regenerate" onCancel={onClose} />
       </form>
     </Dialog>
   );
 }
 
-/** Until when the old value of a key works, and the button that ends it. */
-export function OldValue({
+/** Until when the old secret of a key works, and the button that revokes it. */
+export function OldSecret({
   of: { id, name, old_value_ends_at: until },
   reload,
 }: {
@@ -76,9 +76,9 @@ export function OldValue({
     });
   return (
     <small>
-      Old value valid until {instantText(until)} UTC{' '}
-      <button class="link xs" type="button" aria-label={`End it: the old value of ${name}`} onClick={end}>
-        End it
+      Old secret valid until {instantText(until)} UTC{' '}
+      <button class="link xs" type="button" aria-label={`Revoke it: the old secret of ${name}`} onClick={end}>
+        Revoke it
       </button>
       {action.error !== undefined && <span role="alert"> {action.error.message}</span>}
     </small>

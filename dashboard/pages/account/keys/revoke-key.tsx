@@ -31,7 +31,7 @@ export function RevokeKey({
       change={revoke}
       onClose={onClose}
     >
-      <p>It stops at once, everywhere, for good.</p>
+      <p>It stops working at once. This cannot be undone.</p>
       <p>
         {lastUsedAt === null ? 'It was never used.' : `Last used ${agoText(lastUsedAt, now)}.`}{' '}
         {countText(today, 'call', 'calls')} today and {numberText(yesterday)} yesterday (UTC).

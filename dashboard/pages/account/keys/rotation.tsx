@@ -1,4 +1,4 @@
-// The rotation of a key in three steps: make the new one, watch the calls move to it, revoke the old one. Nothing happens by itself.
+// Replaces a key by another one in three steps: create the new one, watch the calls move to it, revoke the old one. No step is automatic.
 import { accountApi } from '../../../api/clients.ts';
 import { usePoll } from '../../../api/poll.ts';
 import { rowsOf } from '../../../api/rows.ts';
@@ -9,13 +9,13 @@ import { StackedBars } from '../usage/stacked-bars.tsx';
 import { historyOf, viewOf } from '../usage/history.ts';
 import type { Key, KeyUse } from './answers.ts';
 
-const lookEveryMs = 5_000;
+const pollEveryMs = 5_000;
 
 interface RotationProps {
   keys: readonly Key[];
   use: KeyUse;
   old: Key;
-  /** The new key, once it is made. */
+  /** The new key, once it is created. */
   to: Key | undefined;
   isFull: boolean;
   show: (wanted: Readonly<Record<string, string>>) => void;
@@ -24,7 +24,7 @@ interface RotationProps {
 
 export function Rotation({ old, to, isFull, show }: RotationProps) {
   const isOver = old.status !== 'active';
-  const traffic = usePoll(to === undefined ? null : (signal) => trafficOf(signal), lookEveryMs, [
+  const traffic = usePoll(to === undefined ? null : (signal) => trafficOf(signal), pollEveryMs, [
     old.id,
     to?.id,
   ]);
@@ -49,13 +49,13 @@ export function Rotation({ old, to, isFull, show }: RotationProps) {
               renew={() => show({ value: old.id })}
             />
           ) : (
-            <p>“{to.name}” is created. Replace the old one with it wherever that is used.</p>
+            <p>“{to.name}” is created. Use it wherever the old key is used.</p>
           )}
         </li>
         <li class={to === undefined ? undefined : isOver ? 'done' : 'on'}>
           <h3>Watch the calls move</h3>
           <p aria-live="polite">
-            {newNow === undefined ? 'You see here which key is used.' : usedText(oldNow, newNow)}
+            {newNow === undefined ? 'This shows which key is used.' : usedText(oldNow, newNow)}
           </p>
         </li>
         <li class={isOver ? 'done' : undefined}>
@@ -64,7 +64,7 @@ export function Rotation({ old, to, isFull, show }: RotationProps) {
             <p>“{old.name}” is revoked. The rotation is complete.</p>
           ) : (
             <>
-              <p>Wait until the old key has been quiet for a day. You decide; nothing stops by itself.</p>
+              <p>Wait until the old key has had no calls for a day. It works until you revoke it.</p>
               {to !== undefined && (
                 <button
                   class="btn sml danger"
@@ -86,22 +86,22 @@ export function Rotation({ old, to, isFull, show }: RotationProps) {
 function NewStep({ isFull, create, renew }: { isFull: boolean; create: () => void; renew: () => void }) {
   const renewal = (
     <>
-      <p>Or keep the key, and give it a new value. The old value ends by itself, at most a week later.</p>
+      <p>Or keep the key and regenerate its secret. The old secret expires after at most one week.</p>
       <button class="btn sml" type="button" onClick={renew}>
-        Give it a new value
+        Regenerate the secret
       </button>
     </>
   );
   if (isFull)
     return (
       <>
-        <p>All keys are in use. Revoke one that nothing uses, then come back.</p>
+        <p>You have the maximum number of keys. Revoke an unused one first.</p>
         {renewal}
       </>
     );
   return (
     <>
-      <p>It works beside the old one.</p>
+      <p>Both keys work until you revoke the old one.</p>
       <button class="btn sml main" type="button" onClick={create}>
         Create the new key
       </button>
@@ -113,7 +113,7 @@ function NewStep({ isFull, create, renew }: { isFull: boolean; create: () => voi
 function usedText(old: Key, to: Key): string {
   const now = Date.now();
   const at = (key: Key) =>
-    key.last_used_at === null ? 'was not used yet' : `was last used ${agoText(key.last_used_at, now)}`;
+    key.last_used_at === null ? 'has not been used yet' : `was last used ${agoText(key.last_used_at, now)}`;
   return `The new key ${at(to)}. The old one ${at(old)}.`;
 }
 

@@ -18,7 +18,7 @@ import { Meter } from '../usage/meter.tsx';
 
 type Key = Row<'/v1/keys'>;
 
-const lookEveryMs = 2_000;
+const pollEveryMs = 2_000;
 
 export const AccountHome = accountPage((of) => (
   <>
@@ -42,7 +42,7 @@ function Steps({ account, reload }: OfAccount) {
   const loaded = useLoad(keys, []);
   const found = shownIn(loaded);
   const isWaiting = found !== undefined && firstUsed(found) === undefined;
-  const watched = usePoll(isWaiting ? keys : null, lookEveryMs, []);
+  const watched = usePoll(isWaiting ? keys : null, pollEveryMs, []);
   return (
     <section class="steps-to-do" aria-labelledby="first-steps">
       <h2 id="first-steps">Three steps to your first number</h2>
@@ -80,8 +80,8 @@ function StepList({ keys: all, account, reload }: OfAccount & { keys: readonly K
         >
           <span aria-live="polite">
             {used?.last_used_at != null
-              ? `Received. The last came ${instantText(used.last_used_at)} UTC, with “${used.name}”`
-              : 'Waiting for it. This line changes by itself.'}
+              ? `Received. Last call: ${instantText(used.last_used_at)} UTC, with “${used.name}”`
+              : 'Waiting for it. This line updates automatically.'}
           </span>
         </Step>
       </ol>
@@ -123,8 +123,10 @@ function Resend({ account, reload }: OfAccount) {
     });
   return (
     <>
-      A link went to {account.email}
-      {account.mail_refused_at === null ? '. ' : ', and was refused: check the address under Security. '}
+      A link was sent to {account.email}
+      {account.mail_refused_at === null
+        ? '. '
+        : ', but the mail was refused: check the address under Security. '}
       <button class="btn sml" type="button" onClick={send} disabled={action.isBusy}>
         Send it again
       </button>
@@ -153,8 +155,8 @@ function AccountStatus({ account }: OfAccount) {
               </p>
               <Meter used={used} limit={limit} resetsAt={resetsAt} now={Date.now()} />
               <p class="xs dim below">
-                {limit === null ? '' : `${shareText(used / limit)} used. `}The count restarts on{' '}
-                {instantText(resetsAt)} UTC. <Link href="/dashboard/usage">See what used them</Link>
+                {limit === null ? '' : `${shareText(used / limit)} used. `}The count resets on{' '}
+                {instantText(resetsAt)} UTC. <Link href="/dashboard/usage">See the usage</Link>
               </p>
             </div>
             <Facts
@@ -171,7 +173,7 @@ function AccountStatus({ account }: OfAccount) {
                     {account.active_keys} of {account.key_limit}
                   </Link>,
                 ],
-                ['Account made', agoText(account.created_at, Date.now())],
+                ['Account created', agoText(account.created_at, Date.now())],
               ]}
             />
           </div>

@@ -1,4 +1,4 @@
-// The audit log: what happened to the account, newest first.
+// The audit log: the events of the account, newest first.
 import { useState } from 'preact/hooks';
 import { accountApi } from '../../../api/clients.ts';
 import { useLoad } from '../../../api/use-load.ts';
@@ -30,7 +30,7 @@ const whatHappened: Readonly<Record<AuditRow['action'], string>> = {
   'google.unlinked': 'Google account unlinked',
   'totp.enrolled': 'Two-factor sign-in turned on',
   'totp.removed': 'Two-factor sign-in turned off',
-  'recovery.codes_made': 'New recovery codes made',
+  'recovery.codes_made': 'New recovery codes created',
   'recovery.code_used': 'Recovery code used',
   'passkey.added': 'Passkey added',
   'passkey.renamed': 'Passkey renamed',
@@ -39,8 +39,8 @@ const whatHappened: Readonly<Record<AuditRow['action'], string>> = {
   'key.created': 'API key created',
   'key.renamed': 'API key renamed',
   'key.rotated': 'API key rotated',
-  'key.old_value_ended': 'Old value of an API key ended',
-  'key.access_changed': 'Access of an API key changed',
+  'key.old_value_ended': 'Old secret of an API key revoked',
+  'key.access_changed': 'Permissions of an API key changed',
   'key.revoked': 'API key revoked',
   'webhook.created': 'Webhook created',
   'webhook.updated': 'Webhook changed',

@@ -49,8 +49,8 @@ export function GoogleLink({ account, reload }: OfAccount) {
         </button>
       ) : account.role === 'operator' ? (
         <p class="xs dim below">
-          A session alone adds no way into the account of an operator. Sign in with Google: that links it, if
-          Google runs your mailbox.
+          For an operator account, Google cannot be linked from a session. Sign in with Google instead; this
+          links it if Google hosts the mailbox of your e-mail address.
         </p>
       ) : (
         <button class="btn below" type="button" onClick={link} disabled={action.isBusy}>
@@ -58,7 +58,9 @@ export function GoogleLink({ account, reload }: OfAccount) {
         </button>
       )}
       {account.google_linked && !account.has_password && (
-        <p class="xs dim below">Set a password first: otherwise you could no longer sign in.</p>
+        <p class="xs dim below">
+          Set a password before you unlink Google. Without one, you could no longer sign in.
+        </p>
       )}
     </section>
   );

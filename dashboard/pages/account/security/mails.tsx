@@ -23,13 +23,13 @@ export function Mails({ account, reload }: OfAccount) {
         <div class="toggle-row">
           <label class="check">
             <input type="checkbox" checked={usage} onChange={() => change({ usage: !usage })} />
-            At 50, 80 and 100 % of the calls of a month
+            Mail me when 50, 80 and 100 % of the monthly quota is used
           </label>
           <label class="check">
-            <input type="checkbox" checked={keyExpiry} onChange={() => change({ key_expiry: !keyExpiry })} />A
-            week and a day before a key expires
+            <input type="checkbox" checked={keyExpiry} onChange={() => change({ key_expiry: !keyExpiry })} />
+            Mail me one week, and again one day, before a key expires
           </label>
-          <p class="xs dim">Mails about security are always sent.</p>
+          <p class="xs dim">Security mails are always sent.</p>
           <Problem of={action.error} />
         </div>
       </div>
@@ -76,7 +76,7 @@ function NameAndEmail({ account, reload }: OfAccount) {
           name="password"
           type="password"
           autocomplete="current-password"
-          hint="A link goes to the new address. Until it is used, the old one stays."
+          hint="A link is sent to the new address. Until you use it, the old address stays."
           required
         />
       )}

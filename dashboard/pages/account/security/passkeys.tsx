@@ -42,8 +42,8 @@ export function Passkeys({ account, reload, methods }: OfAccount & { methods: Me
     <section aria-labelledby="passkeys">
       <h2 id="passkeys">Passkeys</h2>
       <p class="sm below">
-        A passkey signs you in by your finger, face or PIN, without password and code, and cannot be phished.
-        Your password still works.
+        A passkey signs you in with your fingerprint, face or PIN instead of a password and a code, and cannot
+        be phished. Your password still works.
       </p>
       <Waiting for={loaded} failure="The passkeys could not be loaded">
         {({ passkeys, hasApp }) => {
@@ -81,7 +81,7 @@ function AddButton({ methods, onAdd }: { methods: Methods; onAdd: () => void }) 
       {methods.passkeys === null ? (
         'Passkeys cannot be used here: browsers offer them only on HTTPS with a host name, and on http://localhost.'
       ) : elsewhere === undefined ? (
-        'This browser has no passkeys.'
+        'This browser does not support passkeys.'
       ) : (
         <span>
           Passkeys cannot be used at this address. Open{' '}
@@ -151,7 +151,9 @@ function Add({ account, hasApp, onClose, onDone }: OfDialog) {
   return (
     <Dialog title="Add a passkey" onClose={onClose}>
       <form onSubmit={submit}>
-        <p class="sm dlg-text">Your browser then asks where to keep it: on this device, a phone or a key.</p>
+        <p class="sm dlg-text">
+          Your browser then asks where to store it: on this device, on a phone or on a security key.
+        </p>
         <NameField />
         <Proof account={account} hasApp={hasApp} />
         <Buttons action={action} submit="Continue" onCancel={onClose} />
@@ -210,7 +212,7 @@ function NameField({ name = '' }: { name?: string }) {
       defaultValue={name}
       maxLength={100}
       autocomplete="off"
-      hint="Where it is kept, such as Phone or Key ring."
+      hint="Where it is stored, such as Phone or Key ring."
       required
     />
   );

@@ -14,7 +14,7 @@ export function CodeField() {
       name="code"
       autocomplete="one-time-code"
       maxLength={64}
-      hint="A code of the app, or a recovery code."
+      hint="A code from the app, or a recovery code."
       required
     />
   );

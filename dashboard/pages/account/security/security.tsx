@@ -21,10 +21,7 @@ import { TwoFactor } from './two-factor.tsx';
 
 export const Security = accountPage((of) => (
   <>
-    <PageHead
-      title="Security"
-      lede="How you sign in, where you are signed in, and what has happened to the account."
-    />
+    <PageHead title="Security" lede="Sign-in methods, sessions, and the history of the account." />
     <SignInMethods {...of} />
     <TwoFactor {...of} />
     <Sessions />
@@ -70,8 +67,8 @@ function Password({ account, reload, hint, least }: OfAccount & { hint: string; 
   if (account.role === 'operator' && !account.has_password) {
     return (
       <p class="sm below">
-        The account has none. A session alone cannot add a sign-in method to the account of an operator:{' '}
-        <Link href="/forgot-password">a mailed link</Link> sets the password.
+        This account has no password. For an operator account, a session cannot set one:{' '}
+        <Link href="/forgot-password">request a link by mail</Link>.
       </p>
     );
   }
@@ -80,7 +77,7 @@ function Password({ account, reload, hint, least }: OfAccount & { hint: string; 
       <p class="sm">
         {account.has_password
           ? 'A new password ends all other sessions. Keys keep working.'
-          : 'The account has none. Set one to be able to sign in without Google.'}
+          : 'This account has no password. Set one to sign in without Google.'}
       </p>
       {account.has_password && (
         <Field
@@ -116,7 +113,7 @@ function Password({ account, reload, hint, least }: OfAccount & { hint: string; 
 
 function CloseAccount({ account }: OfAccount) {
   const [, navigate] = useLocation();
-  const [isAsked, setIsAsked] = useState(false);
+  const [isConfirming, setIsConfirming] = useState(false);
   const close = () =>
     signOut(async () => {
       await accountApi.delete('/v1/account');
@@ -126,21 +123,21 @@ function CloseAccount({ account }: OfAccount) {
     <section aria-labelledby="close">
       <h2 id="close">Close the account</h2>
       <p class="sm below">
-        Deletes the account, its keys, sessions and webhooks for good. Cancel a subscription before, under
-        Billing.
+        Deletes the account with its keys, sessions and webhooks. This cannot be undone. Cancel a subscription
+        first, under Billing.
       </p>
-      <button class="btn danger below" type="button" onClick={() => setIsAsked(true)}>
+      <button class="btn danger below" type="button" onClick={() => setIsConfirming(true)}>
         Close the account
       </button>
-      {isAsked && (
+      {isConfirming && (
         <TypedConfirmation
           title="Close the account?"
           name={account.email}
           button="Close it for good"
           change={close}
-          onClose={() => setIsAsked(false)}
+          onClose={() => setIsConfirming(false)}
         >
-          <p>Its {account.active_keys} active keys stop at once. Nothing of it can be restored.</p>
+          <p>Its {account.active_keys} active keys stop working at once. The account cannot be restored.</p>
         </TypedConfirmation>
       )}
     </section>

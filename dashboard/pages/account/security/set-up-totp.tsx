@@ -35,8 +35,8 @@ export function SetUp({ account, onDone, onClose }: SetUpProps) {
       <Dialog title="Set up an authenticator app" onClose={onClose}>
         <form onSubmit={begin}>
           <p class="sm dlg-text">
-            Any app for one-time codes will do. From then on, sign-in asks for a code of it, and all your
-            other sessions end.
+            Use any authenticator app. After setup, sign-in asks for a code from the app. Setup ends all your
+            other sessions.
           </p>
           {account.has_password && <PasswordField />}
           <Buttons action={beginning} submit="Continue" onCancel={onClose} />

@@ -45,7 +45,7 @@ export function TwoFactor({ account, reload }: OfAccount) {
           title="Store your recovery codes now"
           secret={open.codes.join('\n')}
           what="list of codes"
-          lede="Each signs you in once without the app. This is the only time they are shown: we keep hashes, so nobody can read them back to you."
+          lede="Each signs you in once without the app. This is the only time they are shown: we store only hashes, so they cannot be recovered."
           onDone={close}
         />
       )}
@@ -62,7 +62,7 @@ function State({ of, onOpen }: { of: SecondFactor; onOpen: (open: Open) => void 
         </p>
         <p class="sm below">
           {of.required && of.passkeys === 0
-            ? 'Operators need a second factor on this installation: what operators do is closed until you set up an app or add a passkey.'
+            ? 'Operators need a second factor on this installation. The operator pages are locked until you set up an authenticator app or add a passkey.'
             : 'With an authenticator app on your phone, a stolen password alone is not enough to sign in.'}
         </p>
         <button class="btn below" type="button" onClick={() => onOpen('set-up')}>
@@ -78,7 +78,7 @@ function State({ of, onOpen }: { of: SecondFactor; onOpen: (open: Open) => void 
         <span class="st good">On</span> since {dayText(of.totp.enrolled_at)}, with{' '}
         {countText(left, 'recovery code', 'recovery codes')} left.
       </p>
-      {left < 3 && <p class="note warn below">Make new recovery codes before the last one is used.</p>}
+      {left < 3 && <p class="note warn below">Create new recovery codes before the last one is used.</p>}
       <div class="actions below">
         <button class="btn" type="button" onClick={() => onOpen('recovery-codes')}>
           New recovery codes
@@ -105,7 +105,7 @@ function TurnOff({ account, onClose }: OfDialog) {
   return (
     <Dialog title="Turn two-factor sign-in off?" onClose={onClose}>
       <form onSubmit={submit}>
-        <p class="sm dlg-text">The password alone will sign you in. Your recovery codes stop working.</p>
+        <p class="sm dlg-text">Sign-in then needs only the password. Your recovery codes stop working.</p>
         <Proof account={account} />
         <Buttons action={action} submit="Turn off" isDangerous onCancel={onClose} />
       </form>
@@ -121,11 +121,11 @@ function NewCodes({ account, onDone, onClose }: OfDialog & { onDone: (codes: rea
     onDone(data.recovery_codes);
   });
   return (
-    <Dialog title="Make new recovery codes?" onClose={onClose}>
+    <Dialog title="Create new recovery codes?" onClose={onClose}>
       <form onSubmit={submit}>
-        <p class="sm dlg-text">The codes that you have stop working.</p>
+        <p class="sm dlg-text">Your present codes stop working.</p>
         <Proof account={account} />
-        <Buttons action={action} submit="Make new codes" onCancel={onClose} />
+        <Buttons action={action} submit="Create new codes" onCancel={onClose} />
       </form>
     </Dialog>
   );

@@ -16,7 +16,7 @@ export function Meter({ used, limit, resetsAt, now }: MeterProps) {
   if (limit === null) return null;
   const part = Math.min(1, used / Math.max(1, limit));
   const elapsed = elapsedPart({ ...monthOf(resetsAt), now });
-  const label = `${shareText(used / Math.max(1, limit))} of the calls used, ${shareText(elapsed)} of the month gone`;
+  const label = `${shareText(used / Math.max(1, limit))} of the quota used, ${shareText(elapsed)} of the month passed`;
   return (
     <div class="meter" role="img" aria-label={label}>
       <i style={{ width: `${part * 100}%` }} />

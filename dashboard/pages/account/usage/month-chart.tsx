@@ -1,7 +1,7 @@
 // The cumulative calls of the month, their projection at the present pace, and the limit.
 import { callAxes } from './call-axes.ts';
 import { dateTicks } from '../../../../domain/chart/ticks.ts';
-import { Picture } from '../../../charts/chart-frame.tsx';
+import { ChartFrame } from '../../../charts/chart-frame.tsx';
 import { useWidth } from '../../../charts/use-width.ts';
 import { dayMs } from '../../../text/amounts.ts';
 import { countText, numberText } from '../../../text/numbers.ts';
@@ -36,7 +36,7 @@ export function MonthChart({ month, projection }: { month: MonthSoFar; projectio
   const ticks = dateTicks({ low: firstDay, high: lastDay - 1 }, frame.right - frame.left);
   return (
     <figure class="fig" ref={ref}>
-      <Picture
+      <ChartFrame
         height={height}
         axes={{ ...axes, frame, dateTicks: ticks, x: dayX }}
         unit="Calls this month, added up"
@@ -80,7 +80,7 @@ export function MonthChart({ month, projection }: { month: MonthSoFar; projectio
             </text>
           </>
         )}
-      </Picture>
+      </ChartFrame>
       <figcaption class="vh">
         Calls of each day: {days.map((calls) => numberText(calls)).join(', ')}.
       </figcaption>
@@ -97,7 +97,7 @@ function summed({ from, days }: MonthSoFar): { at: number; value: number }[] {
 
 function sentence({ used, limit }: MonthSoFar, projection: Projection | null): string {
   const so = `${countText(used, 'call')} so far${limit === null ? '' : `, of ${numberText(limit)}`}.`;
-  if (projection === null) return `${so} A forecast begins on the third day of the month.`;
+  if (projection === null) return `${so} The projection begins on the third day of the month.`;
   const end = `At this pace ${numberText(Math.round(projection.expected))} at the end of the month.`;
   if (projection.exhaustedAt === null) return `${so} ${end}`;
   return `${so} ${end} The limit is reached on ${shortDayText(new Date(projection.exhaustedAt).toISOString())}.`;

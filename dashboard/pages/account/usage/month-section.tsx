@@ -89,7 +89,7 @@ function Notice({ month: { used, limit }, projection, resetsAt }: NoticeProps) {
       <div class="note bad">
         <WarningIcon />
         <div>
-          <b>All calls of this month are used</b>Calls are answered with 402 {until} {change}
+          <b>The quota of this month is used</b>Calls are refused with 402 {until} {change}
         </div>
       </div>
     );
@@ -98,13 +98,13 @@ function Notice({ month: { used, limit }, projection, resetsAt }: NoticeProps) {
   if (exhausted === null && used < limit * 0.8) return null;
   const title =
     exhausted === null
-      ? `${shareText(used / limit)} of the calls are used`
+      ? `${shareText(used / limit)} of the quota is used`
       : `At this pace the limit is reached on ${dayText(new Date(exhausted).toISOString())}`;
   return (
     <div class="note warn">
       <WarningIcon />
       <div>
-        <b>{title}</b>After the last one, calls are answered with 402 {until} {change}
+        <b>{title}</b>Calls beyond the quota are refused with 402 {until} {change}
       </div>
     </div>
   );

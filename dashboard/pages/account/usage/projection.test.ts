@@ -7,7 +7,7 @@ const from = Date.parse('2026-11-01T00:00:00Z');
 const to = Date.parse('2026-12-01T00:00:00Z');
 const month = { from, to, limit: 1000, used: 0, days: [] };
 
-test('a forecast begins on the third day', (t) => {
+test('the projection begins on the third day', (t) => {
   t.is(project({ ...month, now: from + 2 * day - 1, used: 500 }), null);
   t.not(project({ ...month, now: from + 2 * day, used: 500 }), null);
 });

@@ -21,10 +21,10 @@ export interface MonthSoFar {
   days: readonly number[];
 }
 
-/** With fewer whole days there is no forecast. */
+/** Elapsed days before the first projection. */
 const daysMin = 2;
 
-/** Null before day 3: a forecast is not possible yet. */
+/** Null on the first two days of the month. */
 export function project({ from, to, now, used, limit, days }: MonthSoFar): Projection | null {
   const elapsedDays = (now - from) / dayMs;
   if (elapsedDays < daysMin) return null;

@@ -2,7 +2,7 @@
 // of them.
 import { useState } from 'preact/hooks';
 import { Legend } from '../../../charts/legend.tsx';
-import { Picture } from '../../../charts/chart-frame.tsx';
+import { ChartFrame } from '../../../charts/chart-frame.tsx';
 import { Slider } from '../../../charts/slider.tsx';
 import { useWidth } from '../../../charts/use-width.ts';
 import { dayMs } from '../../../text/amounts.ts';
@@ -60,7 +60,7 @@ export function StackedBars({ label, bars, groups, interval }: StackedBarsProps)
         onAt={setAt}
         onClear={() => setAt(undefined)}
       >
-        <Picture height={height} axes={{ ...axes, frame, y, dateTicks: ticks, x: placeOf }}>
+        <ChartFrame height={height} axes={{ ...axes, frame, y, dateTicks: ticks, x: placeOf }}>
           {bars.map((bar, i) => (
             <g key={bar.date} onPointerEnter={() => setAt(i)} onClick={() => setAt(i)}>
               <rect
@@ -82,7 +82,7 @@ export function StackedBars({ label, bars, groups, interval }: StackedBarsProps)
               ))}
             </g>
           ))}
-        </Picture>
+        </ChartFrame>
       </Slider>
       <Legend entries={groups} />
     </div>

@@ -64,10 +64,10 @@ function DaysSection() {
   const view = viewOf(query);
   const now = Date.now();
   const { from, to, interval } = periodOf(view.range, now);
-  const asked = { from, to, interval, by: view.by } as const;
+  const requested = { from, to, interval, by: view.by } as const;
   const loaded = useLoad(
     async (signal) => {
-      const [rows, names] = await Promise.all([historyRows(asked, signal), keyNames(signal)]);
+      const [rows, names] = await Promise.all([historyRows(requested, signal), keyNames(signal)]);
       return { rows, names, at: new Date().toISOString() };
     },
     [from, to, interval, view.by],
@@ -100,7 +100,7 @@ function DaysSection() {
           small
         />
         <span class="push">
-          <CsvButton asked={asked} />
+          <CsvButton requested={requested} />
         </span>
       </div>
       <Waiting for={loaded} failure="The history could not be loaded">
@@ -118,7 +118,7 @@ function DaysSection() {
   );
 }
 
-interface Asked {
+interface HistoryQuery {
   from: string;
   to: string;
   interval: 'day' | 'month';
@@ -126,11 +126,11 @@ interface Asked {
 }
 
 /** A page of the API has a thousand rows at most; a year of days by endpoint has more. */
-async function historyRows(asked: Asked, signal: AbortSignal): Promise<HistoryRow[]> {
+async function historyRows(requested: HistoryQuery, signal: AbortSignal): Promise<HistoryRow[]> {
   const rows: HistoryRow[] = [];
   let cursor: string | null | undefined;
   do {
-    const query = { ...asked, limit: 1000, ...(cursor == null ? {} : { cursor }) };
+    const query = { ...requested, limit: 1000, ...(cursor == null ? {} : { cursor }) };
     const answer = await accountApi.get('/v1/usage/history', { query, signal });
     for (const row of answer.data) rows.push({ ...row, ...numbersIn(row) });
     cursor = answer.pagination.next_cursor;
@@ -141,12 +141,12 @@ async function historyRows(asked: Asked, signal: AbortSignal): Promise<HistoryRo
 /** Without `fields` every field is present. */
 const numbersIn = ({ date = '', calls = 0, billed = 0 }: Partial<HistoryRow>) => ({ date, calls, billed });
 
-function CsvButton({ asked }: { asked: Asked }) {
+function CsvButton({ requested }: { requested: HistoryQuery }) {
   const action = useAction();
   const save = () =>
     action.run(async () => {
-      const text = await accountApi.getText('/v1/usage/history', { query: { ...asked, format: 'csv' } });
-      saveText(text, `usage-${asked.from}-${asked.to}-by-${asked.by}.csv`, 'text/csv');
+      const text = await accountApi.getText('/v1/usage/history', { query: { ...requested, format: 'csv' } });
+      saveText(text, `usage-${requested.from}-${requested.to}-by-${requested.by}.csv`, 'text/csv');
     });
   return (
     <>

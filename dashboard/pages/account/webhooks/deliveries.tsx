@@ -1,4 +1,4 @@
-// The log of deliveries of an endpoint, with filters; a row opens its attempts beside it, and ↑ ↓ walk the log.
+// The log of deliveries of an endpoint, with filters; a row opens its attempts beside it, and ↑ ↓ move between rows.
 import { accountApi } from '../../../api/clients.ts';
 import { shownIn, useLoad } from '../../../api/use-load.ts';
 import { usePoll } from '../../../api/poll.ts';
@@ -20,7 +20,7 @@ interface DeliveriesProps {
   reload: () => void;
 }
 
-const lookEveryMs = 3_000;
+const pollEveryMs = 3_000;
 const rowsShown = 50;
 const statuses = ['pending', 'delivered', 'failed'] as const;
 const types = [
@@ -35,14 +35,14 @@ const types = [
   ...(['usage.threshold_reached', 'subscription.updated', 'payment.failed', 'webhook.test'] as const),
 ];
 
-const statusNames = { pending: 'Waiting', delivered: 'Delivered', failed: 'Gave up' } as const;
+const statusNames = { pending: 'Pending', delivered: 'Delivered', failed: 'Failed' } as const;
 
 export function Deliveries({ webhooks, query, show, changes, reload }: DeliveriesProps) {
   const webhook = webhooks.find(({ id }) => id === query.get('endpoint')) ?? webhooks[0];
   const status = statuses.find((each) => each === query.get('status'));
   const type = types.find((each) => each === query.get('type'));
   const id = webhook?.id ?? '';
-  const ask = async (signal: AbortSignal) => {
+  const request = async (signal: AbortSignal) => {
     const filters = { ...(status === undefined ? {} : { status }), ...(type === undefined ? {} : { type }) };
     const answer = await accountApi.get('/v1/webhooks/{id}/deliveries', {
       path: { id },
@@ -52,8 +52,8 @@ export function Deliveries({ webhooks, query, show, changes, reload }: Deliverie
     return rowsOf(answer);
   };
   const inputs = [id, status, type, changes];
-  const loaded = useLoad(ask, inputs);
-  const watched = usePoll(shownIn(loaded) === undefined ? null : ask, lookEveryMs, inputs);
+  const loaded = useLoad(request, inputs);
+  const watched = usePoll(shownIn(loaded) === undefined ? null : request, pollEveryMs, inputs);
   return (
     <section aria-labelledby="deliveries">
       <div class="bar-ctl">
@@ -168,7 +168,7 @@ function Log({ deliveries, webhookId, chosen, show, reload }: LogProps) {
             ))}
           </tbody>
         </table>
-        <p class="xs dim below">The newest {rowsShown} at most. Deliveries are kept for 30 days.</p>
+        <p class="xs dim below">Up to {rowsShown}, newest first. Deliveries are stored for 30 days.</p>
       </div>
       {chosen === null ? (
         <p class="sm dim">Choose a delivery to see its attempts.</p>
@@ -192,9 +192,9 @@ function stampOf(deliveries: readonly Delivery[], id: string): string {
 
 function Result({ of: { status, next_attempt_at: nextAt, attempts } }: { of: Delivery }) {
   if (status === 'delivered') return <span class="st good">Delivered</span>;
-  if (status === 'failed') return <span class="st bad">Gave up</span>;
-  if (attempts === 0 || nextAt === null) return <span class="st">Waiting</span>;
-  return <span class="st warn">Next try {untilText(nextAt)}</span>;
+  if (status === 'failed') return <span class="st bad">Failed</span>;
+  if (attempts === 0 || nextAt === null) return <span class="st">Pending</span>;
+  return <span class="st warn">Retry {untilText(nextAt)}</span>;
 }
 
 function untilText(instant: string): string {

@@ -47,7 +47,7 @@ export function DeliveryDetail({ webhookId, id, stamp, reload }: DeliveryDetailP
             </div>
             <p class="xs dim mono">{event}</p>
             <p class="sm" role="status">
-              {isSent && 'It is sent again.'}
+              {isSent && 'It is being resent.'}
             </p>
             <Problem of={action.error} />
             <ol class="attempts">
@@ -68,7 +68,7 @@ export function DeliveryDetail({ webhookId, id, stamp, reload }: DeliveryDetailP
 const answersShown = 1_024;
 
 const errorNames: Record<NonNullable<Attempt['error']>, string> = {
-  no_public_address: 'The name has no public address',
+  no_public_address: 'The host name has no public address',
   connection_failed: 'No connection',
   tls_failed: 'The certificate was not accepted',
   connection_closed: 'The connection was closed',
@@ -89,7 +89,7 @@ function AttemptView({ of: { at, latency_ms: latencyMs, status, error, response 
       {response !== null && response !== '' && (
         <pre>
           {response}
-          {response.length >= answersShown && <span class="dim"> … cut after 1,024 characters</span>}
+          {response.length >= answersShown && <span class="dim"> … truncated after 1,024 characters</span>}
         </pre>
       )}
     </li>

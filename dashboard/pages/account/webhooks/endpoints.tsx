@@ -49,7 +49,7 @@ export function Endpoints({
       {webhooks
         .filter(({ disabled_because: why }) => why === 'failing' || why === 'gone')
         .map((webhook) => (
-          <SwitchedOff key={webhook.id} webhook={webhook} action={action} reload={reload} />
+          <DisabledNote key={webhook.id} webhook={webhook} action={action} reload={reload} />
         ))}
       <Problem of={action.error} />
       <section aria-labelledby="endpoints">
@@ -84,7 +84,7 @@ export function Endpoints({
             {
               label: 'Last deliveries',
               phone: 'hide',
-              cell: ({ id }) => <Beats of={deliveries.get(id) ?? []} />,
+              cell: ({ id }) => <DeliveryStrip of={deliveries.get(id) ?? []} />,
             },
             { label: 'Delivered', right: true, cell: ({ id }) => deliveredText(deliveries.get(id) ?? []) },
             { label: 'Health', cell: (webhook) => <Health of={webhook} /> },
@@ -126,9 +126,9 @@ function deliveredText(deliveries: readonly Delivery[]): string {
 }
 
 /** One stroke per delivery, the oldest at the left. */
-function Beats({ of }: { of: readonly Delivery[] }) {
+function DeliveryStrip({ of }: { of: readonly Delivery[] }) {
   return (
-    <span class="beats" aria-hidden="true">
+    <span class="delivery-strip" aria-hidden="true">
       {of.toReversed().map(({ id, status }) => (
         <i key={id} class={status} />
       ))}
@@ -138,7 +138,7 @@ function Beats({ of }: { of: readonly Delivery[] }) {
 
 function Health({ of: { status, failing_since: failingSince, disabled_at: disabledAt } }: { of: Webhook }) {
   if (status === 'disabled')
-    return <span class="st off">Switched off {disabledAt === null ? '' : dayText(disabledAt)}</span>;
+    return <span class="st off">Disabled {disabledAt === null ? '' : dayText(disabledAt)}</span>;
   if (failingSince !== null)
     return <span class="st warn">Failing since {instantText(failingSince)} UTC</span>;
   return <span class="st good">Healthy</span>;
@@ -152,7 +152,7 @@ interface OfWebhook {
   reload: () => void;
 }
 
-function SwitchedOff({ webhook, action, reload }: OfWebhook & { action: Action }) {
+function DisabledNote({ webhook, action, reload }: OfWebhook & { action: Action }) {
   const why =
     webhook.disabled_because === 'gone'
       ? 'It answered 410, which asks us to stop sending events.'
@@ -161,8 +161,8 @@ function SwitchedOff({ webhook, action, reload }: OfWebhook & { action: Action }
     <div class="note bad">
       <WarningIcon />
       <div>
-        <b>{addressOf(webhook)} was switched off</b>
-        {why} Messages that waited are sent when it is switched on again within 30 days.
+        <b>{addressOf(webhook)} was disabled</b>
+        {why} Messages that are still pending are sent if you enable it again within 30 days.
       </div>
       <div class="actions">
         <button
@@ -175,7 +175,7 @@ function SwitchedOff({ webhook, action, reload }: OfWebhook & { action: Action }
             })
           }
         >
-          Switch on
+          Enable
         </button>
       </div>
     </div>
@@ -200,7 +200,7 @@ function Manage({ webhook, reload, forget, onClose }: ManageProps) {
         title="Store the new signing secret now"
         secret={secret}
         what="secret"
-        lede="This is the only time it is shown. For 24 hours requests are signed with both, the old and the new."
+        lede="This is the only time it is shown. For 24 hours, requests are signed with both the old and the new secret."
         onDone={onClose}
       />
     );
@@ -217,14 +217,14 @@ function Manage({ webhook, reload, forget, onClose }: ManageProps) {
         }}
         onClose={onClose}
       >
-        <p>It no longer gets events, and its deliveries and their log are deleted with it.</p>
+        <p>It receives no further events. Its deliveries and their log are deleted.</p>
       </TypedConfirmation>
     );
   }
   const test = () =>
     action.run(async () => {
       await accountApi.post('/v1/webhooks/{id}/test', at);
-      setNotice('A test event is on its way. It is in the log below.');
+      setNotice('A test event is on its way. The log below shows it.');
       reload();
     });
   const rotate = () =>
@@ -237,7 +237,9 @@ function Manage({ webhook, reload, forget, onClose }: ManageProps) {
     action.run(async () => {
       await enable(id, status === 'disabled');
       setNotice(
-        status === 'disabled' ? 'It is on.' : 'It is off. Events that happen now are not kept for it.',
+        status === 'disabled'
+          ? 'The endpoint is enabled.'
+          : 'The endpoint is disabled. Events that occur while it is disabled are not stored for it.',
       );
       reload();
     });
@@ -260,16 +262,16 @@ function Manage({ webhook, reload, forget, onClose }: ManageProps) {
           Rotate the secret
         </button>
         <button class="btn" type="button" onClick={toggle} disabled={action.isBusy}>
-          {status === 'disabled' ? 'Switch on' : 'Switch off'}
+          {status === 'disabled' ? 'Enable' : 'Disable'}
         </button>
         <button class="btn danger" type="button" onClick={() => setStep('delete')}>
           Delete
         </button>
       </div>
-      <Recover
+      <ResendMissed
         id={id}
         onDone={(recovered) => {
-          setNotice(`${countText(recovered, 'delivery is', 'deliveries are')} sent again.`);
+          setNotice(`${countText(recovered, 'delivery is', 'deliveries are')} being resent.`);
           reload();
         }}
       />
@@ -301,7 +303,7 @@ async function recoverAll(id: string, from: { since: string } | { cursor: string
   return sum;
 }
 
-function Recover({ id, onDone }: { id: string; onDone: (recovered: number) => void }) {
+function ResendMissed({ id, onDone }: { id: string; onDone: (recovered: number) => void }) {
   const action = useAction();
   const [from, setFrom] = useState('24');
   const submit = action.submit(async (field) => {
@@ -312,7 +314,7 @@ function Recover({ id, onDone }: { id: string; onDone: (recovered: number) => vo
     <form class="below" onSubmit={submit}>
       <div class="actions">
         <label class="sm" for="recover-from">
-          Send again what was missed
+          Resend missed events
         </label>
         <Pick
           id="recover-from"
@@ -320,21 +322,21 @@ function Recover({ id, onDone }: { id: string; onDone: (recovered: number) => vo
           value={from}
           onPick={setFrom}
           options={[
-            { value: '24', label: 'in the last 24 hours' },
-            { value: '168', label: 'in the last 7 days' },
-            { value: '720', label: 'in the last 30 days' },
+            { value: '24', label: 'from the last 24 hours' },
+            { value: '168', label: 'from the last 7 days' },
+            { value: '720', label: 'from the last 30 days' },
             { value: 'cursor', label: 'after a cursor of /v1/updates' },
           ]}
         />
         <button class="btn" type="submit" disabled={action.isBusy}>
-          Recover
+          Resend
         </button>
       </div>
       {from === 'cursor' && (
         <Field
           label="Cursor"
           name="cursor"
-          hint="The last update that you have. Updates that came while the endpoint was off are sent, too."
+          hint="The cursor of the last update that you have. Updates published while the endpoint was disabled are sent, too."
           autocomplete="off"
           required
         />

@@ -25,7 +25,7 @@ export function NewEndpoint({ onMade, onClose }: { onMade: () => void; onClose: 
         title="Store the signing secret now"
         secret={secret}
         what="secret"
-        lede="This is the only time it is shown. Your server verifies with it that a request is ours."
+        lede="This is the only time it is shown. Your server uses it to verify that requests come from us."
         onDone={onClose}
       />
     );
@@ -59,7 +59,7 @@ export function NewEndpoint({ onMade, onClose }: { onMade: () => void; onClose: 
           autocomplete="off"
           required
         />
-        <Field label="Description, if you like" name="description" maxLength={200} autocomplete="off" />
+        <Field label="Description (optional)" name="description" maxLength={200} autocomplete="off" />
         <Waiting for={kinds} failure="The events could not be loaded">
           {(found) => <EventPicker kinds={found} chosen={chosen} onChoose={setChosen} />}
         </Waiting>
@@ -67,7 +67,7 @@ export function NewEndpoint({ onMade, onClose }: { onMade: () => void; onClose: 
           label="Only these series"
           name="series"
           placeholder="GDP, CPI*"
-          hint="Ids, or beginnings of ids with *. Empty: all series."
+          hint="Ids, or prefixes of ids followed by *. Leave it empty for all series."
           autocomplete="off"
         />
         <Buttons action={action} submit="Add the endpoint" isReady={chosen.length > 0} onCancel={onClose} />

@@ -23,11 +23,11 @@ interface Found {
 
 export const Webhooks = accountPage(({ account }) => {
   const [query, setQuery] = useSearchParams();
-  const [asked, setAsked] = useState(0);
-  const loaded = useLoad((signal) => webhooksOf(account.plan, signal), [account.plan, asked]);
+  const [reloads, setReloads] = useState(0);
+  const loaded = useLoad((signal) => webhooksOf(account.plan, signal), [account.plan, reloads]);
   // No further request while the list is being reloaded.
   const [deleted, setDeleted] = useState<readonly string[]>([]);
-  const reload = () => setAsked((count) => count + 1);
+  const reload = () => setReloads((count) => count + 1);
   const forget = (id: string) => {
     setDeleted([...deleted, id]);
     setQuery(new URLSearchParams());
@@ -46,7 +46,7 @@ export const Webhooks = accountPage(({ account }) => {
     <>
       <PageHead
         title="Webhooks"
-        lede="We call you when data arrives, is revised, or your account changes. Signed by Standard Webhooks, delivered at least once."
+        lede="Your server is called when data arrives, is revised, or your account changes. Calls are signed as Standard Webhooks specifies, and delivered at least once."
       />
       <Waiting for={loaded} failure="The webhooks could not be loaded">
         {(loadedOnce) => {
@@ -65,7 +65,7 @@ export const Webhooks = accountPage(({ account }) => {
                     webhooks={found.webhooks}
                     query={query}
                     show={show}
-                    changes={asked}
+                    changes={reloads}
                     reload={reload}
                   />
                 </>

@@ -1,4 +1,4 @@
-// The dialog before facts are saved: the old and new value of each fact that changes, and the reason for the record.
+// The dialog that confirms a change of metadata: the old and new value of each changed field, and the reason for the record.
 import { useState } from 'preact/hooks';
 import type { AnswerOf } from '../../../../clients/typescript/client.ts';
 import { DataTable } from '../../../components/data-table.tsx';
@@ -7,7 +7,7 @@ import { useAction } from '../../../components/forms/action.tsx';
 import { Buttons } from '../../../components/forms/buttons.tsx';
 import { Field } from '../../../components/forms/field.tsx';
 import { countText, numberText } from '../../../text/numbers.ts';
-import { FreshProblem } from '../operator-page.tsx';
+import { ProblemOrSignIn } from '../operator-page.tsx';
 import { labels } from './draft.ts';
 
 export type Report = AnswerOf<'patch', '/v1/operator/series'>['data'];
@@ -32,19 +32,19 @@ export function Changes({ report, onSave, onClose }: ChangesProps) {
   return (
     <Dialog title="What changes" onClose={onClose}>
       <p class="sm below">
-        {countText(changes.length, 'fact', 'facts')} of {countText(changed, 'series', 'series')}
-        {unchanged > 0 && `; ${numberText(unchanged)} had these facts already`}. All of them are saved, or
+        {countText(changes.length, 'change', 'changes')} in {countText(changed, 'series', 'series')}{' '}
+        {unchanged > 0 && `; ${numberText(unchanged)} already had these values`}. Either all are saved, or
         none.
       </p>
-      <div class="scrollx facts-changed" role="region" aria-label="The facts that change" tabIndex={0}>
+      <div class="scrollx facts-changed" role="region" aria-label="Changes" tabIndex={0}>
         <DataTable
-          caption="The facts that change"
+          caption="Changes"
           rows={changes.slice(0, shownMax)}
           keyOf={({ id, fact }) => `${id} ${fact}`}
           dense
           columns={[
             { label: 'Series', cell: ({ id }) => <b class="mono">{id}</b> },
-            { label: 'Fact', cell: ({ fact }) => labelOf(fact) },
+            { label: 'Field', cell: ({ fact }) => labelOf(fact) },
             { label: 'Before', cell: ({ from }) => <span class="found-value">{valueText(from)}</span> },
             { label: 'After', cell: ({ to }) => <b class="found-value">{valueText(to)}</b> },
           ]}
@@ -62,7 +62,7 @@ export function Changes({ report, onSave, onClose }: ChangesProps) {
           value={reason}
           onInput={(event) => setReason(event.currentTarget.value)}
         />
-        <Buttons action={action} submit="Save" onCancel={onClose} problem={FreshProblem} />
+        <Buttons action={action} submit="Save" onCancel={onClose} problem={ProblemOrSignIn} />
       </form>
     </Dialog>
   );

@@ -1,5 +1,4 @@
-// The typed but unsaved facts of series, on all pages of the list. They are stored in sessionStorage, as a sign-in may be required before they are
-// saved.
+// The user's unsaved metadata of series, for all pages of the list, stored in sessionStorage so that it survives a required sign-in.
 import type { Row } from '../../../api/rows.ts';
 
 export type SeriesFacts = Row<'/v1/operator/series'>;

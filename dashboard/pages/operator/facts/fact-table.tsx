@@ -34,9 +34,9 @@ export function FactTable({ rows, shown, draft, faults, selected, onSelect, onTy
     ),
   });
   return (
-    <div class="scrollx fact-table" role="region" aria-label="Facts" tabIndex={0}>
+    <div class="scrollx fact-table" role="region" aria-label="Metadata" tabIndex={0}>
       <DataTable
-        caption="Series and their facts"
+        caption="Series and their metadata"
         rows={rows}
         keyOf={({ id }) => id}
         dense

@@ -1,4 +1,4 @@
-// Sets one fact of all shown series, or of the selected ones, to the same text.
+// Sets one metadata field of all shown series, or of the selected ones, to the same text.
 import { useState } from 'preact/hooks';
 import { Pick } from '../../../components/pick.tsx';
 import { countText } from '../../../text/numbers.ts';
@@ -22,7 +22,7 @@ export function Fill({ rows, selected, draft, onSelectAll, onFill }: FillProps) 
   return (
     <form
       class="bar-ctl fill"
-      aria-label="Set a fact of many series"
+      aria-label="Set a field of many series"
       onSubmit={(event) => {
         event.preventDefault();
         onFill(filled(draft, of, { fact, text: text.trim(), onlyUnknown }), fact);
@@ -37,7 +37,7 @@ export function Fill({ rows, selected, draft, onSelectAll, onFill }: FillProps) 
         Select all shown
       </label>
       <Pick
-        label="Fact to set"
+        label="Field to set"
         value={fact}
         options={facts.map((value) => ({ value, label: labels[value] }))}
         onPick={(value) => setFact(value as Fact)}
@@ -45,7 +45,7 @@ export function Fill({ rows, selected, draft, onSelectAll, onFill }: FillProps) 
       <input
         class="in"
         aria-label={`${labels[fact]} to set`}
-        placeholder="The same for all"
+        placeholder="Same value for all"
         autocomplete="off"
         value={text}
         onInput={(event) => setText(event.currentTarget.value)}
@@ -56,7 +56,7 @@ export function Fill({ rows, selected, draft, onSelectAll, onFill }: FillProps) 
           checked={onlyUnknown}
           onChange={(event) => setOnlyUnknown(event.currentTarget.checked)}
         />
-        Only where it is not known
+        Only where unknown
       </label>
       <button class="btn" type="submit" disabled={onlyUnknown && text.trim() === ''}>
         {text.trim() === '' && !onlyUnknown ? 'Clear' : 'Set'} for {countText(of.length, 'series', 'series')}

@@ -49,11 +49,11 @@ export function FactFilters({ url, missing, shown }: FactFiltersProps) {
           defaultValue={url.text('source') ?? ''}
         />
         <Pick
-          label="What is not known"
+          label="Unknown field"
           value={missing ?? 'all'}
           options={[
             { value: 'all', label: 'All series' },
-            ...optionalFacts.map((value) => ({ value, label: `${labels[value]} not known` })),
+            ...optionalFacts.map((value) => ({ value, label: `${labels[value]} unknown` })),
           ]}
           onPick={(chosen) => url.change({ missing: chosen })}
         />
@@ -62,7 +62,7 @@ export function FactFilters({ url, missing, shown }: FactFiltersProps) {
         </button>
       </form>
       <details class="facts-shown">
-        <summary>Facts shown: {shown.map((fact) => labels[fact].toLowerCase()).join(', ')}</summary>
+        <summary>Columns: {shown.map((fact) => labels[fact].toLowerCase()).join(', ')}</summary>
         <div class="chips">
           {facts.map((fact) => (
             <label key={fact} class="chip">

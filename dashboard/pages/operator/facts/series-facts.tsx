@@ -8,7 +8,7 @@ import { PageHead } from '../../../components/page-head.tsx';
 import { countText, numberText } from '../../../text/numbers.ts';
 import { List, pageSize, useListUrl } from '../list.tsx';
 import { LoadLink } from '../loads/load-state.tsx';
-import { FreshProblem, operatorPage } from '../operator-page.tsx';
+import { ProblemOrSignIn, operatorPage } from '../operator-page.tsx';
 import '../../../styles/facts.css';
 import '../../../styles/publish.css';
 import { Changes, type Report } from './changes.tsx';
@@ -50,8 +50,8 @@ export const OperatorFacts = operatorPage(() => {
   return (
     <>
       <PageHead
-        title="Facts of series"
-        lede="What readers see beside the numbers. Edit as many cells as you like, see what changes, and save it as one load."
+        title="Series metadata"
+        lede="Metadata shown beside the values. Edit any number of cells, review the changes, and save them as one load."
       />
       <FactFilters url={url} missing={missing} shown={shown} />
       <div role="status">{saved !== undefined && <Saved report={saved} />}</div>
@@ -62,7 +62,9 @@ export const OperatorFacts = operatorPage(() => {
         empty={{
           title: 'No series matches',
           hint:
-            missing === undefined ? 'Part of an id, a name or a source is enough.' : 'None lacks this fact.',
+            missing === undefined
+              ? 'Part of an id, a name or a source is enough.'
+              : 'No series lacks this field.',
         }}
       >
         {(rows) => <Editor rows={rows} shown={shown} edit={edit} onShow={(fact) => show(fact)} />}
@@ -152,7 +154,7 @@ function Unsaved({ edit: { draft, faults, setDraft, setFaults }, onSaved }: Unsa
   const count = countOf(draft);
   if (count === 0) return null;
   const series = requestedFacts(draft);
-  async function look(): Promise<void> {
+  async function runDryRun(): Promise<void> {
     const { data } = await accountApi.patch('/v1/operator/series', { body: { series, dry_run: true } });
     setFaults(data.faults);
     setPreview(data.faults.length === 0 ? data : undefined);
@@ -167,17 +169,22 @@ function Unsaved({ edit: { draft, faults, setDraft, setFaults }, onSaved }: Unsa
   return (
     <section class="unsaved" aria-label="Not saved">
       {faults.length > 0 && <Faults faults={faults} />}
-      <FreshProblem of={action.error} />
+      <ProblemOrSignIn of={action.error} />
       <div class="bar-ctl">
         <p class="sm" role="status">
-          <b>{countText(count, 'fact', 'facts')}</b> of {countText(series.length, 'series', 'series')} not
+          <b>{countText(count, 'change', 'changes')}</b> in {countText(series.length, 'series', 'series')} not
           saved
         </p>
         <p class="actions">
           <button class="btn" type="button" onClick={() => setDraft({})}>
             Discard
           </button>
-          <button class="btn main" type="button" disabled={action.isBusy} onClick={() => action.run(look)}>
+          <button
+            class="btn main"
+            type="button"
+            disabled={action.isBusy}
+            onClick={() => action.run(runDryRun)}
+          >
             See what changes
           </button>
         </p>
@@ -195,7 +202,7 @@ function Faults({ faults }: { faults: readonly Fault[] }) {
   return (
     <div class="note bad problem" role="alert">
       <div>
-        <p>{countText(faults.length, 'fault', 'faults')}: nothing can be saved until the cells are right.</p>
+        <p>{countText(faults.length, 'error', 'errors')}. Correct these cells before you save.</p>
         <ul class="found-value">
           {faults.slice(0, faultsShown).map(({ id, fact, reason }) => (
             <li key={`${id} ${fact} ${reason}`}>

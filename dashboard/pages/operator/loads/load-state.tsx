@@ -1,4 +1,4 @@
-// A reference to a load: whether it is active, in a word, and the link to its page.
+// The status of a load as a badge, and the link to its page.
 import { Link } from 'wouter-preact';
 import type { AnswerOf } from '../../../../clients/typescript/client.ts';
 
@@ -22,7 +22,7 @@ export function LoadState({ of: { status, retracted_by: by, retracts, erases } }
         {erases ? 'Erases' : 'Retracts'} {retracts}
       </span>
     );
-  return <span class="st good">In force</span>;
+  return <span class="st good">Active</span>;
 }
 
 export function LoadLink({ to }: { to: number }) {

@@ -4,9 +4,9 @@ import { accountApi } from '../../../api/clients.ts';
 import { useLoad } from '../../../api/use-load.ts';
 import { Facts } from '../../../components/facts.tsx';
 import { PageHead } from '../../../components/page-head.tsx';
-import { numberText } from '../../../text/numbers.ts';
+import { countText, numberText } from '../../../text/numbers.ts';
 import { dayText, instantText } from '../../../text/times.ts';
-import { Fresh, operatorPage } from '../operator-page.tsx';
+import { WaitingOrSignIn, operatorPage } from '../operator-page.tsx';
 import { PointCounts } from '../point-counts.tsx';
 import { SeriesList } from '../series-list.tsx';
 import { LoadLink, LoadState, sourceText, type Load } from './load-state.tsx';
@@ -21,7 +21,7 @@ export const OperatorLoad = operatorPage(({ params: { load: number = '' } }) => 
   return (
     <>
       <PageHead title={`Load ${number}`} crumb={<Link href="/dashboard/operator/loads">Loads</Link>} />
-      <Fresh for={loaded} failure="The load could not be loaded">
+      <WaitingOrSignIn for={loaded} failure="The load could not be loaded">
         {(load) => (
           <>
             <LoadFacts load={load} />
@@ -33,7 +33,7 @@ export const OperatorLoad = operatorPage(({ params: { load: number = '' } }) => 
             <Retract load={load} reload={loaded.reload} />
           </>
         )}
-      </Fresh>
+      </WaitingOrSignIn>
     </>
   );
 });
@@ -58,7 +58,7 @@ function LoadFacts({ load }: { load: Load }) {
           'Rows',
           <>
             {numberText(load.rows_read)} read
-            {rejected > 0 && `, ${numberText(rejected)} left out as not valid`}
+            {rejected > 0 && `, ${countText(rejected, 'invalid row', 'invalid rows')} skipped`}
           </>,
         ],
         ['Retraction of', retracts !== null && <LoadLink to={retracts} />],

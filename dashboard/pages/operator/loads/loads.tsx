@@ -16,7 +16,7 @@ type LoadRow = Row<'/v1/operator/loads'>;
 
 const statuses = [
   { value: 'all', label: 'All' },
-  { value: 'in_force', label: 'In force' },
+  { value: 'in_force', label: 'Active' },
   { value: 'retracted', label: 'Retracted' },
   { value: 'erased', label: 'Erased' },
 ] as const;
@@ -33,7 +33,7 @@ export const OperatorLoads = operatorPage(() => {
     <>
       <PageHead
         title="Loads"
-        lede="All that was ever loaded, the newest first. A load can be retracted: the data are then as if it had not been made."
+        lede="Every load, newest first. Retracting a load undoes it."
         actions={<PublishLink />}
       />
       <div class="bar-ctl filters">
@@ -48,7 +48,7 @@ export const OperatorLoads = operatorPage(() => {
           title: 'No loads',
           hint: (
             <>
-              What <code>almanac publish</code> and <code>almanac ingest</code> load is listed here.
+              Loads made by <code>almanac publish</code> and <code>almanac ingest</code> are listed here.
             </>
           ),
         }}

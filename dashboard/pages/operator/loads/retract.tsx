@@ -11,7 +11,7 @@ import { commandLine } from '../../../text/command-line.ts';
 import { numberText } from '../../../text/numbers.ts';
 import { dayText } from '../../../text/times.ts';
 import { TypedConfirmation } from '../../account/typed-confirmation.tsx';
-import { FreshProblem } from '../operator-page.tsx';
+import { ProblemOrSignIn } from '../operator-page.tsx';
 import { PointCounts } from '../point-counts.tsx';
 import { LoadLink, type Load } from './load-state.tsx';
 
@@ -25,24 +25,24 @@ const retractionKinds: Record<
   { label: string; means: string; button: string; warning: string }
 > = {
   today: {
-    label: 'From today on',
+    label: 'From today',
     means:
-      'From today on the data are as if this load had not been made. Earlier vintages stay as they were published.',
+      'From today, the data is as if this load had not been made. Earlier vintages stay as they were published.',
     button: 'Retract the load',
-    warning: 'It takes effect at once. It can be undone: retract the retraction.',
+    warning: 'The data changes at once. To undo this, retract the retraction.',
   },
   erase: {
-    label: 'In all vintages',
+    label: 'From all vintages',
     means:
-      'Once erased, it is in no vintage: all are as if it had never been loaded. For what should not have been published at all.',
+      'Removes the load from every vintage, as if it had never been loaded. Use it for data that should never have been published.',
     button: 'Erase the load',
-    warning: 'It is erased from all vintages. This cannot be undone.',
+    warning: 'The load is erased from all vintages. This cannot be undone.',
   },
   back: {
-    label: 'From today on',
-    means: 'From today on the load that this one retracts is active again.',
+    label: 'From today',
+    means: 'From today, the load that this one retracted is active again.',
     button: 'Retract the retraction',
-    warning: 'It takes effect at once. It can be undone: retract the load that undoes it.',
+    warning: 'The data changes at once. To undo this, retract the new load that it creates.',
   },
 };
 
@@ -61,7 +61,8 @@ export function Retract({ load, reload }: { load: Load; reload: () => void }) {
       <div role="status">{done !== undefined && <Done load={load.load} report={done} />}</div>
       {isRetractedFile(load) && load.retracted_by !== null && (
         <p class="sm below">
-          It is retracted by <LoadLink to={load.retracted_by} />. Retract that to make it active again.
+          This load is retracted by <LoadLink to={load.retracted_by} />. To make it active again, retract that
+          load.
         </p>
       )}
       {first === undefined ? (
@@ -85,7 +86,7 @@ export function Retract({ load, reload }: { load: Load; reload: () => void }) {
 interface RetractFormProps {
   load: Load;
   allowed: readonly RetractionKind[];
-  /** Of them. */
+  /** The kind selected at first. */
   first: RetractionKind;
   onDone: (report: Report) => void;
 }
@@ -96,13 +97,13 @@ function RetractForm({ load: { load }, allowed, first, onDone }: RetractFormProp
   const [preview, setPreview] = useState<{ report: Report; kind: RetractionKind }>();
   const action = useAction();
   const request = { load, kind, reason: typed.trim() };
-  const look = async () => setPreview({ report: await retraction(request, true), kind });
+  const runDryRun = async () => setPreview({ report: await retraction(request, true), kind });
   return (
     <>
-      <form class="form below" onSubmit={action.submit(look)}>
+      <form class="form below" onSubmit={action.submit(runDryRun)}>
         {allowed.length > 1 && (
           <Choice
-            label="Since when"
+            label="Retract"
             options={allowed.map((value) => ({ value, label: retractionKinds[value].label }))}
             value={kind}
             onChange={setKind}
@@ -117,7 +118,7 @@ function RetractForm({ load: { load }, allowed, first, onDone }: RetractFormProp
           value={typed}
           onInput={(event) => setTyped(event.currentTarget.value)}
         />
-        <FreshProblem of={action.error} />
+        <ProblemOrSignIn of={action.error} />
         <p class="actions">
           <button class="btn" type="submit" disabled={action.isBusy}>
             See what it changes
@@ -127,7 +128,7 @@ function RetractForm({ load: { load }, allowed, first, onDone }: RetractFormProp
       <div aria-live="polite">
         {preview?.kind === kind && <DryRunReport report={preview.report} command={commandOf(request)} />}
       </div>
-      {preview?.kind === kind && <Confirmed request={request} onDone={onDone} />}
+      {preview?.kind === kind && <ConfirmButton request={request} onDone={onDone} />}
     </>
   );
 }
@@ -150,29 +151,35 @@ async function retraction({ load, kind, reason }: RetractionRequest, dryRun: boo
   return (await accountApi.post('/v1/operator/loads/{load}/retraction', { path, body })).data;
 }
 
-/** The button, and the dialog in which the number is typed. */
-function Confirmed({ request, onDone }: { request: RetractionRequest; onDone: (report: Report) => void }) {
-  const [isAsked, setIsAsked] = useState(false);
+/** The button that retracts, and the dialog that asks for the number of the load. */
+function ConfirmButton({
+  request,
+  onDone,
+}: {
+  request: RetractionRequest;
+  onDone: (report: Report) => void;
+}) {
+  const [isConfirming, setIsConfirming] = useState(false);
   const { button, warning } = retractionKinds[request.kind];
   return (
     <>
       <p class="actions mt">
-        <button class="btn danger" type="button" onClick={() => setIsAsked(true)}>
+        <button class="btn danger" type="button" onClick={() => setIsConfirming(true)}>
           {button}
         </button>
       </p>
-      {isAsked && (
+      {isConfirming && (
         <TypedConfirmation
           title={`${button}?`}
           name={String(request.load)}
           button={button}
           change={async () => {
             const report = await retraction(request, false);
-            setIsAsked(false);
+            setIsConfirming(false);
             onDone(report);
           }}
-          problem={FreshProblem}
-          onClose={() => setIsAsked(false)}
+          problem={ProblemOrSignIn}
+          onClose={() => setIsConfirming(false)}
         >
           <p>{warning}</p>
         </TypedConfirmation>
@@ -208,7 +215,7 @@ function DryRunReport({ report, command }: { report: Report; command: string }) 
 
 const effects: Record<Report['effect'], string> = {
   out_of_force: 'is retracted',
-  in_force: 'is undone: the load that it had retracted is active again',
+  in_force: 'is undone: the load that it retracted is active again',
   erased: 'is erased',
 };
 
@@ -234,7 +241,7 @@ const isRetractedFile = ({ status, retracts }: Load) => status === 'retracted' &
 function NotRetractable({ load }: { load: Load }) {
   if (isRetractedFile(load)) return null;
   if (load.status === 'erased')
-    return <p class="sm below">It is erased. To restore its data, load the file again.</p>;
+    return <p class="sm below">This load is erased. To restore its data, load the file again.</p>;
   return (
     <p class="sm below">
       {load.not_retractable_because} <Link href="/docs/corrections">How corrections work</Link>

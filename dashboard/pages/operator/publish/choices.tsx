@@ -1,4 +1,4 @@
-// The guesses that are settled by picking a reading of the file. A pick changes the entry, and the table is checked again.
+// The ambiguities of the file: the user picks a reading, which changes the entry and checks the table again.
 import type { ComponentChildren } from 'preact';
 import { useId } from 'preact/hooks';
 import type { Table } from './answers.ts';
@@ -18,9 +18,9 @@ export function Choices({ choices, picks, isBusy, onPick, children }: ChoicesPro
   if (open.length === 0) return null;
   return (
     <section aria-labelledby="choices">
-      <h2 id="choices">Which reading is right</h2>
+      <h2 id="choices">Choose the reading</h2>
       <p class="sm below">
-        The file can be read in more than one way. Pick what is right: the rows below follow.
+        The file can be read in more than one way. Pick the correct reading; the rows below update.
       </p>
       {open.map((choice) => (
         <Readings
@@ -32,7 +32,7 @@ export function Choices({ choices, picks, isBusy, onPick, children }: ChoicesPro
         />
       ))}
       <p class="sm below" role="status">
-        {isBusy && 'The table is checked …'}
+        {isBusy && 'Checking the table …'}
       </p>
       {children}
     </section>

@@ -8,7 +8,7 @@ import { PageHead } from '../../../components/page-head.tsx';
 import { bytesText } from '../../../text/amounts.ts';
 import { commandLine } from '../../../text/command-line.ts';
 import '../../../styles/publish.css';
-import { FreshProblem, operatorPage } from '../operator-page.tsx';
+import { ProblemOrSignIn, operatorPage } from '../operator-page.tsx';
 
 /** The formats that the API reads, for the file dialog. */
 const endings = '.csv,.tsv,.txt,.gz,.xlsx,.xlsm,.xlsb,.xls,.ods';
@@ -39,17 +39,19 @@ export const OperatorPublish = operatorPage(() => {
     <>
       <PageHead
         title="Publish a file"
-        lede="A CSV file or an Excel workbook. You see what was found in it, and what it would change, before anything is published."
+        lede="A CSV file or an Excel workbook. Before anything is published, you see what was found in it and what it would change."
       />
       <DropZone onFiles={send} isBusy={action.isBusy} />
       <p class="sm below" role="status">
-        {action.isBusy && file !== undefined && `${file.name}, ${bytesText(file.size)}, is sent and read …`}
-        {isMany && 'One file at a time: drop a single one.'}
+        {action.isBusy &&
+          file !== undefined &&
+          `Uploading and reading ${file.name} (${bytesText(file.size)}) …`}
+        {isMany && 'Drop only one file at a time.'}
       </p>
-      <FreshProblem of={action.error} />
+      <ProblemOrSignIn of={action.error} />
       <section aria-labelledby="command">
         <h2 id="command">On the command line</h2>
-        <p class="sm below">Whole folders, and files that are published again and again:</p>
+        <p class="sm below">For whole folders, and files that you publish regularly:</p>
         <CodePanel code={commandLine('almanac', 'publish', file?.name ?? 'cpi.csv')} />
       </section>
     </>

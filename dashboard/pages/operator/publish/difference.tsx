@@ -1,4 +1,5 @@
-// The changes that a table would make, by its check: counts, the largest changes, its series, the invalid rows, and the equivalent command.
+// The changes that a table would make, as its check found them: counts, the largest changes, its series, the invalid rows, and the equivalent
+// command.
 import type { AnswerOf } from '../../../../clients/typescript/client.ts';
 import { CodePanel } from '../../../components/code-panel.tsx';
 import { DataTable } from '../../../components/data-table.tsx';
@@ -15,7 +16,7 @@ export function Difference({ report }: { report: Check }) {
       <p class="sm">
         {countText(rows, 'row', 'rows')} read
         {isPublishable && `, ${countText(report.series_count, 'series', 'series')}`}
-        {rejected > 0 && <b>, {countText(rejected, 'row', 'rows')} not valid</b>}.
+        {rejected > 0 && <b>, {countText(rejected, 'invalid row', 'invalid rows')}</b>}.
       </p>
       {isPublishable && <PointCounts of={report} />}
       {notes.length > 0 && (
@@ -37,26 +38,25 @@ export function Difference({ report }: { report: Check }) {
 function Rejects({ report: { rejects: rows, rows_rejected: count, publishable } }: { report: Check }) {
   return (
     <div>
-      <h3>Rows that are not valid</h3>
+      <h3>Invalid rows</h3>
       <DataTable
-        caption="Rows that are not valid"
+        caption="Invalid rows"
         rows={rows}
         keyOf={({ line, column, reason }) => `${line} ${column} ${reason}`}
         dense
         columns={[
           { label: 'Line', cell: ({ line }) => numberText(line) },
           { label: 'Column', cell: ({ column }) => column ?? '–' },
-          { label: 'What is wrong', phone: 'plain', cell: ({ reason }) => reason },
+          { label: 'Error', phone: 'plain', cell: ({ reason }) => reason },
         ]}
       />
       {count > rows.length && <p class="xs dim below">and {numberText(count - rows.length)} more</p>}
       <p class="sm below">
         {publishable ? (
-          'They are left out, as the entry says.'
+          'They are skipped, as the entry requests.'
         ) : (
           <>
-            Nothing is published while rows are not valid, unless the entry has{' '}
-            <code>skip_invalid: true</code>.
+            A table with invalid rows is not published, unless its entry has <code>skip_invalid: true</code>.
           </>
         )}
       </p>

@@ -1,4 +1,4 @@
-// The unpublished input for a table. It is stored in sessionStorage, as a sign-in may come between.
+// The user's unpublished input for a table, stored in sessionStorage so that it survives a required sign-in.
 import type { FactField } from './fact-fields.ts';
 
 export interface Draft {

@@ -1,4 +1,4 @@
-// How the table is loaded: fields for facts that files rarely state, and the whole entry as YAML for everything else.
+// The entry of the table: fields for metadata that files rarely contain, and the whole entry as YAML for everything else.
 import { useId } from 'preact/hooks';
 import { Link } from 'wouter-preact';
 import { Field } from '../../../components/forms/field.tsx';
@@ -16,9 +16,9 @@ interface EntryFormProps {
 export function EntryForm({ table, fields, draft, onChange }: EntryFormProps) {
   return (
     <section aria-labelledby="entry">
-      <h2 id="entry">What its series are</h2>
+      <h2 id="entry">Series metadata</h2>
       {fields.some(({ found }) => found === '') && (
-        <p class="sm below">What the file does not state is asked for here. An empty field states nothing.</p>
+        <p class="sm below">Fill in what the file does not contain. Empty fields are ignored.</p>
       )}
       <div class="fact-fields below">
         {fields.map(({ key, label, found, hint }) => (
@@ -58,7 +58,7 @@ function EntryText({ found, edited, isOpen, onEdit }: EntryTextProps) {
   const text = edited ?? found;
   return (
     <details class="as-table" open={isOpen}>
-      <summary>The whole entry, as almanac.yml has it</summary>
+      <summary>The whole entry, as in almanac.yml</summary>
       <div class="field">
         <label class="vh" for={id}>
           Entry (YAML)
@@ -75,7 +75,8 @@ function EntryText({ found, edited, isOpen, onEdit }: EntryTextProps) {
           onInput={(event) => onEdit(event.currentTarget.value)}
         />
         <p id={`${id}-hint`}>
-          Filled fields above win over it. <Link href="/docs/publish#almanacyml">What each key means</Link>
+          Fields filled in above override this text.{' '}
+          <Link href="/docs/publish#almanacyml">What each key means</Link>
         </p>
       </div>
       {edited !== undefined && (

@@ -1,4 +1,4 @@
-// The facts of the series of a table that have a field: missing facts, per column if columns are series of their own.
+// Chooses the metadata fields of the publish form: unit, source and name, once per table, or once per column if each column is its own series.
 
 export interface FactField {
   /** The key of the field in its form. */

@@ -37,7 +37,7 @@ export function Found({ table, open, picks, onConfirm }: FoundProps) {
           <span class="sm" role="status">
             {open.length === 0
               ? 'All guesses are confirmed.'
-              : `${countText(open.length, 'guess is', 'guesses are')} to be confirmed.`}
+              : `${countText(open.length, 'guess', 'guesses')} to confirm.`}
           </span>
           {open.length > 0 && (
             <button class="btn sml" type="button" onClick={() => onConfirm(open, true)}>
@@ -53,7 +53,7 @@ export function Found({ table, open, picks, onConfirm }: FoundProps) {
         dense
         columns={[
           { label: 'Part', cell: ({ path }) => <span class="mono">{path}</span> },
-          { label: 'Is', cell: ({ value }) => <b class="found-value">{value}</b> },
+          { label: 'Value', cell: ({ value }) => <b class="found-value">{value}</b> },
           {
             label: 'Certainty',
             cell: ({ isSure, path }) =>
@@ -66,11 +66,11 @@ export function Found({ table, open, picks, onConfirm }: FoundProps) {
                     <label class="confirm">
                       <input
                         type="checkbox"
-                        aria-label={`${path} is right`}
+                        aria-label={`${path} is correct`}
                         checked={!open.includes(path)}
                         onChange={(event) => onConfirm([path], event.currentTarget.checked)}
                       />
-                      Right
+                      Correct
                     </label>
                   )}
                 </>

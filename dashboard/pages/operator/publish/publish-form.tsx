@@ -1,4 +1,4 @@
-// When the table is published: now, at an instant, or with an entry of the release calendar.
+// Publishes the table now, at a release time, or with an entry of the release calendar.
 import { Pick } from '../../../components/pick.tsx';
 import { useId, useState } from 'preact/hooks';
 import { accountApi, api } from '../../../api/clients.ts';
@@ -9,21 +9,21 @@ import { useAction } from '../../../components/forms/action.tsx';
 import { Field } from '../../../components/forms/field.tsx';
 import { Waiting } from '../../../components/states.tsx';
 import { instantText, referencePeriodText, today } from '../../../text/times.ts';
-import { FreshProblem } from '../operator-page.tsx';
+import { ProblemOrSignIn } from '../operator-page.tsx';
 import type { requestOf } from './draft.ts';
 import type { Publication } from './answers.ts';
 
 const times = [
   { value: 'now', label: 'Now' },
-  { value: 'instant', label: 'At an instant' },
+  { value: 'instant', label: 'At a time' },
   { value: 'calendar', label: 'With the calendar' },
 ] as const;
 type Time = (typeof times)[number]['value'];
 
 const explanations: Record<Time, string> = {
-  now: 'It is visible at once, and its webhooks are sent. It can be undone: every load can be retracted.',
-  instant: 'Until then nobody can see anything of it. It is published at that instant, within the second.',
-  calendar: 'It is published at the time of the calendar entry, even if that changes.',
+  now: 'The data is visible at once, and its webhooks are sent. To undo this, retract the load.',
+  instant: 'The data stays hidden until that time, then is published within one second.',
+  calendar: 'The data is published at the time of the calendar entry, even if that time changes.',
 };
 
 interface PublishFormProps {
@@ -56,7 +56,7 @@ export function PublishForm({ upload, request, onPublished }: PublishFormProps) 
         <p class="sm">{explanations[time]}</p>
         {time === 'instant' && (
           <Field
-            label="Instant (UTC)"
+            label="Release time (UTC)"
             name="instant"
             type="datetime-local"
             min={new Date().toISOString().slice(0, 16)}
@@ -64,10 +64,10 @@ export function PublishForm({ upload, request, onPublished }: PublishFormProps) 
           />
         )}
         {time === 'calendar' && <CalendarEntries />}
-        <FreshProblem of={action.error} />
+        <ProblemOrSignIn of={action.error} />
         <p class="actions">
           <button class="btn main" type="submit" disabled={action.isBusy}>
-            {time === 'now' ? 'Publish now' : 'Put under embargo'}
+            {time === 'now' ? 'Publish now' : 'Schedule the release'}
           </button>
         </p>
       </form>
@@ -77,7 +77,7 @@ export function PublishForm({ upload, request, onPublished }: PublishFormProps) 
 
 const entriesMax = 1_000;
 
-/** The coming entries with a time, as a release requires an instant. */
+/** Future entries with a time: a release requires an exact time. */
 function CalendarEntries() {
   const id = useId();
   const loaded = useLoad(async (signal) => {
@@ -91,10 +91,10 @@ function CalendarEntries() {
     <Waiting for={loaded} failure="The calendar could not be loaded">
       {(entries) =>
         entries.length === 0 ? (
-          <p class="sm">The calendar has no entry to come that states a time.</p>
+          <p class="sm">The calendar has no future entry with a time.</p>
         ) : (
           <div class="field">
-            <label for={id}>Entry of the calendar</label>
+            <label for={id}>Calendar entry</label>
             <Pick
               id={id}
               name="entry"

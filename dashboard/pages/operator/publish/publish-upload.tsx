@@ -9,7 +9,7 @@ import { Tabs } from '../../../components/tabs.tsx';
 import { bytesText } from '../../../text/amounts.ts';
 import { instantText } from '../../../text/times.ts';
 import '../../../styles/publish.css';
-import { Fresh, FreshProblem, operatorPage } from '../operator-page.tsx';
+import { WaitingOrSignIn, ProblemOrSignIn, operatorPage } from '../operator-page.tsx';
 import type { Publication, Table, Upload } from './answers.ts';
 import { Published } from './published.tsx';
 import { TableSteps } from './table-steps.tsx';
@@ -34,7 +34,7 @@ export const OperatorUpload = operatorPage(({ params: { id = '' } }) => {
         }
         actions={isUsed === false && <Discard id={id} />}
       />
-      <Fresh for={loaded} failure="The file could not be loaded">
+      <WaitingOrSignIn for={loaded} failure="The file could not be loaded">
         {(shown) => (
           <Tables
             upload={shown}
@@ -42,7 +42,7 @@ export const OperatorUpload = operatorPage(({ params: { id = '' } }) => {
             onPublished={(table, done) => setPublications((before) => new Map(before).set(table, done))}
           />
         )}
-      </Fresh>
+      </WaitingOrSignIn>
     </>
   );
 });
@@ -67,7 +67,7 @@ function Tables({ upload, publications, onPublished }: TablesProps) {
     if (upload.published.includes(table.table))
       return (
         <p class="sm">
-          It is published already. <Link href="/dashboard/operator/loads">All loads</Link>
+          This table is already published. <Link href="/dashboard/operator/loads">All loads</Link>
         </p>
       );
     return (
@@ -107,7 +107,7 @@ function Discard({ id }: { id: string }) {
       <button class="btn" type="button" disabled={action.isBusy} onClick={() => action.run(discard)}>
         Discard the file
       </button>
-      <FreshProblem of={action.error} />
+      <ProblemOrSignIn of={action.error} />
     </>
   );
 }

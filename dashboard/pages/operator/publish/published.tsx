@@ -16,22 +16,23 @@ export function Published({ publication }: { publication: Publication }) {
   return (
     <section aria-labelledby="published">
       <h2 id="published" ref={heading} tabIndex={-1}>
-        {release === null ? 'It is published' : 'It is under embargo'}
+        {release === null ? 'Published' : 'Under embargo'}
       </h2>
       <p class="sm below" role="status">
         {release === null ? (
           <>
-            As <Link href={`/dashboard/operator/loads/${load}`}>load {load}</Link>, which can be retracted.
+            Stored as <Link href={`/dashboard/operator/loads/${load}`}>load {load}</Link>, which you can
+            retract.
           </>
         ) : (
           <>
-            As <Link href={`/dashboard/operator/releases/${release}`}>release {release}</Link>, which can be
-            cancelled, or published earlier. As the data is now, it changes:
+            Accepted as <Link href={`/dashboard/operator/releases/${release}`}>release {release}</Link>, which
+            you can cancel or publish earlier. Compared with the present data, it changes:
           </>
         )}
       </p>
       <PointCounts of={publication} />
-      <h3 class="mt">Its series{release === null ? '' : ', from that instant on'}</h3>
+      <h3 class="mt">Its series{release === null ? '' : ', from the release time'}</h3>
       <SeriesList ids={ids} count={publication.series_count} />
       {first !== undefined && (
         <CodeTabs samples={samplesOf({ origin: location.origin, id: first, query: {} })} />

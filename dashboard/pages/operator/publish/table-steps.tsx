@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import type { AnswerOf } from '../../../../clients/typescript/client.ts';
 import { accountApi } from '../../../api/clients.ts';
 import { useAction } from '../../../components/forms/action.tsx';
-import { FreshProblem } from '../operator-page.tsx';
+import { ProblemOrSignIn } from '../operator-page.tsx';
 import { Choices } from './choices.tsx';
 import { Difference } from './difference.tsx';
 import { confirmedBy, storeDraft, storedDraft, openGuesses, requestOf, type Draft } from './draft.ts';
@@ -77,7 +77,7 @@ export function TableSteps({ upload, table, onPublished }: TableStepsProps) {
           picking.run(() => check({ [key]: option }).finally(() => setPending({})));
         }}
       >
-        <FreshProblem of={picking.error} />
+        <ProblemOrSignIn of={picking.error} />
       </Choices>
       {preview !== null && <Rows preview={preview} />}
       <EntryForm table={table} fields={fields} draft={draft} onChange={change} />
@@ -85,10 +85,10 @@ export function TableSteps({ upload, table, onPublished }: TableStepsProps) {
         <h2 id="difference">What it changes</h2>
         <p class="sm below" role="status">
           {report === undefined
-            ? 'The check loads the table as filled in above, shows what would change, and stores nothing.'
+            ? 'The check shows what the table would change with the values above. It stores nothing.'
             : report.publishable
-              ? `Checked as it is filled in above. ${open.length === 0 ? 'Nothing is published yet.' : 'It can be published once its guesses are confirmed.'}`
-              : 'Checked as it is filled in above. It cannot be published like this.'}
+              ? `Checked with the values above. ${open.length === 0 ? 'Nothing is published yet.' : 'It can be published once its guesses are confirmed.'}`
+              : 'Checked with the values above. Fix the problems below to publish it.'}
         </p>
         <p class="actions below">
           <button
@@ -100,7 +100,7 @@ export function TableSteps({ upload, table, onPublished }: TableStepsProps) {
             {action.isBusy ? 'Checking …' : 'Check what it changes'}
           </button>
         </p>
-        <FreshProblem of={action.error} />
+        <ProblemOrSignIn of={action.error} />
         {report !== undefined && <Difference report={report} />}
       </section>
       {report?.publishable === true && open.length === 0 && (

@@ -1,4 +1,4 @@
-// The changes that a release made or, before that, those found by its check.
+// The changes that a release made or, before that, those that its dry run found.
 import type { Row } from '../../../api/rows.ts';
 
 export interface Counts {

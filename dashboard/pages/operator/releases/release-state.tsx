@@ -1,4 +1,4 @@
-// The state of a release, in a word.
+// The state of a release as a badge.
 import type { Row } from '../../../api/rows.ts';
 import { numberText } from '../../../text/numbers.ts';
 

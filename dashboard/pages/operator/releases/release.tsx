@@ -1,4 +1,4 @@
-// /dashboard/operator/releases/:release: one load under embargo, with the result of its check and its history. It can be cancelled or published here.
+// /dashboard/operator/releases/:release: one load under embargo, with its expected changes and its history. It can be published or cancelled here.
 import { useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
 import type { AnswerOf } from '../../../../clients/typescript/client.ts';
@@ -13,29 +13,29 @@ import { bytesText } from '../../../text/amounts.ts';
 import { commandLine } from '../../../text/command-line.ts';
 import { instantText } from '../../../text/times.ts';
 import { TypedConfirmation } from '../../account/typed-confirmation.tsx';
-import { Fresh, FreshProblem, operatorPage } from '../operator-page.tsx';
+import { WaitingOrSignIn, ProblemOrSignIn, operatorPage } from '../operator-page.tsx';
 import { PointCounts } from '../point-counts.tsx';
 import { countsOf, failureOf } from './counts.ts';
 import { ReleaseState } from './release-state.tsx';
 
-const lookEveryMs = 1_000;
+const pollEveryMs = 1_000;
 
 type Release = AnswerOf<'get', '/v1/operator/releases/{release}'>['data'];
 
 export const OperatorRelease = operatorPage(({ params: { release: number = '' } }) => {
-  const [asked, setAsked] = useState(0);
-  const ask = async (signal: AbortSignal) =>
+  const [reloads, setReloads] = useState(0);
+  const request = async (signal: AbortSignal) =>
     (await accountApi.get('/v1/operator/releases/{release}', { path: { release: number }, signal })).data;
-  const loaded = useLoad(ask, [number, asked]);
+  const loaded = useLoad(request, [number, reloads]);
   const [seen, setSeen] = useState<Release>();
   usePoll(
-    isBeingMade(seen ?? shownIn(loaded)) ? async (signal) => setSeen(await ask(signal)) : null,
-    lookEveryMs,
-    [number, asked],
+    isBeingMade(seen ?? shownIn(loaded)) ? async (signal) => setSeen(await request(signal)) : null,
+    pollEveryMs,
+    [number, reloads],
   );
   const reload = () => {
     setSeen(undefined);
-    setAsked((count) => count + 1);
+    setReloads((count) => count + 1);
   };
   return (
     <>
@@ -43,14 +43,14 @@ export const OperatorRelease = operatorPage(({ params: { release: number = '' } 
         title={`Release ${number}`}
         crumb={<Link href="/dashboard/operator/releases">Releases</Link>}
       />
-      <Fresh for={loaded} failure="The release could not be loaded">
-        {(first) => <Whole release={seen ?? first} reload={reload} />}
-      </Fresh>
+      <WaitingOrSignIn for={loaded} failure="The release could not be loaded">
+        {(first) => <ReleaseContent release={seen ?? first} reload={reload} />}
+      </WaitingOrSignIn>
     </>
   );
 });
 
-/** The release was requested now, and a publisher is about to make it. */
+/** An operator has requested to publish it now, and a publisher is about to do so. */
 function isBeingMade(release: Release | undefined): boolean {
   return release?.state === 'pending' && release.history.some(({ event }) => event === 'hastened');
 }
@@ -60,7 +60,7 @@ interface OfRelease {
   reload: () => void;
 }
 
-function Whole({ release, reload }: OfRelease) {
+function ReleaseContent({ release, reload }: OfRelease) {
   return (
     <>
       <ReleaseFacts release={release} />
@@ -109,15 +109,13 @@ function Outcome({ release }: { release: Release }) {
   const [counts, failure] = [countsOf(release), failureOf(release)];
   return (
     <section aria-labelledby="outcome">
-      <h2 id="outcome">
-        {release.state === 'released' ? 'What it changed' : 'What it changes, by its check'}
-      </h2>
+      <h2 id="outcome">{release.state === 'released' ? 'What it changed' : 'Expected changes'}</h2>
       {failure !== null && (
         <div class="note bad below" role="alert">
-          <p>It has failed, and nothing of it is stored. {failure}</p>
+          <p>The release failed, and none of its data is stored. {failure}</p>
         </div>
       )}
-      {counts === undefined ? <p class="sm dim">Not known.</p> : <PointCounts of={counts} />}
+      {counts === undefined ? <p class="sm dim">Unknown.</p> : <PointCounts of={counts} />}
     </section>
   );
 }
@@ -128,49 +126,49 @@ const changes = {
     path: '/v1/operator/releases/{release}/publication',
     button: 'Publish now',
     title: 'Publish now?',
-    text: 'It is visible to everybody at once, and its webhooks are sent.',
+    text: 'The data is visible to everybody at once, and its webhooks are sent.',
   },
   cancel: {
     path: '/v1/operator/releases/{release}/cancellation',
     button: 'Cancel the release',
     title: 'Cancel the release?',
-    text: 'It is never published, and its file is deleted.',
+    text: 'The release is never published, and its file is deleted.',
   },
 } as const;
 type Change = keyof typeof changes;
 
 function Actions({ release: of, reload }: OfRelease) {
   const { release, state } = of;
-  const [asked, setAsked] = useState<Change>();
+  const [opened, setOpened] = useState<Change>();
   if (state === 'released' || state === 'cancelled' || isBeingMade(of)) return null;
   const path = { release: String(release) };
   return (
     <section aria-labelledby="change">
-      <h2 id="change">{state === 'failed' ? 'Try again, or give it up' : 'Before its instant'}</h2>
+      <h2 id="change">{state === 'failed' ? 'Retry or cancel' : 'Publish now or cancel'}</h2>
       <p class="actions below">
-        <button class="btn" type="button" onClick={() => setAsked('now')}>
+        <button class="btn" type="button" onClick={() => setOpened('now')}>
           {changes.now.button}
         </button>
-        <button class="btn danger" type="button" onClick={() => setAsked('cancel')}>
+        <button class="btn danger" type="button" onClick={() => setOpened('cancel')}>
           {changes.cancel.button}
         </button>
       </p>
-      {asked !== undefined && (
+      {opened !== undefined && (
         <TypedConfirmation
-          title={changes[asked].title}
+          title={changes[opened].title}
           name={String(release)}
-          button={changes[asked].button}
+          button={changes[opened].button}
           change={async () => {
-            await accountApi.post(changes[asked].path, { path });
-            setAsked(undefined);
+            await accountApi.post(changes[opened].path, { path });
+            setOpened(undefined);
             reload();
           }}
-          problem={FreshProblem}
-          onClose={() => setAsked(undefined)}
+          problem={ProblemOrSignIn}
+          onClose={() => setOpened(undefined)}
         >
-          <p>{changes[asked].text}</p>
+          <p>{changes[opened].text}</p>
           <p class="xs dim">The same on the command line</p>
-          <CodePanel code={commandLine('almanac', 'releases', asked, String(release))} />
+          <CodePanel code={commandLine('almanac', 'releases', opened, String(release))} />
         </TypedConfirmation>
       )}
     </section>
@@ -179,7 +177,7 @@ function Actions({ release: of, reload }: OfRelease) {
 
 const events = {
   accepted: 'Accepted',
-  hastened: 'Asked for now',
+  hastened: 'Publish now requested',
   cancelled: 'Cancelled',
   released: 'Published',
   failed: 'Failed',
@@ -190,7 +188,7 @@ function History({ entries }: { entries: Release['history'] }) {
     <section aria-labelledby="history">
       <h2 id="history">History</h2>
       <DataTable
-        caption="Who did what with the release"
+        caption="The events of the release"
         rows={entries}
         keyOf={({ at, event }) => `${at} ${event}`}
         dense

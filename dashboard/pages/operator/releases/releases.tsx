@@ -37,7 +37,7 @@ export const OperatorReleases = operatorPage(() => {
     <>
       <PageHead
         title="Releases"
-        lede="Loads prepared in advance. Nobody can see a load before its instant."
+        lede="Loads prepared in advance. A load stays hidden until its release time."
         actions={<PublishLink />}
       />
       <div class="bar-ctl filters">
@@ -51,7 +51,7 @@ export const OperatorReleases = operatorPage(() => {
           title: 'No releases',
           hint: (
             <>
-              What <code>almanac ingest --release-at</code> accepts waits here until its instant.{' '}
+              Files accepted by <code>almanac ingest --release-at</code> wait here until their release time.{' '}
               <Link href="/docs/embargo">Loads under embargo</Link>
             </>
           ),

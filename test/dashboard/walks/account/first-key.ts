@@ -81,19 +81,19 @@ export const firstKey: Walk = {
     assertSame(await call(made), 200, 'the new key');
 
     await page.getByRole('button', { name: 'Rotate Production 2' }).click();
-    await page.getByRole('button', { name: 'Give it a new value' }).click();
+    await page.getByRole('button', { name: 'Regenerate the secret' }).click();
     await visitor.look('keys-new-value');
-    await dialog.getByRole('button', { name: 'Make the new value' }).click();
+    await dialog.getByRole('button', { name: 'Regenerate' }).click();
     const renewed = recordSecret((await dialog.locator('[data-test=secret]').textContent()) ?? '');
-    await dialog.getByText('The old value works until').waitFor();
+    await dialog.getByText('The old secret works until').waitFor();
     await dialog.getByLabel('I have stored this key').check();
     await dialog.getByRole('button', { name: 'Done' }).click();
-    assertSame([await call(made), await call(renewed)].join(), '200,200', 'both values');
-    await page.getByText('Old value valid until').waitFor();
+    assertSame([await call(made), await call(renewed)].join(), '200,200', 'both secrets');
+    await page.getByText('Old secret valid until').waitFor();
     await visitor.look('keys-old-value');
-    await page.getByRole('button', { name: 'End it: the old value of Production 2' }).click();
-    await page.getByText('Old value valid until').waitFor({ state: 'detached' });
-    assertSame([await call(made), await call(renewed)].join(), '401,200', 'the new value only');
+    await page.getByRole('button', { name: 'Revoke it: the old secret of Production 2' }).click();
+    await page.getByText('Old secret valid until').waitFor({ state: 'detached' });
+    assertSame([await call(made), await call(renewed)].join(), '401,200', 'the new secret only');
 
     await page.getByRole('button', { name: 'Change Production 2' }).click();
     await dialog.getByText('Limit what the key may do').click();

@@ -25,7 +25,7 @@ async function walk(stage: Stage, visitor: Visitor): Promise<void> {
   const person = newPerson();
   await signUp(stage, visitor, person);
   await page.getByRole('link', { name: 'Following' }).click();
-  await page.getByText('You follow nothing yet').waitFor();
+  await page.getByText('You are not following anything yet').waitFor();
   await visitor.look('following-empty');
   await page.getByRole('button', { name: 'Sign out' }).click();
   await page.getByText('You are signed out').waitFor();
@@ -92,5 +92,5 @@ async function walk(stage: Stage, visitor: Visitor): Promise<void> {
   await page.getByRole('button', { name: 'Stop all' }).click();
   await page.getByText('You no longer follow anything').waitFor();
   await visitor.open('/dashboard/following');
-  await page.getByText('You follow nothing yet').waitFor();
+  await page.getByText('You are not following anything yet').waitFor();
 }

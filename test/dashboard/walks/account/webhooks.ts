@@ -1,4 +1,4 @@
-// A webhook endpoint is made, a test event is seen and resent, a failure is recovered, and the secret rotated.
+// A webhook endpoint is created, a test event is seen and resent, and missed events are resent.
 import { addEndpoint, sendTestEvent, withReceiver } from '../../endpoint-steps.ts';
 import { assertSame, newPerson, signUp } from '../../people.ts';
 import type { Receiver } from '../../../webhooks/receiver.ts';
@@ -55,12 +55,12 @@ async function walk(stage: Stage, visitor: Visitor, receiver: Receiver): Promise
   await page.goBack();
 
   await page.getByRole('button', { name: 'Manage' }).click();
-  await dialog.getByRole('button', { name: 'Recover' }).click();
-  await dialog.getByText('0 deliveries are sent again.').waitFor();
-  await dialog.getByLabel('Send again what was missed').selectOption('cursor');
+  await dialog.getByRole('button', { name: 'Resend' }).click();
+  await dialog.getByText('0 deliveries are being resent.').waitFor();
+  await dialog.getByLabel('Resend missed events').selectOption('cursor');
   visitor.expectStatus(400);
   await dialog.getByLabel('Cursor').fill('999999999');
-  await dialog.getByRole('button', { name: 'Recover' }).click();
+  await dialog.getByRole('button', { name: 'Resend' }).click();
   await dialog.getByText('No update has the cursor 999999999').waitFor();
   await visitor.look('webhooks-recover');
   await dialog.getByRole('button', { name: 'Delete' }).click();

@@ -33,10 +33,10 @@ export const operatorFacts: Walk = {
     await signUp(stage, visitor, person);
     await setRole(accounts, person.email, 'operator');
     await visitor.open('/dashboard');
-    await page.getByRole('link', { name: 'Facts of series' }).click();
+    await page.getByRole('link', { name: 'Series metadata' }).click();
     await page.getByLabel('Id or name').fill(prefix);
     await page.getByLabel('Id or name').press('Enter');
-    await page.getByLabel('What is not known').selectOption('source');
+    await page.getByLabel('Unknown field').selectOption('source');
     await page.waitForURL(/missing=source/);
     await page.getByLabel(`Source of ${id(1)}`).waitFor();
     await page.getByLabel(`Source of ${id(2)}`).waitFor({ state: 'detached' });
@@ -45,7 +45,7 @@ export const operatorFacts: Walk = {
       '',
       'a source that nobody has stated',
     );
-    await page.getByLabel('What is not known').selectOption('unit');
+    await page.getByLabel('Unknown field').selectOption('unit');
     await page.getByLabel(`Unit of ${id(50)}`).waitFor();
 
     // One cell by hand, by the keyboard, then the others of the page, and of the next one.
@@ -56,13 +56,13 @@ export const operatorFacts: Walk = {
     assertSame((await page.getByLabel(`Unit of ${id(2)}`).inputValue()).length, 201, 'what Enter led to');
     await page.getByLabel('Unit to set').fill('Index');
     await page.getByRole('button', { name: 'Set for 50 series' }).click();
-    await page.getByText('50 facts of 50 series not saved').waitFor();
+    await page.getByText('50 changes in 50 series not saved').waitFor();
     await page.getByRole('button', { name: 'Next 50' }).click();
     await page.getByLabel(`Unit of ${id(60)}`).waitFor();
     await page.getByLabel(`Select ${id(60)}`).check();
     await page.getByLabel('Unit to set').fill('Tonnes');
     await page.getByRole('button', { name: 'Set for 1 series' }).click();
-    await page.getByText('51 facts of 51 series not saved').waitFor();
+    await page.getByText('51 changes in 51 series not saved').waitFor();
     await visitor.open(`/dashboard/operator/facts?q=${prefix}`);
     assertSame(
       await page.getByLabel(`Unit of ${id(1)}`).inputValue(),
@@ -78,7 +78,7 @@ export const operatorFacts: Walk = {
     await wrong.fill('Index');
     await page.getByRole('button', { name: 'See what changes' }).click();
     const dialog = page.getByRole('dialog', { name: 'What changes' });
-    await dialog.getByText('51 facts of 51 series').waitFor();
+    await dialog.getByText('51 changes in 51 series').waitFor();
     await visitor.look('operator-facts-changes');
     assertSame(
       JSON.stringify(await unitsOf()),
@@ -104,7 +104,7 @@ export const operatorFacts: Walk = {
 
     await visitor.open(`/dashboard/operator/facts?q=${prefix}&missing=unit`);
     await page.getByLabel(`Unit of ${id(59)}`).fill('Tonnes');
-    await page.getByText('1 fact of 1 series not saved').waitFor();
+    await page.getByText('1 change in 1 series not saved').waitFor();
     const second = await page.context().newPage();
     await second.goto(stage.url + '/dashboard');
     await second.getByRole('heading', { name: 'Overview' }).waitFor();

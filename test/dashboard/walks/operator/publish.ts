@@ -45,7 +45,7 @@ export const operatorPublish: Walk = {
 
     await choose(visitor, name, edition(2100, 23));
     await page.getByRole('heading', { name, exact: true }).waitFor();
-    await page.getByText('Nobody has stated who publishes the values.').waitFor();
+    await page.getByText('The publisher of the values is not given in the file or its metadata.').waitFor();
     for (const fact of ['Unit', 'Source'])
       assertSame(
         await page.getByLabel(fact).inputValue(),
@@ -75,7 +75,7 @@ export const operatorPublish: Walk = {
     await page.getByRole('heading', { name: 'Publish', exact: true }).waitFor({ state: 'detached' });
     await page.getByRole('button', { name: 'Check what it changes' }).click();
     await page.getByRole('button', { name: 'Publish now' }).click();
-    await page.getByRole('heading', { name: 'It is published' }).waitFor();
+    await page.getByRole('heading', { name: 'Published' }).waitFor();
     const series = (await page.locator('.ids a').first().textContent()) ?? '';
     const { json } = await call(`/v1/series/${series}`, { key });
     const { meta, data } = json as { meta: { unit: string; source: string }; data: { value: number }[] };
@@ -100,11 +100,11 @@ export const operatorPublish: Walk = {
     await page.getByLabel('Source').fill('Price Office');
     await page.getByRole('button', { name: 'Check what it changes' }).click();
     await page.getByRole('heading', { name: 'The largest changes' }).waitFor();
-    await page.getByText('At an instant', { exact: true }).click();
-    await page.getByLabel('Instant (UTC)').fill(`${new Date().getUTCFullYear() + 1}-01-15T10:00`);
+    await page.getByText('At a time', { exact: true }).click();
+    await page.getByLabel('Release time (UTC)').fill(`${new Date().getUTCFullYear() + 1}-01-15T10:00`);
     await visitor.look('operator-upload-embargo');
-    await page.getByRole('button', { name: 'Put under embargo' }).click();
-    await page.getByRole('heading', { name: 'It is under embargo' }).waitFor();
+    await page.getByRole('button', { name: 'Schedule the release' }).click();
+    await page.getByRole('heading', { name: 'Under embargo' }).waitFor();
     assertSame(await lastValue(), before, 'the newest value while the file is under embargo');
     await page.getByRole('link', { name: /^release \d+$/ }).click();
     await page.locator('[data-test=state]').getByText('Under embargo').waitFor();
@@ -125,7 +125,7 @@ async function picked(visitor: Visitor): Promise<void> {
   assert((await second()).includes('2 Jan 2023'), 'the second row is of 2 January');
   await page.getByText('line 14, “Total, 78”').waitFor();
   await visitor.look('operator-upload-choices');
-  await page.getByText('2 guesses are to be confirmed.').waitFor();
+  await page.getByText('2 guesses to confirm.').waitFor();
   await page.getByRole('button', { name: 'Confirm all' }).click();
   await page.getByRole('radio', { name: '2 January 2023 (M/D/YYYY)' }).focus();
   await page.keyboard.press('ArrowDown');
@@ -158,14 +158,14 @@ async function askedPerColumn(visitor: Visitor, served: (series: string) => Prom
   const publish = page.getByRole('button', { name: 'Publish now' });
   assertSame(await publish.count(), 0, 'ways to publish while a guess is open');
   await visitor.look('operator-upload-asked');
-  const confirm = page.getByRole('checkbox', { name: 'leave_out is right' });
+  const confirm = page.getByRole('checkbox', { name: 'leave_out is correct' });
   await confirm.check();
   await publish.waitFor();
   await confirm.uncheck();
   await publish.waitFor({ state: 'detached' });
   await page.getByRole('button', { name: 'Confirm all' }).click();
   await publish.click();
-  await page.getByRole('heading', { name: 'It is published' }).waitFor();
+  await page.getByRole('heading', { name: 'Published' }).waitFor();
   const metas = [];
   for (const link of await page.locator('.ids a').all()) {
     const { meta } = (await served((await link.textContent()) ?? '')) as { meta: Record<string, string> };
@@ -180,12 +180,12 @@ async function askedPerColumn(visitor: Visitor, served: (series: string) => Prom
   await page.getByText('or drop it here').waitFor();
 }
 
-/** A file with a row that is not valid: the check names the row, and nothing can be published. */
+/** A file with an invalid row: the check names the row, and nothing can be published. */
 async function refused(visitor: Visitor): Promise<void> {
   const { page } = visitor;
   await choose(visitor, `wrong-${visitor.width}.csv`, edition(2100, 23).replace('2010.5', 'oops'));
   await page.getByRole('button', { name: 'Check what it changes' }).click();
-  await page.getByRole('heading', { name: 'Rows that are not valid' }).waitFor();
+  await page.getByRole('heading', { name: 'Invalid rows' }).waitFor();
   assertSame(await page.getByText('"oops"').count(), 1, 'cells that are reported');
   assertSame(
     await page.getByRole('heading', { name: 'Publish', exact: true }).count(),

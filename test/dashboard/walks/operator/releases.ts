@@ -1,4 +1,4 @@
-// An operator sees the releases under embargo, publishes one before its instant, and cancels another.
+// An operator sees the releases under embargo, publishes one before its release time, and cancels another.
 import { Readable } from 'node:stream';
 import { createAccount, createKey } from '../../../../accounts-api/operator/operator.ts';
 import { setRole } from '../../../../accounts-api/operator/operator-access.ts';
@@ -46,7 +46,7 @@ export const operatorReleases: Walk = {
 
     const dialog = page.getByRole('dialog');
     await page.getByRole('link', { name: new RegExp(`^${earlyNo} `) }).click();
-    await page.getByRole('heading', { name: 'What it changes, by its check' }).waitFor();
+    await page.getByRole('heading', { name: 'Expected changes' }).waitFor();
     assertSame(await page.locator('[data-test=new]').textContent(), '1', 'new points by the check');
     assertSame(await statusOf(early), 404, 'the series under embargo');
     await visitor.look('operator-release');
