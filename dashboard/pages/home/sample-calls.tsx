@@ -1,4 +1,4 @@
-// How to call the API, with the address of this installation and an answer of it.
+// Sample calls of the API with the address of this installation, and a response.
 import { Link } from 'wouter-preact';
 import type { AnswerOf } from '../../../clients/typescript/client.ts';
 import { api } from '../../api/clients.ts';

@@ -1,5 +1,5 @@
-// The frame of every page for operators, within the frame of account pages. Nobody else can open it. It has the link to a fresh sign-in, which the
-// API requires after 15 minutes.
+// The frame of every page for operators, within the frame of account pages; other users get "not found". If the last sign-in is older than 15 minutes,
+// it links to a new one, which the API then requires.
 import type { ComponentChild, ComponentType } from 'preact';
 import { Link } from 'wouter-preact';
 import type { AlmanacError } from '../../../clients/typescript/errors.ts';

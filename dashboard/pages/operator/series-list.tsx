@@ -3,7 +3,7 @@ import { Link } from 'wouter-preact';
 import { numberText } from '../../text/numbers.ts';
 
 interface SeriesListProps {
-  /** The first of them. */
+  /** The first ids. */
   ids: readonly string[];
   /** Of all. */
   count: number;

@@ -16,7 +16,7 @@ export interface Formats {
   period(date: string): string;
   /** The period of one row: month, quarter … */
   periodName: string;
-  /** Empty: nobody has stated it. */
+  /** Empty if unknown. */
   unit: string;
   frequency: Entry['frequency'];
 }

@@ -1,5 +1,5 @@
-// Loads the content of the page: the facts of the series and its triangle, with the visitor's key or as far as it is public. If the
-// triangle is not available, the page shows the public one, and the plan that includes all of them.
+// Loads the content of the page: the metadata of the series and its triangle, with the visitor's key or the public one. Without access to the
+// triangle, the page shows that of the demo series, and the plan that includes all triangles.
 import type { AnswerOf } from '../../../clients/typescript/client.ts';
 import { AlmanacError } from '../../../clients/typescript/errors.ts';
 import { unitBreaks } from '../../../domain/chart/captions.ts';

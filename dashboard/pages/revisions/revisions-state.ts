@@ -82,7 +82,7 @@ export function selectedPeriod(table: RevisionTable, written: string | undefined
   return found >= 0 ? found : (mostRevised(table) ?? table.dates.length - 1);
 }
 
-/** The first period shown: that of the first known first print, or all of them; always enough to draw a line. */
+/** The first period shown: that of the first known first print, or the very first; always early enough to draw a line. */
 export function firstShown(table: RevisionTable, showsAll: boolean): number {
   if (showsAll) return 0;
   const first = firstPrints(table)[0]?.dateNo ?? newestIn(table, 0);

@@ -1,4 +1,4 @@
-// The actions on a view: a window of some years, files of it, code to embed it, a text to cite it.
+// The actions on a view: show the last years, download files, copy code that embeds it, cite it.
 import { countText } from '../../text/numbers.ts';
 import { useState } from 'preact/hooks';
 import type { Transform } from '../../../domain/transforms.ts';

@@ -1,4 +1,4 @@
-// The facts of a series beside its chart.
+// The metadata of a series beside its chart.
 import { Link } from 'wouter-preact';
 import { periodName } from '../../../domain/chart/text.ts';
 import { unitName } from '../../../domain/chart/captions.ts';

@@ -1,4 +1,4 @@
-// The logic of the return page of a purchase, without its look: the token leaves the URL at once, the query is ignored, the state is polled
+// The logic of the return page of a purchase, without its rendering: the token leaves the URL at once, the query is ignored, the state is polled
 // until it is decided, and the key is claimed only on request.
 import type { AnswerOf, Client } from '../../../../clients/typescript/client.ts';
 import { AlmanacError } from '../../../../clients/typescript/errors.ts';

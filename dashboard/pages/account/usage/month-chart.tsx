@@ -11,7 +11,7 @@ import type { MonthSoFar, Projection } from './projection.ts';
 const height = 250;
 /** Room for the label of the present point. */
 const labelWidth = 100;
-/** From the point to the foot of its label below it. */
+/** From the point to the bottom of its label below it. */
 const noteHeight = 20;
 
 export function MonthChart({ month, projection }: { month: MonthSoFar; projection: Projection | null }) {

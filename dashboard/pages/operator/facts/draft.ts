@@ -31,7 +31,7 @@ export const optionalFacts = facts.filter(
 /** Id → fact → its text; empty: the fact is cleared. */
 export type Draft = Readonly<Record<string, Readonly<Partial<Record<Fact, string>>>>>;
 
-/** The fact in the format of the input; empty if nobody has stated it. */
+/** The fact in the format of the input; empty if unknown. */
 export function textOf(row: SeriesFacts, fact: Fact): string {
   const value = row[fact];
   return Array.isArray(value) ? value.join('; ') : String(value ?? '');
@@ -48,7 +48,7 @@ export function withText(draft: Draft, row: SeriesFacts, fact: Fact, text: strin
 interface Filling {
   fact: Fact;
   text: string;
-  /** Only series for which nobody has stated or typed the fact. */
+  /** Only series for which the fact is neither stored nor typed. */
   onlyUnknown: boolean;
 }
 

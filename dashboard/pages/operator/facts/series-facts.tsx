@@ -1,5 +1,5 @@
-// /dashboard/operator/facts: the facts of many series in a table, filtered by text, source and missing facts; edited, previewed and saved together.
-// The URL has the filters, the page and the shown facts; typed input is kept when these change.
+// /dashboard/operator/facts: the metadata of many series in a table, filtered by text, source and missing fields; edited, previewed and saved together.
+// The URL has the filters, the page and the shown fields; unsaved input survives changes of these.
 import { useEffect, useState } from 'preact/hooks';
 import { accountApi } from '../../../api/clients.ts';
 import { useLoad } from '../../../api/use-load.ts';

@@ -48,7 +48,7 @@ export function requestOf(
   };
 }
 
-/** The guesses that nobody has confirmed. */
+/** The unconfirmed guesses. */
 export const openGuesses = (guesses: readonly { path: string }[], { confirmed }: Draft): string[] =>
   guesses.map(({ path }) => path).filter((path) => !confirmed.includes(path));
 

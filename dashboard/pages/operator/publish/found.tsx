@@ -1,11 +1,11 @@
-// The detected facts of a table: first the guesses, which the user must confirm, then the certain facts, and the first rows.
+// What was detected in a table: first the guesses, which the user must confirm, then the certain parts, and the first rows.
 import { DataTable } from '../../../components/data-table.tsx';
 import { countText } from '../../../text/numbers.ts';
 import type { Table } from './answers.ts';
 
 interface FoundProps {
   table: Table;
-  /** The guesses that nobody has confirmed. */
+  /** The unconfirmed guesses. */
   open: readonly string[];
   /** By the key of a choice: the option that was picked. */
   picks: Readonly<Record<string, number>>;
