@@ -34,6 +34,6 @@ function notLoaded(cause: unknown): never {
     retryAfterSeconds: undefined,
   };
   const message =
-    'Its code did not arrive. If trying again does not help, reload the window: the dashboard may have been updated.';
+    'Its code could not be loaded. If trying again does not help, reload the window: the dashboard may have been updated.';
   throw new AlmanacError({ ...unknown, status: 0, code: 'unreachable', message }, { cause });
 }

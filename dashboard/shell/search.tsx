@@ -197,7 +197,7 @@ function useHits(query: string, type?: 'series'): Found | undefined {
 
 function statusOf({ query, hits, corrected, failure }: Found): string {
   if (failure !== undefined) return `The search failed. ${failure}`;
-  if (hits.length === 0) return `Nothing is called “${query}”. Try fewer or other words.`;
+  if (hits.length === 0) return `No results for “${query}”. Try fewer or other words.`;
   const meant = typeof corrected === 'string' ? `Results for “${corrected}”. ` : '';
   return meant + (hits.length === shown ? `The first ${shown} results` : '');
 }

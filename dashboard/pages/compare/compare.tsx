@@ -72,7 +72,7 @@ export function Compare() {
         <>
           <h2 class="vh">Series</h2>
           <Empty title="Nothing to compare yet">
-            <p>Add a series below, or press Compare on the page of one.</p>
+            <p>Add a series below, or choose Compare on the page of a series.</p>
           </Empty>
         </>
       ) : (
@@ -87,15 +87,15 @@ export function Compare() {
       {leftOut.length > 0 && (
         <p class="note warn" role="status">
           <span>
-            <b>Only the first eight series are compared.</b> Left out:{' '}
-            {leftOut.map(({ id }) => id).join(', ')}.
+            <b>Only the first eight series are compared.</b> Omitted: {leftOut.map(({ id }) => id).join(', ')}
+            .
           </span>
         </p>
       )}
       {refused !== undefined && (
         <p class="note warn" role="alert">
           <span>
-            <b>Eight series are compared already.</b> Remove one to add {refused}.
+            <b>The comparison already has eight series.</b> Remove one to add {refused}.
           </span>
         </p>
       )}
@@ -150,8 +150,8 @@ function ComparedView({ state, change, outcomes }: ComparedViewProps) {
         {comparison.hasNoCommonPeriod ? (
           <Empty title="The series have no period in common">
             <p>
-              In no period of this window does each have a value other than zero. Choose a longer window, or
-              show them as published.
+              No period of this window has a non-zero value of every series. Choose a longer window, or show
+              the series as published.
             </p>
           </Empty>
         ) : (
@@ -162,8 +162,8 @@ function ComparedView({ state, change, outcomes }: ComparedViewProps) {
             'A dotted line is the same series as it was published earlier. '}
           {isPreview &&
             state.series.some(({ vintage }) => vintage !== null) &&
-            'Vintages need a key: the series are shown at their newest. '}
-          The series, their vintages and the base are in the address of this page.
+            'Vintages need a key: the newest values are shown. '}
+          The URL of this page contains the series, their vintages and the base.
         </figcaption>
       </figure>
       {isPreview || accessKey.value !== undefined ? (

@@ -55,7 +55,7 @@ function Guides() {
 function FoundSections({ query }: { query: string }) {
   const finder = useLoad(async () => finderOf((await import('virtual:guides-text')).texts), []);
   return (
-    <Waiting for={finder} failure="The texts of the docs could not be loaded">
+    <Waiting for={finder} failure="The docs could not be loaded">
       {(find) => {
         const found = find(query);
         return (

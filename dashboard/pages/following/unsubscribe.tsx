@@ -23,11 +23,11 @@ export function Unsubscribe() {
   const isOfAll = token.startsWith('acct_');
   if (isEnded)
     return (
-      <NarrowPage title="These mails have ended">
+      <NarrowPage title="These mails have stopped">
         <p role="status">
           {isOfAll
-            ? 'You no longer follow anything, and mails about changes have ended.'
-            : 'Mails about it have ended. Your other mails continue.'}
+            ? 'You no longer follow anything, and mails about changes have stopped.'
+            : 'These mails have stopped. Your other mails continue.'}
         </p>
         <OtherLinks />
       </NarrowPage>
@@ -42,8 +42,8 @@ export function Unsubscribe() {
       title="Stop these mails"
       lede={
         isOfAll
-          ? 'This ends all mails about the series, sources and searches that you follow.'
-          : 'This ends the mails about one series, source or search that you follow.'
+          ? 'This stops all mails about the series, sources and searches that you follow.'
+          : 'This stops the mails about one series, source or search that you follow.'
       }
     >
       <Problem of={action.error} />

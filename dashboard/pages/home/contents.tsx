@@ -70,9 +70,7 @@ function NewestReleases({ home }: Pick<HoldingsProps, 'home'>) {
       >
         {({ newest, previews }) =>
           newest.length === 0 ? (
-            <p class="sm dim">
-              No series has new data: the last observation of each is old for its frequency.
-            </p>
+            <p class="sm dim">No series has a recent observation for its frequency.</p>
           ) : (
             <SeriesTable caption="Newest releases" rows={newest} previews={previews} />
           )

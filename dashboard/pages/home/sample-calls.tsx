@@ -62,7 +62,7 @@ function FreePlan({ plans }: { plans: AnswerOf<'get', '/v1/plans'> | undefined }
     <p class="sm mt">
       {free !== undefined &&
         free.calls_month !== null &&
-        `${numberText(free.calls_month)} calls a month are free, no card asked. `}
+        `${numberText(free.calls_month)} calls a month are free, without a card. `}
       <Link href="/plans">See the plans</Link>
     </p>
   );

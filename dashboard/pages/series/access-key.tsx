@@ -10,7 +10,7 @@ export function AccessKey({ children }: { children: string }) {
   if (accessKey.value !== undefined) {
     return (
       <p class="xs dim">
-        Read with your key {accessKey.value.slice(0, 12)}…, kept until you leave or reload this page.{' '}
+        Uses your key {accessKey.value.slice(0, 12)}…, which is kept until you leave or reload this page.{' '}
         <button class="link" type="button" onClick={() => giveKey(undefined)}>
           Forget it
         </button>

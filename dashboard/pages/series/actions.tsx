@@ -94,7 +94,7 @@ export function Actions({ entry, shown, points, onWindow }: ActionsProps) {
       </div>
       {failure !== undefined && (
         <p class="xs" role="alert">
-          The file could not be made: {failure}
+          The file could not be created: {failure}
         </p>
       )}
       {open === 'embed' && (

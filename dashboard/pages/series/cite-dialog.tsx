@@ -66,7 +66,7 @@ function PinnedCitation({ client, id, query }: { client: Client; id: string; que
     [client, id, JSON.stringify(query)],
   );
   return (
-    <Waiting for={cited} failure="The citation could not be made">
+    <Waiting for={cited} failure="The citation could not be created">
       {({ data }) => (
         <>
           <Tabs label="Form of the citation" tabs={forms} selected={form} onSelect={setForm}>
@@ -82,7 +82,7 @@ function PinnedCitation({ client, id, query }: { client: Client; id: string; que
             )}
           </Tabs>
           <p class="xs dim cite">
-            The address answers the same {data.bytes} bytes for ever. To read it takes a plan with vintages.
+            The URL returns the same {data.bytes} bytes permanently. Reading it needs a plan with vintages.
           </p>
         </>
       )}

@@ -147,7 +147,7 @@ function Chips({ dimension: { name, values, labels }, state, change, isColoured,
           const { colourNo, dashNo } = lineStyle(i);
           const colour = palettes.page.series[colourNo] ?? palettes.page.ink;
           const why = isLast
-            ? 'At least one stays'
+            ? 'At least one is required'
             : !isOn && isFull
               ? `At most ${linesMax} lines`
               : undefined;

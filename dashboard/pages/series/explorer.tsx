@@ -174,7 +174,7 @@ function Caption({ entry, state, points }: Pick<ViewProps, 'entry' | 'state' | '
       {entry.attribution !== null && ` ${entry.attribution}.`}
       {isRefused &&
         ' The frequency, the transform or the day in the address of this page needs a key: these are the values as published, at their newest.'}{' '}
-      The window, chips, frequency and transform are in the address of this page.
+      The URL of this page contains the window, chips, frequency and transform.
     </>
   );
 }

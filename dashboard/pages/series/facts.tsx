@@ -69,7 +69,7 @@ export function SourceAndLicence({ entry }: { entry: SeriesEntry }) {
         facts={[
           ['Source', source],
           ['Licence', terms === null ? licence : <a href={terms}>{licence ?? 'Terms of use'}</a>],
-          ['Methods', methods && <a href={methods}>How it is made</a>],
+          ['Methods', methods && <a href={methods}>Methodology</a>],
           ['Attribution', attribution],
         ]}
       />
@@ -92,7 +92,7 @@ function Breaks({ entry: { breaks, continues } }: { entry: SeriesEntry }) {
         <p key={each.date} class="xs dim">
           {'continued_by' in each ? (
             <>
-              Goes on as <SeriesLink id={each.continued_by} />
+              Continued by <SeriesLink id={each.continued_by} />
               {` (${each.to.frequency}) from ${dayText(each.date)}.`}
             </>
           ) : (

@@ -60,7 +60,7 @@ export function SignIn() {
         </p>
       )}
       {code !== null && action.error === undefined && <p role="status">Signing you in with Google …</p>}
-      <Waiting for={methods} failure="The ways to sign in could not be loaded">
+      <Waiting for={methods} failure="The sign-in methods could not be loaded">
         {(found) => <GoogleButton methods={found} returnTo={returnTo} />}
       </Waiting>
       <form
@@ -75,7 +75,7 @@ export function SignIn() {
         <Field label="Password" name="password" type="password" autocomplete="current-password" required />
         <Buttons action={action} submit="Sign in" />
       </form>
-      <Waiting for={methods} failure="The ways to sign in could not be loaded">
+      <Waiting for={methods} failure="The sign-in methods could not be loaded">
         {(found) => (
           <PasskeyButton methods={found} done={() => navigate(safePage(returnTo, location.origin))} />
         )}

@@ -15,7 +15,7 @@ export function SignUp() {
   if (mailedTo !== undefined) return <MailSent to={mailedTo} />;
   return (
     <NarrowPage title="Create an account" lede="Free for 1,000 calls a month, without a card.">
-      <Waiting for={methods} failure="The ways to sign up could not be loaded">
+      <Waiting for={methods} failure="The sign-up methods could not be loaded">
         {(found) => (
           <>
             <GoogleButton methods={found} returnTo={null} />

@@ -61,7 +61,7 @@ export const compare: Walk = {
 
     query.append('s', older);
     await visitor.open(`/compare?${query.toString()}`);
-    await page.getByText(`Only the first eight series are compared. Left out: ${older}.`).waitFor();
+    await page.getByText(`Only the first eight series are compared. Omitted: ${older}.`).waitFor();
     await visitor.look('compare-left-out');
     await compareDisjoint(stage, visitor);
   },

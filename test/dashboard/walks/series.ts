@@ -84,9 +84,9 @@ export const continuedSeries: Walk = {
       ...{ note: 'Fewer surveys.', seriesTimeZone: 'UTC', clock },
     });
     await visitor.open(`/series/${monthly}`);
-    await page.getByText(`Goes on as ${quarterly} (quarterly) from 1 Mar 2024. Fewer surveys.`).waitFor();
+    await page.getByText(`Continued by ${quarterly} (quarterly) from 1 Mar 2024. Fewer surveys.`).waitFor();
     await visitor.look('series-continued');
-    await page.getByText('Goes on as').getByRole('link').click();
+    await page.getByText('Continued by').getByRole('link').click();
     await page.waitForURL((url) => url.pathname === `/series/${quarterly}`);
     await page.getByText(`Continues ${monthly}.`).waitFor();
     await visitor.look('series-continues');

@@ -34,7 +34,7 @@ export const Security = accountPage((of) => (
 function SignInMethods(of: OfAccount) {
   const methods = useLoad(async (signal) => (await api.get('/auth/methods', { signal })).data, []);
   return (
-    <Waiting for={methods} failure="The ways to sign in could not be loaded">
+    <Waiting for={methods} failure="The sign-in methods could not be loaded">
       {(found) => (
         <>
           <div class="half">

@@ -39,7 +39,7 @@ export function MonthChart({ month, projection }: { month: MonthSoFar; projectio
       <ChartFrame
         height={height}
         axes={{ ...axes, frame, dateTicks: ticks, x: dayX }}
-        unit="Calls this month, added up"
+        unit="Cumulative calls this month"
         label={sentence(month, projection)}
       >
         {projection !== null && (

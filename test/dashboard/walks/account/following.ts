@@ -70,7 +70,7 @@ async function walk(stage: Stage, visitor: Visitor): Promise<void> {
   assertSame(new URL(page.url()).hash, '', 'the fragment of the address');
   await visitor.look('unsubscribe');
   await page.getByRole('button', { name: 'Stop', exact: true }).click();
-  await page.getByRole('heading', { name: 'These mails have ended' }).waitFor();
+  await page.getByRole('heading', { name: 'These mails have stopped' }).waitFor();
   await visitor.look('unsubscribed');
   await page.getByRole('link', { name: 'All that you follow' }).click();
   await page
