@@ -37,7 +37,7 @@ export const firstKey: Walk = {
       await dialog.getByText('First call received').waitFor();
     });
     await page.getByRole('link', { name: 'Overview' }).click();
-    await page.getByText('Received. The last came').waitFor();
+    await page.getByText('Received. Last call').waitFor();
     await visitor.look('overview');
 
     for (let calls = 0; calls < 4; calls += 1) assertSame(await call(old), 200, 'a call');

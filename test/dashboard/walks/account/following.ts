@@ -72,7 +72,7 @@ async function walk(stage: Stage, visitor: Visitor): Promise<void> {
   await page.getByRole('button', { name: 'Stop', exact: true }).click();
   await page.getByRole('heading', { name: 'These mails have stopped' }).waitFor();
   await visitor.look('unsubscribed');
-  await page.getByRole('link', { name: 'All that you follow' }).click();
+  await page.getByRole('link', { name: 'Everything that you follow' }).click();
   await page
     .getByRole('button', { name: /^Stop following/ })
     .nth(1)
