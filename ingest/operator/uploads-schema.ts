@@ -11,21 +11,23 @@ const findingSchema = z.object({
 });
 
 const choiceSchema = z.object({
-  key: z.string().describe('The guess that it settles, such as `date`.'),
+  key: z.string().describe('The guess that it replaces, such as `date`.'),
   question: z.string().describe('With a cell of the file as an example.'),
   options: z
     .array(
       z.object({
-        label: z.string().describe('What the choice would mean.'),
+        label: z.string().describe('The meaning of the option.'),
         set: z
           .record(z.string(), z.unknown())
           .describe(
-            'The keys of the entry that it changes, `series.unit` of a fact and `date.format` of a part of the date; null: the key is taken out.',
+            'The keys of the entry that it changes, such as `series.unit` and `date.format`; null: the key is removed.',
           ),
       }),
     )
-    .describe('The first is what the entry has. Empty: it is a text, given by `set` of the check.'),
-  text: z.string().nullable().describe('The fact that may be another text; null: none.'),
+    .describe(
+      'The first option is the present value. Empty if the choice takes a text: send it in `set` of the check.',
+    ),
+  text: z.string().nullable().describe('The fact that the text sets; null: the choice takes no text.'),
 });
 
 const lineCount = z.int().min(0);
@@ -42,7 +44,7 @@ export const previewSchema = z.object({
         vintage: z.iso.date().nullable().describe('The day of publication; null: that of the load.'),
       }),
     )
-    .describe('The first points, some of the middle and the last, as they will be served.'),
+    .describe('The first points, some in between and the last, as they will be served.'),
   points_read: lineCount.describe('The number of points in the lines that were read.'),
   is_whole: z.boolean().describe('Whether all lines were read.'),
   left_out: z
@@ -59,19 +61,24 @@ export const previewSchema = z.object({
     .array(z.object({ line: z.int(), column: z.string(), text: z.string(), expected: z.string() }))
     .describe('The first five cells that the load refuses.'),
   refused_count: lineCount,
-  fault: z.string().nullable().describe('Why no rows are shown; null: they are.'),
+  fault: z.string().nullable().describe('Why no rows are shown; null: rows are shown.'),
 });
 
 const tableSchema = z.object({
   table: z.int().min(0).describe('Its number, from 0.'),
   sheet: z.string().nullable().describe('The sheet of a workbook; null: its first, or not a workbook.'),
-  lines_read: z.int().min(0).describe('To find out: all, or the first fifty thousand.'),
+  lines_read: z
+    .int()
+    .min(0)
+    .describe(
+      'The number of lines read for detection: all, or a sample (at most the first 50,000, some in between and the last).',
+    ),
   sure: z.array(findingSchema),
   guesses: z.array(findingSchema),
-  skip: z.string().nullable().describe('Why it is not a table that can be published; null: it is one.'),
+  skip: z.string().nullable().describe('Why it cannot be published as a table; null: it can.'),
   entry: z.string().describe('Its entry of almanac.yml, as YAML.'),
   sample: z.array(z.array(z.string())).describe('The first ten lines.'),
-  choices: z.array(choiceSchema).describe('The guesses that are settled by picking a reading, or by a text.'),
+  choices: z.array(choiceSchema).describe('The guesses for which an option can be chosen or a text sent.'),
   preview: previewSchema.nullable().describe('Its rows as they will be served; null: it is not a table.'),
 });
 
@@ -98,17 +105,17 @@ export function rowOf(upload: Upload): z.output<typeof uploadRowSchema> {
   };
 }
 
-/** Absent for an upload that an older version has read. */
-const sentBefore = { choices: [], preview: null };
+/** Defaults for an upload that an older version has read. */
+const ofOlderVersions = { choices: [], preview: null };
 
 export const uploadOf = (upload: Upload): z.output<typeof uploadSchema> => ({
   ...rowOf(upload),
   tables: z
     .array(tableSchema)
-    .parse((upload.tables as object[]).map((table) => ({ ...sentBefore, ...table }))),
+    .parse((upload.tables as object[]).map((table) => ({ ...ofOlderVersions, ...table }))),
 });
 
-/** A label; its ending and a date in it determine how the file is read. */
+/** A label; its extension and a date in it determine how the file is read. */
 export const nameParam = z
   .string()
   .min(1, 'must not be empty')

@@ -20,6 +20,9 @@ import {
   findUpload,
   insertUpload,
   listUploads,
+  uploadArrivalMs,
+  uploadLifetimeMs,
+  uploadsPerAccountMax,
   type NewUpload,
   type Upload,
 } from '../publisher/uploads/uploads.sql.ts';
@@ -33,11 +36,6 @@ import {
   uploadSchema,
 } from './uploads-schema.ts';
 
-const hourMs = 3_600_000;
-const keptMs = 24 * hourMs;
-/** An upload that is not complete after this time never will be. */
-const arrivesWithinMs = hourMs;
-const ofAccountMax = 10;
 /** Less than the gateway's timeout of a minute. */
 const readWithinMs = 50_000;
 
@@ -46,7 +44,7 @@ const params = { id: z.string().describe('An id of `/v1/operator/uploads`.') };
 export const uploadFile = endpoint({
   summary: 'Accepts a file, and returns its tables and how they would be published.',
   description:
-    'The body is the file, at most `UPLOAD_MB`. It is kept for 24 hours, or until it is published. An account may have ten.',
+    'The body is the file, at most `UPLOAD_MB`. It is stored for 24 hours, or until it is published. The limit is ten uploads per account.',
   requester: 'operator',
   query: {
     name: nameParam.describe(
@@ -55,7 +53,7 @@ export const uploadFile = endpoint({
     publication: publicationParam
       .default('uploads')
       .describe(
-        'The `name` of an almanac.yml: files of that name that were published under it say how this one is read.',
+        'The `name` of an almanac.yml: this file is read like earlier files of the same name that were published under it.',
       ),
   },
   acceptsFile: true,
@@ -66,12 +64,12 @@ export const uploadFile = endpoint({
     const createdAt = await releaseClock.now(database);
     const upload: NewUpload = {
       ...{ id: randomUUID(), accountId: requester, name: query.name, publication: query.publication },
-      ...{ createdAt, expiresAt: new Date(createdAt.getTime() + arrivesWithinMs) },
+      ...{ createdAt, expiresAt: new Date(createdAt.getTime() + uploadArrivalMs) },
     };
-    if (!(await database.transaction((on) => insertUpload(on, upload, ofAccountMax))))
+    if (!(await database.transaction((on) => insertUpload(on, upload))))
       fail(
         'conflict',
-        `An account may have ${ofAccountMax} uploads at a time. Publish or delete one of \`GET /v1/operator/uploads\`.`,
+        `The account already has ${uploadsPerAccountMax} uploads, the limit. Publish or delete one of \`GET /v1/operator/uploads\`.`,
       );
     try {
       const { fileBytes: bytes, fileSha256: sha256 } = await call.stage('sql', () =>
@@ -85,7 +83,7 @@ export const uploadFile = endpoint({
       const tables = await call.stage('compute', () =>
         deps.children.run('read-upload', given, { withinMs: readWithinMs }),
       );
-      const expiresAt = new Date(createdAt.getTime() + keptMs);
+      const expiresAt = new Date(createdAt.getTime() + uploadLifetimeMs);
       if (!(await completeUpload(database, upload.id, { bytes, sha256, tables, expiresAt })))
         fail('conflict', 'The upload was deleted while it was read.');
       return one(uploadOf({ ...upload, bytes, sha256, tables, expiresAt, published: [] }), { status: 201 });
@@ -97,7 +95,7 @@ export const uploadFile = endpoint({
 });
 
 export const listAllUploads = endpoint({
-  summary: 'The files that operators have sent, and that are neither published nor expired.',
+  summary: 'The uploads of all operators that are neither published nor expired.',
   requester: 'operator',
   query: listParams({
     fields: uploadRowSchema.keyof().options,
@@ -118,7 +116,7 @@ export const listAllUploads = endpoint({
 });
 
 export const readUpload = endpoint({
-  summary: 'A file that was sent, with what was found in it.',
+  summary: 'An upload, with its detected tables.',
   requester: 'operator',
   params,
   answers: { 200: uploadSchema },
@@ -127,7 +125,7 @@ export const readUpload = endpoint({
 });
 
 export const deleteOneUpload = endpoint({
-  summary: 'Deletes a file that was sent. What was published of it stays.',
+  summary: 'Deletes an upload. Published data stay.',
   requester: 'operator',
   params,
   answers: { 204: null },
@@ -165,11 +163,11 @@ async function* bytesOf(request: Request, uploadMb: number): AsyncGenerator<Buff
     }
   } catch (error) {
     if (request.errored === null) throw error;
-    throw new Failure('invalid_request', 'The file did not arrive whole.');
+    throw new Failure('invalid_request', 'The file did not arrive completely.');
   }
 }
 
-/** Does work on a file. @throws Failure with the fault of the file, if it cannot be used. */
+/** Runs work that reads a file. @throws Failure with the fault of the file, if it cannot be used. */
 export async function refusing<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();
@@ -188,7 +186,7 @@ function refusalOf(error: unknown): unknown {
   if (error instanceof ProcessEnded)
     return new Failure(
       'invalid_body',
-      `The file cannot be read: ${error.message}. Divide it, or save the sheets of a workbook as CSV.`,
+      `The file cannot be read: ${error.message}. Split it, or save the sheets of a workbook as CSV.`,
     );
   return error;
 }

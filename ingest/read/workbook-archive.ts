@@ -18,7 +18,7 @@ export function archiveFault(content: Buffer): string | null {
     return 'it is an archive without a workbook. Save it as .xlsx or as CSV.';
   const unpacked = unpackedSize(parts);
   if (unpacked > unpackedBytesMax)
-    return `it has ${Math.ceil(unpacked / 1024 / 1024)} MB unpacked; a workbook may have ${unpackedBytesMax / 1024 / 1024}. Save its sheets as CSV.`;
+    return `it is ${Math.ceil(unpacked / 1024 / 1024)} MB unpacked; the limit is ${unpackedBytesMax / 1024 / 1024} MB. Save its sheets as CSV.`;
   return isAsStated(parts) ? null : 'its archive is damaged: a part is not as large as it states.';
 }
 

@@ -63,7 +63,7 @@ const limits = { FILE_MEMORY_MB: '96' };
 const tooMuch: HostileFile = {
   name: 'large.xlsx',
   content: largeWorkbook(60_000),
-  refused: /lack of memory perhaps: it may take 96 MB/,
+  refused: /probably out of memory: the limit is 96 MB/,
 };
 const files = [...hostileFiles(), tooMuch];
 /** A false size, no table, a file that the reader fails on, one that unpacks without end, and one that ends the reader. */

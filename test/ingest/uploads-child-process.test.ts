@@ -58,7 +58,7 @@ test('a file that exceeds the memory limit ends only the process that reads it',
   const error = await t.throwsAsync(small.run('read-upload', large, { withinMs }), {
     instanceOf: ProcessEnded,
   });
-  t.regex(error.message, /lack of memory perhaps: it may take 48 MB/);
+  t.regex(error.message, /probably out of memory: the limit is 48 MB/);
   t.is((await small.run('read-upload', await upload('a.csv', csv), { withinMs })).length, 1);
 });
 
@@ -78,7 +78,7 @@ test('a gzip file may be as large unpacked as any file, and no larger', async (t
   const error = await t.throwsAsync(children.run('read-upload', bomb, { withinMs }), {
     instanceOf: IngestFailure,
   });
-  t.is(error.message, 'Unpacked, the file has more than 4 MB. Divide it.');
+  t.is(error.message, 'Unpacked, the file is larger than 4 MB. Split it.');
   const { bytesMax: _, ...whole } = bomb;
   t.is((await children.run('read-upload', whole, { withinMs })).length, 1);
 });

@@ -67,7 +67,7 @@ const readLimitsUsual: ReadLimits = {
 export class ProcessEnded extends Error {
   /** The advice for the owner of the file. */
   readonly advice =
-    'Divide it, save the sheets of a workbook as CSV, or allow more by FILE_MEMORY_MB and FILE_SECONDS.';
+    'Split it, save the sheets of a workbook as CSV, or raise the limits FILE_MEMORY_MB and FILE_SECONDS.';
 }
 
 const stderrCharactersMax = 2_000;
@@ -155,7 +155,7 @@ function startWorker({ limits = readLimitsUsual, env, log }: ChildRunnerOptions)
       stop.throwIfAborted();
       const reason =
         watched.tooLong() ??
-        `its process ended (${end}), for lack of memory perhaps: it may take ${memoryMb} MB`;
+        `its process exited (${end}), probably out of memory: the limit is ${memoryMb} MB`;
       log.warn(
         { event: 'child_ended', task: order.task, ended: end, reason, stderr },
         'A process that read a file has ended without an answer',

@@ -30,7 +30,7 @@ export interface FoundTable {
   table: number;
   /** The sheet of a workbook. */
   sheet: string | null;
-  /** The number of lines read for detection: all, or the first of many. */
+  /** The number of lines read for detection: all, or those of the sample. */
   lines_read: number;
   sure: Finding[];
   guesses: Finding[];
@@ -65,7 +65,7 @@ export function readUpload({ database }: TaskContext, upload: UploadToRead): Pro
     if (tables.length > tablesMax)
       throw new IngestFailure(
         'invalid_file',
-        `${upload.name} has ${tables.length} sheets; an upload may have ${tablesMax}. Divide it.`,
+        `${upload.name} has ${tables.length} sheets; the limit is ${tablesMax}. Split it.`,
       );
     const samples = await samplesOf(file);
     const sheetOf = ({ sheet }: TableDescription) =>
@@ -137,7 +137,7 @@ function foundTable(table: number, described: NewEntry, sample: Sample | undefin
   return {
     table,
     sheet: entry.sheet === undefined ? null : shown(entry.sheet),
-    lines_read: sample?.lines.at(-1) ?? 0,
+    lines_read: sample?.lines.length ?? 0,
     sure: findings.filter(({ path }) => !guessed.has(path)),
     guesses: findings.filter(({ path }) => guessed.has(path)),
     skip: entry.skip === undefined ? null : shown(entry.skip),

@@ -1,4 +1,4 @@
-// Stores the file of an upload on this machine while it is read. Of the given name only the ending is used.
+// Copies the file of an upload from the database into a temporary folder while it is read. Only the ending of its name is used.
 import { createWriteStream } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
@@ -15,9 +15,10 @@ import { readPieces } from '../releases/embargo.sql.ts';
 /** The upload, as passed to a task. */
 export interface UploadToRead {
   id: string;
+  /** The file name, as sent. */
   name: string;
   publication: string;
-  /** The name of the file, as sent. */
+  /** SHA-256 of the file, in hexadecimal. */
   sha256: string;
   /** YYYY-MM-DD. */
   today: string;
@@ -66,7 +67,7 @@ async function writeUnpacked(
         done(
           new IngestFailure(
             'invalid_file',
-            `Unpacked, the file has more than ${bytesMax / 1024 / 1024} MB. Divide it.`,
+            `Unpacked, the file is larger than ${bytesMax / 1024 / 1024} MB. Split it.`,
           ),
         );
     },

@@ -28,9 +28,9 @@ test('an entry that is for other files, or skips the table, is refused', (t) => 
   for (const [text, why] of [
     [
       yaml.replace('prices-*.csv', '[other.csv, more/prices-*.csv]'),
-      /^file: other\.csv, more\/prices-\*\.csv is not the name/,
+      /^file: other\.csv, more\/prices-\*\.csv does not match the uploaded file/,
     ],
-    [`${yaml}skip: no need\n`, /^The entry leaves the table out \(skip: no need\)/],
+    [`${yaml}skip: no need\n`, /^The entry excludes the table \(skip: no need\)/],
     ['just text', /^The entry cannot be used:\n {2}line 1/],
   ] as const)
     t.regex(

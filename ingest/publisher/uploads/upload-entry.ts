@@ -19,11 +19,11 @@ export function entryOf(
   const files = [given.file].flat();
   if (!files.some((pattern) => matches(pattern, name)))
     usageError(
-      `file: ${files.join(', ')} is not the name of the upload, ${name}: it stays, or has * for any text.`,
+      `file: ${files.join(', ')} does not match the uploaded file ${name}. Keep the name, or use * as a wildcard.`,
     );
   if (given.skip !== undefined)
     usageError(
-      `The entry leaves the table out (skip: ${given.skip}). Without the key skip it describes a table.`,
+      `The entry excludes the table (skip: ${given.skip}). To publish the table, remove the key skip and describe it.`,
     );
   const { guessed: _, ...entry } = withFacts(given, facts);
   return entry;

@@ -1,5 +1,11 @@
-// The statements on the files that operators upload: their rows and pieces, until they are published, deleted or expire.
+// The statements on the files that operators upload, and the limits of uploads: an upload is stored until it is published, deleted or expires.
 import type { Queryable, Transaction } from '../../../kernel/database.ts';
+
+const hourMs = 3_600_000;
+export const uploadLifetimeMs = 24 * hourMs;
+/** An upload that is still incomplete after this time is deleted. */
+export const uploadArrivalMs = hourMs;
+export const uploadsPerAccountMax = 10;
 
 /** An upload that has arrived. */
 export interface Upload {
@@ -24,7 +30,7 @@ export type NewUpload = Pick<Upload, 'id' | 'accountId' | 'name' | 'publication'
 export async function insertUpload(
   on: Transaction,
   upload: NewUpload,
-  ofAccountMax: number,
+  perAccountMax = uploadsPerAccountMax,
 ): Promise<boolean> {
   // Two concurrent uploads must not both become the last allowed one.
   await on.query(`select pg_advisory_xact_lock(hashtextextended('uploads of ' || $1, 0))`, [
@@ -37,7 +43,7 @@ export async function insertUpload(
      returning upload_id`,
     [
       ...[upload.id, upload.accountId, upload.name, upload.publication],
-      ...[upload.createdAt, upload.expiresAt, ofAccountMax],
+      ...[upload.createdAt, upload.expiresAt, perAccountMax],
     ],
   );
   return rows.length > 0;
@@ -59,7 +65,7 @@ export async function completeUpload(
 const shown = `select upload_id as id, account_id as "accountId", name, publication, created_at as "createdAt",
   expires_at as "expiresAt", bytes, sha256, tables, published from embargo.uploads where tables is not null`;
 
-/** The upload, unless it has expired; undefined if there is none. */
+/** @returns undefined if it does not exist, is not complete, or has expired. */
 export async function findUpload(on: Queryable, id: string, now: Date): Promise<Upload | undefined> {
   const [upload] = await on.query<Upload>(`${shown} and upload_id = $1 and expires_at > $2`, [id, now]);
   return upload;

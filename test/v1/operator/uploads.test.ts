@@ -95,6 +95,23 @@ test.serial(
   },
 );
 
+test.serial(
+  'lines_read counts only the sampled lines of a file that is too long to be read whole',
+  async (t) => {
+    const months = Array.from(
+      { length: 1_000 },
+      (_, at) => `${1900 + Math.floor(at / 12)}-${String((at % 12) + 1).padStart(2, '0')}`,
+    );
+    const areas = Array.from({ length: 60 }, (_, at) => `Area ${at}`);
+    const rows = areas.flatMap((area) => months.map((month, at) => `${month},${area},${at}.5`));
+    const { tables } = dataOf<Upload>(
+      await operator.upload('long.csv', `date,area,value\n${rows.join('\n')}\n`),
+    );
+    const read = tables[0]?.lines_read ?? 0;
+    t.true(read > 50_000 && read < rows.length, String(read));
+  },
+);
+
 test.serial('each sheet of a workbook is a table, and a gzip file is read like its content', async (t) => {
   const book = utils.book_new();
   const sheet = [
@@ -128,7 +145,7 @@ test.serial(
       [
         'b.xlsx',
         bomb(),
-        /^b\.xlsx cannot be read as a workbook: it has \d+ MB unpacked; a workbook may have 512\./,
+        /^b\.xlsx cannot be read as a workbook: it is \d+ MB unpacked; the limit is 512 MB\./,
       ],
       ['a.csv.gz', gzipSync(csv).subarray(0, 20), /^The gzip file is damaged/],
       ['a.csv', '', /The body is empty/],
@@ -190,7 +207,7 @@ test.serial('an account can have ten uploads, and the next is refused with the r
   const [refused, ...others] = both.filter(({ status }) => status !== 201);
   t.deepEqual(others, []);
   t.is(refused && codeOf(refused), 'conflict');
-  t.regex(refused === undefined ? '' : messageOf(refused), /may have 10 uploads at a time/);
+  t.regex(refused === undefined ? '' : messageOf(refused), /already has 10 uploads, the limit/);
   t.is((await (await newOperator(services)).upload('other.csv', csv)).status, 201);
   await services.database.query(
     `update embargo.uploads set expires_at = now() where upload_id =
