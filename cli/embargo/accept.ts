@@ -63,7 +63,7 @@ export function countsText(summary: LoadSummary): string {
   return (
     `${counted(summary.rowsRead, 'row')} read: ${pointsNew} new, ${pointsRevised} revised, ` +
     `${pointsUnchanged} unchanged, ${pointsDeleted} deleted, ${summary.rowsRejected} rejected` +
-    `${summary.rowsSkipped === 0 ? '' : `, ${summary.rowsSkipped} left out by --skip-where`}; ` +
+    `${summary.rowsSkipped === 0 ? '' : `, ${summary.rowsSkipped} skipped by --skip-where`}; ` +
     `${summary.seconds.toFixed(1)} s, ${Math.round(summary.rowsPerSecond)} rows/s`
   );
 }

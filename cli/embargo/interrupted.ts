@@ -11,7 +11,7 @@ export const reportInterruption =
   ({ stderr }: Terminal, what: string): NonNullable<LockOptions['onInterrupted']> =>
   ({ releaseNo }) =>
     void stderr.write(
-      `Release ${releaseNo} under embargo is due and has interrupted this ${what}, which starts again when it is made; see "almanac releases list".\n`,
+      `A due release under embargo (${releaseNo}) interrupted this ${what}, which restarts after the release; see "almanac releases list".\n`,
     );
 
 /** At the end. */

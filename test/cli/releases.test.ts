@@ -110,9 +110,12 @@ test.serial('a failed release gives the reason and states that nothing is stored
 test.serial('wrong arguments are refused with the list of allowed ones', async (t) => {
   const file = fileOf('w.csv', 'series_id,date,value', 'W,2024-01-01,1');
   const cases: [readonly string[], RegExp][] = [
-    [['--release-at', '2199-12-16T10:00:00'], /--release-at takes an instant with its offset, such as/],
+    [
+      ['--release-at', '2199-12-16T10:00:00'],
+      /--release-at 2199-12-16T10:00:00: must be an instant with its offset, such as/,
+    ],
     [['--release-at', '2020-12-16T10:00:00Z'], /is past .*: load the file without embargo/],
-    [['--release-with', 'nothing'], /--release-with nothing: the calendar has no such entry\. It takes/],
+    [['--release-with', 'nothing'], /--release-with nothing: the calendar has no such entry\. Allowed: /],
     [['--release-at', ends, '--release-with', 'cpi'], /a release is due at one of them/],
     [['--release-at', ends, '--dry-run'], /--dry-run stores nothing/],
   ];

@@ -1,7 +1,7 @@
 // Loads that give way to a release while others wait, the publisher is killed, or their own process or connection is paused or ended.
 import path from 'node:path';
 import test from 'ava';
-import { InterruptedByRelease, interruptible } from '../../ingest/load/lock/give-way-to-release.ts';
+import { InterruptedByRelease, runInterruptible } from '../../ingest/load/lock/give-way-to-release.ts';
 import { noteInterruption, readOwnTransaction } from '../../ingest/load/lock/interruptions.sql.ts';
 import { load } from '../../ingest/load/load.ts';
 import { isReleaseBeingPrepared, lockLoads } from '../../ingest/load/lock/load-lock.sql.ts';
@@ -128,7 +128,7 @@ test.serial('a load ended by someone else does not restart', async (t) => {
 test.serial('work whose commit succeeded without an answer is not repeated', async (t) => {
   const { releaseNo } = await accept(['series_id,date,value', 'LOST,2024-01-01,1'], '2026-11-23T09:00:00Z');
   const broken = (isLost: boolean) =>
-    interruptible(
+    runInterruptible(
       {
         query: database.query,
         async transaction(work) {

@@ -120,7 +120,7 @@ test.serial(
     t.like(result, { code: 'unavailable', headers: { 'retry-after': '5' } });
     t.regex(
       result.message,
-      new RegExp(`^Release ${releaseNo} is due, and has interrupted this at \\S+; nothing of it is stored`),
+      new RegExp(`^A due release \\(${releaseNo}\\) interrupted this operation at \\S+; nothing was stored`),
     );
   },
 );
@@ -139,7 +139,7 @@ test.serial(
     t.regex(
       result.stderr,
       new RegExp(
-        `^Release ${releaseNo} under embargo is due and has interrupted this load, which starts again`,
+        `^A due release under embargo \\(${releaseNo}\\) interrupted this load, which restarts`,
         'm',
       ),
     );
@@ -163,7 +163,7 @@ test.serial(
       String(loaded[0]?.['notes']),
       new RegExp(`^interrupted by release ${releaseNo} at \\S+Z, started again at \\S+Z$`),
     );
-    t.regex(result.stderr, /has interrupted this load/);
+    t.regex(result.stderr, /interrupted this load/);
     t.is(await loadsOf('folder.csv'), 1);
   },
 );
@@ -240,7 +240,7 @@ test.serial('a load whose input cannot be read again names the remedy, and store
   t.regex(
     result.stderr,
     new RegExp(
-      `Release ${releaseNo} is due, and has interrupted the load, whose input cannot be read again; nothing was stored. Load it again`,
+      `A due release \\(${releaseNo}\\) interrupted the load, whose input cannot be read again; nothing was stored. Load it again`,
     ),
   );
   t.is((await database.query(`select from data.amcs where name = 'Third'`)).length, 0);

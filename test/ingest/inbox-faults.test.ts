@@ -217,7 +217,7 @@ test.serial('a file that too many processes have begun but not finished is rejec
   left('killer.csv', attemptsMax);
   left('survivor.csv', attemptsMax - 1);
   await inbox.look();
-  t.regex(inbox.report('killer.csv'), /3 processes have ended while they read it/);
+  t.regex(inbox.report('killer.csv'), /3 processes that read it exited/);
   t.deepEqual(await values('survivor'), ['1']);
 });
 

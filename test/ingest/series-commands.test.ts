@@ -214,7 +214,7 @@ test.serial(
     await renamed('TRASH', 'TRASH.NEW');
     await deleteSeries(database, { ...how, id: 'TRASH.NEW' });
     const before = await stored();
-    const expected = 'a series that is not deleted: "almanac series restore TRASH.NEW" brings it back';
+    const expected = 'a series that is not deleted; restore it with "almanac series restore TRASH.NEW"';
     const rejectsOf = async (csv: readonly string[], options: Parameters<typeof loadCsv>[2]) =>
       (await failureOf(loadCsv(database, csv, options))).rejects.map((reject) => [
         reject.column,

@@ -10,7 +10,7 @@ import { createChanged, noteChanged } from '../../load/events/series-events.sql.
 import { createHistory } from '../../load/store/recount-vintages.sql.ts';
 import {
   interruptionsToJson,
-  startingAgain,
+  retryAfterInterruption,
   underLoadLock,
   type Interruption,
   type LockOptions,
@@ -91,7 +91,7 @@ export const retractionReport = (result: Retraction, isDryRun: boolean) => ({
  */
 export async function retract(database: Transacting, options: RetractOptions): Promise<Retraction> {
   const { dryRun } = options;
-  const result = await startingAgain(database, options, (interruptions, onWaiting) =>
+  const result = await retryAfterInterruption(database, options, (interruptions, onWaiting) =>
     onOneDay(options, (dated) =>
       underLoadLock(database, { dryRun, onWaiting }, async (on) => {
         const retraction = await retractWithin(on, dated, options);

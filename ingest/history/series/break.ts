@@ -117,7 +117,7 @@ function readBreakable(facts: Readonly<Record<string, string>>): Record<string, 
   if (others.includes('frequency'))
     fail(
       'invalid_parameter',
-      'A series has one frequency, by which its points are dated: load those of another frequency as another series, and declare that by --frequency and --continued-by.',
+      'A series has one frequency, on which the dates of its points depend. Load points of another frequency as another series, and declare it with --frequency and --continued-by.',
     );
   if (others.length > 0 || Object.keys(values).length === 0)
     fail(

@@ -7,7 +7,7 @@ import { emitRowEvents } from '../../load/events/load-events.ts';
 import { reportUpdate } from '../../load/events/updates.sql.ts';
 import { waitForGatewayLeases } from '../../load/load.ts';
 import {
-  startingAgain,
+  retryAfterInterruption,
   underLoadLock,
   type Interruption,
   type LockOptions,
@@ -121,7 +121,7 @@ export async function changeByLoad<Found, Result>(
 ): Promise<Pick<SeriesChange, 'loadNo' | 'interruptions'> & { result: Result }> {
   const { dryRun = false, reason = null, clock } = options;
   const { action, sourceName } = record;
-  const done = await startingAgain(database, options, (interruptions, onWaiting) =>
+  const done = await retryAfterInterruption(database, options, (interruptions, onWaiting) =>
     onOneDay(options, (dated) =>
       underLoadLock(database, { dryRun, onWaiting }, async (on) => {
         const found = await find(on);
@@ -178,7 +178,7 @@ export const earlierIdBecause = (id: string, series: Pick<FoundSeries, 'id'>): s
 
 /** Why a deleted series cannot be changed; null if it is not deleted. */
 export const deletedBecause = ({ id, deletedOn }: Pick<FoundSeries, 'id' | 'deletedOn'>): string | null =>
-  deletedOn === null ? null : `"${id}" was deleted on ${deletedOn}. almanac series restore brings it back.`;
+  deletedOn === null ? null : `"${id}" was deleted on ${deletedOn}. Restore it with almanac series restore.`;
 
 /** @throws Failure `conflict` if the series is deleted. */
 export function refuseDeleted(series: FoundSeries): void {

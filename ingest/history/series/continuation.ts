@@ -69,7 +69,7 @@ async function refuseSuccessor(
   { frequency, frequencyBefore }: { frequency: string; frequencyBefore: string },
 ): Promise<void> {
   if (other.seriesNo === series.seriesNo)
-    fail('conflict', `"${series.id}" cannot continue itself: name another series by --continued-by.`);
+    fail('conflict', `"${series.id}" cannot continue itself: name another series with --continued-by.`);
   refuseDeleted(other);
   const has = await readFrequency(on, other.seriesNo);
   if (has !== frequency)

@@ -107,7 +107,7 @@ export function readPointsToMerge(
  * Turns the ids of the old series into aliases of the other one, which also replaces it in the calendar. The old series is not served from
  * the day on.
  */
-export async function giveIds(
+export async function moveIds(
   on: Transaction,
   { old, into, oldId, intoId, day }: Pair & { oldId: string; intoId: string; day: string },
 ): Promise<void> {

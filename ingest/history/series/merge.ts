@@ -5,7 +5,11 @@ import type { Transaction } from '../../../kernel/database.ts';
 import { fail } from '../../../kernel/errors.ts';
 import { emitRowEvents } from '../../load/events/load-events.ts';
 import type { CsvBatch } from '../../read/csv-batch.ts';
-import { startingAgain, underLoadLock, type Transacting } from '../../load/lock/give-way-to-release.ts';
+import {
+  retryAfterInterruption,
+  underLoadLock,
+  type Transacting,
+} from '../../load/lock/give-way-to-release.ts';
 import type { LoadResult } from '../../load/store/load-options.ts';
 import { waitForGatewayLeases } from '../../load/load.ts';
 import { Rejects } from '../../load/store/rejects.ts';
@@ -20,7 +24,7 @@ import {
   findConflicts,
   findMergedInto,
   findShape,
-  giveIds,
+  moveIds,
   readPointsToMerge,
   type Conflict,
   type Pair,
@@ -53,7 +57,7 @@ const pageSize = 5_000;
  */
 export async function mergeSeries(database: Transacting, options: MergeOptions): Promise<Merge> {
   const { dryRun } = options;
-  const result = await startingAgain(database, options, (interruptions, onWaiting) =>
+  const result = await retryAfterInterruption(database, options, (interruptions, onWaiting) =>
     onOneDay(options, (dated) =>
       underLoadLock(database, { dryRun, onWaiting }, async (on) => {
         const old = await requireById(on, options.id);
@@ -146,7 +150,7 @@ async function mergeWithin(
   const { reason = null, prefer = 'into', clock, today } = options;
   const pair = pairOf(old, into);
   // Before the points, so that their events reach endpoints that filter by an id of the old series.
-  await giveIds(on, { ...pair, oldId: old.id, intoId: into.id, day: today });
+  await moveIds(on, { ...pair, oldId: old.id, intoId: into.id, day: today });
   const { loadNo, pointsNew, pointsRevised } = await storePoints(on, old, into, options);
   if (loadNo === null) throw new Error('the load of a merge has one vintage, and so a number');
   await completeMerge(on, { ...pair, loadNo, reason });

@@ -56,7 +56,7 @@ const faultsShown = 10;
 
 /**
  * Facts have no vintages: readers of every vintage see the new ones, and the record has the previous ones.
- * @throws FactsRefused, which names the first faults in its message; Failure `conflict` if nothing would change. Nothing is stored then.
+ * @throws FactsRefused with the first faults in its message; Failure `conflict` if nothing would change. Nothing is stored then.
  */
 export async function setManyFacts(
   database: Pick<Database, 'transaction'>,

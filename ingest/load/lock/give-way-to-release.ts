@@ -33,20 +33,20 @@ export interface Interruption extends InterruptedAt {
 /** How work acquires the load lock, and what it reports while waiting. */
 export interface LockOptions {
   dryRun?: boolean | undefined;
-  /** Called once before it waits for another load; isRelease: it waits for releases under embargo, until their instant. */
+  /** Called once before waiting for another load; `isRelease`: the holder may be a release under embargo, which ends at its instant. */
   onWaiting?: ((load: RunningLoad | undefined, isRelease: boolean) => void) | undefined;
   /** Called when a release has interrupted it, before it waits for the release. */
   onInterrupted?: ((interruption: InterruptedAt) => void) | undefined;
 }
 
-/** Thrown when a release has ended the transaction: nothing of it is stored. */
+/** Thrown when a release has ended the transaction: nothing was stored. */
 export class InterruptedByRelease extends Error {
   readonly interruption: InterruptedAt;
 
   constructor(interruption: InterruptedAt, cause: unknown) {
     super(
-      `Release ${interruption.releaseNo} is due, and has interrupted this at ${instantText(interruption.at)}; nothing of it is stored. ` +
-        `Try again when the release is made, see "almanac releases list".`,
+      `A due release (${interruption.releaseNo}) interrupted this operation at ${instantText(interruption.at)}; nothing was stored. ` +
+        `Retry once "almanac releases list" shows the release as released.`,
       { cause },
     );
     this.interruption = interruption;
@@ -56,7 +56,7 @@ export class InterruptedByRelease extends Error {
 /**
  * Runs work in one transaction that a release may end. @throws InterruptedByRelease if a release ended it; otherwise what the work throws.
  */
-export async function interruptible<Result>(
+export async function runInterruptible<Result>(
   database: Transacting,
   isDryRun: boolean,
   work: (on: Transaction) => Promise<Result>,
@@ -89,7 +89,7 @@ export function underLoadLock<Result>(
   { dryRun = false, onWaiting }: LockOptions,
   work: (on: Transaction) => Promise<Result>,
 ): Promise<Result> {
-  return interruptible(database, dryRun, async (on) => {
+  return runInterruptible(database, dryRun, async (on) => {
     await relaxLimits(on);
     await lockLoads(on, onWaiting);
     return work(on);
@@ -100,7 +100,7 @@ export function underLoadLock<Result>(
  * Repeats work made of `interruptible` transactions whenever a release interrupts it, each time after the release has finished.
  * @param attempt receives the interruptions so far; from the second attempt on it waits for the load lock, whatever `onWaiting` does.
  */
-export async function startingAgain<Result>(
+export async function retryAfterInterruption<Result>(
   { query }: Transacting,
   { onWaiting, onInterrupted }: LockOptions,
   attempt: (interruptions: readonly Interruption[], onWaiting: LockOptions['onWaiting']) => Promise<Result>,

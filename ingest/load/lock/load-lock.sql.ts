@@ -59,8 +59,8 @@ export async function findLockHolder(on: Pick<Queryable, 'query'>): Promise<stri
 
 /**
  * Serialises loads: waits for the running load, and holds the lock until the transaction ends.
- * @param onWaiting is called once before it waits; without a load if that has just ended, or belongs to a role that may not be seen;
- * isRelease: it may be a release under embargo, which ends at its instant.
+ * @param onWaiting called once before waiting. `load` is undefined if the holder has just ended or its role is hidden from this one.
+ * `isRelease`: the holder may be a release under embargo, which holds the lock until its instant.
  */
 export async function lockLoads(
   on: Transaction,

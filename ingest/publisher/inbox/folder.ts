@@ -170,7 +170,7 @@ export async function inspect(file: string, bytesMax: number): Promise<Identity 
     if (stats.size > BigInt(bytesMax))
       throw new IngestFailure(
         'invalid_file',
-        `It has ${stats.size / 2n ** 20n} MB; a file may have ${bytesMax / 2 ** 20}.`,
+        `It is ${megabytesAbove(stats.size)} MB; the limit is ${bytesMax / 2 ** 20} MB.`,
       );
     const hash: Hash = createHash('sha256');
     for await (const piece of handle.createReadStream({ autoClose: false })) hash.update(piece as Buffer);
@@ -179,6 +179,9 @@ export async function inspect(file: string, bytesMax: number): Promise<Identity 
     await handle.close();
   }
 }
+
+/** Rounded up, so that a size over a limit in whole MB is never shown as the limit. */
+const megabytesAbove = (bytes: bigint): number => Math.ceil((Number(bytes) / 2 ** 20) * 10) / 10;
 
 /** Never follows a link, and never blocks on a pipe. */
 async function openFile(file: string): Promise<FileHandle> {

@@ -5,7 +5,11 @@ import { clockFrom, onOneDay, type Clock, type DatedWork } from '../../../kernel
 import type { Log } from '../../../kernel/log/log.ts';
 import { tableEnding, tableEndings } from '../../read/file-kind.ts';
 import { IngestFailure } from '../../failure.ts';
-import { interruptible, startingAgain, type Interruption } from '../../load/lock/give-way-to-release.ts';
+import {
+  runInterruptible,
+  retryAfterInterruption,
+  type Interruption,
+} from '../../load/lock/give-way-to-release.ts';
 import { relaxLimits } from '../../load/lock/load-lock.sql.ts';
 import { addEntries, emptyDescription, readDescription } from '../../entry/entry-file.ts';
 import { removeLeftDrafts, writeDescription } from '../../entry/write-entry-file.ts';
@@ -14,7 +18,7 @@ import { entriesFor } from '../../entry/entries-for.ts';
 import { loadTableFile, type LoadedTable } from '../../plan/load-table-file.ts';
 import { planMovedFile, type Plan } from '../../plan/plan.ts';
 import type { TaskContext } from '../child-process/task.ts';
-import { mayPass } from '../releases/temporary-faults.ts';
+import { isTemporary } from '../releases/temporary-faults.ts';
 import { dropStage } from '../releases/prepared-loads.sql.ts';
 import { databaseClock, type ReleaseClock } from '../releases/release-clock.ts';
 import {
@@ -125,10 +129,10 @@ export async function workOn(
 ): Promise<Outcome> {
   const { database, directory } = deps;
   let known = file;
-  const worked = await startingAgain(database, {}, async (interruptions) => {
+  const worked = await retryAfterInterruption(database, {}, async (interruptions) => {
     // Another publisher may have processed it meanwhile.
     if (interruptions.length > 0) known = (await findClaimedAgain(directory, known)) ?? known;
-    const outcome = await interruptible(database, false, (on) =>
+    const outcome = await runInterruptible(database, false, (on) =>
       attempt(deps, on, { file: known, started, signal, onClaimed: (claimed) => void (known = claimed) }),
     );
     return 'claimed' in outcome ? { ...outcome, interruptions } : outcome;
@@ -203,7 +207,7 @@ interface Loaded {
 function rejectionOf(error: unknown, claimed: ClaimedFile): Rejection | null {
   if (error instanceof Rejected) return error.rejection;
   if (error instanceof IngestFailure) return refusal(error, claimed);
-  return error instanceof NotNow || mayPass(error) || isOfSystem(error) ? null : internalFault(error);
+  return error instanceof NotNow || isTemporary(error) || isOfSystem(error) ? null : internalFault(error);
 }
 
 /** For example, the disk is full or missing. */
@@ -224,9 +228,9 @@ async function loadClaimed(
     );
   if (claimed.attempts > attemptsMax)
     throw new Rejected({
-      reason: `${attemptsMax} processes have ended while they read it, for lack of memory perhaps.`,
+      reason: `${attemptsMax} processes that read it exited, probably out of memory.`,
       detail:
-        'Divide it into smaller files, save the sheets of a workbook as CSV, or give the publisher more memory.',
+        'Split it into smaller files, save the sheets of a workbook as CSV, or give the publisher more memory.',
     });
   const content = await inspect(claimed.file, deps.bytesMax ?? bytesMaxUsual);
   const plan = await planFor(deps, on, claimed, content.sha256, dated.begin());

@@ -5,7 +5,7 @@ import { relaxLimits } from '../../load/lock/load-lock.sql.ts';
 import { listClaimed, moveToRejected, NotNow } from './folder.ts';
 import { lockInbox } from './inbox.sql.ts';
 import type { InboxDeps, InboxTasks, Outcome } from './load-file.ts';
-import { reportText, tooMuch } from './rejection-report.ts';
+import { reportText, crashRejection } from './rejection-report.ts';
 import type { WatchDeps } from './watch.ts';
 
 export function workInChild(deps: InboxDeps, children: ChildRunner<InboxTasks>): WatchDeps['work'] {
@@ -38,7 +38,7 @@ async function rejectClaimed(deps: InboxDeps, id: string, ended: ProcessEnded): 
     const claimed = (await listClaimed(directory)).find((each) => each.id === id);
     if (claimed === undefined) return { result: 'gone' };
     const at = await clock.now(on);
-    const rejection = tooMuch(ended);
+    const rejection = crashRejection(ended);
     const movedTo = await moveToRejected(directory, claimed, at, (name) =>
       reportText(rejection, { claimed, name, directory, at }),
     );

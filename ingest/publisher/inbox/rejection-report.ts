@@ -84,7 +84,7 @@ function forFilesLikeIt(added: NewEntry): NewEntry {
 }
 
 /** A file that crashed the process that read it. */
-export function tooMuch(ended: ProcessEnded): Rejection {
+export function crashRejection(ended: ProcessEnded): Rejection {
   return {
     reason: `It is too large to be read: ${ended.message}.`,
     detail: `It is not tried again by itself. ${ended.advice}`,

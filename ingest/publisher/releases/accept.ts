@@ -7,7 +7,11 @@ import { inSavepoints, type Database, type Transaction } from '../../../kernel/d
 import { IngestFailure, usageError, type DueFault } from '../../failure.ts';
 import type { LoadOptions, LoadSummary } from '../../load/store/load-options.ts';
 import { load, withPackage } from '../../load/load.ts';
-import { startingAgain, underLoadLock, interruptionText } from '../../load/lock/give-way-to-release.ts';
+import {
+  retryAfterInterruption,
+  underLoadLock,
+  interruptionText,
+} from '../../load/lock/give-way-to-release.ts';
 import { relaxLimits } from '../../load/lock/load-lock.sql.ts';
 import { acceptRelease, insertPiece, insertRelease, readPieces, selectCalendarEntry } from './embargo.sql.ts';
 import { resetLoadNumbers, readLoadNumbers } from './prepared-loads.sql.ts';
@@ -16,7 +20,7 @@ import { reportOf } from '../../load/load-report.ts';
 import { storePieces } from './stored-file.ts';
 import { toStored } from './stored-options.ts';
 
-/** When a release is due: at an instant, or at that of a calendar entry. */
+/** When a release is due: at an instant, or at the instant of a calendar entry. */
 export type Due = { instant: string } | { calendarId: string };
 
 export interface Accepted {
@@ -28,7 +32,7 @@ export interface Accepted {
   summary: LoadSummary;
 }
 
-/** The load is given three times as long as its check, and this in addition. */
+/** The release begins this long, plus three times the duration of its check, before its instant. */
 const marginMs = 5_000;
 const leadMsMax = 86_400_000;
 
@@ -88,14 +92,14 @@ export const anInstant =
   'an instant with its offset, such as 2026-12-16T10:00:00Z or 2026-12-16T15:00:00+05:00';
 
 const parseInstant = (text: string): Date =>
-  instantOf(text) ?? usageError(`--release-at takes ${anInstant}, not "${text}".`);
+  instantOf(text) ?? usageError(`--release-at ${text}: must be ${anInstant}.`);
 
 async function instantInCalendar(on: Transaction, calendarId: string): Promise<Date> {
   const { at, held } = await selectCalendarEntry(on, calendarId);
   if (at !== null && held === null) return at;
-  const expected = 'the release_id of an entry that states a time, is not cancelled and not delayed';
-  throw new IngestFailure('usage', `--release-with ${calendarId}: ${held}. It takes ${expected}.`, {
-    due: { by: 'calendarId', reason: `must be ${expected}. Of "${calendarId}": ${held}` },
+  const expected = 'the release_id of a calendar entry that has a time and is neither cancelled nor delayed';
+  throw new IngestFailure('usage', `--release-with ${calendarId}: ${held}. Allowed: ${expected}.`, {
+    due: { by: 'calendarId', reason: `must be ${expected}; "${calendarId}": ${held}` },
   });
 }
 
@@ -124,7 +128,7 @@ function check(
   options: Omit<LoadOptions, 'clock' | 'input'>,
   { input, at }: { input: () => Readable; at: Date },
 ): Promise<LoadSummary> {
-  return startingAgain(database, options, (interruptions, onWaiting) =>
+  return retryAfterInterruption(database, options, (interruptions, onWaiting) =>
     underLoadLock(database, { onWaiting }, async (on) => {
       const numbers = await readLoadNumbers(on);
       try {

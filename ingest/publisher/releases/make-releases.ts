@@ -16,7 +16,7 @@ import {
   readLoadNumbers,
   type LoadNumbers,
 } from './prepared-loads.sql.ts';
-import { mayPass } from './temporary-faults.ts';
+import { isTemporary } from './temporary-faults.ts';
 import type { ReleaseClock } from './release-clock.ts';
 import { failureReport, reportOf } from '../../load/load-report.ts';
 import { fromStored } from './stored-options.ts';
@@ -98,8 +98,7 @@ async function prepareAndWait(
     releaseNo,
     onHolder(isEnded) {
       const line = { event: 'release_interrupts', release: releaseNo };
-      if (isEnded)
-        log.info(line, 'A release under embargo has interrupted a load, which starts again after it');
+      if (isEnded) log.info(line, 'A release under embargo has interrupted a load, which restarts after it');
       else
         log.error(line, 'A load is running by a role that may not be interrupted; the release waits for it');
     },
@@ -127,7 +126,7 @@ async function prepareAndWait(
   };
 }
 
-/** The group of the earliest instant. Undefined if there is none, or it is too early. */
+/** The releases of the earliest instant. Undefined if no release is pending, or it is too early to prepare them. */
 async function groupToPrepare(on: Queryable, clock: ReleaseClock): Promise<Group | undefined> {
   const group = await firstGroup(on);
   if (group === undefined) return undefined;
@@ -166,7 +165,7 @@ async function prepare(
     await dropStage(on);
     return { ...reportOf(summary), loads };
   } catch (error) {
-    if (mayPass(error)) throw error;
+    if (isTemporary(error)) throw error;
     await resetLoadNumbers(on, before);
     throw new CannotLoad(release.releaseNo, error);
   }

@@ -13,12 +13,12 @@ import { fetchFile, type FetchedFile } from '../../read/fetch-url.ts';
 import { withoutQuery } from '../../read/file-path.ts';
 import { findPublished } from '../../plan/publish-record.sql.ts';
 import { ProcessEnded } from '../child-process/run-in-child.ts';
-import { mayPass } from '../releases/temporary-faults.ts';
+import { isTemporary } from '../releases/temporary-faults.ts';
 import type { ReleaseClock } from '../releases/release-clock.ts';
 import { failureReport } from '../../load/load-report.ts';
 import type { FetchedSource } from './load-fetched.ts';
 import { nextInstant } from '../../entry/schedule.ts';
-import { giveBack, recordFailure, recordSuccess, type LeasedSource, type Validators } from './sources.sql.ts';
+import { endLease, recordFailure, recordSuccess, type LeasedSource, type Validators } from './sources.sql.ts';
 
 export interface FetchDeps {
   database: Database;
@@ -79,10 +79,10 @@ export async function fetchSource(
     return await fetchAndLoad(deps, source, signal);
   } catch (error) {
     if (signal.aborted && !(error instanceof IngestFailure)) {
-      await giveBack(deps.database, source.lease);
+      await endLease(deps.database, source.lease);
       return 'lost';
     }
-    if (!mayPass(error)) return fail(deps, source, error);
+    if (!isTemporary(error)) return fail(deps, source, error);
     await postpone(deps, source);
     throw error;
   }
@@ -92,7 +92,7 @@ export async function fetchSource(
 async function postpone({ database, clock, log }: FetchDeps, { name, lease }: LeasedSource): Promise<void> {
   try {
     const now = await clock.now(database);
-    await giveBack(database, lease, new Date(now.getTime() + postponedMs));
+    await endLease(database, lease, new Date(now.getTime() + postponedMs));
   } catch (error) {
     log.warn({ err: error, source: name }, 'The lease of a source could not be released; it ends by itself');
   }

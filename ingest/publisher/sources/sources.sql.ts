@@ -103,7 +103,7 @@ export interface LeasedSource extends Source {
   lastModified: string | null;
   /** The hash of the content to which these two belong. */
   validatedSha256: string | null;
-  /** The hash of content that crashed the process that read it; null if there is none, or it is to be read again. */
+  /** The hash of content that crashed the process that read it; null: no content did, or it is to be read again. */
   endedSha256: string | null;
   /** The previous process ended without a result, for example because it ran out of memory. */
   wasLeft: boolean;
@@ -137,7 +137,7 @@ export async function renewLeases(on: Queryable, leases: readonly string[], unti
 }
 
 /** Ends a lease without a result. @param fetchAt when the source is due; undefined: unchanged. */
-export async function giveBack(on: Queryable, lease: string, fetchAt?: Date): Promise<void> {
+export async function endLease(on: Queryable, lease: string, fetchAt?: Date): Promise<void> {
   await on.query(
     `update embargo.sources set lease = null, leased_until = null, fetch_at = coalesce($2, fetch_at) where lease = $1`,
     [lease, fetchAt ?? null],
