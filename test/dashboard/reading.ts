@@ -28,7 +28,7 @@ export async function useKey(page: Page, key: string): Promise<void> {
   await page.getByRole('button', { name: 'Use your key' }).click();
   await page.getByLabel('API key').fill(key);
   await page.getByRole('button', { name: 'Show all data' }).click();
-  await page.getByText('Read with your key').waitFor();
+  await page.getByText('Uses your key').waitFor();
 }
 
 /** The cells of the body of a table, row by row. */
