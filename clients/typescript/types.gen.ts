@@ -5221,7 +5221,7 @@ export type GetReleasesData = {
         source?: Array<string>;
         frequency?: Array<'daily' | 'weekly' | 'monthly' | 'quarterly' | 'semiannual' | 'annual' | 'irregular'>;
         /**
-         * The id of a series that it brings.
+         * The id of a series that it contains.
          */
         series?: Array<string>;
         /**
@@ -5960,7 +5960,7 @@ export type GetFredSeriesReleaseData = {
 
 export type GetFredSeriesReleaseResponses = {
     /**
-     * The releases that bring a series, in the form of FRED.
+     * The releases that contain a series, in the form of FRED.
      */
     200: {
         realtime_start: string;
@@ -10923,7 +10923,7 @@ export type GetOperatorLoadsData = {
          */
         kind?: 'load' | 'retraction';
         /**
-         * Whether a load counts.
+         * Only loads in this state: in force, retracted or erased.
          */
         status?: 'in_force' | 'retracted' | 'erased';
         /**
@@ -11094,7 +11094,7 @@ export type GetOperatorLoadsByLoadResponses = {
             points_unchanged: number;
             points_deleted: number;
             /**
-             * How many series it changed or stated whole.
+             * How many series it changed, or contained completely.
              */
             series_count: number;
             /**
@@ -11150,7 +11150,7 @@ export type PostOperatorLoadsByLoadRetractionResponses = {
             loads: Array<number>;
             effect: 'out_of_force' | 'in_force' | 'erased';
             /**
-             * From this day on the data are changed.
+             * The first day from which the data are changed.
              */
             since: string;
             points_new: number;
@@ -11158,7 +11158,7 @@ export type PostOperatorLoadsByLoadRetractionResponses = {
             points_unchanged: number;
             points_deleted: number;
             /**
-             * The releases that were due meanwhile: each interrupted it, and it started again when that was made. Absent: none.
+             * The releases that came due meanwhile: each interrupted the load, which restarted after the release. Absent: none.
              */
             interruptions?: Array<{
                 release: number;
@@ -11519,7 +11519,7 @@ export type GetOperatorSeriesData = {
 
 export type GetOperatorSeriesResponses = {
     /**
-     * Series with the facts that operators can set; null and an empty list: nobody has stated it.
+     * Series with the facts that operators can set; null or an empty list: unknown.
      */
     200: {
         success: true;
@@ -11586,11 +11586,11 @@ export type GetOperatorSeriesResponses = {
              */
             category: string | null;
             /**
-             * Where its methods are explained.
+             * The URL of the description of its methods.
              */
             methodology_url: string | null;
             /**
-             * Facts that cannot be changed: its item gives them, or its observations are dated by them.
+             * Facts that cannot be changed: they are those of its item, or the dates of its observations depend on them.
              */
             fixed: Array<string>;
         }>;
@@ -11646,7 +11646,7 @@ export type PatchOperatorSeriesResponses = {
             load?: number;
             series_changed: number;
             /**
-             * They have these facts already.
+             * Series that already have these facts.
              */
             series_unchanged: number;
             /**
@@ -11657,11 +11657,11 @@ export type PatchOperatorSeriesResponses = {
                 changes: Array<{
                     fact: string;
                     /**
-                     * As the list has it.
+                     * As in the list.
                      */
                     from: unknown;
                     /**
-                     * As the list has it.
+                     * As in the list.
                      */
                     to: unknown;
                 }>;
@@ -11672,13 +11672,13 @@ export type PatchOperatorSeriesResponses = {
             faults: Array<{
                 id: string;
                 /**
-                 * Null: it is not a single value that is wrong.
+                 * Null: the fault is not in a single value.
                  */
                 fact: string | null;
                 reason: string;
             }>;
             /**
-             * The releases that were due meanwhile: each interrupted it, and it started again when that was made. Absent: none.
+             * The releases that came due meanwhile: each interrupted the load, which restarted after the release. Absent: none.
              */
             interruptions?: Array<{
                 release: number;
@@ -11801,7 +11801,7 @@ export type GetOperatorUploadsData = {
 
 export type GetOperatorUploadsResponses = {
     /**
-     * The files that operators have sent, and that are neither published nor expired.
+     * The uploads of all operators that are neither published nor expired.
      */
     200: {
         success: true;
@@ -11844,7 +11844,7 @@ export type PostOperatorUploadsData = {
          */
         name: string;
         /**
-         * The `name` of an almanac.yml: files of that name that were published under it say how this one is read.
+         * The `name` of an almanac.yml: this file is read like earlier files of the same name that were published under it.
          */
         publication?: string;
     };
@@ -11886,7 +11886,7 @@ export type PostOperatorUploadsResponses = {
                  */
                 sheet: string | null;
                 /**
-                 * To find out: all, or the first fifty thousand.
+                 * The number of lines read for detection: all, or a sample (at most the first 50,000, some in between and the last).
                  */
                 lines_read: number;
                 sure: Array<{
@@ -11906,7 +11906,7 @@ export type PostOperatorUploadsResponses = {
                     evidence: string;
                 }>;
                 /**
-                 * Why it is not a table that can be published; null: it is one.
+                 * Why it cannot be published as a table; null: it can.
                  */
                 skip: string | null;
                 /**
@@ -11918,11 +11918,11 @@ export type PostOperatorUploadsResponses = {
                  */
                 sample: Array<Array<string>>;
                 /**
-                 * The guesses that are settled by picking a reading, or by a text.
+                 * The guesses for which an option can be chosen or a text sent.
                  */
                 choices: Array<{
                     /**
-                     * The guess that it settles, such as `date`.
+                     * The guess that it replaces, such as `date`.
                      */
                     key: string;
                     /**
@@ -11930,22 +11930,22 @@ export type PostOperatorUploadsResponses = {
                      */
                     question: string;
                     /**
-                     * The first is what the entry has. Empty: it is a text, given by `set` of the check.
+                     * The first option is the present value. Empty if the choice takes a text: send it in `set` of the check.
                      */
                     options: Array<{
                         /**
-                         * What the choice would mean.
+                         * The meaning of the option.
                          */
                         label: string;
                         /**
-                         * The keys of the entry that it changes, `series.unit` of a fact and `date.format` of a part of the date; null: the key is taken out.
+                         * The keys of the entry that it changes, such as `series.unit` and `date.format`; null: the key is removed.
                          */
                         set: {
                             [key: string]: unknown;
                         };
                     }>;
                     /**
-                     * The fact that may be another text; null: none.
+                     * The fact that the text sets; null: the choice takes no text.
                      */
                     text: string | null;
                 }>;
@@ -11954,7 +11954,7 @@ export type PostOperatorUploadsResponses = {
                  */
                 preview: {
                     /**
-                     * The first points, some of the middle and the last, as they will be served.
+                     * The first points, some in between and the last, as they will be served.
                      */
                     points: Array<{
                         /**
@@ -12010,7 +12010,7 @@ export type PostOperatorUploadsResponses = {
                     }>;
                     refused_count: number;
                     /**
-                     * Why no rows are shown; null: they are.
+                     * Why no rows are shown; null: rows are shown.
                      */
                     fault: string | null;
                 } | null;
@@ -12035,7 +12035,7 @@ export type DeleteOperatorUploadsByIdData = {
 
 export type DeleteOperatorUploadsByIdResponses = {
     /**
-     * Deletes a file that was sent. What was published of it stays.
+     * Deletes an upload. Published data stay.
      */
     204: void;
 };
@@ -12056,7 +12056,7 @@ export type GetOperatorUploadsByIdData = {
 
 export type GetOperatorUploadsByIdResponses = {
     /**
-     * A file that was sent, with what was found in it.
+     * An upload, with its detected tables.
      */
     200: {
         success: true;
@@ -12089,7 +12089,7 @@ export type GetOperatorUploadsByIdResponses = {
                  */
                 sheet: string | null;
                 /**
-                 * To find out: all, or the first fifty thousand.
+                 * The number of lines read for detection: all, or a sample (at most the first 50,000, some in between and the last).
                  */
                 lines_read: number;
                 sure: Array<{
@@ -12109,7 +12109,7 @@ export type GetOperatorUploadsByIdResponses = {
                     evidence: string;
                 }>;
                 /**
-                 * Why it is not a table that can be published; null: it is one.
+                 * Why it cannot be published as a table; null: it can.
                  */
                 skip: string | null;
                 /**
@@ -12121,11 +12121,11 @@ export type GetOperatorUploadsByIdResponses = {
                  */
                 sample: Array<Array<string>>;
                 /**
-                 * The guesses that are settled by picking a reading, or by a text.
+                 * The guesses for which an option can be chosen or a text sent.
                  */
                 choices: Array<{
                     /**
-                     * The guess that it settles, such as `date`.
+                     * The guess that it replaces, such as `date`.
                      */
                     key: string;
                     /**
@@ -12133,22 +12133,22 @@ export type GetOperatorUploadsByIdResponses = {
                      */
                     question: string;
                     /**
-                     * The first is what the entry has. Empty: it is a text, given by `set` of the check.
+                     * The first option is the present value. Empty if the choice takes a text: send it in `set` of the check.
                      */
                     options: Array<{
                         /**
-                         * What the choice would mean.
+                         * The meaning of the option.
                          */
                         label: string;
                         /**
-                         * The keys of the entry that it changes, `series.unit` of a fact and `date.format` of a part of the date; null: the key is taken out.
+                         * The keys of the entry that it changes, such as `series.unit` and `date.format`; null: the key is removed.
                          */
                         set: {
                             [key: string]: unknown;
                         };
                     }>;
                     /**
-                     * The fact that may be another text; null: none.
+                     * The fact that the text sets; null: the choice takes no text.
                      */
                     text: string | null;
                 }>;
@@ -12157,7 +12157,7 @@ export type GetOperatorUploadsByIdResponses = {
                  */
                 preview: {
                     /**
-                     * The first points, some of the middle and the last, as they will be served.
+                     * The first points, some in between and the last, as they will be served.
                      */
                     points: Array<{
                         /**
@@ -12213,7 +12213,7 @@ export type GetOperatorUploadsByIdResponses = {
                     }>;
                     refused_count: number;
                     /**
-                     * Why no rows are shown; null: they are.
+                     * Why no rows are shown; null: rows are shown.
                      */
                     fault: string | null;
                 } | null;
@@ -12316,7 +12316,7 @@ export type PostOperatorUploadsByIdCheckResponses = {
              */
             preview: {
                 /**
-                 * The first points, some of the middle and the last, as they will be served.
+                 * The first points, some in between and the last, as they will be served.
                  */
                 points: Array<{
                     /**
@@ -12372,7 +12372,7 @@ export type PostOperatorUploadsByIdCheckResponses = {
                 }>;
                 refused_count: number;
                 /**
-                 * Why no rows are shown; null: they are.
+                 * Why no rows are shown; null: rows are shown.
                  */
                 fault: string | null;
             };
@@ -12452,7 +12452,7 @@ export type PostOperatorUploadsByIdPublicationResponses = {
              */
             series_ids: Array<string>;
             /**
-             * The releases that were due meanwhile: each interrupted it, and it started again when that was made. Absent: none.
+             * The releases that came due meanwhile: each interrupted the load, which restarted after the release. Absent: none.
              */
             interruptions?: Array<{
                 release: number;

@@ -63,7 +63,7 @@ interface ReleaseQuery extends ReleaseFilter {
   stated: boolean;
 }
 
-/** Unless the publisher states it, a status follows the clock. */
+/** A status that the publisher does not give follows the clock. */
 export const statusAt = (now: string) =>
   `coalesce(status, case when release_at <= ${now} then 'released' else 'scheduled' end)`;
 /** The local day of the publisher. */

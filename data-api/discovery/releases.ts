@@ -61,7 +61,7 @@ const { params, bounded } = cachedListParams({
   filters: {
     source: z.string().describe('The exact source.'),
     frequency: oneOfParam(frequencies),
-    series: z.string().describe('The id of a series that it brings.'),
+    series: z.string().describe('The id of a series that it contains.'),
   },
 });
 

@@ -110,7 +110,7 @@ export const getFredRelease = fredEndpoint({
 });
 
 export const getFredSeriesRelease = fredEndpoint({
-  summary: 'The releases that bring a series, in the form of FRED.',
+  summary: 'The releases that contain a series, in the form of FRED.',
   query: { series_id: seriesIdParam, ...answerParams },
   json: allOf(kind),
   errors: ['not_found', 'gone'],

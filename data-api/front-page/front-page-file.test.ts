@@ -79,7 +79,10 @@ test.serial('what is wrong is refused by name', (t) => {
     ['logo: { file: none.svg, alt: x }', /logo\.file .*none\.svg cannot be read/],
     ['logo: { file: logo.gif, alt: x }', /logo\.file .*logo\.gif must be \.svg, \.png, \.jpg or \.webp/],
     ['logo: { file: text.png, alt: x }', /logo\.file .*text\.png is not an image of the type image\/png/],
-    ['logo: { file: large.svg, alt: x }', /logo\.file .*large\.svg has \d+ bytes; a logo may have 65536/],
+    [
+      'logo: { file: large.svg, alt: x }',
+      /logo\.file .*large\.svg is \d+ bytes; the limit for a logo is 65536 bytes/,
+    ],
     ['title: [', /at line 1/],
     ['- title', /expected object/],
   ] as const) {

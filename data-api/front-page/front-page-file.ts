@@ -106,6 +106,6 @@ function readLogo(frontPageFile: string, { file: name, alt }: { file: string; al
   if (!kind.signature.test(bytes.toString('latin1')))
     return refuse(`is not an image of the type ${kind.type}`);
   if (bytes.length > logoBytesMax)
-    return refuse(`has ${bytes.length} bytes; a logo may have ${logoBytesMax}`);
+    return refuse(`is ${bytes.length} bytes; the limit for a logo is ${logoBytesMax} bytes`);
   return { src: `data:${kind.type};base64,${bytes.toString('base64')}`, alt };
 }

@@ -15,7 +15,7 @@ const from = 'data.fund_figures g join data.funds f using (fund_no) left join da
 
 const lastUpdated = filled(date('greatest(f.updated_on, g.updated_on)'));
 
-/** The status that the source states, else the one derived from staleness, of `f` and `g`. */
+/** The status given by the source, else the one derived from staleness, of `f` and `g`. */
 export const shownStatus = "coalesce(f.status, case when g.is_stale then 'inactive' end)";
 
 /** The manager and type of a fund. */

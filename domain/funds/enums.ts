@@ -16,7 +16,7 @@ export const assetClasses = [
 
 export const fundStructures = ['open_end', 'closed_end', 'vps', 'etf', 'interval'] as const;
 export const fundStatuses = ['active', 'suspended', 'matured', 'closed', 'merged'] as const;
-/** `inactive`: its source states no status, and its last NAV is stale. Derived, so loads do not accept it. */
+/** `inactive`: its source gives no status, and its last NAV is stale. Derived, so loads do not accept it. */
 export const shownFundStatuses = [...fundStatuses, 'inactive'] as const;
 export const payoutTypes = ['cash', 'bonus', 'reinvest', 'split'] as const;
 

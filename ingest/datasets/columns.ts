@@ -1,4 +1,4 @@
-// Matches the header of a file with the columns of a dataset: by --map, --set, --ignore, and by name.
+// Matches the header of a file with the columns of a dataset, using --map, --set, --ignore and the titles.
 import type { Column } from '../cells/cells.ts';
 import { IngestFailure, usageError } from '../failure.ts';
 import { shellWord } from './shell-word.ts';
@@ -59,13 +59,13 @@ export function sourceColumns(
         `Two columns of the file are ${target} (the second is "${title}").`,
       );
     if (Object.hasOwn(set, target))
-      usageError(`${target} is a column of the file and a constant of --set: leave one out.`);
+      usageError(`${target} is both a column of the file and a constant of --set. Remove one of them.`);
     seen.add(target);
   }
   return columns;
 }
 
-/** The titles that --ignore names: each text is a list, unless a title is spelled like it. */
+/** The titles that --ignore contains: each text is a list, unless it is itself a title. */
 export function ignoredTitles(ignore: readonly string[] | undefined, titles: readonly string[]): string[] {
   return (ignore ?? []).flatMap((text) => (titles.includes(text) ? [text] : text.split(',')));
 }
@@ -94,7 +94,7 @@ export function datasetCells(
   if (unknown.length > 0)
     failUnusable(
       `${dataset.name} has no column ${unknown.map(({ target }) => target).join(', ')}; it has ` +
-        `${[...known.keys()].join(', ')}. Rename by --map, or leave out by`,
+        `${[...known.keys()].join(', ')}. Rename with --map, or exclude with`,
       unknown.map(({ title }) => ['--ignore', title]),
     );
   const fromFile = columns.map(({ target, title, index }) => ({
@@ -138,6 +138,6 @@ export function failUnusable(
 export function failLacking(name: string, header: readonly string[]): never {
   usageError(
     `The file has no column ${name}; its columns are ${header.join(', ')}. ` +
-      `Name it by --map ${name}=…, or give it to every row by --set ${name}=…`,
+      `Rename a column with --map ${name}=…, or set a constant with --set ${name}=…`,
   );
 }

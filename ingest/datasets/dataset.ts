@@ -22,7 +22,7 @@ export interface Dataset {
   rules?: readonly Rule[];
   /** Part of the key: a file must have all rows that share it, and those it omits are deleted. */
   whole?: readonly string[];
-  /** With `whole`: a row whose cell of this column is empty is not stored. It only states that its key is in the file. */
+  /** With `whole`: a row whose cell of this column is empty is not stored. It only means that its key is in the file. */
   statedBy?: string;
   /** A table whose loads can be retracted: its rows have numbers, no other rows refer to them, and the statements of loads are recorded. */
   retractable?: true;

@@ -24,15 +24,15 @@ const seriesColumns: readonly Column[] = [
   column('fiscal_year_end', 'month_day', 'MM-DD, for annual series whose year is not the calendar year'),
   column('tags', 'list', 'words, separated by ;'),
   text('category', 500, 'path, parts separated by /'),
-  column('methodology_url', 'https_url', 'where its methods are explained'),
+  column('methodology_url', 'https_url', 'the URL of the description of its methods'),
 ];
 
 const itemColumns: readonly Column[] = [
-  required('item_id', 'slug', 'id; prices name the item by it'),
+  required('item_id', 'slug', 'id, by which prices refer to the item'),
   required('name', 'text', 'name in English', { lengthMax: 200 }),
   text('name_local', 200, 'name where it is sold'),
   text('category', 200, 'path, parts separated by /'),
-  required('unit', 'text', 'what a price is for, such as 20 Kg bag', { lengthMax: 80 }),
+  required('unit', 'text', 'the quantity that a price is for, such as 20 Kg bag', { lengthMax: 80 }),
   column('unit_quantity', 'number', '20 of 20 Kg bag', { range: [1e-9, 1e9] }),
   text('unit_measure', 40, 'Kg of 20 Kg bag'),
   required('currency', 'currency', 'of the prices'),
@@ -43,7 +43,7 @@ const itemColumns: readonly Column[] = [
 ];
 
 const cityColumns: readonly Column[] = [
-  required('city_id', 'city', 'id; prices name the city by it'),
+  required('city_id', 'city', 'id, by which prices refer to the city'),
   required('name', 'text', 'name in English', { lengthMax: 200 }),
   text('province', 200, 'province or state'),
   column('latitude', 'number', 'degrees, north positive', { range: [-90, 90] }),
@@ -51,7 +51,7 @@ const cityColumns: readonly Column[] = [
 ];
 
 /** The properties of every dataset of points. */
-const pointDate = required('date', 'date', 'day or period; kept as the last day of the period');
+const pointDate = required('date', 'date', 'day or period; stored as the last day of the period');
 const pointStatus = text('status', 16, 'observation status, such as E or P');
 
 /** Facts of an item or a city that a price file may have, used where --create creates one. */
@@ -62,7 +62,7 @@ const priceFacts = [...itemColumns, ...cityColumns].filter(
 export const datasets: readonly Dataset[] = [
   {
     name: 'series',
-    meaning: 'The metadata of series: made where the id is new, changed where it is known.',
+    meaning: 'The metadata of series. A new id creates a series; an existing id updates it.',
     kind: 'table',
     target: 'data.series',
     key: ['series_id'],
@@ -71,14 +71,14 @@ export const datasets: readonly Dataset[] = [
   },
   {
     name: 'observations',
-    meaning: 'The values of series, long (one row a value) or wide (one column a series, with --wide).',
+    meaning: 'The values of series, long (one row per value) or wide (one column per series, with --wide).',
     kind: 'points',
     target: 'data.observations',
     key: ['series_id', 'date', 'dimensions', 'vintage'],
     columns: [
-      required('series_id', 'series_id', 'identifier of the series; or --set series_id=…'),
+      required('series_id', 'series_id', 'identifier of the series; or use --set series_id=…'),
       pointDate,
-      required('value', 'number', 'as published; empty is published as missing'),
+      required('value', 'number', 'as published; empty: published as missing'),
       pointStatus,
       day('vintage', 'day on which the value was published, instead of --vintage'),
       ...seriesColumns
@@ -86,14 +86,14 @@ export const datasets: readonly Dataset[] = [
         .map((column) => ({
           ...column,
           required: false,
-          meaning: `${column.meaning}; used where --create makes the series`,
+          meaning: `${column.meaning}; used if --create creates the series`,
         })),
     ],
     otherColumns: 'a dimension of that name (leave one out with --ignore)',
   },
   {
     name: 'dimension-labels',
-    meaning: 'What the values of the dimensions of a series are called, where they are codes.',
+    meaning: 'The labels of the dimension values of a series that are codes.',
     kind: 'table',
     target: 'data.dimension_labels',
     key: ['series_id', 'dimension', 'value'],
@@ -117,14 +117,14 @@ export const datasets: readonly Dataset[] = [
     columns: [
       required('series_id', 'series_id', 'the series'),
       required('dimension', 'text', 'its dimension', { lengthMax: 63 }),
-      required('value', 'text', 'the value as observations have it', { lengthMax: 200 }),
-      required('label', 'text', 'what it is called', { lengthMax: 300 }),
+      required('value', 'text', 'the value as in the observations', { lengthMax: 200 }),
+      required('label', 'text', 'its label', { lengthMax: 300 }),
     ],
   },
   {
     name: 'footnotes',
     meaning:
-      'Notes on series and on their points, as they are now. A file states all notes of its series; a row without text states none.',
+      'Notes on series and on their points, as they are now. A file has all notes of its series; a row without text means that there are none.',
     kind: 'table',
     target: 'data.footnotes',
     key: ['series_id', 'date', 'dims', 'mark'],
@@ -159,7 +159,7 @@ export const datasets: readonly Dataset[] = [
   },
   {
     name: 'commodity-items',
-    meaning: 'What is priced: made where the id is new, changed where it is known.',
+    meaning: 'Items with prices. A new id creates an item; an existing id updates it.',
     kind: 'table',
     target: 'data.commodity_items',
     key: ['item_id'],
@@ -169,7 +169,7 @@ export const datasets: readonly Dataset[] = [
   },
   {
     name: 'commodity-cities',
-    meaning: 'Where prices are taken.',
+    meaning: 'Cities in which prices are collected.',
     kind: 'table',
     target: 'data.commodity_cities',
     key: ['city_id'],
@@ -179,17 +179,17 @@ export const datasets: readonly Dataset[] = [
   {
     name: 'commodity-prices',
     meaning:
-      'Prices by item and city, with vintages as observations have them. --create makes items and cities.',
+      'Prices by item and city, with vintages as observations have them. --create creates missing items and cities.',
     kind: 'points',
     target: 'data.observations',
     key: ['item', 'city', 'date', 'price_type', 'stat', 'vintage'],
     columns: [
-      required('item', 'slug', 'the item: its id, or the name its id is made of'),
-      required('city', 'city', 'the city: its id, or the name its id is made of'),
+      required('item', 'slug', 'the item: its id, or the name from which its id is made'),
+      required('city', 'city', 'the city: its id, or the name from which its id is made'),
       pointDate,
       required('price', 'number', 'in the currency and for the unit of the item'),
-      word('price_type', ['retail', 'wholesale', 'farmgate'], 'who sells; retail unless given'),
-      word('stat', ['avg', 'min', 'max'], 'which price of the markets of the city; avg unless given'),
+      word('price_type', ['retail', 'wholesale', 'farmgate'], 'who sells; default: retail'),
+      word('stat', ['avg', 'min', 'max'], 'which price of the markets of the city; default: avg'),
       pointStatus,
       day('vintage', 'day of publication, instead of --vintage'),
       ...priceFacts.map((column) => ({
@@ -201,7 +201,8 @@ export const datasets: readonly Dataset[] = [
   },
   {
     name: 'calendar',
-    meaning: 'When publishers release what: a CSV file, or an iCalendar file (.ics) with an event a release.',
+    meaning:
+      'When publishers release what: a CSV file, or an iCalendar file (.ics) with one event per release.',
     kind: 'table',
     target: 'data.releases',
     key: ['release_id'],
@@ -210,17 +211,17 @@ export const datasets: readonly Dataset[] = [
       required('release_id', 'text', 'id, kept when the date moves (UID of an event)', { lengthMax: 200 }),
       required('title', 'text', 'what is released (SUMMARY)', { lengthMax: 500 }),
       required('source', 'text', 'who releases it, as its series spell it', { lengthMax: 500 }),
-      text('publication', 500, 'the release that this is one date of; the title unless given'),
+      text('publication', 500, 'the release that this is one date of; default: the title'),
       required('release_at', 'instant', 'when, in time_zone (DTSTART)'),
       required('time_zone', 'time_zone', 'of the publisher (TZID)'),
-      flag('time_confirmed', 'whether the hour is known; unless given, whether it is not midnight'),
+      flag('time_confirmed', 'whether the hour is known; default: whether it is not midnight'),
       text('reference_period', 100, 'what it is about, such as 2026-10'),
-      column('frequency', 'frequency', 'how often it comes'),
+      column('frequency', 'frequency', 'how often it is published'),
       word('kind', ['new', 'revised'], 'first figures or a revision'),
-      word('status', ['scheduled', 'released', 'delayed', 'cancelled'], 'by the clock unless given'),
+      word('status', ['scheduled', 'released', 'delayed', 'cancelled'], 'default: by the clock'),
       word('importance', ['low', 'medium', 'high'], 'to markets'),
-      column('series_ids', 'list', 'the series that it brings, separated by ;'),
-      column('url', 'url', 'where it will be'),
+      column('series_ids', 'list', 'the series that it contains, separated by ;'),
+      column('url', 'url', 'where it will be published'),
     ],
   },
   ...fundDatasets,

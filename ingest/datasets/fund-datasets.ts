@@ -14,9 +14,9 @@ import type { Dataset, Reference } from './dataset.ts';
 const share = (name: string, meaning: string) => column(name, 'number', meaning, { range: [-1e6, 1e6] });
 /** A price per unit. */
 const price = (name: string, meaning: string) =>
-  column(name, 'number', `${meaning}; zero is none`, { zeroIsMissing: true });
+  column(name, 'number', `${meaning}; zero means missing`, { zeroIsMissing: true });
 const publisher = required('source', 'text', 'who publishes it', { lengthMax: 500 });
-const source = text('source', 500, 'who publishes it; that of the fund unless given');
+const source = text('source', 500, 'who publishes it; default: that of the fund');
 
 const firstMonth = (meaning: string) =>
   column('fiscal_year_first_month', 'integer', meaning, { range: [1, 12] });
@@ -38,14 +38,14 @@ const aFund: Reference = {
 
 const amcs: Dataset = {
   name: 'amcs',
-  meaning: 'Asset management companies: made where the id is new, changed where it is known.',
+  meaning: 'Asset management companies. A new id creates a company; an existing id updates it.',
   kind: 'table',
   target: 'data.amcs',
   key: ['amc_id'],
   recordsFormerRows: true,
   ofFundFigures: true,
   columns: [
-    required('amc_id', 'slug', 'id; funds name the company by it'),
+    required('amc_id', 'slug', 'id, by which funds refer to the company'),
     required('name', 'text', 'full name', { lengthMax: 300 }),
     text('short_name', 100, 'what it is called'),
     text('licence_no', 100, 'of the regulator'),
@@ -54,7 +54,7 @@ const amcs: Dataset = {
     day('rating_date', 'when'),
     column('website', 'url', 'its URL'),
     day('established', 'when it was founded'),
-    firstMonth('1 to 12, in which the fiscal year of its funds begins'),
+    firstMonth('1 to 12: the month in which the fiscal year of its funds begins'),
     publisher,
   ],
 };
@@ -62,7 +62,7 @@ const amcs: Dataset = {
 const funds: Dataset = {
   name: 'funds',
   meaning:
-    'Funds: made where the id is new, changed where it is known. Names and codes that change are kept as former ones.',
+    'Funds. A new id creates a fund; an existing id updates it. Changed names and codes are kept as former ones.',
   kind: 'table',
   target: 'data.funds',
   key: ['fund_id'],
@@ -93,12 +93,12 @@ const funds: Dataset = {
     required('name', 'text', 'full name, with plan and option', { lengthMax: 300 }),
     text('short_name', 100, 'what it is called'),
     text('symbol', 40, 'ticker'),
-    column('isin', 'isin', 'of the growth option where options have their own'),
+    column('isin', 'isin', 'of the growth option, if options have their own'),
     column('isin_payout', 'isin', 'of the option that pays out'),
     column('isin_reinvestment', 'isin', 'of the option that reinvests'),
     text('source_code', 80, 'what its source calls it'),
     column('amc_id', 'slug', 'who manages it'),
-    text('category', 200, 'whose funds it is compared with'),
+    text('category', 200, 'the funds that it is compared with'),
     word('asset_class', assetClasses, 'income and money_market quote short returns annualised'),
     word('structure', fundStructures, 'how its units are issued'),
     flag('shariah_compliant', 'whether it is'),
@@ -109,7 +109,7 @@ const funds: Dataset = {
     text('option', 100, 'such as growth or income'),
     required('currency', 'currency', 'ISO 4217'),
     day('launch_date', 'first day'),
-    firstMonth('1 to 12, in which its fiscal year begins; that of the company unless given'),
+    firstMonth('1 to 12: the month in which its fiscal year begins; default: that of the company'),
     word('status', fundStatuses, 'what became of it'),
     column('merged_into', 'slug', 'its successor fund'),
     text('objective', 5_000, 'what it is for'),
@@ -122,11 +122,11 @@ const funds: Dataset = {
     text('rating_outlook', 40, 'such as stable'),
     text('rating_agency', 100, 'who rated it'),
     day('rating_date', 'when'),
-    text('amc_rating', 20, 'of the manager; that of the company unless given'),
+    text('amc_rating', 20, 'of the manager; default: that of the company'),
     word('pricing_mechanism', ['forward', 'backward'], 'which NAV a deal gets'),
     column('dealing_days', 'list', 'days and cut-off, such as Monday-Thursday 16:00; separated by ;'),
     amount('minimum_investment', 'in the currency'),
-    column('management_fee_pct', 'number', 'a year', { range: [-100, 100] }),
+    column('management_fee_pct', 'number', 'per year', { range: [-100, 100] }),
     column('front_end_load_pct', 'number', 'of the NAV, when units are bought', { range: [0, 100] }),
     column('back_end_load_pct', 'number', 'of the NAV, when units are sold', { range: [0, 100] }),
     column('contingent_load_pct', 'number', 'when units are sold early', { range: [0, 100] }),
@@ -139,7 +139,7 @@ const funds: Dataset = {
 const nav: Dataset = {
   name: 'nav',
   meaning:
-    'What a unit was worth: one row a fund and day (with --wide, one column a fund). A row that comes again replaces what it has a column for.',
+    'Net asset values: one row per fund and day (with --wide, one column per fund). Loading a row again replaces the columns that the file has.',
   kind: 'table',
   target: 'data.navs',
   retractable: true,
@@ -150,18 +150,18 @@ const nav: Dataset = {
   columns: [
     fund,
     required('date', 'date', 'day of the NAV', { hasHappened: true }),
-    price('nav', 'net assets a unit'),
-    price('offer_price', 'what a unit costs'),
-    price('repurchase_price', 'what is paid for one'),
+    price('nav', 'net assets per unit'),
+    price('offer_price', 'price at which units are sold'),
+    price('repurchase_price', 'price at which units are bought back'),
     amount('aum', 'net assets, in the currency'),
     amount('units_outstanding', 'units'),
-    day('validity_date', 'the day that the prices apply to, where it is another'),
+    day('validity_date', 'the day to which the prices apply, if another'),
   ],
 };
 
 const payouts: Dataset = {
   name: 'payouts',
-  meaning: 'What funds paid out: one row a fund, ex-date, type and kind.',
+  meaning: 'Payouts of funds: one row per fund, ex-date, type and kind.',
   kind: 'table',
   target: 'data.payouts',
   retractable: true,
@@ -170,22 +170,22 @@ const payouts: Dataset = {
   references: [aFund],
   columns: [
     fund,
-    required('ex_date', 'date', 'first day on which a unit comes without it'),
+    required('ex_date', 'date', 'ex-date: first day on which a unit is sold without the payout'),
     required('type', 'word', 'in cash, in units, or reinvested; or a split', { words: payoutTypes }),
     column(
       'kind',
       'slug',
-      'distinguishes payouts of one type and day, such as income or long-term-gain; regular unless given',
+      'distinguishes payouts of one type and day, such as income or long-term-gain; default: regular',
       {
         unlessGiven: 'regular',
       },
     ),
-    column('split_ratio', 'number', 'of a split: the new units for an old one', { range: [1e-9, 1e9] }),
-    day('record_date', 'the holders of that day are paid'),
+    column('split_ratio', 'number', 'for a split: new units per old unit', { range: [1e-9, 1e9] }),
+    day('record_date', 'unit holders of this day receive the payout'),
     day('announcement_date', 'when it was announced'),
     day('payment_date', 'when it was paid'),
     text('financial_year', 20, 'such as 2025-26'),
-    amount('payout_per_unit', 'in the currency; of a bonus the value of the new units a unit'),
+    amount('payout_per_unit', 'in the currency; for a bonus, the value of the new units per old unit'),
     amount('payout_pct_of_par', 'percent points of the par value'),
     price('ex_nav', 'NAV after it'),
     price('cum_nav', 'NAV before it'),
@@ -195,20 +195,20 @@ const payouts: Dataset = {
     {
       columns: ['split_ratio', 'type'],
       holds: "(t.type = 'split') = (t.split_ratio is not null)",
-      expected: 'the new units for an old one where the type is split, and empty for others',
+      expected: 'new units per old unit if the type is split; otherwise empty',
     },
     {
       columns: ['type'],
       without: 'split_ratio',
       holds: "t.type <> 'split'",
-      expected: 'a split_ratio beside a split',
+      expected: 'for a split, also the column split_ratio',
     },
   ],
 };
 
 const expenses: Dataset = {
   name: 'expenses',
-  meaning: 'What funds cost a year, as a share of net assets: one row a fund, day and period.',
+  meaning: 'Annual expenses of funds, as a share of net assets: one row per fund, day and period.',
   kind: 'table',
   target: 'data.expenses',
   retractable: true,
@@ -237,7 +237,7 @@ const expenses: Dataset = {
 const portfolio: Dataset = {
   name: 'portfolio',
   meaning:
-    'What funds hold: the lines of a disclosure. A file states the whole portfolio of a fund and day; the last one applies.',
+    'Holdings of funds: the lines of a disclosure. A file has the whole portfolio of a fund and day; the last one loaded applies.',
   kind: 'table',
   target: 'data.portfolio_lines',
   key: ['fund', 'as_of', 'section', 'rank'],
@@ -269,12 +269,12 @@ const portfolio: Dataset = {
     share('coupon_pct', 'of the holding'),
     share('ytm_pct', 'yield to maturity of the holding'),
     day('maturity_date', 'of the holding'),
-    amount('weighted_avg_maturity_days', 'summary: of the portfolio'),
+    amount('weighted_avg_maturity_days', 'summary: days, weighted average of the portfolio'),
     share('modified_duration', 'summary: years'),
     share('portfolio_ytm_pct', 'summary: yield to maturity'),
     share('cash_pct', 'summary: cash, share of net assets'),
-    share('leverage_pct', 'summary: borrowed, share of net assets'),
-    word('disclosure_scope', disclosureScopes, 'summary: whether all holdings are there'),
+    share('leverage_pct', 'summary: borrowings, share of net assets'),
+    word('disclosure_scope', disclosureScopes, 'summary: whether all holdings are disclosed'),
     source,
   ],
 };

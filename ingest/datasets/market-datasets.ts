@@ -16,8 +16,9 @@ import type { Dataset, Reference } from './dataset.ts';
 const price = (name: string, meaning: string) => column(name, 'number', meaning, { range: [0, 1e6] });
 const count = (name: string, meaning: string) => column(name, 'integer', meaning, { range: [0, 2e9] });
 /** In percent; close to maturity a yield may have any value. */
-const yieldOf = (name: string, meaning: string) => column(name, 'number', meaning, { range: [-1e6, 1e6] });
-const source = text('source', 500, 'who publishes it; that of the security unless given');
+const signedNumber = (name: string, meaning: string) =>
+  column(name, 'number', meaning, { range: [-1e6, 1e6] });
+const source = text('source', 500, 'who publishes it; default: that of the security');
 
 /** A security by its code, a former code, or its ISIN. */
 const aSecurity: Reference = {
@@ -29,10 +30,10 @@ const aSecurity: Reference = {
 };
 
 const securityColumns: readonly Column[] = [
-  required('code', 'security_code', 'id, as its source writes it; slashes and blanks are kept as hyphens', {
+  required('code', 'security_code', 'id, as its source writes it; slashes and blanks are stored as hyphens', {
     reserved: ['TRADES'],
   }),
-  column('source_code', 'text', 'the code as its source writes it; that of code unless given', {
+  column('source_code', 'text', 'the code as its source writes it; default: code', {
     lengthMax: 100,
     copyOf: 'code',
   }),
@@ -42,27 +43,27 @@ const securityColumns: readonly Column[] = [
   required('type', 'word', 'kind', { words: securityTypes }),
   flag('government_guaranteed', 'whether a government guarantees it'),
   flag('shariah_compliant', 'whether it is'),
-  flag('secured', 'whether by collateral'),
+  flag('secured', 'whether secured by collateral'),
   text('rating', 20, 'on the scale AAA to D'),
   text('rating_agency', 100, 'who rated it'),
   day('rating_date', 'when'),
   day('issue_date', 'when it was issued'),
   day('maturity_date', 'when it is repaid'),
-  column('tenor_years', 'number', 'by its dates unless given', { range: [0, 200] }),
+  column('tenor_years', 'number', 'default: computed from its dates', { range: [0, 200] }),
   amount('issue_size', 'in the currency'),
   required('currency', 'currency', 'ISO 4217'),
   column('par', 'number', 'face amount of one', { range: [1e-6, 1e12] }),
-  word('coupon_type', ['fixed', 'floating', 'zero'], 'how it pays'),
-  rate('coupon_pct', 'a year; of a floating one the present'),
-  text('base_rate', 100, 'of a floating one, such as 6M KIBOR'),
+  word('coupon_type', ['fixed', 'floating', 'zero'], 'kind of coupon'),
+  rate('coupon_pct', 'coupon rate per year; for a floating-rate security, the current rate'),
+  text('base_rate', 100, 'for a floating-rate security, such as 6M KIBOR'),
   column('spread_bps', 'number', 'over the base rate', { range: [-100_000, 100_000] }),
-  rate('floor_pct', 'least coupon'),
-  rate('cap_pct', 'highest coupon'),
+  rate('floor_pct', 'lowest coupon rate'),
+  rate('cap_pct', 'highest coupon rate'),
   text('coupon_frequency', 40, 'such as semiannual'),
   text('day_count', 40, 'such as actual/365'),
   flag('amortising', 'whether it is repaid in parts'),
   flag('callable', 'whether the issuer may repay it early'),
-  flag('puttable', 'whether the holder may demand that'),
+  flag('puttable', 'whether the holder may demand early repayment'),
   text('listing', 100, 'where it is listed'),
   word('status', securityStatuses, 'what became of it'),
   column('merged_into', 'security_code', 'the code of its successor'),
@@ -70,14 +71,14 @@ const securityColumns: readonly Column[] = [
   column(
     'former_codes',
     'list',
-    'earlier codes with hyphens for slashes, separated by ;; it is found by them',
+    'earlier codes with hyphens for slashes, separated by ;; lookups also find it under these',
   ),
   required('source', 'text', 'who publishes it', { lengthMax: 500 }),
 ];
 
 const securities: Dataset = {
   name: 'securities',
-  meaning: 'Debt securities: made where the code is new, changed where it is known.',
+  meaning: 'Debt securities. A new code creates a security; an existing code updates it.',
   kind: 'table',
   target: 'data.securities',
   key: ['code'],
@@ -103,7 +104,7 @@ const securities: Dataset = {
 
 const securityPrices: Dataset = {
   name: 'security-prices',
-  meaning: 'What securities were worth: one price a security and day.',
+  meaning: 'Prices of securities: one row per security and day.',
   kind: 'table',
   target: 'data.security_prices',
   retractable: true,
@@ -120,13 +121,13 @@ const securityPrices: Dataset = {
     required('code', 'security_code', 'the security, by its code or ISIN'),
     required('date', 'date', 'day of the price', { hasHappened: true }),
     price('price', 'per 100 of par, clean'),
-    price('dirty_price', 'per 100 of par, with what has accrued'),
-    yieldOf('accrued', 'per 100 of par'),
-    yieldOf('yield_pct', 'to maturity'),
+    price('dirty_price', 'per 100 of par, with accrued interest'),
+    signedNumber('accrued', 'accrued interest, per 100 of par'),
+    signedNumber('yield_pct', 'to maturity'),
     column('modified_duration', 'number', 'years', { range: [-1_000, 1_000] }),
-    yieldOf('spread_bps', 'over the benchmark'),
+    signedNumber('spread_bps', 'over the benchmark'),
     flag('traded', 'whether it is based on trades'),
-    word('method', ['trade', 'matrix', 'capped', 'quote'], 'how it was found'),
+    word('method', ['trade', 'matrix', 'capped', 'quote'], 'how the price was determined'),
     day('valid_from', 'first day on which it is valid'),
     day('valid_to', 'last day on which it is valid'),
     source,
@@ -135,7 +136,7 @@ const securityPrices: Dataset = {
 
 const securityTrades: Dataset = {
   name: 'security-trades',
-  meaning: 'Trades of securities: one each, or all of a security on a day (trades_count).',
+  meaning: 'Trades of securities: one row per trade, or per security and day (trades_count).',
   kind: 'table',
   target: 'data.security_trades',
   retractable: true,
@@ -143,21 +144,21 @@ const securityTrades: Dataset = {
   references: [aSecurity],
   columns: [
     required('trade_id', 'text', 'id, kept when the trade is corrected', { lengthMax: 64 }),
-    required('trade_date', 'date', 'when it was made', { hasHappened: true }),
+    required('trade_date', 'date', 'day of the trade', { hasHappened: true }),
     column('trade_time', 'time', "in the venue's own time"),
     day('settlement_date', 'when it was settled'),
     required('code', 'security_code', 'the security, by its code or ISIN'),
     word('side', ['buy', 'sell'], 'of the reporting party'),
-    price('price', 'per 100 of par; of many trades the average'),
-    price('price_low', 'of many trades the lowest'),
-    price('price_high', 'of many trades the highest'),
-    yieldOf('yield_pct', 'to maturity'),
-    yieldOf('yield_low_pct', 'of many trades the lowest'),
-    yieldOf('yield_high_pct', 'of many trades the highest'),
+    price('price', 'per 100 of par; for several trades, the average'),
+    price('price_low', 'for several trades, the lowest'),
+    price('price_high', 'for several trades, the highest'),
+    signedNumber('yield_pct', 'to maturity'),
+    signedNumber('yield_low_pct', 'for several trades, the lowest'),
+    signedNumber('yield_high_pct', 'for several trades, the highest'),
     amount('face_amount', 'face value that changed hands'),
     amount('amount', 'what was paid for it'),
-    column('currency', 'currency', 'that of the security unless given'),
-    column('trades_count', 'integer', 'how many trades the row sums up', { range: [1, 2e9] }),
+    column('currency', 'currency', 'default: that of the security'),
+    column('trades_count', 'integer', 'number of trades that the row combines', { range: [1, 2e9] }),
     text('venue', 100, 'where'),
     text('counterparty_type', 40, 'such as dealer or customer'),
     word('status', ['new', 'corrected', 'cancelled', 'reversed'], 'of the report'),
@@ -172,7 +173,7 @@ const isCusipOf = (isin: string, cusip: string) => `${isin} like 'US%' and subst
 
 const auctions: Dataset = {
   name: 'auctions',
-  meaning: 'Auctions of debt: one row an instrument, tenor and day, from the announcement on.',
+  meaning: 'Auctions of debt: one row per instrument, tenor and day, from the announcement on.',
   kind: 'table',
   target: 'data.auctions',
   retractable: true,
@@ -191,7 +192,7 @@ const auctions: Dataset = {
     required('instrument', 'word', 'what is sold', { words: auctionInstruments }),
     required('tenor', 'tenor', 'how long it runs'),
     required('auction_date', 'date', 'when it is held'),
-    column('tenor_days', 'integer', 'days from settlement to maturity; by these dates unless given', {
+    column('tenor_days', 'integer', 'days from settlement to maturity; default: computed from these dates', {
       range: [1, 40_000],
     }),
     column('isin', 'isin', 'of the security'),
@@ -200,11 +201,11 @@ const auctions: Dataset = {
     day('announce_date', 'when it was announced'),
     day('settlement_date', 'when it is paid for'),
     day('maturity_date', 'when the security is repaid'),
-    required('status', 'word', 'how far it is', { words: auctionStatuses }),
-    word('format', auctionFormats, 'how bids are made'),
+    required('status', 'word', 'state of the auction', { words: auctionStatuses }),
+    word('format', auctionFormats, 'auction format'),
     required('currency', 'currency', 'of the amounts'),
     amount('target_amount', 'offered'),
-    amount('maturing_amount', 'what falls due'),
+    amount('maturing_amount', 'debt that matures'),
     amount('bids_received_face', 'competitive bids, face value'),
     amount('bids_received_realized', 'competitive bids, at their prices'),
     count('bids_count', 'competitive bids'),
@@ -216,20 +217,20 @@ const auctions: Dataset = {
     rate('max_bid_yield_pct', 'highest yield bid'),
     rate('cutoff_yield_pct', 'highest yield accepted'),
     price('cutoff_price', 'lowest price accepted, per 100 of par'),
-    column('cutoff_margin_bps', 'number', 'of a floating one: highest margin accepted', {
+    column('cutoff_margin_bps', 'number', 'for a floating-rate security: highest margin accepted', {
       range: [-1e5, 1e5],
     }),
     rate('weighted_avg_yield_pct', 'of what was accepted'),
     price('weighted_avg_price', 'of what was accepted, per 100 of par'),
     rate('coupon_pct', 'of the security'),
     column('bid_to_cover_published', 'number', "by the publisher's own formula", { range: [0, 1e6] }),
-    required('source', 'text', 'who holds it', { lengthMax: 500 }),
+    required('source', 'text', 'who holds the auction', { lengthMax: 500 }),
   ],
 };
 
 const trade: Dataset = {
   name: 'trade',
-  meaning: 'External trade by flow, partner and commodity; a row is replaced when it is revised.',
+  meaning: 'External trade by flow, partner and commodity; a revised row replaces the earlier one.',
   kind: 'table',
   target: 'data.trade',
   retractable: true,
@@ -263,14 +264,14 @@ const trade: Dataset = {
     text('quantity_unit', 40, 'such as KGM or NMB'),
     flag('quantity_estimated', 'whether the publisher estimated it'),
     amount('net_weight_kg', 'kilograms'),
-    word('status', ['provisional', 'revised', 'final'], 'how final it is'),
+    word('status', ['provisional', 'revised', 'final'], 'state of revision'),
     required('source', 'text', 'who publishes it', { lengthMax: 500 }),
   ],
 };
 
 const tradeCommodities: Dataset = {
   name: 'trade-commodities',
-  meaning: 'Names of commodities by classification, for rows and sums of trade that bring none.',
+  meaning: 'Names of commodities by classification, for rows and sums of trade without a name.',
   kind: 'table',
   target: 'data.trade_commodities',
   retractable: true,

@@ -144,7 +144,7 @@ const tableShape = z.strictObject({
     .describe(
       'The column of values, or a list; "*": every column that the entry does not name; left out: with dataset, or with dates across the columns',
     ),
-  decimal: z.enum(['.', ',']).optional().describe('The decimal mark; left out: a point'),
+  decimal: z.enum(['.', ',']).optional().describe('The decimal separator; left out: a point'),
   thousands: z
     .enum(['.', ',', "'", '_', ' '])
     .optional()
@@ -233,7 +233,7 @@ const tableShape = z.strictObject({
     .boolean()
     .optional()
     .describe(
-      'true: the file states its series completely, and points that it lacks are deleted as of the vintage; left out: they stay',
+      'true: the file has all points of its series, and points missing from it are deleted as of the vintage; left out: they stay',
     ),
   repeated: z
     .literal('first')
@@ -248,7 +248,7 @@ const tableShape = z.strictObject({
   guessed: z
     .array(z.string())
     .optional()
-    .describe('The unconfirmed guesses: the entry is loaded by --yes, or once this line is deleted'),
+    .describe('The unconfirmed guesses: the entry is loaded with --yes, or once this line is deleted'),
 });
 
 export const tableSchema = tableShape

@@ -67,7 +67,7 @@ export const entryFlags: readonly EntryFlag[] = [
     '<text>',
     'text that means missing, as the empty cell does; may be repeated',
   ),
-  flag(['decimal', 'decimal'], 'text', '<mark>', 'the decimal mark; default .'),
+  flag(['decimal', 'decimal'], 'text', '<mark>', 'the decimal separator; default .'),
   flag(
     ['thousands', 'thousands'],
     'text',
@@ -96,7 +96,7 @@ export const entryFlags: readonly EntryFlag[] = [
     ['full', 'full'],
     'true',
     '',
-    'the file states its series completely: points it leaves out are deleted as of the vintage',
+    'the file has all points of its series: points missing from it are deleted as of the vintage',
   ),
   flag(['skip-invalid', 'skip_invalid'], 'true', '', 'load the good rows even if there are bad ones'),
 ];

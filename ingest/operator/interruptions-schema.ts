@@ -5,5 +5,5 @@ export const interruptionsSchema = z
   .array(z.object({ release: z.int(), at: z.iso.datetime(), started_again_at: z.iso.datetime() }))
   .optional()
   .describe(
-    'The releases that were due meanwhile: each interrupted it, and it started again when that was made. Absent: none.',
+    'The releases that came due meanwhile: each interrupted the load, which restarted after the release. Absent: none.',
   );

@@ -61,7 +61,7 @@ const rowSchema = z.object({
 
 const seriesNamedMax = 20;
 const loadSchema = rowSchema.extend({
-  series_count: count.describe('How many series it changed or stated whole.'),
+  series_count: count.describe('How many series it changed, or contained completely.'),
   series: z.array(z.string()).max(seriesNamedMax).describe('The ids of the first twenty of them.'),
 });
 
@@ -73,7 +73,9 @@ export const listAllLoads = endpoint({
   query: {
     dataset: z.string().optional().describe('Only loads of that dataset.'),
     kind: oneOfParam(['load', 'retraction']).optional().describe('Only files, or only retractions.'),
-    status: oneOfParam(['in_force', 'retracted', 'erased']).optional().describe('Whether a load counts.'),
+    status: oneOfParam(['in_force', 'retracted', 'erased'])
+      .optional()
+      .describe('Only loads in this state: in force, retracted or erased.'),
     ...listParams({ fields: rowSchema.keyof().options, sorts: ['load'], sort: '-load' }),
   },
   rows: rowSchema,
@@ -121,7 +123,7 @@ export const readLoad = endpoint({
 export const retractLoad = endpoint({
   summary: 'Retracts a load: from today on, or in all vintages.',
   description:
-    'A retraction is a load itself. Running services show it when it is answered. 503 while another load is running. A release that is due interrupts it; it starts again when that is made.',
+    'A retraction is a load itself. When the response arrives, all running services serve the changed data. 503 while another load is running. A due release interrupts the retraction, which restarts after the release.',
   requester: 'operator',
   params,
   body: z.strictObject({
@@ -137,7 +139,7 @@ export const retractLoad = endpoint({
       load: z.int().optional().describe('The number of the retraction; absent in a dry run.'),
       loads: z.array(z.int()).describe('The loads of the file, which are retracted together.'),
       effect: z.enum(['out_of_force', 'in_force', 'erased']),
-      since: z.iso.date().describe('From this day on the data are changed.'),
+      since: z.iso.date().describe('The first day from which the data are changed.'),
       ...pointCountsSchema,
       interruptions: interruptionsSchema,
     }),

@@ -144,7 +144,7 @@ export const checkUpload = endpoint({
 export const publishUpload = endpoint({
   summary: 'Publishes a table of an upload: now, or under embargo until an instant.',
   description:
-    'If published now, running services show it when it is answered. 503 while another load is running. A release that is due interrupts it; it starts again when that is made. An upload whose tables are all published is deleted.',
+    'If published now: when the response arrives, all running services serve the new data. 503 while another load is running. A due release interrupts the load, which restarts after the release. An upload whose tables are all published is deleted.',
   requester: 'operator',
   params,
   body: z.strictObject({

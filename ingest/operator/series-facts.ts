@@ -1,5 +1,5 @@
-// /v1/operator/series: the facts of series, and those that nobody has stated; they are set for many at once, with the same rules and
-// records as `almanac series set`.
+// /v1/operator/series: the metadata of series ("facts"), also those that are missing. They are set for many series at once, with the same
+// rules and records as `almanac series set`.
 import { z } from 'zod';
 import type { Column } from '../cells/cells.ts';
 import { interruptionsToJson } from '../load/lock/give-way-to-release.ts';
@@ -34,13 +34,15 @@ const rowSchema = z.object({
   ...Object.fromEntries(factColumns.map((column) => [column.name, factSchema(column)])),
   fixed: z
     .array(z.string())
-    .describe('Facts that cannot be changed: its item gives them, or its observations are dated by them.'),
+    .describe(
+      'Facts that cannot be changed: they are those of its item, or the dates of its observations depend on them.',
+    ),
 });
 
 const optional = factColumns.filter(({ required }) => !required).map(({ name }) => name);
 
 export const listSeriesFacts = endpoint({
-  summary: 'Series with the facts that operators can set; null and an empty list: nobody has stated it.',
+  summary: 'Series with the facts that operators can set; null or an empty list: unknown.',
   requester: 'operator',
   query: {
     q: z.string().optional().describe('A part of the id or of the name.'),
@@ -75,13 +77,13 @@ const value = z
   .union([z.string(), z.number(), z.array(z.string().regex(/^[^;]*$/, 'must have no semicolon')), z.null()], {
     error: 'must be a text, a number, a list of texts or null',
   })
-  .describe('As the list has it; null clears the fact.');
+  .describe('As in the list; null deletes the fact.');
 const count = z.int().min(0);
-const anyValue = z.unknown().describe('As the list has it.');
+const anyValue = z.unknown().describe('As in the list.');
 
 export const setSeriesFacts = endpoint({
   summary: 'Sets facts of many series, of all or of none.',
-  description: `At most ${seriesMax} series. It is one load. A dry run answers what would change, or the faults of all series. 503 while another load is running. A release that is due interrupts it; it starts again when that is made.`,
+  description: `At most ${seriesMax} series, changed in one load. A dry run returns what would change, or the faults of all series. 503 while another load is running. A due release interrupts the change, which restarts after the release.`,
   requester: 'operator',
   body: z.strictObject({
     series: z
@@ -103,7 +105,7 @@ export const setSeriesFacts = endpoint({
       dry_run: z.boolean(),
       load: z.int().optional().describe('The number of the load; absent in a dry run.'),
       series_changed: count,
-      series_unchanged: count.describe('They have these facts already.'),
+      series_unchanged: count.describe('Series that already have these facts.'),
       series: z
         .array(
           z.object({
@@ -116,7 +118,7 @@ export const setSeriesFacts = endpoint({
         .array(
           z.object({
             id: z.string(),
-            fact: z.string().nullable().describe('Null: it is not a single value that is wrong.'),
+            fact: z.string().nullable().describe('Null: the fault is not in a single value.'),
             reason: z.string(),
           }),
         )

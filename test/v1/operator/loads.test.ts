@@ -131,7 +131,7 @@ test.serial(
     const refused = await operator.post(`/loads/${renamed}/retraction`, {});
     t.like(dataOf(await operator.get(`/loads/${renamed}`)), { not_retractable_because: messageOf(refused) });
     t.is(codeOf(refused), 'conflict');
-    t.regex(messageOf(refused), /whose rows describe what other rows name: it cannot be retracted/);
+    t.regex(messageOf(refused), /to whose rows other rows refer: it cannot be retracted/);
   },
 );
 
@@ -153,8 +153,8 @@ test.serial(
       t.regex(
         refused,
         load === before
-          ? new RegExp(`Load ${unkept}, which came after it, is of a version`)
-          : /\. It is of a version/,
+          ? new RegExp(`Load ${unkept}, which came after it, was made by a version`)
+          : /\. It was made by a version/,
       );
     }
     t.like(dataOf(await operator.get(`/loads/${after}`)), {

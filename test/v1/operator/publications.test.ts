@@ -244,7 +244,7 @@ test.serial(
       [
         { release_with: 'no-such-entry' },
         'release_with',
-        /^"release_with" must be the release_id of an entry .*\. Of "no-such-entry": the calendar has no such entry\.$/,
+        /^"release_with" must be the release_id of a calendar entry .*; "no-such-entry": the calendar has no such entry\.$/,
       ],
       [{ release_with: 'past-entry' }, 'release_with', /^"release_with": 2020-01-01T09:00:00\.000Z is past/],
       [{ release_at: '2099-01-01T00:00:00Z', release_with: 'x' }, 'release_with', /exclude each other/],
@@ -283,8 +283,11 @@ test.serial(
       ],
       [{ table: 0, entry: '- a' }, /The entry cannot be used/],
       [{ table: 0, entry: 'file: &a [*a]' }, /The entry cannot be used/],
-      [{ table: 0, entry: entry.replace('edited-2024.csv', 'other.csv') }, /is not the name of the upload/],
-      [{ table: 0, entry: `${entry}skip: no need\n` }, /leaves the table out \(skip: no need\)/],
+      [
+        { table: 0, entry: entry.replace('edited-2024.csv', 'other.csv') },
+        /does not match the uploaded file/,
+      ],
+      [{ table: 0, entry: `${entry}skip: no need\n` }, /excludes the table \(skip: no need\)/],
       [{ table: 0, entry: 'file: edited-2024.csv\n' }, /the entry lacks header, first, date, series/],
       [{ table: 0, set: { nonsense: 'x' } }, /must be facts of series/],
       [{ table: '0' }, /must be the number of a table/],
