@@ -23,7 +23,7 @@ export const commands: readonly TableEntry[] = [
   },
   {
     name: 'migrate',
-    summary: 'bring the database to the newest schema, and make the roles of the services',
+    summary: 'migrate the database to the newest schema, and create the roles of the services',
     load: async () => (await import('./commands/migrate.ts')).migrate,
   },
   {

@@ -190,7 +190,7 @@ export function requireAllPublished(run: PublishedRun): void {
   if (unconfirmed.length > 0)
     throw new Error(
       `${tablesOf(unconfirmed.length)} ${nounOf(unconfirmed.length, 'was', 'were')} not loaded, because their guesses are not confirmed: ` +
-        `correct ${files} and delete the lines "guessed" there, or accept them by --yes.`,
+        `correct ${files} and delete the lines "guessed" there, or accept them with --yes.`,
     );
 }
 

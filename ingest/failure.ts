@@ -16,7 +16,7 @@ export interface Reject {
  */
 export type IngestFailureCode = 'usage' | 'invalid_file' | 'invalid_rows';
 
-/** Why a release cannot be due then: for callers that do not name the two options as the command line does. */
+/** Why the requested release time is invalid. Callers other than the command line map `by` to their own field. */
 export interface DueFault {
   by: 'instant' | 'calendarId';
   /** Without a full stop. */

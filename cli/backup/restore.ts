@@ -84,7 +84,7 @@ async function replaceAll(
   await requireUnused(on);
   if (!replace && !(await isEmpty(on)))
     throw new Error(
-      'This database is not empty. Restore into an empty one, or delete what it has by --replace.',
+      'This database is not empty. Restore into an empty one, or delete its content with --replace.',
     );
   const keys = await beginRestore(on, tables);
   const aside = hasBaselineTables(header.migrations) ? await setAside(on, tables) : null;

@@ -24,7 +24,7 @@ export const backup: DeclareCommand = (command, terminal) => {
       '--schedule <times>',
       'make one whenever it is due, such as "daily 03:00" or "weekly sun 03:00", until SIGTERM; one that was missed, and the first, at once. Ends with 1 if one fails',
     )
-    .option('--keep <number>', 'with --schedule: how many files stay; 7 unless given')
+    .option('--keep <number>', 'with --schedule: how many files are kept; default: 7')
     .option(...jsonFlag)
     .addHelpText(
       'after',

@@ -1,4 +1,4 @@
-// almanac migrate: brings the database to the newest schema, and makes the roles of the services.
+// almanac migrate: migrates the database to the newest schema, and creates the roles of the services.
 import { renewServiceRoles, type RolesReport } from '../../migrations/roles.ts';
 import { waitForMigrations } from '../../migrations/wait.ts';
 import { readSettings } from '../../kernel/settings/settings.ts';

@@ -10,7 +10,7 @@ export interface FilesWish {
   workshop: string;
   scope: Scope;
   moment: Moment;
-  /** The newest load of that moment, which names the files. */
+  /** The newest load at that moment; its number is in the names of the files. */
   load: number;
   createdAt: Date;
   /** Whether a name is already used: names are never reused. */

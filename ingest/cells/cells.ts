@@ -68,7 +68,7 @@ const nameLengthMax = 200;
 
 /** How the file writes numbers and dates. */
 export interface CellOptions extends ValueOptions {
-  /** Such as `DD/MM/YYYY`; see dates.ts. */
+  /** Such as `DD/MM/YYYY`; dates/date-patterns.ts has the syntax. */
   dateFormat?: string;
   /** Column of numbers → the factor of its numbers. */
   multiply?: Readonly<Record<string, string>>;
@@ -149,7 +149,7 @@ const cellTypes: Record<ColumnType, CellType> = {
     },
     expected: () =>
       'the id or name of one city; an average over cities is not a city, and the API computes it: leave such rows out by ' +
-      '--skip-where column=value, or name the city by --map-value column=value=city',
+      '--skip-where column=value, or map it to a city with --map-value column=value=city',
   },
   instant: {
     read: (text, _, { dates }) => instantOf(text, dates),
@@ -289,7 +289,7 @@ function reservedText({ reserved = [] }: Column): string {
 
 function signsText({ decimal = '.', thousands }: CellOptions): string {
   return [
-    ...(decimal === '.' ? [] : [`, with ${decimal} as the decimal sign`]),
+    ...(decimal === '.' ? [] : [`, with ${decimal} as the decimal separator`]),
     ...(thousands === undefined ? [] : [`, with "${thousands}" between groups of three digits`]),
   ].join('');
 }

@@ -58,7 +58,7 @@ test('days and months in both orders are refused', (t) => {
   ]);
   t.regex(
     proposed([['Date', 'Rate'], ...rows]).entry.skip ?? '',
-    /Date has days and months in both orders: .* "1\/2\/2023" has the other one/,
+    /Date mixes day-first and month-first dates: .* "1\/2\/2023" fits the dates around it only in the other/,
   );
   const sorted = Array.from({ length: 20 }, (_, at) => [`${at + 1}/1/2023`, `${at}.5`]);
   t.like(proposed([['Date', 'Rate'], ...sorted]).entry, { date: { column: 'Date', format: 'D/M/YYYY' } });

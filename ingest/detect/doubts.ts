@@ -57,7 +57,7 @@ function doubtWeeks(draft: Draft, { dates, titles }: Layout): void {
   doubt(draft, 'date', `${title} says that its dates are weeks, and they are read as another period`);
 }
 
-/** A dimension that has one text for each date of a series may be a remark on the points. As a dimension, it divides the series. */
+/** A dimension that has one text for each date of a series may hold comments. As a dimension, it would split the series. */
 function doubtDimensions(draft: Draft, { layout: { dates, titles }, columns, rows }: Seen): void {
   if (dates.kind !== 'column') return;
   const others = [columns.key, columns.vintage?.at ?? null].filter((at) => at !== null);
@@ -78,7 +78,7 @@ function doubtDimensions(draft: Draft, { layout: { dates, titles }, columns, row
   doubt(
     draft,
     'dimensions',
-    `no two points of one date differ only in ${named}: it may be a remark on the points, and divides their series`,
+    `no two points of one date differ only in ${named}: it may hold comments, and as a dimension it would split the series`,
   );
 }
 
@@ -113,7 +113,7 @@ function mixedOrder({ dates, titles }: Layout, rows: readonly string[][]): strin
   const example = texts.find((_, at) => days[at] !== swapped[at]);
   if (example === undefined || otherwise > 0 || asRead === 0) return null;
   const fixed = texts.find((_, at) => Number((days[at] ?? '').slice(8)) > 12) ?? '';
-  return `${entryAt(titles, entryAt(dates.columns, 0))} has days and months in both orders: "${fixed}" has one, and by its place among the other dates "${example}" has the other one. Write all dates as YYYY-MM-DD`;
+  return `${entryAt(titles, entryAt(dates.columns, 0))} mixes day-first and month-first dates: "${fixed}" has one order, and "${example}" fits the dates around it only in the other. Write all dates as YYYY-MM-DD`;
 }
 
 /** How often the order of the days changes between ascending and descending. */

@@ -238,7 +238,7 @@ export function addEntries(file: DescriptionFile, entries: readonly NewEntry[]):
     if (guesses !== undefined)
       (guesses.key as Scalar).commentBefore =
         entry.skip === undefined
-          ? ' Nobody has confirmed these. Delete this line when they are right, or load by --yes.'
+          ? ' Unconfirmed guesses. Delete this line when they are right, or load with --yes.'
           : ' Delete this line to leave the file out on purpose; until then the exit code is 1. Delete the entry to have a corrected file read again.';
     tables.add(node);
     file.description.tables.push(entry);

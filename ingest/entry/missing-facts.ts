@@ -5,9 +5,10 @@ import type { TableDescription } from './entry-schema.ts';
 
 /** With more columns than this, one question asks for the unit of all of them. */
 const columnsAsked = 12;
+const notGiven = 'is not given in the file or its metadata.';
 
 /**
- * A question for each fact that is missing, to be answered by a text: the unit of each column of values, and the source.
+ * A question for each missing fact, answered with a text: the unit of each column of values, and the source.
  * @param columns the titles of the columns of values, if these are series of their own.
  */
 export function missingFacts(entry: TableDescription, columns: readonly string[]): Choice[] {
@@ -16,7 +17,7 @@ export function missingFacts(entry: TableDescription, columns: readonly string[]
   return [
     ...(unit === undefined ? missingUnits(entry, columns) : []),
     ...(source === undefined && !columns.some((title) => entry.columns?.[title]?.source !== undefined)
-      ? [asked('series.source', 'Nobody has stated who publishes the values.')]
+      ? [asked('series.source', `The publisher of the values ${notGiven}`)]
       : []),
   ];
 }
@@ -27,20 +28,15 @@ function missingUnits(entry: TableDescription, columns: readonly string[]): Choi
   if (columns.length < 2)
     return only !== undefined && lacking.length === 0
       ? []
-      : [
-          asked(
-            'series.unit',
-            `Nobody has stated the unit of ${only === undefined ? 'the values' : `"${only}"`}.`,
-          ),
-        ];
+      : [asked('series.unit', `The unit of ${only === undefined ? 'the values' : `"${only}"`} ${notGiven}`)];
   if (lacking.length > columnsAsked)
     return [
       asked(
         'series.unit',
-        `Nobody has stated the unit of ${lacking.length} columns, such as "${lacking[0] ?? ''}".`,
+        `The unit of ${lacking.length} columns, such as "${lacking[0] ?? ''}", ${notGiven}`,
       ),
     ];
-  return lacking.map((title) => asked(`columns.${title}.unit`, `Nobody has stated the unit of "${title}".`));
+  return lacking.map((title) => asked(`columns.${title}.unit`, `The unit of "${title}" ${notGiven}`));
 }
 
 /** The question for the title of a table that is named by its file. */
@@ -48,7 +44,7 @@ export function titleQuestion({ series }: TableDescription): Choice {
   const { title } = titleIn(series?.name ?? '');
   return asked(
     'series.name',
-    `Nobody has stated the title of the table, and the name of its file says little: it is "${title}".`,
+    `The table has no title, and the name of its file is not descriptive: "${title}".`,
   );
 }
 

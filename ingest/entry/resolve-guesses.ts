@@ -99,7 +99,7 @@ export function applyChange(
 export function changedText(text: string, changes: readonly EntryChange[]): string {
   const document = parseDocument(text);
   if (!isMap(document.contents)) return text;
-  for (const change of changes) writeChange(document.contents, document, change, 'somebody has picked it');
+  for (const change of changes) writeChange(document.contents, document, change, 'chosen by an operator');
   return document.toString({ lineWidth: 0 });
 }
 

@@ -60,7 +60,7 @@ export function removeLeftDrafts(file: string): void {
   try {
     for (const name of readdirSync(folder)) {
       const pid = form.exec(name)?.[1];
-      if (pid === undefined || lives(Number(pid))) continue;
+      if (pid === undefined || isRunning(Number(pid))) continue;
       const draft = path.join(folder, name);
       const stats = statSync(draft, { throwIfNoEntry: false });
       if (stats?.isFile() === true && Date.now() - stats.mtimeMs > writtenWithinMs)
@@ -72,8 +72,8 @@ export function removeLeftDrafts(file: string): void {
   }
 }
 
-/** This process is not writing now. */
-function lives(pid: number): boolean {
+/** Whether another process with this id is running. */
+function isRunning(pid: number): boolean {
   if (pid === process.pid) return false;
   try {
     return process.kill(pid, 0);

@@ -88,7 +88,7 @@ function chosen(resources: readonly Resource[], name: string | undefined): Resou
   if (name === undefined) {
     const [only, second] = resources;
     if (only === undefined || second !== undefined)
-      usageError(`The package has more than one resource: choose one by --resource (${names}).`);
+      usageError(`The package has more than one resource: choose one with --resource (${names}).`);
     return only;
   }
   return (

@@ -40,7 +40,7 @@ export async function markOtherFiscalYears(on: Transaction, otherwise: number): 
  * With `off`, the following statements use the index on funds: the planner has no statistics yet on the NAVs of this transaction and would
  * read the whole table for each fund (measured: minutes instead of seconds). With `on`, the planner chooses again.
  */
-export async function setOtherPlans(on: Transaction, setting: 'on' | 'off'): Promise<void> {
+export async function allowFullScans(on: Transaction, setting: 'on' | 'off'): Promise<void> {
   await on.query(
     `select set_config(name, $1, true) from unnest(array['enable_seqscan', 'enable_hashjoin', 'enable_mergejoin']) name`,
     [setting],

@@ -17,7 +17,7 @@ import {
   markOtherFiscalYears,
   readFigureNavs,
   readFigurePayouts,
-  setOtherPlans,
+  allowFullScans,
   storeFigures,
   popDueFunds,
   type DueFund,
@@ -44,11 +44,11 @@ export async function refreshFundFigures(on: Transaction, day: LoadDay): Promise
   const turned = await markOtherFiscalYears(on, fiscalYearFirstMonth);
   if (turned > 0) await recordTurned(on, day, turned);
   const block = { most: blockFunds, otherwise: fiscalYearFirstMonth };
-  await setOtherPlans(on, 'off');
+  await allowFullScans(on, 'off');
   let due = await popDueFunds(on, block);
   const isAnyDue = due.length > 0;
   for (; due.length > 0; due = await popDueFunds(on, block)) await refreshBlock(on, due, today);
-  await setOtherPlans(on, 'on');
+  await allowFullScans(on, 'on');
   if (!isAnyDue) return;
   await refreshStaleFunds(on, today);
   await refreshAmcFigures(on);

@@ -1,4 +1,4 @@
-// The report of a load under embargo: the counts of its check or of its release, or why it failed.
+// The result of a load as JSON: its counts, or why it failed. Used by releases, retractions, uploads and sources.
 import { IngestFailure } from '../failure.ts';
 import { interruptionsToJson } from './lock/give-way-to-release.ts';
 import type { LoadSummary } from './store/load-options.ts';
@@ -28,7 +28,7 @@ export function reportOf(summary: LoadSummary) {
 
 const rejectsMax = 20;
 
-/** Why a release failed. */
+/** Why a load failed. */
 export function failureReport(error: unknown) {
   const message = error instanceof Error ? error.message : String(error);
   if (!(error instanceof IngestFailure)) return { code: 'internal', message };

@@ -320,7 +320,7 @@ export async function upsert(
   return { inserted, updated };
 }
 
-/** Records what the load states, for its retraction. @param unchanged how many rows it states unchanged. */
+/** Records the rows and columns of the load, for its retraction. @param unchanged how many rows it repeats unchanged. */
 export async function recordStatements(
   on: Transaction,
   dataset: Dataset,

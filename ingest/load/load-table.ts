@@ -35,7 +35,7 @@ import {
 import { refreshSearchOfStaged } from './store/after-series-change.sql.ts';
 import { cellText, hasCells, isEmpty, notFuture } from './points/points.ts';
 import { notDeleted } from './points/series-directory.ts';
-import { asLong, unfolded, type LongInput } from './points/wide-file.ts';
+import { asLong, wideToLong, type LongInput } from './points/wide-file.ts';
 import { CopyBuffer, CopyLine, copyText } from './store/stage.sql.ts';
 import { finishLoads, insertLoad } from './store/load-record.sql.ts';
 
@@ -49,7 +49,7 @@ export async function loadTable(
   refuseForeignOptions(dataset, file, given);
   const { input, options } =
     dataset.wide !== undefined && given.wide === true
-      ? unfolded(dataset.wide, file, given)
+      ? wideToLong(dataset.wide, file, given)
       : { input: asLong(file), options: given };
   const staged = planColumns(dataset, input.header, options);
   const columns = staged.map(({ column }) => column);
@@ -121,7 +121,7 @@ function planColumns(dataset: Dataset, header: readonly string[], options: LoadO
   for (const name of [...dataset.key, ...stated, ...zoneOfInstants(staged)])
     if (!staged.some(({ column }) => column.name === name))
       usageError(
-        `The file has no column ${name}; its columns are ${header.join(', ')}. Name it by --map ${name}=…`,
+        `The file has no column ${name}; its columns are ${header.join(', ')}. Rename a column with --map ${name}=…`,
       );
   return staged;
 }
@@ -260,7 +260,7 @@ async function refuseStaged(
       line,
       dataset.key.join(', '),
       key,
-      `one row a key; line ${input.lineOf(first_line)} has the same${distinguishing.map((name) => ` (distinguish them by ${name})`).join('')}`,
+      `one row per key; line ${input.lineOf(first_line)} has the same${distinguishing.map((name) => ` (distinguish them with ${name})`).join('')}`,
     );
   for (const { line, column } of await rejectIncomplete(on, dataset, columns))
     rejects.add(line, column, '', `${expectedFor(dataset, column, reader)}: the row is new and needs it`);
@@ -269,14 +269,19 @@ async function refuseStaged(
       rejects.add(line, reference.column, value, reference.expected);
   for (const name of (dataset.unique ?? []).filter(present))
     for (const { line, value, owner } of await rejectDuplicateValues(on, dataset, name))
-      rejects.add(line, name, value, `one of its own; ${owner} has the same`);
+      rejects.add(line, name, value, `a unique value; ${owner} already has this one`);
   for (const rule of (dataset.rules ?? []).filter(applies))
     for (const { line, value } of await rejectRuleViolations(on, rule))
       rejects.add(line, rule.columns[0], value ?? '', rule.expected);
   if (dataset.series !== undefined) {
     for (const name of ['frequency', 'fiscal_year_end'].filter(present))
       for (const { line, value, kept } of await rejectRedatings(on, name, dataset.series))
-        rejects.add(line, name, value ?? '', `${kept ?? 'nothing'}, as it is: observations are dated by it`);
+        rejects.add(
+          line,
+          name,
+          value ?? '',
+          `${kept ?? 'nothing'}, the present value: it cannot change, because the dates of observations depend on it`,
+        );
   }
   if (present('series_ids'))
     for (const { line, unknown } of await rejectUnknownSeries(on))

@@ -24,7 +24,7 @@ import { Rejects } from './store/rejects.ts';
 import {
   InterruptedByRelease,
   interruptionText,
-  startingAgain,
+  retryAfterInterruption,
   underLoadLock,
   type Interruption,
   type LockOptions,
@@ -42,7 +42,7 @@ export async function load(database: Transacting, given: LoadOptions): Promise<L
   const started = performance.now();
   const options = withPackage(given);
   const isRereadable = canBeReadAgain(options);
-  return startingAgain(database, options, (interruptions, onWaiting) =>
+  return retryAfterInterruption(database, options, (interruptions, onWaiting) =>
     onOneDay(options, async (dated) => {
       const shared = { dated, started, interruptions, onWaiting };
       try {
@@ -65,8 +65,8 @@ const canBeReadAgain = ({ input, rows }: LoadOptions): boolean =>
 const notAgain = (error: InterruptedByRelease): IngestFailure =>
   new IngestFailure(
     'usage',
-    `Release ${error.interruption.releaseNo} is due, and has interrupted the load, whose input cannot be read again; nothing was stored. ` +
-      `Load it again when the release is made (see "almanac releases list"), or from a file: such a load starts again by itself.`,
+    `A due release (${error.interruption.releaseNo}) interrupted the load, whose input cannot be read again; nothing was stored. ` +
+      `Load it again once "almanac releases list" shows the release as released, or load from a file: such a load restarts by itself.`,
     { cause: error },
   );
 
@@ -157,7 +157,7 @@ function endInTime(
   if (typeof input === 'string' || rows !== undefined) dated.end();
   throw new IngestFailure(
     'usage',
-    'The day ended while the load was running, and its input cannot be read again. Load it again, or give its day by --vintage.',
+    'The day ended while the load was running, and its input cannot be read again. Load it again, or set its day with --vintage.',
   );
 }
 
@@ -167,15 +167,15 @@ export const waitForGatewayLeases = (): Promise<void> => pause(visibleAfterMs);
 function checkOptions(options: LoadOptions): void {
   if (options.full === true && options.skipInvalid === true)
     usageError(
-      '--full takes what is absent as deleted, so --skip-invalid would delete the rows it leaves out: use one of them.',
+      'With --full, points missing from the file are deleted, so --skip-invalid would delete the points of rejected rows. Use only one of the two.',
     );
   if (options.skipRows !== undefined && !(Number.isInteger(options.skipRows) && options.skipRows >= 0))
     usageError('--skip-rows is a number of lines, 0 or more.');
   if (options.prefix !== undefined && options.wide !== true) usageError('--prefix is for wide files.');
   if (options.delimiter !== undefined && !/^[^"\r\n]$/.test(options.delimiter))
-    usageError('--delimiter is the one sign between the cells: a comma, ; | or a tab.');
+    usageError('--delimiter must be the one character between the cells: a comma, ; | or a tab.');
   if (typeof options.input === 'string' && statSync(options.input, { throwIfNoEntry: false })?.isDirectory())
-    usageError(`${options.input} is a folder: name a file in it.`);
+    usageError(`${options.input} is a folder; must be a file.`);
   if (options.headerLine !== undefined && !(Number.isInteger(options.headerLine) && options.headerLine >= 1))
     usageError('--header-line is the number of a line, 1 or more.');
 }
@@ -204,13 +204,13 @@ async function headerAndRows(
     throw new IngestFailure(
       'invalid_file',
       (options.headerLine ?? 1) > 1 && first === null
-        ? `The file ends before line ${options.headerLine}, which should name its columns: correct header, or --header-line.`
+        ? `The file ends before line ${options.headerLine}, its header: correct header in almanac.yml, or --header-line.`
         : 'The file has no header: its first line must name the columns.',
     );
   if (!header.every(isPrintable))
     throw new IngestFailure(
       'invalid_file',
-      'The names of the columns hold control characters: is the file in another encoding (--encoding)?',
+      'The names of the columns contain control characters: is the file in another encoding (--encoding)?',
     );
   const left = { rows: first.rows.slice(1), lines: first.lines.slice(1) };
   return {

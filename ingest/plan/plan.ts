@@ -109,9 +109,7 @@ export async function planPublishing(on: Queryable, options: PlanOptions): Promi
   return plans;
 }
 
-/**
- * The plan of one file, which is loaded as if it were in the folder but may be elsewhere. This process, whose purpose that is, reads the file.
- */
+/** Plans one file that is loaded as if it were in `folder`, wherever it is stored. Reads the file in this process, so callers run it in a child process. */
 export function planMovedFile(
   on: Queryable,
   folder: string,

@@ -85,7 +85,7 @@ function inspectedOf(
   return [...choices, ...rowsOf(of.preview, areFew ? undefined : 3)];
 }
 
-/** The line that states a missing fact. */
+/** The line that reports a missing fact. */
 function missingLine({ key }: Choice): string {
   const [root = '', ...parts] = key.split('.');
   const fact = parts.pop() ?? '';

@@ -185,11 +185,11 @@ class Reading {
     }
     const text = [series, date, ...dims.map(([name, at]) => `${name} ${row[at] ?? ''}`)].join(', ');
     if (this.#table.repeated === 'first')
-      this.#countText('it states a point that an earlier row states (repeated: first)', text, line);
+      this.#countText('it repeats an observation of an earlier row (repeated: first)', text, line);
     else
       this.#refuse({
         ...{ line, column: 'row', text },
-        expected: `one row a point; line ${before} is the same point`,
+        expected: `one row per observation; line ${before} has the same series, date and dimensions`,
       });
     return true;
   }

@@ -13,23 +13,23 @@ import { countSources } from './sources/sources.sql.ts';
 
 const helps = {
   almanac_releases: 'Pending releases under embargo, by state.',
-  almanac_releases_late_seconds: 'How long the oldest release that is due has been due.',
-  almanac_releases_made_total: 'Releases that this process has published, and those that failed.',
+  almanac_releases_late_seconds: 'Seconds by which the most overdue pending release is late; 0 if none is.',
+  almanac_releases_made_total: 'Releases of this process, by result.',
   almanac_sources: `Sources that are fetched by schedule, by state; failing: the last ${failuresToReport} fetches or more have failed.`,
   almanac_sources_overdue_seconds:
-    'For how long the source that is due for longest has been due and is not being fetched.',
+    'Seconds by which the most overdue source that is not being fetched is late; 0 if none is.',
   almanac_sources_fetched_total: 'Fetches of this process, by result.',
   almanac_inbox_up: '1 if INBOX_DIR and the database can be read, else 0.',
   almanac_inbox_waiting: 'Files of INBOX_DIR that are neither loaded nor rejected yet.',
-  almanac_inbox_waiting_seconds: 'How long the file that waits for longest has waited.',
-  almanac_inbox_rejected: 'Files in the folder rejected of INBOX_DIR.',
-  almanac_inbox_files_total: 'Files of INBOX_DIR that this process has dealt with.',
+  almanac_inbox_waiting_seconds: 'Seconds for which the oldest waiting file has waited.',
+  almanac_inbox_rejected: 'Files in the subfolder rejected of INBOX_DIR.',
+  almanac_inbox_files_total: 'Files of INBOX_DIR that this process has processed, by result.',
   almanac_bulk_up: '1 if the store of the bulk files and the database can be read, else 0.',
-  almanac_bulk_manifest_age_seconds: 'How long ago the manifest of the bulk files was written.',
+  almanac_bulk_manifest_age_seconds: 'Seconds since the manifest of the bulk files was written.',
   almanac_bulk_behind_seconds:
-    'How long the oldest load that is not in the bulk files has waited; 0: all are in them.',
+    'Seconds since the oldest load that is not in the bulk files; 0 if all are in them.',
   almanac_bulk_writes_total: 'Writes of the bulk files by this process, by result.',
-  almanac_bulk_write_seconds: 'How long the last write of this process took that wrote files.',
+  almanac_bulk_write_seconds: 'Duration of the last write by this process that wrote files, in seconds.',
 };
 type Name = keyof typeof helps;
 type Counts = Readonly<Record<string, number>>;

@@ -109,7 +109,7 @@ test('bytes that are not UTF-8 are read as windows-1252; if they occur late, the
   ]);
   await t.throwsAsync(read(late, {}, 50_000), {
     instanceOf: IngestFailure,
-    message: /by --encoding, such as windows-1252/,
+    message: /with --encoding, such as windows-1252/,
   });
   t.deepEqual((await read(late, { encoding: 'latin1' })).rows.at(-1), ['Köln', '1']);
   await t.throwsAsync(read('a,b', { encoding: 'klingon' }), { instanceOf: IngestFailure });

@@ -226,7 +226,7 @@ async function* unpacked(
       if (bytes > bytesMax)
         throw new IngestFailure(
           'invalid_file',
-          `Unpacked, the gzip file has more than ${bytesMax / 1024 / 1024} MB. Divide it.`,
+          `Unpacked, the gzip file is larger than ${bytesMax / 1024 / 1024} MB. Split it.`,
         );
       yield piece;
     }
@@ -285,6 +285,6 @@ function checkedUtf8(bytes: Buffer): Buffer {
   if (isUtf8(bytes)) return bytes;
   throw new IngestFailure(
     'invalid_file',
-    'The file begins as UTF-8, but later bytes are not. Name its encoding by --encoding, such as windows-1252.',
+    'The file begins as UTF-8, but later bytes are not. Set its encoding with --encoding, such as windows-1252.',
   );
 }

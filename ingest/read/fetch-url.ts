@@ -80,7 +80,7 @@ export async function fetchFile(url: string, options: FetchOptions = {}): Promis
       transform(chunk: Buffer, _, done) {
         bytes += chunk.length;
         hash.update(chunk);
-        if (bytes > bytesMax) done(cannot(url, `it has more than ${Math.round(bytesMax / 1024 / 1024)} MB`));
+        if (bytes > bytesMax) done(cannot(url, `it is larger than ${Math.round(bytesMax / 1024 / 1024)} MB`));
         else done(null, chunk);
       },
     });

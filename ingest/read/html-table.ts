@@ -54,7 +54,7 @@ export function htmlTable(page: string): string[][] | null {
     if (++cells > cellsMost)
       throw new IngestFailure(
         'invalid_file',
-        `The page has too many cells; a table may have ${cellsMost}. Save it as CSV.`,
+        `The page has too many cells; the limit for a table is ${cellsMost}. Save it as CSV.`,
       );
   };
   const closeCell = (table: Building) => {

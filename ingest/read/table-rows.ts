@@ -87,12 +87,12 @@ function tableKind(file: string): 'text' | 'web page' | 'workbook' {
   if (kind === 'calendar')
     throw new IngestFailure(
       'invalid_file',
-      'The file is a release calendar (iCalendar): load it by "almanac ingest calendar".',
+      'The file is a release calendar (iCalendar): load it with "almanac ingest calendar".',
     );
   if (kind === 'data package')
     throw new IngestFailure(
       'invalid_file',
-      'The file is JSON: save its table as CSV. A data package is loaded by "almanac ingest".',
+      'The file is JSON: save its table as CSV. A data package is loaded with "almanac ingest".',
     );
   return kind;
 }
@@ -144,7 +144,7 @@ async function* readText(file: string, options: CsvOptions): AsyncGenerator<CsvB
     if (wide >= 0)
       throw new IngestFailure(
         'invalid_file',
-        `Line ${batch.lines[wide] ?? 0} has ${batch.rows[wide]?.length ?? 0} columns; a table may have ${columnsMax}. Write one row for each value.`,
+        `Line ${batch.lines[wide] ?? 0} has ${batch.rows[wide]?.length ?? 0} columns; the limit is ${columnsMax}. Write one row for each value.`,
       );
     yield batch;
   }

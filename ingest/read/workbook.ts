@@ -92,7 +92,7 @@ function opened(file: string, options: ParsingOptions): WorkBook {
   if (size > workbookBytesMax)
     throw new IngestFailure(
       'invalid_file',
-      `${file} has ${Math.ceil(size / 1024 / 1024)} MB; a workbook may have ${workbookBytesMax / 1024 / 1024}. Save its sheets as CSV.`,
+      `${file} is ${Math.ceil(size / 1024 / 1024)} MB; the limit for a workbook is ${workbookBytesMax / 1024 / 1024} MB. Save its sheets as CSV.`,
     );
   const content = readFileSync(file);
   const fault = archiveFault(content);
@@ -162,13 +162,13 @@ function sheetOf(name: string, sheet: WorkSheet, from1904: boolean, room: Room):
   };
   const take = (cells: number) => {
     room.cells -= cells;
-    if (room.cells < 0) refuse(`too many cells; a workbook may have ${cellsMax}`);
+    if (room.cells < 0) refuse(`too many cells; the limit for a workbook is ${cellsMax}`);
   };
   // The lists are sparse: they may have a billion holes.
   const data = (sheet['!data'] ?? []) as (CellObject[] | undefined)[];
   const numbers = Object.keys(data).map(Number);
   const last = numbers.at(-1) ?? -1;
-  if (last >= rowsMax) refuse(`a cell in row ${last + 1}; a sheet may have ${rowsMax} rows`);
+  if (last >= rowsMax) refuse(`a cell in row ${last + 1}; the limit for a sheet is ${rowsMax} rows`);
   const rows = Array.from({ length: last + 1 }, (): string[] => []);
   const faults = new Formulas();
   const doubts: SheetDoubts = {};
@@ -177,7 +177,8 @@ function sheetOf(name: string, sheet: WorkSheet, from1904: boolean, room: Room):
     const row = data[at] ?? [];
     const columns = Object.keys(row).map(Number);
     const width = (columns.at(-1) ?? -1) + 1;
-    if (width > columnsMax) refuse(`a cell in column ${width}; a sheet may have ${columnsMax} columns`);
+    if (width > columnsMax)
+      refuse(`a cell in column ${width}; the limit for a sheet is ${columnsMax} columns`);
     take(width);
     const texts = Array.from({ length: width }, () => '');
     for (const column of columns) {

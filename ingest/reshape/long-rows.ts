@@ -12,7 +12,7 @@ export type SeriesSeen = Map<string, Record<string, string>>;
 /** Beyond this many series, ids are no longer compared, so that memory stays flat. */
 const seriesCachedMax = 200_000;
 
-/** Why a row is not loaded: by `only` or `leave_out` of its entry, by the position of the column; or because it states nothing. */
+/** Why a row is not loaded: `only` or `leave_out` of its entry, with the position of the column; or it has no value. */
 export type LeftOut = { by: 'only' | 'leave_out'; at: number } | { by: 'no point' };
 
 /** Receives the outcome of each row, for a preview. */
@@ -131,7 +131,7 @@ export class LongRows {
       const text = textAt(row, value.at);
       const number = numbers[place];
       const status = this.#status(row, value.at, number?.status ?? '');
-      // An empty cell beside others states nothing: columns begin and end at different dates.
+      // An empty cell beside others is no observation: columns begin and end at different dates.
       if (this.#isWide && number?.value === null && status === '') continue;
       const dated = isAcross ? readDate(joined(rowDate, entryAt(date.across, value.at))) : day;
       const frequency = dated === null ? '' : frequencyOfKind[dated.kind];
@@ -187,8 +187,8 @@ export class LongRows {
     if (other !== undefined && other !== source)
       throw new IngestFailure(
         'invalid_file',
-        `${this.#of.where}, series.id: "${other}" and "${source}" (line ${line}) are both the series ${made.id}: make the id of other columns, ` +
-          'or give one column an id of its own under columns.',
+        `${this.#of.where}, series.id: "${other}" and "${source}" (line ${line}) both give the series id ${made.id}. Build series.id from other ` +
+          'columns, or set an id for one column under columns.',
       );
     this.#made.set(source, made);
     this.#sourceOf.set(made.id, source);

@@ -66,7 +66,7 @@ export interface ReshapePlan {
   readVintage: (text: string) => ReadDate | null;
   /** Columns whose empty cells repeat the cell above. */
   filled: number[];
-  /** The column of dates that states the year only at the first month or quarter, or -1. */
+  /** The column of dates that has the year only at the first month or quarter, or -1. */
   carried: number;
 }
 
@@ -330,7 +330,7 @@ function refuseUnnamed(
   );
   if (unnamed.length === 0) return;
   usageError(
-    `${where}: ${fileName} has ${unnamed.map((title) => `"${title}"`).join(', ')}, of which the entry says nothing: ` +
+    `${where}: ${fileName} has ${unnamed.map((title) => `"${title}"`).join(', ')}, which the entry does not mention: ` +
       'add it to values, dimensions or ignore.',
   );
 }

@@ -184,7 +184,7 @@ export const changes: Readonly<Record<string, Change>> = {
     flag: ['--resource', 'resource.with'],
     key: { resource: 'resource.with' },
     stores: { '2024-01-01': '1' },
-    otherwise: /choose one by --resource/,
+    otherwise: /choose one with --resource/,
   },
   delimiter: {
     file: 'series_id,date,value,Side; of\n<id>,2024-01-01,1,a; b',

@@ -120,6 +120,6 @@ test.serial('a load of standard input that runs at the end of the day is refused
   await loadCsv(database, csv('STREAM', 1), before);
   const { late, clock, answers } = lateDatabase('STREAM');
   const { code, message } = await failureOf(loadCsv(late, csv('STREAM', 2), { clock }));
-  t.deepEqual([code, message.endsWith('Load it again, or give its day by --vintage.')], ['usage', true]);
+  t.deepEqual([code, message.endsWith('Load it again, or set its day with --vintage.')], ['usage', true]);
   for (const day of [yesterday, '2024-06-30']) t.deepEqual(await shown('STREAM', day), answers[0]);
 });

@@ -252,7 +252,7 @@ test.serial(
       rejects.map(({ line, value }) => [line, value]),
       [[3, '105, 2024-03-15, cash, regular']],
     );
-    t.regex(rejects[0]?.expected ?? '', /line 2 has the same \(distinguish them by kind\)/);
+    t.regex(rejects[0]?.expected ?? '', /line 2 has the same \(distinguish them with kind\)/);
   },
 );
 
@@ -407,7 +407,10 @@ test.serial(
     t.like(await navsOf('252'), { '2024-02-01': '3', '2024-02-02': '3', '2024-02-06': '6' });
 
     const twice = await failureOf(wide(['date,251,SRC-251', '2024-03-01,1,2']));
-    t.regex(twice.message, /line 2, SRC-251: "251, 2024-03-01", expected one row a key; line 2 has the same/);
+    t.regex(
+      twice.message,
+      /line 2, SRC-251: "251, 2024-03-01", expected one row per key; line 2 has the same/,
+    );
     for (const name of ['fund', 'date', 'nav'])
       t.is(
         (await failureOf(wide(['date,251', '2024-03-01,1'], { set: { [name]: '1' } }))).message,

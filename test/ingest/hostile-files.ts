@@ -120,23 +120,27 @@ export function hostileFiles(): HostileFile[] {
   const noTable = /no table|guess/i;
   const wide = Array.from({ length: 400 }, (_, at) => row(at + 1, cell(`XFD${at + 1}`))).join('');
   const files: [name: string, content: Buffer, refused: RegExp][] = [
-    ['far-row.xlsx', workbookOf(far), /a cell in row 999999999; a sheet may have 1048576/],
-    ['far-column.xlsx', workbookOf(row(1, cell('ZZZZ1'))), /a cell in column 475254; a sheet may have 16384/],
+    ['far-row.xlsx', workbookOf(far), /a cell in row 999999999; the limit for a sheet is 1048576/],
+    [
+      'far-column.xlsx',
+      workbookOf(row(1, cell('ZZZZ1'))),
+      /a cell in column 475254; the limit for a sheet is 16384/,
+    ],
     ['sylk.xls', text('ID;PWXL;N;E\nC;Y1;X99999999;K"x"\nC;Y99999999;X1;K1\nE\n'), /is a SYLK file/],
     [
       'understated.xlsx',
       workbookOf(' '.repeat(20 * mb), { size: 100 }),
       /a part is not as large as it states/,
     ],
-    ['stated.xlsx', workbookOf('', { size: 600 * mb }), /has 601 MB unpacked; a workbook may have 512/],
+    ['stated.xlsx', workbookOf('', { size: 600 * mb }), /is 601 MB unpacked; the limit is 512 MB/],
     [
       'merged.xlsx',
       workbookOf(row(1, cell('XFD1')) + row(100_000, cell('A100000')), {
         behind: `<mergeCells>${'<mergeCell ref="XFD1:XFD100000"/>'.repeat(50)}</mergeCells>`,
       }),
-      /too many cells; a workbook may have 5000000/,
+      /too many cells; the limit for a workbook is 5000000/,
     ],
-    ['wide.xlsx', workbookOf(wide), /too many cells; a workbook may have 5000000/],
+    ['wide.xlsx', workbookOf(wide), /too many cells; the limit for a workbook is 5000000/],
     ['nested.xlsx', workbookOf('<row r="1">'.repeat(200_000)), noTable],
     ['laughs.xlsx', workbookOf(row(1, cell('A1', '&b8;')), { before: laughs }), noTable],
     ['laughs.xls', text(`${xml}${laughs}<Workbook>&b8;</Workbook>`), /is an XML file, which is not read/],
@@ -161,7 +165,7 @@ export function hostileFiles(): HostileFile[] {
     [
       'columns.csv',
       text(`Date${',a'.repeat(100_000)}\n2024-01-01${',1'.repeat(100_000)}\n`),
-      /Line 1 has 100001 columns; a table may have 16384/,
+      /Line 1 has 100001 columns; the limit is 16384/,
     ],
     ['quote.csv', text(`Date,Value\n2024-01-01,"${'1\n'.repeat(10 * mb)}`), /is a quote left open\?/],
     ['endless.csv', Buffer.alloc(20 * mb, '7'), /a row is longer than 4 MB/],

@@ -134,7 +134,7 @@ test.serial('a file of another kind is refused with a message', async (t) => {
   const cases: [options: object, message: RegExp][] = [
     [{ input: import.meta.dirname }, /is a folder/],
     [{ input: `${import.meta.dirname}/nowhere.csv` }, /cannot be read/],
-    [{ delimiter: '' }, /--delimiter is the one sign/],
+    [{ delimiter: '' }, /--delimiter must be the one character/],
     [{ encoding: 'klingon' }, /The encoding klingon is not known/],
     [{ reportFile: `${import.meta.dirname}/nowhere/report.csv` }, /The report .* cannot be written/],
     [

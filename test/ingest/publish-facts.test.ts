@@ -39,7 +39,10 @@ test('an unstated unit and source are null, and the name is made of the file and
     unit: null,
     source: null,
   });
-  t.regex(ran.stderr, /missing {2}columns\.Level\.unit: Nobody has stated the unit of "Level"/);
+  t.regex(
+    ran.stderr,
+    /missing {2}columns\.Level\.unit: The unit of "Level" is not given in the file or its metadata/,
+  );
   t.regex(ran.stderr, /missing {2}series\.source: /);
 });
 

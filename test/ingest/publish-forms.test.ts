@@ -323,7 +323,7 @@ test('two texts that would become one series are refused, and both are named', a
   ];
   const ran = await publish(folderOf('shared', { 'shared.csv': rows.join('\n') }));
   t.is(ran.code, 1);
-  t.regex(ran.stderr, /"A B" and "A\+B" \(line 3\) are both the series A_B/);
+  t.regex(ran.stderr, /"A B" and "A\+B" \(line 3\) both give the series id A_B/);
   t.is(await seriesRow(database, 'A_B'), undefined);
 });
 
@@ -470,7 +470,7 @@ test('of repeated rows the first is loaded and the others are reported; another 
   t.is(ran.code, 0, ran.stderr);
   t.regex(
     ran.stdout,
-    /^twice\.csv: 1 series, 121 new, .*, 1 rejected\n {2}line 122, row: "twice, 2012-03-31", expected one row a point/,
+    /^twice\.csv: 1 series, 121 new, .*, 1 rejected\n {2}line 122, row: "twice, 2012-03-31", expected one row per observation/,
   );
   t.is((await published(database, 'twice'))['2012-03-31'], '26', 'the first');
 });
@@ -485,7 +485,7 @@ test('a column that the entry does not name is reported, and not silently omitte
   t.is(ran.code, 1);
   t.regex(
     ran.stderr,
-    /unnamed\.csv has "Region", of which the entry says nothing: add it to values, dimensions or ignore/,
+    /unnamed\.csv has "Region", which the entry does not mention: add it to values, dimensions or ignore/,
   );
 });
 
@@ -526,7 +526,7 @@ test('a URL is fetched with limits, conditionally, and completely or not at all'
   t.is(fetched?.etag, '"1"');
   await fetched?.remove();
   t.is(await fetchFile(url, { etag: '"1"' }), null);
-  t.regex((await failureOf(fetchFile(url, { bytesMax: 5 }))).message, /it has more than 0 MB/);
+  t.regex((await failureOf(fetchFile(url, { bytesMax: 5 }))).message, /it is larger than 0 MB/);
   t.regex((await failureOf(fetchFile(cut.url))).message, /cannot be fetched: the server cannot be reached/);
   t.regex((await failureOf(fetchFile('ftp://example.org/a.csv'))).message, /http:\/\/ or https:\/\//);
   t.regex((await failureOf(fetchFile('https://user:secret@example.org/a.csv'))).message, /password/);

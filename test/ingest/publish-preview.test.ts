@@ -153,7 +153,7 @@ test('a question that several tables share is asked once, and the answer is for 
   t.is(ran.stderr.match(/^series\.unit: /gm)?.length, 3, 'a unit is of one table');
   t.regex(
     ran.stderr,
-    /maize\.csv and 2 more: asked once for 3 tables\nseries\.source: Nobody has stated who publishes/,
+    /maize\.csv and 2 more: asked once for 3 tables\nseries\.source: The publisher of the values is not given/,
   );
   const units = [['maize', 'Index, 2015 = 100'], ['rice', 'EUR'], ['wheat', 'USD']] as const; // prettier-ignore
   for (const [id, unit] of units) t.like(await seriesRow(database, id), { unit, source: 'Office' });

@@ -173,7 +173,7 @@ const refusals: Record<string, Refusal> = {
     csv: `${long}\nKNOWN,2024-01-02,1`,
     options: { set: { value: '1' } },
     code: 'usage',
-    message: /value is a column of the file and a constant of --set/,
+    message: /value is both a column of the file and a constant of --set/,
   },
   'an --ignore of a column that is not there': {
     csv: `${long}\nKNOWN,2024-01-02,1`,
@@ -185,14 +185,14 @@ const refusals: Record<string, Refusal> = {
     csv: 'date,A B,A_B\n2024-01-02,1,2',
     options: { ...made, wide: true },
     code: 'usage',
-    message: /The columns "A B" and "A_B" are both the series A_B: rename one by --map/,
+    message: /The columns "A B" and "A_B" both give the series A_B: rename one with --map/,
   },
   'a wide file with a column that gives no series id': {
     csv: 'date,???\n2024-01-02,1',
     options: { ...made, wide: true },
     code: 'usage',
     message:
-      /^"\?\?\?" gives no series id: name one by --map ID="\?\?\?", or leave out by --ignore '\?\?\?'\.$/,
+      /^"\?\?\?" gives no series id: set one with --map ID="\?\?\?", or exclude the column with --ignore '\?\?\?'\.$/,
   },
   'a wide file with only dates': {
     csv: 'date\n2024-01-02',
@@ -222,8 +222,18 @@ const refusals: Record<string, Refusal> = {
     csv: ['date,KNOWN,FISCAL', '2024-01-02,1,', '2024-01-02,2,', '2023,,3', '2023,,4'],
     options: { wide: true },
     rejects: [
-      [3, 'KNOWN', 'KNOWN, 2024-01-02', /^one row a point; line 2 is the same point/],
-      [5, 'FISCAL', 'FISCAL, 2023-06-30', /^one row a point; line 4 is the same point/],
+      [
+        3,
+        'KNOWN',
+        'KNOWN, 2024-01-02',
+        /^one row per observation; line 2 has the same series, date and dimensions/,
+      ],
+      [
+        5,
+        'FISCAL',
+        'FISCAL, 2023-06-30',
+        /^one row per observation; line 4 has the same series, date and dimensions/,
+      ],
     ],
   },
   ...Object.fromEntries(
@@ -265,13 +275,13 @@ const refusals: Record<string, Refusal> = {
     csv: `${long}\nKNOWN,2024-01-02,1`,
     options: { decimal: ';' },
     code: 'usage',
-    message: /The decimal sign is \. or , and not ;/,
+    message: /The decimal separator must be \. or , and not ;/,
   },
   'an invalid sign of thousands': {
     csv: `${long}\nKNOWN,2024-01-02,1`,
     options: { thousands: 'x' },
     code: 'usage',
-    message: /The sign between thousands is one of/,
+    message: /The thousands separator must be one of/,
   },
   ...Object.fromEntries(
     Object.entries({
@@ -289,8 +299,8 @@ const refusals: Record<string, Refusal> = {
       '--skip-rows is a number of lines': { skipRows: -1 },
       '--skip-rows is a number of lines, 0 or more': { skipRows: 1.5 },
       '--header-line is the number of a line': { headerLine: 0 },
-      '--delimiter is the one sign': { delimiter: '"' },
-      '--delimiter is the one sign between the cells': { delimiter: ';;' },
+      '--delimiter must be the one character': { delimiter: '"' },
+      '--delimiter must be the one character between the cells': { delimiter: ';;' },
     }).map(([message, options]): [string, Refusal] => [
       `options that cannot be: ${JSON.stringify(options)}`,
       { csv: `${long}\nKNOWN,2024-01-02,1`, options, code: 'usage', message: new RegExp(message) },
@@ -322,19 +332,43 @@ const refusals: Record<string, Refusal> = {
     csv: ['series_id,frequency,fiscal_year_end', 'FISCAL,annual,12-31', 'KNOWN,weekly,'],
     options: { dataset: 'series' },
     rejects: [
-      [3, 'frequency', 'weekly', /^daily, as it is: observations are dated by it$/],
-      [2, 'fiscal_year_end', '12-31', /^06-30, as it is: observations are dated by it$/],
+      [
+        3,
+        'frequency',
+        'weekly',
+        /^daily, the present value: it cannot change, because the dates of observations depend on it$/,
+      ],
+      [
+        2,
+        'fiscal_year_end',
+        '12-31',
+        /^06-30, the present value: it cannot change, because the dates of observations depend on it$/,
+      ],
     ],
   },
   'no fiscal year for a series that is dated by one': {
     csv: ['series_id,fiscal_year_end', 'FISCAL,'],
     options: { dataset: 'series' },
-    rejects: [[2, 'fiscal_year_end', '', /^06-30, as it is: observations are dated by it$/]],
+    rejects: [
+      [
+        2,
+        'fiscal_year_end',
+        '',
+        /^06-30, the present value: it cannot change, because the dates of observations depend on it$/,
+      ],
+    ],
   },
   'a fiscal year for a series that has points by calendar years': {
     csv: ['series_id,fiscal_year_end', 'KNOWN,06-30', 'FISCAL,06-30'],
     options: { dataset: 'series' },
-    rejects: [[2, 'fiscal_year_end', '06-30', /^nothing, as it is: observations are dated by it$/]],
+    rejects: [
+      [
+        2,
+        'fiscal_year_end',
+        '06-30',
+        /^nothing, the present value: it cannot change, because the dates of observations depend on it$/,
+      ],
+    ],
   },
   ...Object.fromEntries(
     ['RRULE:FREQ=MONTHLY', 'RDATE:20240402T060000Z,20240502T060000Z'].map((line): [string, Refusal] => [
@@ -351,7 +385,7 @@ const refusals: Record<string, Refusal> = {
     csv: 'series_id,date,value',
     options: { headerLine: 99 },
     code: 'invalid_file',
-    message: /The file ends before line 99, which should name its columns: correct header, or --header-line/,
+    message: /The file ends before line 99, its header: correct header in almanac\.yml, or --header-line/,
   },
   'a package whose file has no header': {
     csv: '',

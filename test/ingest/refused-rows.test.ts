@@ -69,7 +69,7 @@ test.serial('two rows of one point are refused with both lines, in any order', a
     ),
   );
   t.like(failure.rejects[0], { line: 4, value: 'DUP, 2024-01-02' });
-  t.regex(failure.rejects[0]?.expected ?? '', /line 2 is the same point/);
+  t.regex(failure.rejects[0]?.expected ?? '', /line 2 has the same series, date and dimensions/);
   t.deepEqual(await published(database, 'DUP'), {});
 });
 
@@ -90,7 +90,7 @@ test.serial('a repeated point and a bad row are both reported, and nothing is st
       [5, 'row'],
     ],
   );
-  t.regex(failure.rejects[1]?.expected ?? '', /line 2 is the same point/);
+  t.regex(failure.rejects[1]?.expected ?? '', /line 2 has the same series, date and dimensions/);
   t.deepEqual(await rowCounts(database), before);
 });
 

@@ -116,12 +116,12 @@ test.serial('a row of an older version returns to its state before the retracted
   t.deepEqual(await navs(fund), ['2024-01-01 10 11']);
   t.regex(
     await refusal(old),
-    /^conflict: Load \d+ cannot be retracted\. It is of a version .* Load the earlier file again\.$/,
+    /^conflict: Load \d+ cannot be retracted\. It was made by a version .* Load the earlier file again\.$/,
   );
   const again = await loaded('nav', ['fund,date,nav', `${fund},2024-01-01,98`]);
   const later = await loaded('nav', ['fund,date,nav', `${fund},2024-01-01,97`]);
   await database.query('update data.loads set states_columns = null where load_no = $1', [later]);
-  t.regex(await refusal(again), new RegExp(`Load ${later}, which came after it, is of a version`));
+  t.regex(await refusal(again), new RegExp(`Load ${later}, which came after it, was made by a version`));
   await database.query(`update data.loads set states_columns = '{fund_no,date,nav}' where load_no = $1`, [
     later,
   ]);
@@ -175,13 +175,13 @@ test.serial(
     const before = await stored();
     t.regex(
       await refusal(announced),
-      new RegExp(`^conflict: Rows would be left incomplete.*: ${result}\\.$`),
+      new RegExp(`^conflict: Some rows would lack required columns or break a rule.*: ${result}\\.$`),
     );
     t.deepEqual(await stored(), before);
     const { loadNo } = await retracted(result);
     await retracted(announced);
     t.deepEqual(await stored(), []);
-    t.regex(await refusal(loadNo), /Make the loads that it completes visible first\.$/);
+    t.regex(await refusal(loadNo), /First restore the retracted loads whose rows this load completes\.$/);
   },
 );
 
@@ -222,7 +222,7 @@ test.serial('other datasets are refused, each with the reason and an alternative
   ]);
   t.regex(
     await refusal(portfolio),
-    /of which a file states all rows of a fund and as_of: .* Load the earlier file again\.$/,
+    /where each file replaces all rows of its fund and as_of: .* Load the earlier file again\.$/,
   );
   const calendar = await loaded('calendar', [
     'release_id,title,source,release_at,time_zone',
@@ -232,7 +232,7 @@ test.serial('other datasets are refused, each with the reason and an alternative
   const series = await loaded('series', ['series_id,name,unit,frequency,source', 'A,A,Index,daily,Test']);
   t.regex(
     await refusal(series),
-    /^conflict: Load \d+ is of the dataset series, whose rows describe what other rows name: .* Load the earlier file again\.$/,
+    /^conflict: Load \d+ is of the dataset series, to whose rows other rows refer: .* Load the earlier file again\.$/,
   );
   const nav = await loaded('nav', ['fund,date,nav', `${fund},2024-01-01,10`]);
   t.regex(await refusal(nav, { erase: true }), /retract it without erasing it\.$/);

@@ -66,7 +66,9 @@ export const series: DeclareCommand = (command, terminal) => {
         return setFromFile(terminal, flags, from);
       }
       if (id === undefined || given.length === 0)
-        throw new UsageError('Give a series and its facts, or the facts of many series in a file by --from.');
+        throw new UsageError(
+          'Give a series and its facts, or the facts of many series in a file with --from.',
+        );
       const facts = factsOf(given);
       const changed = await runChange(terminal, flags, (database, options) =>
         setFacts(database, { ...options, id, facts }),
@@ -179,7 +181,7 @@ export const series: DeclareCommand = (command, terminal) => {
     );
   command
     .command('restore')
-    .summary('bring a deleted or merged series back, with all its history')
+    .summary('restore a deleted or merged series, with all its history')
     .argument(...aSeries)
     .option(...reasonFlag)
     .option(...dryRunFlag)

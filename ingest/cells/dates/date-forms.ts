@@ -1,5 +1,5 @@
 // The meanings of date texts: one table of the date forms of tables. Each form gives a text one meaning; where two forms read a text
-// differently, the whole column decides between them (detect/dates.ts), and almanac.yml names the form.
+// differently, detect/table/date-format.ts chooses between them from the whole column, and the choice is stored in almanac.yml.
 import { addDays, isDate, monthEnd, parsePeriod } from '../../../kernel/dates.ts';
 import { foldLetters, monthNamed } from './month-names.ts';
 

@@ -20,11 +20,11 @@ const lengthMax = 100;
 /** @throws IngestFailure if the options contradict each other. */
 export function valueReader(options: ValueOptions = {}): ValueReader {
   const { decimal = '.', thousands } = options;
-  if (decimal !== '.' && decimal !== ',') usageError(`The decimal sign is . or , and not ${decimal}`);
-  if (thousands === decimal)
-    usageError('The decimal sign and the sign between thousands cannot be the same.');
+  if (decimal !== '.' && decimal !== ',')
+    usageError(`The decimal separator must be . or , and not ${decimal}`);
+  if (thousands === decimal) usageError('The decimal and the thousands separator cannot be the same.');
   if (thousands !== undefined && !/^[.,' _]$/.test(thousands))
-    usageError(`The sign between thousands is one of . , ' _ or a space, and not "${thousands}".`);
+    usageError(`The thousands separator must be one of . , ' _ or a space, and not "${thousands}".`);
   const missing =
     options.missing === undefined || options.missing.length === 0 ? null : new Set(options.missing);
   const group =
@@ -108,6 +108,6 @@ export function expectedValue(text: string, options: ValueOptions): string {
   if (missingPattern.test(text))
     return `a number such as ${example}, or --missing "${text}" if it means missing`;
   if (/^[+-]?\d{1,3}(?:[,.' ]\d{3})+/.test(text) && options.thousands === undefined)
-    return `a number such as ${example}; for digits in groups of three name the sign by --thousands`;
+    return `a number such as ${example}; for digits in groups of three, set the separator with --thousands`;
   return `a number such as ${example}, or an empty cell for missing`;
 }

@@ -240,8 +240,8 @@ function isCount(title: string, { distinct, filled }: Profile): boolean {
 }
 
 /**
- * Whole numbers that follow from a text beside them, and that text from them: they identify what the text names. A column that is the same for
- * one text and differs between texts does so, too, if the texts have several rows.
+ * Whether the whole numbers and the texts of another column determine each other, in several rows each: the numbers are then codes, not
+ * values.
  */
 function isIdentifier(
   at: number,

@@ -48,8 +48,8 @@ export function withParts(layout: Layout, rows: readonly string[][]): Layout | s
 }
 
 /**
- * The first month or quarter of the years, if in each of them it is not the first of the calendar: July to December, then January to June. Null if
- * the parts are in the order of the calendar, or in none.
+ * The first month or quarter of a fiscal year, such as July, if every year of the table begins with it. Null if the parts are in calendar
+ * order, or in no common order.
  */
 function firstOfFiscal(
   rows: readonly string[][],
@@ -75,7 +75,7 @@ function firstOfFiscal(
   return firsts.every((each) => each === first) ? first : null;
 }
 
-/** Whether the days go up but once, where they go down to days before all others. */
+/** Whether the days ascend with a single wrap-around, as in July to December, January to June. */
 function isRotated(days: readonly string[]): boolean {
   const falls = days.flatMap((day, at) => (at > 0 && day < entryAt(days, at - 1) ? [at] : []));
   const [fall, other] = falls;

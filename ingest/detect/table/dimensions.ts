@@ -111,7 +111,10 @@ function rowsWithIsin(free: ReadonlySet<number>, rows: Rows): { rows: Rows; only
   return { rows: found, only: { column, expression: isinForm, evidence } };
 }
 
-/** Fills the columns that have the text of a group of rows only once, and leaves others with many empty cells. A sum may have no text in the only one. */
+/**
+ * Fills down columns whose text is only in the first row of a group, and excludes others with many empty cells. A single empty cell in the
+ * only column may be that of a total row.
+ */
 function fillOrLeave(
   free: ReadonlySet<number>,
   rows: Rows,

@@ -203,7 +203,7 @@ function complete(
     (row, at) => at >= Math.max(firstRow, last + 1) && row.some((cell) => cell.trim() !== ''),
   );
   if (dataRow < 0)
-    return `no data follows line ${entryAt(lines, last)}, which names the columns with ${cellsShown(entryAt(rows, last))}: give the lines of the names and of the first data under header and first`;
+    return `no data follows line ${entryAt(lines, last)}, the header with ${cellsShown(entryAt(rows, last))}: give the lines of the names and of the first data under header and first`;
   const between = Array.from({ length: Math.max(0, dataRow - last - 1) }, (_, at) => last + 1 + at);
   // Of several lines of words, none is known to have the units.
   const [unitLine, otherLine] = between.filter(

@@ -1,5 +1,5 @@
-// Brings the rows of a table to the state of the active loads: each cell gets the value of the newest of them that states its column. A
-// load that states a row again unchanged stores no copy of it: its statement is the row as it was then.
+// Recomputes the rows of a table from the active loads ("fold"): each cell takes its value from the newest of them whose file has its
+// column. A load that repeated a row unchanged stores no copy of it; the row as it was after that load is used.
 import type { Transaction } from '../../../kernel/database.ts';
 import type { LoadCounts } from '../../load/store/load-record.sql.ts';
 import { recordedContent, keyOf } from '../../load/store/stated-rows.sql.ts';
@@ -13,7 +13,7 @@ export interface FoldedTable {
   others: readonly string[];
 }
 
-/** Fills undo_rows with the numbers of all rows that the loads state. @returns how many. */
+/** Fills undo_rows with the numbers of all rows that the files of the loads contain. @returns how many. */
 export async function findStatedRows(
   on: Transaction,
   { target }: FoldedTable,
@@ -37,7 +37,7 @@ export async function findStatedRows(
   return found?.rows ?? 0;
 }
 
-/** The first five active loads after the given one that state rows of undo_rows. */
+/** The first five active loads after the given one whose files contain rows of undo_rows. */
 export async function findLaterLoads(
   on: Transaction,
   { target }: FoldedTable,
@@ -58,9 +58,10 @@ export async function findLaterLoads(
 const isActive = `l.retracts is null and not upper_inf(l.out_of_force)`;
 
 /**
- * Fills undo_folded: for each of undo_rows, the present row (`old`; null: deleted) and the row that the active loads state (`new`; null:
- * none). Load 0 represents all loads of older versions. Where all active loads state the same columns of a row, the result is the row at
- * the newest of them, without the other columns; otherwise each cell is looked up separately, which takes several times as long.
+ * Fills undo_folded: for each of undo_rows, the present row (`old`; null: deleted) and the row recomputed from the active loads (`new`;
+ * null: none). Load 0 represents all loads of older versions. Where the files of all active loads have the same columns for a row, the
+ * result is the row after the newest of them, without the other columns; otherwise each cell is looked up separately, which takes several
+ * times as long.
  */
 export async function foldRows(on: Transaction, { target }: FoldedTable): Promise<void> {
   await on.query(
@@ -123,7 +124,7 @@ const isVersionAt = (load: string) =>
 
 const differs = `jsonb_strip_nulls(f.old) <> jsonb_strip_nulls(f.new)`;
 
-/** Replaces the rows by the fold, as changes of the load. @returns how many rows it restored, changed and deleted. */
+/** Replaces the rows with the recomputed ones, as changes of the load. @returns how many rows it restored, changed and deleted. */
 export async function storeFold(
   on: Transaction,
   { dataset, target, key, others }: FoldedTable,

@@ -1,5 +1,5 @@
-// Retracts loads of a table, or reactivates them: the rows then are those that the active loads state. A table has no vintages, so the
-// result is as if the load had not been made.
+// Retracts or restores loads of a table: its rows are recomputed from the active loads. A table has no vintages, so a retraction leaves
+// it as if the load had not been made.
 import type { Transaction } from '../../../kernel/database.ts';
 import { fail } from '../../../kernel/errors.ts';
 import type { Dataset } from '../../datasets/dataset.ts';
@@ -42,9 +42,9 @@ async function storedOrRefused<T>(work: Promise<T>, later: readonly number[]): P
       throw error;
     const first =
       later.length === 0
-        ? 'Make the loads that it completes visible first.'
-        : `Retract first the loads that came after it and state the same rows: ${later.join(', ')}.`;
-    return fail('conflict', `Rows would be left incomplete, or contradict themselves. ${first}`, {
+        ? 'First restore the retracted loads whose rows this load completes.'
+        : `First retract the later loads that have the same rows: ${later.join(', ')}.`;
+    return fail('conflict', `Some rows would lack required columns or break a rule. ${first}`, {
       detail: error,
     });
   }

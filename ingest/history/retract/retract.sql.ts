@@ -126,7 +126,7 @@ export async function recordErasedFrom(on: Transaction): Promise<void> {
   );
 }
 
-/** How many of the points to fold each series has. */
+/** How many points of each series are to be recomputed. */
 export function countFoldedSeries(on: Transaction): Promise<{ series_no: number; points: number }[]> {
   return on.query('select series_no, count(*)::int as points from fold_points group by series_no');
 }

@@ -40,7 +40,7 @@ function ofTable({ load_no: number, loadNos, unkept }: RetractableLoad, dataset:
   if (unkept === null) return null;
   const whose = loadNos.includes(unkept) ? 'It' : `Load ${unkept}, which came after it,`;
   return (
-    `${which} cannot be retracted. ${whose} is of a version of Almanac that did not keep what loads of ${name} replace. ` +
+    `${which} cannot be retracted. ${whose} was made by a version of Almanac that did not store the rows that a load of ${name} replaces. ` +
     'Load the earlier file again.'
   );
 }
@@ -49,10 +49,10 @@ function ofTable({ load_no: number, loadNos, unkept }: RetractableLoad, dataset:
 function insteadOf({ name, whole }: Dataset): string {
   const of = `is of the dataset ${name}`;
   if (whole !== undefined)
-    return `${of}, of which a file states all rows of a ${whole.join(' and ')}: it cannot be retracted. Load the earlier file again.`;
+    return `${of}, where each file replaces all rows of its ${whole.join(' and ')}: it cannot be retracted. Load the earlier file again.`;
   if (name === 'calendar')
     return `${of}, whose entries are cancelled, not removed: it cannot be retracted. Load them with the status cancelled, or the earlier file again.`;
-  return `${of}, whose rows describe what other rows name: it cannot be retracted. Load the earlier file again.`;
+  return `${of}, to whose rows other rows refer: it cannot be retracted. Load the earlier file again.`;
 }
 
 function ofState(load: RetractableLoad, erase: boolean): string | null {
@@ -79,7 +79,7 @@ function ofStatements(load: RetractableLoad, today: string): string | null {
     return `${which} has the vintage ${lastVintage}, which is after today, ${today} (SERIES_TIME_ZONE).`;
   if (unknownRestatements.length === 0) return null;
   return (
-    `${which} is of a version of Almanac that did not keep what the loads of a day repeat, and load ` +
-    `${unknownRestatements.join(', ')} of its day did: what would remain is unknown. Load the earlier file with a new vintage.`
+    `${which} was made by a version of Almanac that did not store which points the loads of a day repeat, and load ` +
+    `${unknownRestatements.join(', ')} of its day repeated some: the remaining values are unknown. Load the earlier file with a new vintage.`
   );
 }

@@ -111,7 +111,7 @@ function readBreakable(facts: Readonly<Record<string, string>>): Record<string, 
   if (values['unit'] === null)
     fail(
       'invalid_parameter',
-      `unit="${facts['unit'] ?? ''}": a break states the unit of the points after it.`,
+      `unit="${facts['unit'] ?? ''}": a break needs the unit of the points after it.`,
     );
   const others = Object.keys(values).filter((fact) => !breakable.has(fact));
   if (others.includes('frequency'))

@@ -38,7 +38,7 @@ import {
 } from '../store/load-record.sql.ts';
 import { scaledReader } from '../../cells/numbers/observation-values.ts';
 import { refoldBackfill } from './refold.ts';
-import { asLong, unfoldedSeries, type LongInput, type WideColumn } from './wide-file.ts';
+import { asLong, wideSeriesToLong, type LongInput, type WideColumn } from './wide-file.ts';
 
 /**
  * @param straight whether points of never published series may be stored directly in their table.
@@ -112,7 +112,7 @@ interface FilePlan extends ReturnType<typeof planLong> {
 
 function planFile(input: LoadInput, options: LoadOptions): FilePlan {
   const unfolding =
-    options.wide === true ? unfoldedSeries(input, options) : { input: asLong(input), options, columns: [] };
+    options.wide === true ? wideSeriesToLong(input, options) : { input: asLong(input), options, columns: [] };
   const long = unfolding.input;
   const plan = planLong(long.header, { ...unfolding.options, create: options.create === true });
   checkVintage(plan, input.vintageGiven ? input.vintage : undefined);
@@ -186,7 +186,8 @@ async function refuseDuplicates(
       duplicate.line,
       'row',
       `${duplicate.series_id}, ${duplicate.date}${dims.join('')}`,
-      `one row a point; line ${lineOf(duplicate.first_line)} is the same point (has the file a dimension more, or a higher frequency?)`,
+      `one row per observation; line ${lineOf(duplicate.first_line)} has the same series, date and dimensions ` +
+        '(is a dimension column missing, or the frequency higher?)',
     );
   }
 }

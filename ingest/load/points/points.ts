@@ -184,7 +184,7 @@ export function checkDimensionNames(names: readonly string[]): void {
   });
   const quoted = others.map((name) => `"${name}"`).join(', ');
   failUnusable(
-    `${quoted} would be a dimension, whose name has only letters, digits and _: leave out by --ignore, or rename by`,
+    `${quoted} would be a dimension, whose name may contain only letters, digits and _: exclude it with --ignore, or rename it with`,
     fix,
   );
 }

@@ -3,7 +3,7 @@
 import type { Transaction } from '../../../kernel/database.ts';
 import { addDays } from '../../../kernel/dates.ts';
 import { noteChanged } from '../events/series-events.sql.ts';
-import { countEvents, mergeRows, recountVintages } from '../store/recount-vintages.sql.ts';
+import { countChanges, mergeRows, recountVintages } from '../store/recount-vintages.sql.ts';
 import type { LoadRow } from '../store/load-record.sql.ts';
 import { insertVintages, sumChanges, updateSeries, type LoadCounts } from '../store/load-record.sql.ts';
 import { findRewritten, narrowPassedOver, rewriteRows } from '../store/rewrite-history.sql.ts';
@@ -11,7 +11,7 @@ import {
   createFold,
   findPointsOfBackfill,
   foldSince,
-  hasTurnsAfter,
+  hasRetractionsAfter,
   recordFolded,
 } from '../store/stated-values.sql.ts';
 
@@ -32,10 +32,10 @@ export async function refold(
   await recordFolded(on, load);
   await narrowPassedOver(on);
   const from = { ...load, vintage: day, complete: false };
-  await countEvents(on, from, 'before');
+  await countChanges(on, from, 'before');
   await rewriteRows(on, { loadNo: load.loadNo, day });
   await mergeRows(on);
-  await countEvents(on, from, 'after');
+  await countChanges(on, from, 'after');
   await insertVintages(on, { ...load, complete: false });
   await recountVintages(on, from);
   await updateSeries(on, load);
@@ -51,7 +51,7 @@ export async function refoldBackfill(
   load: LoadRow,
   counts: LoadCounts,
 ): Promise<LoadCounts> {
-  if (!(await hasTurnsAfter(on, load))) return counts;
+  if (!(await hasRetractionsAfter(on, load))) return counts;
   await createFold(on);
   await findPointsOfBackfill(on, load);
   const refolded = await refold(on, load, addDays(load.vintage, 1));

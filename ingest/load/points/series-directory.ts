@@ -38,7 +38,7 @@ export interface KnownSeries {
   readonly dims: Map<string, Combination>;
 }
 
-/** A line: a series under one combination of dimension values. */
+/** The observations of a series for one combination of dimension values (`line_no` in the schema). Not a line of the file. */
 export interface Combination {
   readonly lineNo: number;
   /** The vintage, if the file has a column for it, and the date of its last point so far; '' before the first. */
@@ -234,4 +234,4 @@ export class SeriesDirectory {
 
 /** What to load instead of a deleted series. */
 export const notDeleted = (id: string): string =>
-  `a series that is not deleted: "almanac series restore ${id}" brings it back`;
+  `a series that is not deleted; restore it with "almanac series restore ${id}"`;

@@ -1,4 +1,4 @@
-// Notes the facts given by --set that had no effect, because the series, item or city exists with other facts.
+// Notes the metadata from --set that had no effect, because the series, item or city already exists with other metadata.
 import type { Transaction } from '../../../kernel/database.ts';
 import { shellWord } from '../../datasets/shell-word.ts';
 import { findOtherFacts, type FactTable } from './unused-facts.sql.ts';

@@ -1,4 +1,4 @@
-// Wide files: one row per date, one column per series of observations, or per fund of NAVs. An empty cell states nothing. Each cell becomes
+// Wide files: one row per date, one column per series of observations, or per fund of NAVs. An empty cell is no observation. Each cell becomes
 // a row, numbered by cell, so that two cells of a line are distinguished.
 import { entryAt } from '../../../kernel/entries.ts';
 import { isSeriesId } from '../../../domain/series-id.ts';
@@ -35,11 +35,11 @@ export interface WideColumn {
 
 /**
  * Converts the file to a long one with the columns `date`, `wide.column` and `wide.value`, and returns it with the options that still
- * apply. The date is the column that --map names, else the one called date, else the first. Any other column is named by --map, or by
- * --prefix and its title.
+ * apply. The date is the column that --map assigns, else the one titled date, else the first. The name of any other column is from --map,
+ * or is --prefix and its title.
  * @throws IngestFailure if the header names nothing besides the date, or one thing twice, or --set names a part of each cell.
  */
-export function unfolded(
+export function wideToLong(
   wide: NonNullable<Dataset['wide']>,
   input: LoadInput,
   options: LoadOptions,
@@ -107,21 +107,23 @@ export function unfolded(
  * The same for series. The id is the name of the column, with characters that ids cannot have replaced by `_`.
  * @throws IngestFailure also if a column gives no id, two columns give one series, or a constant does not apply to a wide file.
  */
-export function unfoldedSeries(input: LoadInput, options: LoadOptions): ReturnType<typeof unfolded> {
+export function wideSeriesToLong(input: LoadInput, options: LoadOptions): ReturnType<typeof wideToLong> {
   const wide = { noun: 'series', column: 'series_id', value: 'value' };
-  const long = unfolded(wide, input, options, seriesIdOf);
+  const long = wideToLong(wide, input, options, seriesIdOf);
   checkConstants(options.set ?? {});
   const without = long.columns.filter(({ name }) => !isSeriesId(name));
   if (without.length > 0)
     failUnusable(
-      `${without.map(({ title }) => `"${title}"`).join(', ')} gives no series id: name one by --map ID="${without[0]?.title ?? ''}", or leave out by`,
+      `${without.map(({ title }) => `"${title}"`).join(', ')} gives no series id: set one with --map ID="${without[0]?.title ?? ''}", or exclude the column with`,
       without.map(({ title }) => ['--ignore', title]),
     );
   const titleOf = new Map<string, string>();
   for (const { name, title } of long.columns) {
     const other = titleOf.get(name);
     if (other !== undefined)
-      usageError(`The columns "${other}" and "${title}" are both the series ${name}: rename one by --map.`);
+      usageError(
+        `The columns "${other}" and "${title}" both give the series ${name}: rename one with --map.`,
+      );
     titleOf.set(name, title);
   }
   return long;

@@ -7,7 +7,7 @@ import type { LoadCounts } from './load-record.sql.ts';
 import { isOwnRow } from './stated-values.sql.ts';
 
 /**
- * load_stated: how many points each vintage of the file states, by series and dimensions.
+ * load_stated: how many points each vintage of the file contains, by series and dimensions.
  * load_places: the vintages of each series, numbered from 1 among those that follow.
  * load_steps: the live rows (place 0) and the changes of the points: the value that begins with the vintage at `place`, or a deletion.
  */

@@ -43,7 +43,7 @@ export interface LoadOptions extends ColumnOptions, RowOptions, CellOptions, Loc
   dryRun?: boolean | undefined;
   /** Skips rejected rows (in a wide file: cells) instead of storing nothing. */
   skipInvalid?: boolean;
-  /** Of rows of observations with the same point, the first is stored and the others are rejected, without `skipInvalid` too. */
+  /** If several rows have the same point, the first is stored and the others are rejected, even without `skipInvalid`. */
   repeated?: 'first' | undefined;
   /** See csv.ts for these three. */
   delimiter?: string | undefined;
@@ -102,7 +102,7 @@ export interface LoadInput {
   batches: AsyncIterable<CsvBatch>;
   /** Producing the batches queries the database, so no other statement may be running between them. */
   batchesAsk?: boolean;
-  /** Points are facts, such as prices: a period after today's is rejected. */
+  /** The values are observed, not forecast (such as prices): a date after the current period is rejected. */
   hasHappened?: boolean;
   /** How many rows were rejected before the batches, and are not in them. */
   rowsRefused?: () => number;

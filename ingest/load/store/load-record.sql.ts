@@ -74,7 +74,7 @@ export async function createTotals(on: Transaction): Promise<void> {
       series_no integer not null, points_new integer not null, points_revised integer not null,
       points_deleted integer not null,
       values_gained bigint not null,  -- live points with a value, after less before
-      first_date date, last_date date, -- of the points with a value that it brings
+      first_date date, last_date date, -- of the points with a value in the load
       recount boolean not null         -- the dates and the count cannot be derived from the changes alone
     ) on commit drop`);
 }

@@ -1,6 +1,6 @@
 // Makes the history of a series independent of the order of its loads. After a load into the past, or into a day that is already stored,
-// rows that state the same are merged, and the changes of every affected vintage are counted again. If a vintage consists of several loads,
-// its counts are stored in the row of its newest load; the others have 0.
+// adjacent rows with equal values are merged, and the changes of every affected vintage are counted again. If a vintage consists of several
+// loads, its counts are stored in the row of its newest load; the others have 0.
 import type { Transaction } from '../../../kernel/database.ts';
 import type { LoadRow } from './load-record.sql.ts';
 import { isOwnRow } from './stated-values.sql.ts';
@@ -8,7 +8,7 @@ import { isOwnRow } from './stated-values.sql.ts';
 /**
  * Created only by the few loads that need them.
  * load_events: how many more (if negative, fewer) points the load has made a vintage add, revise and delete.
- * load_runs: adjacent rows of a point that state the same; `continues`: all rows of a run but the first.
+ * load_runs: adjacent rows of a point with equal values; `continues`: all rows of a run but the first.
  */
 export async function createHistory(on: Transaction): Promise<void> {
   await on.query(`
@@ -41,7 +41,11 @@ const touchedRows = `
  * Counts the changes of the vintages from D on, at the points of load_changes. The change of a vintage is the difference between the end of
  * its day and the end of the day before. @param moment `before` the rows change subtracts the counts in load_events, `after` adds them.
  */
-export async function countEvents(on: Transaction, load: LoadRow, moment: 'before' | 'after'): Promise<void> {
+export async function countChanges(
+  on: Transaction,
+  load: LoadRow,
+  moment: 'before' | 'after',
+): Promise<void> {
   if (moment === 'before') {
     await on.query('analyze load_changes');
     await on.query('truncate load_events, load_runs');
@@ -61,12 +65,15 @@ export async function countEvents(on: Transaction, load: LoadRow, moment: 'befor
   );
 }
 
-/** Among the rows that are visible in some vintage there is one; rows that ended on the day on which they began are left to the caller. */
+/**
+ * Matches a row by point and first day. This is unique among rows visible in some vintage; the caller excludes rows that ended on the day
+ * on which they began.
+ */
 const isRow = (of: string): string =>
   `(o.line_no, o.date, o.published_on) = (${of}.line_no, ${of}.date, ${of}.published_on)`;
 
 /**
- * Merges adjacent rows that state the same: loads in order would have stored one row. The statement of each merged row's load is recorded,
+ * Merges adjacent rows with equal values: loads in order would have stored one row. The statement of each merged row's load is recorded,
  * as an older vintage that is loaded later is valid only until that day.
  */
 export async function mergeRows(on: Transaction): Promise<void> {

@@ -66,7 +66,7 @@ const isRewritten = `(o.line_no, o.date) = (c.line_no, c.date)`;
 /** The conditions of the two indexes of rows. */
 const [live, closed] = [`o.superseded_on = 'infinity'`, `o.superseded_on <> 'infinity'`];
 
-/** Replaces the rows of the points of load_changes, from the day on, by their fold. */
+/** Replaces the rows of the points of load_changes, from the day on, with the recomputed ones. */
 export async function rewriteRows(
   on: Transaction,
   { loadNo, day }: { loadNo: number; day: string },

@@ -19,7 +19,7 @@ export interface StatedRows {
   isSame: string;
 }
 
-/** Records which columns the load states. */
+/** Records which columns the file of the load has. */
 export async function recordStatedColumns(
   on: Transaction,
   loadNo: number,

@@ -1,9 +1,10 @@
-// The recorded statements of loads: by a row that the load began, by data.statements, by data.confirmations, or by a complete vintage. The
-// last two store no value: it is the value visible on the day of the load, as a same-day correction saves the old value first.
+// The statements of loads, that is, which value (or absence) each load gave for a point, and the recomputation of points from them ("fold").
+// A statement is recorded as a row that the load began, in data.statements, in data.confirmations, or as a complete vintage. The last two
+// store no value: it is the value visible on the day of the load, as a same-day correction saves the old value first.
 import type { Transaction } from '../../../kernel/database.ts';
 import type { LoadRow } from './load-record.sql.ts';
 
-/** Whether the load of a row stated it. Loads also move the rows of others to the day on which their own value ends. */
+/** Whether the value of a row is from the file of its load. A load also moves rows of other loads to the day on which its own value ends. */
 export const isOwnRow = (row: string, load: string): string =>
   `${load}.vintage = ${row}.published_on and ${load}.retracts is null and ${load}.erased_by is null`;
 
@@ -66,11 +67,11 @@ export function recordFolded(on: Transaction, load: Pick<LoadRow, 'loadNo'>): Pr
   return recordStatements(on, `select * from fold_days where ${differs}`, load.loadNo);
 }
 
-/** Whether the fold of a point at a day differs from the stored value. */
+/** Whether the recomputed value of a point at a day differs from the stored value. */
 export const differs = `(was_there <> is_there or value is distinct from old_value or status is distinct from old_status)`;
 
 /**
- * fold_points: the points to fold. fold_rows: all their rows. fold_wanted: the days on which their value may change.
+ * fold_points: the points to recompute. fold_rows: all their rows. fold_wanted: the days on which their value may change.
  * fold_days: for each of these, whether a value is stored (`was_there`, in the row published on `began_on`), and whether the active loads give
  * one (`is_there`).
  */
@@ -99,8 +100,8 @@ export async function createFold(on: Transaction): Promise<void> {
 }
 
 /**
- * Fills fold_points with all points that the loads may have stated. A complete vintage also states that other points do not exist, and
- * those may have no row left. @returns how many.
+ * Fills fold_points with all points whose value or absence the loads may have given. A complete vintage also gives the absence of all
+ * other points of its series, and these may have no row any longer. @returns how many.
  */
 export async function findPointsOf(on: Transaction, loadNos: readonly number[]): Promise<number> {
   const [found] = await on.query<{ points: number }>(
@@ -142,10 +143,10 @@ export async function findPointsOf(on: Transaction, loadNos: readonly number[]):
 }
 
 /**
- * The days after parameter 1 on which loads that state something about the series were deactivated or reactivated: series_no, load_no, day.
+ * The days after parameter 1 on which loads of the series were retracted or restored: series_no, load_no, day.
  * @param series a query of series_no. An erased load is active on no day.
  */
-const turnsOf = (series: string): string => `
+const retractionDays = (series: string): string => `
   with retracted as materialized (
     select l.load_no, e.day
     from data.loads l cross join lateral unnest(l.out_of_force) r cross join lateral (values (lower(r)), (upper(r))) e (day)
@@ -158,16 +159,16 @@ const turnsOf = (series: string): string => `
 
 const backfilled = 'select series_no from load_series where backfill';
 
-/** Whether a load of one of the same series was retracted or reactivated after the vintage of this load, which is old. */
-export async function hasTurnsAfter(on: Transaction, load: LoadRow): Promise<boolean> {
-  return (await on.query(`${turnsOf(backfilled)} limit 1`, [load.vintage])).length > 0;
+/** Whether a load of one of the same series was retracted or restored after the vintage of this load, which is old. */
+export async function hasRetractionsAfter(on: Transaction, load: LoadRow): Promise<boolean> {
+  return (await on.query(`${retractionDays(backfilled)} limit 1`, [load.vintage])).length > 0;
 }
 
 /** Fills fold_points with the points of those series that the load has just stored. */
 export async function findPointsOfBackfill(on: Transaction, load: LoadRow): Promise<void> {
   await on.query(
     `insert into fold_points
-     with turned as materialized (select distinct series_no from (${turnsOf(backfilled)}) t)
+     with turned as materialized (select distinct series_no from (${retractionDays(backfilled)}) t)
      select p.series_no, p.line_no, p.date from load_points p join turned using (series_no)
      union
      select series_no, o.line_no, o.date
@@ -252,7 +253,7 @@ async function fold(on: Transaction, days: string, values: readonly unknown[]): 
   await on.query('analyze fold_days');
 }
 
-/** Folds the points at one day. */
+/** Recomputes the points at one day. */
 export async function foldAt(on: Transaction, day: string): Promise<void> {
   await findRows(on);
   await fold(on, 'select *, $1::date as day from fold_points', [day]);
@@ -263,7 +264,10 @@ const ofDates = `
   select p.* from fold_points p
   where p.line_no = f.line_no and p.date >= lower(f.period) and p.date < upper(f.period) offset 0`;
 
-/** Folds the points at every day from one on that may change a value. Of retractions, only those of loads that state the point count. */
+/**
+ * Recomputes the points at `day`, and at every later day on which their value may change: the day of a load, or of the retraction or
+ * restoration of a load that contains the point.
+ */
 export async function foldSince(on: Transaction, day: string): Promise<void> {
   await findRows(on);
   await on.query('create index if not exists fold_points_point on fold_points (line_no, date)');
@@ -287,7 +291,7 @@ export async function foldSince(on: Transaction, day: string): Promise<void> {
      select p.*, v.published_on from fold_points p join data.vintages v using (series_no)
      where v.published_on > $1 and v.complete
      union
-     (with turns as materialized (${turnsOf('select series_no from fold_points')})
+     (with turns as materialized (${retractionDays('select series_no from fold_points')})
       select ${point}, t.day from fold_rows o join turns t using (series_no, load_no) where o.is_own
       union all
       select p.*, t.day from fold_points p join data.statements m using (${key}) join turns t using (series_no, load_no)

@@ -2,7 +2,7 @@
 // recounts the vintages and records what it corrects.
 import type { Transaction } from '../../../kernel/database.ts';
 import { narrowConfirmations } from './confirmations.sql.ts';
-import { countEvents, createHistory, mergeRows, recountVintages } from './recount-vintages.sql.ts';
+import { countChanges, createHistory, mergeRows, recountVintages } from './recount-vintages.sql.ts';
 import { storeChanges } from './store-difference.sql.ts';
 import type { LoadRow } from './load-record.sql.ts';
 import { insertVintages, updateSeries } from './load-record.sql.ts';
@@ -18,12 +18,12 @@ export async function storeDifference(
     await createHistory(on);
     await recordCorrected(on, load);
     await narrowConfirmations(on, load);
-    await countEvents(on, load, 'before');
+    await countChanges(on, load, 'before');
   }
   if (series.known > 0 || series.backfill > 0) await storeChanges(on, load);
   if (series.rewrites > 0) {
     await mergeRows(on);
-    await countEvents(on, load, 'after');
+    await countChanges(on, load, 'after');
   }
   await insertVintages(on, load);
   if (series.rewrites > 0) await recountVintages(on, load);

@@ -1,4 +1,4 @@
-// Finds and loads the tables of files in a child process. A file that crashes the process counts as a table that cannot be loaded, with the
+// Finds and loads the tables of files in a child process. A file that crashes the process is reported as a table that cannot be loaded, with the
 // reason; another process reads the next file.
 import { clockFrom } from '../../../kernel/clock.ts';
 import type { Database } from '../../../kernel/database.ts';
