@@ -95,7 +95,7 @@ test.serial('an impossible break is refused with the reason, and nothing is chan
     [declared('commodity.rice', '2024', 'X'), /^conflict: .*prices of an item, which gives it its unit/],
     [declared('OTHER', 'soon', 'X'), /^invalid_parameter: --from soon: a day or a period/],
     [declared('OTHER', '2024', 'Index'), /^conflict: "OTHER" has that unit already\. .*almanac series set/],
-    [declared('OTHER', '2024', ''), /^invalid_parameter: unit="": a break states/],
+    [declared('OTHER', '2024', ''), /^invalid_parameter: unit="": a break needs/],
     [
       declared('CPI', '2024-04-01', 'X'),
       /^conflict: "CPI" has a break at 2024-04-01; another one must be later/,
