@@ -1,5 +1,5 @@
 // The recorded statements of table loads: an unchanged row that the load wrote, the earlier form of a row that another load changed, and
-// the rows that a load repeated unchanged. The load's row in data.loads lists the columns that it states.
+// the rows that a load repeated unchanged. The load's row in data.loads lists the columns of its file.
 import type { Transaction } from '../../../kernel/database.ts';
 
 /** A row `k` of the table as it is recorded: its columns without those of the record itself. */
@@ -76,7 +76,7 @@ export const recordDeleted = {
 };
 
 /**
- * Records the rows that the load states unchanged. Rows that no load has changed since they are numbered are left out: their present values
+ * Records the rows that the load repeats unchanged. Rows that no load has changed since rows are numbered are omitted: their present values
  * are the only ones.
  */
 export async function recordRestated(
