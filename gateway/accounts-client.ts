@@ -103,7 +103,7 @@ function createPost(upstreams: Upstreams, identitySecret: string) {
 
   /**
    * Sends a request to one instance, once. @param mayDrop as in `post`. @returns the body of its 200.
-   * @throws BatchRefused, or Error if it gives no complete answer or another one.
+   * @throws BatchRefused, or Error if the response is incomplete or not 200.
    */
   async function ask(url: string, path: string, body: object, mayDrop: boolean): Promise<string> {
     const used = agent;
@@ -136,8 +136,8 @@ function createPost(upstreams: Upstreams, identitySecret: string) {
   }
 
   /**
-   * Sends a request to one instance, and to another if that fails: requests must be repeatable. A refusal as malformed is a fault between gateway and
-   * accounts-api, never the client's, so it counts as an outage.
+   * Sends a request to one instance, and to another if that fails: requests must be repeatable. A refusal as malformed means that gateway and
+   * accounts-api disagree about the format. It is never the client's fault, so it is reported as `unavailable`.
    * @param mayDrop whether the sender drops a refused request. @throws Failure unavailable; BatchRefused if the request may be dropped.
    */
   async function post<Schema extends z.ZodType>(

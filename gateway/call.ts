@@ -32,7 +32,7 @@ export type CacheResult = (typeof cacheResults)[number];
 export interface ChargedRange {
   /** The file's path. */
   readonly file: string;
-  /** Ends the range on the first call. @returns how many calls it is charged, 1 or 0; the same on each later call. */
+  /** Ends the range. Later invocations have no effect. @returns how many calls it is charged, 1 or 0; always the same. */
   end(isServed: boolean): number;
 }
 
@@ -67,7 +67,7 @@ export interface Call {
   isUpload: boolean;
   /** The body of a read, if `query-body` has read it; undefined: `forward` reads the body, if any. */
   body: { bytes: Buffer; fields: unknown } | undefined;
-  /** The call is answered as of this day, whatever its credential: the call of a tool may name a day. */
+  /** The `as_of` date of an MCP tool call. It replaces the date of a pinned key, and is not after it. Undefined: none. */
   readonly asOf: string | undefined;
   identity: Identity;
   caller: Caller | undefined;
@@ -123,7 +123,7 @@ type Inner = IncomingMessage & { [ofParent]?: Parent };
 /** The call that a request is part of. */
 export interface Parent {
   call: Call;
-  /** The request is answered as of this day; undefined: as the credential has it. */
+  /** The `as_of` date of the tool call; undefined: none. */
   asOf: string | undefined;
 }
 

@@ -45,19 +45,19 @@ export async function start(given: GatewayOptions): Promise<RunningGateway> {
     () => isDraining,
   );
   const policies = policiesOf(parts, (request, response) => current().runCompiled(request, response));
-  let scraped: RunningService | undefined;
+  let metricsServer: RunningService | undefined;
   let journal: ClaimedDirectory | undefined;
   async function release(): Promise<void> {
     await parts.close();
     journal?.release();
-    await scraped?.close();
+    await metricsServer?.close();
   }
   try {
     const build = () => buildPipelines(options.configDirectory, policies, options);
     active = await build();
     const server = createGatewayServer(options, metrics, current);
     await parts.open();
-    scraped =
+    metricsServer =
       options.metrics &&
       (await serveMetrics(
         [...metrics.metrics, ...parts.gauges, ...options.moreMetrics],
@@ -71,7 +71,7 @@ export async function start(given: GatewayOptions): Promise<RunningGateway> {
     const url = await listen(server, options.host, options.port);
     return {
       url,
-      metricsUrl: scraped?.url,
+      metricsUrl: metricsServer?.url,
       async prepareReload() {
         const next = await build();
         return () => void (active = next);

@@ -38,7 +38,7 @@ export const endpoints: Readonly<Record<string, Declaration & { method?: 'POST' 
     method: 'POST',
     summary: 'The Model Context Protocol: tools that read the data.',
     description:
-      'Takes one JSON-RPC message of the protocol of 2026-07-28 or 2025, without sessions. A call of a tool is a read of the endpoint behind it, and its failures are results of the tool.',
+      'Takes one JSON-RPC message of the protocol of 2026-07-28 or 2025, without sessions. A tool call reads one or more endpoints of the API. Their errors are returned as tool results with `isError`.',
     query,
     body: rpcMessage,
     requestHeaders: {
@@ -57,7 +57,7 @@ export const endpoints: Readonly<Record<string, Declaration & { method?: 'POST' 
       refusedByProtocol(404, 'The protocol has no such method here.'),
       refusedByProtocol(406, 'The Accept header accepts neither of the two forms.'),
       refusedByProtocol(415, 'The Content-Type is not `application/json`.'),
-      refusedByProtocol(500, 'The protocol failed.'),
+      refusedByProtocol(500, 'Internal error of the protocol handler.'),
     ],
     errors: [],
   },

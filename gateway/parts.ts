@@ -5,9 +5,9 @@ import { createAccounts } from './accounts-client.ts';
 import { createClients } from './client-ip.ts';
 import { createFileCharges } from './heartbeat/file-charges.ts';
 import { createLeasedState } from './heartbeat/leased-state.ts';
-import { Answers } from './limits/concurrent-answers.ts';
+import { ConcurrencyLimiter } from './limits/concurrent-answers.ts';
 import { createCredentialFailures } from './limits/failed-credentials.ts';
-import { Seconds } from './limits/calls-per-second.ts';
+import { RateLimiter } from './limits/calls-per-second.ts';
 import { createAccessLog } from './observability/access-log.ts';
 import { gaugesOf } from './observability/gauges.ts';
 import type { Metrics } from './observability/metrics.ts';
@@ -42,8 +42,8 @@ export function createParts(
   );
   const { heartbeat, journal, credentials, month } = leasedState;
   const redis = options.redisUrl === undefined ? undefined : openRedis(options.redisUrl, log);
-  const seconds = new Seconds({ redis, gateways: heartbeat.gateways, log });
-  const answers = new Answers({ redis, withinMs: options.answerWithinMs, log });
+  const rateLimiter = new RateLimiter({ redis, gateways: heartbeat.gateways, log });
+  const concurrencyLimiter = new ConcurrencyLimiter({ redis, withinMs: options.answerWithinMs, log });
   const traces = options.tracing === undefined ? null : createTraces(options.tracing, routes);
   const bodies = createByteBudget(options.bodiesMb * 1024 * 1024);
   const shared = { identitySecret, traces, requestWithinMs, bodies };
@@ -58,9 +58,20 @@ export function createParts(
   const dataLease = createDataLease(leaseSource(dataApi, identitySecret), log);
   const answerCache = createAnswerCache(Math.max(1, options.responseCacheMb * 1024 * 1024));
   return {
-    ...{ options, routes, accounts, credentials, month, journal, seconds, answers, forwarders, bodies },
+    ...{
+      options,
+      routes,
+      accounts,
+      credentials,
+      month,
+      journal,
+      rateLimiter,
+      concurrencyLimiter,
+      forwarders,
+      bodies,
+    },
     fileCharges: createFileCharges(month),
-    failures: createCredentialFailures({ seconds, perSecond: options.publicCallsPerSecond, clock }),
+    failures: createCredentialFailures({ rateLimiter, perSecond: options.publicCallsPerSecond, clock }),
     dashboardFor: createDashboard(options.dashboard, log),
     readiness: createReadiness({
       ...{ services: [dataApi, accountsApi], identitySecret, isDraining, log },
@@ -85,7 +96,7 @@ export function createParts(
     },
     /** Call this when no call is running. */
     async close(): Promise<void> {
-      await Promise.all([answers.close(), seconds.close()]).finally(() => leasedState.close());
+      await Promise.all([concurrencyLimiter.close(), rateLimiter.close()]).finally(() => leasedState.close());
       dataLease.close();
       accounts.close();
       redis?.close();

@@ -38,11 +38,11 @@ const pageAction = z.strictObject({ of: z.enum(pageNames) });
  * @param dispatch runs a read inside another call, by the active pipelines.
  */
 export function policiesOf(parts: Parts, dispatch: RunCompiled): Record<string, BuildPolicy> {
-  const { options, routes, accounts, credentials, month, journal, failures, seconds, answers } = parts;
-  const { fileCharges } = parts;
+  const { options, routes, accounts, credentials, month, journal, failures } = parts;
+  const { fileCharges, rateLimiter, concurrencyLimiter } = parts;
   const { plans, clock, publicCallsPerSecond, managementCallsPerSecond } = options;
   const { forwarders, dashboardFor } = parts;
-  const rates = { seconds, publicCallsPerSecond, managementCallsPerSecond };
+  const rates = { rateLimiter, publicCallsPerSecond, managementCallsPerSecond };
   const keyed = { plans, findKey: credentials.find, failures, journal };
   return {
     'request-id': withoutAction(requestId(parts.opening)),
@@ -56,7 +56,7 @@ export function policiesOf(parts: Parts, dispatch: RunCompiled): Record<string, 
     usage: withoutAction(usage({ journal, clock })),
     plan: withAction(planAction, (action) => plan(plans, action)),
     rate: withAction(rateAction, (action) => rate(rates, action)),
-    concurrency: withoutAction(concurrency({ answers, refusals: options })),
+    concurrency: withoutAction(concurrency({ limiter: concurrencyLimiter, refusals: options })),
     'query-body': withoutAction(queryBody(parts.bodies)),
     quota: withAction(quotaAction, (action) => quota({ month, fileCharges, clock }, action)),
     'response-cache': withoutAction(responseCache(parts.responses)),

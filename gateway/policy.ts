@@ -10,7 +10,7 @@ export type Policy = (
   next: () => void,
 ) => void | Promise<void>;
 
-/** Runs the call by the pipelines that only read. @returns undefined if none has its path; the engine then handles the call. */
+/** Runs the call if a compiled, read-only pipeline serves its path. @returns undefined if none does; the engine then handles the call. */
 export type RunCompiled = (request: IncomingMessage, response: ServerResponse) => Promise<void> | undefined;
 
 /** Builds a policy from its `action` in the file. @throws Error if the action is invalid. */

@@ -1,4 +1,4 @@
-// The HTTP server around the engine: it answers errors of Node and of the engine with the API's envelope, and closes without losing a call.
+// The HTTP server: passes each request to the compiled pipelines or the engine, and answers protocol errors with the API's error envelope.
 import { randomUUID } from 'node:crypto';
 import {
   createServer,
@@ -47,8 +47,8 @@ export function createGatewayServer(
     keepAliveTimeout: clientIdleMs,
     ServerResponse: GatewayResponse,
     optimizeEmptyRequests: true, // a request without a body is not a stream to be drained
-    // No protocol is offered, so the request is served as usual. Node discards the bytes received after it and would parse later bytes as the next
-    // request, although they may be the rest of a discarded one. So no other request is read on the connection.
+    // Upgrades are ignored, and the request is served. Node discards the bytes already received after it, so bytes received later may begin in the
+    // middle of a request. It is therefore the last request of the connection.
     shouldUpgradeCallback(request: IncomingMessage) {
       lastRequests.set(request.socket, request);
       return false;
@@ -61,7 +61,8 @@ export function createGatewayServer(
     if (runCompiled(request, response) !== undefined) return;
     app(request, response, (error) => answerFailure(options, request, response, unanswered(error)));
   });
-  // Closes a connection without a byte in either direction during a call: two silent attempts, as reads are retried.
+  // Closes a connection that is idle during a call. The limit covers the slowest read, whose first attempt breaks just before its timeout and is
+  // repeated, and the time to receive the request.
   server.timeout = 2 * upstreamTimeoutMs + requestWithinMs;
   const responses = openResponses(server);
   server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {

@@ -94,8 +94,8 @@ const isReached = `account.status = 'active' and account.email_signs_in and acco
 
 /**
  * Claims the follows whose changes are due, and moves them past `until`. All due follows of an account and a mode are claimed together.
- * @param due.changed `at_once` follows are due if their first change was made by then, and @param due.mailed nothing was mailed since.
- * @param due.digest `daily` follows are due if their first change was made before.
+ * @param due `at_once` follows are due if their first change was made by `changed` and nothing was mailed since `mailed`, `daily` follows if their
+ * first change was made before `digest`.
  */
 export async function claimDue(
   db: AccountsDatabase,

@@ -2,7 +2,7 @@
 // month changes its blocks, except that a life clears the recall of its own blocks.
 import { QueryTypes, type Transaction } from 'sequelize';
 import type { AccountsDatabase } from '../database.ts';
-import type { Block, Month } from './state.ts';
+import type { Block, Month } from './block-rules.ts';
 
 export interface MonthKey {
   account_id: string;

@@ -1,5 +1,5 @@
 // Blocks: calls of a month granted in advance to a life of a gateway, so that no failure lets an account exceed its limit. Locks the rows, decides
-// with state.ts, and writes the result.
+// with block-rules.ts, and writes the result.
 import type { Transaction } from 'sequelize';
 import { utcMonth } from '../../kernel/clock.ts';
 import { planOf } from '../../kernel/plans.ts';
@@ -18,7 +18,7 @@ import {
 } from './blocks.sql.ts';
 import { deleteLives, lockLives, selectUnleased } from './gateways.sql.ts';
 import type { Batch, Grant, Want } from '../../kernel/heartbeat/message.ts';
-import { closeBlock, grantOf, mayClose, outOf, applyReport, type Block } from './state.ts';
+import { closeBlock, grantOf, mayClose, outOf, applyReport, type Block } from './block-rules.ts';
 
 // The assumed maximum difference between a gateway's clock and ours at the end of a month.
 const clockSkewMs = 60_000;
@@ -77,7 +77,7 @@ function grantAnswer(row: MonthRow & Block, limit: number | null): Grant {
   return { granted, elsewhere: used + out - (granted - returned), out: out - outOf(row), limit };
 }
 
-/** Counts the calls of blocks that gateways report. @param months the existing months of the reports, locked. */
+/** Counts the calls of blocks that gateways report. @param rows the existing months of the reports, locked. */
 export async function addSpent(
   { db, log }: ServiceDeps,
   transaction: Transaction,

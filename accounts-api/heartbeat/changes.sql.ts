@@ -1,7 +1,7 @@
 // The statements about numbered changes and which gateways have seen them.
 import { QueryTypes, type Sequelize } from 'sequelize';
 import { entryAt } from '../../kernel/entries.ts';
-import type { Gateway } from './state.ts';
+import type { Gateway } from './block-rules.ts';
 
 /** Times are by PostgreSQL's clock. */
 export interface Acknowledged {

@@ -2,7 +2,7 @@
 import type { Sequelize } from 'sequelize';
 import { createSignal, listenTo, type Notifications } from '../../kernel/notifications.ts';
 import { selectAcknowledged } from './changes.sql.ts';
-import { isActiveEverywhere } from './state.ts';
+import { isActiveEverywhere } from './block-rules.ts';
 
 export interface Changes extends Notifications {
   /** Resolves when every change committed before the call is active: each life has seen it, or its lease has ended. */

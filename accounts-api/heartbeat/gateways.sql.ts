@@ -2,7 +2,7 @@
 import { QueryTypes, type Transaction } from 'sequelize';
 import { leaseMs } from '../../kernel/heartbeat/times.ts';
 import type { AccountsDatabase } from '../database.ts';
-import type { Gateway } from './state.ts';
+import type { Gateway } from './block-rules.ts';
 
 // A gateway's clock may run slower than PostgreSQL's, so a lease stays valid here for a little longer.
 const clockMarginMs = 50;

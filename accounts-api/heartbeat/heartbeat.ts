@@ -45,8 +45,8 @@ async function answerTo(deps: ServiceDeps, message: HeartbeatMessage): Promise<H
   if (leased === null) return closed(message);
   if (!begins) db.changes.acknowledged();
   const { upto, gateways, isRecalled, leaseMs } = leased;
-  // Everything read from here on includes all changes up to this number. A beginning life may have received the answer to one of two concurrent
-  // messages: changes between the two may then concern what it cached.
+  // Everything read from here on includes all changes up to `upto`. While a life begins, any account may have changed: it may already have cached the
+  // answer to another of its first messages.
   const changes = upto === seen ? [] : begins ? null : await selectChanges(db.sequelize, seen, upto);
   const recalled = isRecalled ? await claimRecalled(db, life) : [];
   const credentials = await findCredentials(deps, keys);

@@ -106,7 +106,8 @@ export async function selectNthNewest(
 }
 
 /**
- * Marks expiring keys as announced. @param daysBefore how many days before their end keys are announced that last longer than that. @returns the keys' ids; a thousand at most, the nearest to expiry first.
+ * Marks expiring keys as announced. @param daysBefore how many days before its expiry a key is announced; one with a shorter lifetime is not.
+ * @returns the ids of the keys; a thousand at most, the nearest to expiry first.
  */
 export async function noteExpiringKeys(
   db: AccountsDatabase,

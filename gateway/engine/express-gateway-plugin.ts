@@ -71,6 +71,6 @@ function build(name: string, engineAction: object): Policy {
 }
 
 function current(): Prepared {
-  if (prepared === undefined) throw new Error('The engine is run by gateway/engine/express-gateway.ts.');
+  if (prepared === undefined) throw new Error('`prepare` must be called before the engine runs.');
   return prepared;
 }

@@ -3,8 +3,8 @@
 
 /**
  * @param itemsMax the most items of a batch.
- * @param send makes one call for many items, and returns their results in the same order.
- * @returns processes one item; rejects if the call that included it does.
+ * @param send sends one request for many items, and returns their results in the same order.
+ * @returns processes one item; rejects if the request that included it does.
  */
 export function batched<Item, Result>(
   itemsMax: number,

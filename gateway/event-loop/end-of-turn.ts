@@ -18,7 +18,7 @@ let memory = Buffer.allocUnsafeSlow(memoryBytes);
 let usedBytes = 0;
 let isReferenced = false;
 
-/** Ends the response with these bytes after all input received so far has been handled. The bytes need to be valid only during the call. */
+/** Ends the response with these bytes after all input received so far has been handled. It copies the bytes before it returns. */
 export function endAtEndOfTurn(response: ServerResponse, bytes: Buffer): void {
   const copied = copyToMemory(bytes);
   atEndOfTurn(() => {

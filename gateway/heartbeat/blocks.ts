@@ -1,5 +1,5 @@
-// The blocks of calls granted to this gateway. A call is drawn from its block at once; more calls are requested before the block is empty. A call
-// that finds too few waits briefly for calls that other gateways return. The rules are in state.ts.
+// The blocks of calls granted to this gateway. A request draws its calls from the block at once; more are requested before the block is empty. A request
+// that the block cannot cover waits briefly for calls that other gateways return. The rules are in block-rules.ts.
 import { setTimeout as pause } from 'node:timers/promises';
 import { fail } from '../../kernel/errors.ts';
 import { leaseMs } from '../../kernel/heartbeat/times.ts';
@@ -12,17 +12,17 @@ import {
   draw,
   emptyBlock,
   forgetLimit,
-  giveBack,
+  returnUndrawnCalls,
   hasRoom,
   applyGrant,
   applyTotal,
   isUsedUp,
   leftIn,
-  putBack,
+  releaseCalls,
   usedOf,
   type Block,
   type Grant,
-} from './state.ts';
+} from './block-rules.ts';
 
 /** The block of one account for one month. */
 interface AccountMonth {
@@ -31,10 +31,10 @@ interface AccountMonth {
   /** `YYYY-MM-01`, UTC. */
   readonly month: string;
   block: Block;
-  /** Drawn calls that are neither served nor put back yet. */
+  /** Drawn calls that are neither served nor released. */
   inFlight: number;
-  /** The calls that wait for the answer. */
-  lacking: number;
+  /** How many calls the waiting requests need. */
+  neededCalls: number;
   asking: Promise<void> | undefined;
   /** When calls were last granted, and how many were drawn since: the pace of the account. */
   grantedAtMs: number;
@@ -55,14 +55,14 @@ const aheadLeast = 8;
 /** How often an exhausted month is checked, in ms. A change of the plan is reported at once. */
 const knownForMs = 1_000;
 
-/** The calls that one request counts as, while it runs. */
+/** The calls that a request in flight counts as. */
 export interface Charge {
   readonly calls: number;
   /** The month that they are charged to: `YYYY-MM-01`, UTC. */
   readonly month: string;
   /** Whether the request may be answered 2xx or 304; false once the calls may have been granted to other gateways. */
   readonly isValid: boolean;
-  /** Ends the calls, on the first call of `end`: they are charged if they were served. */
+  /** Settles the reservation: charges its calls if they were served, otherwise releases them. Only the first invocation has an effect. */
   end(served: boolean): void;
 }
 
@@ -122,7 +122,7 @@ export function createBlocks(
       accountMonth.inFlight -= calls;
       if (served)
         return journal.spent(accountMonth.accountId, accountMonth.month, accountMonth.life, calls, 0);
-      accountMonth.block = putBack(accountMonth.block, calls);
+      accountMonth.block = releaseCalls(accountMonth.block, calls);
       if (accountMonth.life !== heartbeat.life() || accountMonth.month !== newestMonth)
         returnUndrawn(accountMonth);
     },
@@ -144,7 +144,7 @@ export function createBlocks(
     const known = accounts.get(accountId);
     if (known !== undefined) return known;
     const accountMonth: AccountMonth = {
-      ...{ accountId, month, life: heartbeat.life(), block: emptyBlock, inFlight: 0, lacking: 0 },
+      ...{ accountId, month, life: heartbeat.life(), block: emptyBlock, inFlight: 0, neededCalls: 0 },
       ...{ asking: undefined, grantedAtMs: nowMs(), drawnSince: 0, low: 0, answeredAtMs: -Infinity },
     };
     accounts.set(accountId, accountMonth);
@@ -156,7 +156,7 @@ export function createBlocks(
 
   function returnUndrawn(accountMonth: AccountMonth): void {
     const before = accountMonth.block.returned;
-    accountMonth.block = giveBack(accountMonth.block);
+    accountMonth.block = returnUndrawnCalls(accountMonth.block);
     const returned = accountMonth.block.returned - before;
     if (returned > 0)
       journal.spent(accountMonth.accountId, accountMonth.month, accountMonth.life, 0, returned);
@@ -171,7 +171,7 @@ export function createBlocks(
     },
     onRecalled(recalled) {
       for (const { account_id: accountId, month, granted } of recalled) {
-        // Stored even if this gateway had no block: the total in the next answer includes what is returned here.
+        // Creates the block if it is missing: `granted` in later answers includes the calls returned here.
         const accountMonth = accountMonthOf(accountId, month);
         accountMonth.block = applyTotal(accountMonth.block, granted);
         returnUndrawn(accountMonth);
@@ -179,7 +179,7 @@ export function createBlocks(
       void journal.flush(); // at once, with all earlier entries: a call at another gateway waits for it
     },
     onNewLife() {
-      // Nothing is returned: the month already has these calls again. Calls in flight are charged when they are served.
+      // No returned calls are reported: accounts-api frees them when it closes the life. Calls in flight are still charged if they are served.
       for (const accountMonth of allAccountMonths())
         accountMonth.block = {
           ...accountMonth.block,
@@ -211,9 +211,9 @@ export function createBlocks(
   });
 
   function wantOf(accountMonth: AccountMonth): Want {
-    const { accountId, month, block, lacking, drawnSince, grantedAtMs } = accountMonth;
+    const { accountId, month, block, neededCalls, drawnSince, grantedAtMs } = accountMonth;
     const paceOfLease = Math.floor((drawnSince * leaseMs) / Math.max(1, nowMs() - grantedAtMs));
-    const calls = Math.max(1, lacking - leftIn(block));
+    const calls = Math.max(1, neededCalls - leftIn(block));
     return {
       account_id: accountId,
       month,
@@ -247,7 +247,7 @@ export function createBlocks(
     return accountMonth.asking;
   }
 
-  /** Once per grant. If it fails, the first call that finds too few requests again and reports why it cannot be served. */
+  /** Runs at most once per grant. A failure is only logged: the first request that the block cannot cover asks again and reports the error. */
   function askEarly(accountMonth: AccountMonth): void {
     accountMonth.low = 0;
     ask(accountMonth).catch((error: unknown) =>
@@ -257,13 +257,13 @@ export function createBlocks(
 
   async function wait(accountId: string, month: string, calls: number): Promise<DrawnCalls | null> {
     const giveUpAtMs = nowMs() + waitMs;
-    // The answer may be to a request that did not include these calls yet: they are then requested once more.
+    // The awaited message may have been sent before these calls were added, so they are requested once more after the deadline.
     let isLast = false;
     for (;;) {
       const accountMonth = accountMonthOf(accountId, month); // a different one after a new life has begun
       const { granted } = accountMonth.block;
-      accountMonth.lacking += calls;
-      await ask(accountMonth).finally(() => (accountMonth.lacking -= calls));
+      accountMonth.neededCalls += calls;
+      await ask(accountMonth).finally(() => (accountMonth.neededCalls -= calls));
       const present = accountMonthOf(accountId, month);
       const drawn = drawNow(present, calls);
       if (drawn !== undefined) return drawn;

@@ -1,12 +1,12 @@
-// Charges a file once per key and day, however many of its ranges are read: the first range that is served pays. All ranges in flight here share one
-// reserved call. Another gateway may charge the same file; accounts-api then refunds that call.
+// Charges a file once per key and day, however many of its ranges are read: the first range that is served is charged. All ranges in flight here share
+// one reserved call. Another gateway may charge the same file; accounts-api then refunds that call.
 import { LRUCache } from 'lru-cache';
 import type { ChargedRange } from '../call.ts';
 import type { Month, Reservation } from './month-quota.ts';
 
 /** A file, as one key reads it on one day. */
 interface Opened {
-  /** The call that the ranges in flight have reserved, or that was paid. */
+  /** The call that is reserved for the ranges in flight, or was charged. */
   reservation: Reservation | undefined;
   reserving: Promise<Reservation> | undefined;
   /** The number of ranges in flight. */
@@ -26,7 +26,7 @@ export interface FileReader {
 /** A range in flight. */
 export interface Range extends ChargedRange {
   readonly reservation: Reservation;
-  /** Whether this range would pay if it is served; the call must then still be valid when the range ends. */
+  /** Whether the file may be charged for this range. If so, its reservation must still be valid when the response ends. */
   readonly mayPay: boolean;
 }
 
@@ -53,7 +53,7 @@ export function createFileCharges(month: Month) {
     return reservation;
   }
 
-  /** All ranges that begin meanwhile wait for the same call. */
+  /** Ranges that begin during the reservation share it. */
   function reservationFor(opened: Opened, accountId: string): Promise<Reservation> {
     opened.reserving ??= reserve(opened, accountId).finally(() => (opened.reserving = undefined));
     return opened.reserving;
@@ -63,7 +63,7 @@ export function createFileCharges(month: Month) {
     /** @returns the refused reservation if the month has no call left for the file. @throws Failure unavailable. */
     async begin(reader: FileReader): Promise<Range | Reservation> {
       const opened = openedBy(reader);
-      // All that wait for a call go on before the first of them can end: the call is still reserved.
+      // All ranges that await the reservation resume before the first of them can end and release it.
       const reservation = opened.reservation ?? (await reservationFor(opened, reader.accountId));
       return rangeOf(opened, reservation, reader.file);
     },

@@ -6,7 +6,7 @@ import { utcMonth, type Clock } from '../../kernel/clock.ts';
 import { closeAfterMs } from '../../kernel/heartbeat/times.ts';
 import type { Log } from '../../kernel/log/log.ts';
 import type { HeartbeatAnswer, HeartbeatMessage } from '../../kernel/heartbeat/message.ts';
-import { applyAnswer, isLeased, newLife, type Life } from './state.ts';
+import { applyAnswer, isLeased, newLife, type Life } from './block-rules.ts';
 
 /** What a message contains besides the request for the lease. */
 export type Parts = Partial<Pick<HeartbeatMessage, 'wait_ms' | 'ended' | 'batch' | 'wants' | 'keys'>>;

@@ -45,7 +45,7 @@ export function openJournalFile(
   let open: { batchId: string; descriptor: number } | undefined;
 
   /** If writing fails, calls are still served: the entries are also in memory and are sent from there. */
-  function unlessBroken(work: () => void): void {
+  function logFailure(work: () => void): void {
     try {
       work();
     } catch (error) {
@@ -66,14 +66,14 @@ export function openJournalFile(
     /** The lives of earlier processes, which keep their calls until accounts-api receives their end. */
     leftLives: leftOf(lifeEnding),
     /** Records that a life has begun, so that the next process can end it. */
-    beginLife: (life: string) => unlessBroken(() => writeFileSync(lifeFileOf(life), '', { mode: 0o600 })),
+    beginLife: (life: string) => logFailure(() => writeFileSync(lifeFileOf(life), '', { mode: 0o600 })),
     /** Deletes the record of a life that accounts-api has ended. */
-    forgetLife: (life: string) => unlessBroken(() => rmSync(lifeFileOf(life), { force: true })),
+    forgetLife: (life: string) => logFailure(() => rmSync(lifeFileOf(life), { force: true })),
     /** The batches that earlier processes of the gateway left unreported. */
     left: leftOf(batchEnding).map((id) => readBatch(id, fileOf(id), log)),
     /** Appends entries to a batch; they then survive a kill. */
     append: (batchId: string, entries: readonly Entry[]) =>
-      unlessBroken(() => {
+      logFailure(() => {
         if (open?.batchId !== batchId) close();
         open ??= { batchId, descriptor: openSync(fileOf(batchId), 'a', 0o600) };
         let lines = '';
@@ -82,12 +82,12 @@ export function openJournalFile(
       }),
     /** Deletes a batch that accounts-api has received. */
     forget: (batchId: string) =>
-      unlessBroken(() => {
+      logFailure(() => {
         if (open?.batchId === batchId) close();
         rmSync(fileOf(batchId), { force: true });
       }),
     /** Closes the file of the last batch. */
-    close: () => unlessBroken(close),
+    close: () => logFailure(close),
   };
 }
 

@@ -78,8 +78,10 @@ export function createJournal(options: JournalOptions) {
     }, afterMs);
   }
 
-  // A running flush may have sealed its batch before the last entries were added.
-  /** Sends the gathered entries now. @returns resolves when accounts-api has accepted them or the attempt has failed. */
+  /**
+   * Sends the gathered entries now, after a running flush, which may have sealed its batch before the last entries were added.
+   * @returns resolves when accounts-api has accepted them or the attempt has failed.
+   */
   const flush = (): Promise<void> => flushing?.then(flushNow) ?? flushNow();
 
   function flushNow(): Promise<void> {
@@ -155,7 +157,7 @@ export function createJournal(options: JournalOptions) {
   }
 
   return {
-    /** Counts calls of a key. */
+    /** Records calls of a key. */
     record: (row: UsageRow) => add({ list: 'usage', row: { ...row } }),
     /** Records that a file was charged for a key and a day, after the billed call: two gateways may both have charged it. */
     chargedFile: (row: ChargedFile) => add({ list: 'files', row: { ...row } }),
@@ -185,7 +187,7 @@ export function createJournal(options: JournalOptions) {
     },
     /** Records that a life of this gateway has begun. It is ended when the journal closes, or by the next process. */
     beginLife(lifeId: string): void {
-      // accounts-api has closed the previous life and freed its calls.
+      // accounts-api closes the previous life, which is silent, and frees its calls.
       if (life !== undefined) file?.forgetLife(life);
       life = lifeId;
       file?.beginLife(lifeId);

@@ -44,7 +44,7 @@ export function createMonth(
   async function reserveLater(accountId: string, month: string, calls: number): Promise<Reservation> {
     try {
       const drawn = await blocks.drawLater(accountId, month, calls);
-      outage.isOver(accountId);
+      outage.endOutage(accountId);
       return reservationOf(
         calls,
         drawn,

@@ -52,8 +52,8 @@ export function createOutage(
         },
       };
     },
-    /** Ends the outage of an account: accounts-api has answered about it. */
-    isOver(accountId: string): void {
+    /** Ends the outage of an account, as accounts-api has answered a request for its calls. */
+    endOutage(accountId: string): void {
       served.delete(accountId);
     },
   };

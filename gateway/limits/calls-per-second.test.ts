@@ -5,7 +5,7 @@ import { openRedis, RedisUnavailable, type RedisLink } from '../../kernel/redis.
 import { until } from '../../test/run/until.ts';
 import { silentLog, testRedisUrl } from '../../test/services/harness.ts';
 import { startRedis } from '../../test/services/redis.ts';
-import { Seconds } from './calls-per-second.ts';
+import { RateLimiter } from './calls-per-second.ts';
 
 const limit = 10;
 const onRequest = 2 ** 30; // exchanges only when the test asks
@@ -69,7 +69,7 @@ class Link implements Pick<RedisLink, 'isUsable' | 'isCluster' | 'clockOffsetMs'
 
 interface Gateway {
   link: Link;
-  seconds: Seconds;
+  seconds: RateLimiter;
   /** Makes calls in one turn. @returns how many were allowed. */
   burst(calls: number): number;
   exchange(): Promise<void>;
@@ -84,7 +84,7 @@ class World {
     this.gateways = Array.from({ length: count }, () => {
       const link = new Link(counts);
       const options = { redis: link, log: silentLog, nowMs: () => this.nowMs, exchangeEveryMs: onRequest };
-      const seconds = new Seconds({ ...options, gateways: () => count });
+      const seconds = new RateLimiter({ ...options, gateways: () => count });
       return {
         ...{ link, seconds },
         burst: (calls) => allowedOf(seconds, client, calls),
@@ -99,7 +99,7 @@ class World {
   }
 }
 
-function allowedOf(seconds: Seconds, key: string, calls: number): number {
+function allowedOf(seconds: RateLimiter, key: string, calls: number): number {
   let allowed = 0;
   for (let i = 0; i < calls; i += 1) allowed += Number(seconds.countCall(key, limit).allowed);
   return allowed;
@@ -109,7 +109,12 @@ const two = (world = new World(2)) => [...world.gateways, world] as unknown as [
 
 test('a single gateway allows the limit, and reports the remaining calls and the time until the reset', (t) => {
   let nowMs = 7_250;
-  const seconds = new Seconds({ redis: undefined, gateways: () => 1, log: silentLog, nowMs: () => nowMs });
+  const seconds = new RateLimiter({
+    redis: undefined,
+    gateways: () => 1,
+    log: silentLog,
+    nowMs: () => nowMs,
+  });
   t.deepEqual(seconds.countCall(client, 2), { allowed: true, remaining: 1, resetMs: 750 });
   nowMs = 7_999;
   t.deepEqual(seconds.countCall(client, 2), { allowed: true, remaining: 0, resetMs: 1 });
@@ -231,7 +236,7 @@ function exchangingGateway(
   t: ExecutionContext,
   gateways: () => number,
   onExchange: () => void = () => undefined,
-): { seconds: Seconds; sent: string[][] } {
+): { seconds: RateLimiter; sent: string[][] } {
   const counts = new Counts();
   const sent: string[][] = [];
   const run = (_script: unknown, keys: readonly string[], args: readonly string[]) => {
@@ -242,7 +247,7 @@ function exchangingGateway(
   const redis = { isUsable: true, isCluster: false, clockOffsetMs: 0, run };
   const midSecond = middleOfSecond();
   const options = { redis, gateways, log: silentLog, nowMs: () => midSecond, exchangeEveryMs: 1 };
-  const seconds = new Seconds(options);
+  const seconds = new RateLimiter(options);
   t.teardown(() => seconds.close());
   return { seconds, sent };
 }
@@ -344,9 +349,9 @@ class GatewayState {
 }
 
 // Over a real Redis the clock is stopped, so that no second ends while a test runs.
-async function realGateway(t: ExecutionContext, url: string, midSecond: number): Promise<Seconds> {
+async function realGateway(t: ExecutionContext, url: string, midSecond: number): Promise<RateLimiter> {
   const redis = openRedis(url, silentLog);
-  const seconds = new Seconds({ redis, gateways: () => 2, log: silentLog, nowMs: () => midSecond });
+  const seconds = new RateLimiter({ redis, gateways: () => 2, log: silentLog, nowMs: () => midSecond });
   t.teardown(async () => {
     await seconds.close();
     redis.close();
@@ -358,7 +363,7 @@ async function realGateway(t: ExecutionContext, url: string, midSecond: number):
 const middleOfSecond = () => Math.floor(Date.now() / 1000) * 1000 + 500;
 
 /** Two gateways; the second counts the calls of the first. */
-async function connectedPair(t: ExecutionContext, url: string): Promise<[Seconds, Seconds]> {
+async function connectedPair(t: ExecutionContext, url: string): Promise<[RateLimiter, RateLimiter]> {
   const midSecond = middleOfSecond();
   const [one, other] = [await realGateway(t, url, midSecond), await realGateway(t, url, midSecond)];
   await untilShared(one, other);
@@ -366,7 +371,7 @@ async function connectedPair(t: ExecutionContext, url: string): Promise<[Seconds
 }
 
 /** Resolves once a gateway counts calls of another. Each attempt uses a new client, as Redis may be slow on a busy machine. */
-async function untilShared(one: Seconds, other: Seconds): Promise<void> {
+async function untilShared(one: RateLimiter, other: RateLimiter): Promise<void> {
   await until('a gateway counts calls of another', async () => {
     const key = crypto.randomUUID();
     one.countCall(key, limit);

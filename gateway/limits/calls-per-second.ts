@@ -14,7 +14,7 @@ export interface RateDecision {
   resetMs: number;
 }
 
-export interface SecondsOptions {
+export interface RateLimiterOptions {
   /** Undefined: this gateway counts alone. */
   redis: Pick<RedisLink, 'isUsable' | 'isCluster' | 'clockOffsetMs' | 'run'> | undefined;
   /** How many gateways run, including this one. */
@@ -51,8 +51,8 @@ const clientsMax = 200;
 /** Counters far from their limit take part in every fourth exchange. */
 const everyOf = 4;
 
-export class Seconds {
-  readonly #options: SecondsOptions;
+export class RateLimiter {
+  readonly #options: RateLimiterOptions;
   readonly #gateway = randomUUID();
   readonly #nowMs: () => number;
   readonly #exchangeEveryMs: number;
@@ -61,7 +61,7 @@ export class Seconds {
   #turn = 0;
   #exchanging: Promise<void> | undefined;
 
-  constructor(options: SecondsOptions) {
+  constructor(options: RateLimiterOptions) {
     this.#options = options;
     this.#nowMs = options.nowMs ?? Date.now;
     this.#exchangeEveryMs = options.exchangeEveryMs ?? 15;

@@ -4,12 +4,12 @@ import { openRedis } from '../../kernel/redis.ts';
 import { until } from '../../test/run/until.ts';
 import { silentLog } from '../../test/services/harness.ts';
 import { startRedis } from '../../test/services/redis.ts';
-import { Answers, type Answer } from './concurrent-answers.ts';
+import { ConcurrencyLimiter, type Answer } from './concurrent-answers.ts';
 
 const neverLate = () => undefined;
 
 test('a waiting call begins when a slot becomes free, after those that arrived earlier', async (t) => {
-  const answers = new Answers({ redis: undefined, withinMs: 60_000, log: silentLog });
+  const answers = new ConcurrencyLimiter({ redis: undefined, withinMs: 60_000, log: silentLog });
   t.teardown(() => answers.close());
   const [first, second] = [answers.begin('a', 2, neverLate), answers.begin('a', 2, neverLate)] as Answer[];
   const order: string[] = [];
@@ -36,7 +36,7 @@ test('long answers count at all gateways; those of a gateway that is gone count 
     [1, 2].map(async () => {
       const redis = openRedis(server.url, silentLog);
       await redis.opened();
-      const answers = new Answers({ redis, withinMs: 60_000, log: silentLog });
+      const answers = new ConcurrencyLimiter({ redis, withinMs: 60_000, log: silentLog });
       t.teardown(async () => {
         await answers.close();
         redis.close();
@@ -70,7 +70,7 @@ test('long answers count at all gateways; those of a gateway that is gone count 
 });
 
 test('an answer that exceeds its deadline is reported once, and occupies its slot until it has ended', async (t) => {
-  const answers = new Answers({ redis: undefined, withinMs: 1, log: silentLog });
+  const answers = new ConcurrencyLimiter({ redis: undefined, withinMs: 1, log: silentLog });
   t.teardown(() => answers.close());
   const late: string[] = [];
   const answer = answers.begin('a', 1, () => late.push('first')) as Answer;

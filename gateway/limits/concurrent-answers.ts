@@ -12,7 +12,7 @@ export interface Answer {
   end(): void;
 }
 
-export interface AnswersOptions {
+export interface ConcurrencyLimiterOptions {
   /** Undefined: each gateway counts by itself. */
   redis: Pick<RedisLink, 'run'> | undefined;
   /** The deadline of the complete answer. */
@@ -30,8 +30,8 @@ const repliesSchema = z.array(z.string());
 
 type Counts = Map<string, number>; // by account
 
-export class Answers {
-  readonly #options: AnswersOptions;
+export class ConcurrencyLimiter {
+  readonly #options: ConcurrencyLimiterOptions;
   readonly #gateway = randomUUID();
   readonly #accounts = new Map<string, AccountAnswers>();
   readonly #timer: NodeJS.Timeout;
@@ -43,7 +43,7 @@ export class Answers {
       'The counts of concurrent answers were not exchanged through Redis',
     );
 
-  constructor(options: AnswersOptions) {
+  constructor(options: ConcurrencyLimiterOptions) {
     this.#options = options;
     this.#timer = setInterval(() => {
       this.#inspecting ??= this.#inspect()

@@ -3,7 +3,7 @@ import test from 'ava';
 import { Failure } from '../../kernel/errors.ts';
 import { silentLog } from '../../test/services/harness.ts';
 import { createCredentialFailures } from './failed-credentials.ts';
-import { Seconds } from './calls-per-second.ts';
+import { RateLimiter } from './calls-per-second.ts';
 
 const perSecond = 3;
 const address = '192.0.2.1';
@@ -12,9 +12,9 @@ const refusal = new Failure('unauthorized', 'The API key is unknown or was revok
 function start() {
   const time = { nowMs: 1_800_000_000_500 };
   const nowMs = () => time.nowMs;
-  const seconds = new Seconds({ redis: undefined, gateways: () => 1, log: silentLog, nowMs });
+  const seconds = new RateLimiter({ redis: undefined, gateways: () => 1, log: silentLog, nowMs });
   const clock = { now: () => new Date(time.nowMs) };
-  return { time, failures: createCredentialFailures({ seconds, perSecond, clock }) };
+  return { time, failures: createCredentialFailures({ rateLimiter: seconds, perSecond, clock }) };
 }
 
 test('an IP address over the limit is refused without a lookup until the second ends', (t) => {

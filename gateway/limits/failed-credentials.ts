@@ -4,12 +4,12 @@ import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../kernel/clock.ts';
 import { Failure } from '../../kernel/errors.ts';
 import { limitKey } from '../../kernel/ip.ts';
-import type { Seconds } from './calls-per-second.ts';
+import type { RateLimiter } from './calls-per-second.ts';
 
 export type CredentialFailures = ReturnType<typeof createCredentialFailures>;
 
 export interface CredentialFailuresOptions {
-  seconds: Pick<Seconds, 'countCall'>;
+  rateLimiter: Pick<RateLimiter, 'countCall'>;
   /** Failures allowed per IP address. */
   perSecond: number;
   clock: Clock;
@@ -19,7 +19,7 @@ const knownMax = 10_000;
 const refusedMax = 10_000;
 
 export function createCredentialFailures(options: CredentialFailuresOptions) {
-  const { seconds, perSecond, clock } = options;
+  const { rateLimiter, perSecond, clock } = options;
   const known = new LRUCache<string, true>({ max: knownMax });
   const refused = new LRUCache<string, { fromMs: number; untilMs: number }>({ max: refusedMax }); // by IP address
 
@@ -54,7 +54,7 @@ export function createCredentialFailures(options: CredentialFailuresOptions) {
       const address = limitKey(clientIp);
       const refusedBefore = refusalOf(address);
       if (refusedBefore !== undefined) return refusedBefore;
-      const { allowed, resetMs } = seconds.countCall(`failures:${address}`, perSecond);
+      const { allowed, resetMs } = rateLimiter.countCall(`failures:${address}`, perSecond);
       if (allowed) return refusal;
       const fromMs = clock.now().getTime();
       refused.set(address, { fromMs, untilMs: fromMs + resetMs });

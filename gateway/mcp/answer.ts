@@ -31,7 +31,11 @@ export function outputSchemaOf(
     as_of: { ...text, description: 'The day as of which the answer holds; null: now.' },
     ...Object.fromEntries(parts.map((part) => [part, route])),
     sources: { type: 'array', items: { type: 'object', properties: source, required: Object.keys(source) } },
-    urls: { type: 'array', items: { type: 'string' }, description: 'The reads that answered.' },
+    urls: {
+      type: 'array',
+      items: { type: 'string' },
+      description: 'The URLs of the API calls that produced this result.',
+    },
     shortened: { type: 'boolean', description: 'Rows were left out: a linked resource has all.' },
   };
   return { type: 'object', properties, required: Object.keys(properties), $defs };

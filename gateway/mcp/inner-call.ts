@@ -26,7 +26,7 @@ export interface InnerAnswer {
 const abandoned = 499; // as in the access log: the client left
 
 /**
- * @param read.target path and query. @param read.asOf the answer is as of this day; undefined: as the credential has it.
+ * @param read.target path and query. @param read.asOf the `as_of` date of the tool call; undefined: none.
  * @throws Failure `upstream_error` if the answer is cut off.
  */
 export async function readInside(
@@ -65,7 +65,7 @@ export async function readInside(
     });
   });
   const running = dispatch(request, response);
-  if (running === undefined) throw new Error(`No pipeline that only reads has the path of ${target}.`);
+  if (running === undefined) throw new Error(`No read-only pipeline serves ${target}.`);
   await ended;
   const bytes = Buffer.concat(pieces);
   return { status: response.statusCode, body: bytes.toString('utf8', bytes.indexOf('\r\n\r\n') + 4) };

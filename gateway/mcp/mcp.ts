@@ -24,7 +24,7 @@ export interface McpOptions {
 }
 
 const instructions =
-  'Statistical series with every state in which they were published. Search first, then read. Pass as_of to see only what was known on a day. Cite the URL in `sources`.';
+  'Statistical time series with every published vintage. Search first, then read. Pass as_of to see only what was known on a day. Cite the URL in `sources`.';
 
 export function mcp(options: McpOptions): Policy {
   let opened: ReturnType<typeof openHandler> | undefined;

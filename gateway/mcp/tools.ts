@@ -12,11 +12,11 @@ export interface Tool {
   route: string;
   /** The names of the parts of the answer. */
   parts: readonly string[];
-  /** The parameter that is the `vintage` of each read, for its errors; default `as_of`. */
+  /** For each read, the tool parameter that sets its `vintage`; errors name this parameter. Default `as_of`. */
   days: readonly string[];
   /**
-   * The targets of the reads, one for each part; all are read as of `as_of`. Where a parameter of the route has the same effect, the target
-   * has it too, so that its URL shows the same later. @throws Failure `invalid_parameter`.
+   * The targets of the reads, one for each part; all are read as of `as_of`. If the route has an equivalent parameter, the target includes it, so that its
+   * URL returns the same data later. @throws Failure `invalid_parameter`.
    */
   reads(given: never): readonly string[];
   /** Which rows remain when an answer is too long: the end of a series, or the beginning of a list. */
@@ -82,7 +82,7 @@ export const tools: readonly Tool[] = [
     name: 'get_series',
     title: 'Get series',
     description:
-      'The points of up to 10 series, with metadata, from oldest to newest. `last` gives only the newest of each. Costs one call per series.',
+      'The observations of up to 10 series, with metadata, from oldest to newest. `last` gives only the newest of each. Costs one call per series.',
     route: '/v1/series',
     input: {
       ...{ ids, ...range, ...selection, last: z.int().min(1).max(1000).optional() },
@@ -93,16 +93,16 @@ export const tools: readonly Tool[] = [
   tool({
     name: 'latest',
     title: 'Latest values',
-    description: 'The newest point of up to 10 series, with metadata. Costs one call per series.',
+    description: 'The newest observation of up to 10 series, with metadata. Costs one call per series.',
     route: '/v1/series',
     input: { ids, ...selection, as_of: asOf },
     reads: ({ as_of, ...query }) => [target('/v1/series', { ...query, last: 1, vintage: as_of })],
   }),
   tool({
     name: 'compare',
-    title: 'Compare two states',
+    title: 'Compare two vintages',
     description:
-      'The points of up to 10 series as they were published on two days, to see what was revised. Costs two calls per series.',
+      'The observations of up to 10 series as published on two days, to see what was revised. Costs two calls per series.',
     route: '/v1/series',
     parts: ['a', 'b'],
     days: ['as_of_a', 'as_of_b'],

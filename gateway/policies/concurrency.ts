@@ -5,20 +5,20 @@ import { Failure, fail } from '../../kernel/errors.ts';
 import { callOf, callerOf, enterStage, whenClosed, type Call } from '../call.ts';
 import { answerFailure, type Refusals } from '../send-failure.ts';
 import type { Policy } from '../policy.ts';
-import type { Answer, Answers } from '../limits/concurrent-answers.ts';
+import type { Answer, ConcurrencyLimiter } from '../limits/concurrent-answers.ts';
 
 export function concurrency({
-  answers,
+  limiter,
   refusals,
 }: {
-  answers: Pick<Answers, 'begin'>;
+  limiter: Pick<ConcurrencyLimiter, 'begin'>;
   refusals: Refusals;
 }): Policy {
   return (request, response, next) => {
     const call = callOf(request);
     enterStage(call, 'rate');
     const { accountId, plan } = callerOf(call);
-    const started = answers.begin(accountId, plan.concurrency, () => endLate(refusals, request, response));
+    const started = limiter.begin(accountId, plan.concurrency, () => endLate(refusals, request, response));
     if (started instanceof Promise) return started.then((answer) => admit(call, response, answer, next));
     return admit(call, response, started, next);
   };
@@ -37,6 +37,6 @@ function admit(call: Call, response: ServerResponse, answer: Answer | null, next
 }
 
 function endLate(refusals: Refusals, request: IncomingMessage, response: ServerResponse): void {
-  const message = 'The complete answer took too long and was cut off. Ask for fewer points at once.';
+  const message = 'The response exceeded the time limit. Request fewer observations per call.';
   answerFailure(refusals, request, response, new Failure('upstream_timeout', message));
 }

@@ -6,7 +6,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
-import { hashApiKey, isWellFormedApiKey } from '../../kernel/credentials/api-key.ts';
+import { hashApiKey, isWellFormedApiKey, looksLikeApiKey } from '../../kernel/credentials/api-key.ts';
 import { fail, Failure } from '../../kernel/errors.ts';
 import type { Identity } from '../../kernel/identity.ts';
 import { missingFeatureText, planOf, type Plan, type Plans } from '../../kernel/plans.ts';
@@ -108,7 +108,7 @@ export function addPinHeader(call: Call, { asOf }: Credential): void {
 
 /**
  * Makes the owner of a credential the caller. @param needed the scope of the call. @throws Failure `forbidden` if the key may not make the call,
- * `plan_required` if it is pinned to a day, or the call names one, and the plan has no such keys.
+ * `plan_required` if the key is pinned to a day, or an MCP tool call sets `as_of`, and the plan lacks `pinned_keys`.
  */
 export function acceptCaller(
   { plans, journal }: Pick<CredentialOptions, 'plans' | 'journal'>,
@@ -168,7 +168,10 @@ interface Presented {
 export const unknownKey = 'The API key is unknown or was revoked.';
 const endedSession = 'The session is invalid or has ended. Sign in again.';
 
-/** By key or session: the objects that describe its owner, reused while lookups return the same values. A sealed identity is found by its object. */
+/**
+ * The caller and identity by key or session id. The same objects are reused while their values are unchanged, because `createSealer` caches tokens by
+ * identity object.
+ */
 const contexts = new LRUCache<string, { caller: Caller; identity: Identity }>({ max: 10_000 });
 
 /** Sets the caller of the call from its credential. */
@@ -193,6 +196,20 @@ export function setCaller(call: Call, found: Credential, plan: Plan): void {
   }
   call.caller = context.caller;
   call.identity = context.identity;
+}
+
+/**
+ * The keys in an `Authorization` header: that of `Bearer <key>`; of `Basic`, the distinct ones of user name and password that begin like a key.
+ * @returns an empty list for other schemes and for Basic without a key: those credentials are for another server, such as a proxy.
+ */
+export function keysInAuthorization(value: string): readonly string[] {
+  const bearer = /^bearer +(\S+)$/i.exec(value)?.[1];
+  if (bearer !== undefined) return [bearer];
+  const basic = /^basic +([\w+/-]+=*)$/i.exec(value)?.[1];
+  if (basic === undefined) return [];
+  const [, user = '', password = ''] =
+    /^([^:]*):?([^]*)$/.exec(Buffer.from(basic, 'base64').toString()) ?? [];
+  return [...new Set([user.trim(), password.trim()])].filter(looksLikeApiKey);
 }
 
 /**

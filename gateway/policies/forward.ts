@@ -20,7 +20,7 @@ export interface ForwardOptions {
   identitySecret: string;
   /** How long the service may be silent, before its answer or within it. */
   timeoutMs: number;
-  /** How long a client may take to send a request, in addition to the time for the bytes of an upload. */
+  /** How long a client may take to send a request, in addition to the time for an upload of the longest accepted size. */
   requestWithinMs: number;
   /** The memory budget of all client bodies. */
   bodies: ByteBudget;
@@ -40,7 +40,7 @@ const passedOn = [
 // The first two attempts follow each other at once. Later ones wait for an instance that is being replaced.
 const attemptsMax = 5;
 const attemptPauseMs = 25;
-const attemptsWithinMs = 1_000; // an instance that does not accept a connection is noticed after 2 s and not retried
+const attemptsWithinMs = 1_000; // no third attempt begins after this, so a connect timeout (2 s) allows one more attempt
 const traceparent = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/;
 const noBody = Buffer.alloc(0);
 // The buffer size of an upload's streams.

@@ -48,7 +48,7 @@ export function framing(action: z.output<typeof framingAction>, uploadMb: number
       refuse('Only Transfer-Encoding: chunked is supported.');
     const call = callOf(request);
     call.isUpload = isUpload && request.method === 'POST';
-    call.bodyBytesMax = bytesMax; // `forward` counts the bytes of a body without a length
+    call.bodyBytesMax = bytesMax; // bodies without a length are counted while they are read
     // A client that is still sending a file must be able to read the error: Node reads the rest, if it arrives in time, before the next request.
     if (Number(length ?? 0) > bytesMax) throw tooLong(call, isUpload ? {} : close);
     next();

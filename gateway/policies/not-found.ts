@@ -12,7 +12,7 @@ export function notFound(routes: () => GatewayRoutes): Policy {
     const allowedMethods = methodsAt(path);
     if (allowedMethods.length === 0 && isPreflight(request)) return permitRefusal(request, response);
     const isSlashTooMany = path.endsWith('/') && methodsAt(path.replace(/\/+$/, '')).length > 0;
-    const hint = isSlashTooMany ? ' There is one without the slash at its end.' : '';
+    const hint = isSlashTooMany ? ' Remove the trailing slash.' : '';
     if (allowedMethods.length === 0) fail('not_found', `No endpoint exists at this path.${hint}`);
     const allow = allowedMethods.join(', ');
     fail('method_not_allowed', `This path supports ${allow}.`, { headers: { allow } });

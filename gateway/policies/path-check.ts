@@ -42,7 +42,7 @@ export function pathCheck(): Policy {
 export function isNormalPath(path: string): boolean {
   if (plainPath.test(path)) return true;
   if (!/^\/[\x21-\x7e]*$/.test(path) || /[\\#]/.test(path)) return false;
-  // A server that decodes the slashes of a code as separators must not reach another path either.
+  // Check the path with decoded slashes: a server that decodes `%2F` must not resolve it to another path.
   const read = path.replace(
     securityCode,
     (_whole, before: string, code: string, after: string) => before + code.replace(/%2f/gi, '/') + after,

@@ -1,6 +1,6 @@
-// On routes that need no key: a key that is pinned to a day still pins the answer, by the same rules as elsewhere. A call with any other key, or with
-// an unknown one, counts as anonymous. While accounts-api cannot look the key up, a call with a key is refused, as a pinned key must not get today's
-// data.
+// Public routes: applies the date of a pinned key to the response, with the access rules of keyed routes. So it does for any valid key if an MCP tool
+// call sets `as_of`. A call with any other key, or with an unknown one, counts as anonymous. While accounts-api cannot look the key up, a call with a key
+// is refused, as a pinned key must not get today's data.
 import type { IncomingMessage } from 'node:http';
 import { hashApiKey, isWellFormedApiKey } from '../../kernel/credentials/api-key.ts';
 import { fail, Failure } from '../../kernel/errors.ts';

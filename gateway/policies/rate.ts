@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { limitKey } from '../../kernel/ip.ts';
 import { fail } from '../../kernel/errors.ts';
 import { addLimit, callOf, callerOf, enterStage, type Call } from '../call.ts';
-import type { Seconds, RateDecision } from '../limits/calls-per-second.ts';
+import type { RateLimiter, RateDecision } from '../limits/calls-per-second.ts';
 import type { Policy } from '../policy.ts';
 
 export const rateAction = z.strictObject({
@@ -16,7 +16,7 @@ export const rateAction = z.strictObject({
 type RateAction = z.output<typeof rateAction>;
 
 export interface RateOptions {
-  seconds: Pick<Seconds, 'countCall'>;
+  rateLimiter: Pick<RateLimiter, 'countCall'>;
   /** Per client IP address. */
   publicCallsPerSecond: number;
   /** Per key or session. */
@@ -35,7 +35,7 @@ export function rate(options: RateOptions, { by, of }: RateAction): Policy {
     enterStage(call, 'rate');
     const callsPerSecond = callsPerSecondOf(options, call, by);
     const counter = `${of ?? by}:${countedOf(call, by)}`;
-    decide(call, callsPerSecond, options.seconds.countCall(counter, callsPerSecond));
+    decide(call, callsPerSecond, options.rateLimiter.countCall(counter, callsPerSecond));
     return next();
   };
 
@@ -60,6 +60,6 @@ function countedOf(call: Call, by: RateAction['by']): string {
   const { accountId, keyId } = callerOf(call);
   if (by === 'account') return accountId;
   const credential = keyId ?? call.identity.sessionId;
-  if (credential === null) throw new Error('A caller has a key or a session.');
+  if (credential === null) throw new Error('The caller has neither a key nor a session.');
   return credential;
 }

@@ -2,12 +2,12 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { bodyBytesMax } from '../../kernel/bodies/service-bodies.ts';
-import { looksLikeApiKey } from '../../kernel/credentials/api-key.ts';
 import { anonymous } from '../../kernel/identity.ts';
 import type { AccessLog } from '../observability/access-log.ts';
 import { callOf, openCall, parentOf, type Call } from '../call.ts';
 import type { Clients } from '../client-ip.ts';
 import type { Policy } from '../policy.ts';
+import { keysInAuthorization } from './credential.ts';
 
 // Compared in lower case, with `_` as `-`: servers that map headers to variables cannot distinguish `X_Almanac_Identity` from ours.
 const beginsLikeOurs = /^[xfa]/i;
@@ -70,7 +70,7 @@ function onClose(this: ServerResponse): void {
   for (const work of callOf(this.req).closing) work();
 }
 
-/** Headers that only the gateway may set but also reads, as sent by the client or a trusted proxy. */
+/** The removed headers that the gateway reads: credentials from the client, and `X-Forwarded-*` from a trusted proxy. */
 interface ReceivedHeaders {
   presented: Call['presented'];
   forwardedFor: readonly string[];
@@ -103,18 +103,4 @@ function extractReservedHeaders(request: IncomingMessage): ReceivedHeaders {
   }
   request.rawHeaders = remaining;
   return received;
-}
-
-/**
- * The key of `Bearer <key>`. For `Basic`, what begins like a key: the user name, the password, or both if they differ.
- * @returns an empty list for other schemes and for Basic without a key: those credentials are for another server, such as a proxy.
- */
-function keysInAuthorization(value: string): readonly string[] {
-  const bearer = /^bearer +(\S+)$/i.exec(value)?.[1];
-  if (bearer !== undefined) return [bearer];
-  const basic = /^basic +([\w+/-]+=*)$/i.exec(value)?.[1];
-  if (basic === undefined) return [];
-  const [, user = '', password = ''] =
-    /^([^:]*):?([^]*)$/.exec(Buffer.from(basic, 'base64').toString()) ?? [];
-  return [...new Set([user.trim(), password.trim()])].filter(looksLikeApiKey);
 }

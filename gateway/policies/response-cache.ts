@@ -1,5 +1,6 @@
 // Answers a read from the response cache if it was answered before and no newer load can have been reported; otherwise lets it be forwarded, and
-// caches the answer if data-api allows it. All checks and charges precede it. Calls for an answer in flight wait for it.
+// caches the answer if data-api allows it. All checks and charges precede it. Concurrent requests with the same cache key are coalesced: one is
+// forwarded, and the others wait for its answer.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../kernel/clock.ts';

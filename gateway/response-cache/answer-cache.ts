@@ -23,9 +23,9 @@ export interface CachedAnswer {
 export type AnswerCache = LRUCache<string, CachedAnswer>;
 
 /**
- * Longer answers are not cached: they are rare, and sending them costs more than computing them. They are also sent at their client's pace. An answer
- * from memory is written at once, and a stopping gateway may then close the connection: Node's fetch loses what it has not read by then, beyond 64 kB
- * (2026-11-23; other clients receive all of it).
+ * Longer answers are not cached: they are rare, and sending them costs more than computing them. A cached answer is also written at once: if the gateway
+ * then closes the connection because it stops, Node's fetch loses unread bytes beyond 64 kB (2026-11-23; other clients receive all of it). A forwarded
+ * answer is written at the client's pace and is not affected.
  */
 export const bodyBytesMax = 64 * 1024;
 // The objects of an entry, without its strings and its body.
@@ -51,7 +51,8 @@ const ofNotModified: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * @param head of the answer as data-api sent it. @param askedAtMs when it was requested, in ms since 1970; its validity begins later.
+ * @param head of the answer as data-api sent it. @param askedAtMs when it was requested, in ms since 1970. data-api counts `forMs` from a later instant,
+ * so counting from here never overstates the validity.
  * @returns undefined if the head has no ETag.
  */
 export function toCachedAnswer(

@@ -1,5 +1,5 @@
-// Collects an answer of data-api for the response cache while it is forwarded, and lets other calls wait for it. Only answers that are requested
-// again are cached.
+// Collects an answer of data-api for the response cache while it is forwarded, and coalesces requests: those with the same cache key wait for the answer
+// in flight. Only answers that are requested again are cached.
 import type { Clock } from '../../kernel/clock.ts';
 import { includes, parseValidity, type DataState, type Validity } from '../../kernel/http/validity.ts';
 import { bodyBytesMax, toCachedAnswer, type CachedAnswer, type AnswerCache } from './answer-cache.ts';
@@ -120,7 +120,7 @@ export class Capture {
     else this.end();
   }
 
-  /** @param bytes valid only during the call. */
+  /** @param bytes valid only until the method returns. */
   onBody(bytes: Buffer): void {
     if (!this.isOpen) return;
     this.#length += bytes.length;

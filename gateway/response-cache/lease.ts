@@ -73,7 +73,7 @@ export function leaseSource(upstreams: Upstreams, identitySecret: string): Lease
   const ourselves = { ...anonymous, scope: 'internal' } as const;
   return {
     async ask() {
-      const origin = upstreams.pick(undefined); // a failed instance is retried here, as calls wait for the result
+      const origin = upstreams.pick(); // not repeated after a failure: calls are forwarded meanwhile, and the next renewal asks the next instance
       const headers = { [identityHeader]: seal(ourselves, 'GET', newestLoadPath) };
       const signal = AbortSignal.timeout(answersWithinMs);
       const asked = fetch(origin + newestLoadPath, { headers, signal });

@@ -8,13 +8,13 @@ import { headBytesMax as requestHeadBytesMax } from '../../kernel/http/server.ts
 export class BadAnswer extends Error {}
 
 /** The bytes are not an HTTP/1.1 answer at all. */
-export class NoAnswer extends BadAnswer {}
+export class NotHttp extends BadAnswer {}
 
 /** Receives one answer; the methods are called in this order. */
 export interface AnswerHandler {
   /** @param head lower-case names and values, alternating. */
   onHead(status: number, head: readonly string[]): void;
-  /** @param bytes valid only during the call. @param isLast can be true only if the answer declared its length. */
+  /** @param bytes valid only until the method returns. @param isLast can be true only if the answer declared its length. */
   onBody(bytes: Buffer, isLast: boolean): void;
   onEnd(): void;
 }
@@ -105,7 +105,7 @@ export class AnswerParser {
     if (end < 0) {
       // Refused early, as bytes that are not HTTP might never end.
       if (!'HTTP/1.1 '.startsWith(bytes.toString('latin1', at, Math.min(at + 9, bytes.length))))
-        throw noHttp();
+        throw notHttp();
       return undefined;
     }
     this.#parseHead(bytes.toString('latin1', at, end));
@@ -114,7 +114,7 @@ export class AnswerParser {
 
   #parseHead(text: string): void {
     const status = Number(statusLine.exec(text)?.[1]);
-    if (!(status >= 100)) throw noHttp();
+    if (!(status >= 100)) throw notHttp();
     if (notInHead.test(text)) throw new BadAnswer('The head contains illegal characters.');
     const head: string[] = [];
     let length: string | undefined;
@@ -229,8 +229,8 @@ export class AnswerParser {
   }
 }
 
-function noHttp(): NoAnswer {
-  return new NoAnswer('The service does not answer in HTTP/1.1.');
+function notHttp(): NotHttp {
+  return new NotHttp('The service does not answer in HTTP/1.1.');
 }
 
 /** The line at a position, without its line end; undefined if it is incomplete. @throws BadAnswer if it is too long. */

@@ -2,7 +2,7 @@
 // service may be silent, and reports broken connections.
 import { connect, isIP, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
-import { AnswerParser, BadAnswer, NoAnswer, type AnswerHandler } from './answer-parser.ts';
+import { AnswerParser, BadAnswer, NotHttp, type AnswerHandler } from './answer-parser.ts';
 import { atEndOfTurn } from '../event-loop/end-of-turn.ts';
 import { connectWithinMs, serviceIdleMaxMs, serviceIdleMs } from '../timeouts.ts';
 
@@ -181,7 +181,7 @@ export class Connection {
       const isAll = parser.read(receiveBuffer.subarray(0, length));
       if (parser.hasEnded) this.#free(parser, isAll);
     } catch (error) {
-      const isAnswered = error instanceof BadAnswer && !(error instanceof NoAnswer);
+      const isAnswered = error instanceof BadAnswer && !(error instanceof NotHttp);
       this.destroy(
         error instanceof Error ? error : new Error(String(error)),
         isAnswered ? 'unusable' : 'cut',

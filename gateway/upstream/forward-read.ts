@@ -1,4 +1,4 @@
-// Forwards a read to an instance of a service and its answer back, without copying, at a third of a proxy's cost. Handles backpressure, and removes
+// Forwards a read to an instance of a service and streams its answer back, with less CPU than http-proxy-middleware. Handles backpressure, and removes
 // internal headers from the answer.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';

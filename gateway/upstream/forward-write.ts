@@ -101,7 +101,7 @@ function proxyTo(target: string, silenceMs: number, attempts: WeakMap<IncomingMe
 /** Records when the request is connected. Abandons it as `unsent` after the deadline, as the host may have disappeared. */
 function watchConnecting(upstream: ClientRequest, attempt: Attempt): void {
   const { socket } = upstream;
-  if (socket === null) throw new Error('http-proxy announces a request when it has its socket.');
+  if (socket === null) throw new Error('http-proxy emitted `proxyReq` before the request had a socket.');
   const timer = setTimeout(
     () => upstream.destroy(new Error('The service does not accept connections.')),
     connectWithinMs,

@@ -6,8 +6,8 @@ import { Failure } from '../../kernel/errors.ts';
 import { callOf, type Call } from '../call.ts';
 import { tooLong } from '../bodies/read-body.ts';
 
-/** A slower sender is refused; bytes per second. */
-const slowestRate = 256 * 1024;
+/** The rate at which a body of the longest accepted size still arrives before the deadline. */
+const slowestBytesPerSecond = 256 * 1024;
 
 export class Upload extends Transform {
   /** Why the body is not forwarded to its end. */
@@ -15,11 +15,11 @@ export class Upload extends Transform {
   #bytes = 0;
   readonly #call: Call;
 
-  /** @param withinMs allowed in addition to the time for the bytes. */
+  /** @param withinMs allowed in addition to the time for a body of the longest accepted size. */
   constructor(request: IncomingMessage, withinMs: number) {
     super();
     this.#call = callOf(request);
-    const lateMs = withinMs + (this.#call.bodyBytesMax / slowestRate) * 1_000;
+    const lateMs = withinMs + (this.#call.bodyBytesMax / slowestBytesPerSecond) * 1_000;
     const timer = setTimeout(() => {
       if (this.destroyed) request.destroy();
       else this.#refuse(late());

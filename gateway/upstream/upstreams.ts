@@ -4,9 +4,9 @@ import { entryAt } from '../../kernel/entries.ts';
 
 export type Upstreams = ReturnType<typeof createUpstreams>;
 
-// How long a failed instance is avoided before one call tries it. If it fails again, that call is sent to another instance.
+// How long a failed instance is avoided before one call tries it. If that fails too, the call is sent to another instance.
 const avoidMs = 200;
-// How long other calls wait for that call; longer than connecting may take.
+// How long other calls avoid the instance while one call tries it; longer than the connect timeout (`connectWithinMs`).
 const tryMs = 2_500;
 
 /** @param nowMs a monotonic clock. */

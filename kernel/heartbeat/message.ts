@@ -70,7 +70,7 @@ export const heartbeatMessage = z.strictObject({
         has: total,
         /** Calls needed now, beyond what the block has. */
         calls: count.min(1),
-        /** How many calls may be granted at once, including `calls`, while most of the month is unused. */
+        /** How many to grant, including `calls`, within the gateway's share of half the rest of the month. */
         ahead: count,
       }),
     )
@@ -92,7 +92,7 @@ export const heartbeatMessage = z.strictObject({
 const grant = z.object({
   /** The total granted to the block of this life, account and month. */
   granted: z.int(),
-  /** Calls of the month used by others or granted to them: without those of this block that are granted and not returned. */
+  /** Calls of the month that are used or granted, without those granted to this block and not returned. */
   elsewhere: z.int(),
   /** The part of `elsewhere` that is granted to other lives and unused. */
   out: z.int(),

@@ -115,10 +115,7 @@ test.serial(
   async (t) => {
     const messageOf = async (path: string) =>
       ((await (await fetch(gateway.url + path)).json()) as { error: { message: string } }).error.message;
-    t.is(
-      await messageOf('/v1/series/A/'),
-      'No endpoint exists at this path. There is one without the slash at its end.',
-    );
+    t.is(await messageOf('/v1/series/A/'), 'No endpoint exists at this path. Remove the trailing slash.');
     t.is(await messageOf('/v1/nothing/'), 'No endpoint exists at this path.');
   },
 );

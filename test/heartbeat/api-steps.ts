@@ -1,6 +1,6 @@
 // What accounts-api and the network of the model may do next. A message is worked on in the transactions of the contract, one a step, and
 // anything may happen between two of them.
-import { outOf } from '../../accounts-api/heartbeat/state.ts';
+import { outOf } from '../../accounts-api/heartbeat/block-rules.ts';
 import { leaseMs } from '../../kernel/heartbeat/times.ts';
 import { receive, type Step } from './gateway-steps.ts';
 import { answered, closed, grantedTwice } from './laws.ts';

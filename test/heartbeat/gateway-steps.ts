@@ -1,6 +1,6 @@
 // What the gateways of the model may do next. Around the pure functions it does what gateway/heartbeat/{heartbeat,blocks,credentials,
 // journal}.ts do.
-import { emptyBlock, newLife } from '../../gateway/heartbeat/state.ts';
+import { emptyBlock, newLife } from '../../gateway/heartbeat/block-rules.ts';
 import { accepted, refused, served } from './laws.ts';
 import type { Rules } from './rules.ts';
 import {
@@ -87,7 +87,7 @@ function callSteps(world: World, gateway: Gateway, index: number, rules: Rules, 
       isOld ? 'fail of before' : 'fail',
       index,
       (it) => {
-        const block = rules.putBack(each.block, 1);
+        const block = rules.releaseCalls(each.block, 1);
         const ended = { ...each, block, inFlight: each.inFlight - 1 };
         endCall(it, at, isOld ? returnUndrawn(it, ended, rules) : ended);
       },
@@ -115,7 +115,9 @@ function report(gateway: Gateway, { life, month }: MonthBlock, calls: number, re
 
 function returnUndrawn(gateway: Gateway, monthBlock: MonthBlock, rules: Rules, granted?: number): MonthBlock {
   const block =
-    granted === undefined ? rules.giveBack(monthBlock.block) : rules.recall(monthBlock.block, granted);
+    granted === undefined
+      ? rules.returnUndrawnCalls(monthBlock.block)
+      : rules.recall(monthBlock.block, granted);
   const returned = block.returned - monthBlock.block.returned;
   if (returned > 0) report(gateway, monthBlock, 0, returned);
   return { ...monthBlock, block };

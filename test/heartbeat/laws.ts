@@ -1,6 +1,6 @@
 // What must hold, whatever happens. Some laws are of a state, some of what was just done.
-import { outOf } from '../../accounts-api/heartbeat/state.ts';
-import { emptyBlock } from '../../gateway/heartbeat/state.ts';
+import { outOf } from '../../accounts-api/heartbeat/block-rules.ts';
+import { emptyBlock } from '../../gateway/heartbeat/block-rules.ts';
 import type { Rules } from './rules.ts';
 import {
   unreported,

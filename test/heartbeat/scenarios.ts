@@ -1,7 +1,7 @@
 // What the model explores, and the faults that it must find. Each scenario allows little of everything, so that all of it can be tried.
 import { leaseMs } from '../../kernel/heartbeat/times.ts';
-import * as api from '../../accounts-api/heartbeat/state.ts';
-import * as gateway from '../../gateway/heartbeat/state.ts';
+import * as api from '../../accounts-api/heartbeat/block-rules.ts';
+import * as gateway from '../../gateway/heartbeat/block-rules.ts';
 import { after, explore, type Found } from './explore.ts';
 import { goodRules, type Rules } from './rules.ts';
 import { newWorld, noBounds, type Bounds } from './world.ts';
@@ -158,7 +158,7 @@ const ofBlocks = {
     first: startSteps('B'),
     bounds: { messages: [2, 3], kinds: ['want', 'lookup', 'beat'], isSplit: false, calls: 2, lost: 1 },
     faults: {
-      'a recall does not say what was granted': { recall: gateway.giveBack },
+      'a recall does not say what was granted': { recall: gateway.returnUndrawnCalls },
     },
   },
   'two questions are under way': {

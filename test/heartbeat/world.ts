@@ -1,7 +1,11 @@
 // The world of the model: two gateways, accounts-api, and the messages between them, with one account and one key. Times are relative to
 // now, in ms. Hides how a state is copied and packed.
-import type { Block as ApiBlock, Gateway as ApiGateway, Month } from '../../accounts-api/heartbeat/state.ts';
-import { newLife, type Block, type Grant, type Life } from '../../gateway/heartbeat/state.ts';
+import type {
+  Block as ApiBlock,
+  Gateway as ApiGateway,
+  Month,
+} from '../../accounts-api/heartbeat/block-rules.ts';
+import { newLife, type Block, type Grant, type Life } from '../../gateway/heartbeat/block-rules.ts';
 import { closeAfterMs, leaseMs } from '../../kernel/heartbeat/times.ts';
 
 /** What a life has served and given back of a month. */

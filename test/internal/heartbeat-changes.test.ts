@@ -7,7 +7,7 @@ import { prune } from '../../accounts-api/housekeeping.sql.ts';
 import { leaseMs } from '../../kernel/heartbeat/times.ts';
 import { lease, type Lease } from '../../accounts-api/heartbeat/gateways.sql.ts';
 import { selectAcknowledged } from '../../accounts-api/heartbeat/changes.sql.ts';
-import { isActiveEverywhere } from '../../accounts-api/heartbeat/state.ts';
+import { isActiveEverywhere } from '../../accounts-api/heartbeat/block-rules.ts';
 import { setPlan } from '../../accounts-api/operator/operator.ts';
 import type { HeartbeatMessage } from '../../kernel/heartbeat/message.ts';
 import { propertyRuns } from '../run/property-runs.ts';

@@ -193,7 +193,7 @@ export interface EndpointState {
 }
 
 /**
- * Locks endpoints, in the order that all transactions use that lock several, and before their messages, as a deletion does.
+ * Locks endpoints in the common order, by id, and before their messages, as a deletion does.
  * @returns those that still exist.
  */
 export async function lockWebhooks(

@@ -1,5 +1,5 @@
-// The decisions of the heartbeat, as pure functions: the size of a grant, the effect of a report, when a change is active, when a life is closed.
-// Tests explore all orders of messages. Other files lock and write the rows.
+// The rules of blocks and lives, as pure functions: how large a block an account gets, the effect of a report, when a change is active, when a life is
+// closed. test/heartbeat explores all their states together with those of gateway/heartbeat/block-rules.ts. Other files lock and write the rows.
 import { closeAfterMs } from '../../kernel/heartbeat/times.ts';
 
 /** The calls of an account's month: used, and granted but unused. */
@@ -21,7 +21,7 @@ export interface Want {
   readonly has: number;
   /** Calls needed in addition. */
   readonly calls: number;
-  /** How many may be granted at once, including `calls`, if that is a small part of the rest. */
+  /** How many to grant, including `calls`, within the gateway's share of half the rest. */
   readonly ahead: number;
 }
 
@@ -40,8 +40,8 @@ export function outOf({ granted, spent, returned }: Block): number {
 }
 
 /**
- * The calls added to a block: those it lacks, or more if that is a small part of the rest, which the gateways share. A repeated request adds nothing,
- * as the block already has what it asks for. @param limit null: unlimited.
+ * The calls added to a block: those it lacks or, if more, up to `ahead` within the gateway's share of half the rest. A repeated request adds nothing, as
+ * the block already has what it asks for. @param limit null: unlimited.
  */
 export function grantOf(
   month: Month,

@@ -1,5 +1,5 @@
-// The rules of what a gateway may use, as pure functions of its state and of the answers it receives: no clock, no I/O. test/heartbeat explores all
-// their states together with those of accounts-api/heartbeat/state.ts. PROTOCOL.md explains the protocol.
+// The rules of which calls a gateway may draw from its blocks, as pure functions of its state and of the answers it receives: no clock, no I/O. test/heartbeat explores all
+// their states together with those of accounts-api/heartbeat/block-rules.ts. PROTOCOL.md explains the protocol.
 
 import type { HeartbeatAnswer } from '../../kernel/heartbeat/message.ts';
 
@@ -98,13 +98,13 @@ export function draw(block: Block, calls: number): Block | undefined {
   return calls > leftIn(block) ? undefined : { ...block, drawn: block.drawn + calls };
 }
 
-/** Puts back drawn calls that were not served: the next call can draw them. */
-export function putBack(block: Block, calls: number): Block {
+/** Releases drawn calls that were not served: the next request can draw them. */
+export function releaseCalls(block: Block, calls: number): Block {
   return { ...block, drawn: block.drawn - calls };
 }
 
 /** Returns all calls that are not drawn, when accounts-api recalls them. Calls in flight remain drawn. */
-export function giveBack(block: Block): Block {
+export function returnUndrawnCalls(block: Block): Block {
   return { ...block, returned: Math.max(block.returned, block.granted - block.drawn) };
 }
 
@@ -148,8 +148,8 @@ export function hasRoom({ limit, elsewhere, drawn, isKnown }: Block, calls: numb
 }
 
 /**
- * Whether a call that found too few can be refused for good: the month has no room for it, and no calls can be returned, as no other gateway holds
- * granted calls and no call of this block, which might fail, is in flight.
+ * Whether a request that the block cannot cover is refused: the month has too few calls, and none can be returned, as no other gateway has undrawn calls
+ * and no request of this block is in flight (one that fails releases its calls).
  */
 export function isUsedUp(block: Block, inFlight: number, calls: number): boolean {
   return !hasRoom(block, calls) && block.out === 0 && inFlight === 0;

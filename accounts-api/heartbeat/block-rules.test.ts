@@ -1,7 +1,7 @@
 import test from 'ava';
 import fc from 'fast-check';
 import { closeAfterMs } from '../../kernel/heartbeat/times.ts';
-import { closeBlock, grantOf, isActiveEverywhere, mayClose, outOf, applyReport } from './state.ts';
+import { closeBlock, grantOf, isActiveEverywhere, mayClose, outOf, applyReport } from './block-rules.ts';
 
 const calls = fc.nat(2_000);
 const months = fc
