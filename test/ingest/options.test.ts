@@ -201,7 +201,7 @@ test.serial('all unusable columns are named together, with the options to add', 
   const nav = await failureOf(loadCsv(database, 'fund,date,nav,Rank,"Held, in %"', { dataset: 'nav' }));
   t.regex(
     nav.message,
-    /^nav has no column Rank, Held, in %; it has fund, date, nav, .*by --ignore Rank --ignore 'Held, in %'\.$/,
+    /^nav has no column Rank, Held, in %; it has fund, date, nav, .*exclude with --ignore Rank --ignore 'Held, in %'\.$/,
   );
   t.deepEqual(nav.fix, ['--ignore', 'Rank', '--ignore', 'Held, in %']);
   await t.notThrowsAsync(
