@@ -156,7 +156,7 @@ function AccountStatus({ account }: OfAccount) {
               <Meter used={used} limit={limit} resetsAt={resetsAt} now={Date.now()} />
               <p class="xs dim below">
                 {limit === null ? '' : `${shareText(used / limit)} used. `}The count resets on{' '}
-                {instantText(resetsAt)} UTC. <Link href="/dashboard/usage">See the usage</Link>
+                {instantText(resetsAt)} UTC. <Link href="/dashboard/usage">See the details</Link>
               </p>
             </div>
             <Facts
