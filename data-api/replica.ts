@@ -61,7 +61,7 @@ const noProbes = (load: number): Probes => ({
 });
 
 /**
- * A load that is committed after the primary was probed is reported as done more than `answerLeaseMs` later (`inForceAfterMs`). So a
+ * A load that is committed after the primary was probed is reported as done more than `answerLeaseMs` later (`visibleAfterMs`). So a
  * replica that has the newest load of a reply may be read for that long, counted from the probe.
  */
 export function watchReplica({ primary, replica, lagMaxMs, log }: ReplicaWatchOptions): ReplicaWatch {

@@ -10,7 +10,7 @@ interface Opened {
   reservation: Reservation | undefined;
   reserving: Promise<Reservation> | undefined;
   /** The number of ranges in flight. */
-  underWay: number;
+  inFlight: number;
   isPaid: boolean;
 }
 
@@ -42,7 +42,7 @@ export function createFileCharges(month: Month) {
     const name = `${keyId} ${day} ${file}`;
     const known = files.get(name);
     if (known !== undefined) return known;
-    const opened: Opened = { reservation: undefined, reserving: undefined, underWay: 0, isPaid: false };
+    const opened: Opened = { reservation: undefined, reserving: undefined, inFlight: 0, isPaid: false };
     files.set(name, opened);
     return opened;
   }
@@ -74,19 +74,19 @@ function rangeOf(opened: Opened, reservation: Reservation, file: string): Range 
   const { charge } = reservation;
   if (charge === null) return reservation;
   opened.reservation = reservation;
-  opened.underWay += 1;
+  opened.inFlight += 1;
   let charged: number | undefined;
   return {
     ...{ reservation, file, mayPay: !opened.isPaid },
     end(isServed) {
       if (charged !== undefined) return charged;
       charged = 0;
-      opened.underWay -= 1;
+      opened.inFlight -= 1;
       if (opened.isPaid) return charged;
       if (isServed) {
         opened.isPaid = true;
         charged = 1;
-      } else if (opened.underWay > 0) return charged;
+      } else if (opened.inFlight > 0) return charged;
       else opened.reservation = undefined; // no range was served: the next one may be charged
       charge.end(isServed);
       return charged;

@@ -1,5 +1,5 @@
 // The lease on the state of the data: while it is valid, no newer load can have been reported, so the gateway may answer from memory. It asks
-// data-api for the newest load; a writer that reports a load waits until older leases have ended (`inForceAfterMs`). An instance with an outdated
+// data-api for the newest load; a writer that reports a load waits until older leases have ended (`visibleAfterMs`). An instance with an outdated
 // database grants no lease.
 import { z } from 'zod';
 import { anonymous, createSealer, identityHeader } from '../../kernel/identity.ts';

@@ -19,19 +19,19 @@ export function repeat(
   work: () => Promise<unknown>,
   { everyMs, atOnce = false, onError }: RepeatOptions,
 ): Repeated {
-  let underWay: Promise<void> | undefined;
+  let running: Promise<void> | undefined;
   const begin = (): void => {
-    underWay ??= Promise.resolve()
+    running ??= Promise.resolve()
       .then(work)
       .then(() => undefined, onError)
-      .finally(() => (underWay = undefined));
+      .finally(() => (running = undefined));
   };
   const timer = setInterval(begin, everyMs);
   if (atOnce) begin();
   return {
     async close() {
       clearInterval(timer);
-      await underWay;
+      await running;
     },
   };
 }
