@@ -1,25 +1,10 @@
-// Shares, sums of money and how long ago, as people read them.
+// Shares, sizes and sums of money as people read them.
 import { countText, numberText } from './numbers.ts';
-import { dayText } from './times.ts';
-
-const minuteMs = 60_000;
-const hourMs = 60 * minuteMs;
-export const dayMs = 24 * hourMs;
 
 /** 0.971 → `97.1 %`. A small positive share is never written as 0. */
 export function shareText(part: number): string {
   if (part > 0 && part < 0.0005) return 'below 0.1 %';
   return `${(part * 100).toLocaleString('en-GB', { maximumFractionDigits: 1 })} %`;
-}
-
-/** `4 minutes ago`; an instant more than a month ago is shown as its day. */
-export function agoText(instant: string, now: number): string {
-  const passedMs = Math.max(0, now - Date.parse(instant));
-  if (passedMs < minuteMs) return 'less than a minute ago';
-  if (passedMs < hourMs) return `${countText(Math.floor(passedMs / minuteMs), 'minute', 'minutes')} ago`;
-  if (passedMs < dayMs) return `${countText(Math.floor(passedMs / hourMs), 'hour', 'hours')} ago`;
-  if (passedMs < 31 * dayMs) return `${countText(Math.floor(passedMs / dayMs), 'day', 'days')} ago`;
-  return dayText(instant);
 }
 
 const byteUnits = ['kB', 'MB', 'GB'] as const;
@@ -43,9 +28,4 @@ export function moneyText(amount: number, currency: string): string {
   });
   const { maximumFractionDigits = 2 } = format.resolvedOptions();
   return format.format(amount / 10 ** maximumFractionDigits).replace('-', '−');
-}
-
-/** The day of an instant (ms) in UTC, `2020-12-15`. @param plusDays later days. */
-export function utcDay(now: number, plusDays = 0): string {
-  return new Date(now + plusDays * dayMs).toISOString().slice(0, 10);
 }

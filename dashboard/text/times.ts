@@ -1,4 +1,9 @@
 // Days and times as people read them; all are UTC.
+import { countText } from './numbers.ts';
+
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+export const dayMs = 24 * hourMs;
 
 const months = ['January', 'February', 'March', 'April', 'May', 'June', 'July', 'August', 'September', 'October', 'November', 'December']; // prettier-ignore
 
@@ -44,7 +49,22 @@ export function referencePeriodText(period: string): string {
 
 /** `today, 13:32`, `yesterday, 13:32` or the day. */
 export function recentText(instant: string): string {
-  const daysAgo = (Date.parse(today()) - Date.parse(instant.slice(0, 10))) / 86_400_000;
+  const daysAgo = (Date.parse(today()) - Date.parse(instant.slice(0, 10))) / dayMs;
   if (daysAgo === 0) return `today, ${timeText(instant)}`;
   return daysAgo === 1 ? `yesterday, ${timeText(instant)}` : instantText(instant);
+}
+
+/** `4 minutes ago`; an instant more than a month ago is shown as its day. */
+export function agoText(instant: string, now: number): string {
+  const passedMs = Math.max(0, now - Date.parse(instant));
+  if (passedMs < minuteMs) return 'less than a minute ago';
+  if (passedMs < hourMs) return `${countText(Math.floor(passedMs / minuteMs), 'minute', 'minutes')} ago`;
+  if (passedMs < dayMs) return `${countText(Math.floor(passedMs / hourMs), 'hour', 'hours')} ago`;
+  if (passedMs < 31 * dayMs) return `${countText(Math.floor(passedMs / dayMs), 'day', 'days')} ago`;
+  return dayText(instant);
+}
+
+/** The day of an instant (ms) in UTC, `2020-12-15`. @param plusDays later days. */
+export function utcDay(now: number, plusDays = 0): string {
+  return new Date(now + plusDays * dayMs).toISOString().slice(0, 10);
 }

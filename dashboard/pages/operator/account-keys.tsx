@@ -4,8 +4,7 @@ import { accountApi } from '../../api/clients.ts';
 import { useLoad } from '../../api/use-load.ts';
 import { rowsOf, type Row } from '../../api/rows.ts';
 import { DataTable } from '../../components/data-table.tsx';
-import { agoText } from '../../text/amounts.ts';
-import { dayText } from '../../text/times.ts';
+import { dayText, agoText } from '../../text/times.ts';
 import { TypedConfirmation } from '../account/typed-confirmation.tsx';
 import { WaitingOrSignIn, ProblemOrSignIn } from './operator-page.tsx';
 

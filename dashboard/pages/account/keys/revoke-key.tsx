@@ -1,6 +1,6 @@
 // Revokes a key after its name is typed; shows its recent use.
 import { accountApi } from '../../../api/clients.ts';
-import { agoText, utcDay } from '../../../text/amounts.ts';
+import { agoText, utcDay } from '../../../text/times.ts';
 import { countText, numberText } from '../../../text/numbers.ts';
 import { TypedConfirmation } from '../typed-confirmation.tsx';
 import type { Key, KeyUse } from './answers.ts';

@@ -2,9 +2,8 @@
 import { accountApi } from '../../../api/clients.ts';
 import { usePoll } from '../../../api/poll.ts';
 import { rowsOf } from '../../../api/rows.ts';
-import { agoText, utcDay } from '../../../text/amounts.ts';
 import { countText } from '../../../text/numbers.ts';
-import { recentText } from '../../../text/times.ts';
+import { recentText, agoText, utcDay } from '../../../text/times.ts';
 import { StackedBars } from '../usage/stacked-bars.tsx';
 import { historyOf, viewOf } from '../usage/history.ts';
 import type { Key, KeyUse } from './answers.ts';

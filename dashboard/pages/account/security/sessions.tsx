@@ -6,9 +6,8 @@ import { rowsOf } from '../../../api/rows.ts';
 import { Problem, useAction } from '../../../components/forms/action.tsx';
 import { DataTable } from '../../../components/data-table.tsx';
 import { Waiting } from '../../../components/states.tsx';
-import { agoText } from '../../../text/amounts.ts';
 import { countText } from '../../../text/numbers.ts';
-import { instantText } from '../../../text/times.ts';
+import { instantText, agoText } from '../../../text/times.ts';
 
 export function Sessions() {
   const [ended, setEnded] = useState<number>();

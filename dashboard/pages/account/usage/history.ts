@@ -1,5 +1,5 @@
 // The usage of an account by day: the range and grouping in the URL, and the API's rows as bars. Pure functions.
-import { dayMs, utcDay } from '../../../text/amounts.ts';
+import { dayMs, utcDay } from '../../../text/times.ts';
 
 const ranges = ['7d', '30d', 'month', '12m'] as const;
 const groupings = ['status', 'endpoint', 'key'] as const;

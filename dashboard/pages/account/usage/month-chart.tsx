@@ -3,9 +3,8 @@ import { callAxes } from './call-axes.ts';
 import { dateTicks } from '../../../../domain/chart/ticks.ts';
 import { ChartFrame } from '../../../charts/chart-frame.tsx';
 import { useWidth } from '../../../charts/use-width.ts';
-import { dayMs } from '../../../text/amounts.ts';
 import { countText, numberText } from '../../../text/numbers.ts';
-import { shortDayText } from '../../../text/times.ts';
+import { shortDayText, dayMs } from '../../../text/times.ts';
 import type { MonthSoFar, Projection } from './projection.ts';
 
 const height = 250;

@@ -1,5 +1,5 @@
 // Projects the calls of a month from the pace of the past days. Pure functions, for the page and its chart.
-import { dayMs } from '../../../text/amounts.ts';
+import { dayMs } from '../../../text/times.ts';
 
 export interface Projection {
   /** Calls at the end of the month. */

@@ -5,9 +5,8 @@ import { Legend } from '../../../charts/legend.tsx';
 import { ChartFrame } from '../../../charts/chart-frame.tsx';
 import { Slider } from '../../../charts/slider.tsx';
 import { useWidth } from '../../../charts/use-width.ts';
-import { dayMs } from '../../../text/amounts.ts';
 import { countText, numberText } from '../../../text/numbers.ts';
-import { dayText, monthText, shortDayText } from '../../../text/times.ts';
+import { dayText, monthText, shortDayText, dayMs } from '../../../text/times.ts';
 import { callAxes } from './call-axes.ts';
 import type { Bar } from './history.ts';
 
