@@ -12,7 +12,7 @@ import {
   yearsOffered,
   type Compared,
 } from '../../dashboard/pages/compare/compare-state.ts';
-import type { Loaded } from '../../dashboard/pages/compare/compared-points.ts';
+import type { Loaded } from '../../dashboard/pages/compare/load-compared.ts';
 import { ratio, rebased, valueAt } from '../../domain/chart/comparison.ts';
 import { periodEnd, type Frequency } from '../../domain/periods.ts';
 

@@ -1,7 +1,7 @@
 // The reference that the dashboard makes of the OpenAPI document.
 import { readFileSync } from 'node:fs';
 import test from 'ava';
-import { anchorOf, readDocument } from '../../dashboard/pages/docs/document.ts';
+import { anchorOf, readDocument } from '../../dashboard/pages/docs/openapi-document.ts';
 import { documentFile } from '../../openapi/published.ts';
 import { errorTable } from '../../kernel/errors.ts';
 

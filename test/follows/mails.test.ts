@@ -1,8 +1,8 @@
 // The mails about changes: immediate and daily, with each change in exactly one mail, even if workers fail.
 import test, { type ExecutionContext } from 'ava';
 import { QueryTypes } from 'sequelize';
-import { mailOfChanges } from '../../accounts-api/follows/change-mail.ts';
-import { mailChanges } from '../../accounts-api/follows/changes.ts';
+import { mailOfChanges } from '../../accounts-api/follows/change-mail-text.ts';
+import { mailChanges } from '../../accounts-api/follows/mail-changes.ts';
 import { createUnsubscribeTokens } from '../../accounts-api/follows/unsubscribe-tokens.ts';
 import type { MailJob } from '../../accounts-api/jobs.ts';
 import { startWorker } from '../../accounts-api/worker.ts';

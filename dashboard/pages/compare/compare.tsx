@@ -27,7 +27,7 @@ import {
   type Compared,
   type CompareState,
 } from './compare-state.ts';
-import { loadCompared, type Loaded, type Outcome } from './compared-points.ts';
+import { loadCompared, type Loaded, type Outcome } from './load-compared.ts';
 import { comparisonCsv, comparisonOf, type Comparison } from './comparison-chart.ts';
 import { ComparedTable } from './compared-table.tsx';
 import '../../styles/series.css';

@@ -10,7 +10,7 @@ import { dayText } from '../../text/times.ts';
 import { VintagePick } from '../series/vintage-pick.tsx';
 import { useVintages } from '../series/vintages.ts';
 import { textOf, type Compared, type Mode } from './compare-state.ts';
-import type { Loaded, Outcome } from './compared-points.ts';
+import type { Loaded, Outcome } from './load-compared.ts';
 import type { Comparison, Row } from './comparison-chart.ts';
 
 interface ComparedTableProps {

@@ -8,7 +8,7 @@ import { periodName } from '../../../domain/chart/text.ts';
 import { csvOfRows } from '../../text/csv.ts';
 import type { SizelessChart } from '../series/shown.ts';
 import { textOf, type CompareState } from './compare-state.ts';
-import type { Loaded } from './compared-points.ts';
+import type { Loaded } from './load-compared.ts';
 
 type Frequency = SizelessChart['frequency'];
 

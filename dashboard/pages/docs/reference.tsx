@@ -7,7 +7,7 @@ import { CodePanel } from '../../components/code-panel.tsx';
 import { PageHead } from '../../components/page-head.tsx';
 import { SkeletonRows, Waiting } from '../../components/states.tsx';
 import { DocsFrame } from './docs-frame.tsx';
-import { readDocument, type Field, type Operation } from './document.ts';
+import { readDocument, type Field, type Operation } from './openapi-document.ts';
 
 export function Reference() {
   const loaded = useLoad(async (signal) => readDocument(await api.get('/v1/openapi.json', { signal })), []);

@@ -25,7 +25,7 @@ export const lockedRevisions: Walk = {
       .getByRole('link', { name: `Move to ${plan?.name}, $${plan?.price_usd_month} a month` })
       .waitFor();
     const giveKey = async () => {
-      await page.getByLabel(`You have a key of ${plan?.name}?`).fill(key);
+      await page.getByLabel(`Have a key of ${plan?.name}?`).fill(key);
       await page.getByRole('button', { name: 'Show the revisions' }).click();
     };
     await giveKey();

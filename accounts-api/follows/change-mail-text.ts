@@ -6,7 +6,7 @@ import type { Mail } from '../mail/mail.ts';
 import { escape, linkTo, pages } from '../mail/mails.ts';
 import type { Account } from '../models/account.ts';
 import type { Follow } from '../models/follow.ts';
-import { selectChanges, type ChangedSeries } from './changes.sql.ts';
+import { selectChanges, type ChangedSeries } from './mail-changes.sql.ts';
 import type { UnsubscribeTokens } from './unsubscribe-tokens.ts';
 
 /** The most series, and the most follows, listed in a mail. */

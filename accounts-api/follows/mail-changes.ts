@@ -4,7 +4,7 @@
 import type { Transaction } from 'sequelize';
 import type { Deps } from '../database.ts';
 import type { Jobs } from '../jobs.ts';
-import { lockReader, noteFound, selectNext, claimDue, type DueFollow } from './changes.sql.ts';
+import { lockReader, noteFound, selectNext, claimDue, type DueFollow } from './mail-changes.sql.ts';
 
 const minute = 60_000;
 const day = 24 * 60 * minute;
