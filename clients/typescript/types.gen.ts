@@ -5817,7 +5817,7 @@ export type GetFredSeriesObservationsData = {
          */
         observation_end?: string;
         /**
-         * The transform; docs/fred.md has the formulas.
+         * The transform; docs/transforms.md has the formulas.
          */
         units?: 'lin' | 'chg' | 'ch1' | 'pch' | 'pc1' | 'pca' | 'cch' | 'cca' | 'log';
         /**
@@ -7058,11 +7058,11 @@ export type GetGraphFredgraphCsvData = {
          */
         fq?: 'd' | 'w' | 'bw' | 'm' | 'q' | 'sa' | 'a' | 'wef' | 'weth' | 'wew' | 'wetu' | 'wem' | 'wesu' | 'wesa' | 'bwew' | 'bwem';
         /**
-         * For `frequency`: the mean, the sum, or the last value of a period.
+         * For `fq`: the mean, the sum, or the last value of a period.
          */
         fam?: 'avg' | 'sum' | 'eop';
         /**
-         * The transform; docs/fred.md has the formulas.
+         * The transform; docs/transforms.md has the formulas.
          */
         transformation?: 'lin' | 'chg' | 'ch1' | 'pch' | 'pc1' | 'pca' | 'cch' | 'cca' | 'log';
         /**
