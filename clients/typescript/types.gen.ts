@@ -7701,7 +7701,7 @@ export type PatchKeysByIdResponses = {
 export type PatchKeysByIdResponse = PatchKeysByIdResponses[keyof PatchKeysByIdResponses];
 
 export type PostKeysByIdRotateData = {
-    body: {
+    body?: {
         /**
          * How long the old value also works. 0: it ends at once, with any older one.
          */
@@ -8384,7 +8384,7 @@ export type PostWebhooksByIdTestResponses = {
 export type PostWebhooksByIdTestResponse = PostWebhooksByIdTestResponses[keyof PostWebhooksByIdTestResponses];
 
 export type PostWebhooksByIdRecoverData = {
-    body: {
+    body?: {
         /**
          * At most 30 days ago.
          */
@@ -10376,7 +10376,7 @@ export type GetAuthSecondFactorResponses = {
 export type GetAuthSecondFactorResponse = GetAuthSecondFactorResponses[keyof GetAuthSecondFactorResponses];
 
 export type PostAuthSecondFactorTotpData = {
-    body: {
+    body?: {
         /**
          * The current one, if the account has a password. Otherwise the sign-in must be recent.
          */
@@ -10594,7 +10594,7 @@ export type PostAuthPasskeysResponses = {
 export type PostAuthPasskeysResponse = PostAuthPasskeysResponses[keyof PostAuthPasskeysResponses];
 
 export type PostAuthPasskeysOptionsData = {
-    body: {
+    body?: {
         /**
          * The current one, if the account has a password. Otherwise the sign-in must be recent.
          */
@@ -10691,7 +10691,7 @@ export type PatchAuthPasskeysByIdResponses = {
 export type PatchAuthPasskeysByIdResponse = PatchAuthPasskeysByIdResponses[keyof PatchAuthPasskeysByIdResponses];
 
 export type PostAuthPasskeysByIdRemoveData = {
-    body: {
+    body?: {
         /**
          * The current one, if the account has a password. Otherwise the sign-in must be recent.
          */
@@ -11108,7 +11108,7 @@ export type GetOperatorLoadsByLoadResponses = {
 export type GetOperatorLoadsByLoadResponse = GetOperatorLoadsByLoadResponses[keyof GetOperatorLoadsByLoadResponses];
 
 export type PostOperatorLoadsByLoadRetractionData = {
-    body: {
+    body?: {
         /**
          * All vintages; it cannot be undone.
          */

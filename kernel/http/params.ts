@@ -210,9 +210,14 @@ export function parseBody<Schema extends z.ZodType>(schema: Schema, body: unknow
   return refuseField(printable(name), faultText(printable(name), reason));
 }
 
+/** Whether a request may omit the body, as one of the schema needs no field. */
+export function isBodyOptional(schema: z.ZodType): boolean {
+  return schema.safeParse({}).success;
+}
+
 /** What is wrong with a field, as a sentence. @param reason a verb phrase, or a sentence of its own without its full stop. */
 export function faultText(name: string, reason: string): string {
-  return /^(?:must|is|has) /.test(reason) ? `"${name}" ${reason}.` : `"${name}": ${reason}.`;
+  return /^(?:must|is|has|cannot) /.test(reason) ? `"${name}" ${reason}.` : `"${name}": ${reason}.`;
 }
 
 /** The known name nearest to a misspelled one; undefined if more than a third of it differs from every name. */
