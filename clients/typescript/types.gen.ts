@@ -11617,6 +11617,12 @@ export type PatchOperatorSeriesData = {
             facts: {
                 [key: string]: string | number | Array<string> | null;
             };
+            /**
+             * Facts with the values that they must have until the change, as `from` of a dry run. If one has another, it is 409.
+             */
+            before?: {
+                [key: string]: unknown;
+            };
         }>;
         /**
          * Why, for the record.
