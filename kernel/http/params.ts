@@ -199,7 +199,7 @@ export function parseBody<Schema extends z.ZodType>(schema: Schema, body: unknow
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
     fail('invalid_body', 'The body must be a JSON object.');
   }
-  const parsed = schema.safeParse(body);
+  const parsed = schema.safeParse(body, { error: ruleOf });
   if (parsed.success) return parsed.data;
   const issue = parsed.error.issues[0];
   const name = issue?.code === 'unrecognized_keys' ? (issue.keys[0] ?? '') : (issue?.path.join('.') ?? '');
@@ -208,6 +208,31 @@ export function parseBody<Schema extends z.ZodType>(schema: Schema, body: unknow
   // A rule on several fields together has no path.
   if (name === '' && issue?.code !== 'unrecognized_keys') fail('invalid_body', `The body ${reason}.`);
   return refuseField(printable(name), faultText(printable(name), reason));
+}
+
+const nouns: Readonly<Record<string, string>> = {
+  string: 'text',
+  number: 'a number',
+  int: 'a whole number',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'an object',
+  record: 'an object',
+};
+
+/** What a field must be, where its schema does not say so itself; undefined for the words of the library. */
+function ruleOf(issue: z.core.$ZodRawIssue): string | undefined {
+  if (issue.input === undefined) return 'is required';
+  if (issue.code === 'invalid_type')
+    return `must be ${nouns[issue.expected] ?? `of the type ${issue.expected}`}`;
+  if (issue.code === 'invalid_value') {
+    const values = issue.values.map(String).join(', ');
+    return `must be ${issue.values.length > 1 ? 'one of ' : ''}${values}`;
+  }
+  if (issue.code !== 'too_big' && issue.code !== 'too_small') return undefined;
+  const bound = issue.code === 'too_big' ? `at most ${issue.maximum}` : `at least ${issue.minimum}`;
+  const counted = issue.origin === 'string' ? 'characters' : issue.origin === 'array' ? 'items' : null;
+  return counted === null ? `must be ${bound}` : `must have ${bound} ${counted}`;
 }
 
 /** Whether a request may omit the body, as one of the schema needs no field. */
