@@ -133,6 +133,8 @@ test('a value that is not UTF-8 is refused, and never read as other text', (t) =
 test('the nearest name is suggested only if it is near', (t) => {
   t.is(nearestName('transfrom', ['transform', 'from']), 'transform');
   t.is(nearestName('zzz', ['transform', 'from']), undefined);
+  t.is(nearestName('5', ['1', '2']), undefined);
+  t.is(nearestName('qq', ['q']), 'q');
 });
 
 function faultOf(t: ExecutionContext, work: () => unknown): { param: string | undefined; message: string } {
@@ -245,7 +247,7 @@ test('a body is refused in plain words also where a schema has none of its own',
     [{ count: 6 }, '"count" must be at most 5.'],
     [{ list: {} }, '"list" must be a list.'],
     [{ list: [5] }, '"list.0" must be text.'],
-    [{ list: ['a', 'b'] }, '"list" must have at most 1 items.'],
+    [{ list: ['a', 'b'] }, '"list" must have at most 1 item.'],
     [{ set: null }, '"set" must be an object.'],
     [{ interval: 'week' }, '"interval" must be one of month, year.'],
     [{ type: 'x' }, '"type" must be key.'],

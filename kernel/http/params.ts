@@ -4,6 +4,7 @@
 import { z } from 'zod';
 import { fail, refuseParam, refuseField } from '../errors.ts';
 import { isDate, parsePeriod, type DateRange } from '../dates.ts';
+import { counted } from '../text/counted.ts';
 import { editDistance } from '../text/edit-distance.ts';
 
 /** The maximum length in characters; a schema may allow more by `.meta({ lengthMax })`. */
@@ -230,9 +231,10 @@ function ruleOf(issue: z.core.$ZodRawIssue): string | undefined {
     return `must be ${issue.values.length > 1 ? 'one of ' : ''}${values}`;
   }
   if (issue.code !== 'too_big' && issue.code !== 'too_small') return undefined;
-  const bound = issue.code === 'too_big' ? `at most ${issue.maximum}` : `at least ${issue.minimum}`;
-  const counted = issue.origin === 'string' ? 'characters' : issue.origin === 'array' ? 'items' : null;
-  return counted === null ? `must be ${bound}` : `must have ${bound} ${counted}`;
+  const [side, bound] = issue.code === 'too_big' ? ['most', issue.maximum] : ['least', issue.minimum];
+  if (issue.origin === 'string') return `must have at ${side} ${counted(Number(bound), 'character')}`;
+  if (issue.origin === 'array') return `must have at ${side} ${counted(Number(bound), 'item')}`;
+  return `must be at ${side} ${bound}`;
 }
 
 /** Whether a request may omit the body, as one of the schema needs no field. */
@@ -249,7 +251,12 @@ export function faultText(name: string, reason: string): string {
 export function nearestName(name: string, known: readonly string[]): string | undefined {
   return known
     .map((candidate) => ({ candidate, distance: editDistance(name.toLowerCase(), candidate.toLowerCase()) }))
-    .filter(({ candidate, distance }) => distance <= Math.max(1, Math.floor(candidate.length / 3)))
+    .filter(
+      ({ candidate, distance }) =>
+        distance <= Math.max(1, Math.floor(candidate.length / 3)) &&
+        // two texts of one letter each have nothing in common
+        distance < Math.max(name.length, candidate.length),
+    )
     .sort((a, b) => a.distance - b.distance)[0]?.candidate;
 }
 
