@@ -74,17 +74,28 @@ export interface Bound {
   value: string;
 }
 
-/** The bounds that a request has. @param query as parsed by `narrowingParams`. */
+/**
+ * The bounds that a request has. @param query as parsed by `narrowingParams`.
+ * @throws Failure `invalid_parameter` if the bounds of a field contradict each other.
+ */
 export function boundsOf(query: object, bounded: Readonly<Record<string, BoundKind>>): Bound[] {
   const given: Readonly<Record<string, unknown>> = { ...query };
-  return Object.entries(bounded).flatMap(([field, kind]) =>
-    (['min', 'max'] as const).flatMap((side) => {
+  return Object.entries(bounded).flatMap(([field, kind]) => {
+    const bounds = (['min', 'max'] as const).flatMap((side): Bound[] => {
       const value = given[`${field}_${side}`] as string | DateRange | undefined;
       if (value === undefined) return [];
       const day = typeof value === 'string' ? value : side === 'min' ? value.from : value.to;
       return [{ field, kind, side, value: day }];
-    }),
-  );
+    });
+    const [least, most] = bounds.map(({ value }) => (kind === 'number' ? Number(value) : value));
+    if (least !== undefined && most !== undefined && least > most) refuseBounds(field, kind);
+    return bounds;
+  });
+}
+
+function refuseBounds(field: string, kind: BoundKind): never {
+  const relation = kind === 'number' ? 'greater than' : 'after';
+  refuseParam(`${field}_min`, `"${field}_min" must not be ${relation} "${field}_max".`);
 }
 
 /** The ids of a request; undefined for all. */

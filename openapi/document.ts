@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { credentialAction, keyScopesOf } from '../gateway/policies/credential.ts';
 import { errorTable, type ErrorCode } from '../kernel/errors.ts';
 import type { Declaration } from '../kernel/http/endpoint.ts';
+import { isBodyOptional } from '../kernel/http/params.ts';
 import type { GatewayRoutes, PipelineRoutes } from '../gateway/routes.ts';
 import { eventWebhooks } from './events.ts';
 import { errorHeaders, headerDescriptions, policyAnswers } from './policies.ts';
@@ -131,7 +132,8 @@ function requestBodyOf({
   const file = { 'application/octet-stream': { schema: { type: 'string', format: 'binary' } } } as const;
   if (acceptsFile) return { requestBody: { required: true, content: file } };
   if (body === undefined) return {};
-  return { requestBody: { required: true, content: { 'application/json': { schema: body } } } };
+  const required = !isBodyOptional(body);
+  return { requestBody: { required, content: { 'application/json': { schema: body } } } };
 }
 
 /** The errors of the endpoint and of its server. */

@@ -5817,7 +5817,7 @@ export type GetFredSeriesObservationsData = {
          */
         observation_end?: string;
         /**
-         * The transform; docs/fred.md has the formulas.
+         * The transform; docs/transforms.md has the formulas.
          */
         units?: 'lin' | 'chg' | 'ch1' | 'pch' | 'pc1' | 'pca' | 'cch' | 'cca' | 'log';
         /**
@@ -7058,11 +7058,11 @@ export type GetGraphFredgraphCsvData = {
          */
         fq?: 'd' | 'w' | 'bw' | 'm' | 'q' | 'sa' | 'a' | 'wef' | 'weth' | 'wew' | 'wetu' | 'wem' | 'wesu' | 'wesa' | 'bwew' | 'bwem';
         /**
-         * For `frequency`: the mean, the sum, or the last value of a period.
+         * For `fq`: the mean, the sum, or the last value of a period.
          */
         fam?: 'avg' | 'sum' | 'eop';
         /**
-         * The transform; docs/fred.md has the formulas.
+         * The transform; docs/transforms.md has the formulas.
          */
         transformation?: 'lin' | 'chg' | 'ch1' | 'pch' | 'pc1' | 'pca' | 'cch' | 'cca' | 'log';
         /**
@@ -7701,7 +7701,7 @@ export type PatchKeysByIdResponses = {
 export type PatchKeysByIdResponse = PatchKeysByIdResponses[keyof PatchKeysByIdResponses];
 
 export type PostKeysByIdRotateData = {
-    body: {
+    body?: {
         /**
          * How long the old value also works. 0: it ends at once, with any older one.
          */
@@ -8384,7 +8384,7 @@ export type PostWebhooksByIdTestResponses = {
 export type PostWebhooksByIdTestResponse = PostWebhooksByIdTestResponses[keyof PostWebhooksByIdTestResponses];
 
 export type PostWebhooksByIdRecoverData = {
-    body: {
+    body?: {
         /**
          * At most 30 days ago.
          */
@@ -10376,7 +10376,7 @@ export type GetAuthSecondFactorResponses = {
 export type GetAuthSecondFactorResponse = GetAuthSecondFactorResponses[keyof GetAuthSecondFactorResponses];
 
 export type PostAuthSecondFactorTotpData = {
-    body: {
+    body?: {
         /**
          * The current one, if the account has a password. Otherwise the sign-in must be recent.
          */
@@ -10594,7 +10594,7 @@ export type PostAuthPasskeysResponses = {
 export type PostAuthPasskeysResponse = PostAuthPasskeysResponses[keyof PostAuthPasskeysResponses];
 
 export type PostAuthPasskeysOptionsData = {
-    body: {
+    body?: {
         /**
          * The current one, if the account has a password. Otherwise the sign-in must be recent.
          */
@@ -10691,7 +10691,7 @@ export type PatchAuthPasskeysByIdResponses = {
 export type PatchAuthPasskeysByIdResponse = PatchAuthPasskeysByIdResponses[keyof PatchAuthPasskeysByIdResponses];
 
 export type PostAuthPasskeysByIdRemoveData = {
-    body: {
+    body?: {
         /**
          * The current one, if the account has a password. Otherwise the sign-in must be recent.
          */
@@ -11108,7 +11108,7 @@ export type GetOperatorLoadsByLoadResponses = {
 export type GetOperatorLoadsByLoadResponse = GetOperatorLoadsByLoadResponses[keyof GetOperatorLoadsByLoadResponses];
 
 export type PostOperatorLoadsByLoadRetractionData = {
-    body: {
+    body?: {
         /**
          * All vintages; it cannot be undone.
          */
@@ -11616,6 +11616,12 @@ export type PatchOperatorSeriesData = {
              */
             facts: {
                 [key: string]: string | number | Array<string> | null;
+            };
+            /**
+             * Facts with the values that they must have until the change, as `from` of a dry run. If one has another, it is 409.
+             */
+            before?: {
+                [key: string]: unknown;
             };
         }>;
         /**

@@ -24,7 +24,9 @@ const graphParams = {
   cosd: dateParam.optional().describe('Only periods that begin on that day or later.'),
   coed: dateParam.default(lastDay).describe('Only periods that begin up to that day.'),
   fq: observationParams.frequency,
-  fam: observationParams.aggregation_method,
+  fam: observationParams.aggregation_method.describe(
+    'For `fq`: the mean, the sum, or the last value of a period.',
+  ),
   transformation: observationParams.units,
   vintage_date: dateParam.optional().describe('The values as published that day. Feature `vintages`.'),
 };
@@ -48,6 +50,9 @@ export const getFredGraph = endpoint({
         Promise.all(query.id.map((id) => requireFredSeries(dependencies, call, id))),
       );
       found.forEach(requireCombination);
+      const twice = found.find(({ id }, at) => found.findIndex((other) => other.id === id) < at);
+      if (twice !== undefined)
+        refuseParam('id', `"id" must name different series, but names ${twice.id} twice.`);
       return found;
     });
     return {
@@ -76,7 +81,7 @@ async function tableOf(
   const window = { observation_start: query.cosd, observation_end: query.coed };
   const rows = new Map<string, string[]>();
   for (const [column, found] of all.entries()) {
-    const dating = datingOf(found, { frequency });
+    const dating = datingOf(found, { frequency, units });
     const request = requestOf({ ...window, units, frequency, aggregation_method }, dating);
     const { dates, values } = await readPointsOf(dependencies, call, found, { ...request, vintage });
     for (const [i, stored] of dates.entries()) {
@@ -97,6 +102,7 @@ const ownNames: Readonly<Record<string, string>> = {
   observation_start: 'cosd',
   observation_end: 'coed',
   frequency: 'fq',
+  units: 'transformation',
 };
 
 /** Lets an error name the parameters of this endpoint. @throws what `work` throws. */

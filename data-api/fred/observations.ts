@@ -1,15 +1,15 @@
 // GET /fred/series/observations and /fred/series/vintagedates: the points of a series by real-time period or by vintage, with a row per
 // period of validity, or a column for each vintage.
 import { z } from 'zod';
-import { refuseParam } from '../../kernel/errors.ts';
+import { fail, refuseParam } from '../../kernel/errors.ts';
 import { isDate } from '../../kernel/dates.ts';
 import { dateParam, oneOfParam, readParam } from '../../kernel/http/params.ts';
 import type { ServiceCall } from '../../kernel/http/server.ts';
-import { fredUnits } from '../../domain/transforms.ts';
+import { fredUnits, isApplicable } from '../../domain/transforms.ts';
 import { requireByPin } from '../pin.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { endpoint } from '../endpoint.ts';
-import type { TargetFrequency } from '../../domain/aggregates.ts';
+import { lowerFrequencies, type TargetFrequency } from '../../domain/aggregates.ts';
 import { requireVintages, type SeriesRequest } from '../series/series-request.ts';
 import { seriesErrors } from '../series/series.ts';
 import { stateOf } from '../series/series-read.ts';
@@ -67,7 +67,7 @@ export const observationParams = {
   ...answerParams,
   observation_start: dateParam.optional().describe('Only periods that begin on that day or later.'),
   observation_end: dateParam.default(lastDay).describe('Only periods that begin up to that day.'),
-  units: oneOfParam(unitNames).default('lin').describe('The transform; docs/fred.md has the formulas.'),
+  units: oneOfParam(unitNames).default('lin').describe('The transform; docs/transforms.md has the formulas.'),
   frequency: oneOfParam(Object.keys(frequencyNames) as [keyof typeof frequencyNames])
     .optional()
     .describe('A lower frequency: aggregated first, then transformed. Weeks end on Sunday.'),
@@ -179,16 +179,38 @@ async function documentOf(
   };
 }
 
-/** How the rows are dated. @throws Failure `invalid_parameter` for a frequency that is not computed. */
-export function datingOf({ series }: FredSeries, { frequency: asked }: Pick<Query, 'frequency'>): Dating {
-  const { fiscalYearEnd } = series;
-  if (asked === undefined) return { frequency: series.frequency, fiscalYearEnd };
+/**
+ * How the rows are dated.
+ * @throws Failure `invalid_parameter` for a frequency that is not computed, `transform_not_applicable`: by the names of this endpoint.
+ */
+export function datingOf({ series }: FredSeries, asked: Pick<Query, 'frequency' | 'units'>): Dating {
+  const { id, frequency: own, fiscalYearEnd } = series;
+  const frequency = asked.frequency === undefined ? own : frequencyNames[asked.frequency];
   const refuse = (message: string) => refuseParam('frequency', message);
-  const frequency = frequencyNames[asked];
   if (frequency === null)
-    return refuse(`"frequency" ${asked} is not computed: weeks end on Sunday (w). Use w, m, q, sa or a.`);
-  if (frequency === 'daily' && series.frequency !== 'daily')
-    return refuse(`"frequency" must not be higher than that of ${series.id}, which is ${series.frequency}.`);
+    return refuse(
+      `"frequency" ${asked.frequency} is not computed: weeks end on Sunday (w). Use w, m, q, sa or a.`,
+    );
+  if (frequency !== own) {
+    if (own === 'irregular')
+      return refuse(`"frequency" cannot be changed for ${id}, which is irregular. Omit "frequency".`);
+    const lower = lowerFrequencies(own);
+    if (!lower.some((allowed) => allowed === frequency)) {
+      const codes = ['w', 'm', 'q', 'sa', 'a'] as const;
+      const names = codes.filter((code) => lower.includes(frequencyNames[code])).join(', ');
+      const hint = names === '' ? 'None is lower.' : `Lower ones are ${names}.`;
+      return refuse(`"frequency" must not be higher than that of ${id}, which is ${own}. ${hint}`);
+    }
+  }
+  const transform = fredUnits[asked.units];
+  if (transform !== null && !isApplicable(transform, frequency))
+    fail(
+      'transform_not_applicable',
+      `"units" ${asked.units} has no meaning for ${frequency} data. Use pc1 or pch.`,
+      {
+        param: 'units',
+      },
+    );
   return { frequency, fiscalYearEnd };
 }
 

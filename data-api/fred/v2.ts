@@ -159,7 +159,10 @@ function pointsFrom(
   observation_start: string,
 ): Promise<Points> {
   const window = { observation_start, observation_end: lastDay };
-  const request = requestOf({ ...window, units: 'lin', aggregation_method: 'avg' }, datingOf(found, {}));
+  const request = requestOf(
+    { ...window, units: 'lin', aggregation_method: 'avg' },
+    datingOf(found, { units: 'lin' }),
+  );
   return readPointsOf(dependencies, call, found, request);
 }
 

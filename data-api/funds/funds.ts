@@ -2,8 +2,9 @@
 import { z } from 'zod';
 import type { Queryable } from '../../kernel/database.ts';
 import { memberOf } from '../../kernel/entries.ts';
-import { fail } from '../../kernel/errors.ts';
+import { fail, refuseParam } from '../../kernel/errors.ts';
 import { assetClasses, fundStructures, shownFundStatuses } from '../../domain/funds/enums.ts';
+import { ratings } from '../../domain/markets.ts';
 import { statedBases } from '../../domain/funds/returns.ts';
 import { oneOf } from '../../kernel/http/list.ts';
 import { booleanParam, nearestHint, oneOfParam } from '../../kernel/http/params.ts';
@@ -82,6 +83,9 @@ export const getFundScreener = endpoint({
     const includesStale = query.include_stale ?? !statuses.includes('active');
     if (!includesStale)
       excludeStale(where, query.include_stale === undefined && statuses.length > 1 ? 'active' : undefined);
+    const [worst, best] = [query.rating_min, query.rating_max];
+    if (worst !== undefined && best !== undefined && ratings.indexOf(worst) < ratings.indexOf(best))
+      refuseParam('rating_min', '"rating_min" must not be better than "rating_max".');
     addRatingBound(where, 'min', query.rating_min);
     addRatingBound(where, 'max', query.rating_max);
     return listReply(dependencies, call, { list, query, where });

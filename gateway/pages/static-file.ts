@@ -1,11 +1,11 @@
 // A file that is served from memory, each in all its encodings.
 import { hash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { encodingFor } from '../../kernel/http/reply.ts';
+import { encodingFor, etagMatches } from '../../kernel/http/reply.ts';
 
 export interface StaticFile {
   type: string;
-  /** The file by encoding. A client that accepts brotli gets gzip if there is no brotli. */
+  /** The file by encoding. */
   bodies: { identity: Buffer; gzip: Buffer; br?: Buffer };
   digest: string;
 }
@@ -21,11 +21,10 @@ export function sendFile(
   { type, bodies, digest }: StaticFile,
   headers: Readonly<Record<string, string>>,
 ): void {
-  const accepted = encodingFor(request.headers['accept-encoding']);
-  const encoding = accepted === 'br' && bodies.br === undefined ? 'gzip' : accepted;
+  const encoding = encodingFor(request.headers['accept-encoding'], bodies.br !== undefined);
   const etag = encoding === 'identity' ? `"${digest}"` : `"${digest}-${encoding}"`;
   const caching = { etag, vary: 'Accept-Encoding', ...headers };
-  if (request.headers['if-none-match'] === etag) {
+  if (etagMatches(request.headers['if-none-match'], etag)) {
     response.writeHead(304, caching).end();
     return;
   }

@@ -18,7 +18,7 @@ export function pathCheck(): Policy {
     if (!isNormalPath(path)) {
       fail(
         'invalid_request',
-        'The URL path must be in normal form, without empty or dot segments and without encoded dots or slashes.',
+        'The URL path must be in normal form: UTF-8, without control characters, empty or dot segments, and encoded dots or slashes.',
       );
     }
     const call = callOf(request);

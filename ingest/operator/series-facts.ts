@@ -73,13 +73,13 @@ function rowOf({ isOfItem, isPublished, ...row }: ListedFacts) {
   return { ...row, fixed: fixedFacts({ isOfItem, isPublished }) };
 }
 
+const anyValue = z.unknown().describe('As in the list.');
 const value = z
   .union([z.string(), z.number(), z.array(z.string().regex(/^[^;]*$/, 'must have no semicolon')), z.null()], {
     error: 'must be a text, a number, a list of texts or null',
   })
   .describe('As in the list; null deletes the fact.');
 const count = z.int().min(0);
-const anyValue = z.unknown().describe('As in the list.');
 
 export const setSeriesFacts = endpoint({
   summary: 'Sets facts of many series, of all or of none.',
@@ -93,6 +93,12 @@ export const setSeriesFacts = endpoint({
           facts: z
             .record(z.string(), value, { error: 'must have facts with their values' })
             .describe('Facts that are not named are unchanged.'),
+          before: z
+            .record(z.string(), anyValue)
+            .optional()
+            .describe(
+              'Facts with the values that they must have until the change, as `from` of a dry run. If one has another, it is 409.',
+            ),
         }),
         { error: 'must be a list of series' },
       )

@@ -197,7 +197,9 @@ async function planFolder(
         }
       } catch (error) {
         if (!(error instanceof IngestFailure)) throw error;
-        plan.unreadable.push({ path: each, reason: error.message });
+        const temporary = fetched.map(({ file }) => file);
+        const reason = temporary.reduce((text, file) => text.replaceAll(file, each), error.message);
+        plan.unreadable.push({ path: each, reason });
       }
     }
     const grouped = groupTables(found, { described, today: options.today });

@@ -113,6 +113,21 @@ test('a file that is too large or too slow is abandoned with an error that names
   t.is(unreached.message, `${away} cannot be fetched: the server cannot be reached (ECONNREFUSED).`);
 });
 
+test('an answer that is a part of the file, or ends before the whole of it, is refused', async (t) => {
+  const server = await startFileServer(t);
+  server.answer((_request, response) =>
+    response.writeHead(206, { 'content-range': 'bytes 0-3/9' }).end('date'),
+  );
+  const part = await failureOf(fetchFile(`${server.url}/a`, { guard: local }));
+  t.is(part.message, `${server.url}/a cannot be fetched: the server answered 206.`);
+  server.answer((_request, response) => {
+    response.writeHead(200, { 'content-length': '9' }).write('date');
+    setImmediate(() => response.destroy());
+  });
+  const ended = await failureOf(fetchFile(`${server.url}/a`, { guard: local }));
+  t.regex(ended.message, /cannot be fetched: the file did not arrive whole \(/);
+});
+
 test('an aborted fetch ends at once, and does not count as a failure of the server', async (t) => {
   const server = await startFileServer(t);
   const giveUp = new AbortController();

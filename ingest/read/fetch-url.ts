@@ -58,6 +58,7 @@ export async function fetchFile(url: string, options: FetchOptions = {}): Promis
   const folder = await makeTemporaryFolder();
   const remove = () => folder.remove();
   const hops: Client[] = [];
+  let isAnswered = false;
   try {
     const response = await followed(address, guard, hops, {
       signal,
@@ -72,7 +73,10 @@ export async function fetchFile(url: string, options: FetchOptions = {}): Promis
       await remove();
       return null;
     }
-    if (!response.ok || response.body === null) throw cannot(url, `the server answered ${response.status}`);
+    // 206 is a part of the file that nobody requested: a load of it could delete the other points.
+    if (!response.ok || response.status === 206 || response.body === null)
+      throw cannot(url, `the server answered ${response.status}`);
+    isAnswered = true;
     const file = path.join(folder.path, nameFor(address, response.headers.get('content-type') ?? ''));
     const hash = createHash('sha256');
     let bytes = 0;
@@ -101,8 +105,9 @@ export async function fetchFile(url: string, options: FetchOptions = {}): Promis
     if (error instanceof UrlRefused)
       throw cannot(url, `its URL, or one that it redirects to, ${error.message}`);
     if (late.aborted) throw cannot(url, `it took longer than ${Math.round(withinMs / 1000)} s`);
+    const fault = isAnswered ? 'the file did not arrive whole' : 'the server cannot be reached';
     const code = codeOf(error);
-    throw cannot(url, `the server cannot be reached${code === undefined ? '' : ` (${code})`}`, error);
+    throw cannot(url, code === undefined ? fault : `${fault} (${code})`, error);
   } finally {
     for (const client of hops) client.destroy(null, () => undefined);
   }

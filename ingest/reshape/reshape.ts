@@ -1,5 +1,6 @@
 // Turns the rows of a described table into long rows of observations, as a stream: dates across the columns, several columns of values,
 // flags, ids and facts derived from other cells. Leaves the checks to the load; numbers and dates pass through as text.
+import { counted } from '../../kernel/text/counted.ts';
 import { entryAt } from '../../kernel/entries.ts';
 import type { CsvBatch } from '../read/csv-batch.ts';
 import { IngestFailure, usageError } from '../failure.ts';
@@ -99,7 +100,7 @@ async function* longRows(
   if (long === null)
     throw new IngestFailure(
       'invalid_file',
-      `${of.where}: ${of.fileName} ends before line ${table.first}, its first line of data (first): it has ${head.lines.at(-1) ?? 0} lines.`,
+      `${of.where}: ${of.fileName} ends before line ${table.first}, its first line of data (first): it has ${counted(head.lines.at(-1) ?? 0, 'line')}.`,
     );
   if (long.count === 0)
     throw new IngestFailure(

@@ -133,6 +133,8 @@ test('a value that is not UTF-8 is refused, and never read as other text', (t) =
 test('the nearest name is suggested only if it is near', (t) => {
   t.is(nearestName('transfrom', ['transform', 'from']), 'transform');
   t.is(nearestName('zzz', ['transform', 'from']), undefined);
+  t.is(nearestName('5', ['1', '2']), undefined);
+  t.is(nearestName('qq', ['q']), 'q');
 });
 
 function faultOf(t: ExecutionContext, work: () => unknown): { param: string | undefined; message: string } {
@@ -223,6 +225,35 @@ test('a fault of several fields together is a fault of the body', (t) => {
   const { message, param } = faultOf(t, () => parseBody(body, {}));
   t.is(message, 'The body must have "name" or "plan".');
   t.is(param, undefined);
+});
+
+test('a body is refused in plain words also where a schema has none of its own', (t) => {
+  const body = z.strictObject({
+    text: z.string().min(2).max(3),
+    count: z.int().max(5).optional(),
+    list: z.array(z.string()).max(1).optional(),
+    set: z.record(z.string(), z.string()).optional(),
+    interval: z.enum(['month', 'year']).optional(),
+    type: z.literal('key').optional(),
+    flag: z.boolean().optional(),
+  });
+  for (const [wrong, message] of [
+    [{ text: undefined }, '"text" is required.'],
+    [{ text: null }, '"text" must be text.'],
+    [{ text: 'a' }, '"text" must have at least 2 characters.'],
+    [{ text: 'abcd' }, '"text" must have at most 3 characters.'],
+    [{ count: 'x' }, '"count" must be a number.'],
+    [{ count: 1.5 }, '"count" must be a whole number.'],
+    [{ count: 6 }, '"count" must be at most 5.'],
+    [{ list: {} }, '"list" must be a list.'],
+    [{ list: [5] }, '"list.0" must be text.'],
+    [{ list: ['a', 'b'] }, '"list" must have at most 1 item.'],
+    [{ set: null }, '"set" must be an object.'],
+    [{ interval: 'week' }, '"interval" must be one of month, year.'],
+    [{ type: 'x' }, '"type" must be key.'],
+    [{ flag: 1 }, '"flag" must be true or false.'],
+  ] as const)
+    t.is(faultOf(t, () => parseBody(body, { text: 'ab', ...wrong })).message, message);
 });
 
 test('a fault deep in a body is named by its path', (t) => {

@@ -4,6 +4,7 @@
 import { z } from 'zod';
 import { fail, refuseParam, refuseField } from '../errors.ts';
 import { isDate, parsePeriod, type DateRange } from '../dates.ts';
+import { counted } from '../text/counted.ts';
 import { editDistance } from '../text/edit-distance.ts';
 
 /** The maximum length in characters; a schema may allow more by `.meta({ lengthMax })`. */
@@ -199,7 +200,7 @@ export function parseBody<Schema extends z.ZodType>(schema: Schema, body: unknow
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
     fail('invalid_body', 'The body must be a JSON object.');
   }
-  const parsed = schema.safeParse(body);
+  const parsed = schema.safeParse(body, { error: ruleOf });
   if (parsed.success) return parsed.data;
   const issue = parsed.error.issues[0];
   const name = issue?.code === 'unrecognized_keys' ? (issue.keys[0] ?? '') : (issue?.path.join('.') ?? '');
@@ -210,16 +211,52 @@ export function parseBody<Schema extends z.ZodType>(schema: Schema, body: unknow
   return refuseField(printable(name), faultText(printable(name), reason));
 }
 
+const nouns: Readonly<Record<string, string>> = {
+  string: 'text',
+  number: 'a number',
+  int: 'a whole number',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'an object',
+  record: 'an object',
+};
+
+/** What a field must be, where its schema does not say so itself; undefined for the words of the library. */
+function ruleOf(issue: z.core.$ZodRawIssue): string | undefined {
+  if (issue.input === undefined) return 'is required';
+  if (issue.code === 'invalid_type')
+    return `must be ${nouns[issue.expected] ?? `of the type ${issue.expected}`}`;
+  if (issue.code === 'invalid_value') {
+    const values = issue.values.map(String).join(', ');
+    return `must be ${issue.values.length > 1 ? 'one of ' : ''}${values}`;
+  }
+  if (issue.code !== 'too_big' && issue.code !== 'too_small') return undefined;
+  const [side, bound] = issue.code === 'too_big' ? ['most', issue.maximum] : ['least', issue.minimum];
+  if (issue.origin === 'string') return `must have at ${side} ${counted(Number(bound), 'character')}`;
+  if (issue.origin === 'array') return `must have at ${side} ${counted(Number(bound), 'item')}`;
+  return `must be at ${side} ${bound}`;
+}
+
+/** Whether a request may omit the body, as one of the schema needs no field. */
+export function isBodyOptional(schema: z.ZodType): boolean {
+  return schema.safeParse({}).success;
+}
+
 /** What is wrong with a field, as a sentence. @param reason a verb phrase, or a sentence of its own without its full stop. */
 export function faultText(name: string, reason: string): string {
-  return /^(?:must|is|has) /.test(reason) ? `"${name}" ${reason}.` : `"${name}": ${reason}.`;
+  return /^(?:must|is|has|cannot) /.test(reason) ? `"${name}" ${reason}.` : `"${name}": ${reason}.`;
 }
 
 /** The known name nearest to a misspelled one; undefined if more than a third of it differs from every name. */
 export function nearestName(name: string, known: readonly string[]): string | undefined {
   return known
     .map((candidate) => ({ candidate, distance: editDistance(name.toLowerCase(), candidate.toLowerCase()) }))
-    .filter(({ candidate, distance }) => distance <= Math.max(1, Math.floor(candidate.length / 3)))
+    .filter(
+      ({ candidate, distance }) =>
+        distance <= Math.max(1, Math.floor(candidate.length / 3)) &&
+        // two texts of one letter each have nothing in common
+        distance < Math.max(name.length, candidate.length),
+    )
     .sort((a, b) => a.distance - b.distance)[0]?.candidate;
 }
 

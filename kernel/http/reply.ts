@@ -119,8 +119,8 @@ async function* startingWith(
   yield* rest;
 }
 
-/** The encoding to use: the one with the highest weight, brotli before gzip. */
-export function encodingFor(accepted: string | undefined): Encoding {
+/** The encoding to use: the one with the highest weight, brotli before gzip. @param hasBrotli whether there is such a body. */
+export function encodingFor(accepted: string | undefined, hasBrotli = true): Encoding {
   if (accepted === undefined) return 'identity';
   const weights = new Map<string, number>();
   for (const part of accepted.toLowerCase().split(',')) {
@@ -129,7 +129,7 @@ export function encodingFor(accepted: string | undefined): Encoding {
     weights.set(name, quality === undefined ? 1 : Number(quality.slice(2)));
   }
   const weightOf = (name: string): number => weights.get(name) ?? weights.get('*') ?? 0;
-  if (weightOf('br') > 0 && weightOf('br') >= weightOf('gzip')) return 'br';
+  if (hasBrotli && weightOf('br') > 0 && weightOf('br') >= weightOf('gzip')) return 'br';
   return weightOf('gzip') > 0 ? 'gzip' : 'identity';
 }
 

@@ -15,7 +15,7 @@ import {
 } from './endpoint.ts';
 import { listOf, oneOf, rowOf } from './list.ts';
 import { programBuild } from '../project.ts';
-import { parseBody } from './params.ts';
+import { isBodyOptional, parseBody } from './params.ts';
 import { writeHead } from './reply.ts';
 import type { Handler, ServiceCall } from './server.ts';
 
@@ -144,6 +144,7 @@ function declare<
   const formats = formatsOf(query);
   const answers = answersOf(declared);
   const hasContent = answers.some(({ content }) => content !== undefined);
+  const noBody = body !== undefined && isBodyOptional(body) ? {} : undefined;
   type Given = Asked<z.output<typeof query>, BodyOf<Body>, RequesterOf<Kinds, Kind>>;
 
   function read(request: Request, call: ServiceCall): Given {
@@ -152,7 +153,7 @@ function declare<
     return {
       requester: who,
       query: acceptsAnyQuery ? ({} as Given['query']) : readQuery(query, request, accepted),
-      body: (body === undefined ? undefined : parseBody(body, request.body)) as BodyOf<Body>,
+      body: (body === undefined ? undefined : parseBody(body, request.body ?? noBody)) as BodyOf<Body>,
       params: request.params as Record<string, string>,
       call,
       request,

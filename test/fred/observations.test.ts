@@ -270,8 +270,20 @@ test('an invalid parameter is refused by name, in the form of FRED, with our sta
   };
   await refused('series_id=NOPE', /There is no series "NOPE"/, 404);
   await refused('series_id=GDP&provider=fred', /"provider" is not a parameter of this endpoint/);
-  await refused('series_id=GDP&frequency=m', /"frequency" must not be higher than that of GDP/);
+  await refused(
+    'series_id=GDP&frequency=m',
+    /"frequency" must not be higher than that of GDP, which is quarterly\. Lower ones are sa, a\./,
+  );
   await refused('series_id=GDP&frequency=wef', /weeks end on Sunday/);
+  await makeSeries(service.pool, { id: 'EVENTS', frequency: 'irregular' });
+  await refused(
+    'series_id=EVENTS&frequency=a',
+    /"frequency" cannot be changed for EVENTS, which is irregular/,
+  );
+  await refused(
+    'series_id=EVENTS&units=cca',
+    /"units" cca has no meaning for irregular data\. Use pc1 or pch/,
+  );
   await refused('series_id=GDP&frequency=d', /"frequency" must not be higher/);
   await refused('series_id=GDP&realtime_start=2024-10-01', /in the future; today is 2024-09-30/);
   await refused('series_id=GDP&realtime_start=2024-02-01&realtime_end=2024-01-01', /after "realtime_end"/);

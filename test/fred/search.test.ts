@@ -120,6 +120,23 @@ test('an error of fredgraph.csv names its own parameters', async (t) => {
   );
   t.regex(await message('id=DEMO.GDP&fq=wef'), /message="&quot;fq&quot; wef is not computed/);
   t.regex(await message('id=RATES'), /message="&quot;id&quot; must name a value of each dimension/);
+  await makeSeries(service.pool, { id: 'EVENTS', frequency: 'irregular' });
+  await publish(service.pool, 'EVENTS', '2024-01-02', [{ date: '2024-01-02', value: '1' }]);
+  t.regex(
+    await message('id=EVENTS&transformation=pca'),
+    /message="&quot;transformation&quot; pca has no meaning/,
+  );
+  t.regex(
+    await message('id=EVENTS&fq=a'),
+    /message="&quot;fq&quot; cannot be changed .* Omit &quot;fq&quot;/,
+  );
+});
+
+test('fredgraph.csv has each series once: an id that is sent twice in different letters is refused', async (t) => {
+  t.regex(
+    (await service.call('/graph/fredgraph.csv?id=DEMO.CPI,demo.cpi')).text,
+    /<error code="400" message="&quot;id&quot; must name different series, but names DEMO\.CPI twice\."/,
+  );
 });
 
 test('fredgraph.csv counts as one call per series', (t) => {

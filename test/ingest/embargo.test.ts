@@ -147,7 +147,9 @@ test.serial('a cancelled load is never made, even if cancelled just before its i
   await loadCsv(database, ['series_id,date,value', 'NEXT,2026-06-01,1'], { create: true, set: daily });
   t.is(await newestLoad(), load + 1, 'what was prepared has left no gap');
   await t.throwsAsync(cancelRelease(database, releaseNo, clock), { message: /is cancelled; it cannot be/ });
-  await t.throwsAsync(releaseNow(deps, releaseNo, never), { message: /is cancelled; it cannot be made/ });
+  await t.throwsAsync(releaseNow(deps, releaseNo, never), {
+    message: /is cancelled; it cannot be published/,
+  });
   await t.throwsAsync(cancelRelease(database, 999_999, clock), { message: /There is no release 999999/ });
 });
 

@@ -84,6 +84,23 @@ test.serial(
   },
 );
 
+test.serial(
+  'the reason of a failure names the URL of a file without a table, and no temporary file',
+  async (t) => {
+    const here = await startHere(t);
+    here.server.serve(january);
+    await here.publishes(table(here.id, here.url('?token=secret'), 'schedule: hourly'));
+    here.server.serve('<!doctype html><html><body>Sign in</body></html>');
+    here.clock.set('2026-11-23T09:00:00Z');
+    t.deepEqual(Object.values(await here.due()), ['failed']);
+    const [failed] = await selectSources(database);
+    t.is(
+      failed?.outcome?.['message'],
+      `${here.url()} is a web page without a table: save the table as CSV or .xlsx.`,
+    );
+  },
+);
+
 test.serial('a server that never answers delays no other source', async (t) => {
   const [slow, quick] = [await startHere(t), await startHere(t)];
   slow.server.serve(january);

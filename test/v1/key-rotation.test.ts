@@ -44,6 +44,15 @@ test.serial('both values are the same key until the old one ends, to the millise
   t.like(dataOf(t, await rotate(client)), { old_value_ends_at: '2026-11-21T12:00:00Z' }, 'a day by default');
 });
 
+test.serial('a request whose fields are all optional needs no body', async (t) => {
+  const client = await service.newClient();
+  const path = `/v1/keys/${client.keyId}/rotate`;
+  t.like(dataOf(t, await service.as(client, path, { method: 'POST' })), { id: client.keyId });
+  assertError(t, await service.as(client, path, { method: 'POST', body: [] }), 400, 'invalid_body');
+  const noRename = await service.as(client, `/v1/keys/${client.keyId}`, { method: 'PATCH' });
+  assertError(t, noRename, 400, 'invalid_body');
+});
+
 test.serial(
   'the old value can be ended at once, alone or with the key, or by a rotation without overlap',
   async (t) => {

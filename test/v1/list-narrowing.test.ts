@@ -242,6 +242,34 @@ function isWithin(value: unknown, side: 'min' | 'max', bound: string): boolean {
   return side === 'min' ? order >= 0 : order <= 0;
 }
 
+test('bounds of a field that contradict each other are refused, and the message names both', async (t) => {
+  let tried = 0;
+  for (const { path, parameters, names } of asked) {
+    for (const { name, schema } of parameters) {
+      const most = name.replace(/_min$/, '_max');
+      if (most === name || !names.includes(most)) continue;
+      const [low, high] =
+        name === 'rating_min'
+          ? ['A', 'AAA']
+          : schema.type === 'number'
+            ? ['9', '10']
+            : ['2024-03', '2024-04'];
+      const reversed = withParameter(withParameter(path, name, high), most, low);
+      const { error } = await service.list(reversed);
+      t.deepEqual([error?.code, error?.param], ['invalid_parameter', name], reversed);
+      t.true(error?.message.includes(`"${most}"`), error?.message);
+      tried += 1;
+    }
+  }
+  t.true(tried > 60, `${tried} pairs of bounds`);
+  for (const equal of [
+    'aum_min=10&aum_max=10.0',
+    'rating_min=A&rating_max=A',
+    'age_years_min=9&age_years_max=10',
+  ])
+    t.true((await service.list(`/v1/funds/screener?${equal}`)).success, equal);
+});
+
 test('a bound of a date accepts a period: from its first day, or to its last', async (t) => {
   const all = await rowsOf('/v1/trade');
   const months = [...new Set(all.map(({ date }) => String(date).slice(0, 7)))];

@@ -25,6 +25,8 @@ export interface FactsOfRow {
   id: string;
   /** Column of data.series → its text in PostgreSQL's format; empty cells are omitted. */
   values: Record<string, string | null>;
+  /** Fact → the value that it must have until the change. */
+  before?: Readonly<Record<string, unknown>>;
 }
 
 export interface FactsFile {

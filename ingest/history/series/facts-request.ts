@@ -8,17 +8,19 @@ export type GivenFact = string | number | readonly string[] | null;
 export interface GivenFacts {
   id: string;
   facts: Readonly<Record<string, GivenFact>>;
+  before?: Readonly<Record<string, unknown>> | undefined;
 }
 
 /** The rows, parsed like those of a file; the line of a row is its number in the request. */
 export function readFactsRequest(given: readonly GivenFacts[]): FactsFile {
   const read: FactsFile = { rows: [], faults: [] };
   const ids = new Set<string>();
-  for (const [at, { id, facts }] of given.entries()) {
+  for (const [at, { id, facts, before }] of given.entries()) {
     const line = at + 1;
     if (ids.has(id)) read.faults.push({ ...{ line, id, fact: null }, text: `"${id}" is given twice.` });
     ids.add(id);
-    read.rows.push({ line, id, values: readValues(read, { line, id, facts }) });
+    const values = readValues(read, { line, id, facts });
+    read.rows.push({ line, id, values, ...(before !== undefined && { before }) });
   }
   return read;
 }

@@ -69,6 +69,7 @@ export async function setManyFacts(
       const found = await findRows(on, rows);
       const all = [...faults, ...found.faults];
       if (all.length > 0) throw refused(fileName, all);
+      found.rows.forEach(refuseIfChangedMeanwhile);
       const changed = found.rows.filter(({ changes }) => changes.length > 0);
       if (changed.length === 0)
         fail(
@@ -91,6 +92,21 @@ export async function setManyFacts(
   });
   return { ...load, changed: result, unchanged: rows.length - result.length };
 }
+
+/** @throws Failure `conflict` if a fact no longer has the value that the request names. */
+function refuseIfChangedMeanwhile({ id, before = {}, changes }: Row): void {
+  for (const { fact, from } of changes) {
+    if (!(fact in before) || textOf(from) === textOf(before[fact])) continue;
+    fail(
+      'conflict',
+      `"${fact}" of ${id} is ${textOf(from)}, no longer ${textOf(before[fact])}: it was changed meanwhile. Look at the changes again.`,
+    );
+  }
+}
+
+/** As in JSON; an empty list is no value. */
+const textOf = (value: unknown): string =>
+  Array.isArray(value) && value.length === 0 ? 'null' : JSON.stringify(value ?? null);
 
 /** The facts that differ. */
 const toWish = ({ seriesNo, values, changes }: Row): WishedFacts => ({

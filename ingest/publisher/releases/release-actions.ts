@@ -39,7 +39,7 @@ export async function makeDueNow(
 ): Promise<Release> {
   const isDue = await database.transaction(async (on) => makeDue(on, releaseNo, await clock.now(on)));
   const release = await findRelease(database, releaseNo);
-  if (!isDue) throw new WrongRelease(`Release ${releaseNo} is ${release.state}; it cannot be made.`);
+  if (!isDue) throw new WrongRelease(`Release ${releaseNo} is ${release.state}; it cannot be published.`);
   return release;
 }
 

@@ -162,6 +162,8 @@ async function load(
       signal,
     );
   } catch (error) {
+    // The temporary file is gone when the message is read.
+    if (error instanceof IngestFailure) error.message = error.message.replaceAll(file, withoutQuery(url));
     throw error instanceof ProcessEnded ? new EndedReader(error, sha256) : error;
   }
 }

@@ -4,7 +4,7 @@ import { statSync } from 'node:fs';
 import { Readable } from 'node:stream';
 import { stringify } from 'csv-stringify/sync';
 import { inSavepoints, type Database, type Queryable } from '../../../kernel/database.ts';
-import { Failure, fail } from '../../../kernel/errors.ts';
+import { Failure } from '../../../kernel/errors.ts';
 import type { CsvBatch } from '../../read/csv-batch.ts';
 import { IngestFailure, usageError, type Reject } from '../../failure.ts';
 import type { LoadSummary } from '../../load/store/load-options.ts';
@@ -31,7 +31,7 @@ import { clockFrom } from '../../../kernel/clock.ts';
 import { databaseClock } from '../releases/release-clock.ts';
 import { dateIn } from '../../../kernel/clock.ts';
 import { changesSince, type ChangedPoint, type ChangedSeries } from './changes.sql.ts';
-import { withFile, type UploadToRead } from './spool.ts';
+import { refuseGone, withFile, type UploadToRead } from './spool.ts';
 import { markPublished } from './uploads.sql.ts';
 
 export interface TableToPublish {
@@ -190,8 +190,6 @@ const countsOf = (summary: LoadSummary): Counts => ({
   ...pointCounts(summary),
 });
 
-const deleted = () => fail('conflict', 'The upload was deleted meanwhile; nothing was published.');
-
 async function loadNow(
   database: Database,
   planned: PlannedTable,
@@ -203,7 +201,7 @@ async function loadNow(
     dryRun: false,
     inSameTransaction: async (on, loadNo) => {
       load = loadNo;
-      if (!(await markPublished(on, given.upload.id, given.table))) deleted();
+      if (!(await markPublished(on, given.upload.id, given.table))) refuseGone();
     },
   });
   await waitForGatewayLeases();
@@ -243,7 +241,7 @@ async function putUnderEmbargo(
       due,
       databaseClock,
       async (on) => {
-        if (!(await markPublished(on, given.upload.id, given.table))) deleted();
+        if (!(await markPublished(on, given.upload.id, given.table))) refuseGone();
       },
     );
     return {

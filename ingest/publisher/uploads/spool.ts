@@ -6,11 +6,13 @@ import { Readable, Transform, type TransformCallback } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import type { Queryable } from '../../../kernel/database.ts';
+import { fail } from '../../../kernel/errors.ts';
 import { makeTemporaryFolder, removeLeftFolders } from '../../read/temporary-folder.ts';
 import { IngestFailure } from '../../failure.ts';
 import { bytesMaxUsual } from '../../read/fetch-url.ts';
 import { tableEnding } from '../../read/file-kind.ts';
 import { readPieces } from '../releases/embargo.sql.ts';
+import { hasUpload } from './uploads.sql.ts';
 
 /** The upload, as passed to a task. */
 export interface UploadToRead {
@@ -28,7 +30,7 @@ export interface UploadToRead {
 
 /**
  * Works on the file of the upload, in a folder named after its publication.
- * @throws IngestFailure if the file is too large unpacked, or cannot be unpacked.
+ * @throws IngestFailure if the file is too large unpacked, or cannot be unpacked; Failure `conflict` if the upload is gone.
  */
 export async function withFile<Result>(
   on: Queryable,
@@ -46,6 +48,11 @@ export async function withFile<Result>(
   } finally {
     await temporary.remove();
   }
+}
+
+/** @throws Failure `conflict` always. */
+export function refuseGone(): never {
+  fail('conflict', 'The upload was published or deleted meanwhile; nothing was published by this call.');
 }
 
 /** Such as `.csv`. A gzip file is unpacked, so `.csv.gz` gives `.csv` too. */
@@ -81,6 +88,7 @@ async function writeUnpacked(
     );
   } catch (error) {
     if (!String((error as NodeJS.ErrnoException).code).startsWith('Z_')) throw error;
+    if (!(await hasUpload(on, id))) refuseGone();
     throw new IngestFailure('invalid_file', 'The gzip file is damaged or cut short.', { cause: error });
   }
 }

@@ -76,6 +76,11 @@ export function listUploads(on: Queryable, now: Date): Promise<Upload[]> {
   return on.query<Upload>(`${shown} and expires_at > $1 order by created_at desc, upload_id`, [now]);
 }
 
+/** Whether its file is stored, read or not. */
+export async function hasUpload(on: Queryable, id: string): Promise<boolean> {
+  return (await on.query('select from embargo.uploads where upload_id = $1', [id])).length > 0;
+}
+
 /** @returns false if it does not exist. */
 export async function deleteUpload(on: Queryable, id: string): Promise<boolean> {
   const rows = await on.query('delete from embargo.uploads where upload_id = $1 returning upload_id', [id]);

@@ -2,6 +2,7 @@
 import test from 'ava';
 import { utils, write } from '@e965/xlsx';
 import { lockLoads } from '../../../ingest/load/lock/load-lock.sql.ts';
+import { withFile } from '../../../ingest/publisher/uploads/spool.ts';
 import { codeOf, type Answer } from '../../auth/people.ts';
 import { until } from '../../run/until.ts';
 import { startServices } from '../../services/services.ts';
@@ -90,6 +91,20 @@ test.serial(
     );
     t.deepEqual(await served(idOf(answer)), { '2024-01-31': 1.5, '2024-02-29': 2 });
     t.is(codeOf(await operator.get(`/uploads/${id}`)), 'not_found');
+  },
+);
+
+test.serial(
+  'a publication of an upload that is gone by its turn is a conflict, and no fault of its file',
+  async (t) => {
+    const { id } = await newUpload('gone.csv', rows('1', '2'));
+    const upload = { id, name: 'gone.csv', publication: 'uploads', sha256: '', today: '2026-11-20' };
+    t.is(await withFile(services.database, upload, () => Promise.resolve('read')), 'read');
+    t.is((await operator.delete(`/uploads/${id}`)).status, 204);
+    await t.throwsAsync(
+      withFile(services.database, upload, () => Promise.resolve('read')),
+      { message: 'The upload was published or deleted meanwhile; nothing was published by this call.' },
+    );
   },
 );
 

@@ -227,6 +227,28 @@ test.serial('setting facts that all series already have is a conflict, as on the
   t.is(messageOf(answer), 'All series have these facts already.');
 });
 
+test.serial(
+  'of two operators who edit a fact at once, the second is refused and sees the value of the first',
+  async (t) => {
+    const wish = (unit: string) => ({ id: 'CPI.A', facts: { unit, tags: ['prices'] } });
+    const foreseen = dataOf<Report>(await set({ series: [wish('Percent')], dry_run: true }));
+    const before = Object.fromEntries(
+      foreseen.series[0]?.changes.map(({ fact, from }) => [fact, from]) ?? [],
+    );
+    const unit = (await rowOf('CPI.A'))?.unit;
+    t.is((await set({ series: [{ id: 'CPI.A', facts: { unit: 'Points' } }] })).status, 200);
+    const late = await set({ series: [{ ...wish('Percent'), before }] });
+    t.is(codeOf(late), 'conflict');
+    t.is(
+      messageOf(late),
+      `"unit" of CPI.A is "Points", no longer "${unit}": it was changed meanwhile. Look at the changes again.`,
+    );
+    t.is((await rowOf('CPI.A'))?.unit, 'Points');
+    const informed = { ...before, unit: 'Points' };
+    t.is((await set({ series: [{ ...wish(unit ?? ''), before: informed }] })).status, 200);
+  },
+);
+
 test.serial('the body has at most 200 series, and invalid fields are named', async (t) => {
   const many = Array.from({ length: 201 }, (_, i) => ({ id: `S.${i}`, facts: { unit: 'x' } }));
   for (const [body, expected] of [

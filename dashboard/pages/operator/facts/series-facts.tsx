@@ -160,11 +160,16 @@ function Unsaved({ edit: { draft, faults, setDraft, setFaults }, onSaved }: Unsa
     setPreview(data.faults.length === 0 ? data : undefined);
   }
   async function save(reason: string): Promise<void> {
-    const body = { series, ...(reason === '' ? {} : { reason }) };
+    const body = { series: series.map(withBefore), ...(reason === '' ? {} : { reason }) };
     const { data } = await accountApi.patch('/v1/operator/series', { body });
     setPreview(undefined);
     setDraft({});
     onSaved(data);
+  }
+  /** With the values that the dialog shows, so that a change by somebody else meanwhile is not overwritten. */
+  function withBefore<Wish extends { id: string }>(wish: Wish) {
+    const changes = foreseen?.series.find(({ id }) => id === wish.id)?.changes ?? [];
+    return { ...wish, before: Object.fromEntries(changes.map(({ fact, from }) => [fact, from])) };
   }
   return (
     <section class="unsaved" aria-label="Not saved">
