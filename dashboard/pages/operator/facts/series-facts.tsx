@@ -167,9 +167,9 @@ function Unsaved({ edit: { draft, faults, setDraft, setFaults }, onSaved }: Unsa
     onSaved(data);
   }
   /** With the values that the dialog shows, so that a change by somebody else meanwhile is not overwritten. */
-  function withBefore<Wish extends { id: string }>(wish: Wish) {
-    const changes = foreseen?.series.find(({ id }) => id === wish.id)?.changes ?? [];
-    return { ...wish, before: Object.fromEntries(changes.map(({ fact, from }) => [fact, from])) };
+  function withBefore<Requested extends { id: string }>(requested: Requested) {
+    const changes = preview?.series.find(({ id }) => id === requested.id)?.changes ?? [];
+    return { ...requested, before: Object.fromEntries(changes.map(({ fact, from }) => [fact, from])) };
   }
   return (
     <section class="unsaved" aria-label="Not saved">
