@@ -29,7 +29,24 @@ export function addDoubts(
   doubtDates(draft, layout, columns, rows);
   doubtDimensions(draft, seen);
   doubtUnits(draft, seen);
+  doubtNumbers(draft, seen);
   return mixedOrder(layout, rows) ?? doubtHeadings(draft, seen);
+}
+
+/** A whole number that is the same in every row, or counts the rows before their dates, may be a code or a number of the row. */
+function doubtNumbers(draft: Draft, { layout: { dates, titles }, columns: { values }, rows }: Seen): void {
+  if (dates.kind !== 'column' || values.length < 2) return;
+  for (const at of values) {
+    const texts = rows.map((row) => (row[at] ?? '').trim()).filter((text) => text !== '');
+    const [first = ''] = texts;
+    if (texts.length < 3 || !/^\d{1,9}$/.test(first)) continue;
+    const counts = texts.every((text, place) => text === String(Number(first) + place));
+    const isNumberOfRow = counts && Number(first) < 2 && at < entryAt(dates.columns, 0);
+    if (texts.every((text) => text === first))
+      doubt(draft, 'values', `${entryAt(titles, at)} is ${first} in every row, and may be a code`);
+    else if (isNumberOfRow)
+      doubt(draft, 'values', `${entryAt(titles, at)} counts the rows, and may be no value`);
+  }
 }
 
 /** A line of words under the dates, with no text beside them, states the unit of the rows below it: those above may have another one. */

@@ -232,8 +232,8 @@ function addDate(draft: Draft, layout: Layout, about: About): boolean {
             ...(place !== '' && { year: place }),
           };
     addDateForm(draft, layout);
-    if (dates.kind === 'column' && dates.others.length > 0 && part !== undefined) {
-      entry.leave_out = { [part]: dates.others };
+    if (dates.others.length > 0) {
+      entry.leave_out = { [part ?? place]: dates.others };
       evidence['leave_out'] = `${dates.others.join(', ')}: neither a month nor a quarter of the year`;
       guessed.push('leave_out');
     }

@@ -3,7 +3,7 @@ import { entryAt } from '../../kernel/entries.ts';
 import type { CsvBatch, RefusedCell } from '../read/csv-batch.ts';
 import { CarriedYears, isYearAlone } from '../cells/dates/carried-years.ts';
 import { IngestFailure } from '../failure.ts';
-import { frequencyOfKind, loadedText } from '../cells/dates/dates-of-table.ts';
+import { dateOfBoth, frequencyOfKind, loadedText } from '../cells/dates/dates-of-table.ts';
 import type { ReshapePlan, RowsOf } from './reshape-plan.ts';
 
 /** The facts of the series that were seen, by id. */
@@ -133,7 +133,7 @@ export class LongRows {
       const status = this.#status(row, value.at, number?.status ?? '');
       // An empty cell beside others states nothing: columns begin and end at different dates.
       if (this.#isWide && number?.value === null && status === '') continue;
-      const dated = isAcross ? readDate(joined(rowDate, entryAt(date.across, value.at))) : day;
+      const dated = isAcross ? readDate(dateOfBoth(rowDate, entryAt(date.across, value.at))) : day;
       const frequency = dated === null ? '' : frequencyOfKind[dated.kind];
       const { id, facts } =
         this.#made.get(value.source(row, value.at, frequency)) ?? this.#make(row, line, value, frequency);

@@ -161,7 +161,7 @@ const plainForms: readonly DateTextForm[] = [
   form(['2024-W05', '2024W5'], `${year}${gap}${weekWord}${joint}(\\d{1,2})`, ([y = '', w = '']) => weekOf(y, w)),
   form(['Week 5 2024', 'KW 5 2024'], `${weekWord}${joint}(\\d{1,2})${gap}${year}`, ([w = '', y = '']) => weekOf(y, w)),
   form(['2024M1', '2024-M01', '2024MM01'], `${year}${joint}m{1,2}${joint}(\\d{1,2})`, ([y = '', m = '']) => monthOf(y, Number(m))),
-  form('M01 2024', `m(\\d{1,2})${gap}${year}`, ([m = '', y = '']) => monthOf(y, Number(m))),
+  form(['M01 2024', 'MO012024'], `(?:m|mo(?=\\d\\d))(\\d{1,2})${gap}${year}`, ([m = '', y = '']) => monthOf(y, Number(m))),
   form(['2024年1月', '2024年一月'], `${year}年?\\s*(\\d{1,2}|[一二三四五六七八九十]{1,2})月(?:分|份)?`, ([y = '', m = '']) => monthOf(y, numeral(m))),
   form(['2024年1-3月'], `${year}年?\\s*(\\d{1,2})\\s*[-~〜～–]\\s*(\\d{1,2})月期?`, ([y = '', a = '', b = '']) =>
     rangeOf(y, Number(a), Number(b)),
@@ -383,6 +383,7 @@ export const numberForms: readonly NamedForm[] = [
   { format: 'YYYYMM', example: '202401', read: (text) => (/^\d{6}$/.test(text) ? monthOf(text.slice(0, 4), Number(text.slice(4))) : null) },
   { format: 'YYYYQ', example: '20241', read: (text) => (/^\d{4}[1-4]$/.test(text) ? quarterOf(text.slice(0, 4), text.slice(4)) : null) },
   { format: 'YYYY.MM', example: '2024.1', read: monthDecimals },
+  { format: 'Buddhist year', example: '2567', read: (text) => (/^2[45]\d\d$/.test(text) ? yearOf(String(Number(text) - 543)) : null) },
   { format: 'decimal quarter', example: '2024.25', read: decimalQuarter },
   { format: 'decimal year', example: '2024.083', read: decimalYear },
   { format: 'Excel serial', example: '45296', read: (text) => serialDay(text, '1899-12-30') },

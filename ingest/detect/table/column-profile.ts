@@ -66,3 +66,16 @@ export function isDetermined(rows: readonly string[][], by: readonly number[], c
   }
   return true;
 }
+
+/** Whether all cells of the column are equal, or a repeated text of another column always has the same one beside it. */
+export function followsFromText(
+  at: number,
+  profiles: readonly Profile[],
+  rows: readonly string[][],
+): boolean {
+  const body = rows.filter((row) => (row[at] ?? '').trim() !== '').slice(0, examinedRows);
+  const texts = profiles.flatMap(({ words, filled }, other) =>
+    words.size > 0 && words.size * 2 <= filled ? [other] : [],
+  );
+  return isDetermined(body, [], at) || texts.some((other) => isDetermined(body, [other], at));
+}

@@ -7,8 +7,15 @@ import { isBesideYear, isUntitled } from './header-lines.ts';
 import { vintageTitle } from './layout.ts';
 import { isOfWords } from './dates-across.ts';
 import { columnsLikeDates } from './columns-like-dates.ts';
-import { besidePeriods, detectDimensions, likeDates, type Dimensions } from './dimensions.ts';
-import { examinedRows, isCodeTitle, isDetermined, profileOf, type Profile } from './column-profile.ts';
+import { besidePeriods, besideValues, detectDimensions, likeDates, type Dimensions } from './dimensions.ts';
+import {
+  examinedRows,
+  followsFromText,
+  isCodeTitle,
+  isDetermined,
+  profileOf,
+  type Profile,
+} from './column-profile.ts';
 
 export interface Columns extends Dimensions {
   /** Positions of the columns of values. */
@@ -46,7 +53,8 @@ const titled = {
   key: /^(?:series|indicator|variable|subject)[ _.-]?(?:key|id|code|identifier)$/i,
   name: /^(?:series|indicator|variable|subject)(?:[ _.-]?(?:display[ _])?(?:name|title|descriptor))?$/i,
   dataset: /^(?:data[ _-]?set|table|publication)(?:[ _.-]?(?:name|title))?$/i,
-  value: /^(?:obs(?:ervation)?[ _.]?)?values?$/i,
+  value:
+    /^(?:(?:obs(?:ervation)?[ _.]?)?values?|wert|valeur|valor|valore|waarde|v[æä]rde?i?|arvo|wartość|hodnota|érték|vrijednost|vrednost|valoare|значение|значення|değer|nilai|数?値|数?值|값)$/i,
 } as const;
 
 /**
@@ -229,7 +237,9 @@ function takeValues(
   }
   for (const at of numeric.filter((each) => !chosen.includes(each) && isMeasure(entryAt(titles, each)))) {
     free.delete(at);
-    found.ignored.set(at, `numbers beside the column ${entryAt(titles, entryAt(chosen, 0))}`);
+    const beside = `the column ${entryAt(titles, entryAt(chosen, 0))}`;
+    const isOwn = named !== undefined && isPlain.includes(at) && !followsFromText(at, profiles, rows);
+    found.ignored.set(at, isOwn ? `${besideValues}, beside ${beside}` : `numbers beside ${beside}`);
   }
 }
 

@@ -217,12 +217,14 @@ function found(
   const unread = texts.filter((_, at) => best.spans[at] === null);
   const example = texts.find((_, at) => best.spans[at] !== null) ?? '';
   const open = rivals.filter((rival) => isOpen(best, rival, texts, hints));
-  const evidence = `${done.length} of ${texts.length} texts are dates (${formOf(best.style)}): "${example}"`;
+  const isBuddhist = best.style.format === 'Buddhist year';
+  const asRead = isBuddhist ? `, read as ${best.read(example)?.from.slice(0, 4) ?? ''}` : '';
+  const evidence = `${done.length} of ${texts.length} texts are dates (${formOf(best.style)}): "${example}"${asRead}`;
   const others = open.slice(0, 3).map((rival) => contrast(best, rival, texts));
   return {
     style: best.style,
     read: best.read,
-    isSure: others.length === 0,
+    isSure: others.length === 0 && !isBuddhist,
     evidence:
       others.length > 0
         ? `${evidence}; ${others.join('; ')}`
