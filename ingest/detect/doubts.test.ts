@@ -309,6 +309,29 @@ test('different numbers in brackets behind most numbers are asked about: footnot
   t.is(few.entry.guessed, undefined);
 });
 
+test('a second line of periods among the rows begins another table, and is refused', (t) => {
+  const refusal = (second: readonly string[]) =>
+    proposed([
+      ['Births', '2020', '2021', '2022'],
+      ['North', '1', '2', '3'],
+      ['South', '4', '5', '6'],
+      [...second],
+      ['East', '7', '8', '9'],
+    ]).entry.skip;
+  for (const second of [
+    ['Deaths', '2020', '2021', '2022'],
+    ['Deaths', '2023', '2024', '2025'],
+  ])
+    t.regex(refusal(second) ?? '', /a line among its rows has the periods .*, and begins another table/);
+  t.is(refusal(['West', '2020', '1890', '2022']), undefined);
+});
+
+test('rows without a readable date are left out only if they are fewer than the others', (t) => {
+  const periods = ['Jan-Mar 2023', 'Jan-Jun 2023', 'Jan-Sep 2023', 'Jan-Dec 2023'];
+  const { entry } = proposed([['Period', 'Output'], ...periods.map((period, at) => [period, `${at}.5`])]);
+  t.regex(entry.skip ?? '', /^3 rows with numbers have no readable date in Period/);
+});
+
 test('digits behind a blank that make a number far larger than all others may be footnotes', (t) => {
   const table = (texts: readonly string[]) =>
     proposed([['Year', 'Deaths'], ...years.map((year, at) => [year, texts[at] ?? `41${at}`])]);
@@ -342,6 +365,30 @@ test('numbers beside a column called value that do not follow from a text are le
     t.regex(evidence['ignore'] ?? '', /Quantity: its numbers may be values as well, beside the column/);
   }
   t.is(table('Value', () => '7').entry.guessed, undefined, 'one number in all rows');
+});
+
+test('years that are all far ahead may be of another calendar', (t) => {
+  const { entry, evidence } = proposed([
+    ['Year', 'GDP'],
+    ...years.map((year, at) => [String(Number(year) + 57), `${at}.5`]),
+  ]);
+  t.true(entry.guessed?.includes('date'));
+  t.regex(evidence['date'] ?? '', /all dates are after 2036, and may be of another calendar/);
+});
+
+test('annual values that are all of one month make the end of the year a guess; the first of January is a year', (t) => {
+  const table = (day: (year: string) => string) =>
+    proposed([['Date', 'Persons'], ...years.map((year, at) => [day(year), `${at}.5`])]).entry;
+  for (const [day, end] of [
+    [(year: string) => `Jun-${year}`, '06-30'],
+    [(year: string) => `${year}-06-30`, '06-30'],
+    [(year: string) => `${year}-07-01`, '07-01'],
+  ] as const)
+    t.like(table(day), {
+      series: { frequency: 'annual', fiscal_year_end: end },
+      guessed: ['series.fiscal_year_end'],
+    });
+  for (const day of ['01-01', '12-31']) t.is(table((year) => `${year}-${day}`).guessed, undefined);
 });
 
 test('years of the Buddhist era are read once confirmed', (t) => {

@@ -3,7 +3,7 @@ import { entryAt } from '../../kernel/entries.ts';
 import type { CsvBatch, RefusedCell } from '../read/csv-batch.ts';
 import { CarriedYears, isYearAlone } from '../cells/dates/carried-years.ts';
 import { IngestFailure } from '../failure.ts';
-import { dateOfBoth, frequencyOfKind, loadedText } from '../cells/dates/dates-of-table.ts';
+import { dateOfBoth, frequencyOfKind, loadedText, type ReadDate } from '../cells/dates/dates-of-table.ts';
 import type { ReshapePlan, RowsOf } from './reshape-plan.ts';
 
 /** The facts of the series that were seen, by id. */
@@ -139,7 +139,7 @@ export class LongRows {
         this.#made.get(value.source(row, value.at, frequency)) ?? this.#make(row, line, value, frequency);
       const cells = [
         id,
-        dated === null ? rowDate : value.isAnnual ? dated.to : loadedText(dated),
+        dated === null ? rowDate : value.isAnnual && isWithinYear(dated) ? dated.to : loadedText(dated),
         number === undefined ? text : (number.value ?? ''),
       ];
       if (this.#plan.withStatus) cells.push(status === '' ? (dated?.status ?? '') : status);
@@ -201,6 +201,9 @@ export class LongRows {
     return made;
   }
 }
+
+/** A month or quarter that dates the value of its year. */
+const isWithinYear = ({ kind }: ReadDate): boolean => kind === 'month' || kind === 'quarter';
 
 /** The date text of a row; '' if the titles of the columns have all of it. */
 export function dateOf(row: readonly string[], date: ReshapePlan['date']): string {

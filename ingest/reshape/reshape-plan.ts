@@ -163,7 +163,7 @@ function valuePlan(
     source: compileTemplate(idText, places, lineAt).text,
     facts: factNames.map((name) => factTemplate(name, facts[name] ?? '', places, lineAt)),
     covers: id.needs.length === 0 && !id.isOfDate ? id.text(noCells, at) : null,
-    isAnnual: table.columns?.[title]?.['frequency'] === 'annual',
+    isAnnual: (table.columns?.[title]?.['frequency'] ?? table.series.frequency) === 'annual',
   };
 }
 

@@ -250,6 +250,7 @@ const timeExamples = ['2024-01-05 00:00:00', '2024-01-05T00:00:00Z', '2024-01-05
 const fiscalYears: readonly [example: string, expression: RegExp][] = [
   ['2023/24', /^(\d{4})\/(?!0[1-9]|1[0-2])(\d{2})$/],
   ['2023/2024', /^(\d{4})\s*[/\u2013-]\s*(\d{4})$/],
+  ['2023 to 2024', /^(\d{4}) to (\d{4})$/],
   ['2023-24', /^(\d{4})-(\d{2})$/],
 ];
 
@@ -323,8 +324,8 @@ interface NamedForm {
 const signBetween = String.raw`\s?([/.:–-]|\s)\s?`;
 const sameSign = String.raw`\s?\2\s?`;
 
-/** The purely numeric forms, which almanac.yml names; `/` represents any separator, the same throughout a text. */
-export const orderForms: readonly NamedForm[] = Object.entries(orders).map(([format, [example, read]]) => {
+/** The purely numeric forms; `/` represents any separator, the same throughout a text. */
+const ordersOfNumbers: readonly NamedForm[] = Object.entries(orders).map(([format, [example, read]]) => {
   const pieces = format.split(/[/–]/).map((part) => pieceOf[part] ?? '');
   const [first = '', ...others] = pieces;
   const rest = others.map((piece, at) => (at === 0 ? signBetween : sameSign) + piece).join('');
@@ -339,6 +340,19 @@ export const orderForms: readonly NamedForm[] = Object.entries(orders).map(([for
     },
   };
 });
+
+const romanMonths = ['i', 'ii', 'iii', 'iv', 'v', 'vi', 'vii', 'viii', 'ix', 'x', 'xi', 'xii'];
+/** Months as in Poland: `I 2024` is January. */
+function romanMonth(text: string): DatedText | null {
+  const [, before, y, behind] = /^([ivx]{1,4})?[\s./-]*(\d{4})[\s./-]*([ivx]{1,4})?$/i.exec(text) ?? [];
+  if (y === undefined || (before === undefined) === (behind === undefined)) return null;
+  return monthOf(y, romanMonths.indexOf((before ?? behind ?? '').toLowerCase()) + 1);
+}
+/** The forms of a year and a part of it, or a day, which almanac.yml names. */
+export const orderForms: readonly NamedForm[] = [
+  ...ordersOfNumbers,
+  { format: 'Roman month', example: 'XII 2024', read: romanMonth },
+];
 
 /** Days since 30 December 1899 (or 1 January 1904), as Excel counts them. */
 function serialDay(text: string, epoch: string): DatedText | null {

@@ -20,6 +20,15 @@ test('a column called Number has values, unless it counts the rows', (t) => {
   t.deepEqual(proposed(table((at) => String(at + 1))).ignore, ['Men / Number', 'Women / Number']);
 });
 
+test('numbers below Units or Currency are values, and words below them are units', (t) => {
+  const table = (title: string, of: (at: number) => string) =>
+    proposed([['Year', title, 'Price'], ...years.map((year, at) => [year, of(at), `${at}.25`])]);
+  for (const title of ['Units', 'Currency']) {
+    t.is(table(title, (at) => `${at * 7}`).values, '*');
+    t.is(table(title, () => 'USD').series?.unit, `{${title}}`);
+  }
+});
+
 test('a column with the title of the dates is omitted if it repeats them; with other dates the table is refused', (t) => {
   const table = (other: (year: string) => string) => [
     ['Year', 'Imports', '', 'Year', 'Exports'],

@@ -87,9 +87,13 @@ export function detectColumns(
     taken.dates.includes(at) || taken.periods.includes(at) ? [] : [at],
   );
   const free = new Set(others);
-  const take = (pattern: RegExp): number | null => {
+  const take = (pattern: RegExp, isOfWords = false): number | null => {
     const at = others.find(
-      (each) => free.has(each) && pattern.test(entryAt(titles, each)) && entryAt(profiles, each).filled > 0,
+      (each) =>
+        free.has(each) &&
+        pattern.test(entryAt(titles, each)) &&
+        entryAt(profiles, each).filled > 0 &&
+        (!isOfWords || entryAt(profiles, each).words.size > 0),
     );
     if (at !== undefined) free.delete(at);
     return at ?? null;
@@ -117,8 +121,9 @@ export function detectColumns(
   }
   found.key = take(titled.key);
   found.status = take(titled.status);
-  found.unit = take(titled.unit);
-  found.currency = take(titled.currency);
+  // Numbers below Units or Currency are sold units, and money in circulation.
+  found.unit = take(titled.unit, true);
+  found.currency = take(titled.currency, true);
   found.frequency = take(titled.frequency);
   found.multiplier = take(titled.multiplier);
   takeVintage(found, free, titles, profiles);

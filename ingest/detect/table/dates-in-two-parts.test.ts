@@ -193,6 +193,30 @@ test('months below fiscal years, and a text among months that is none, are refus
   );
 });
 
+test('Roman numerals are months if there are twelve, or the title says so, and quarters otherwise', (t) => {
+  const numerals = ['I', 'II', 'III', 'IV', 'V', 'VI', 'VII', 'VIII', 'IX', 'X', 'XI', 'XII'];
+  const values = numerals.map((_, at) => `${at}.5`);
+  const across = proposed([['Rok', ...numerals], ...twoYears.map((year) => [year, ...values])]).entry;
+  t.deepEqual(
+    [across.date, across.series?.frequency],
+    [{ across: 'columns', year: 'Rok', format: 'Roman month' }, 'monthly'],
+  );
+  const down = (title: string, count: number, year: string) =>
+    proposed([
+      [title, 'Index'],
+      ...numerals.slice(0, count).map((month, at) => [`${month} ${year}`, `${at}.5`]),
+    ]).entry;
+  for (const [title, count, frequency, guessed] of [
+    ['Okres', 12, 'monthly', undefined],
+    ['Miesiąc', 4, 'monthly', undefined],
+    ['Kwartał', 4, 'quarterly', undefined],
+    ['Okres', 4, 'quarterly', ['date']],
+  ] as const) {
+    const entry = down(title, count, '2024');
+    t.deepEqual([entry.series?.frequency, entry.guessed], [frequency, guessed as never], `${title} ${count}`);
+  }
+});
+
 test('halves in a column next to that of the years are parts of the dates, and their year is left out', (t) => {
   const rows = twoYears.flatMap((year) => ['S01', 'S02', 'S03'].map((part, at) => [year, part, `${at}.5`]));
   const { entry } = proposed([['year', 'period', 'value'], ...rows]);

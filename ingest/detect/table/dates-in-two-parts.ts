@@ -265,11 +265,15 @@ function partTitles(
   const numbered = titles.flatMap((title, at) =>
     at !== year && /^(?:0?[1-9]|1[0-2])$/.test(title) ? [at] : [],
   );
-  const columns = candidates.length < 2 && numbered.length === 12 ? numbered : candidates;
+  const roman = titles.flatMap((title, at) =>
+    at !== year && /^(?:I|II|III|IV|V|VI|VII|VIII|IX|X|XI|XII)$/.test(title) ? [at] : [],
+  );
+  const columns =
+    roman.length === 12 ? roman : candidates.length < 2 && numbered.length === 12 ? numbered : candidates;
   if (columns.length < 2) return null;
   const found = detectDates(
     columns.map((at) => `2000 ${entryAt(titles, at)}`),
-    { title: numbered === columns ? 'month' : '' },
+    { title: columns.length === 12 ? 'month' : '' },
   );
   if (found === null || found.kind === 'year' || found.kind === 'day') return null;
   const read = columns.filter((at) => found.read(`2000 ${entryAt(titles, at)}`)?.kind === found.kind);
