@@ -15,6 +15,7 @@ test('parts of fiscal years, years of an era and other digits are named, with wh
   for (const [first, second, expected] of [
     ['FY2023 Q1', 'FY2023 Q2', /^"FY2023 Q1" on line 2 is a part of a fiscal year, .* as in 2023-Q3$/],
     ['2022-23 Q1', '2022-23 Q2', /^"2022-23 Q1" on line 2 is a part of a fiscal year/],
+    ['Jul-FY24', 'Aug-FY24', /^"Jul-FY24" on line 2 is a part of a fiscal year/],
     ['令和5年1月', '令和5年2月', /^"令和5年1月" on line 2 has the year of an era: .* as in 2023年1月$/],
     ['112年1月', '112年2月', /has the year of an era/],
     ['1401', '1402', /^"1401" on line 2 may be a year of the Iranian or Islamic calendar/],

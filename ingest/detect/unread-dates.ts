@@ -10,7 +10,7 @@ const yearInText = /(?<!\d)(?:19|20)\d{2}(?!\d)/;
 /** Texts that are dates for a person, and what to write instead. */
 const unread: readonly [expression: RegExp, what: string][] = [
   [
-    /^(?:FY\s?(?:\d{4}|\d{2})(?:[-/]\d{2,4})?|\d{4}[-/](?:\d{2}|\d{4}))[\s.:/-]*(?:Q|H|M|P)\s?\d{1,2}$|^[QH]\s?\d[\s.:/-]*(?:FY\s?\d{2,4}|\d{4}[-/]\d{2,4})$/i,
+    /^(?:FY\s?(?:\d{4}|\d{2})(?:[-/]\d{2,4})?|\d{4}[-/](?:\d{2}|\d{4}))[\s.:/-]*(?:Q|H|M|P)\s?\d{1,2}$|^(?:[QH]\s?\d|\p{L}{3,9})[\s.:/-]*(?:FY\s?\d{2,4}|\d{4}[-/]\d{2,4})$/iu,
     'is a part of a fiscal year, and no line states when that begins: write its calendar year and quarter or month, as in 2023-Q3',
   ],
   [

@@ -344,10 +344,12 @@ const ordersOfNumbers: readonly NamedForm[] = Object.entries(orders).map(([forma
 const romanMonths = ['i', 'ii', 'iii', 'iv', 'v', 'vi', 'vii', 'viii', 'ix', 'x', 'xi', 'xii'];
 /** Months as in Poland: `I 2024` is January. */
 function romanMonth(text: string): DatedText | null {
-  const [, before, y, behind] = /^([ivx]{1,4})?[\s./-]*(\d{4})[\s./-]*([ivx]{1,4})?$/i.exec(text) ?? [];
-  if (y === undefined || (before === undefined) === (behind === undefined)) return null;
-  return monthOf(y, romanMonths.indexOf((before ?? behind ?? '').toLowerCase()) + 1);
+  const [, before = '', y = '', behind = ''] =
+    /^([ivx]{1,4})?[\s./-]*(\d{4})[\s./-]*([ivx]{1,4})?$/i.exec(text) ?? [];
+  const month = romanMonths.indexOf(`${before}${behind}`.toLowerCase()) + 1;
+  return before !== '' && behind !== '' ? null : monthOf(y, month);
 }
+
 /** The forms of a year and a part of it, or a day, which almanac.yml names. */
 export const orderForms: readonly NamedForm[] = [
   ...ordersOfNumbers,

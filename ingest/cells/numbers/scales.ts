@@ -37,21 +37,21 @@ const notPer = String.raw`(?!(?:per|pro|par|por|je|na|pr|each|ten)\b)`;
 /** Phrases which mean that all numbers are in the scale, and not that something else is so large. */
 const stated = new RegExp(
   [
-    String.raw`(?:^|[\s(,;\[])(?:in|en|em|w|v|i|dalam|в|in den|value in|values in|amounts? in|figures in|rs\.? in|usd in|eur in)\s+(?:(?:us|pak|indian)\s+)?(?:${notPer}[a-z$€£]{1,4}\.?\s+)?${word}`,
+    String.raw`(?:^|[\s(,;\[])(?:in|en|em|w|v|i|dalam|в|in den|value in|values in|amounts? in|figures in|rs\.? in|usd in|eur in)\s+(?:(?:us|pak|indian)\s+)?(?:${notPer}[a-z\p{Sc}]{1,4}\.?\s+)?${word}`,
     String.raw`^[\[(]?${word}${counted}\S.{0,40}$`,
-    String.raw`[\[(](?:${notPer}[a-z]{0,3}[$€£.]{0,3}\s*)?${word}(?:${counted}[^\])]{1,60})?\s*[\])]`,
-    String.raw`[\[(]\s*(?:${notPer}[a-z$€£.]{0,6}\s*)?${word}\s*[\])]`,
-    String.raw`,\s*(?:(?:[$€£¥]|${notPer}[a-z]{3})\s+)?${word}(?:\s+\p{L}.{0,40}|\s*[\])]?)$`,
+    String.raw`[\[(](?:${notPer}[a-z]{0,3}[\p{Sc}.]{0,3}\s*)?${word}(?:${counted}[^\])]{1,60})?\s*[\])]`,
+    String.raw`[\[(]\s*(?:${notPer}[a-z\p{Sc}.]{0,6}\s*)?${word}\s*[\])]`,
+    String.raw`,\s*(?:(?:\p{Sc}|${notPer}[a-z]{3})\s+)?${word}(?:\s+\p{L}.{0,40}|\s*[\])]?)$`,
     String.raw`\bunits?\s*:\s*${word}(?:${counted}\S.{0,40})?$`,
     String.raw`(?:单位|單位|単位|단위)\s*[:：]?\s*${eastAsian}`,
     String.raw`[(（]${eastAsian}(?:[元円圓人件吨원명톤]|美元|米?ドル|トン|달러)?[)）]`,
-    String.raw`^(?:(?:[$€£¥]|${notPer}[a-z]{2,3}\$?|rs\.?)\s*)?${word}$`,
+    String.raw`^(?:(?:\p{Sc}|${notPer}[a-z]{1,3}[.$]{0,2})\s*)?${word}$`,
   ].join('|'),
   'iu',
 );
 /** A distance in English, and a thousand in Spanish. */
 const bareMiles = /(?<!\ben )\bmiles\b(?!\s+de\b)/i;
-const noughts = /(?:^|(?<!\d)[\s(['’])['’]?(000(?:[\s,]?000)?)\s*(?:s\b|[\])]|$)/;
+const noughts = /(?:^|(?<!\d)[\s(['’])['’]?(000(?:[\s,]?000)?)\s*(?:s\b|[\])]|$)|['’(](000)\s+\p{L}/u;
 
 /** Lines and titles that state a scale, for docs/recognised.md. */
 export const scaleExamples: readonly string[] = [
@@ -72,8 +72,8 @@ export function scaleAbove(
       ?.slice(1)
       .find((part) => part !== undefined)
       ?.toLowerCase();
-    const zeros = noughts.exec(text.trim())?.[1]?.replaceAll(/\D/g, '').length;
-    const exponent = scale === undefined ? zeros : scales[scale];
+    const [, zeros, zerosOf] = noughts.exec(text.trim()) ?? [];
+    const exponent = scale === undefined ? (zeros ?? zerosOf)?.replaceAll(/\D/g, '').length : scales[scale];
     const isDistance = scale === 'miles' && bareMiles.test(text);
     return exponent === undefined ? [] : [{ exponent, text: text.trim(), isDistance }];
   });

@@ -13,6 +13,7 @@ import {
   followsFromText,
   isCodeTitle,
   isDetermined,
+  numbersRows,
   profileOf,
   type Profile,
 } from './column-profile.ts';
@@ -153,33 +154,6 @@ export function detectColumns(
   };
 }
 
-/** Titles that programs give to the numbers of rows: pandas, R, Excel. A price may be called `Index`, so it must count from 0 or 1. */
-const rowNumberTitle =
-  /^(?:unnamed: ?\d+|\.\.\.1|x|v1|index|#|№|no\.?|nr\.?|s\.? ?no\.?|sr\.? ?no\.?|row(?:[ _.]?(?:number|names?|num|no|id))?|rowid|id)$/i;
-
-/**
- * A column without a title, or with one of row numbers, whose cells count the rows from 0 or 1; the first column may have gaps if it has no
- * title, as pandas writes for a selection.
- */
-function numbersRows(
-  title: string,
-  at: number,
-  { filled, distinct }: Profile,
-  rows: readonly string[][],
-): boolean {
-  const isBare = isUntitled(title, at) || /^unnamed: ?\d+$/i.test(title);
-  if (filled < 3 || distinct.size < filled || (!isBare && !rowNumberTitle.test(title))) return false;
-  const numbers = rows.map((row) => (row[at] ?? '').trim()).filter((text) => text !== '');
-  if (!numbers.every((text) => /^\d{1,9}\.?$/.test(text))) return false;
-  const first = Number(numbers[0]);
-  if (numbers.every((text, place) => Number(text) === first + place)) return first === 0 || first === 1;
-  return (
-    isBare &&
-    at === 0 &&
-    numbers.every((text, place) => place === 0 || Number(text) > Number(numbers[place - 1]))
-  );
-}
-
 /** Whether no two rows are equal in these columns: otherwise a number may be what distinguishes them. */
 function areDistinct(rows: readonly string[][], columns: readonly number[]): boolean {
   const keys = rows.map((row) => columns.map((at) => (row[at] ?? '').trim()).join('\u001f'));
@@ -219,9 +193,12 @@ function takeValues(
   rows: readonly string[][],
 ): void {
   const numeric = [...free].filter((at) => {
-    const { filled, numbers, marks, plain, words } = entryAt(profiles, at);
-    if (numbers === 0 || plain === 0 || plain * 5 < numbers || titled.comment.test(entryAt(titles, at)))
-      return false;
+    const { filled, numbers, marks, plain, words, distinct } = entryAt(profiles, at);
+    // Numbers of comments are short; Notes may be money.
+    const isComment =
+      titled.comment.test(entryAt(titles, at)) &&
+      [...distinct.keys()].every((text) => /^\d{1,2}$|\D{3}/.test(text));
+    if (numbers === 0 || plain === 0 || plain * 5 < numbers || isComment) return false;
     return (
       numbers + marks >= filled * 0.9 || (numbers * 2 >= filled && words.size <= Math.max(6, filled * 0.05))
     );

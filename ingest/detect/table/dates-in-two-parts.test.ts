@@ -224,6 +224,16 @@ test('halves in a column next to that of the years are parts of the dates, and t
   t.deepEqual([entry.series?.frequency, entry.leave_out], ['semiannual', { period: ['S03'] }]);
 });
 
+test('months in a column next to that of fiscal years are refused', (t) => {
+  const rows = ['2022-23', '2023-24'].flatMap((year) =>
+    ['July', 'August', 'September'].map((month, at) => [year, month, `${at}.5`]),
+  );
+  t.regex(
+    proposed([['Year', 'Month', 'Imports'], ...rows]).entry.skip ?? '',
+    /^Year has fiscal years, and another column their parts/,
+  );
+});
+
 test('weeks in a column next to that of the years are parts of the dates', (t) => {
   const weeks = [['2020', '52'], ['2020', '53'], ['2021', '1'], ['2021', '2']]; // prettier-ignore
   const { entry } = proposed([['Jahr', 'KW', 'Zahl'], ...weeks.map((week, at) => [...week, `${at}.5`])]);

@@ -17,6 +17,8 @@ export function withParts(layout: Layout, rows: readonly string[][]): Layout | s
   const isFiscal = saysOfDates('fiscal', entryAt(titles, year));
   if ((isFiscal || dates.found.kind === 'fiscal year') && partTitles(titles, year) !== null)
     return `${entryAt(titles, year)} has fiscal years, and titles are parts of a year: put the dates into the titles, as in Apr 2024`;
+  if (dates.found.kind === 'fiscal year' && isParts(partColumn(rows, titles, year)))
+    return `${entryAt(titles, year)} has fiscal years, and another column their parts: put the calendar year into each text, as in 2024-07`;
   if (dates.found.kind !== 'year') return layout;
   const across = partTitles(titles, year);
   if (typeof across === 'string') return across;
@@ -162,6 +164,8 @@ const partsMax = 53;
 interface Parts {
   found: DatesFound;
 }
+
+const isParts = (part: ReturnType<typeof partColumn>): boolean => part !== null && typeof part !== 'string';
 
 /** The column of the months or quarters of the years, if there is one: the rows of one year with equal texts in the other columns differ in it. */
 function partColumn(
