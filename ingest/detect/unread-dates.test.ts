@@ -28,6 +28,11 @@ test('months without a year are refused with the place of the year that may be t
   const rows = ['Month,Index', 'Jan,1.5', 'Feb,2.5', 'Mar,3.5'];
   t.regex(refusal(rows, '2022'), /^"Jan" and others have no year\. If the year of the name "2022" is theirs/);
   t.regex(refusal(['Prices 2021', ...rows]), /If the year of "Prices 2021" on line 1 is theirs/);
+  t.regex(
+    refusal(['Section,Goods', 'I,1.5', 'II,2.5', 'III,3.5']),
+    /^it has no dates/,
+    'numbers of sections',
+  );
   t.is(refusal(rows), '"Jan" and others have no year: put it into each, as in "2024 Jan"');
 });
 

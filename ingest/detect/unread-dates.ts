@@ -55,17 +55,20 @@ function contentsOf(cells: readonly { text: string; line: number }[]): string | 
   return `its titles have years behind several words, such as "${one}" and "${two}": make a file for each, or write the words and the years into columns of their own`;
 }
 
+/** Roman numerals alone number sections as often as quarters. */
+const isPartAlone = (text: string): boolean => isPart(text) && !/^[ivx]+\.?$/i.test(text);
+
 /** Months or quarters without a year, which may be in a line above them, or in the name of the sheet or of the file. */
 function partsWithoutYear(
   { rows, lines }: Pick<Sample, 'rows' | 'lines'>,
   names: readonly (string | undefined)[],
 ): string | null {
-  const head = rows.findIndex((row) => row.filter((cell) => isPart(cell.trim())).length >= partsLeast);
-  const down = rows.findIndex((row) => isPart((row[0] ?? '').trim()));
+  const head = rows.findIndex((row) => row.filter((cell) => isPartAlone(cell.trim())).length >= partsLeast);
+  const down = rows.findIndex((row) => isPartAlone((row[0] ?? '').trim()));
   const parts = head >= 0 ? (rows[head] ?? []) : rows.map((row) => row[0] ?? '');
-  const named = parts.map((text) => text.trim()).filter((text) => isPart(text));
+  const named = parts.map((text) => text.trim()).filter(isPartAlone);
   const [part] = named;
-  if (part === undefined || named.length < partsLeast) return null;
+  if (part === undefined || new Set(named).size < partsLeast) return null;
   const above = rows.slice(0, head >= 0 ? head : down).map((row) => row.join(' ').trim());
   const at = above.findIndex((text) => yearInText.test(text));
   const name = names.find((text) => text !== undefined && yearInText.test(text));
