@@ -1,7 +1,7 @@
 // Adds the number format of a table to its entry.
 import { isTitleOfCommaLanguage } from '../cells/dates/date-column-titles.ts';
 import { cellOf, isNumberText, type NumberCell } from '../cells/cell-forms.ts';
-import { footnotesIn, gluedFootnote } from './glued-footnotes.ts';
+import { footnotesIn, gluedFootnote, spacedFootnote } from './glued-footnotes.ts';
 import type { Sample } from '../read/table-rows.ts';
 import { cellPlace, type SheetNumbers } from '../read/workbook.ts';
 import { detectNumbers, isPartlyPercent, type Finding } from './table/number-format.ts';
@@ -101,10 +101,8 @@ function footnoteDoubt(
   const isNote = (row: readonly string[]) => !values.some((at) => isNumberText((row[at] ?? '').trim()));
   const footnotes = footnotesIn(below.filter(isNote).flat());
   const cells = (row: readonly string[]) => values.map((at) => row[at] ?? '');
-  return gluedFootnote(
-    isAcross ? rows.map(cells) : values.map((at) => rows.map((row) => row[at] ?? '')),
-    footnotes,
-  );
+  const series = isAcross ? rows.map(cells) : values.map((at) => rows.map((row) => row[at] ?? ''));
+  return gluedFootnote(series, footnotes) ?? spacedFootnote(series);
 }
 
 function textAmongNumbers(column: number, { row, text }: { row: number; text: string }): string {

@@ -308,3 +308,93 @@ test('different numbers in brackets behind most numbers are asked about: footnot
   ]);
   t.is(few.entry.guessed, undefined);
 });
+
+test('a second line of periods among the rows begins another table, and is refused', (t) => {
+  const refusal = (second: readonly string[]) =>
+    proposed([
+      ['Births', '2020', '2021', '2022'],
+      ['North', '1', '2', '3'],
+      ['South', '4', '5', '6'],
+      [...second],
+      ['East', '7', '8', '9'],
+    ]).entry.skip;
+  for (const second of [
+    ['Deaths', '2020', '2021', '2022'],
+    ['Deaths', '2023', '2024', '2025'],
+  ])
+    t.regex(refusal(second) ?? '', /a line among its rows has the periods .*, and begins another table/);
+  t.is(refusal(['West', '2020', '1890', '2022']), undefined);
+});
+
+test('rows without a readable date are left out only if they are fewer than the others', (t) => {
+  const periods = ['Jan-Mar 2023', 'Jan-Jun 2023', 'Jan-Sep 2023', 'Jan-Dec 2023'];
+  const { entry } = proposed([['Period', 'Output'], ...periods.map((period, at) => [period, `${at}.5`])]);
+  t.regex(entry.skip ?? '', /^3 rows with numbers have no readable date in Period/);
+});
+
+test('digits behind a blank that make a number far larger than all others may be footnotes', (t) => {
+  const table = (texts: readonly string[]) =>
+    proposed([['Year', 'Deaths'], ...years.map((year, at) => [year, texts[at] ?? `41${at}`])]);
+  const { entry, evidence } = table(['398', '401 123']);
+  t.true(entry.guessed?.includes('values'));
+  t.regex(
+    evidence['values'] ?? '',
+    /"401 123" is 401123 if the blank divides groups, .* and 401 if footnotes are behind it/,
+  );
+  t.is(table(['998', '1 012', '950', '1 104']).entry.guessed, undefined);
+});
+
+test('a whole number that is the same in every row, or counts the rows before their dates, may be no value', (t) => {
+  const table = (title: string, of: (at: number) => string) =>
+    proposed([[title, 'Year', 'Rate'], ...years.map((year, at) => [of(at), year, `${at}.5`])]);
+  t.regex(table('Level', () => '2').evidence['values'] ?? '', /Level is 2 in every row, and may be a code/);
+  t.regex(
+    table('Seq', (at) => `${at + 1}`).evidence['values'] ?? '',
+    /Seq counts the rows, and may be no value/,
+  );
+  t.is(table('Jobs', (at) => `${at * 7}`).entry.guessed, undefined);
+});
+
+test('numbers beside a column called value that do not follow from a text are left out only if the user confirms it', (t) => {
+  const table = (title: string, quantity: (at: number) => string) =>
+    proposed([['Year', 'Quantity', title], ...years.map((year, at) => [year, quantity(at), `${at}.5`])]);
+  for (const title of ['Value', 'Hodnota', 'Valeur', '値']) {
+    const { entry, evidence } = table(title, (at) => `${at * 3}`);
+    t.is(entry.values, title);
+    t.true(entry.guessed?.includes('ignore'));
+    t.regex(evidence['ignore'] ?? '', /Quantity: its numbers may be values as well, beside the column/);
+  }
+  t.is(table('Value', () => '7').entry.guessed, undefined, 'one number in all rows');
+});
+
+test('years that are all far ahead may be of another calendar', (t) => {
+  const { entry, evidence } = proposed([
+    ['Year', 'GDP'],
+    ...years.map((year, at) => [String(Number(year) + 57), `${at}.5`]),
+  ]);
+  t.true(entry.guessed?.includes('date'));
+  t.regex(evidence['date'] ?? '', /all dates are after 2036, and may be of another calendar/);
+});
+
+test('annual values that are all of one month make the end of the year a guess; the first of January is a year', (t) => {
+  const table = (day: (year: string) => string) =>
+    proposed([['Date', 'Persons'], ...years.map((year, at) => [day(year), `${at}.5`])]).entry;
+  for (const [day, end] of [
+    [(year: string) => `Jun-${year}`, '06-30'],
+    [(year: string) => `${year}-06-30`, '06-30'],
+    [(year: string) => `${year}-07-01`, '07-01'],
+  ] as const)
+    t.like(table(day), {
+      series: { frequency: 'annual', fiscal_year_end: end },
+      guessed: ['series.fiscal_year_end'],
+    });
+  for (const day of ['01-01', '12-31']) t.is(table((year) => `${year}-${day}`).guessed, undefined);
+});
+
+test('years of the Buddhist era are read once confirmed', (t) => {
+  const rows = years.map((year, at) => [String(Number(year) + 543), `${at}.5`]);
+  const { entry, evidence } = proposed([['ปี', 'GDP'], ...rows]);
+  t.deepEqual(entry.date, { column: 'ปี', format: 'Buddhist year' });
+  t.true(entry.guessed?.includes('date'));
+  t.regex(evidence['date'] ?? '', /"2558", read as 2015/);
+});

@@ -29,7 +29,24 @@ export function addDoubts(
   doubtDates(draft, layout, columns, rows);
   doubtDimensions(draft, seen);
   doubtUnits(draft, seen);
-  return mixedOrder(layout, rows) ?? doubtHeadings(draft, seen);
+  doubtNumbers(draft, seen);
+  return mixedOrder(layout, rows) ?? otherPeriods(layout, rows) ?? doubtHeadings(draft, seen);
+}
+
+/** A whole number that is the same in every row, or counts the rows before their dates, may be a code or a number of the row. */
+function doubtNumbers(draft: Draft, { layout: { dates, titles }, columns: { values }, rows }: Seen): void {
+  if (dates.kind !== 'column' || values.length < 2) return;
+  for (const at of values) {
+    const texts = rows.map((row) => (row[at] ?? '').trim()).filter((text) => text !== '');
+    const [first = ''] = texts;
+    if (texts.length < 3 || !/^\d{1,9}$/.test(first)) continue;
+    const counts = texts.every((text, place) => text === String(Number(first) + place));
+    const isNumberOfRow = counts && Number(first) < 2 && at < entryAt(dates.columns, 0);
+    if (texts.every((text) => text === first))
+      doubt(draft, 'values', `${entryAt(titles, at)} is ${first} in every row, and may be a code`);
+    else if (isNumberOfRow)
+      doubt(draft, 'values', `${entryAt(titles, at)} counts the rows, and may be no value`);
+  }
 }
 
 /** A line of words under the dates, with no text beside them, states the unit of the rows below it: those above may have another one. */
@@ -122,6 +139,28 @@ function turns(days: readonly string[]): number {
   return steps.slice(1).filter((step, at) => step !== steps[at]).length;
 }
 
+/** A line among the rows that has the periods of the titles again, or others: another table begins there. */
+function otherPeriods({ dates, titles }: Layout, rows: readonly string[][]): string | null {
+  if (dates.kind !== 'across') return null;
+  const periods = periodsAcross(titles, dates);
+  for (const row of rows) {
+    const cells = dates.columns.map((at) => (row[at] ?? '').trim());
+    const filled = cells.filter((cell) => cell !== '');
+    if (filled.length < 2 || filled.length * 2 < cells.length) continue;
+    const isSame = (cell: string, at: number) =>
+      cell === '' || ` ${entryAt(periods, at)}`.endsWith(` ${cell}`);
+    const years = filled.map((cell) => (/^(?:1[5-9]|20)\d{2}$/.test(cell) ? Number(cell) : Number.NaN));
+    const isYears =
+      dates.found.kind === 'year' &&
+      years.every((year, at) => at === 0 || Math.abs(year - (years[at - 1] ?? 0)) === 1);
+    const isOther = isYears || filled.every((cell) => !isNumberText(cell) && dates.found.read(cell) !== null);
+    if (!isOther && !cells.every(isSame)) continue;
+    const shown = filled.slice(0, 3).map((cell) => `"${cell}"`);
+    return `a line among its rows has the periods ${shown.join(', ')}, and begins another table: make a file for each`;
+  }
+  return null;
+}
+
 /** Rows of words within the data. Other column names refuse the table; a heading may change the meaning of the rows below it. */
 function doubtHeadings(draft: Draft, { layout: { dates, titles }, columns, rows }: Seen): string | null {
   if (dates.kind !== 'column') return null;
@@ -201,9 +240,9 @@ function doubtParts(
 /** How many years into the future tables usually extend. */
 const yearsAhead = 10;
 
-/** Years of two digits are of one century, whose limit the dates may cross. */
+/** Years of two digits are of one century, whose limit the dates may cross; years that are all far ahead may be of another calendar. */
 function doubtYears(
-  { evidence, guessed }: Draft,
+  draft: Draft,
   { dates, titles }: Layout,
   rows: readonly string[][],
   { today }: About,
@@ -212,14 +251,20 @@ function doubtYears(
   const texts =
     dates.kind === 'column' ? rows.map((row) => dateText(row, dates)) : periodsAcross(titles, dates);
   const last = String(Number(today.slice(0, 4)) + yearsAhead);
-  const late = texts.find(
-    (text) => !/\d{4}/.test(text) && (dates.found.read(text)?.from ?? '').slice(0, 4) > last,
-  );
+  const yearOf = (text: string) => dates.found.read(text)?.from.slice(0, 4) ?? '';
+  const late = texts.find((text) => !/\d{4}/.test(text) && yearOf(text) > last);
+  if (
+    late === undefined &&
+    texts.some(yearOf) &&
+    texts.every((text) => yearOf(text) === '' || yearOf(text) > last)
+  )
+    doubt(draft, 'date', `all dates are after ${last}, and may be of another calendar`);
   if (late === undefined) return;
-  const year = dates.found.read(late)?.from.slice(0, 4) ?? '';
-  evidence['date'] =
-    `${evidence['date'] ?? ''}; "${late}" is read as ${year}: of years of two digits, 69 to 99 are 1969 to 1999, and 00 to 68 are 2000 to 2068`;
-  if (!guessed.includes('date')) guessed.push('date');
+  doubt(
+    draft,
+    'date',
+    `"${late}" is read as ${yearOf(late)}: of years of two digits, 69 to 99 are 1969 to 1999, and 00 to 68 are 2000 to 2068`,
+  );
 }
 
 /** A second column of dates may belong to the values next to it, as in two tables side by side. */

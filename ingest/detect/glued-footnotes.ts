@@ -1,4 +1,5 @@
-// Footnotes as plain digits behind numbers: `45.61` where the others have one decimal, and a line below explains a footnote 1.
+// Footnotes as plain digits behind numbers: `45.61` where the others have one decimal, and a line below explains a footnote 1; `401 123` among
+// numbers of three digits.
 import { cellOf } from '../cells/cell-forms.ts';
 
 /** Numbers of one column, or of one row if the dates are across. */
@@ -53,4 +54,25 @@ function longerThanUsual(texts: NumbersOfSeries): string[] {
   if (usual === undefined || longer === undefined || others.length > 0) return [];
   const isMost = usual[1].length >= Math.max(regularLeast, 2 * longer[1].length);
   return usual[0] > 0 && longer[0] === usual[0] + 1 && isMost ? longer[1] : [];
+}
+
+/** How much larger than all others a number with a blank must be: one grown over a thousand is hardly larger. */
+const largerLeast = 50;
+
+/** Why the digits behind a blank may be footnotes: the number with them is far larger than all numbers without a blank. @returns null for no reason. */
+export function spacedFootnote(series: Iterable<NumbersOfSeries>): string | null {
+  for (const texts of series) {
+    const numbers = texts
+      .map((text) => cellOf(text.trim()))
+      .flatMap((cell) => (cell.kind === 'number' ? [cell.core] : []));
+    const spaced = numbers.filter((core) => /^-?\d{1,3}\s\d{3}$/.test(core));
+    const [first] = spaced;
+    if (first === undefined || numbers.length - spaced.length < Math.max(regularLeast, 2 * spaced.length))
+      continue;
+    const size = (core: string) => Math.abs(Number(core.replaceAll(/\s/g, '').replace(',', '.')));
+    const most = Math.max(...numbers.filter((core) => !spaced.includes(core)).map(size));
+    if (spaced.every((core) => size(core) > most * largerLeast))
+      return `"${first}" is ${first.replaceAll(/\s/g, '')} if the blank divides groups, far larger than all others, and ${first.replace(/\s.*/, '')} if footnotes are behind it`;
+  }
+  return null;
 }

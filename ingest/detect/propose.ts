@@ -2,7 +2,6 @@
 // function of the rows, the name of the file, and the command line's facts for all new tables.
 import { entryAt } from '../../kernel/entries.ts';
 import { metadataNames } from '../datasets/metadata.ts';
-import { isPart } from '../cells/dates/carried-years.ts';
 import { isValueText } from '../cells/cell-forms.ts';
 import { addDoubts } from './doubts.ts';
 import { addNumbers } from './add-number-format.ts';
@@ -23,6 +22,7 @@ import { movingPeriods } from './table/moving-periods.ts';
 import type { About, Draft, Entry, Proposal } from './proposal.ts';
 import { addRepeated } from './repeated-rows.ts';
 import { addUndated } from './undated-rows.ts';
+import { unreadDates, unreadForms } from './unread-dates.ts';
 import { sdmxEntry } from './sdmx-csv.ts';
 import { addFacts, addSeries } from './series-facts.ts';
 import type { Sample } from '../read/table-rows.ts';
@@ -36,7 +36,7 @@ export function propose(sample: Sample, about: About): Proposal {
     typeof found !== 'string' && (found.dates.kind === 'column' || found.dates.kind === 'across');
   const moving = isDated ? null : movingPeriods(sample.rows);
   if (moving !== null) return skipped(moving);
-  if (typeof found === 'string') return skipped(found);
+  if (typeof found === 'string') return skipped(unreadForms(sample) ?? found);
   const below = sample.rows.slice(found.firstRow);
   const layout = withParts(found, below);
   if (typeof layout === 'string') return skipped(layout);
@@ -55,7 +55,7 @@ export function propose(sample: Sample, about: About): Proposal {
   }
   if (!addDate(draft, layout, about))
     return skipped(
-      partsWithoutYear(sample, layout) ??
+      unreadDates(sample, about) ??
         `it has no dates: neither a column (${firstLine(sample, layout)}), nor titles, nor a line above, nor its name. ${namingDates}`,
     );
   const sideBySide = sideBySideReason(layout, rows);
@@ -95,20 +95,6 @@ export function propose(sample: Sample, about: About): Proposal {
 
 const firstLine = ({ rows, lines }: Sample, { firstRow }: Layout): string =>
   `line ${entryAt(lines, firstRow)} has ${cellsShown(entryAt(rows, firstRow))}`;
-
-/** Why months or quarters are not dates, with the line above them that may have their year. */
-function partsWithoutYear({ rows, lines }: Sample, { titles, firstRow }: Layout): string | null {
-  const first = rows.slice(firstRow).map((row) => (row[0] ?? '').trim());
-  const parts = [titles, first].map((texts) => texts.filter((text) => isPart(text)));
-  const [part] = parts.find((texts) => texts.length >= partsLeast) ?? [];
-  const above = rows.slice(0, firstRow).map((row) => row.join(' ').trim());
-  const at = above.findIndex((text) => yearInText.test(text));
-  if (part === undefined || at < 0) return null;
-  return `"${part}" and others have no year. If the year of "${above[at]?.slice(0, 60) ?? ''}" on line ${entryAt(lines, at)} is theirs, put it into each, as in "2024 ${part}"`;
-}
-
-const partsLeast = 3;
-const yearInText = /(?<!\d)(?:19|20)\d{2}(?!\d)/;
 
 /** SDMX-CSV without the column FREQ: as in any other table. */
 function addFrequency(
@@ -232,8 +218,8 @@ function addDate(draft: Draft, layout: Layout, about: About): boolean {
             ...(place !== '' && { year: place }),
           };
     addDateForm(draft, layout);
-    if (dates.kind === 'column' && dates.others.length > 0 && part !== undefined) {
-      entry.leave_out = { [part]: dates.others };
+    if (dates.others.length > 0) {
+      entry.leave_out = { [part ?? place]: dates.others };
       evidence['leave_out'] = `${dates.others.join(', ')}: neither a month nor a quarter of the year`;
       guessed.push('leave_out');
     }

@@ -1,12 +1,13 @@
 // The facts of the series of a table: id, name, unit and frequency, from its columns, its titles and the name of its file.
+import { monthEnd } from '../../kernel/dates.ts';
 import { entryAt } from '../../kernel/entries.ts';
 import type { Columns } from './table/column-roles.ts';
 import { isDoubtful } from './table/dimensions.ts';
 import { isDetermined } from './table/column-profile.ts';
-import { dateColumns, type Layout } from './table/layout.ts';
+import { dateColumns, dateText, periodsAcross, type Layout } from './table/layout.ts';
 import { hasWordOfKind } from '../cells/dates/date-column-titles.ts';
 import { scaleAbove, scaleIn } from '../cells/numbers/scales.ts';
-import type { About, Draft, Seen } from './proposal.ts';
+import { doubt, type About, type Draft, type Seen } from './proposal.ts';
 import type { PeriodKind } from '../cells/dates/date-forms.ts';
 import { frequencyOf, mixedFrequency } from './table/frequency.ts';
 import { isUntitled } from './table/header-lines.ts';
@@ -52,6 +53,7 @@ export function addSeries(
   if (!isSure) draft.guessed.push('series.frequency');
   const fiscal = fiscalYears(layout);
   if (fiscal !== null) addFiscalYear(draft, fiscal);
+  else if (frequency === 'annual') addYearEnd(draft, layout, rows);
   // A column in the id is not a dimension.
   if (entry.dimensions !== undefined) {
     const inId = new Set(parts.map(title));
@@ -217,7 +219,7 @@ function addOwnScales(
   for (const at of columns.values) {
     const title = entryAt(titles, at);
     const unit = facts.unit === undefined ? '' : (above[facts.unit]?.[at] ?? '');
-    const found = scaleAbove([title, unit, unitBelow(above, headerRows, at) ?? '']);
+    const found = scaleAbove([title, unit, `(${unit})`, unitBelow(above, headerRows, at) ?? '']);
     if (found === null) continue;
     const scaled = Object.assign({ ...entry.columns?.[title] }, { unit_multiplier: String(found.exponent) });
     entry.columns = { ...entry.columns, [title]: scaled };
@@ -303,6 +305,27 @@ function addFiscalYear({ entry, evidence, guessed }: Draft, why: string): void {
   evidence['series.fiscal_year_end'] =
     `${why}, and no line states the day: 03-31, 06-30 and 09-30 are common`;
   guessed.push('series.fiscal_year_end');
+}
+
+/** Days or months of another part of the year than its end or its first day, all the same: the years are taken to end there. */
+function addYearEnd(draft: Draft, { dates, titles }: Layout, rows: readonly string[][]): void {
+  if (draft.entry.series === undefined || (dates.kind !== 'column' && dates.kind !== 'across')) return;
+  const { kind, read } = dates.found;
+  if (kind !== 'day' && kind !== 'month') return;
+  const texts =
+    dates.kind === 'column' ? rows.map((row) => dateText(row, dates)) : periodsAcross(titles, dates);
+  const days = texts.flatMap((text) => read(text)?.to ?? []);
+  const [day = ''] = days;
+  if (days.some((each) => each.slice(5, 7) !== day.slice(5, 7)) || /^(?:01-01|12-..|)$/.test(day.slice(5)))
+    return;
+  const isSameDay = days.every((each) => each.slice(5) === day.slice(5));
+  const end = isSameDay ? day : monthEnd(Number(day.slice(0, 4)), Number(day.slice(5, 7)));
+  Object.assign(draft.entry.series, { fiscal_year_end: end.slice(5) });
+  doubt(
+    draft,
+    'series.fiscal_year_end',
+    `all dates are of one month of the year, such as ${day}: the years are taken to end on ${end.slice(5)}`,
+  );
 }
 
 /** The power of ten of the unit, from a column, or from words such as `in millions` and `(000)`. */

@@ -76,3 +76,27 @@ test('a column of weeks in a table of working days is a guess of its own frequen
   t.deepEqual(entry.guessed, ['columns']);
   t.regex(evidence['columns'] ?? '', /Reserves has a value only once a week/);
 });
+
+test('a series that is quarterly up to a date and monthly from then on makes the frequency a guess', (t) => {
+  const { entry, evidence } = proposed([
+    'Month,Prices,Jobs',
+    ...months.map(({ month, isEnd, at }) => `${month},${at},${at < 12 && !isEnd ? '' : at + 50}`),
+  ]);
+  t.true(entry.guessed?.includes('series.frequency'));
+  const why = /Jobs has a value once a quarter up to 2022-12-31, and once a month from then on/;
+  t.regex(evidence['series.frequency'] ?? '', why);
+});
+
+test('a series with one value for the months of each quarter makes the frequency a guess; one that seldom changes does not', (t) => {
+  const table = (length: number) => [
+    'Month,Prices,GDP',
+    ...months.map(({ month, at }) => `${month},${at},${Math.floor(at / length) + 50}`),
+  ];
+  const { entry, evidence } = proposed(table(3));
+  t.true(entry.guessed?.includes('series.frequency'));
+  t.regex(
+    evidence['series.frequency'] ?? '',
+    /GDP has one value for all dates of each quarter, and may be quarterly/,
+  );
+  for (const length of [5, 8]) t.is(proposed(table(length)).entry.guessed, undefined);
+});

@@ -46,7 +46,8 @@ export function addUndated(
     .slice(0, 5)
     .map((text) => `"${text.slice(0, 60)}"`)
     .join(', ');
-  if (datedRows === 0 || undatedRows > undatedMost(isMixed ? sum(kinds) : datedRows))
+  const readRows = isMixed ? sum(kinds) : datedRows;
+  if (undatedRows > Math.min(readRows, undatedMost(readRows)))
     return `${counted(undatedRows, 'row')} with numbers ${nounOf(undatedRows, 'has', 'have')} no readable date in ${title}, or a date of another length than most, such as ${shown}; ${counted(datedRows, 'row')} ${nounOf(datedRows, 'has', 'have')} one: give its format under date, or make a file for each length`;
   entry.leave_out = { ...entry.leave_out, [title]: [...known, ...undated.keys()] };
   evidence['leave_out'] = [

@@ -79,7 +79,9 @@ const describedDates = [
       .describe('With across: the words before each period, as Population in the title Population 2021'),
     year: title
       .optional()
-      .describe('With across: the column of the years, if the titles are months or quarters'),
+      .describe(
+        'With across: the column of the years, if the titles are months or quarters; or of these, if the titles are years',
+      ),
     format: z
       .string()
       .optional()

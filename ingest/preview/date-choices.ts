@@ -5,7 +5,13 @@ import { pointDate, dateReader } from '../cells/dates/date-patterns.ts';
 import { detectDates } from '../detect/table/date-format.ts';
 import { detectFrequency } from '../detect/table/frequency.ts';
 import { dateAbove } from '../cells/dates/date-in-line.ts';
-import { dateTextReader, loadedText, type DateStyle, type ReadDate } from '../cells/dates/dates-of-table.ts';
+import {
+  dateOfBoth,
+  dateTextReader,
+  loadedText,
+  type DateStyle,
+  type ReadDate,
+} from '../cells/dates/dates-of-table.ts';
 import { namesIn } from '../entry/file-name.ts';
 import { dateOf } from '../reshape/long-rows.ts';
 import { choiceBetween, factOf, type Guessed } from './choice-between.ts';
@@ -138,7 +144,7 @@ function textsOf({ plan, rows }: Guessed): string[] {
   else
     for (const year of date.year < 0 ? [''] : ofRows)
       for (const period of date.across)
-        if (period !== '' && texts.size < textsMax) texts.add(`${year} ${period}`.trim());
+        if (period !== '' && texts.size < textsMax) texts.add(dateOfBoth(year, period));
   texts.delete('');
   return [...texts];
 }

@@ -37,6 +37,8 @@ test('blanks between digits, dashes before them and currencies next to them do n
   for (const [text, encoding] of [
     ['Wert\nKöln;2\u00a0824,4\n'.repeat(5), 'windows-1252'],
     ['Anno;Valore\n2020;–5.539,0\n'.repeat(5), 'windows-1252'],
+    ['Período;Sexo\n4.º Trimestre de 2023;6,6\n'.repeat(5), 'windows-1252'],
+    ['Año;1ª\n2º trimestre;6,6\n'.repeat(5), 'windows-1252'],
     ['Metai;Kaina\nbirželis;5,2 zł\n'.repeat(5), 'windows-1257'],
     ['An;Valoare\n2020;5,2 zł\n'.repeat(5), 'windows-1250'],
     ['År;Löner\n2020;5,2\u00a0€\n'.repeat(5), 'iso-8859-15'],

@@ -64,7 +64,7 @@ const singleByte: readonly [
 
 /** The letters beside a to z of each language, in small letters. */
 const lettersOf: Readonly<Record<string, string>> = {
-  de: 'äöüß', fr: 'àâæçéèêëîïôœùûüÿ', es: 'áéíñóúü', pt: 'áâãàçéêíóôõúü', it: 'àèéìíòóù', nl: 'éëïóöüèáí', sv: 'åäöé', da: 'æøåé', fi: 'äöå',
+  de: 'äöüß', fr: 'àâæçéèêëîïôœùûüÿ', es: 'áéíñóúüºª', pt: 'áâãàçéêíóôõúüºª', it: 'àèéìíòóùºª', nl: 'éëïóöüèáí', sv: 'åäöé', da: 'æøåé', fi: 'äöå',
   is: 'áðéíóúýþæö', ca: 'àçéèíïóòúü', et: 'äõöüšž', pl: 'ąćęłńóśźż', cs: 'áčďéěíňóřšťúůýž', hu: 'áéíóöőúüű', hr: 'čćđšž', sl: 'čšž', ro: 'ăâîșşțţ',
   sk: 'áäčďéíľňóôšťúýž', tr: 'çğıİöşüâîû', lt: 'ąčęėįšųūž', lv: 'āčēģīķļņšūž', ru: 'абвгдеёжзийклмнопрстуфхцчшщъыьэюя', uk: 'абвгґдеєжзиіїйклмнопрстуфхцчшщьюя',
   bg: 'абвгдежзийклмнопрстуфхцчшщъьюя', sr: 'абвгдђежзијклљмнњопрстћуфхцчџш', el: 'αβγδεζηθικλμνξοπρσςτυφχψωάέήίόύώϊϋΐΰ',
@@ -264,7 +264,7 @@ function oddLetters(text: string): number {
     if (/^\P{Ll}*\p{Lu}\P{Ll}*$/u.test(word) && word.length > 1) odd += 0.2 * word.length;
     odd += word.match(/(?<=\p{L})[^\p{L}\p{N}\p{M}'’.\-–](?=\p{L})/gu)?.length ?? 0;
     odd += word.match(/^[^\p{L}\p{N}](?=\p{L})/gu)?.length ?? 0;
-    odd += word.match(/(?<!\p{L})(?=\P{ASCII})\p{L}(?=\d)|(?<=\d)(?=\P{ASCII})\p{L}/gu)?.length ?? 0;
+    odd += word.match(/(?<!\p{L})(?=\P{ASCII})\p{L}(?=\d)|(?<=\d)(?=\P{ASCII})(?![ºª])\p{L}/gu)?.length ?? 0;
     const scripts = scriptsOfWords.filter((script) => script.test(word)).length;
     if (scripts > 1) odd += word.length;
   }

@@ -3,7 +3,7 @@ import { entryAt } from '../../kernel/entries.ts';
 import type { CsvBatch, RefusedCell } from '../read/csv-batch.ts';
 import { CarriedYears, isYearAlone } from '../cells/dates/carried-years.ts';
 import { IngestFailure } from '../failure.ts';
-import { frequencyOfKind, loadedText } from '../cells/dates/dates-of-table.ts';
+import { dateOfBoth, frequencyOfKind, loadedText, type ReadDate } from '../cells/dates/dates-of-table.ts';
 import type { ReshapePlan, RowsOf } from './reshape-plan.ts';
 
 /** The facts of the series that were seen, by id. */
@@ -133,13 +133,13 @@ export class LongRows {
       const status = this.#status(row, value.at, number?.status ?? '');
       // An empty cell beside others is no observation: columns begin and end at different dates.
       if (this.#isWide && number?.value === null && status === '') continue;
-      const dated = isAcross ? readDate(joined(rowDate, entryAt(date.across, value.at))) : day;
+      const dated = isAcross ? readDate(dateOfBoth(rowDate, entryAt(date.across, value.at))) : day;
       const frequency = dated === null ? '' : frequencyOfKind[dated.kind];
       const { id, facts } =
         this.#made.get(value.source(row, value.at, frequency)) ?? this.#make(row, line, value, frequency);
       const cells = [
         id,
-        dated === null ? rowDate : value.isAnnual ? dated.to : loadedText(dated),
+        dated === null ? rowDate : value.isAnnual && isWithinYear(dated) ? dated.to : loadedText(dated),
         number === undefined ? text : (number.value ?? ''),
       ];
       if (this.#plan.withStatus) cells.push(status === '' ? (dated?.status ?? '') : status);
@@ -201,6 +201,9 @@ export class LongRows {
     return made;
   }
 }
+
+/** A month or quarter that dates the value of its year. */
+const isWithinYear = ({ kind }: ReadDate): boolean => kind === 'month' || kind === 'quarter';
 
 /** The date text of a row; '' if the titles of the columns have all of it. */
 export function dateOf(row: readonly string[], date: ReshapePlan['date']): string {

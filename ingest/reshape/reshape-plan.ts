@@ -16,7 +16,7 @@ import {
 import { scaleIn } from '../cells/numbers/scales.ts';
 import { sdmxFrequencies } from '../detect/sdmx-csv.ts';
 import { dateAbove, dateInText } from '../cells/dates/date-in-line.ts';
-import { dateTextReader, type ReadDate } from '../cells/dates/dates-of-table.ts';
+import { dateTextReader, isWholeYear, type ReadDate } from '../cells/dates/dates-of-table.ts';
 import { numberReader, type NumberRead } from '../cells/numbers/number-formats.ts';
 import {
   columnsNamedIn,
@@ -167,7 +167,7 @@ function valuePlan(
     source: compileTemplate(idText, places, lineAt).text,
     facts: factNames.map((name) => factTemplate(name, facts[name] ?? '', places, lineAt)),
     covers: id.needs.length === 0 && !id.isOfDate ? id.text(noCells, at) : null,
-    isAnnual: table.columns?.[title]?.['frequency'] === 'annual',
+    isAnnual: (table.columns?.[title]?.['frequency'] ?? table.series.frequency) === 'annual',
   };
 }
 
@@ -256,7 +256,9 @@ function dateOf(
   if ('across' in date) {
     const read = dateTextReader(styleOf(date));
     const year = date.year === undefined ? -1 : columnAt(date.year, 'date.year');
-    const sampleYear = year < 0 ? '' : '2000 ';
+    // Beside a column of years the titles are months or quarters; beside one of these they are years.
+    const isPeriod = (text: string) =>
+      year < 0 ? read(text) !== null : read(`2000 ${text}`) !== null || isWholeYear(text);
     const ignored = new Set(table.ignore);
     const periods = periodTitles(titles, {
       after: date.after,
@@ -264,7 +266,7 @@ function dateOf(
     });
     const across = titles.map((title, at) => {
       const period = entryAt(periods, at);
-      return ignored.has(title) || read(`${sampleYear}${period}`) === null ? '' : period;
+      return ignored.has(title) || !isPeriod(period) ? '' : period;
     });
     if (across.every((text) => text === ''))
       usageError(

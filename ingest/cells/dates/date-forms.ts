@@ -161,7 +161,7 @@ const plainForms: readonly DateTextForm[] = [
   form(['2024-W05', '2024W5'], `${year}${gap}${weekWord}${joint}(\\d{1,2})`, ([y = '', w = '']) => weekOf(y, w)),
   form(['Week 5 2024', 'KW 5 2024'], `${weekWord}${joint}(\\d{1,2})${gap}${year}`, ([w = '', y = '']) => weekOf(y, w)),
   form(['2024M1', '2024-M01', '2024MM01'], `${year}${joint}m{1,2}${joint}(\\d{1,2})`, ([y = '', m = '']) => monthOf(y, Number(m))),
-  form('M01 2024', `m(\\d{1,2})${gap}${year}`, ([m = '', y = '']) => monthOf(y, Number(m))),
+  form(['M01 2024', 'MO012024'], `(?:m|mo(?=\\d\\d))(\\d{1,2})${gap}${year}`, ([m = '', y = '']) => monthOf(y, Number(m))),
   form(['2024年1月', '2024年一月'], `${year}年?\\s*(\\d{1,2}|[一二三四五六七八九十]{1,2})月(?:分|份)?`, ([y = '', m = '']) => monthOf(y, numeral(m))),
   form(['2024年1-3月'], `${year}年?\\s*(\\d{1,2})\\s*[-~〜～–]\\s*(\\d{1,2})月期?`, ([y = '', a = '', b = '']) =>
     rangeOf(y, Number(a), Number(b)),
@@ -250,6 +250,7 @@ const timeExamples = ['2024-01-05 00:00:00', '2024-01-05T00:00:00Z', '2024-01-05
 const fiscalYears: readonly [example: string, expression: RegExp][] = [
   ['2023/24', /^(\d{4})\/(?!0[1-9]|1[0-2])(\d{2})$/],
   ['2023/2024', /^(\d{4})\s*[/\u2013-]\s*(\d{4})$/],
+  ['2023 to 2024', /^(\d{4}) to (\d{4})$/],
   ['2023-24', /^(\d{4})-(\d{2})$/],
 ];
 
@@ -323,8 +324,8 @@ interface NamedForm {
 const signBetween = String.raw`\s?([/.:–-]|\s)\s?`;
 const sameSign = String.raw`\s?\2\s?`;
 
-/** The purely numeric forms, which almanac.yml names; `/` represents any separator, the same throughout a text. */
-export const orderForms: readonly NamedForm[] = Object.entries(orders).map(([format, [example, read]]) => {
+/** The purely numeric forms; `/` represents any separator, the same throughout a text. */
+const ordersOfNumbers: readonly NamedForm[] = Object.entries(orders).map(([format, [example, read]]) => {
   const pieces = format.split(/[/–]/).map((part) => pieceOf[part] ?? '');
   const [first = '', ...others] = pieces;
   const rest = others.map((piece, at) => (at === 0 ? signBetween : sameSign) + piece).join('');
@@ -339,6 +340,21 @@ export const orderForms: readonly NamedForm[] = Object.entries(orders).map(([for
     },
   };
 });
+
+const romanMonths = ['i', 'ii', 'iii', 'iv', 'v', 'vi', 'vii', 'viii', 'ix', 'x', 'xi', 'xii'];
+/** Months as in Poland: `I 2024` is January. */
+function romanMonth(text: string): DatedText | null {
+  const [, before = '', y = '', behind = ''] =
+    /^([ivx]{1,4})?[\s./-]*(\d{4})[\s./-]*([ivx]{1,4})?$/i.exec(text) ?? [];
+  const month = romanMonths.indexOf(`${before}${behind}`.toLowerCase()) + 1;
+  return before !== '' && behind !== '' ? null : monthOf(y, month);
+}
+
+/** The forms of a year and a part of it, or a day, which almanac.yml names. */
+export const orderForms: readonly NamedForm[] = [
+  ...ordersOfNumbers,
+  { format: 'Roman month', example: 'XII 2024', read: romanMonth },
+];
 
 /** Days since 30 December 1899 (or 1 January 1904), as Excel counts them. */
 function serialDay(text: string, epoch: string): DatedText | null {
@@ -383,6 +399,7 @@ export const numberForms: readonly NamedForm[] = [
   { format: 'YYYYMM', example: '202401', read: (text) => (/^\d{6}$/.test(text) ? monthOf(text.slice(0, 4), Number(text.slice(4))) : null) },
   { format: 'YYYYQ', example: '20241', read: (text) => (/^\d{4}[1-4]$/.test(text) ? quarterOf(text.slice(0, 4), text.slice(4)) : null) },
   { format: 'YYYY.MM', example: '2024.1', read: monthDecimals },
+  { format: 'Buddhist year', example: '2567', read: (text) => (/^2[45]\d\d$/.test(text) ? yearOf(String(Number(text) - 543)) : null) },
   { format: 'decimal quarter', example: '2024.25', read: decimalQuarter },
   { format: 'decimal year', example: '2024.083', read: decimalYear },
   { format: 'Excel serial', example: '45296', read: (text) => serialDay(text, '1899-12-30') },

@@ -65,6 +65,15 @@ export const frequencyOfKind: Readonly<Record<PeriodKind, Frequency>> = {
   ...{ year: 'annual', 'fiscal year': 'annual', years: 'annual' },
 };
 
+/** The text of a date whose year is in the row or in the title of the column, and its month or quarter in the other one: the year first. */
+export function dateOfBoth(row: string, title: string): string {
+  if (row === '' || title === '') return `${row}${title}`;
+  return isWholeYear(title) ? `${title} ${row}` : `${row} ${title}`;
+}
+
+export const isWholeYear = (text: string): boolean =>
+  /^\d{4}(?!\d)/.test(text) && readPlain(text, 'en')?.kind === 'year';
+
 /** The text from which the loader parses the day or period. */
 export function loadedText({ kind, from, to }: DatedText): string {
   const year = from.slice(0, 4);

@@ -17,6 +17,19 @@ test('a scale is stated by a line, a part of it in brackets, or a cell of units'
     ['(unit: 100 million yuan)', 8],
     ['Ten thousand', 4],
     ['(10 thousand tons)', 4],
+    ['Labour force (1,000 persons)', 3],
+    ['Umsatz in 1 000 EUR', 3],
+    ['Receipts (₹ crore)', 7],
+    ['R million', 6],
+    ["Output ('000 tonnes)", 3],
+    ['Current prices, EUR million', 6],
+    ['Bbp, mln euro', 6],
+    ['Валовой внутренний продукт, миллионов рублей', 6],
+    ['Exportações (milhões de euros)', 6],
+    ['w tys. osób', 3],
+    ['单位：亿元', 8],
+    ['人口（千人）', 3],
+    ['국내총생산 (십억원)', 9],
   ] as const)
     t.is(exponentOf(text), exponent, text);
   t.is(scaleIn('100 million'), 8);
@@ -29,6 +42,12 @@ test('a rate, a large number of something else and a part of a number are not sc
     'Deaths per 100 000',
     'Firms with 5 million or more',
     'One hundred firms',
+    'Deaths (per 1000 population)',
+    'Geburten (je 1000 Einwohner)',
+    'Sample: 1000 households',
+    'Index (2015=100)',
+    'Prices, 1 000 = 100',
+    '(千葉県)',
   ])
     t.is(exponentOf(text), null, text);
 });

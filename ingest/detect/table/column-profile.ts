@@ -1,6 +1,7 @@
-// The profile of one column of a table: its cells counted by kind, whether its title names codes, and whether its cells follow from those of other
-// columns.
+// The profile of one column of a table: its cells counted by kind, whether its title names codes, and whether its cells number the rows or follow
+// from those of other columns.
 import { cellOf, currencySigns } from '../../cells/cell-forms.ts';
+import { isUntitled } from './header-lines.ts';
 
 export interface Profile {
   filled: number;
@@ -65,4 +66,44 @@ export function isDetermined(rows: readonly string[][], by: readonly number[], c
     else if (other !== text) return false;
   }
   return true;
+}
+
+/** Titles that programs give to the numbers of rows: pandas, R, Excel. A price may be called `Index`, so it must count from 0 or 1. */
+const rowNumberTitle =
+  /^(?:unnamed: ?\d+|\.\.\.1|x|v1|index|#|№|no\.?|nr\.?|s\.? ?no\.?|sr\.? ?no\.?|row(?:[ _.]?(?:number|names?|num|no|id))?|rowid|id)$/i;
+
+/**
+ * A column without a title, or with one of row numbers, whose cells count the rows from 0 or 1; the first column may have gaps if it has no
+ * title, as pandas writes for a selection.
+ */
+export function numbersRows(
+  title: string,
+  at: number,
+  { filled, distinct }: Profile,
+  rows: readonly string[][],
+): boolean {
+  const isBare = isUntitled(title, at) || /^unnamed: ?\d+$/i.test(title);
+  if (filled < 3 || distinct.size < filled || (!isBare && !rowNumberTitle.test(title))) return false;
+  const numbers = rows.map((row) => (row[at] ?? '').trim()).filter((text) => text !== '');
+  if (!numbers.every((text) => /^\d{1,9}\.?$/.test(text))) return false;
+  const first = Number(numbers[0]);
+  if (numbers.every((text, place) => Number(text) === first + place)) return first === 0 || first === 1;
+  return (
+    isBare &&
+    at === 0 &&
+    numbers.every((text, place) => place === 0 || Number(text) > Number(numbers[place - 1]))
+  );
+}
+
+/** Whether all cells of the column are equal, or a repeated text of another column always has the same one beside it. */
+export function followsFromText(
+  at: number,
+  profiles: readonly Profile[],
+  rows: readonly string[][],
+): boolean {
+  const body = rows.filter((row) => (row[at] ?? '').trim() !== '').slice(0, examinedRows);
+  const texts = profiles.flatMap(({ words, filled }, other) =>
+    words.size > 0 && words.size * 2 <= filled ? [other] : [],
+  );
+  return isDetermined(body, [], at) || texts.some((other) => isDetermined(body, [other], at));
 }

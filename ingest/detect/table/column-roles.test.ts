@@ -20,6 +20,32 @@ test('a column called Number has values, unless it counts the rows', (t) => {
   t.deepEqual(proposed(table((at) => String(at + 1))).ignore, ['Men / Number', 'Women / Number']);
 });
 
+test('money called Notes has values, and numbers of footnotes have none', (t) => {
+  const table = (of: (at: number) => string) =>
+    proposed([['Year', 'Coins', 'Notes'], ...years.map((year, at) => [year, `${at}.25`, of(at)])]);
+  t.is(table((at) => `${at * 3}00.5`).values, '*');
+  t.deepEqual(table((at) => `${(at % 2) + 1}`).ignore, ['Notes']);
+});
+
+test('a row of numbers like years below other numbers does not name the columns', (t) => {
+  const { skip } = proposed([
+    ['City', '2016 Census', '2021 Census'],
+    ['Alpha', '1000', '1100'],
+    ['Beta', '2000', '2100'],
+    ['Gamma', '3000', '3100'],
+  ]);
+  t.regex(skip ?? '', /^it has no dates/);
+});
+
+test('numbers below Units or Currency are values, and words below them are units', (t) => {
+  const table = (title: string, of: (at: number) => string) =>
+    proposed([['Year', title, 'Price'], ...years.map((year, at) => [year, of(at), `${at}.25`])]);
+  for (const title of ['Units', 'Currency']) {
+    t.is(table(title, (at) => `${at * 7}`).values, '*');
+    t.is(table(title, () => 'USD').series?.unit, `{${title}}`);
+  }
+});
+
 test('a column with the title of the dates is omitted if it repeats them; with other dates the table is refused', (t) => {
   const table = (other: (year: string) => string) => [
     ['Year', 'Imports', '', 'Year', 'Exports'],

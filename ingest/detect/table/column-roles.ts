@@ -7,8 +7,16 @@ import { isYearAnnotation, isUntitled } from './header-lines.ts';
 import { vintageTitle } from './layout.ts';
 import { isOfWords } from './dates-across.ts';
 import { columnsLikeDates } from './columns-like-dates.ts';
-import { ofNoPeriod, detectDimensions, likeDates, type Dimensions } from './dimensions.ts';
-import { examinedRows, isCodeTitle, isDetermined, profileOf, type Profile } from './column-profile.ts';
+import { ofNoPeriod, besideValues, detectDimensions, likeDates, type Dimensions } from './dimensions.ts';
+import {
+  examinedRows,
+  followsFromText,
+  isCodeTitle,
+  isDetermined,
+  numbersRows,
+  profileOf,
+  type Profile,
+} from './column-profile.ts';
 
 export interface Columns extends Dimensions {
   /** Positions of the columns of values. */
@@ -46,7 +54,8 @@ const titled = {
   key: /^(?:series|indicator|variable|subject)[ _.-]?(?:key|id|code|identifier)$/i,
   name: /^(?:series|indicator|variable|subject)(?:[ _.-]?(?:display[ _])?(?:name|title|descriptor))?$/i,
   dataset: /^(?:data[ _-]?set|table|publication)(?:[ _.-]?(?:name|title))?$/i,
-  value: /^(?:obs(?:ervation)?[ _.]?)?values?$/i,
+  value:
+    /^(?:(?:obs(?:ervation)?[ _.]?)?values?|wert|valeur|valor|valore|waarde|v[æä]rde?i?|arvo|wartość|hodnota|érték|vrijednost|vrednost|valoare|значение|значення|değer|nilai|数?値|数?值|값)$/i,
 } as const;
 
 /**
@@ -79,9 +88,13 @@ export function detectColumns(
     known.dates.includes(at) || known.periods.includes(at) ? [] : [at],
   );
   const free = new Set(others);
-  const claimColumn = (pattern: RegExp): number | null => {
+  const claimColumn = (pattern: RegExp, isOfWords = false): number | null => {
     const at = others.find(
-      (each) => free.has(each) && pattern.test(entryAt(titles, each)) && entryAt(profiles, each).filled > 0,
+      (each) =>
+        free.has(each) &&
+        pattern.test(entryAt(titles, each)) &&
+        entryAt(profiles, each).filled > 0 &&
+        (!isOfWords || entryAt(profiles, each).words.size > 0),
     );
     if (at !== undefined) free.delete(at);
     return at ?? null;
@@ -109,8 +122,9 @@ export function detectColumns(
   }
   found.key = claimColumn(titled.key);
   found.status = claimColumn(titled.status);
-  found.unit = claimColumn(titled.unit);
-  found.currency = claimColumn(titled.currency);
+  // Numbers below Units or Currency are sold units, and money in circulation.
+  found.unit = claimColumn(titled.unit, true);
+  found.currency = claimColumn(titled.currency, true);
   found.frequency = claimColumn(titled.frequency);
   found.multiplier = claimColumn(titled.multiplier);
   assignVintage(found, free, titles, profiles);
@@ -138,33 +152,6 @@ export function detectColumns(
     ignored: new Map([...found.ignored, ...dimensions.ignored]),
     evidence: new Map([...found.evidence, ...dimensions.evidence]),
   };
-}
-
-/** Titles that programs give to the numbers of rows: pandas, R, Excel. A price may be called `Index`, so it must count from 0 or 1. */
-const rowNumberTitle =
-  /^(?:unnamed: ?\d+|\.\.\.1|x|v1|index|#|№|no\.?|nr\.?|s\.? ?no\.?|sr\.? ?no\.?|row(?:[ _.]?(?:number|names?|num|no|id))?|rowid|id)$/i;
-
-/**
- * A column without a title, or with one of row numbers, whose cells count the rows from 0 or 1; the first column may have gaps if it has no
- * title, as pandas writes for a selection.
- */
-function numbersRows(
-  title: string,
-  at: number,
-  { filled, distinct }: Profile,
-  rows: readonly string[][],
-): boolean {
-  const isBare = isUntitled(title, at) || /^unnamed: ?\d+$/i.test(title);
-  if (filled < 3 || distinct.size < filled || (!isBare && !rowNumberTitle.test(title))) return false;
-  const numbers = rows.map((row) => (row[at] ?? '').trim()).filter((text) => text !== '');
-  if (!numbers.every((text) => /^\d{1,9}\.?$/.test(text))) return false;
-  const first = Number(numbers[0]);
-  if (numbers.every((text, place) => Number(text) === first + place)) return first === 0 || first === 1;
-  return (
-    isBare &&
-    at === 0 &&
-    numbers.every((text, place) => place === 0 || Number(text) > Number(numbers[place - 1]))
-  );
 }
 
 /** Whether no two rows are equal in these columns: otherwise a number may be what distinguishes them. */
@@ -206,9 +193,12 @@ function assignValues(
   rows: readonly string[][],
 ): void {
   const numeric = [...free].filter((at) => {
-    const { filled, numbers, marks, plain, words } = entryAt(profiles, at);
-    if (numbers === 0 || plain === 0 || plain * 5 < numbers || titled.comment.test(entryAt(titles, at)))
-      return false;
+    const { filled, numbers, marks, plain, words, distinct } = entryAt(profiles, at);
+    // Numbers of comments are short; Notes may be money.
+    const isComment =
+      titled.comment.test(entryAt(titles, at)) &&
+      [...distinct.keys()].every((text) => /^\d{1,2}$|\D{3}/.test(text));
+    if (numbers === 0 || plain === 0 || plain * 5 < numbers || isComment) return false;
     return (
       numbers + marks >= filled * 0.9 || (numbers * 2 >= filled && words.size <= Math.max(6, filled * 0.05))
     );
@@ -229,7 +219,9 @@ function assignValues(
   }
   for (const at of numeric.filter((each) => !chosen.includes(each) && isMeasure(entryAt(titles, each)))) {
     free.delete(at);
-    found.ignored.set(at, `numbers beside the column ${entryAt(titles, entryAt(chosen, 0))}`);
+    const beside = `the column ${entryAt(titles, entryAt(chosen, 0))}`;
+    const isOwn = named !== undefined && isPlain.includes(at) && !followsFromText(at, profiles, rows);
+    found.ignored.set(at, isOwn ? `${besideValues}, beside ${beside}` : `numbers beside ${beside}`);
   }
 }
 

@@ -47,10 +47,10 @@ export interface DateHints {
 }
 
 const markText =
-  /(?:(?<=[\d年月日季度期년월일])|\s+|(?<=[)\]]))(\(?\[?(?:p|r|e|f|b|s|c|est|prov|prel|rev|fc|estimates?|estimated|provisional|preliminary|revised|forecast|projections?)\.?\]?\)?|[*†‡#]{1,3}|[⁰¹²³⁴⁵⁶⁷⁸⁹]+|\(\d{1,2}\)|\d\)|[pref]\/|\d\/(?:[\s,]*\d\/)*)$/i;
+  /(?:(?<=[\d年月日季度期년월일])|\s+|(?<=[)\]]))(\(?\[?(?:p|r|e|f|b|s|c|ne|[abpr]e|[fst]re|[fs]ae|est|prov|prel|rev|fc|estimates?|estimated|provisional|preliminary|revised|forecast|projections?)\.?\]?\)?|[*†‡#]{1,3}|[⁰¹²³⁴⁵⁶⁷⁸⁹]+|\(\d{1,2}\)|\d\)|[pref]\/|\d\/(?:[\s,]*\d\/)*)$/i;
 /** Texts with marks behind their dates, for docs/recognised.md. */
 export const markedExamples: readonly string[] = [
-  '2023p', '2023 (p)', '2023 est.', '2023 [r]', 'Q1 2024 prov', '2023 preliminary', '2023 revised', '2023 forecast', '2023 e', '2023*', '2023¹', '2023 (1)', '2023年p', '2023 1/', '2023 p/',
+  '2023p', '2023 (p)', '2023 est.', '2023 [r]', 'Q1 2024 prov', '2023 preliminary', '2023 revised', '2023 forecast', '2023 e', '2023*', '2023¹', '2023 (1)', '2023年p', '2023 1/', '2023 p/', '2023 (FRE)',
 ]; // prettier-ignore
 /**
  * The form in which most of the texts are dates.
@@ -171,6 +171,9 @@ const isAlike = (one: Candidate, other: Candidate): boolean =>
 /** Texts such as 2015/01, whose second number may count months, quarters, halves or the next year. */
 const divided = /^\d{4}\s?[/.:\s–-]\s?(\d{1,2})$/;
 
+/** I to IV are quarters, or months. */
+const romanMonth = 'Roman month';
+
 /** KW is the week in German and the quarter in Dutch. */
 const weekOrQuarter = /(?<!\p{L})kw(?!\p{L})/iu;
 
@@ -186,6 +189,7 @@ function rank({ style }: Candidate, texts: readonly string[], { title = '' }: Da
   const { format } = style;
   if (format === undefined && texts.some((text) => weekOrQuarter.test(text)))
     return (style.language === 'nl') === areKwQuarters(texts, title) ? -2 : 2;
+  if (format === romanMonth) return hasWordOfKind('month', title) ? -3 : 1;
   const numbers = texts.map((text) => Number(divided.exec(text.replace(markText, ''))?.[1] ?? 'NaN'));
   if (numbers.some(Number.isNaN))
     return format === undefined || format === 'YYYY/YY' ? -1 : format === 'YYYY/W' ? 1 : 0;
@@ -217,12 +221,14 @@ function found(
   const unread = texts.filter((_, at) => best.spans[at] === null);
   const example = texts.find((_, at) => best.spans[at] !== null) ?? '';
   const open = rivals.filter((rival) => isOpen(best, rival, texts, hints));
-  const evidence = `${done.length} of ${texts.length} texts are dates (${formOf(best.style)}): "${example}"`;
+  const isBuddhist = best.style.format === 'Buddhist year';
+  const asRead = isBuddhist ? `, read as ${best.read(example)?.from.slice(0, 4) ?? ''}` : '';
+  const evidence = `${done.length} of ${texts.length} texts are dates (${formOf(best.style)}): "${example}"${asRead}`;
   const others = open.slice(0, 3).map((rival) => contrast(best, rival, texts));
   return {
     style: best.style,
     read: best.read,
-    isSure: others.length === 0,
+    isSure: others.length === 0 && !isBuddhist,
     evidence:
       others.length > 0
         ? `${evidence}; ${others.join('; ')}`
@@ -275,6 +281,8 @@ function isOpen(
 ): boolean {
   const [format, other] = [best.style.format, rival.style.format];
   if (rival.distinct < best.distinct) return false;
+  if (format === romanMonth) return !hasWordOfKind('month', title);
+  if (other === romanMonth && (title === '' || hasWordOfKind('quarter', title))) return false;
   if (format === undefined && other === undefined && texts.some((text) => weekOrQuarter.test(text)))
     return !hasWordOfKind('quarter', title) && !hasWordOfKind('week', title);
   if (other === 'YYYY/W' || other === 'YYYY/H' || other === 'YYYY/Q') {

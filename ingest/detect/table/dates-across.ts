@@ -113,6 +113,10 @@ function periodsIn(
   // Whole years in ascending order might be the first row of data of a table without a header: then the rows below are years, too.
   const isYear = (text: string) => /^(?:1[5-9]|2[01])\d{2}$/.test(text);
   if (texts.every(isYear) && values.every(isYear)) return null;
+  // Other numbers above them in the same columns are rows of data, and so is this one.
+  const isData = (cells: readonly string[]) =>
+    periods.every((at) => isNumberText(cells[at] ?? '') && !isYear((cells[at] ?? '').trim()));
+  if (texts.every(isYear) && rows.slice(0, row).some(isData)) return null;
   // A line with few dates may be a row of data: a line of titles has no numbers besides its dates.
   if (periods.length < 3 && (rows[row] ?? []).some((cell, at) => !periods.includes(at) && isNumberText(cell)))
     return null;

@@ -165,3 +165,78 @@ test('parts of fiscal years in the titles are refused, as their calendar years a
     );
   }
 });
+
+test('months, quarters or halves in a column beside years across are parts of the dates', (t) => {
+  for (const [parts, sum, language, frequency] of [
+    [['Enero', 'Febrero', 'Marzo', 'Abril', 'Mayo'], 'Promedio', 'es', 'monthly'],
+    [['Q1', 'Q2', 'Q3', 'Q4'], 'Total', undefined, 'quarterly'],
+    [['H1', 'H2'], 'Year', undefined, 'semiannual'],
+  ] as const) {
+    const rows = [...parts, sum].map((part, at) => [part, `${at}.5`, `${at + 20}.5`]);
+    const { entry } = proposed([['Part', ...twoYears], ...rows]);
+    const form = language === undefined ? {} : { language };
+    t.deepEqual(entry.date, { across: 'columns', year: 'Part', ...form } as never);
+    t.deepEqual([entry.series?.frequency, entry.dimensions], [frequency, undefined]);
+    t.deepEqual([entry.leave_out, entry.guessed?.includes('leave_out')], [{ Part: [sum] }, true]);
+  }
+});
+
+test('months below fiscal years, and a text among months that is none, are refused', (t) => {
+  const rows = ['July', 'August', 'September', 'October'].map((month, at) => [month, `${at}.5`, `${at}.7`]);
+  t.regex(
+    proposed([['Month', '2021-22', '2022-23'], ...rows]).entry.skip ?? '',
+    /titles are fiscal years, and Month has their parts: put the calendar year into each text, as in July 2024/,
+  );
+  t.regex(
+    proposed([['Month', ...twoYears], ...rows, ['Novembr', '1.5', '1.7']]).entry.skip ?? '',
+    /"Novembr" in it is neither a month nor a quarter that is known/,
+  );
+});
+
+test('Roman numerals are months if there are twelve, or the title says so, and quarters otherwise', (t) => {
+  const numerals = ['I', 'II', 'III', 'IV', 'V', 'VI', 'VII', 'VIII', 'IX', 'X', 'XI', 'XII'];
+  const values = numerals.map((_, at) => `${at}.5`);
+  const across = proposed([['Rok', ...numerals], ...twoYears.map((year) => [year, ...values])]).entry;
+  t.deepEqual(
+    [across.date, across.series?.frequency],
+    [{ across: 'columns', year: 'Rok', format: 'Roman month' }, 'monthly'],
+  );
+  const down = (title: string, count: number, year: string) =>
+    proposed([
+      [title, 'Index'],
+      ...numerals.slice(0, count).map((month, at) => [`${month} ${year}`, `${at}.5`]),
+    ]).entry;
+  for (const [title, count, frequency, guessed] of [
+    ['Okres', 12, 'monthly', undefined],
+    ['Miesiąc', 4, 'monthly', undefined],
+    ['Kwartał', 4, 'quarterly', undefined],
+    ['Okres', 4, 'quarterly', ['date']],
+  ] as const) {
+    const entry = down(title, count, '2024');
+    t.deepEqual([entry.series?.frequency, entry.guessed], [frequency, guessed as never], `${title} ${count}`);
+  }
+});
+
+test('halves in a column next to that of the years are parts of the dates, and their year is left out', (t) => {
+  const rows = twoYears.flatMap((year) => ['S01', 'S02', 'S03'].map((part, at) => [year, part, `${at}.5`]));
+  const { entry } = proposed([['year', 'period', 'value'], ...rows]);
+  t.deepEqual(entry.date, { column: ['year', 'period'] });
+  t.deepEqual([entry.series?.frequency, entry.leave_out], ['semiannual', { period: ['S03'] }]);
+});
+
+test('months in a column next to that of fiscal years are refused', (t) => {
+  const rows = ['2022-23', '2023-24'].flatMap((year) =>
+    ['July', 'August', 'September'].map((month, at) => [year, month, `${at}.5`]),
+  );
+  t.regex(
+    proposed([['Year', 'Month', 'Imports'], ...rows]).entry.skip ?? '',
+    /^Year has fiscal years, and another column their parts/,
+  );
+});
+
+test('weeks in a column next to that of the years are parts of the dates', (t) => {
+  const weeks = [['2020', '52'], ['2020', '53'], ['2021', '1'], ['2021', '2']]; // prettier-ignore
+  const { entry } = proposed([['Jahr', 'KW', 'Zahl'], ...weeks.map((week, at) => [...week, `${at}.5`])]);
+  t.deepEqual(entry.date, { column: ['Jahr', 'KW'], format: 'YYYY/W' });
+  t.is(entry.series?.frequency, 'weekly');
+});

@@ -6,23 +6,26 @@ import { isPart } from '../../cells/dates/carried-years.ts';
 import { hasWordOfKind } from '../../cells/dates/date-column-titles.ts';
 import { isDetermined } from './column-profile.ts';
 import { detectDates, type DatesFound } from './date-format.ts';
-import { distinctIn, filledDown, type Layout } from './layout.ts';
+import { distinctIn, filledDown, periodsAcross, type Layout } from './layout.ts';
 
 /** The layout, with the months or quarters of its years if it has them; or why it cannot be read. @param rows the rows of data. */
 export function withParts(layout: Layout, rows: readonly string[][]): Layout | string {
   const { dates, titles } = layout;
+  if (dates.kind === 'across') return withPartsDown(layout, dates, rows);
   if (dates.kind !== 'column') return layout;
   const year = entryAt(dates.columns, 0);
   const isFiscal = hasWordOfKind('fiscal', entryAt(titles, year));
   if ((isFiscal || dates.found.kind === 'fiscal year') && partTitles(titles, year) !== null)
     return `${entryAt(titles, year)} has fiscal years, and titles are parts of a year: put the dates into the titles, as in Apr 2024`;
+  if (dates.found.kind === 'fiscal year' && isParts(partColumn(rows, titles, year)))
+    return `${entryAt(titles, year)} has fiscal years, and another column their parts: put the calendar year into each text, as in 2024-07`;
   if (dates.found.kind !== 'year') return layout;
   const across = partTitles(titles, year);
   if (typeof across === 'string') return across;
   if (across !== null)
     return {
       ...layout,
-      dates: { kind: 'across', year, isFilled: isStatedOnce(rows, year), after: '', ...across },
+      dates: { kind: 'across', year, isFilled: isStatedOnce(rows, year), after: '', others: [], ...across },
     };
   const isFilled = isStatedOnce(rows, year);
   const part = partColumn(isFilled ? filledDown(rows, [year]) : rows, titles, year);
@@ -45,6 +48,44 @@ export function withParts(layout: Layout, rows: readonly string[][]): Layout | s
             others: [],
           },
   };
+}
+
+/** The layout of years across the columns, with the column of their months or quarters if it has one; or why it cannot be read. */
+function withPartsDown(
+  layout: Layout,
+  dates: Extract<Layout['dates'], { kind: 'across' }>,
+  rows: readonly string[][],
+): Layout | string {
+  const { titles } = layout;
+  const isFiscal = dates.found.kind === 'fiscal year';
+  if ((dates.found.kind !== 'year' && !isFiscal) || dates.year !== null) return layout;
+  const body = rows.filter((row) => dates.columns.some((at) => isNumberText(row[at] ?? '')));
+  for (const [column, title] of titles.entries()) {
+    const texts = distinctIn(body, column);
+    if (dates.columns.includes(column) || texts.length > partsMax) continue;
+    if (texts.every(isNumberText) && !isPartTitle(title)) continue;
+    const { parts, found } = withoutWholeYears(texts, title);
+    if (parts.length < 2 || found === null || found.kind === 'year' || found.kind === 'day') continue;
+    if (found.unread.length > 0) return unknownPart(title, (found.unread[0] ?? '').slice(5));
+    if (!areSuccessive(found, parts)) continue;
+    if (isFiscal)
+      return `its titles are fiscal years, and ${title} has their parts: put the calendar year into each text, as in ${parts[0] ?? ''} 2024`;
+    const years = periodsAcross(titles, dates);
+    const read = detectDates(
+      years.flatMap((year) => parts.map((part) => `${year} ${part}`)),
+      { title },
+    );
+    if (read === null || read.unread.length > 0)
+      return `its titles are years, and ${title} has their parts, but "${read?.unread[0] ?? `${years[0] ?? ''} ${parts[0] ?? ''}`}" is no date that is known: write the titles as 2024, and the parts as January or Q1`;
+    const evidence = `${dates.columns.length} titles are years, and ${title} has what they are divided into, such as "${parts[0] ?? ''}"`;
+    const others = texts.filter((text) => !parts.includes(text));
+    const isFilled = isStatedOnce(rows, column);
+    return {
+      ...layout,
+      dates: { ...dates, year: column, isFilled, others, found: withEvidence(read, evidence) },
+    };
+  }
+  return layout;
 }
 
 /**
@@ -111,17 +152,20 @@ function isStatedOnce(rows: readonly string[][], year: number): boolean {
   return empty * 2 >= full.length && (full[0]?.[year] ?? '').trim() !== '';
 }
 
-/** Whether a title names a column of months, quarters or halves. */
+/** Whether a title names a column of months, quarters, halves or weeks. */
 const isPartTitle = (title: string): boolean =>
-  title.length <= 24 && (['month', 'quarter', 'half'] as const).some((kind) => hasWordOfKind(kind, title));
+  title.length <= 24 &&
+  (['month', 'quarter', 'half', 'week'] as const).some((kind) => hasWordOfKind(kind, title));
 /** Labels of a year's total beside its months. */
 const wholeYear =
-  /^(?:m13|s0?[123]|a|a0?1|q0?5|half ?[12]|h[12]|fy|annual(?:ly)?|years?|full[ -]year|total|sum|all|average|avg|mean|ytd|jahr|insgesamt|gesamt|durchschnitt|ann[ée]e|ensemble|moyenne|a[nñ]o|promedio|media|anno|totale|totaal|jaar|gemiddelde|[aå]r|hele [aå]ret|genomsnitt|gjennomsnitt|totalt|i alt|medel|yhteensä|keskiarvo|razem|ogółem|średnia|celkem|průměr|spolu|priemer|skupaj|povprečje|ukupno|prosek|összesen|átlag|kokku|keskmine|kopā|vidēji|iš viso|vidurkis|toplam|ortalama|jumlah|rata-rata|σύνολο|μέσος όρος|итого|всего|среднее|всього|общо|средно|合[计計]|总计|総[数計]|[总総]|平均|합계|평균)(?:[\s.:(].*)?$/iu;
-const partsMax = 31;
+  /^(?:m13|s0?[123]|a|a0?1|q0?5|half ?[12]|h[12]|fy|annual(?:ly)?|years?|full[ -]year|total|sum|all|average|avg|mean|ytd|jahr|insgesamt|gesamt|durchschnitt|ann[ée]e|ensemble|moyenne|a[nñ]o|promedio|media|anno|totale|totaal|jaar|gemiddelde|[aå]r|hele [aå]ret|genomsnitt|gjennomsnitt|totalt|i alt|medel|yhteensä|keskiarvo|razem|ogółem|średnia|celkem|průměr|spolu|priemer|skupaj|povprečje|ukupno|prosek|összesen|átlag|kokku|keskmine|kopā|vidēji|iš viso|vidurkis|toplam|ortalama|jumlah|rata-rata|tahunan|σύνολο|μέσος όρος|итого|всего|среднее|всього|общо|средно|合[计計]|总计|総[数計]|[总総]|平均|합계|평균)(?:[\s.:(].*)?$/iu;
+const partsMax = 53;
 
 interface Parts {
   found: DatesFound;
 }
+
+const isParts = (part: ReturnType<typeof partColumn>): boolean => part !== null && typeof part !== 'string';
 
 /** The column of the months or quarters of the years, if there is one: the rows of one year with equal texts in the other columns differ in it. */
 function partColumn(
@@ -190,13 +234,16 @@ function withoutWholeYears(
 ): { parts: readonly string[]; found: DatesFound | null } {
   const detected = (parts: readonly string[]) =>
     detectDates(
-      parts.map((text) => `2000 ${text}`),
+      parts.map((text) => `2004 ${text}`), // a leap year with 53 weeks
       { title },
     );
   const all = detected(texts);
   if (all !== null && areSuccessive(all, texts)) return { parts: texts, found: all };
   const parts = texts.filter((text) => !wholeYear.test(text));
-  return { parts, found: detected(parts) };
+  if (parts.length > 0) return { parts, found: detected(parts) };
+  // Without months or quarters, halves are the parts: S01, S02 and the year S03.
+  const halves = texts.filter((text) => detected([text])?.kind === 'half');
+  return { parts: halves, found: detected(halves) };
 }
 
 const unknownPart = (title: string, text: string): string =>
@@ -222,11 +269,15 @@ function partTitles(
   const numbered = titles.flatMap((title, at) =>
     at !== year && /^(?:0?[1-9]|1[0-2])$/.test(title) ? [at] : [],
   );
-  const columns = candidates.length < 2 && numbered.length === 12 ? numbered : candidates;
+  const roman = titles.flatMap((title, at) =>
+    at !== year && /^(?:I|II|III|IV|V|VI|VII|VIII|IX|X|XI|XII)$/.test(title) ? [at] : [],
+  );
+  const columns =
+    roman.length === 12 ? roman : candidates.length < 2 && numbered.length === 12 ? numbered : candidates;
   if (columns.length < 2) return null;
   const found = detectDates(
     columns.map((at) => `2000 ${entryAt(titles, at)}`),
-    { title: numbered === columns ? 'month' : '' },
+    { title: columns.length === 12 ? 'month' : '' },
   );
   if (found === null || found.kind === 'year' || found.kind === 'day') return null;
   const read = columns.filter((at) => found.read(`2000 ${entryAt(titles, at)}`)?.kind === found.kind);

@@ -35,9 +35,14 @@ const ofSingleRows = 'it has another number in nearly every row, and the others 
 /** Why numbers that are like dates are not loaded. */
 export const likeDates = 'its numbers are years or weeks';
 
+/** Why numbers beside the column of values are not loaded, if they do not follow from a text. */
+export const besideValues = 'its numbers may be values as well';
+
 /** Whether a column that is not loaded may be one to load after all. */
 export const isDoubtful = (whyIgnored: string): boolean =>
-  [ofNoPeriod, repeatingDates, ofSingleRows, likeDates].some((why) => whyIgnored.startsWith(why));
+  [ofNoPeriod, repeatingDates, ofSingleRows, likeDates, besideValues].some((why) =>
+    whyIgnored.startsWith(why),
+  );
 
 /**
  * @param candidates the columns that are neither dates, values nor facts of the series. @param key the column that names the series.

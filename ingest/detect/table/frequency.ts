@@ -2,6 +2,7 @@
 import { dayNumber } from '../../../kernel/dates.ts';
 import type { Frequency } from '../../../domain/periods.ts';
 import type { DatedText, PeriodKind } from '../../cells/dates/date-forms.ts';
+import { dateOfBoth } from '../../cells/dates/dates-of-table.ts';
 import { entryAt } from '../../../kernel/entries.ts';
 import type { Columns } from './column-roles.ts';
 import { dateText, periodsAcross, type Layout } from './layout.ts';
@@ -151,6 +152,45 @@ export function lowerFrequency(spans: readonly DatedText[], table: string): Freq
   return gaps.filter((gap) => gap === step).length * 2 >= gaps.length ? frequency : null;
 }
 
+/** A date at which a series has a value, and its text. */
+export interface PointOfSeries extends DatedText {
+  number: string;
+}
+
+const runLeast = 3;
+
+/** Where the dates of a series change from one distance to another, each at least three times in a row; null if they do not. */
+export function changeOfFrequency(
+  spans: readonly DatedText[],
+): { before: Frequency; after: Frequency; at: string } | null {
+  const sorted = inOrder(spans);
+  const months = sorted.map(({ to }) => monthNumber(to));
+  const gaps = months.slice(1).map((month, at) => month - (months[at] ?? month));
+  const at = gaps.findIndex((gap) => gap !== gaps[0]);
+  if (at < runLeast || gaps.length - at < runLeast || gaps.slice(at).some((gap) => gap !== gaps[at]))
+    return null;
+  const [before, after] = [gaps[0], gaps[at]].map(
+    (gap) => monthsOf.find(([, length]) => length === gap)?.[0],
+  );
+  if (before === undefined || after === undefined) return null;
+  return { before, after, at: entryAt(sorted, at).to };
+}
+
+/** The lower frequency at which a series changes, if it has one value for all months, or quarters, of each such period; or null. */
+export function repeatedIn(points: readonly PointOfSeries[], table: string): Frequency | null {
+  const own = monthsOf.find(([frequency]) => frequency === table)?.[1] ?? Infinity;
+  const found = monthsOf.find(([, length]) => {
+    if (length <= own) return false;
+    const periods = Map.groupBy(points, ({ to }) => Math.floor(monthNumber(to) / length));
+    const full = [...periods.values()].filter((period) => period.length === length / own);
+    const values = full.map((period) => new Set(period.map(({ number }) => number)));
+    if (values.length <= runLeast || values.some(({ size }) => size > 1)) return false;
+    const texts = values.map(([text]) => text);
+    return texts.filter((text, at) => at > 0 && text !== texts[at - 1]).length * 4 >= (texts.length - 1) * 3;
+  });
+  return found?.[0] ?? null;
+}
+
 /** The dates of each series, and their frequency if enough series agree. */
 export function frequencyOf(
   { dates, titles }: Layout,
@@ -159,9 +199,13 @@ export function frequencyOf(
 ): FrequencyFound {
   if (dates.kind === 'across') {
     const periods = periodsAcross(titles, dates);
-    const years = [...new Set(rows.map((row) => dateText(row, dates)))];
-    const texts = years.flatMap((year) => periods.map((period) => `${year} ${period}`.trim()));
-    return detectFrequency(texts.map((text) => dates.found.read(text)).filter((span) => span !== null));
+    const ofRows = [...new Set(rows.map((row) => dateText(row, dates)))];
+    const texts = ofRows.flatMap((text) => periods.map((period) => dateOfBoth(text, period)));
+    const spans = texts.map((text) => dates.found.read(text)).filter((span) => span !== null);
+    // Beside months down, "Year" with a title of a year is a year.
+    return detectFrequency(
+      dates.year === null ? spans : spans.filter(({ kind }) => kind === dates.found.kind),
+    );
   }
   if (dates.kind !== 'column')
     return {

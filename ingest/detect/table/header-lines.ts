@@ -27,7 +27,8 @@ const labelOf: readonly [fact: LineFact | 'other', label: RegExp][] = [
   ['other', /^(?:freq|frequency|(?:series|data) type|type|collection month|series (?:start|end)|no obs|(?:last )?(?:publication|release|update)d? ?(?:date|on)?|next release|important notes|preunit|source(?: dataset(?: id)?)?|seasonal(?:ity| adjustment)?|multiplier|scale|start|end|code|notes?|transform(?:ation)?|dimension|stand vom|magnitude|methode d'observation|periodicite|derniere mise a jour|periodo disponible|periodicidad|cifra|base|tipo de informacion)$/],
 ]; // prettier-ignore
 
-const factLabelled = (cell: string): LineFact | 'other' | null => {
+/** The fact that a line with this label states of each column; null if it is no label. */
+export const factLabelled = (cell: string): LineFact | 'other' | null => {
   const folded = foldLetters(cell.trim())
     .replace(/[:：]$/, '')
     .trim();

@@ -11,6 +11,7 @@ import { detectDates, type DatesFound } from './date-format.ts';
 import { datesAcross, firstBelow, headRows, profiledRows, type Across } from './dates-across.ts';
 import {
   cellsShown,
+  factLabelled,
   hasNumber,
   headAbove,
   namingDates,
@@ -46,10 +47,12 @@ export type TableDates =
   | {
       kind: 'across';
       columns: number[];
-      /** The column of the years, if the titles are only months or quarters. */
+      /** The column of the years, if the titles are only months or quarters; or of these, if the titles are only years. */
       year: number | null;
       found: DatesFound;
       isFilled: boolean;
+      /** Texts in that column that are neither, such as `Annual`. */
+      others: string[];
       /** The words before each period; '' for none. */
       after: string;
     }
@@ -170,7 +173,7 @@ function finishAcross(rows: readonly string[][], lines: readonly number[], acros
     widthOf(rows),
   );
   const { columns, found, isFilled, after } = across;
-  const dates: TableDates = { kind: 'across', columns, year: null, found, isFilled, after };
+  const dates: TableDates = { kind: 'across', columns, year: null, found, isFilled, after, others: [] };
   return complete(rows, lines, firstBelow(rows, last, columns), dates, {
     headerRows: [...across.rows],
     titles,
@@ -299,9 +302,13 @@ function dateColumn(rows: readonly string[][]): { column: number; found: DatesFo
   const table = rows.filter((row) => row.filter((cell) => cell.trim() !== '').length > 1);
   const lower = table.slice(Math.floor(table.length / 2)).slice(0, profiledRows);
   const width = Math.min(columnsForDates, widthOf(rows));
+  // In a block of labelled lines, such as Frequency, the cells are facts of the series.
+  const head = rows.slice(0, headRows);
+  const unlabelled = head.filter((row) => factLabelled(row[0] ?? '') === null);
+  const named = head.length - unlabelled.length > 1 ? unlabelled : head;
   let best: { column: number; found: DatesFound; score: number } | null = null;
   for (let column = 0; column < width; column++) {
-    const titles = rows.slice(0, headRows).map((row) => (row[column] ?? '').trim());
+    const titles = (column === 0 ? head : named).map((row) => (row[column] ?? '').trim());
     const title = titles.find((text) => isDateTitle(text) || vintageTitle.test(text)) ?? '';
     if (titles.some((text) => otherTitle.test(text) && text.length < 40)) continue;
     const found =

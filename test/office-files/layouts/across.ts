@@ -102,6 +102,37 @@ export function yearGrid(statistics: Statistics): Sheet {
   };
 }
 
+/** Months or quarters down, years across; sometimes the year's total below them. */
+export function partGrid(statistics: Statistics): Sheet {
+  const { random, periods, names, frequency } = statistics;
+  const [subject] = subjectsOf(statistics, 1, 1) as [Subject];
+  const years = [...new Set(periods.map(({ year }) => year))];
+  const sum = random.chance(0.35) ? random.pick([names.total, names.average, 'Annual']) : '';
+  const [, month, quarter] = names.columns;
+  const header = [
+    textCell(random.pick([frequency === 'quarterly' ? quarter : month, ''])),
+    ...years.map((year): Cell => ({ text: String(year), number: year })),
+  ];
+  const rows = partNames(statistics).map((part, place) => [
+    textCell(part),
+    ...years.map((year) => {
+      const at = periods.findIndex((period) => period.year === year && period.part === place + 1);
+      return at < 0 ? empty : cellAt(statistics, subject, at);
+    }),
+  ]);
+  const sums = years.map((year) =>
+    valueCell(statistics, { value: sumOf(subject, periods, year), flag: '', mark: '' }),
+  );
+  return {
+    table: {
+      rows: [header, ...rows, ...(sum === '' ? [] : [[textCell(sum), ...sums]])],
+      ...{ merges: [], first: 1, isFreeOrder: true },
+    },
+    series: [seriesOf(statistics, subject, [])],
+    questions: sum === '' ? [] : ['sums'],
+  };
+}
+
 /** The text of a year's sum, without decimals. */
 function sumOf({ observations }: Subject, periods: readonly Period[], year: number): string {
   const sum = observations.reduce(

@@ -4,6 +4,7 @@ import type { Statistics } from '../statistics.ts';
 import {
   across,
   flagsAcross,
+  partGrid,
   totalsBetween,
   twoHeaders,
   twoYears,
@@ -85,6 +86,14 @@ export const layouts: readonly Layout[] = [
     weight: 7,
     frequencies: partsOfYears,
     write: yearGrid,
+    wholeYears: true,
+    ownDates: 'year and part apart',
+  },
+  {
+    name: 'parts down, years across',
+    weight: 5,
+    frequencies: partsOfYears,
+    write: partGrid,
     wholeYears: true,
     ownDates: 'year and part apart',
   },
