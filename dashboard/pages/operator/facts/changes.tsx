@@ -32,7 +32,7 @@ export function Changes({ report, onSave, onClose }: ChangesProps) {
   return (
     <Dialog title="What changes" onClose={onClose}>
       <p class="sm below">
-        {countText(changes.length, 'change', 'changes')} in {countText(changed, 'series', 'series')}{' '}
+        {countText(changes.length, 'change', 'changes')} in {countText(changed, 'series', 'series')}
         {unchanged > 0 && `; ${numberText(unchanged)} already had these values`}. Either all are saved, or
         none.
       </p>
