@@ -16,7 +16,7 @@ test('messages, mails, log lines and texts of pages are found with their lines; 
   t.deepEqual(filesOf('The gateway had no lease for too long and starts a new life'), [
     'gateway/heartbeat/heartbeat.ts',
   ]);
-  t.deepEqual(filesOf('The count restarts on'), ['dashboard/pages/account/overview/overview.tsx']);
+  t.deepEqual(filesOf('The count resets on'), ['dashboard/pages/account/overview/overview.tsx']);
   t.deepEqual(
     texts.filter(({ file, text }) => /\.(?:sql|test)\./.test(file) || /^(?:from|select|\.)/.test(text)),
     [],
