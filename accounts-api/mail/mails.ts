@@ -133,7 +133,7 @@ export function usageMail(
   const rest =
     percent === 100
       ? `Until ${dayAndTime(resetsAt)} further calls are answered 402, unless you choose a higher plan.`
-      : `The count restarts on ${dayAndTime(resetsAt)}.`;
+      : `The count resets on ${dayAndTime(resetsAt)}.`;
   return mail(to, {
     subject: `${percent} % of this month's calls are used`,
     paragraphs: [`Your account has used ${percent} % of its ${limit} calls of ${month.slice(0, 7)}. ${rest}`],
