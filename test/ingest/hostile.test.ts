@@ -260,7 +260,7 @@ test('hostile uploads are refused, each with its reason', async (t) => {
       else {
         const error = await t.throwsAsync(read, undefined, name);
         t.true(error instanceof IngestFailure || error instanceof ProcessEnded, name);
-        t.regex(error.message, name.endsWith('.gz') ? /more than 1024 MB/ : refused, name);
+        t.regex(error.message, name.endsWith('.gz') ? /larger than 1024 MB/ : refused, name);
       }
     }
   });
