@@ -307,7 +307,10 @@ function addFiscalYear({ entry, evidence, guessed }: Draft, why: string): void {
   guessed.push('series.fiscal_year_end');
 }
 
-/** Days or months of another part of the year than its end or its first day, all the same: the years are taken to end there. */
+/**
+ * Annual values that are all dated to one month other than December, or to one day other than 1 January. Months are taken for the ends of their
+ * years. A day such as 30 June is taken for the middle of a calendar year. Both are guesses.
+ */
 function addYearEnd(draft: Draft, { dates, titles }: Layout, rows: readonly string[][]): void {
   if (draft.entry.series === undefined || (dates.kind !== 'column' && dates.kind !== 'across')) return;
   const { kind, read } = dates.found;
@@ -318,13 +321,12 @@ function addYearEnd(draft: Draft, { dates, titles }: Layout, rows: readonly stri
   const [day = ''] = days;
   if (days.some((each) => each.slice(5, 7) !== day.slice(5, 7)) || /^(?:01-01|12-..|)$/.test(day.slice(5)))
     return;
-  const isSameDay = days.every((each) => each.slice(5) === day.slice(5));
-  const end = isSameDay ? day : monthEnd(Number(day.slice(0, 4)), Number(day.slice(5, 7)));
-  Object.assign(draft.entry.series, { fiscal_year_end: end.slice(5) });
+  const end = kind === 'day' ? '12-31' : monthEnd(Number(day.slice(0, 4)), Number(day.slice(5, 7))).slice(5);
+  Object.assign(draft.entry.series, { fiscal_year_end: end });
   doubt(
     draft,
     'series.fiscal_year_end',
-    `all dates are of one month of the year, such as ${day}: the years are taken to end on ${end.slice(5)}`,
+    `all dates are of one month of the year, such as ${day}: the years are taken to end on ${end}`,
   );
 }
 

@@ -87,7 +87,7 @@ function optionsOf(
   const set: EntryChange = { 'date.format': style.format ?? null, 'date.language': style.language ?? null };
   if (span.kind === 'fiscal year')
     return yearEnds.map((end) => [
-      `${labelOf(span, style)}, ending ${dayText(endOf(span, end))}`,
+      `${labelOf(span, style)}, ending ${dayText(yearEndOf(span, end))}`,
       { ...set, 'series.frequency': 'annual', 'series.fiscal_year_end': end },
     ]);
   const { frequency } = entry.series;
@@ -167,8 +167,12 @@ function placeChoice({ entry, fileName, above: rows }: Guessed, place: 'title' |
 /** Last days of years that differ from the calendar's, by how common they are. */
 const yearEnds = ['06-30', '03-31', '09-30'];
 
-/** The last day of the year that ends in this calendar year. */
-const endOf = ({ to }: ReadDate, end: string): string => `${to.slice(0, 4)}-${end}`;
+/** The last day of the year that a text names, or that its day or month is in. */
+function yearEndOf(span: ReadDate, end: string): string {
+  if (span.kind.endsWith('year')) return `${span.to.slice(0, 4)}-${end}`;
+  const range = dateReader()(loadedText(span));
+  return (range === null ? null : pointDate(range, 'annual', end)) ?? span.to;
+}
 
 /** The last day of the years. A typed text is another day. */
 export function fiscalYearChoice(guessed: Guessed): Choice | null {
@@ -176,7 +180,8 @@ export function fiscalYearChoice(guessed: Guessed): Choice | null {
   const style = styleOf(entry);
   if (style === null) return null;
   const read = dateTextReader(style);
-  const example = textsOf(guessed).find((text) => (read(text)?.kind ?? '').endsWith('year'));
+  const texts = textsOf(guessed);
+  const example = texts.find((text) => (read(text)?.kind ?? '').endsWith('year')) ?? texts[0];
   const span = example === undefined ? null : read(example);
   if (span === null) return null;
   const now = factOf(entry, 'fiscal_year_end') ?? '06-30';
@@ -185,7 +190,10 @@ export function fiscalYearChoice(guessed: Guessed): Choice | null {
     entry,
     'series.fiscal_year_end',
     `The year "${example ?? ''}" ends on`,
-    ends.map((end, at) => [dayText(endOf(span, end)), at === 0 ? null : { 'series.fiscal_year_end': end }]),
+    ends.map((end, at) => [
+      dayText(yearEndOf(span, end)),
+      at === 0 ? null : { 'series.fiscal_year_end': end },
+    ]),
   );
   return choice === null ? null : { ...choice, text: 'series.fiscal_year_end' };
 }

@@ -76,7 +76,7 @@ async function publishByAnswers(almanac: FreshClone, from: string, seen: Check['
   );
   const asked = exchanges.map(({ question }) => question.replace(/^\(\d+ of \d+\) /, ''));
   assert.equal(
-    asked.filter((each) => each.includes('who publishes')).length,
+    asked.filter((each) => each.includes('The publisher of the values')).length,
     1,
     'the publisher is asked once',
   );
