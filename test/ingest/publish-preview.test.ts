@@ -208,6 +208,18 @@ test('the day on which fiscal years end is picked or typed', async (t) => {
   t.is((await published(database, 'other'))['2018-04-05'], '1');
 });
 
+test('annual values of a day in mid-year are of calendar years, or of the years that end on that day, as picked', async (t) => {
+  const file = 'Date,Price\n2020-06-30,1\n2021-06-30,2\n2022-06-30,3\n2023-06-30,4\n';
+  const folder = folderOf('midyear', { 'mid-year.csv': file });
+  const picked = await almanac(['publish', folder, ...facts], { stdin: '2\ny\n', isTerminal: true });
+  t.is(picked.code, 0, picked.stderr);
+  t.regex(
+    picked.stderr,
+    /The year "2020-06-30" ends on:\n {2}1 {2}31 December 2020\n {2}2 {2}30 June 2020\n {2}3 {2}31 March 2021\n/,
+  );
+  t.is((await published(database, 'mid-year'))['2020-06-30'], '1');
+});
+
 test('omitted rows can be made to stop the load', async (t) => {
   const folder = folderOf('stop', { 'stop.csv': 'Year,Price\n2020,1\n2021,2\n2022,3\nTotal,6\n' });
   const ran = await almanac(['publish', folder, ...facts], { stdin: '2\ny\n', isTerminal: true });
