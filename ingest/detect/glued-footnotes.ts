@@ -65,12 +65,13 @@ export function spacedFootnote(series: Iterable<NumbersOfSeries>): string | null
     const numbers = texts
       .map((text) => cellOf(text.trim()))
       .flatMap((cell) => (cell.kind === 'number' ? [cell.core] : []));
-    const spaced = numbers.filter((core) => /^-?\d{1,3}\s\d{3}$/.test(core));
+    const isSpaced = (core: string) => /^-?\d{1,3}\s\d{3}$/.test(core);
+    const spaced = numbers.filter(isSpaced);
     const [first] = spaced;
     if (first === undefined || numbers.length - spaced.length < Math.max(regularLeast, 2 * spaced.length))
       continue;
     const size = (core: string) => Math.abs(Number(core.replaceAll(/\s/g, '').replace(',', '.')));
-    const most = Math.max(...numbers.filter((core) => !spaced.includes(core)).map(size));
+    const most = numbers.reduce((max, core) => (isSpaced(core) ? max : Math.max(max, size(core))), 0);
     if (spaced.every((core) => size(core) > most * largerLeast))
       return `"${first}" is ${first.replaceAll(/\s/g, '')} if the blank divides groups, far larger than all others, and ${first.replace(/\s.*/, '')} if footnotes are behind it`;
   }

@@ -24,7 +24,7 @@ const unread: readonly [expression: RegExp, what: string][] = [
 export const unreadDates = (sample: Sample, { sheet, stem }: About): string | null =>
   unreadForms(sample) ?? partsWithoutYear(sample, [sheet, stem]);
 
-/** Why texts in the form of dates are not read; null if there are none. */
+/** Why texts that look like dates are not read. @returns null if no text does. */
 export function unreadForms({ rows, lines }: Sample): string | null {
   const cells = rows
     .slice(0, 40)

@@ -181,7 +181,7 @@ test('months, quarters or halves in a column beside years across are parts of th
   }
 });
 
-test('months below fiscal years, and a text among months that is none, are refused', (t) => {
+test('months below fiscal years, and a text among months that is not a month, are refused', (t) => {
   const rows = ['July', 'August', 'September', 'October'].map((month, at) => [month, `${at}.5`, `${at}.7`]);
   t.regex(
     proposed([['Month', '2021-22', '2022-23'], ...rows]).entry.skip ?? '',

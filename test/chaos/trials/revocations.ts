@@ -86,7 +86,7 @@ export async function revokeUnderKills(options: TrialOptions): Promise<string[]>
   );
   const failovers = injectedFaults.filter(({ what }) => what === 'failed over').length;
   printLine(
-    `kills of accounts-api: ${injectedFaults.length - failovers}, ${kills.duringRevocations} amid revocations, ${kills.inFlight} of which were under way; failovers of Redis: ${failovers}; late: ${faults.length - injectedFaults.length}`,
+    `kills of accounts-api: ${injectedFaults.length - failovers}, ${kills.duringRevocations} during revocations, of them ${kills.inFlight} in flight; failovers of Redis: ${failovers}; late: ${faults.length - injectedFaults.length}`,
   );
   printLine(`ledger: ${sum('served')} calls served, ${sum('billed')} billed`);
   return wrong;
