@@ -29,7 +29,7 @@ async function runTests(run: Run, words: readonly string[]): Promise<number> {
   mkdirSync(traces);
   const servers = await startServers(run.directory, process.env['TEST_SET_UP'] === 'production');
   await stripTypes(words);
-  const code = await runAndRepeat(words, { ...servers.env, TEST_TRACES: traces });
+  const code = await runAva(words, { ...servers.env, TEST_TRACES: traces });
   const hasLeaks = code === 0 && (await reportLeaks(traces, servers.env.TEST_REDIS_URL));
   await servers.stop();
   const isLeft = await leavesProcesses(run);
@@ -78,74 +78,31 @@ async function stripTypes(words: readonly string[]): Promise<void> {
   if (code !== 0) throw new Error(`test/run/strip-types.ts ended with ${code}.`);
 }
 
-/**
- * In CI files with failed tests are run once more, one after another: next to others, on a slow machine, a test may wait too long. The failure
- * stays in the output, and is a bug of the test.
- */
-async function runAndRepeat(words: readonly string[], env: Record<string, string>): Promise<number> {
-  const { code, failed } = await runAva(words, env);
-  if (code === 0 || failed === null || process.env['CI'] === undefined) return code;
-  process.stdout.write(`\nFAILED beside others, now alone: ${failed.join(' ')}\n`);
-  return (await runAva(['--concurrency=1', ...failed], env)).code;
-}
-
-/** The files of the failed tests, or null if it is not known of each failure. @param output of AVA. */
-function failedFiles(output: string): string[] | null {
-  const count = Number(/^ {2}(\d+) tests? failed$/m.exec(output)?.[1] ?? 0);
-  const titles = [...output.matchAll(/✘ \[fail\]: (.*)$/gm)].map(([, title = '']) => title);
-  const files = globSync('**/*.test.ts', { cwd: projectRoot, exclude: ['**/node_modules'] });
-  const found = titles.map((title) => fileOf(title, files));
-  const isMore = /uncaught exception|unhandled rejection|exited|timed out|interrupted/i;
-  const isKnown = count > 0 && found.length === count && !found.includes(null);
-  if (!isKnown || isMore.test(output.slice(output.lastIndexOf('─')))) return null;
-  return [...new Set(found.filter((file) => file !== null))];
-}
-
-/** AVA begins a title with the path of the file, less the folders that all files of the run share. @returns null if several may be meant. */
-function fileOf(title: string, files: readonly string[]): string | null {
-  const pathOf = (file: string, from: number) =>
-    `${file
-      .replace(/\.test\.ts$/, '')
-      .split('/')
-      .slice(from)
-      .join(' › ')} › `;
-  const whole = files.filter((file) => title.startsWith(pathOf(file, 0)));
-  // The longest match: series.test.ts is next to series/latest.test.ts.
-  if (whole.length > 0) return whole.reduce((a, b) => (a.length > b.length ? a : b));
-  const ends = files.filter((file) => [1, 2].some((from) => title.startsWith(pathOf(file, from))));
-  const [only] = ends;
-  return ends.length === 1 && only !== undefined ? only : null;
-}
-
-/** @returns the exit code, and what `failedFiles` says. */
-async function runAva(
-  words: readonly string[],
-  env: Record<string, string>,
-): Promise<{ code: number; failed: string[] | null }> {
+/** @returns the exit code. */
+async function runAva(words: readonly string[], env: Record<string, string>): Promise<number> {
   const ava = path.join(projectRoot, 'node_modules/ava/entrypoints/cli.js');
   const child = spawn(process.execPath, [ava, ...words], {
     cwd: projectRoot,
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  let output = '';
+  let tail = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     process.stdout.write(text);
-    output += text;
+    tail = (tail + text).slice(-8_000);
   });
   const code = await endOf(child);
-  output = stripVTControlCharacters(output);
-  if (code !== 0) return { code, failed: failedFiles(output) };
-  const tail = output.slice(-4_000);
+  if (code !== 0) return code;
+  tail = stripVTControlCharacters(tail);
   // AVA's closing lines are coloured words; this one line is for people and machines alike.
   const count = (word: string) => new RegExp(`(\\d+)(?: tests?)? ${word}`).exec(tail)?.[1] ?? '0';
   process.stdout.write(`${count('passed')} passed, ${count('failed')} failed, ${count('skipped')} skipped\n`);
   const skipped = /\d+ tests? (skipped|todo)/.exec(tail);
   if (skipped !== null && process.env['CI'] !== undefined) {
     process.stdout.write(`In CI no test may be left out: ${skipped[0]}.\n`);
-    return { code: 1, failed: null };
+    return 1;
   }
-  return { code: 0, failed: [] };
+  return 0;
 }
 
 async function endOf(child: ChildProcess): Promise<number> {
