@@ -6,6 +6,7 @@ import type { Clock } from '../kernel/clock.ts';
 import { keepAlive } from '../kernel/database-circuit.ts';
 import type { Log } from '../kernel/log/log.ts';
 import { runJobs } from './job-runner.ts';
+import { mailPriority } from './mail/mail-priority.ts';
 import { createQueueFigures, type QueueFigures } from './observability/queue-figures.ts';
 
 /** A mail to send. Its recipient is looked up when it is sent, unless the mail is about the e-mail address itself. */
@@ -91,16 +92,6 @@ const connection = { ...keepAlive, query_timeout: 60_000 };
 /** The number of requests looked up by one statement. */
 const requestsOfBatch = 1000;
 
-/**
- * The priority of mails: notices of what happened to an account, then mails to account holders, then those that anyone can cause to any e-mail
- * address, and last the mails about changes that many accounts follow.
- */
-function priorityOf({ mail }: MailJob): number {
-  if (mail === 'notice') return 2;
-  if (mail === 'changes') return -1;
-  return mail === 'sign_up' ? 0 : 1;
-}
-
 /** Writes jobs. It connects with the first job, or earlier by `warmUp`. */
 export function openJobs(sequelize: Sequelize, databaseUrl: string, log: Log): Jobs & { warmUp(): void } {
   const boss = createBoss(databaseUrl, log, { supervise: false, max: 2 });
@@ -135,7 +126,7 @@ export function openJobs(sequelize: Sequelize, databaseUrl: string, log: Log): J
 }
 
 function toRow(job: MailJob): { data: MailJob; priority: number } {
-  return { data: job, priority: priorityOf(job) };
+  return { data: job, priority: mailPriority(job.mail) };
 }
 
 export interface Work {

@@ -18,7 +18,7 @@ import { mailChanges } from './follows/mail-changes.ts';
 import { createUnsubscribeTokens, type UnsubscribeTokens } from './follows/unsubscribe-tokens.ts';
 import { notifyOfExpiringKeys } from './keys/expiring-keys.ts';
 import { openJobs, startWork, type MailJob } from './jobs.ts';
-import { createMailer, MailRefused, type Mail, type Mailer, type MailSettings } from './mail/mail.ts';
+import { createMailer, MailRefused, type Mail, type Mailer, type MailSettings } from './mail/send-mail.ts';
 import { mintMailToken } from './mail/mail-tokens.ts';
 import {
   accountExistsMail,
@@ -34,7 +34,7 @@ import {
   usageMail,
   verifyEmailMail,
   webhookDisabledMail,
-} from './mail/mails.ts';
+} from './mail/mail-texts.ts';
 import type { Account } from './models/account.ts';
 import { findAccountsBoughtFor, markMailRefused, selectKnownEmails } from './operator/operator.sql.ts';
 import { findAccountByEmail } from './models/accounts.sql.ts';

@@ -4,7 +4,7 @@ import { textsOf } from './texts.ts';
 test('messages, mails, log lines and texts of pages are found with their lines; SQL, CSS classes and imports are not', (t) => {
   t.timeout(300_000);
   const texts = textsOf([
-    'accounts-api/mail/mails.ts',
+    'accounts-api/mail/mail-texts.ts',
     'accounts-api/operator/operator.sql.ts',
     'dashboard/pages/account/overview/overview.tsx',
     'gateway/heartbeat',
@@ -12,7 +12,7 @@ test('messages, mails, log lines and texts of pages are found with their lines; 
   ]);
   const filesOf = (wanted: string) => texts.filter(({ text }) => text === wanted).map(({ file }) => file);
   t.deepEqual(filesOf('The body must be at most ${…} KB.'), ['kernel/bodies/service-bodies.ts']);
-  t.deepEqual(filesOf('New recovery codes were created'), ['accounts-api/mail/mails.ts']);
+  t.deepEqual(filesOf('New recovery codes were created'), ['accounts-api/mail/mail-texts.ts']);
   t.deepEqual(filesOf('The gateway had no lease for too long and starts a new life'), [
     'gateway/heartbeat/heartbeat.ts',
   ]);

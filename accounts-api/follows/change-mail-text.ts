@@ -2,8 +2,8 @@
 import { counted } from '../../kernel/text/counted.ts';
 import type { Deps } from '../database.ts';
 import type { MailJob } from '../jobs.ts';
-import type { Mail } from '../mail/mail.ts';
-import { escape, linkTo, pages } from '../mail/mails.ts';
+import type { Mail } from '../mail/send-mail.ts';
+import { escape, linkTo, pages } from '../mail/mail-texts.ts';
 import type { Account } from '../models/account.ts';
 import type { Follow } from '../models/follow.ts';
 import { selectChanges, type ChangedSeries } from './mail-changes.sql.ts';

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { fail } from '../../kernel/errors.ts';
 import { one } from '../../kernel/http/service-endpoint.ts';
 import { endpoint } from '../endpoint.ts';
-import { linkTo } from '../mail/mails.ts';
+import { linkTo } from '../mail/mail-texts.ts';
 import type { Actor } from '../models/audit-event.ts';
 import { endFollow, endFollowsOf } from './follows.ts';
 

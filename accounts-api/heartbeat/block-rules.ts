@@ -1,5 +1,6 @@
 // The rules of blocks and lives, as pure functions: how large a block an account gets, the effect of a report, when a change is active, when a life is
 // closed. test/heartbeat explores all their states together with those of gateway/heartbeat/block-rules.ts. Other files lock and write the rows.
+import { utcMonth } from '../../kernel/clock.ts';
 import { closeAfterMs } from '../../kernel/heartbeat/times.ts';
 
 /** The calls of an account's month: used, and granted but unused. */
@@ -29,6 +30,14 @@ export interface Want {
 export interface Gateway {
   readonly seen: number;
   readonly leasedUntilMs: number;
+}
+
+// The assumed maximum difference between a gateway's clock and ours at the end of a month.
+const clockSkewMs = 60_000;
+
+/** The months whose calls are granted now: the current one and, around its ends, its neighbour. */
+export function grantedMonths(now: Date): readonly string[] {
+  return [-clockSkewMs, clockSkewMs].map((ms) => utcMonth(new Date(now.getTime() + ms)));
 }
 
 /** The rest of an unlimited plan. */

@@ -1,7 +1,6 @@
 // Blocks: calls of a month granted in advance to a life of a gateway, so that no failure lets an account exceed its limit. Locks the rows, decides
 // with block-rules.ts, and writes the result.
 import type { Transaction } from 'sequelize';
-import { utcMonth } from '../../kernel/clock.ts';
 import { planOf } from '../../kernel/plans.ts';
 import type { Deps } from '../database.ts';
 import type { ServiceDeps } from '../deps.ts';
@@ -18,10 +17,15 @@ import {
 } from './blocks.sql.ts';
 import { deleteLives, lockLives, selectUnleased } from './gateways.sql.ts';
 import type { Batch, Grant, Want } from '../../kernel/heartbeat/message.ts';
-import { closeBlock, grantOf, mayClose, outOf, applyReport, type Block } from './block-rules.ts';
-
-// The assumed maximum difference between a gateway's clock and ours at the end of a month.
-const clockSkewMs = 60_000;
+import {
+  closeBlock,
+  grantedMonths,
+  grantOf,
+  mayClose,
+  outOf,
+  applyReport,
+  type Block,
+} from './block-rules.ts';
 
 /** The grant of an account that may not call, or for a month other than the current one. */
 export const noGrant: Grant = { granted: 0, elsewhere: 0, out: 0, limit: 0 };
@@ -37,8 +41,7 @@ export async function grant(
   gateways: number,
   wants: readonly Want[],
 ): Promise<Map<string, Grant>> {
-  const now = deps.clock.now().getTime();
-  const months = [-clockSkewMs, clockSkewMs].map((ms) => utcMonth(new Date(now + ms)));
+  const months = grantedMonths(deps.clock.now());
   const present = wants.filter(({ month }) => months.includes(month));
   const granted = await grantIn(deps, life, gateways, present);
   const missing = present.filter((want) => !granted.has(keyOf(want)));

@@ -1,7 +1,7 @@
 // almanac check: tries everything that the settings name and reports what works. Secrets are never printed.
 import path from 'node:path';
 import { connect } from '../../accounts-api/database.ts';
-import { checkSmtp } from '../../accounts-api/mail/mail.ts';
+import { checkSmtp } from '../../accounts-api/mail/send-mail.ts';
 import { createBilling } from '../../accounts-api/billing/connection.ts';
 import { describeBilling } from '../../accounts-api/billing/figures.ts';
 import { inboxPath } from '../../accounts-api/billing/inbox.ts';

@@ -1,15 +1,12 @@
 // The names of the series of a table, from the first source available: a column or a line of names, the title of the table, the name of its
 // file; followed by the parts that distinguish the series.
 import { entryAt } from '../../kernel/entries.ts';
-import { wordsOf } from '../entry/file-name.ts';
+import { isInformative, wordsOf } from '../entry/file-name.ts';
 import type { About, Draft, Seen } from './proposal.ts';
 import type { Columns } from './table/column-roles.ts';
 import { detectDates } from './table/date-format.ts';
 import type { Layout } from './table/layout.ts';
 
-/** Uninformative names of files: the name of the folder is put before them. */
-const uninformativeName =
-  /^(?:data|dataset|table|sheet|values|series|observations|download|export|daily|weekly|monthly|quarterly|quarter|annual|yearly|year)$/i;
 /** Titles of columns of values that add nothing to the name of the table. */
 const isOfAnyValue =
   /^(?:obs[_ ]?)?(?:values?|observations?|amounts?|numbers?|data|prices?|levels?|index|rates?|figures?)$/i;
@@ -51,7 +48,7 @@ function tableName(
   if (title !== undefined)
     return { base: title, title, evidence: 'the title above the data', isMissing: false };
   const words = wordsOf(stem);
-  const isMissing = uninformativeName.test(stem.trim()) || !/\p{L}{2}/u.test(stem);
+  const isMissing = !isInformative(stem);
   return {
     base: isMissing ? withFolder(folder, stem) : words,
     evidence: 'no line of the file says it: the name of the file',

@@ -1,4 +1,4 @@
-// Facts of a table from the name of its file.
+// What the name of a file says about its table: a title, if it is informative, and a date.
 import { parsePeriod } from '../../kernel/dates.ts';
 import { splitEndings } from '../read/file-kind.ts';
 import { IngestFailure } from '../failure.ts';
@@ -18,6 +18,14 @@ export function namesIn(fileName: string): { stem: string; dateInName: string | 
     .trim();
   return { stem: without, dateInName: found.date };
 }
+
+/** Names that say nothing about the content of a file. */
+const uninformativeName =
+  /^(?:data|dataset|table|sheet|values|series|observations|download|export|daily|weekly|monthly|quarterly|quarter|annual|yearly|year)$/i;
+
+/** Whether the name of a file, without its endings, says anything about its content. */
+export const isInformative = (stem: string): boolean =>
+  /\p{L}{2}/u.test(stem) && !uninformativeName.test(stem.trim());
 
 /** The name of a file in words: `gdp-us__quarter` is `gdp us quarter`. */
 export const wordsOf = (stem: string): string =>

@@ -1,6 +1,7 @@
 // Texts with placeholders in braces, such as `IMF.{Country}`, filled in from a row, its column and its file.
 import { nearestName } from '../../kernel/http/params.ts';
 import { usageError } from '../failure.ts';
+import { transliterated } from './transliterate.ts';
 
 /** The sources of the placeholders. */
 export interface Places {
@@ -93,27 +94,6 @@ export function failUnknownColumn(name: string, titles: readonly string[], of: s
   );
 }
 
-/** Letters of Cyrillic and Greek as an id has them. */
-const latin: Readonly<Record<string, string>> = Object.fromEntries(
-  (
-    'а a б b в v г g д d е e ж zh з z и i й i к k л l м m н n о o п p р r с s т t у u ф f х kh ц ts ч ch ш sh щ shch ъ _ ы y ь _ э e ю yu я ya і i ї i є ie ґ g ђ dj ј j ' +
-    'љ lj њ nj ћ c џ dz ѓ g ќ k ѕ dz α a β v γ g δ d ε e ζ z η i θ th ι i κ k λ l μ m ν n ξ x ο o π p ρ r σ s ς s τ t υ y φ f χ ch ψ ps ω o'
-  )
-    .split(' ')
-    .reduce<[string, string][]>(
-      (pairs, text, at, all) =>
-        at % 2 === 0 ? [...pairs, [text, (all[at + 1] ?? '').replace('_', '')]] : pairs,
-      [],
-    ),
-);
-
-/** A non-Latin letter: by the table, else by its code point, as no two may give one id. */
-function latinLetter(letter: string): string {
-  const small = latin[letter.toLowerCase()];
-  if (small === undefined) return `u${letter.codePointAt(0)?.toString(16) ?? ''}`;
-  return letter === letter.toLowerCase() ? small : `${small.charAt(0).toUpperCase()}${small.slice(1)}`;
-}
-
 /** Part of a series id: letters without diacritics, other alphabets transliterated; characters that an id cannot have become _. */
 export function idPart(text: string): string {
   return text
@@ -121,7 +101,7 @@ export function idPart(text: string): string {
     .normalize('NFD')
     .replaceAll(/\p{Mn}+/gu, '')
     .normalize('NFC')
-    .replaceAll(/(?!\p{Script=Latin})\p{L}/gu, latinLetter)
+    .replaceAll(/(?!\p{Script=Latin})\p{L}/gu, transliterated)
     .replaceAll(/[^A-Za-z0-9._-]+/g, '_')
     .replaceAll(/^[._-]+|_+$/g, '');
 }

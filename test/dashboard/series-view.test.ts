@@ -5,13 +5,15 @@ import fc from 'fast-check';
 import { citation, embedCode } from '../../dashboard/pages/series/exports.ts';
 import {
   defaultSelection,
-  dimsQuery,
   lineCount,
   linesByDefault,
-  queryOfState,
-  stateOf,
   type Dimension,
   type Selectable,
+} from '../../dashboard/pages/series/default-view.ts';
+import {
+  dimsQuery,
+  queryOfState,
+  stateOf,
   type SeriesState,
 } from '../../dashboard/pages/series/series-state.ts';
 import { periodParam } from '../../dashboard/pages/series/api-query.ts';

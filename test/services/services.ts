@@ -1,6 +1,6 @@
 // All services, connected as by `almanac start`, on free ports and with their own database, for tests of the whole system.
 import type { SignInSettings } from '../../accounts-api/deps.ts';
-import type { MailSettings } from '../../accounts-api/mail/mail.ts';
+import type { MailSettings } from '../../accounts-api/mail/send-mail.ts';
 import type { DeliveryTiming } from '../../accounts-api/webhooks/delivery.ts';
 import type { WebhookSettings } from '../../accounts-api/webhooks/settings.ts';
 import { setPlan } from '../../accounts-api/operator/operator.ts';

@@ -7,7 +7,7 @@ import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { SMTPServer } from 'smtp-server';
 import type { SignInSettings } from '../../accounts-api/deps.ts';
-import type { MailSettings } from '../../accounts-api/mail/mail.ts';
+import type { MailSettings } from '../../accounts-api/mail/send-mail.ts';
 import type { HashCost } from '../../accounts-api/auth/passwords.ts';
 import { recordSecret } from '../run/traces.ts';
 import { within } from '../run/until.ts';

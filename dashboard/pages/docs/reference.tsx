@@ -6,6 +6,7 @@ import { shownIn, useLoad } from '../../api/use-load.ts';
 import { CodePanel } from '../../components/code-panel.tsx';
 import { PageHead } from '../../components/page-head.tsx';
 import { SkeletonRows, Waiting } from '../../components/states.tsx';
+import { curlOf } from './curl-example.ts';
 import { DocsFrame } from './docs-frame.tsx';
 import { readDocument, type Field, type Operation } from './openapi-document.ts';
 
@@ -189,35 +190,4 @@ function ErrorTable({ errors }: { errors: Operation['errors'] }) {
 /** Renders text of the document, which has code between backticks. */
 function withCode(text: string) {
   return text.split('`').map((part, i) => (i % 2 === 1 ? <code key={i}>{part}</code> : part));
-}
-
-/** A call that works once the key is set. @param id for the first parameter of the path, where the page was reached from a result of the search. */
-function curlOf({ method, path, credentials, parameters, body }: Operation, id: string | undefined): string {
-  let isFirst = true;
-  const filled = path.replaceAll(/\{(\w+)\}/g, (whole) => {
-    const given = isFirst && id !== undefined ? encodeURIComponent(id) : whole;
-    isFirst = false;
-    return given;
-  });
-  const required = parameters
-    .filter((each) => each.place === 'query' && each.isRequired)
-    .map(({ name }) => `${name}=…`)
-    .join('&');
-  const credential = credentials.includes('ApiKey')
-    ? ['-H "X-API-Key: $ALMANAC_KEY"']
-    : credentials.includes('Session')
-      ? ['-H "X-Session-Token: $ALMANAC_SESSION"']
-      : [];
-  const fields = body
-    .filter(({ depth, isRequired }) => depth === 0 && isRequired)
-    .map(({ name }) => `"${name}": "…"`);
-  const sent =
-    body.length === 0 ? [] : ['-H "Content-Type: application/json"', `-d '{${fields.join(', ')}}'`];
-  const words = [
-    ...(method === 'GET' ? [] : [`-X ${method}`]),
-    ...credential,
-    ...sent,
-    `"${location.origin}${filled}${required === '' ? '' : `?${required}`}"`,
-  ];
-  return `curl ${words.join(' \\\n  ')}`;
 }

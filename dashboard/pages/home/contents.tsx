@@ -7,7 +7,8 @@ import { NextReleases } from './releases.tsx';
 import { SeriesTable } from '../../components/series-table.tsx';
 import { SkeletonRows, Waiting } from '../../components/states.tsx';
 import { HowToCall } from './sample-calls.tsx';
-import { Areas, Figures } from './figures.tsx';
+import { Areas } from './areas.tsx';
+import { Figures } from './figures.tsx';
 import { newestCount, type Block, type Home } from './load-home.ts';
 
 interface HoldingsProps {

@@ -1,17 +1,10 @@
-// The key figures of the front page: the amount of data and its freshness, and the areas or sources of the series.
-import { Link } from 'wouter-preact';
+// The key figures of the front page: the amount of data and its freshness.
 import type { AnswerOf } from '../../../clients/typescript/client.ts';
 import type { Loaded } from '../../api/use-load.ts';
-import { DataTable } from '../../components/data-table.tsx';
 import { countText, numberText } from '../../text/numbers.ts';
 import { dayText, recentText, shortDayText, timeText } from '../../text/times.ts';
+import { seriesIn, type Facets } from './areas.tsx';
 import type { Home } from './load-home.ts';
-
-type Facets = Readonly<Record<string, readonly { value: string; count: number }[]>> | undefined;
-
-function total(facets: Facets, name: string): number {
-  return (facets?.[name] ?? []).reduce((sum, { count }) => sum + count, 0);
-}
 
 export function Figures({
   home,
@@ -29,7 +22,7 @@ export function Figures({
   const wait = '–';
   return (
     <dl class="figures" aria-label="In short">
-      <Figure name="Series" value={facets === undefined ? wait : numberText(total(facets, 'frequency'))}>
+      <Figure name="Series" value={facets === undefined ? wait : numberText(seriesIn(facets, 'frequency'))}>
         {facets === undefined
           ? ''
           : `${countText((facets['source'] ?? []).length, 'source', 'sources')}, ${frequenciesText(facets)}`}
@@ -76,38 +69,4 @@ function frequenciesText(facets: Facets): string {
   const [first, last] = [known[0], known.at(-1)];
   if (first === undefined) return 'irregular';
   return first === last ? first : `${first} to ${last}`;
-}
-
-/** The top-level categories: `Food/Cereals` counts under `Food`. If most series have no category, the sources. */
-export function Areas({ facets }: { facets: Facets }) {
-  const by = total(facets, 'category') * 2 >= total(facets, 'frequency') ? 'category' : 'source';
-  const counts = new Map<string, number>();
-  for (const { value, count } of facets?.[by] ?? []) {
-    if (by === 'source') {
-      counts.set(value, count);
-      continue;
-    }
-    const [area = value] = value.split('/');
-    counts.set(area, (counts.get(area) ?? 0) + count);
-  }
-  const areas = [...counts].sort(([, a], [, b]) => b - a).slice(0, 10);
-  if (areas.length === 0) return <p class="sm dim">The series have neither categories nor sources.</p>;
-  return (
-    <DataTable
-      caption={by === 'category' ? 'Series by area' : 'Series by source'}
-      dense
-      cards={false}
-      rows={areas}
-      keyOf={([area]) => area}
-      columns={[
-        {
-          label: by === 'category' ? 'Area' : 'Source',
-          cell: ([area]) => (
-            <Link href={`/catalogue?${new URLSearchParams({ [by]: area }).toString()}`}>{area}</Link>
-          ),
-        },
-        { label: 'Series', right: true, cell: ([, count]) => numberText(count) },
-      ]}
-    />
-  );
 }

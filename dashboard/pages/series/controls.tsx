@@ -10,9 +10,9 @@ import { dayText } from '../../text/times.ts';
 import type { SeriesEntry } from './series-points.ts';
 import { aggregates, type Aggregate } from '../../../domain/aggregates.ts';
 import { isApplicable, transforms, unitPreserving, type Transform } from '../../../domain/transforms.ts';
-import { frequenciesOffered, lineCount, type Dimension, type SeriesState } from './series-state.ts';
-import { VintagePick } from './vintage-pick.tsx';
-import type { Vintages } from './vintages.ts';
+import { lineCount, type Dimension } from './default-view.ts';
+import { frequenciesOffered, type SeriesState } from './series-state.ts';
+import { VintagePick, type Vintages } from './vintage-pick.tsx';
 
 interface ControlsProps {
   entry: SeriesEntry;

@@ -15,13 +15,14 @@ import { Actions } from './actions.tsx';
 import { Controls } from './controls.tsx';
 import { SeriesFacts, SourceAndLicence } from './facts.tsx';
 import { loadPoints, type SeriesEntry, type SeriesPoints } from './series-points.ts';
-import { dimsQuery, linesByDefault, queryOfState, stateOf, type SeriesState } from './series-state.ts';
+import { linesByDefault } from './default-view.ts';
+import { dimsQuery, queryOfState, stateOf, type SeriesState } from './series-state.ts';
 import { shownOf, defaultWindowStart } from './shown.ts';
 import { aggregationText, transformNames } from '../../../domain/chart/captions.ts';
 import { ValuesTable } from './values-table.tsx';
 import { viewSamples } from './exports.ts';
 import { ChartPanel } from './chart-panel.tsx';
-import { useVintages } from './vintages.ts';
+import { useVintages } from './vintage-pick.tsx';
 import type { Window } from '../../charts/window.ts';
 
 export function Explorer({ entry }: { entry: SeriesEntry }) {

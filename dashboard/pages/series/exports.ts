@@ -5,7 +5,7 @@ import { csvOfRows } from '../../text/csv.ts';
 import { dayText } from '../../text/times.ts';
 import type { Shown } from './shown.ts';
 import type { SeriesEntry, SeriesLine, SeriesPoints } from './series-points.ts';
-import type { Selection } from './series-state.ts';
+import type { Selection } from './default-view.ts';
 import { paramsOf } from './api-query.ts';
 
 /** The points on screen in the columns of the API's CSV: date, value, dimensions. With a key the API makes it. */

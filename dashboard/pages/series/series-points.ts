@@ -5,7 +5,7 @@ import { keyedApi } from '../../api/access-key.ts';
 import { api } from '../../api/clients.ts';
 import type { Aggregate, TargetFrequency } from '../../../domain/aggregates.ts';
 import type { Transform } from '../../../domain/transforms.ts';
-import type { Dimension } from './series-state.ts';
+import type { Dimension } from './default-view.ts';
 
 export type SeriesEntry = AnswerOf<'get', '/v1/catalog/{id}'>['data'];
 type Answer = AnswerOf<'get', '/v1/series/{id}'>;

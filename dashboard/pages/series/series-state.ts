@@ -8,24 +8,15 @@ import {
 } from '../../../domain/aggregates.ts';
 import { linesMax } from '../../../domain/chart/layout.ts';
 import { isApplicable, transforms, type Transform } from '../../../domain/transforms.ts';
+import {
+  defaultSelection,
+  lineCount,
+  type Dimension,
+  type Selectable,
+  type Selection,
+} from './default-view.ts';
 
 type Frequency = Parameters<typeof lowerFrequencies>[0];
-
-export interface Dimension {
-  name: string;
-  values: readonly string[];
-  labels: Readonly<Record<string, string>>;
-}
-
-/** The selectable values of a series. */
-export interface Selectable {
-  dims: readonly Dimension[];
-  /** Combinations of values, those with the newest points first. */
-  newest_combinations: readonly Readonly<Record<string, string>>[];
-}
-
-/** Dimension → its selected values, in the order of the series. */
-export type Selection = Readonly<Record<string, readonly string[]>>;
 
 export interface SeriesState {
   selected: Selection;
@@ -45,32 +36,6 @@ export interface SeriesState {
   view: 'chart' | 'table';
   /** The language of the code sample. */
   language: string | null;
-}
-
-/** The default number of lines: with more, a chart is hard to read. */
-export const linesByDefault = 8;
-
-/** Without a window in the URL, the page shows the newest years. */
-export const yearsByDefault = 15;
-
-/** The number of lines of a selection. */
-export function lineCount(selected: Selection): number {
-  return Object.values(selected).reduce((product, values) => product * values.length, 1);
-}
-
-/** All values if they result in at most the default number of lines; otherwise those of each dimension with the newest points. */
-export function defaultSelection({ dims, newest_combinations: newest }: Selectable): Selection {
-  let room = linesByDefault;
-  return Object.fromEntries(
-    dims.map(({ name, values }) => {
-      const count = values.length <= room ? values.length : dims.length === 1 ? room : 1;
-      const ranked = new Set([...newest.flatMap((each) => each[name] ?? []), ...values]);
-      const chosen = new Set([...ranked].slice(0, count));
-      const some = values.filter((value) => chosen.has(value));
-      room = Math.floor(room / some.length);
-      return [name, some];
-    }),
-  );
 }
 
 /** The frequencies that a series can be read at besides its own. An irregular one has no complete periods. */

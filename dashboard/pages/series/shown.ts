@@ -4,7 +4,8 @@ import { linesMax, type Chart } from '../../../domain/chart/layout.ts';
 import { decimalsOf } from '../../../domain/chart/text.ts';
 import type { Window } from '../../charts/window.ts';
 import type { SeriesEntry, SeriesLine, SeriesPoints } from './series-points.ts';
-import { dimsQuery, yearsByDefault, type SeriesState } from './series-state.ts';
+import { yearsByDefault } from './default-view.ts';
+import { dimsQuery, type SeriesState } from './series-state.ts';
 import { periodParam, type ViewQuery } from './api-query.ts';
 
 /** A chart without the size, which depends on the page. */

@@ -3,6 +3,7 @@
 import { entryAt, entryOf } from '../../../kernel/entries.ts';
 import { filledDown } from './layout.ts';
 import { isCodeTitle, isDetermined, profileOf } from './column-profile.ts';
+import { isTotal } from './totals.ts';
 
 export interface Dimensions {
   /** The columns that distinguish the rows of one date, besides the key. */
@@ -201,11 +202,9 @@ function unlabelled(
   return null;
 }
 
-const total = /^\W*(?:\(?[a-z]{1,3}\)\s*)?(?:grand[- ]?|sub[- ]?)*totals?\b/i;
-
 function totalsIn(dimensions: readonly number[], body: Rows): Dimensions['totals'] {
   for (const column of dimensions) {
-    const texts = [...new Set(body.map((row) => textAt(row, column)).filter((text) => total.test(text)))];
+    const texts = [...new Set(body.map((row) => textAt(row, column)).filter(isTotal))];
     if (texts.length > 0) return { column, texts };
   }
   return null;

@@ -8,6 +8,7 @@ import { splitEndings } from '../../read/file-kind.ts';
 import { descriptionFile } from '../../entry/entry-schema.ts';
 import { IngestFailure } from '../../failure.ts';
 import { instantText } from '../../../kernel/clock.ts';
+import { isUnfinished } from './unfinished-names.ts';
 
 /** Thrown when the process is stopping, or a file is being written: it stays in `.taken/`, and is processed later. */
 export class NotNow extends Error {}
@@ -77,12 +78,12 @@ export async function listFolder(directory: string): Promise<Listing> {
   return listing;
 }
 
-/** Almanac's own folders, hidden files, and the names that programs use for unfinished files. */
+/** Almanac's own files and folders, hidden files, and files that a program is still writing. */
 function isLeftAlone(name: string): boolean {
   return (
     Object.values<string>(foldersOfInbox).includes(name) ||
     name.startsWith(descriptionFile) ||
-    /^(?:\.|~\$)|\.(?:part|partial|tmp|filepart|crdownload)$/i.test(name)
+    isUnfinished(name)
   );
 }
 

@@ -14,6 +14,7 @@ import {
 } from '../../load/lock/give-way-to-release.ts';
 import { relaxLimits } from '../../load/lock/load-lock.sql.ts';
 import { acceptRelease, insertPiece, insertRelease, readPieces, selectCalendarEntry } from './embargo.sql.ts';
+import { leadMsOf } from './lead-time.ts';
 import { resetLoadNumbers, readLoadNumbers } from './prepared-loads.sql.ts';
 import { databaseClock, type ReleaseClock } from './release-clock.ts';
 import { reportOf } from '../../load/load-report.ts';
@@ -31,10 +32,6 @@ export interface Accepted {
   /** The changes that the release would make to the present data. */
   summary: LoadSummary;
 }
-
-/** The release begins this long, plus three times the duration of its check, before its instant. */
-const marginMs = 5_000;
-const leadMsMax = 86_400_000;
 
 /**
  * @param wish `clock`, `today` and `dryRun` are not used: the clock is that of the database, and the day that of the instant.
@@ -67,7 +64,7 @@ export async function acceptUnderEmbargo(
     );
     const input = () => Readable.from(readPieces(on, { releaseNo }));
     const summary = await check(database, options, { input, at });
-    const leadMs = Math.min(leadMsMax, Math.round(summary.seconds * 3_000) + marginMs);
+    const leadMs = leadMsOf(summary.seconds);
     const acceptedAt = await clock.now(on);
     refusePast(at, acceptedAt, by);
     await acceptRelease(on, releaseNo, { ...file, leadMs, checked: reportOf(summary), at: acceptedAt });

@@ -1,17 +1,16 @@
 // The calls of the month against the limit, and the projection at the present pace.
-import { Link } from 'wouter-preact';
 import { accountApi } from '../../../api/clients.ts';
 import { useLoad } from '../../../api/use-load.ts';
 import { rowsOf } from '../../../api/rows.ts';
-import { WarningIcon } from '../../../components/icons.tsx';
 import { Waiting } from '../../../components/states.tsx';
 import { shareText } from '../../../text/amounts.ts';
 import { numberText } from '../../../text/numbers.ts';
-import { dayText, instantText, monthText, utcDay } from '../../../text/times.ts';
+import { monthText, utcDay } from '../../../text/times.ts';
 import { monthOf } from './history.ts';
 import { Meter } from './meter.tsx';
 import { MonthChart } from './month-chart.tsx';
-import { elapsedPart, project, type MonthSoFar, type Projection } from './projection.ts';
+import { elapsedPart, project, type MonthSoFar } from './projection.ts';
+import { QuotaNotice } from './quota-notice.tsx';
 
 interface Month {
   month: MonthSoFar;
@@ -66,46 +65,9 @@ function MonthView({ month, plan, resetsAt }: Month) {
             {shareText(Math.round(elapsedPart(month) * 100) / 100)} of the month has passed
           </span>
         </p>
-        <Notice month={month} projection={projection} resetsAt={resetsAt} />
+        <QuotaNotice month={month} projection={projection} resetsAt={resetsAt} />
       </div>
       <MonthChart month={month} projection={projection} />
-    </div>
-  );
-}
-
-interface NoticeProps {
-  month: MonthSoFar;
-  projection: Projection | null;
-  resetsAt: string;
-}
-
-/** Below 80 % and with no exhaustion ahead, no text is shown. */
-function Notice({ month: { used, limit }, projection, resetsAt }: NoticeProps) {
-  if (limit === null) return null;
-  const until = `until ${instantText(resetsAt)} UTC.`;
-  const change = <Link href="/dashboard/billing">Change the plan</Link>;
-  if (used >= limit) {
-    return (
-      <div class="note bad">
-        <WarningIcon />
-        <div>
-          <b>The quota of this month is used</b>Calls are refused with 402 {until} {change}
-        </div>
-      </div>
-    );
-  }
-  const exhausted = projection?.exhaustedAt ?? null;
-  if (exhausted === null && used < limit * 0.8) return null;
-  const title =
-    exhausted === null
-      ? `${shareText(used / limit)} of the quota is used`
-      : `At this pace the limit is reached on ${dayText(new Date(exhausted).toISOString())}`;
-  return (
-    <div class="note warn">
-      <WarningIcon />
-      <div>
-        <b>{title}</b>Calls beyond the quota are refused with 402 {until} {change}
-      </div>
     </div>
   );
 }

@@ -5,7 +5,7 @@ import test, { type ExecutionContext } from 'ava';
 import { silentLog } from '../../test/services/harness.ts';
 import { startScriptedSmtp, type Stage } from '../../test/services/scripted-smtp.ts';
 import { testMail } from '../../test/services/sign-in.ts';
-import { createMailer, MailRefused } from './mail.ts';
+import { createMailer, MailRefused } from './send-mail.ts';
 
 const mail = { to: 'someone@example.org', subject: 's', text: 't', html: '<p>t</p>' };
 

@@ -1,7 +1,7 @@
 // The texts of the mails, as plain text and HTML. Links have their token after `#`, which browsers send to no server.
 import { nextUtcMonth } from '../../kernel/clock.ts';
 import type { Notice } from '../jobs.ts';
-import type { Mail } from './mail.ts';
+import type { Mail } from './send-mail.ts';
 import { counted } from '../../kernel/text/counted.ts';
 
 /** The dashboard pages that mailed links open; each uses its token in a POST when its button is pressed. */
