@@ -92,7 +92,7 @@ test.serial('an impossible break is refused with the reason, and nothing is chan
   for (const [change, expected] of [
     [declared('NONE', '2024', 'X'), /^not_found: There is no series "NONE"/],
     [declared('GONE', '2024', 'X'), /^conflict: "GONE" was deleted on/],
-    [declared('commodity.rice', '2024', 'X'), /^conflict: .*prices of an item, which gives it its unit/],
+    [declared('commodity.rice', '2024', 'X'), /^conflict: .*prices of an item, from which it gets its unit/],
     [declared('OTHER', 'soon', 'X'), /^invalid_parameter: --from soon: a day or a period/],
     [declared('OTHER', '2024', 'Index'), /^conflict: "OTHER" has that unit already\. .*almanac series set/],
     [declared('OTHER', '2024', ''), /^invalid_parameter: unit="": a break needs/],
