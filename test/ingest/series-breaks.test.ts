@@ -113,7 +113,7 @@ test.serial('an impossible break is refused with the reason, and nothing is chan
     [facts({ frequency: 'weekly' }), /^invalid_parameter: A series has one frequency.*as another series/],
     [facts({ colour: 'X' }), /^invalid_parameter: colour cannot be set/],
     [removed('OTHER', '2024'), /^conflict: "OTHER" has no break/],
-    [removed('CPI', '2024'), /^conflict: The last break of "CPI" is at 2024-04-01, and is removed first/],
+    [removed('CPI', '2024'), /^conflict: The last break of "CPI" is at 2024-04-01: remove that one first/],
     [
       mergeSeries(database, { ...how, id: 'OTHER', into: 'CPI' }),
       /^conflict: "CPI" has points of several units/,

@@ -74,7 +74,7 @@ export async function removeBreak(
       const last =
         (await findLastBreak(on, series.seriesNo)) ?? fail('conflict', `"${series.id}" has no break.`);
       if (last.date !== date)
-        fail('conflict', `The last break of "${series.id}" is at ${last.date}, and is removed first.`);
+        fail('conflict', `The last break of "${series.id}" is at ${last.date}: remove that one first.`);
       ({ continuedBy } = last);
     },
     async apply({ on, series: { seriesNo, id }, loadNo }) {
