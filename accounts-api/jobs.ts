@@ -80,7 +80,8 @@ const queueOptions = {
   retryDelay: 5,
   retryBackoff: true,
   retryDelayMax: 3600,
-  // The lease of a job is its heartbeat. The expiry is the longest that pg-boss allows, as a mail server may be slow.
+  // A worker keeps a job as long as it sends heartbeats, for at most `expireInSeconds`: the longest that pg-boss allows, as a mail server may be
+  // slow.
   expireInSeconds: 24 * 3600,
   heartbeatSeconds: 10, // a worker without a heartbeat for this long is considered dead …
   retentionSeconds: 3 * 24 * 3600,

@@ -38,7 +38,7 @@ const staleAfterMs = 86_400_000;
 /**
  * The directory of the dashboard built from the present sources; builds it if it is missing. An image has one build, and no sources. Two
  * processes may build at once: the first to finish gives the directory its name.
- * @param options.signal aborts a build. @param options.into the folder of the builds; by default `dashboard/.build`.
+ * @param signal aborts a build. @param into the folder of the builds; by default `dashboard/.build`.
  * @throws Error with a remedy if Vite is not installed, or with Vite's output.
  */
 export async function builtDashboard({

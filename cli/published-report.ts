@@ -129,7 +129,7 @@ export function printPublished({ stdout }: Terminal, run: PublishedRun): void {
 
 /**
  * The URLs of the loaded series on the instance of these settings, or what to start if none responds.
- * @param settings where the gateway of this machine listens, if no process has noted that it serves from this directory.
+ * `host` and `port`: where the gateway of this machine listens, if no process has noted that it serves from this directory.
  */
 export async function printAddresses(
   { stdout }: Terminal,

@@ -127,7 +127,7 @@ export interface Parent {
   asOf: string | undefined;
 }
 
-/** Runs the request through its pipeline as part of another call: from the same client, with its credentials. */
+/** Marks the request as part of another call before its pipeline runs: `request-id` gives it that call's id, client address and credentials. */
 export function openWithin(request: Inner, parent: Parent): void {
   request[ofParent] = parent;
 }

@@ -132,7 +132,7 @@ test('a refusal names the clock and its difference, or the secret if that is wro
   t.is(open.whyRefused('forged'), 'IDENTITY_SECRET must be the same for both.');
   t.is(
     open.whyRefused(createSealer(secret, 'data-api', clock)(identity, 'GET', '/another')),
-    'It was sealed for another call.',
+    'The identity was sealed for another call.',
   );
 });
 

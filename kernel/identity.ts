@@ -152,7 +152,7 @@ function whyRefused(sealedAt: number | undefined, service: Service, now: number)
   const behind = now / 1000 - sealedAt;
   const [least, most] = behind < 0 ? [-behind, -behind + reuseSeconds] : [behind - reuseSeconds, behind];
   const isOff = behind >= lifetimeSeconds || behind < -clocksDifferSeconds;
-  if (!isOff) return 'It was sealed for another call.';
+  if (!isOff) return 'The identity was sealed for another call.';
   return `The clock of the gateway is ${least.toFixed(0)} to ${most.toFixed(0)} s ${behind < 0 ? 'ahead of' : 'behind'} that of ${service}: synchronise both.`;
 }
 

@@ -13,9 +13,12 @@ test('messages, mails, log lines and texts of pages are found with their lines; 
   const filesOf = (wanted: string) => texts.filter(({ text }) => text === wanted).map(({ file }) => file);
   t.deepEqual(filesOf('The body must be at most ${…} KB.'), ['kernel/bodies/service-bodies.ts']);
   t.deepEqual(filesOf('New recovery codes were created'), ['accounts-api/mail/mail-texts.ts']);
-  t.deepEqual(filesOf('The gateway had no lease for too long and starts a new life'), [
-    'gateway/heartbeat/heartbeat.ts',
-  ]);
+  t.deepEqual(
+    filesOf(
+      'The lease was not renewed for too long: the gateway discards its cached keys and unused calls, and registers at accounts-api under a new id',
+    ),
+    ['gateway/heartbeat/heartbeat.ts'],
+  );
   t.deepEqual(filesOf('The count resets on'), ['dashboard/pages/account/overview/overview.tsx']);
   t.deepEqual(
     texts.filter(({ file, text }) => /\.(?:sql|test)\./.test(file) || /^(?:from|select|\.)/.test(text)),

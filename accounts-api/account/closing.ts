@@ -18,7 +18,7 @@ import { lockRowsOf } from './account.sql.ts';
 export const closeAccount = endpoint({
   summary: 'Closes the account permanently, with its keys and sessions.',
   description:
-    'Needs a sign-in within the last hour. A page of Stripe on which a plan could still be paid is closed first.',
+    'Needs a sign-in within the last hour. An open payment page at Stripe, on which a plan could still be bought, is closed first.',
   requester: 'signed_in',
   answers: { 204: null },
   errors: ['reauthentication_required', 'conflict', 'billing_not_configured', 'unavailable'],

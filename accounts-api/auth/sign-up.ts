@@ -232,12 +232,12 @@ async function requirePassword(
   }
 }
 
-/** Creates an account and signs it in. @param also further work in the same transaction. @throws Failure `email_taken`. */
+/** Creates an account and signs it in. @param alsoRun runs in the same transaction, before the session is opened. @throws Failure `email_taken`. */
 export async function makeAccount(
   deps: ServiceDeps,
   wish: { email: string; name: string | null; passwordHash: string | null; emailVerifiedAt: Date | null },
   clientInfo: ClientInfo,
-  also: (transaction: Transaction, id: string) => Promise<void>,
+  alsoRun: (transaction: Transaction, id: string) => Promise<void>,
 ): Promise<SignedInAnswer> {
   const at = deps.clock.now();
   const id = newId('acct');
@@ -249,7 +249,7 @@ export async function makeAccount(
       );
       const detail = { email: wish.email, plan: 'free', ip: clientInfo.ip };
       await audit(deps, transaction, { accountId: id, actor: visitor, action: 'account.created', detail });
-      await also(transaction, id);
+      await alsoRun(transaction, id);
       const session = await openSession(deps, transaction, id, { clientInfo, how: 'sign_up' });
       return { ...session, device_token: deps.throttle.deviceToken(account) };
     });

@@ -111,13 +111,13 @@ for (const [where, redisUrl] of stores) {
     async (t) => {
       const throttle = await throttleOf(t, redisUrl());
       const [email, of] = [someone(), holder()];
-      const triers = [
+      const attempts = [
         { email, ip: somewhere() },
         { sessionOf: of },
         { linkTo: email },
         { sessionOf: { ...of, credentialVersion: 2 } },
       ];
-      for (const who of triers) {
+      for (const who of attempts) {
         for (let i = 0; i < 6; i += 1) await throttle.signIn(who, wrong);
         await t.throwsAsync(throttle.signIn(who, wrong), { code: 'rate_limited' });
       }

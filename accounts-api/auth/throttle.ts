@@ -18,7 +18,7 @@ export interface Throttle {
    * @param compare returns whether the password is correct.
    * @returns the result of `compare`. @throws Failure `rate_limited` before it, and whatever it throws.
    */
-  signIn(who: Trier, compare: () => Promise<boolean>): Promise<boolean>;
+  signIn(attempt: SignInAttempt, compare: () => Promise<boolean>): Promise<boolean>;
   /** Resets the failed attempts at an account, after its owner was verified in another way. */
   forgive(email: string): Promise<void>;
   /**
@@ -46,12 +46,12 @@ export interface DeviceHolder {
  * Who tries a password or a code: with an e-mail address, with a valid session of an account, or with a valid link mailed to a mailbox. Attempts with
  * an account's known devices are counted together, as are those with its sessions and those with links to the mailbox. Each group is counted
  * separately from everyone else, whatever their IP addresses.
- * Codes of a second factor are counted separately from passwords, as a correct password resets its count. `codeOf`: the account, without the IP
- * address for a caller with a session or a known device, so that strangers who know the password do not delay them.
+ * Codes of a second factor are counted separately from passwords, as a correct password resets its count. `codeOf`: the account; `ip` is null for
+ * a caller with a session or a known device. These are counted separately, so that strangers who know the password do not delay them.
  * `passkey`: the id of the credential, as received.
  * `device`: the token of an earlier sign-in, as received, and the account that it must belong to.
  */
-export type Trier =
+export type SignInAttempt =
   | { email: string; ip: string; device?: { token: string; of: DeviceHolder } | undefined }
   | { sessionOf: DeviceHolder }
   | { codeOf: DeviceHolder; ip: string | null }
@@ -108,28 +108,29 @@ export function createThrottle({
    * Others who use up the attempts of an account, or of a shared IP address, do not affect a caller who has proved something before. Each sign-in
    * makes a token and a session, and each request a link, so one person may have many: they are counted together.
    */
-  function countedBy(trier: Trier): { who: string; network: string | null } {
+  function countedBy(attempt: SignInAttempt): { who: string; network: string | null } {
     const ownCounter = (kind: string, { id, credentialVersion }: DeviceHolder) => ({
       who: `${kind}:${id}:${credentialVersion}`,
       network: null,
     });
-    if ('sessionOf' in trier) return ownCounter('sessions', trier.sessionOf);
-    if ('codeOf' in trier) {
-      const { codeOf, ip } = trier;
+    if ('sessionOf' in attempt) return ownCounter('sessions', attempt.sessionOf);
+    if ('codeOf' in attempt) {
+      const { codeOf, ip } = attempt;
       const kind = ip === null ? 'known-codes' : 'codes';
       return { ...ownCounter(kind, codeOf), network: ip === null ? null : limitKey(ip) };
     }
-    if ('passkey' in trier) return { who: `passkey:${sha256(trier.passkey)}`, network: limitKey(trier.ip) };
-    if ('linkTo' in trier) return { who: `links:${hashed(trier.linkTo)}`, network: null };
-    const { email, ip, device } = trier;
+    if ('passkey' in attempt)
+      return { who: `passkey:${sha256(attempt.passkey)}`, network: limitKey(attempt.ip) };
+    if ('linkTo' in attempt) return { who: `links:${hashed(attempt.linkTo)}`, network: null };
+    const { email, ip, device } = attempt;
     if (device !== undefined && devices.isValid(device.token, device.of))
       return ownCounter('devices', device.of);
     return { who: account(email), network: limitKey(ip) };
   }
 
   return {
-    async signIn(trier, compare) {
-      const { who, network } = countedBy(trier);
+    async signIn(attempt, compare) {
+      const { who, network } = countedBy(attempt);
       if (network !== null) await failuresOfIp.consume(network);
       const count = await tries.consume(who);
       const wait = waitSeconds(count);

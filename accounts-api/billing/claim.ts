@@ -71,7 +71,7 @@ export const claimKey = endpoint({
   ],
   headers: ['Referrer-Policy'],
   handler: async (deps, { params, request, call }) => {
-    refuseWhatSpendsNothing(request);
+    refusePrefetch(request);
     const checkout = await call.stage('sql', () => findCheckout(deps, memberOf(params, 'token')));
     const state = stateOf(checkout, deps.clock.now());
     if (state !== 'key') failClaim(state);
@@ -119,7 +119,7 @@ function failClaim(state: Exclude<State, 'key'>): never {
 }
 
 /** A program that only looks at a link must not consume it. */
-function refuseWhatSpendsNothing(request: Request): void {
+function refusePrefetch(request: Request): void {
   if (request.method === 'HEAD') {
     fail('method_not_allowed', 'This path supports GET.', { headers: { allow: 'GET' } });
   }

@@ -14,8 +14,8 @@ export interface PayerDeps extends Deps {
 }
 
 /**
- * The account of a customer that has none yet; null if it is not known. @param metadata names the account only if our own request created the
- * customer: a payer cannot set it.
+ * The account of a customer that has none yet; null if it is not known. `customer.accountId` is from the customer's metadata at Stripe, which only
+ * our own requests set: a payer cannot.
  */
 export async function accountOfCustomer(
   deps: PayerDeps,
@@ -68,7 +68,7 @@ async function makeAccountOf(
   return id;
 }
 
-/** Records which checkouts of an account its sessions have ended. */
+/** Records which checkouts of an account were paid, or closed without payment, according to their sessions at Stripe. */
 export async function noteSessions(
   deps: Deps,
   transaction: Transaction,

@@ -98,7 +98,7 @@ function whatChanged({ types, was, isDeleted, added, revised, removed }: Changed
   if (isDeleted) return 'deleted';
   const parts = [
     ...(types.includes('series.restored') ? ['restored'] : []),
-    ...(was === null ? [] : [`renamed, before ${was}`]),
+    ...(was === null ? [] : [`renamed from ${was}`]),
     ...(added === 0 ? [] : [counted(added, 'new value')]),
     ...(revised === 0 ? [] : [counted(revised, 'revised value')]),
     ...(removed === 0 ? [] : [counted(removed, 'deleted value')]),

@@ -96,7 +96,7 @@ export const listFollows = endpoint({
 
 export const createFollow = endpoint({
   summary: 'Follows a series, a source or a search: its changes from now on are mailed.',
-  description: `An account has at most ${followsMax} follows. What it follows already is answered 200, with its mode changed to that of the call. Mails are sent to an e-mail address that is confirmed.`,
+  description: `An account has at most ${followsMax} follows. What it follows already is answered with status 200, its mode changed to that of the call. Mails are sent to an e-mail address that is confirmed.`,
   requester: 'account',
   body: wanted,
   answers: { 200: followSchema, 201: followSchema },

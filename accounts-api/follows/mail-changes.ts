@@ -1,6 +1,6 @@
 // Mails accounts about changes of the data that they follow. A worker reads the updates from a stored position on, and marks the follows that they
-// concern. A mail is a job, written in the transaction that moves its follows past its updates. So each change is in exactly one mail, whichever
-// worker reads it, and even if a worker dies.
+// concern. A mail is a job. The transaction that writes it also moves the positions of its follows past the updates that it reports. So each
+// change is in exactly one mail, whichever worker reads it, and even if a worker dies.
 import type { Transaction } from 'sequelize';
 import type { Deps } from '../database.ts';
 import type { Jobs } from '../jobs.ts';

@@ -22,7 +22,7 @@ export interface Want {
   readonly has: number;
   /** Calls needed in addition. */
   readonly calls: number;
-  /** How many to grant, including `calls`, within the gateway's share of half the rest. */
+  /** How many to grant if possible, including `calls`. */
   readonly ahead: number;
 }
 
@@ -49,8 +49,9 @@ export function outOf({ granted, spent, returned }: Block): number {
 }
 
 /**
- * The calls added to a block: those it lacks or, if more, up to `ahead` within the gateway's share of half the rest. A repeated request adds nothing, as
- * the block already has what it asks for. @param limit null: unlimited.
+ * The calls added to a block: those that it lacks, or more, up to `ahead` and the gateway's share: half of the month's free calls, divided by the
+ * number of gateways. Never more than the free ones. A repeated request adds nothing, as the block already has what it asks for. @param limit null:
+ * unlimited.
  */
 export function grantOf(
   month: Month,

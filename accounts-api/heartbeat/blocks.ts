@@ -122,13 +122,16 @@ export async function closeLives({ db }: Deps): Promise<number> {
   return lives.length === 0 ? 0 : close(db, lives, true);
 }
 
-/** @param isForSilence whether to close only lives that are silent long enough, and to skip locked rows. */
-async function close(db: Deps['db'], asked: readonly string[], isForSilence: boolean): Promise<number> {
+/** @param closesOnlySilent whether to close only lives whose lease ended more than `closeAfterMs` ago, and to skip locked rows. */
+async function close(db: Deps['db'], asked: readonly string[], closesOnlySilent: boolean): Promise<number> {
   return db.inLedgerTransaction(async (transaction) => {
-    const rows = await lockMonthsOf(db, transaction, asked, isForSilence);
-    // Locked after the months: a request for a lease locks the counter of changes, and transactions that hold months wait for that.
-    const found = await lockLives(db, transaction, asked, isForSilence);
-    const lives = found.filter((life) => !isForSilence || mayClose(life, life.nowMs)).map(({ life }) => life);
+    const rows = await lockMonthsOf(db, transaction, asked, closesOnlySilent);
+    // Locked after the months, to avoid a deadlock: a lease request locks the change counter, then its life, and a transaction that has locked months
+    // may wait for the counter.
+    const found = await lockLives(db, transaction, asked, closesOnlySilent);
+    const lives = found
+      .filter((life) => !closesOnlySilent || mayClose(life, life.nowMs))
+      .map(({ life }) => life);
     if (lives.length === 0) return 0;
     const months = new Map(rows.map((row) => [keyOf(row), row]));
     for (const block of await deleteBlocks(db, transaction, lives, rows)) {

@@ -26,8 +26,8 @@ const answered = `(select no from counter)::float8 as upto,
   exists (select from accounts.quota_blocks where life = $1 and recalled) as "isRecalled"`;
 
 /**
- * Grants a life its lease. A late message reverts nothing: changes that the gateway has seen remain seen. A life that does not see changes gets no
- * longer lease: it may not receive the answers, and a writer would wait until the lease ends.
+ * Grants a life its lease. A late message reverts nothing: changes that the gateway has seen remain seen. If there are changes that the life has not
+ * seen, its lease is extended only by a message that acknowledges some: perhaps it does not receive the answers, and writers wait for its end.
  * @param begins whether the life may be created. It then caches nothing older than the last change.
  * @returns null if the life does not exist or is closed.
  */

@@ -45,8 +45,8 @@ async function answerTo(deps: ServiceDeps, message: HeartbeatMessage): Promise<H
   if (leased === null) return closed(message);
   if (!begins) db.changes.acknowledged();
   const { upto, gateways, isRecalled, leaseMs } = leased;
-  // Everything read from here on includes all changes up to `upto`. While a life begins, any account may have changed: it may already have cached the
-  // answer to another of its first messages.
+  // Everything read from here on includes all changes up to `upto`. While a life begins, all accounts are reported as changed: its gateway
+  // may already have cached the answer to another of its first messages.
   const changes = upto === seen ? [] : begins ? null : await selectChanges(db.sequelize, seen, upto);
   const recalled = isRecalled ? await claimRecalled(db, life) : [];
   const credentials = await findCredentials(deps, keys);

@@ -117,7 +117,7 @@ export function keyExpiresMail(
     subject: 'An API key expires soon',
     paragraphs: [
       `The API key "${key.name}" (${key.mask}) stops working on ${dayAndTime(key.expiresAt)}.`,
-      'If something still uses it: create a new key, replace this one with it, then revoke this one. You can do both here.',
+      'If something still uses it: create a new key, replace this one with it, then revoke this one. You can create and revoke keys here.',
     ],
     link: publicUrl + pages.keys,
   });
@@ -132,7 +132,7 @@ export function usageMail(
   const resetsAt = nextUtcMonth(new Date(month)).toISOString();
   const rest =
     percent === 100
-      ? `Until ${dayAndTime(resetsAt)} further calls are answered 402, unless you choose a higher plan.`
+      ? `Until ${dayAndTime(resetsAt)} further calls are refused with status 402, unless you choose a higher plan.`
       : `The count resets on ${dayAndTime(resetsAt)}.`;
   return mail(to, {
     subject: `${percent} % of this month's calls are used`,

@@ -42,7 +42,8 @@ const maxConnections = 5;
 // A server may take ten minutes to answer a mail after its final dot (RFC 5321, 4.5.3.2.6), and half of that to answer a command. A client that waits
 // less sends an accepted mail again.
 const timeouts = { connectionTimeout: 10_000, greetingTimeout: 10_000, socketTimeout: 10 * 60_000 };
-// No such mailbox (550, 551, 553), no mail at all (556), refused (554). Other codes concern the session, or may pass, such as 552: full.
+// No such mailbox (550, 551, 553), the domain accepts no mail (556), refused (554). Other codes concern the session or may be temporary, as 552: the
+// mailbox is full.
 const refusals = new Set([550, 551, 553, 554, 556]);
 // Composing a mail never fetches a URL or reads a file, whatever its text contains.
 const closed = { disableFileAccess: true, disableUrlAccess: true };

@@ -20,7 +20,7 @@ export class Account extends Model<InferAttributes<Account>, InferCreationAttrib
   /** The plan that applies again when the subscription ends. Unused while there is no subscription. */
   declare planSetAside: CreationOptional<string | null>;
   declare status: CreationOptional<'active' | 'disabled'>;
-  /** `inactive`: calls with a key are answered 402. */
+  /** `inactive`: calls with a key are refused with 402. */
   declare subscriptionState: CreationOptional<'none' | 'active' | 'inactive'>;
   declare createdAt: Date;
   /** argon2id; null if the holder signs in with Google, or has not set a password yet. */

@@ -89,7 +89,7 @@ export async function setPlan(deps: Deps, accountRef: string, plan: string): Pro
   return accountRecord(deps, account);
 }
 
-/** The same for an account that the transaction has locked. @param change.plan an existing plan. */
+/** The same for an account that the transaction has locked. @param plan an existing plan. */
 export async function setPlanWithin(
   deps: Deps,
   transaction: Transaction,

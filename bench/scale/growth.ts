@@ -6,7 +6,7 @@ import { costOf, loadPoints, pointsPerSeries, retractLast, type Ground, type Loa
 import { findVacuumDue, readRelations, type Relation } from './growth.sql.ts';
 import { costText, printGrowth } from './report.ts';
 
-/** @param plan.firstPoint the number of the first point that no series has yet. */
+/** @param firstPoint the number of the first point that no series has yet. */
 export async function measureGrowth(
   ground: Ground,
   { loads, firstPoint }: { loads: number; firstPoint: number },

@@ -97,7 +97,7 @@ async function show(database: Database, terminal: Terminal, { releaseNo, json }:
   const lines: [string, string][] = [
     ['release', `${releaseNo}, ${stateText(release)}`],
     ['due', release.at?.toISOString() ?? '-'],
-    ['with', release.calendarId === null ? '-' : `${release.calendarId} of the calendar`],
+    ['with', release.calendarId === null ? '-' : `the calendar entry ${release.calendarId}`],
     ['load', `${release.dataset} from ${release.sourceName}`],
     ['options', JSON.stringify(release.options)],
     ['file', `${release.fileBytes} bytes, SHA-256 ${release.fileSha256}`],

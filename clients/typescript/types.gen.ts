@@ -6027,7 +6027,7 @@ export type GetFredSeriesTagsData = {
          */
         realtime_end?: string;
         /**
-         * Those but `series_count` are by name.
+         * All orders but `series_count` are by name.
          */
         order_by?: 'series_count' | 'popularity' | 'created' | 'name' | 'group_id';
         /**
@@ -6319,7 +6319,7 @@ export type GetFredReleaseSeriesData = {
          */
         realtime_end?: string;
         /**
-         * Those by real-time period and popularity are by id.
+         * By real-time period or popularity, the order is that of the ids.
          */
         order_by?: 'series_id' | 'title' | 'units' | 'frequency' | 'seasonal_adjustment' | 'realtime_start' | 'realtime_end' | 'last_updated' | 'observation_start' | 'observation_end' | 'popularity' | 'group_popularity';
         sort_order?: 'asc' | 'desc';
@@ -6730,7 +6730,7 @@ export type GetFredCategorySeriesData = {
          */
         realtime_end?: string;
         /**
-         * Those by real-time period and popularity are by id.
+         * By real-time period or popularity, the order is that of the ids.
          */
         order_by?: 'series_id' | 'title' | 'units' | 'frequency' | 'seasonal_adjustment' | 'realtime_start' | 'realtime_end' | 'last_updated' | 'observation_start' | 'observation_end' | 'popularity' | 'group_popularity';
         sort_order?: 'asc' | 'desc';
@@ -6838,7 +6838,7 @@ export type GetFredTagsData = {
          */
         realtime_end?: string;
         /**
-         * Those but `series_count` are by name.
+         * All orders but `series_count` are by name.
          */
         order_by?: 'series_count' | 'popularity' | 'created' | 'name' | 'group_id';
         /**
@@ -6899,7 +6899,7 @@ export type GetFredTagsSeriesData = {
          */
         realtime_end?: string;
         /**
-         * Those by real-time period and popularity are by id.
+         * By real-time period or popularity, the order is that of the ids.
          */
         order_by?: 'series_id' | 'title' | 'units' | 'frequency' | 'seasonal_adjustment' | 'realtime_start' | 'realtime_end' | 'last_updated' | 'observation_start' | 'observation_end' | 'popularity' | 'group_popularity';
         sort_order?: 'asc' | 'desc';
@@ -6983,7 +6983,7 @@ export type GetFredV2ReleaseObservationsData = {
          */
         limit?: number;
         /**
-         * That of the page before.
+         * The `next_cursor` of the previous page.
          */
         next_cursor?: string;
     };
@@ -9980,7 +9980,7 @@ export type PostAuthVerifyEmailResponses = {
              */
             sign_in_token: string;
             /**
-             * Five minutes later.
+             * Five minutes after the first step.
              */
             expires_at: string;
         };
@@ -10059,7 +10059,7 @@ export type PostAuthLoginResponses = {
              */
             sign_in_token: string;
             /**
-             * Five minutes later.
+             * Five minutes after the first step.
              */
             expires_at: string;
         };
@@ -10366,7 +10366,7 @@ export type GetAuthSecondFactorResponses = {
              */
             passkeys: number;
             /**
-             * Whether the account is an operator’s, who must have an app or a passkey here.
+             * Whether the account must have an app or a passkey, as operators must if this installation requires it.
              */
             required: boolean;
         };
@@ -10403,7 +10403,7 @@ export type PostAuthSecondFactorTotpResponses = {
              */
             otpauth_uri: string;
             /**
-             * Confirm it until then.
+             * Confirm the app before then.
              */
             expires_at: string;
         };
@@ -10647,7 +10647,7 @@ export type PostAuthPasskeysOptionsResponses = {
                 attestation: 'none';
             };
             /**
-             * Five minutes later.
+             * Five minutes after this answer.
              */
             expires_at: string;
         };
@@ -10791,7 +10791,7 @@ export type PostAuthLoginPasskeyOptionsResponses = {
                 userVerification: 'required';
             };
             /**
-             * Five minutes later.
+             * Five minutes after this answer.
              */
             expires_at: string;
         };
@@ -10859,7 +10859,7 @@ export type PostAuthGoogleExchangeResponses = {
              */
             sign_in_token: string;
             /**
-             * Five minutes later.
+             * Five minutes after the first step.
              */
             expires_at: string;
         };
@@ -11823,11 +11823,11 @@ export type GetOperatorUploadsResponses = {
             account: string;
             created_at: string;
             /**
-             * It is deleted then.
+             * When the upload is deleted.
              */
             expires_at: string;
             /**
-             * The tables of it that were published.
+             * The numbers of its tables that were published.
              */
             published: Array<number>;
         }>;
@@ -11875,11 +11875,11 @@ export type PostOperatorUploadsResponses = {
             account: string;
             created_at: string;
             /**
-             * It is deleted then.
+             * When the upload is deleted.
              */
             expires_at: string;
             /**
-             * The tables of it that were published.
+             * The numbers of its tables that were published.
              */
             published: Array<number>;
             tables: Array<{
@@ -12078,11 +12078,11 @@ export type GetOperatorUploadsByIdResponses = {
             account: string;
             created_at: string;
             /**
-             * It is deleted then.
+             * When the upload is deleted.
              */
             expires_at: string;
             /**
-             * The tables of it that were published.
+             * The numbers of its tables that were published.
              */
             published: Array<number>;
             tables: Array<{

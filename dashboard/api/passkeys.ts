@@ -49,7 +49,7 @@ function asProblem(thrown: unknown): AlmanacError {
   const known = thrown instanceof WebAuthnError ? thrown.code : undefined;
   const [code, message] =
     known === 'ERROR_AUTHENTICATOR_PREVIOUSLY_REGISTERED'
-      ? ['passkey_known', 'This device has a passkey of the account already.']
+      ? ['passkey_known', 'This device already has a passkey for this account.']
       : thrown instanceof Error && thrown.name !== 'NotAllowedError'
         ? ['passkey_failed', `The browser could not use a passkey: ${thrown.message}.`]
         : [

@@ -1,5 +1,5 @@
-// Polls while a component is shown, for example for a first call. A page in the background does not poll, and a failed request is simply
-// repeated.
+// Polls while a component is shown, for example until a new key has made its first call. A page in the background does not poll, and a failed request
+// is simply repeated.
 import { useEffect, useState } from 'preact/hooks';
 import { AlmanacError } from '../../clients/typescript/errors.ts';
 

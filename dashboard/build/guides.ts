@@ -17,7 +17,7 @@ const groups: { title: string; guides: Record<string, string> }[] = [
       funds: 'How returns, risk and ranks of funds are computed.',
       errors: 'Each error code: what it means, and what to do about it.',
       accounts: 'Signing in, keys and usage by HTTP.',
-      'pinned-keys': 'For backtests: answers as if nothing had been published after a day.',
+      'pinned-keys': 'For backtests: answers as if nothing had been published after a chosen day.',
       webhooks: 'Messages about changes: how to receive and verify them.',
       follow: 'Mails about changes of series, sources and searches.',
       events: 'Each type of event with its fields and an example.',
@@ -33,7 +33,8 @@ const groups: { title: string; guides: Record<string, string> }[] = [
     guides: {
       publish: 'A folder of CSV files and workbooks in, an API out: what happens, almanac.yml and limits.',
       recognised: 'Forms of dates and numbers, encodings, kinds of files and scales, each with an example.',
-      'publish-measured': 'What is recognised of files that offices have published.',
+      'publish-measured':
+        'How much Almanac recognises in files that offices, banks and others have published.',
       sources: 'Files that Almanac fetches by itself, from a URL with a schedule.',
       inbox: 'A folder that is watched: every file put into it is loaded.',
       entries: 'Every key of almanac.yml, with the flag of the command line that means the same.',
@@ -50,7 +51,7 @@ const groups: { title: string; guides: Record<string, string> }[] = [
       asvs: 'The requirements of OWASP ASVS 5.0, each with its test.',
       'supply-chain': 'Dependencies, their licences, the bill of materials and the image.',
       versions: 'What a version number covers, and how to upgrade.',
-      architecture: 'The services, and the way of a call through them.',
+      architecture: 'The services, and the path of a call through them.',
     },
   },
 ];

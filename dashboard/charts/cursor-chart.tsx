@@ -42,7 +42,7 @@ export function CursorChart({ layout, decimals }: CursorChartProps) {
       onPointerLeave={() => setDate(undefined)}
       onBlur={() => setDate(undefined)}
     >
-      {/* Made of numbers and escaped names by domain/chart. */}
+      {/* Safe: domain/chart escapes every text in the SVG. */}
       <div aria-hidden="true" dangerouslySetInnerHTML={{ __html: svg }} />
       {shown !== undefined && <Cursor layout={layout} date={shown} decimals={decimals} />}
       <div class="chart-cover" style={{ left: `${frame.left}px`, right: 0, top: 0, bottom: 0 }} />

@@ -10,20 +10,20 @@ const months = ['January', 'February', 'March', 'April', 'May', 'June', 'July', 
 /** @param month from 1. */
 const shortMonth = (month: number): string => (months[month - 1] ?? '').slice(0, 3);
 
-/** `15 Dec`, for lists of days close to today; of a day, `2020-12-15`, or an instant in UTC. */
+/** `15 Dec`, for lists of days close to today. @param day `2020-12-15`, or an instant in UTC. */
 export const shortDayText = (day: string): string =>
   `${Number(day.slice(8, 10))} ${shortMonth(Number(day.slice(5, 7)))}`;
 
 /** `15 Dec 2020` */
 export const dayText = (day: string): string => `${shortDayText(day)} ${day.slice(0, 4)}`;
 
-/** `14:15`; of an instant in UTC. */
+/** `14:15`. @param instant in UTC. */
 export const timeText = (instant: string): string => instant.slice(11, 16);
 
 /** `15 Dec 2020, 14:15` */
 export const instantText = (instant: string): string => `${dayText(instant)}, ${timeText(instant)}`;
 
-/** `December 2020`; of a month, `2020-12`, or a day in it. */
+/** `December 2020`. @param month `2020-12`, or a day in it. */
 export const monthText = (month: string): string =>
   `${months[Number(month.slice(5, 7)) - 1] ?? ''} ${month.slice(0, 4)}`;
 

@@ -97,7 +97,7 @@ export function belowCategory(category: string, where: Conditions): List {
 
 /**
  * The catalogue in order of relevance: the series that search ranks, then the other matching ones by id, whose relevance is null.
- * @param filter of the catalogue, with `words`. @param newest the day of the newest load; null before the first load.
+ * @param newest the day of the newest load; null before the first load.
  */
 export function byRelevance(
   { words, category, source, frequency }: CatalogFilter & { words: SeriesWords },

@@ -45,7 +45,7 @@ export const seriesListParams = {
   ...answerParams,
   order_by: oneOfParam(orderNames)
     .default('series_id')
-    .describe('Those by real-time period and popularity are by id.'),
+    .describe('By real-time period or popularity, the order is that of the ids.'),
   sort_order: sortOrderParam,
   ...filterParams,
   ...pageParams,

@@ -49,7 +49,7 @@ const kind = {
 };
 
 const orderParams = {
-  order_by: orderParam(kind).default('series_count').describe('Those but `series_count` are by name.'),
+  order_by: orderParam(kind).default('series_count').describe('All orders but `series_count` are by name.'),
   sort_order: oneOfParam(sortOrders).optional().describe('Default `desc` for `series_count`, else `asc`.'),
 };
 

@@ -57,7 +57,7 @@ export const getFredReleaseObservations = endpoint({
         description: 'The most points of the answer, of all series.',
         override: { default: limitMax },
       }),
-    next_cursor: placeParam.optional().describe('That of the page before.'),
+    next_cursor: placeParam.optional().describe('The `next_cursor` of the previous page.'),
   },
   formats: ['json'],
   json: z.object({

@@ -60,7 +60,7 @@ export const getOpenTriangle = endpoint({
   handler: async (dependencies, asked) => {
     const { openRevisionsSeries: open } = dependencies;
     if (memberOf(asked.params, 'id') !== open) {
-      const shown = open === undefined ? 'Those of no series are.' : `Those of ${open} are.`;
+      const shown = open === undefined ? 'No series has open ones.' : `Those of ${open} are.`;
       fail(
         'not_found',
         `The revisions of this series are not open to visitors. ${shown} GET /v1/series/{id}/triangle answers them, with an API key of a plan with vintages.`,

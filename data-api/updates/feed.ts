@@ -5,7 +5,7 @@ import type { Update } from './updates.sql.ts';
 /** The title of an entry names at most this many ids; its text has all. */
 const namedMax = 3;
 
-/** @param updates newest first. @param where.url the path and query of the feed; `publicUrl` is where clients reach it. */
+/** @param updates newest first. @param url the path and query of the feed; `publicUrl` is where clients reach it. */
 export function updatesFeed(
   updates: readonly Update[],
   { url, publicUrl }: { url: string; publicUrl: string },

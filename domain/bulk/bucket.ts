@@ -137,7 +137,7 @@ async function orNothing<T>(work: Promise<T>): Promise<T | undefined> {
 
 /** The remedy for an error of the store. */
 const advice: Readonly<Record<string, string>> = {
-  InvalidAccessKeyId: 'It does not know AWS_ACCESS_KEY_ID.',
+  InvalidAccessKeyId: 'The store does not know AWS_ACCESS_KEY_ID.',
   SignatureDoesNotMatch: 'AWS_SECRET_ACCESS_KEY is not the secret of AWS_ACCESS_KEY_ID.',
   AuthorizationHeaderMalformed: 'BULK_S3_REGION is not the region of the bucket, perhaps.',
   UnexpectedRedirect: 'BULK_S3_ENDPOINT or BULK_S3_REGION is not that of the bucket.',

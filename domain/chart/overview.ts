@@ -11,7 +11,7 @@ export interface Overview extends Axes {
   paths: string[];
 }
 
-/** @param options.breaks as of a line of a chart. @param place where it is drawn, in pixels. */
+/** @param breaks as of a line of a chart. @param place where it is drawn, in pixels. */
 export function overviewOf(
   lines: readonly (readonly ChartPoint[])[],
   {

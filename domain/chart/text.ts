@@ -27,8 +27,8 @@ const scaledUnit = /thousand|million|billion|trillion|lakh|crore|10\^|\b(?:k|mn|
 /**
  * A number at an axis, as short as it can be: from a billion on `1,000 billion`, or `1e12` where the unit names a power of ten itself or
  * the numbers reach 1e15.
- * @param axis.decimals of the numbers of the axis; negative where they are multiples of a power of ten.
- * @param axis.size the largest number of the axis, without its sign: all numbers of an axis are written alike.
+ * @param decimals of the numbers of the axis; negative where they are multiples of a power of ten.
+ * @param size the largest number of the axis, without its sign: all numbers of an axis are written alike.
  */
 export function axisNumber(
   value: number,

@@ -43,7 +43,7 @@ export function linearExtent({ low, high }: Extent, base: number | null): Extent
   return { low: least - margin, high: most + margin };
 }
 
-/** The range of a logarithmic axis. @param extent positive. */
+/** The range of a logarithmic axis; `low` and `high` are positive. */
 export function logExtent({ low, high }: Extent, base: number | null): Extent {
   const [least, most] = base === null ? [low, high] : [Math.min(low, base), Math.max(high, base)];
   const margin = (most / least) ** air;

@@ -3,7 +3,10 @@
 
 import type { HeartbeatAnswer } from '../../kernel/heartbeat/message.ts';
 
-/** One process of a gateway, as accounts-api knows it. Cached state belongs to a life and is invalid in the next one. */
+/**
+ * The period in which accounts-api knows a gateway process by one id. A process begins a new life when it starts, when accounts-api reports the old
+ * one as closed, and when the lease of the old one ended so long ago that accounts-api may close it. Cached state is invalid in the next life.
+ */
 export interface Life {
   readonly id: string;
   /** Whether an answer has arrived: accounts-api then knows the life. */

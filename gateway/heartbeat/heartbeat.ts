@@ -63,7 +63,8 @@ export function createHeartbeat({ send, clock, nowMs, log }: HeartbeatOptions) {
     parts: Parts,
     use: (answer: HeartbeatAnswer, place: Place) => Result,
   ): Promise<Result> {
-    // accounts-api may have closed this life by now. A late copy of its first message must not reopen it with its blocks.
+    // accounts-api may have closed this life by now and freed its calls. If a late copy of its first message creates the life there again, the
+    // gateway must not use its old blocks.
     if (life.hasBegun && nowMs() >= life.leasedUntilMs + closeAfterMs) beginLife();
     const asked = life;
     const number = ++lastNumber;
@@ -98,7 +99,10 @@ export function createHeartbeat({ send, clock, nowMs, log }: HeartbeatOptions) {
   }
 
   function beginLife(): void {
-    log.warn({ life: life.id }, 'The gateway had no lease for too long and starts a new life');
+    log.warn(
+      { life: life.id },
+      'The lease was not renewed for too long: the gateway discards its cached keys and unused calls, and registers at accounts-api under a new id',
+    );
     life = newLife(randomUUID());
     for (const cache of caches) cache.onNewLife(life.id);
   }

@@ -79,7 +79,7 @@ export function createJournal(options: JournalOptions) {
   }
 
   /**
-   * Sends the gathered entries now, after a running flush, which may have sealed its batch before the last entries were added.
+   * Sends the gathered entries. If a flush is running, another one follows it: its batch may not have the last entries.
    * @returns resolves when accounts-api has accepted them or the attempt has failed.
    */
   const flush = (): Promise<void> => flushing?.then(flushNow) ?? flushNow();
@@ -113,7 +113,7 @@ export function createJournal(options: JournalOptions) {
     } catch (error) {
       log.warn(
         { err: error, batch_id: sealed[0]?.id, lives: endedLives.size },
-        'A batch of usage, or the end of a life, could not be reported; will retry',
+        'Usage, or the end of a gateway process, could not be reported; will retry',
       );
     }
   }
@@ -133,7 +133,7 @@ export function createJournal(options: JournalOptions) {
   async function sendAll(giveUpAtMs: number): Promise<void> {
     await flush();
     while (unreported() + endedLives.size > 0 && performance.now() < giveUpAtMs) {
-      const hasFailed = sealed.length + endedLives.size > 0; // otherwise it arrived during the last flush
+      const hasFailed = sealed.length + endedLives.size > 0; // otherwise the entries were added during the last flush
       if (hasFailed) await pause(Math.min(retryAfterMs, options.closeWithinMs / 10));
       await flush();
     }

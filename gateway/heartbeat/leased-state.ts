@@ -44,7 +44,7 @@ export function createLeasedState(
   };
 }
 
-/** A smaller difference results from reading two clocks one after the other. */
+/** A smaller jump between the two clocks is no suspension: they are read one after the other. */
 const suspendedMsMin = 100;
 
 /**

@@ -46,7 +46,7 @@ interface Second {
 
 const countScript = script(luaFile(new URL('calls-per-second.lua', import.meta.url)));
 const countsSchema = z.array(z.int());
-/** The limit of one exchange; a larger one would delay other callers. */
+/** The most clients in one exchange: Redis serves nobody else while its script runs. */
 const clientsMax = 200;
 /** Counters far from their limit take part in every fourth exchange. */
 const everyOf = 4;

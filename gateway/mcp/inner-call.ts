@@ -26,7 +26,7 @@ export interface InnerAnswer {
 const abandoned = 499; // as in the access log: the client left
 
 /**
- * @param read.target path and query. @param read.asOf the `as_of` date of the tool call; undefined: none.
+ * @param target path and query. @param asOf the `as_of` date of the tool call; undefined: none.
  * @throws Failure `upstream_error` if the answer is cut off.
  */
 export async function readInside(

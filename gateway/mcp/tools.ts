@@ -27,9 +27,7 @@ const day = z.iso.date();
 const period = z.string().max(10).describe('A day or a period: `2024-03-31`, `2024-03`, `2024-Q1`, `2024`.');
 const asOf = day
   .optional()
-  .describe(
-    'Answer as if nothing later than the end of this day was published. Needs a plan with pinned_keys.',
-  );
+  .describe('Answer as if nothing had been published after this day. Needs a plan with pinned_keys.');
 const id = z.string().min(1).max(200).describe('The id of a series, as `search` gives it.');
 const ids = z.array(id).min(1).max(10).describe('Ids of series. Each counts as one call.');
 const limit = (most: number, usual: number) => z.int().min(1).max(most).default(usual);

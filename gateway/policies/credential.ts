@@ -1,7 +1,7 @@
-// Identifies the caller: reads the API key or the session from the request, checks its format, looks it up, and refuses all others with 401, or with
-// 429 if too many from the same IP address fail. On operator-only routes everyone else gets 404. A key without the call's scope, or from an address
-// that it does not allow, gets 403 before plan and quota are checked, so the call is not charged. A session is looked up on every call, a key only if
-// it is not cached. An ended credential is refused on the next request.
+// Identifies the caller: reads the API key or the session from the request, checks its format, looks it up, and refuses a call without a valid one
+// with 401, or with 429 if too many from the same IP address fail. On operator-only routes everyone else gets 404. A key without the call's scope, or
+// from an address that it does not allow, gets 403 before plan and quota are checked, so the call is not charged. A session is looked up on every
+// call, a key only if it is not cached. An ended credential is refused on the next request.
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { LRUCache } from 'lru-cache';
@@ -214,7 +214,7 @@ export function keysInAuthorization(value: string): readonly string[] {
 
 /**
  * The single credential of a call: the SHA-256 of a well-formed key (in X-API-Key, Authorization or `api_key`), or a session if sessions are
- * accepted. Otherwise a session next to a key is ignored. @returns the problem as a text if there is not exactly one.
+ * accepted; a session that is not accepted is ignored. @returns the problem as a text if there is not exactly one.
  */
 function presentedCredential(
   connection: Connection,

@@ -1,4 +1,4 @@
-// Enforces the quota: charges the call to its account's month before it is forwarded; 402 when the month is exhausted.
+// Enforces the quota: reserves the call in its account's month before it is forwarded; 402 if too few calls are left.
 import type { ServerResponse } from 'node:http';
 import { z } from 'zod';
 import { utcDate, type Clock } from '../../kernel/clock.ts';

@@ -14,7 +14,7 @@ export interface CachedAnswer {
   body: Buffer | undefined;
   /** The state of the data that it includes. */
   state: DataState;
-  /** From when the answer is valid unless there is a load: ms since 1970. There are two bounds because clocks can also be set back. */
+  /** Unless there is a load, the answer is valid from `fromMs` until before `untilMs`, ms since 1970. A clock set back could be before `fromMs`. */
   fromMs: number;
   untilMs: number;
 }

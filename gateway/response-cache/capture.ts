@@ -98,7 +98,7 @@ export class Capture {
     this.#options = options;
   }
 
-  /** Marks the answer for caching and waits for it. @returns undefined if the key differs, or the answer may not include the needed state. */
+  /** Marks the answer for caching and waits for it. Undefined if the key differs, or the answer was requested for an older state than needed. */
   join({ name, needed }: AnswerRequest): Promise<Outcome> | undefined {
     const own = this.#options;
     if (own.name !== name || !includes(own.needed, needed)) return undefined;

@@ -48,7 +48,10 @@ function estimateError(month: string, newest: string): number {
   return (-6 + 36 * (draw() - 0.5)) * (errorLeft[monthsBetween(month, newest)] ?? 0);
 }
 
-/** Every February the count of the year before is corrected by a census; until then its months lack a growing part of that. */
+/**
+ * Every February a census corrects the count of the year before. Until then January lacks 1/12 of the correction, and December and later months all
+ * of it.
+ */
 function notYetBenchmarked(month: string, vintage: string): number {
   let missing = 0;
   for (let year = Number(month.slice(0, 4)); `${year + 1}-02-01` > vintage; year -= 1) {

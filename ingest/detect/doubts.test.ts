@@ -339,18 +339,18 @@ test('digits behind a blank that make a number far larger than all others may be
   t.true(entry.guessed?.includes('values'));
   t.regex(
     evidence['values'] ?? '',
-    /"401 123" is 401123 if the blank divides groups, .* and 401 if footnotes are behind it/,
+    /"401 123" may be 401123, far larger than all others, or 401 followed by footnotes/,
   );
   t.is(table(['998', '1 012', '950', '1 104']).entry.guessed, undefined);
 });
 
-test('a whole number that is the same in every row, or counts the rows before their dates, may be no value', (t) => {
+test('a column of whole numbers may be a code if all are equal, and a row number if it counts the rows and is left of the dates', (t) => {
   const table = (title: string, of: (at: number) => string) =>
     proposed([[title, 'Year', 'Rate'], ...years.map((year, at) => [of(at), year, `${at}.5`])]);
   t.regex(table('Level', () => '2').evidence['values'] ?? '', /Level is 2 in every row, and may be a code/);
   t.regex(
     table('Seq', (at) => `${at + 1}`).evidence['values'] ?? '',
-    /Seq counts the rows, and may be no value/,
+    /Seq counts the rows, and may be a row number, not a value/,
   );
   t.is(table('Jobs', (at) => `${at * 7}`).entry.guessed, undefined);
 });

@@ -13,7 +13,7 @@ import type { Columns } from './table/column-roles.ts';
 import type { SheetDoubts } from '../read/workbook.ts';
 import { doubt, type About, type Draft, type Seen } from './proposal.ts';
 
-/** @param of.sheet the doubts about the cells of a workbook. @returns why the table cannot be read, or null. */
+/** @param sheet the doubts about the cells of a workbook. @returns why the table cannot be read, or null. */
 export function addDoubts(
   draft: Draft,
   seen: Seen,
@@ -33,7 +33,7 @@ export function addDoubts(
   return mixedOrder(layout, rows) ?? otherPeriods(layout, rows) ?? doubtHeadings(draft, seen);
 }
 
-/** A whole number that is the same in every row, or counts the rows before their dates, may be a code or a number of the row. */
+/** A column of whole numbers may be a code if all are equal, or a row number if it counts from 0 or 1 and is left of the dates. */
 function doubtNumbers(draft: Draft, { layout: { dates, titles }, columns: { values }, rows }: Seen): void {
   if (dates.kind !== 'column' || values.length < 2) return;
   for (const at of values) {
@@ -45,7 +45,7 @@ function doubtNumbers(draft: Draft, { layout: { dates, titles }, columns: { valu
     if (texts.every((text) => text === first))
       doubt(draft, 'values', `${entryAt(titles, at)} is ${first} in every row, and may be a code`);
     else if (isNumberOfRow)
-      doubt(draft, 'values', `${entryAt(titles, at)} counts the rows, and may be no value`);
+      doubt(draft, 'values', `${entryAt(titles, at)} counts the rows, and may be a row number, not a value`);
   }
 }
 
@@ -161,7 +161,10 @@ function otherPeriods({ dates, titles }: Layout, rows: readonly string[][]): str
   return null;
 }
 
-/** Rows of words within the data. Other column names refuse the table; a heading may change the meaning of the rows below it. */
+/**
+ * Rows of words within the data. Other column names, or the same in another order, refuse the table. A heading makes `leave_out` a guess, as it may
+ * change the meaning of the rows below it.
+ */
 function doubtHeadings(draft: Draft, { layout: { dates, titles }, columns, rows }: Seen): string | null {
   if (dates.kind !== 'column') return null;
   const isDated = (row: readonly string[]) => dates.found.read(dateText(row, dates)) !== null;
@@ -203,7 +206,10 @@ function doubtHeadings(draft: Draft, { layout: { dates, titles }, columns, rows 
   return null;
 }
 
-/** A word in a line of names for most of the columns of values, where it is not the name of its column. @param of.at the column of the dates. */
+/**
+ * The first word that its column's title does not contain, in a row that may be a line of titles: of the columns of values at least half, and at
+ * least two, have words and the others nothing, and the column of the dates has nothing or a title. @param at the column of the dates.
+ */
 function otherName(
   row: readonly string[],
   { titles, at, values }: { titles: readonly string[]; at: number; values: readonly number[] },
@@ -218,7 +224,7 @@ function otherName(
     .find(({ text, title }) => !title.includes(text));
 }
 
-/** Annual values that may be monthly ones are a guess: each month would be a series of its own. */
+/** If the dates are years, a column that may have their months or quarters is a guess: each would be a series or a dimension of its own. */
 function doubtParts(
   { evidence, guessed }: Draft,
   { dates, titles }: Layout,
@@ -232,7 +238,7 @@ function doubtParts(
     if (parts.length === 0) continue;
     const named = parts.slice(0, 3).map((at) => entryAt(titles, at));
     evidence[key] =
-      `${evidence[key] ?? ''}; but ${named.join(', ')} may say which months of the year the values are of`;
+      `${evidence[key] ?? ''}; but ${named.join(', ')} may state the month or quarter of the values`;
     guessed.push(key);
   }
 }
@@ -240,7 +246,10 @@ function doubtParts(
 /** How many years into the future tables usually extend. */
 const yearsAhead = 10;
 
-/** Years of two digits are of one century, whose limit the dates may cross; years that are all far ahead may be of another calendar. */
+/**
+ * Years of two digits are read as 1969 to 2068, so an earlier one may be read as a future year. Years that are all far ahead may be of another
+ * calendar.
+ */
 function doubtYears(
   draft: Draft,
   { dates, titles }: Layout,

@@ -23,7 +23,7 @@ const regularLeast = 3;
 
 /**
  * Why the last digit of a number may be a footnote: most have the same count of decimals, all others have one more, and all their last digits are
- * explained. @returns null for no reason.
+ * explained. Null if there is no such number.
  */
 export function gluedFootnote(
   series: Iterable<NumbersOfSeries>,
@@ -56,10 +56,13 @@ function longerThanUsual(texts: NumbersOfSeries): string[] {
   return usual[0] > 0 && longer[0] === usual[0] + 1 && isMost ? longer[1] : [];
 }
 
-/** How much larger than all others a number with a blank must be: one grown over a thousand is hardly larger. */
+/** How many times the largest number without a blank a number with one must be. In a series that grows past 1,000 it is hardly larger. */
 const largerLeast = 50;
 
-/** Why the digits behind a blank may be footnotes: the number with them is far larger than all numbers without a blank. @returns null for no reason. */
+/**
+ * Why the digits behind a blank may be footnotes: the number with them is far larger than all numbers without a blank. Null if there is no such
+ * number.
+ */
 export function spacedFootnote(series: Iterable<NumbersOfSeries>): string | null {
   for (const texts of series) {
     const numbers = texts
@@ -73,7 +76,7 @@ export function spacedFootnote(series: Iterable<NumbersOfSeries>): string | null
     const size = (core: string) => Math.abs(Number(core.replaceAll(/\s/g, '').replace(',', '.')));
     const most = numbers.reduce((max, core) => (isSpaced(core) ? max : Math.max(max, size(core))), 0);
     if (spaced.every((core) => size(core) > most * largerLeast))
-      return `"${first}" is ${first.replaceAll(/\s/g, '')} if the blank divides groups, far larger than all others, and ${first.replace(/\s.*/, '')} if footnotes are behind it`;
+      return `"${first}" may be ${first.replaceAll(/\s/g, '')}, far larger than all others, or ${first.replace(/\s.*/, '')} followed by footnotes`;
   }
   return null;
 }

@@ -32,8 +32,8 @@ export const wordsOf = (stem: string): string =>
   stem.replaceAll(/[_\s]+|(?<=\p{L})-+(?=[\p{L}\d])|(?<=\d)-+(?=\p{L})/gu, ' ').trim() || 'Table';
 
 /**
- * The vintage of all rows; undefined: a column has it, or it is the day of the load. A month in the name of a file that has not ended yet was
- * published by today.
+ * The vintage of all rows; undefined: a column has it, or it is the day of the load. From a period in the name of the file it is the period's end, or
+ * today if the period has not ended.
  */
 export function vintageOf(
   { vintage }: Pick<TableDescription, 'vintage'>,

@@ -14,7 +14,7 @@ const latin: Readonly<Record<string, string>> = Object.fromEntries(
     ),
 );
 
-/** A non-Latin letter: by the table, else by its code point, as no two may give one id. */
+/** A non-Latin letter in Latin ones, by the table. One that is not in it becomes `u` and its code point, so that such letters stay distinct. */
 export function transliterated(letter: string): string {
   const small = latin[letter.toLowerCase()];
   if (small === undefined) return `u${letter.codePointAt(0)?.toString(16) ?? ''}`;

@@ -208,7 +208,7 @@ function pickedEntry(
       const keys = found.choices.filter(({ options }) => options.length > 0).map((each) => each.key);
       return refuseField(
         'choose',
-        `"choose": table ${table} has no choice ${key.slice(0, 40)}. ${keys.length === 0 ? 'It has none.' : `There are ${keys.join(', ')}.`}`,
+        `"choose": table ${table} has no choice ${key.slice(0, 40)}. ${keys.length === 0 ? 'The table has no choices.' : `There are ${keys.join(', ')}.`}`,
       );
     }
     // This service has made the changes of an option.

@@ -90,8 +90,8 @@ export const uploadRowSchema = z.object({
   sha256: z.string(),
   account: z.string().describe('The account of the operator who sent it.'),
   created_at: z.iso.datetime(),
-  expires_at: z.iso.datetime().describe('It is deleted then.'),
-  published: z.array(z.int()).describe('The tables of it that were published.'),
+  expires_at: z.iso.datetime().describe('When the upload is deleted.'),
+  published: z.array(z.int()).describe('The numbers of its tables that were published.'),
 });
 
 export const uploadSchema = uploadRowSchema.extend({ tables: z.array(tableSchema) });

@@ -45,7 +45,7 @@ export async function choicesOf(
   return [...choices, ...missingFacts(entry, plan === null ? [] : valueTitles(plan))];
 }
 
-/** The titles of the columns of values; of dates across the columns there are none. */
+/** The titles of the columns of values; none if the dates are across the columns. */
 function valueTitles({ date, titles, values }: ReshapePlan): string[] {
   return 'across' in date ? [] : values.flatMap(({ at }) => titles[at] ?? []);
 }
@@ -90,7 +90,7 @@ const makers: Readonly<Record<string, (guessed: Guessed) => Choice | null>> = {
   fill: ({ entry }) =>
     choiceBetween(entry, 'fill', `Empty cells in ${(entry.fill ?? []).join(', ')}`, [
       ['they repeat the cell above', null],
-      ['they are empty', { fill: null }],
+      ['they stay empty', { fill: null }],
     ]),
   'series.unit_multiplier': ({ entry }) =>
     choiceBetween(entry, 'series.unit_multiplier', 'The numbers', [
@@ -164,9 +164,12 @@ function leaveOutChoice({ entry, plan, rows, lines }: Guessed): Choice | null {
       );
     const { [title]: _, ...rest } = all;
     const set = { leave_out: Object.keys(rest).length === 0 ? null : (rest as EntryValue) };
-    const which = Object.keys(all).length === 1 ? '' : ` of those that ${title} names`;
+    const which = Object.keys(all).length === 1 ? null : `those left out by ${title}`;
     const isDimension = plan.dimensions.includes(at);
-    options.push([`${isDimension ? 'they are loaded' : 'the load stops at them'}${which}`, set]);
+    options.push([
+      isDimension ? `${which ?? 'they'} are loaded` : `the load stops at ${which ?? 'them'}`,
+      set,
+    ]);
   }
   return choiceBetween(entry, 'leave_out', `Rows such as ${shown.join('; ')}`, options);
 }
@@ -183,7 +186,7 @@ function onlyChoice({ entry, plan, rows, lines }: Guessed): Choice | null {
     entry,
     'only',
     row < 0
-      ? `Rows by their text in ${title}`
+      ? `Rows whose text in ${title} does not have the form of the others`
       : `Rows such as line ${lines[row] ?? 0}, with ${text === '' ? 'no text' : `"${text}"`} in ${title}`,
     [
       ['they are left out', null],
@@ -201,9 +204,9 @@ function valuesChoice({ entry }: Guessed): Choice | null {
   const untitled = values.filter(isMade);
   const rest = values.filter((title) => !isMade(title));
   if (untitled.length === 0 || rest.length === 0) return null;
-  return choiceBetween(entry, 'values', `${untitled.join(', ')}, which has numbers and no title`, [
-    ['it is loaded', null],
-    ['it is left out', { values: rest }],
+  return choiceBetween(entry, 'values', `Columns with numbers and no title (${untitled.join(', ')})`, [
+    ['they are loaded', null],
+    ['they are left out', { values: rest }],
   ]);
 }
 

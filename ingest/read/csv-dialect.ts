@@ -22,7 +22,7 @@ export function detectDialect(text: string): Dialect {
   if (named !== undefined) return { delimiter: named, quote, hasBlanks };
   const quoted = quote === '"' ? /"(?:[^"]|"")*"/g : /'(?:[^']|'')*'/g;
   const lines = text
-    .replaceAll(quoted, 'q') // not nothing: a line of quoted cells and tabs would be blank
+    .replaceAll(quoted, 'q') // not '': a line of quoted cells and tabs would be blank, and dropped
     .split(/\r\n|\n|\r/)
     .filter((line) => line.trim() !== '');
   const scored = delimiters.map((delimiter) => {
@@ -35,7 +35,7 @@ export function detectDialect(text: string): Dialect {
   return { delimiter: best.lines === 0 ? ',' : best.delimiter, quote, hasBlanks };
 }
 
-/** Most cells are between two of these signs, and no cell between two of the usual ones. */
+/** Whether most cells are in single quotes, and the text has no double quote. */
 function isSingleQuoted(text: string): boolean {
   if (text.includes('"') || !text.includes("'")) return false;
   const cells = text

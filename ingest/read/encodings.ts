@@ -62,7 +62,7 @@ const singleByte: readonly [
   ['cp437', ['de', 'fr', 'es', 'sv', 'fi'], 0.08, 'Jahr Köln München Düsseldorf'],
 ]; // prettier-ignore
 
-/** The letters beside a to z of each language, in small letters. */
+/** The lowercase letters of each language other than a to z. */
 const lettersOf: Readonly<Record<string, string>> = {
   de: 'äöüß', fr: 'àâæçéèêëîïôœùûüÿ', es: 'áéíñóúüºª', pt: 'áâãàçéêíóôõúüºª', it: 'àèéìíòóùºª', nl: 'éëïóöüèáí', sv: 'åäöé', da: 'æøåé', fi: 'äöå',
   is: 'áðéíóúýþæö', ca: 'àçéèíïóòúü', et: 'äõöüšž', pl: 'ąćęłńóśźż', cs: 'áčďéěíňóřšťúůýž', hu: 'áéíóöőúüű', hr: 'čćđšž', sl: 'čšž', ro: 'ăâîșşțţ',
@@ -71,7 +71,7 @@ const lettersOf: Readonly<Record<string, string>> = {
   he: 'אבגדהוזחטיךכלםמןנסעףפץצקרשת', ar: 'ءآأؤإئابةتثجحخدذرزسشصضطظعغفقكلمنهوىي',
 }; // prettier-ignore
 
-/** Signs beside letters that tables of all languages have. */
+/** Characters other than letters that occur in tables of every language. */
 // oxlint-disable-next-line no-control-regex -- all of ASCII
 const commonSigns = /[\s\u0000-\u007f\u00a0€£¥§°±²³¹·«»“”„‘’‚–—…•©®™µ½¼¾×%ºª]/u;
 
@@ -153,7 +153,7 @@ interface Reading {
 }
 
 function byLetters(start: Buffer): EncodingFound {
-  // Lines of ASCII are no evidence; the end may be within a character.
+  // Lines of ASCII are no evidence.
   const bytes = nonAsciiLines(start);
   const known = new Map(analyse(bytes).map(({ name, confidence }) => [name.toLowerCase(), confidence]));
   const readings = [
@@ -287,6 +287,7 @@ function multiByteReading(
   const broken = foreign.filter((letter) =>
     /[\ufffd\ue000-\uf8ff\uff61-\uff9f\u0080-\u00ff]/u.test(letter),
   ).length;
+  // The bytes may end within a character, so one broken character is allowed.
   if (broken > 1 && broken * 50 > foreign.length) return null;
   const fitting = foreign.filter(
     (letter) => script.test(letter) || /[\u3000-\u303f\uff00-\uff60ー・]/u.test(letter),

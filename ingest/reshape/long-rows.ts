@@ -54,7 +54,7 @@ export class LongRows {
     this.#long = emptyBatch();
     for (const [at, row] of batch.rows.entries()) {
       const line = entryAt(batch.lines, at);
-      // A single cell is never a whole row: it is rejected with its line.
+      // A row with more cells than titles is passed on as one cell, which the load rejects with its line.
       if (row.slice(this.#plan.titles.length).some((cell) => cell.trim() !== ''))
         this.#add([row.join(',')], line, 'row');
       else {
@@ -117,11 +117,11 @@ export class LongRows {
     const numbers = values.map(({ at }) => readNumber(textAt(row, at)));
     const hasNumber = numbers.some((number) => number !== undefined && number.value !== null);
     const isEmpty = values.every(({ at }) => textAt(row, at) === '');
-    // Headings and notes have no number: no date, or nothing but words where the values are.
     const isDated = 'columns' in date && day !== null;
     const isWords = numbers.every(
       (number, at) => number === undefined || textAt(row, entryAt(values, at).at) === '',
     );
+    // Headings and notes have no number, and either no readable date or, if the dates are not in a column, only words or blanks as values.
     if (!hasNumber && !isDated && ('columns' in date || isWords)) return;
     if (isEmpty && (this.#isWide || dimensions.some((at) => textAt(row, at) === ''))) return;
     if (isEmpty && this.#plan.carried >= 0 && isYearAlone(rowDate)) return; // a heading
@@ -214,7 +214,7 @@ export function dateOf(row: readonly string[], date: ReshapePlan['date']): strin
 }
 
 const expectedNumber =
-  'a number as almanac.yml describes them (decimal, thousands, negative); other texts are named by missing or flags';
+  'a number as almanac.yml describes them (decimal, thousands, negative); list other texts under missing or flags';
 
 type LongBatch = CsvBatch & { titles: string[]; refused: Map<number, RefusedCell> };
 const emptyBatch = (): LongBatch => ({ rows: [], lines: [], titles: [], refused: new Map() });

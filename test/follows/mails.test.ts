@@ -145,7 +145,7 @@ test.serial('a renamed series is followed on, and its deletion is mailed', async
   await follow(t, holder, { kind: 'series', of: 'OLD' });
   await renameSeries(services.database, { id: 'OLD', newId: 'NEW', ...changeOf('clearer') });
   await look();
-  t.is(onlyMail(t, holder).subject, 'OLD: renamed, before OLD');
+  t.is(onlyMail(t, holder).subject, 'OLD: renamed from OLD');
   t.true(onlyMail(t, holder).text.includes('https://almanac.example/series/NEW\n'));
   await load([['NEW', '2026-02', 1]]);
   await look(5 * minute);

@@ -416,7 +416,7 @@ test.serial(
         (await failureOf(wide(['date,251', '2024-03-01,1'], { set: { [name]: '1' } }))).message,
         `--set ${name} cannot be used with a wide file.`,
       );
-    t.regex((await failureOf(wide(['date', '2024-03-01']))).message, /names no fund beside the date/);
+    t.regex((await failureOf(wide(['date', '2024-03-01']))).message, /names no fund besides the date/);
     for (const dataset of [
       'amcs',
       'funds',

@@ -51,7 +51,9 @@ const main = 'http://schemas.openxmlformats.org/spreadsheetml/2006/main';
 const office = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships';
 const packages = 'http://schemas.openxmlformats.org/package/2006';
 
-/** A workbook with one sheet. @param rows their XML. @param change of the sheet's part, and the texts before and after the rows. */
+/**
+ * A workbook with one sheet. @param rows their XML. @param size of the sheet's part. @param before the text before the rows; `behind`: after them.
+ */
 export function workbookOf(
   rows: string,
   { size, before = '', behind = '' }: { size?: number; before?: string; behind?: string } = {},

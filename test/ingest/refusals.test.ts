@@ -198,7 +198,7 @@ const refusals: Record<string, Refusal> = {
     csv: 'date\n2024-01-02',
     options: { wide: true },
     code: 'invalid_file',
-    message: /names no series beside the date/,
+    message: /names no series besides the date/,
   },
   'a wide file of series that do not exist, or have dimensions: once, on the line of the header': {
     csv: 'Title\ndate,KNOWN,UNKNOWN,SIDED\n2024-01-02,1,2,3\n2024-01-03,1,2,3',

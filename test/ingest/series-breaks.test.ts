@@ -92,7 +92,7 @@ test.serial('an impossible break is refused with the reason, and nothing is chan
   for (const [change, expected] of [
     [declared('NONE', '2024', 'X'), /^not_found: There is no series "NONE"/],
     [declared('GONE', '2024', 'X'), /^conflict: "GONE" was deleted on/],
-    [declared('commodity.rice', '2024', 'X'), /^conflict: .*prices of an item, which gives it its unit/],
+    [declared('commodity.rice', '2024', 'X'), /^conflict: .*prices of an item, from which it gets its unit/],
     [declared('OTHER', 'soon', 'X'), /^invalid_parameter: --from soon: a day or a period/],
     [declared('OTHER', '2024', 'Index'), /^conflict: "OTHER" has that unit already\. .*almanac series set/],
     [declared('OTHER', '2024', ''), /^invalid_parameter: unit="": a break needs/],
@@ -113,7 +113,7 @@ test.serial('an impossible break is refused with the reason, and nothing is chan
     [facts({ frequency: 'weekly' }), /^invalid_parameter: A series has one frequency.*as another series/],
     [facts({ colour: 'X' }), /^invalid_parameter: colour cannot be set/],
     [removed('OTHER', '2024'), /^conflict: "OTHER" has no break/],
-    [removed('CPI', '2024'), /^conflict: The last break of "CPI" is at 2024-04-01, and is removed first/],
+    [removed('CPI', '2024'), /^conflict: The last break of "CPI" is at 2024-04-01: remove that one first/],
     [
       mergeSeries(database, { ...how, id: 'OTHER', into: 'CPI' }),
       /^conflict: "CPI" has points of several units/,

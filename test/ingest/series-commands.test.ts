@@ -330,7 +330,7 @@ test.serial('facts that cannot be set are refused with the reason, and nothing i
     [
       'commodity.rice',
       { unit: 'PKR', licence: 'X' },
-      /^conflict: .*an item, which gives it its unit: load the dataset commodity-items/,
+      /^conflict: .*an item, from which it gets its unit\. To change the item, load the dataset commodity-items/,
     ],
   ] as const)
     t.regex(await refusal(changed(id, facts)), expected);

@@ -164,7 +164,7 @@ test.serial('an impossible continuation is refused with the reason, and nothing 
       declared('Q', 'M', 'monthly', { from: '2025' }),
       /^conflict: "M" is continued by "Q", which cannot be continued by "M" too/,
     ],
-    [removed('M', '2024-05'), /^conflict: The last break of "M" is at 2024-04-01, and is removed first/],
+    [removed('M', '2024-05'), /^conflict: The last break of "M" is at 2024-04-01: remove that one first/],
     [removed('Q', '2024-04'), /^conflict: "Q" has no break/],
     [merged('M', 'M.NEW'), /^conflict: "M" is continued by "Q" .*cannot be merged/],
     [merged('M.NEW', 'M'), /^conflict: "M" is continued by "Q" .*cannot be merged/],

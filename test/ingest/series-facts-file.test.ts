@@ -129,7 +129,7 @@ test.serial('all faults of a file are in one error, in its order, and nothing is
     /^line 7: "GONE" was deleted on/,
     /^line 8: "OLD" is an earlier id of the series "NEW"/,
     /^line 9: "C" has observations, which are dated by its frequency/,
-    /^line 10: "commodity\.rice" has the prices of an item, which gives it its unit/,
+    /^line 10: "commodity\.rice" has the prices of an item, from which it gets its unit/,
   ].entries())
     t.regex(faults[at] ?? '', expected);
   t.is(faults.length, 10);

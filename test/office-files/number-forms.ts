@@ -132,7 +132,7 @@ export function workbookNumbers(random: Random, decimals: number): NumberForm {
   ]);
 }
 
-/** Whether all texts with a sign could group digits or begin a fraction. @param sign a point or a comma. */
+/** Whether all texts with a sign could group digits or begin a fraction. A sign is a point or a comma. */
 export function isSignOpen(texts: readonly string[]): boolean {
   const bare = texts.map((text) => text.replace('Rs.', '').replaceAll(/[^\d.,]/g, ''));
   const withSign = bare.filter((text) => /[.,]/.test(text));

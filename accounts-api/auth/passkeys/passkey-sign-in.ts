@@ -31,7 +31,7 @@ export const beginPasskeySignIn = endpoint({
           userVerification: z.literal('required'),
         })
         .describe('For `PublicKeyCredential.parseRequestOptionsFromJSON()`.'),
-      expires_at: z.iso.datetime().describe('Five minutes later.'),
+      expires_at: z.iso.datetime().describe('Five minutes after this answer.'),
     }),
   },
   errors: ['not_found'],

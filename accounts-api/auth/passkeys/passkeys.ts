@@ -95,7 +95,7 @@ export const beginPasskey = endpoint({
           attestation: z.literal('none'),
         })
         .describe('For `PublicKeyCredential.parseCreationOptionsFromJSON()`.'),
-      expires_at: z.iso.datetime().describe('Five minutes later.'),
+      expires_at: z.iso.datetime().describe('Five minutes after this answer.'),
     }),
   },
   errors: ['not_found', ...proofErrors],

@@ -57,7 +57,9 @@ export const readSecondFactor = endpoint({
       passkeys: z.int().describe('Passkeys of the account; see `/auth/passkeys`.'),
       required: z
         .boolean()
-        .describe('Whether the account is an operator’s, who must have an app or a passkey here.'),
+        .describe(
+          'Whether the account must have an app or a passkey, as operators must if this installation requires it.',
+        ),
     }),
   },
   handler: async (deps, { requester: { accountId } }) => {
@@ -81,7 +83,7 @@ export const beginTotp = endpoint({
     200: z.object({
       secret: z.string().describe('To type into the app, in base32. Shown once.'),
       otpauth_uri: z.string().describe('The same, to scan: show it as a QR code.'),
-      expires_at: z.iso.datetime().describe('Confirm it until then.'),
+      expires_at: z.iso.datetime().describe('Confirm the app before then.'),
     }),
   },
   errors: proofErrors,

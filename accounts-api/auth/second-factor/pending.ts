@@ -25,7 +25,7 @@ export const secondStepAnswer = z
     sign_in_token: z
       .string()
       .describe('Send it with a code to `POST /auth/login/second-factor`. It is not a session.'),
-    expires_at: z.iso.datetime().describe('Five minutes later.'),
+    expires_at: z.iso.datetime().describe('Five minutes after the first step.'),
   })
   .describe('The account has a second factor: a code is needed.');
 export type SecondStepAnswer = z.output<typeof secondStepAnswer>;
@@ -80,17 +80,17 @@ export const finishSignIn = endpoint({
     const hash = sha256(token);
     const pending = await selectPending(deps.db, hash, deps.clock.now());
     const account = pending && (await deps.db.accounts.findByPk(pending.account_id));
-    if (account?.credentialVersion !== pending?.credential_version) failOver();
-    if (account === null || pending === null || account.status === 'disabled') failOver();
-    const trier = { codeOf: account, ip: pending.known_device ? null : ip };
+    if (account?.credentialVersion !== pending?.credential_version) failEnded();
+    if (account === null || pending === null || account.status === 'disabled') failEnded();
+    const attempt = { codeOf: account, ip: pending.known_device ? null : ip };
     let session: SessionAnswer | null = null;
-    const isRight = await deps.throttle.signIn(trier, async () => {
+    const isRight = await deps.throttle.signIn(attempt, async () => {
       session = await deps.db.inLedgerTransaction(async (transaction) => {
-        if (!(await lockAccountIfUnchanged(deps, transaction, account))) failOver();
+        if (!(await lockAccountIfUnchanged(deps, transaction, account))) failEnded();
         const actor = { actorKind: 'visitor', actorId: null } as const;
         const factor = await acceptCode(deps, transaction, account, { code, actor, ip });
         if (factor === null) return null;
-        if (!(await consumePending(deps.db, transaction, hash))) failOver();
+        if (!(await consumePending(deps.db, transaction, hash))) failEnded();
         await endPresented(deps, transaction, account.id, call);
         return openSession(deps, transaction, account.id, { clientInfo, how: pending.how, factor });
       });
@@ -105,6 +105,6 @@ export const finishSignIn = endpoint({
   },
 });
 
-function failOver(): never {
+function failEnded(): never {
   fail('gone', 'This sign-in was already finished or took too long. Sign in again.');
 }

@@ -43,8 +43,8 @@ const isOpen = `webhook.disabled_at is null and (webhook.throttled_until is null
 /**
  * Leases endpoints that have something to send, in turn, and that no other worker has leased. For each endpoint with messages only one index row is
  * read, however many messages it has.
- * @param turn.leased the endpoints that the worker already has. @param turn.after endpoints with higher ids come first: the last one of the previous
- * turn. @param turn.failing whether to include endpoints whose last attempt failed.
+ * @param leased the endpoints that the worker already has. @param after endpoints with higher ids come first: the last one of the previous
+ * turn. @param failing whether to include endpoints whose last attempt failed.
  */
 export async function leaseWebhooks(
   db: AccountsDatabase,

@@ -1,5 +1,5 @@
 // The messages that a worker has read for one endpoint that it has leased, and which of them may be sent now. Few are read ahead for a slow endpoint,
-// more for one that had nothing left to send.
+// more for one whose queue has run empty.
 import type { LeasedWebhook } from './delivery.sql.ts';
 
 /** The maximum number of messages in flight to one endpoint; 1 while it fails. */

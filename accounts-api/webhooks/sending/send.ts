@@ -85,7 +85,7 @@ interface Ended {
   isUnanswered: boolean;
 }
 
-/** The status decides the result. The body is read up to the size that a well-behaved receiver sends, and its beginning is stored. */
+/** The status decides the result. Of the body at most 64 KiB are read, then the connection is closed; its beginning is stored. */
 function post(
   connections: Connections,
   connection: Connection,
@@ -199,7 +199,7 @@ function createDeadline(timeoutMs: number): Deadline {
   return deadline;
 }
 
-/** @param isAnswered whether the first bytes of an answer had arrived; a fault other than the connection's is then the answer's. */
+/** @param isAnswered whether the first bytes of an answer had arrived: errors that are not recognised then count as an invalid response. */
 function classOf(error: unknown, isAnswered = false): ErrorClass {
   if (error instanceof UrlRefused) return 'no_public_address';
   if (error instanceof errors.HTTPParserError) return 'invalid_response';

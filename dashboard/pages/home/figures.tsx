@@ -34,7 +34,11 @@ export function Figures({
         name="Next release"
         value={nextAt === undefined ? wait : `${shortDayText(nextAt)}, ${timeText(nextAt)}`}
       >
-        {sources === undefined ? '' : nextAt === undefined ? 'none is announced' : 'as the calendar says'}
+        {sources === undefined
+          ? ''
+          : nextAt === undefined
+            ? 'none is announced'
+            : 'according to the release calendar'}
       </Figure>
       <Figure name="Last load" value={lastLoad === undefined ? wait : capital(recentText(lastLoad))}>
         {status.phase === 'ready' && status.value.data.state === 'operational'

@@ -50,7 +50,7 @@ export function useVintage(table: RevisionTable, isPlaying: boolean): [number, (
   const last = table.vintages.length - 1;
   const inUrl = written === undefined ? last : vintageNoOf(table, written);
   const [vintageNo, setVintageNo] = useState(inUrl);
-  /** The last values that this page wrote: a key pressed since then is newer. */
+  /** The vintage that the URL last had or gets from this page: a change of the URL to it must not undo a key pressed since then. */
   const own = useRef(inUrl);
   useEffect(() => {
     if (own.current !== inUrl) setVintageNo(inUrl);
@@ -82,7 +82,10 @@ export function selectedPeriod(table: RevisionTable, written: string | undefined
   return found >= 0 ? found : (mostRevised(table) ?? table.dates.length - 1);
 }
 
-/** The first period shown: that of the first known first print, or the very first; always early enough to draw a line. */
+/**
+ * Where the window starts: with `showsAll` at the oldest period, otherwise at the oldest one with a known first print, or without any at the newest
+ * one of the first vintage; but early enough for at least 12 periods.
+ */
 export function firstShown(table: RevisionTable, showsAll: boolean): number {
   if (showsAll) return 0;
   const first = firstPrints(table)[0]?.dateNo ?? newestIn(table, 0);

@@ -34,10 +34,11 @@ export function Trust({ table, formats }: { table: RevisionTable; formats: Forma
           <details class="basis">
             <summary>How this is computed</summary>
             <p>
-              A revision is a later value minus the first print of the same {formats.periodName}. Only{' '}
-              {formats.periodName}s first published in the vintages shown, with a value in the later release,
-              are compared. Nothing is compared across a change of base or unit: “Latest” is the newest
-              release before it. t is the mean divided by its standard error; a bias is reported if |t| ≥ 2.
+              A revision is a later value minus the first print, the first published value, of the same
+              {formats.periodName}. Only {formats.periodName}s first published in the vintages shown, with a
+              value in the later release, are compared. Nothing is compared across a change of base or unit:
+              “Latest” is the newest release, or the last one before such a change. t is the mean divided by
+              its standard error; a bias is reported if |t| ≥ 2.
             </p>
           </details>
         </div>

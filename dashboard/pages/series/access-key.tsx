@@ -49,7 +49,7 @@ export function AccessKey({ children }: { children: string }) {
           <button class="btn main" type="submit">
             Show all data
           </button>
-          <span class="xs dim">It stays in the memory of this page. Calls made with it count.</span>
+          <span class="xs dim">The key stays in the memory of this page. Calls made with it count.</span>
         </form>
       )}
     </div>

@@ -28,7 +28,7 @@ export function SetPassword() {
   return (
     <NarrowPage
       title="Set a new password"
-      lede="It ends all sessions of the account. Your keys keep working."
+      lede="The new password ends all sessions of the account. Your keys keep working."
     >
       <Waiting for={methods}>
         {(found) => (

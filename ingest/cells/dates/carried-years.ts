@@ -13,7 +13,7 @@ export function isPart(text: string): boolean {
   const word = /\p{L}[\p{L}\p{Mn}.]*/u.exec(text)?.[0] ?? '';
   const isOneWord = word.length >= 3 && /^\P{L}*\p{L}[\p{L}\p{Mn}.]*\P{L}*$/u.test(text);
   if (isOneWord && languages.some((language) => monthNamed(word, language) !== null)) return true;
-  return ['en', 'ga'].some((language) => readPlain(`2000 ${text}`, language) !== null); // two months of Irish are of two words
+  return ['en', 'ga'].some((language) => readPlain(`2000 ${text}`, language) !== null); // the Irish names of two months consist of two words
 }
 
 /** The year of a text that is only a year, or a year with a month or quarter; null for any other text. */

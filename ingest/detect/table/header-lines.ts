@@ -197,7 +197,7 @@ export function periodTitle(title: string): string {
 }
 
 /**
- * The periods in titles; '' in a title without the words. @param how.after the words before each period. @param how.read if given, the year is only in
+ * The periods in titles; '' in a title without the words. @param after the words before each period. @param read if given, the year is only in
  * the title of the first month or quarter of each year.
  */
 export function periodTitles(

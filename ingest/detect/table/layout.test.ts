@@ -65,7 +65,7 @@ test('moving quarters, one per month, are refused by name', (t) => {
         ['Rate', ...values],
       ],
     ])
-      t.regex(proposed(rows).entry.skip ?? '', /"[^"]+" and "[^"]+" overlap: moving and cumulated periods/);
+      t.regex(proposed(rows).entry.skip ?? '', /"[^"]+" and "[^"]+" overlap: moving and cumulative periods/);
   }
   const quarters = ['Jan-Mar 2020', 'Apr-Jun 2020', 'Jul-Sep 2020', 'Oct-Dec 2020', 'Jan-Mar 2021'];
   const { entry } = proposed([['Period', 'Rate'], ...quarters.map((text, at) => [text, `${at}.5`])]);

@@ -28,11 +28,11 @@ function monthsIn(text: string): { first: number; count: number } | null {
   return null;
 }
 
-/** How many months quarters, halves and years have. */
+/** The lengths of a quarter, a half and a year, in months. */
 const lengths: readonly number[] = [3, 6, 12];
 const unusualLeast = 2;
 
-/** Why a column or a line is refused because its periods overlap, or are neither quarters, halves nor years; null if they are not so. */
+/** Why a column or a line is refused because its periods overlap, or are neither quarters, halves nor years; null otherwise. */
 export function movingPeriods(rows: readonly string[][]): string | null {
   const width = Math.min(columnsMost, widthOf(rows));
   const columns = Array.from({ length: width }, (_, at) => distinctIn(rows.slice(0, profiledRows), at));
@@ -49,10 +49,10 @@ export function movingPeriods(rows: readonly string[][]): string | null {
     if (at < 1 || periods.length < periodsLeast) {
       const [first] = unusual;
       if (first === undefined || unusual.length < unusualLeast) continue;
-      return `"${first.text}" and others have ${first.count} months, and are neither months, quarters, halves nor years: date each by its last month, as in a monthly series, and say in its name what it is`;
+      return `"${first.text}" and others have ${first.count} months, and are neither months, quarters, halves nor years: date each by its last month, as in a monthly series, and state the length of the period in the name of the series`;
     }
     const [one, next] = [entryAt(sorted, at - 1).text, entryAt(sorted, at).text];
-    return `"${one}" and "${next}" overlap: moving and cumulated periods are neither months nor quarters. Date each by its last month, as in a monthly series, and say in its name what it is; or keep only the periods that do not overlap`;
+    return `"${one}" and "${next}" overlap: moving and cumulative periods are neither months nor quarters. Date each by its last month, as in a monthly series, and state the length of the period in the name of the series; or keep only the periods that do not overlap`;
   }
   return null;
 }

@@ -9,7 +9,7 @@ import type { LoadCounts } from '../../load/store/load-record.sql.ts';
 import { findLaterLoads, findStatedRows, foldRows, storeFold, type FoldedTable } from './fold-rows.sql.ts';
 import { setActive, type LoadsOfFile } from './retract.sql.ts';
 
-/** @param options.retraction the load number of the retraction. @returns the changes. */
+/** @param retraction the load number of the retraction. @returns the changes. */
 export async function retractRows(
   on: Transaction,
   dataset: Dataset,

@@ -16,9 +16,9 @@ export async function findLoads(
 }
 
 /**
- * Returns why the load cannot be retracted in this way, and what to do instead; null if it can. A result that would be incomplete is found
- * only when it is stored.
- * @param how.today in the publisher's time zone.
+ * Returns why the load cannot be retracted in this way, and what to do instead; null if it can. Whether a table's rows would lack required columns is
+ * found only when they are stored (retract-rows.ts).
+ * @param today in the publisher's time zone.
  */
 export function unretractableBecause(
   load: RetractableLoad,
@@ -79,7 +79,7 @@ function ofStatements(load: RetractableLoad, today: string): string | null {
     return `${which} has the vintage ${lastVintage}, which is after today, ${today} (SERIES_TIME_ZONE).`;
   if (unknownRestatements.length === 0) return null;
   return (
-    `${which} was made by a version of Almanac that did not store which points the loads of a day repeat, and load ` +
-    `${unknownRestatements.join(', ')} of its day repeated some: the remaining values are unknown. Load the earlier file with a new vintage.`
+    `${which} was made by a version of Almanac that did not record which points a load repeats unchanged. Other loads of its vintage (${unknownRestatements.join(', ')}) ` +
+    `repeated some, so the values without load ${number} are unknown. Load the earlier file with a new vintage.`
   );
 }

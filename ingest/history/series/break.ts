@@ -74,7 +74,7 @@ export async function removeBreak(
       const last =
         (await findLastBreak(on, series.seriesNo)) ?? fail('conflict', `"${series.id}" has no break.`);
       if (last.date !== date)
-        fail('conflict', `The last break of "${series.id}" is at ${last.date}, and is removed first.`);
+        fail('conflict', `The last break of "${series.id}" is at ${last.date}: remove that one first.`);
       ({ continuedBy } = last);
     },
     async apply({ on, series: { seriesNo, id }, loadNo }) {
@@ -131,7 +131,10 @@ function readBreakable(facts: Readonly<Record<string, string>>): Record<string, 
 export function refuseUnbreakable(series: FoundSeries): void {
   refuseDeleted(series);
   if (series.isOfItem)
-    fail('conflict', `"${series.id}" has the prices of an item, which gives it its unit: it has no breaks.`);
+    fail(
+      'conflict',
+      `"${series.id}" has the prices of an item, from which it gets its unit: it cannot have breaks.`,
+    );
 }
 
 /** @throws Failure `conflict` if the last break of the series is its continuation as another one. */

@@ -23,8 +23,8 @@ export interface ContinuationOptions extends ChangeOptions {
 
 /**
  * Declares the continuation. No point of either series changes, and vintages of earlier days do not have it. `removeBreak` reverts it.
- * @throws Failure `not_found`; `invalid_parameter`; `conflict` if one of the series already continues otherwise, or does not have the
- * frequency or the dates.
+ * @throws Failure `not_found`; `invalid_parameter`; `conflict` if the series has the prices of an item, a break or points on or after the date, or
+ * already continues; if the other series continues as it, or does not have the stated frequency, or both have it; or if one of them is deleted.
  */
 export async function declareContinuation(
   database: Pick<Database, 'transaction'>,
@@ -73,12 +73,15 @@ async function refuseSuccessor(
   refuseDeleted(other);
   const has = await readFrequency(on, other.seriesNo);
   if (has !== frequency)
-    fail('conflict', `"${other.id}" is ${has}, not ${frequency}: --frequency names that of --continued-by.`);
+    fail(
+      'conflict',
+      `"${other.id}" is ${has}, not ${frequency}: --frequency must be the frequency of the series named by --continued-by.`,
+    );
   if (has === frequencyBefore)
     fail(
       'conflict',
-      `"${series.id}" and "${other.id}" are both ${has}: the series that continues another has another frequency. ` +
-        'Those of one frequency can be made one: almanac series merge.',
+      `"${series.id}" and "${other.id}" are both ${has}: a series is continued only by one of another frequency. ` +
+        'To merge two series of the same frequency: almanac series merge.',
     );
   if (await continuesAs(on, other.seriesNo, series.seriesNo))
     fail(

@@ -28,7 +28,7 @@ const lacks = (fact: string): string =>
     ? `s.${fact} = '{}'`
     : `s.${fact} is null`;
 
-/** Series that are not deleted. @param wish.missing names of facts. */
+/** Series that are not deleted. @param missing names of facts. */
 export async function listFacts(
   on: Queryable,
   { q, source, missing = [], sort, after, limit }: FactsWish,

@@ -55,7 +55,7 @@ type Row = FactsOfRow & Pick<WishedFacts, 'seriesNo'> & { isOfItem: boolean; cha
 const faultsShown = 10;
 
 /**
- * Facts have no vintages: readers of every vintage see the new ones, and the record has the previous ones.
+ * Facts have no vintages: readers of every vintage see the new ones, and the audit event has the previous ones.
  * @throws FactsRefused with the first faults in its message; Failure `conflict` if nothing would change. Nothing is stored then.
  */
 export async function setManyFacts(

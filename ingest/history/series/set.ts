@@ -27,7 +27,7 @@ const factsOfItem: ReadonlySet<string> = new Set(['name', 'unit', 'frequency', '
 const datingFacts: ReadonlySet<string> = new Set(['frequency', 'fiscal_year_end']);
 
 /**
- * Facts have no vintages: readers of every vintage see the new ones, and the record has the previous ones.
+ * Facts have no vintages: readers of every vintage see the new ones, and the audit event has the previous ones.
  * @throws Failure `not_found`; `invalid_parameter` for a fact that series do not have, or a value of the wrong type; `conflict` if a fact
  * cannot be changed, or none would change.
  */
@@ -111,7 +111,7 @@ export function ofItemBecause(
 ): string | null {
   const ofItem = changes.map(({ fact }) => fact).filter((fact) => isOfItem && factsOfItem.has(fact));
   if (ofItem.length === 0) return null;
-  return `"${id}" has the prices of an item, which gives it its ${ofItem.join(', ')}: load the dataset commodity-items.`;
+  return `"${id}" has the prices of an item, from which it gets its ${ofItem.join(', ')}. To change the item, load the dataset commodity-items.`;
 }
 
 /** The facts that the series has from its item, or that its observations are dated by: setting another value is refused. */

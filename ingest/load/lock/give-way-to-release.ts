@@ -25,8 +25,8 @@ import {
 /** Without `query`, the work is part of a running transaction; the code that began the transaction gives way. */
 export type Transacting = Pick<Database, 'transaction'> & Partial<Pick<Database, 'query'>>;
 
-/** When the load began, by the clock of the database. */
 export interface Interruption extends InterruptedAt {
+  /** When the work restarted after the release, by the clock of the database. */
   startedAgainAt: Date;
 }
 
@@ -83,7 +83,7 @@ export async function runInterruptible<Result>(
   }
 }
 
-/** Runs `interruptible` under the load lock and without statement timeouts. */
+/** Runs work as `runInterruptible` does, under the load lock and without statement timeouts. */
 export function underLoadLock<Result>(
   database: Transacting,
   { dryRun = false, onWaiting }: LockOptions,
@@ -97,7 +97,7 @@ export function underLoadLock<Result>(
 }
 
 /**
- * Repeats work made of `interruptible` transactions whenever a release interrupts it, each time after the release has finished.
+ * Repeats work that uses `runInterruptible` whenever a release interrupts it, each time after the release has finished.
  * @param attempt receives the interruptions so far; from the second attempt on it waits for the load lock, whatever `onWaiting` does.
  */
 export async function retryAfterInterruption<Result>(

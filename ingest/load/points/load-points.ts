@@ -100,7 +100,7 @@ async function createTables(on: Transaction, manyVintages: boolean): Promise<voi
 /** Whether every point was stored directly, so that there is nothing to compare. A complete load also covers series without points. */
 function isOfNewSeries(sink: PointSink, reader: LongReader, isComplete: boolean): boolean {
   if (sink.isStaged || sink.mayRepeat) return false;
-  return !isComplete || [...reader.seriesWithoutPoints].every((seriesNo) => sink.direct.has(seriesNo));
+  return !isComplete || [...reader.coveredSeries].every((seriesNo) => sink.direct.has(seriesNo));
 }
 
 /** The file in long form, and how its rows are read. */
@@ -163,7 +163,7 @@ async function readPoints(
 
 function seriesInFile(reader: LongReader, sink: PointSink): SeriesInFile {
   const none = { points: 0, pointsWithValue: 0, firstDate: null, lastDate: null };
-  const seriesNos = [...new Set([...sink.direct.keys(), ...reader.seriesWithoutPoints])];
+  const seriesNos = [...new Set([...sink.direct.keys(), ...reader.coveredSeries])];
   const counts = seriesNos.map((seriesNo) => sink.direct.get(seriesNo) ?? none);
   return {
     seriesNos,

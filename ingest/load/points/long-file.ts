@@ -95,8 +95,8 @@ export function planLong(
 
 /** Converts rows of a file to staged points. */
 export class LongReader {
-  /** series_no of every series that the file covers, even if it has no point of it. */
-  readonly seriesWithoutPoints = new Set<number>();
+  /** series_no of the series that the file covers by a column or its entry, whether or not it has points of them. */
+  readonly coveredSeries = new Set<number>();
   /** Non-empty rows. */
   rowsRead = 0;
   readonly #plan: LongPlan;
@@ -129,7 +129,7 @@ export class LongReader {
       if (series === null) rejects.add(place, this.#plan.seriesId.title, name, unknownSeries(create));
       else if (series.misfit !== null)
         rejects.add(place, series.misfit.column, series.misfit.value, series.misfit.expected);
-      else this.seriesWithoutPoints.add(series.seriesNo);
+      else this.coveredSeries.add(series.seriesNo);
     }
   }
 
@@ -178,7 +178,7 @@ export class LongReader {
     await directory.learn(unread, () => null);
     for (const id of ids) {
       const series = directory.get(id) ?? null;
-      if (series !== null && series.misfit === null) this.seriesWithoutPoints.add(series.seriesNo);
+      if (series !== null && series.misfit === null) this.coveredSeries.add(series.seriesNo);
     }
   }
 
@@ -235,7 +235,7 @@ export class LongReader {
     return status;
   }
 
-  /** The cell of load_rows, with its tab; null if it was rejected. */
+  /** The day and a tab, which begin a line to copy into load_rows; null if it was rejected. */
   #vintage(row: readonly string[], line: number, cell: Cell): string | null {
     const text = cellText(row, cell);
     const day = this.#vintageDay(text);

@@ -1,4 +1,4 @@
-// Rewrites the stored history of points to match the active loads: after a load is erased, and after an old vintage is loaded below a
+// Rewrites the stored history of points to match the active loads: after a load is erased, and after a vintage is loaded that is older than a
 // retraction, where the value of later days comes from the remaining loads.
 import type { Transaction } from '../../../kernel/database.ts';
 import { addDays } from '../../../kernel/dates.ts';
@@ -17,7 +17,7 @@ import {
 
 /**
  * Rewrites the points of fold_points from a day on. @param load the load that causes the rewrite; its vintage is not used.
- * @returns the changes of the newest values, and how many changed points no statement of the load had changed before.
+ * @returns the changes of the newest values; `others`: how many of the changed points the load itself had not changed.
  */
 export async function refold(
   on: Transaction,

@@ -34,10 +34,11 @@ export interface WideColumn {
 }
 
 /**
- * Converts the file to a long one with the columns `date`, `wide.column` and `wide.value`, and returns it with the options that still
- * apply. The date is the column that --map assigns, else the one titled date, else the first. The name of any other column is from --map,
- * or is --prefix and its title.
- * @throws IngestFailure if the header names nothing besides the date, or one thing twice, or --set names a part of each cell.
+ * Converts the file to a long one with the columns `date`, `wide.column` and `wide.value`, and returns it with the options that still apply. The date
+ * is the column that --map assigns, else the one titled date, else the first. The name of any other column is from --map, or is --prefix and its
+ * title.
+ * @throws IngestFailure if the header has no column besides the date, or two of one name, or if --set gives the date, the name or the value of all
+ * cells.
  */
 export function wideToLong(
   wide: NonNullable<Dataset['wide']>,
@@ -60,7 +61,7 @@ export function wideToLong(
       number,
     }));
   if (date === undefined || named.length === 0)
-    throw new IngestFailure('invalid_file', `The header names no ${wide.noun} beside the date.`);
+    throw new IngestFailure('invalid_file', `The header names no ${wide.noun} besides the date.`);
   const missing = new Set(['', ...(options.missing ?? [])]);
   const refused = placedRejects(input, wide, (place) => ({
     line: Math.floor(place / named.length),

@@ -16,8 +16,8 @@ async function createSpans(on: Transaction): Promise<void> {
 }
 
 /**
- * Stores confirmations for the points of load_points that are not in load_changes, even where an earlier load of D has the same value, as that
- * load may be retracted. Runs before storeChanges because it reads the previous state.
+ * Stores confirmations for the points of load_points that are not in load_changes, even where an earlier load of the same day has the same value,
+ * as that load may be retracted. Runs before storeChanges because it reads the previous state.
  */
 export async function insertConfirmations(on: Transaction, load: LoadRow): Promise<void> {
   await createSpans(on);

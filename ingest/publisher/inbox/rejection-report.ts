@@ -78,7 +78,7 @@ function forFilesLikeIt(added: NewEntry): NewEntry {
     entry: { ...added.entry, file: shapeOf(name) },
     evidence: {
       ...added.evidence,
-      file: `${name}: the name has a date, which may be another in the next file`,
+      file: `${name}: the name has a date, which may differ in the next file`,
     },
   };
 }
@@ -87,7 +87,7 @@ function forFilesLikeIt(added: NewEntry): NewEntry {
 export function crashRejection(ended: ProcessEnded): Rejection {
   return {
     reason: `It is too large to be read: ${ended.message}.`,
-    detail: `It is not tried again by itself. ${ended.advice}`,
+    detail: `Almanac does not try it again by itself. ${ended.advice}`,
   };
 }
 
@@ -95,7 +95,7 @@ export function crashRejection(ended: ProcessEnded): Rejection {
 export function internalFault(error: unknown): Rejection {
   const message = error instanceof Error ? error.message : String(error);
   return {
-    reason: `It cannot be loaded, for a fault within Almanac: ${message}`,
+    reason: `It cannot be loaded because of a fault in Almanac: ${message}`,
     detail: 'The log of the publisher has more. Please report it, with the file if that may be shown.',
   };
 }

@@ -1,5 +1,5 @@
 // Makes releases: the loads due at the next instant are prepared in one transaction, which is committed at that instant. Before it they are
-// invisible; from then on all of them are visible. If the plan changes meanwhile, the preparation is rolled back.
+// invisible; from then on all of them are visible. If the releases due then change meanwhile, the preparation is rolled back.
 import { Readable } from 'node:stream';
 import { dateIn } from '../../../kernel/clock.ts';
 import { inSavepoints, type Database, type Queryable, type Transaction } from '../../../kernel/database.ts';
@@ -28,8 +28,8 @@ export interface ReleaseDeps {
 }
 
 /**
- * `none`: nothing is due for preparation yet. `busy`: another process prepares. `changed`: the plan changed meanwhile, or a release failed;
- * start again. `released`: these were made.
+ * `none`: nothing is due for preparation yet. `busy`: another process prepares. `changed`: the releases changed meanwhile, or the process stops;
+ * start again. `failed`: this one cannot be loaded. `released`: these were made.
  */
 export type Made =
   | { result: 'none' | 'busy' | 'changed' }
@@ -100,7 +100,10 @@ async function prepareAndWait(
       const line = { event: 'release_interrupts', release: releaseNo };
       if (isEnded) log.info(line, 'A release under embargo has interrupted a load, which restarts after it');
       else
-        log.error(line, 'A load is running by a role that may not be interrupted; the release waits for it');
+        log.error(
+          line,
+          'A load of another database role is running, which this role may not interrupt; the release waits for it',
+        );
     },
   });
   const group = await groupToPrepare(on, clock); // the group as seen under the locks
@@ -142,7 +145,7 @@ async function firstGroup(on: Queryable): Promise<Group | undefined> {
   return { at: first.at, releases };
 }
 
-/** Loads a release in the transaction. @returns the outcome to store. @throws CannotLoad after returning the load numbers. */
+/** Loads a release in the transaction. @returns the outcome to store. @throws CannotLoad after resetting the load numbers. */
 async function prepare(
   { database, clock }: ReleaseDeps,
   on: Transaction,
@@ -173,7 +176,7 @@ async function prepare(
 
 const never = new AbortController().signal;
 
-/** Resolves at the instant. @returns false if the plan has changed, or the signal was aborted. */
+/** Resolves at the instant. @returns false if the releases due then have changed, or the signal was aborted. */
 async function waitUntil(
   { clock }: ReleaseDeps,
   on: Transaction,

@@ -62,7 +62,7 @@ class EndedReader extends IngestFailure {
   }
 }
 
-const untilChanged = 'It is not read again until it changes, or by "almanac sources fetch".';
+const untilChanged = 'It is read again when it changes, or when you run "almanac sources fetch".';
 
 /** The error of a source whose process crashed while it fetched or loaded it. An immediate retry could crash the next process too. */
 const left =

@@ -152,7 +152,7 @@ export interface Validators {
 }
 
 /**
- * Records a fetch that succeeded and ends the lease. @param done.validators undefined: unchanged.
+ * Records a fetch that succeeded and ends the lease. @param validators undefined: unchanged.
  * @returns false if another process has the lease, or the source was changed or removed: then nothing is recorded.
  */
 export async function recordSuccess(
@@ -176,7 +176,7 @@ export async function recordSuccess(
 }
 
 /**
- * Records a failed fetch and ends the lease. @param done.endedSha256 the hash of content not to be read again. @returns false as
+ * Records a failed fetch and ends the lease. @param endedSha256 the hash of content not to be read again. @returns false as
  * `recordSuccess` does.
  */
 export async function recordFailure(

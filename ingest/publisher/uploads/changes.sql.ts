@@ -35,8 +35,8 @@ const changed = `
   )`;
 
 /**
- * @param since the load numbers before. @returns the first fifty of the changed series, how many there are, and the twenty largest changes
- * in percent.
+ * The changes since these load numbers. @returns the first fifty of the changed series, how many there are, and the twenty largest changes in
+ * percent.
  */
 export async function changesSince(
   on: Transaction,

@@ -94,7 +94,7 @@ async function inspectedAgain(
   return entry.skip === undefined ? inspectTable({ entry, path: name, file, today }) : undefined;
 }
 
-/** The plan of the file as if in a folder whose almanac.yml has the entries that files of that name were loaded with before. */
+/** Plans the file as in a folder whose almanac.yml has the entries with which files of that name were published before. */
 async function planOf(on: Queryable, upload: UploadToRead, file: string): Promise<Plan> {
   const folder = path.dirname(file);
   const known = await knownEntries(on, upload);

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import type pg from 'pg';
 
-/** @param key.account a letter. @param key.at how long ago the key was created. @returns its id. */
+/** @param account a letter. @param at how long ago the key was created. @returns its id. */
 export async function addPinnedKey(
   pool: pg.Pool,
   { account, day, at = '0 days' }: { account: string; day: string; at?: string },

@@ -3,6 +3,7 @@ import { setRole } from '../../../accounts-api/operator/operator-access.ts';
 import { peopleOf, type Answer } from '../../auth/people.ts';
 import type { Services } from '../../services/services.ts';
 
+/** The paths are below `/v1/operator`. */
 export interface Operating {
   accountId: string;
   get(path: string): Promise<Answer>;
@@ -13,7 +14,6 @@ export interface Operating {
   upload(name: string, content: string | Buffer, more?: string): Promise<Answer>;
 }
 
-/** @param path of a call: below `/v1/operator`. */
 export async function newOperator(services: Services): Promise<Operating> {
   const { ask, newPerson } = peopleOf(services);
   const { email, session } = await newPerson();

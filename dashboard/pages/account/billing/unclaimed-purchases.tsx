@@ -9,7 +9,7 @@ import type { Plan } from '../../../components/plan-cards.tsx';
 import { dayText } from '../../../text/times.ts';
 import type { Account } from '../account-page.tsx';
 
-/** One note for each purchase; null without purchases. @param plans for their names. */
+/** One note for each purchase, and the error if they could not be loaded. @param plans for their names. */
 export function UnclaimedPurchases({
   account,
   plans,

@@ -138,7 +138,7 @@ async function historyRows(requested: HistoryQuery, signal: AbortSignal): Promis
   return rows;
 }
 
-/** Without `fields` every field is present. */
+/** All fields are present: this page does not send the parameter `fields`, for which the type allows missing ones. */
 const numbersIn = ({ date = '', calls = 0, billed = 0 }: Partial<HistoryRow>) => ({ date, calls, billed });
 
 function CsvButton({ requested }: { requested: HistoryQuery }) {
@@ -178,7 +178,7 @@ function Days({ view, history, nameOf, at, choose }: DaysProps) {
     );
   if (groups.length === 0) {
     return (
-      <Empty title="No calls in this time">
+      <Empty title="No calls in this period">
         <p>The first call shows here within a minute.</p>
       </Empty>
     );
@@ -282,7 +282,7 @@ function Tables({ view, history, nameOf }: Pick<DaysProps, 'view' | 'history' | 
 const [colour2, colour3, colour4, colour5, colour6, colour7, colourOfRest] = palettes.page.series.slice(1);
 const colourOfBars = 'var(--bar)';
 
-/** The ordinary part has the colour of bars; failures are highlighted, and other groups have the colours of series. */
+/** The group with the most calls, or the status 2xx, has the colour of bars; the others have the colours of series. */
 function coloursOf(by: Grouping): (id: string, at: number) => string {
   const inOrder = [colourOfBars, colour3, colour5, colour4, colour6, colour2, colour7];
   const ofStatus = { '2xx': colourOfBars, '3xx': colour6, '4xx': colour5, '5xx': colour2 };

@@ -23,7 +23,7 @@ interface EndpointsProps {
   query: URLSearchParams;
   show: Show;
   reload: () => void;
-  /** It was deleted. */
+  /** Called after the endpoint with this id was deleted. */
   forget: (id: string) => void;
 }
 
@@ -288,7 +288,7 @@ function Manage({ webhook, reload, forget, onClose }: ManageProps) {
   );
 }
 
-/** The most recovery requests that are sent one after another, each continuing from the previous one. */
+/** The most requests for one resend; each continues where the previous one stopped. */
 const callsMax = 200;
 
 async function recoverAll(id: string, from: { since: string } | { cursor: string }): Promise<number> {

@@ -23,7 +23,7 @@ export const labels: Readonly<Record<Fact, string>> = {
   methodology_url: 'URL of the methods',
 };
 export const facts = Object.keys(labels) as readonly Fact[];
-/** Every series has the others. */
+/** The facts that can be cleared: every series must have a name and a frequency. */
 export const optionalFacts = facts.filter(
   (fact): fact is Exclude<Fact, 'name' | 'frequency'> => fact !== 'name' && fact !== 'frequency',
 );
@@ -37,7 +37,7 @@ export function textOf(row: SeriesFacts, fact: Fact): string {
   return Array.isArray(value) ? value.join('; ') : String(value ?? '');
 }
 
-/** The draft with this text; the stored text is not a change. */
+/** The draft with this text. If the text is the stored one, the draft does not have the fact. */
 export function withText(draft: Draft, row: SeriesFacts, fact: Fact, text: string): Draft {
   const { [fact]: _, ...rest } = draft[row.id] ?? {};
   const after = text === textOf(row, fact) ? rest : { ...rest, [fact]: text };

@@ -200,7 +200,7 @@ function DryRunReport({ report, command }: { report: Report; command: string }) 
   const count = report.loads.length;
   return (
     <div role="group" aria-label="The dry run">
-      <h3 class="mt">What it changes, since {dayText(report.since)}</h3>
+      <h3 class="mt">What it changes in data as of {dayText(report.since)} and later</h3>
       {count > 1 && (
         <p class="sm">
           {numberText(count)} loads of one file are retracted together, one for each of its vintages.
@@ -223,19 +223,19 @@ function Done({ load, report: { load: by, effect, since } }: { load: number; rep
   return (
     <div class="note good below">
       <p>
-        Load {load} {effects[effect]}, since {dayText(since)}
+        Load {load} {effects[effect]}
         {by !== undefined && (
           <>
             , by <LoadLink to={by} />
           </>
         )}
-        .
+        . Data as of {dayText(since)} and later has changed.
       </p>
     </div>
   );
 }
 
-/** Not for a retraction: one that is no longer active stays so. */
+/** Whether the load can be made active again by retracting its retraction. A retraction that is itself retracted cannot. */
 const isRetractedFile = ({ status, retracts }: Load) => status === 'retracted' && retracts === null;
 
 function NotRetractable({ load }: { load: Load }) {

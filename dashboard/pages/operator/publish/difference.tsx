@@ -53,7 +53,7 @@ function Rejects({ report: { rejects: rows, rows_rejected: count, publishable } 
       {count > rows.length && <p class="xs dim below">and {numberText(count - rows.length)} more</p>}
       <p class="sm below">
         {publishable ? (
-          'They are skipped, as the entry requests.'
+          'Invalid rows are skipped, as the entry requests.'
         ) : (
           <>
             A table with invalid rows is not published, unless its entry has <code>skip_invalid: true</code>.

@@ -30,7 +30,7 @@ export const OperatorUpload = operatorPage(({ params: { id = '' } }) => {
         crumb={<Link href="/dashboard/operator/publish">Publish a file</Link>}
         lede={
           upload &&
-          `${bytesText(upload.bytes)}.${isUsed === true ? '' : ` It is kept until ${instantText(upload.expires_at)} UTC.`}`
+          `${bytesText(upload.bytes)}${isUsed === true ? '' : `, kept until ${instantText(upload.expires_at)} UTC`}.`
         }
         actions={isUsed === false && <Discard id={id} />}
       />

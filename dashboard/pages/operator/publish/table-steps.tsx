@@ -29,7 +29,7 @@ export function TableSteps({ upload, table, onPublished }: TableStepsProps) {
   const [checked, setChecked] = useState<{ request: string; report: Check }>();
   const action = useAction();
   const picking = useAction();
-  // Shown as picked while it is checked.
+  // The options just picked: shown as picked while the check with them runs.
   const [pending, setPending] = useState<Record<string, number>>({});
   const fields = factFields(table);
   const request = requestOf(table.table, draft, fields);
@@ -87,8 +87,8 @@ export function TableSteps({ upload, table, onPublished }: TableStepsProps) {
           {report === undefined
             ? 'The check shows what the table would change with the values above. It stores nothing.'
             : report.publishable
-              ? `Checked with the values above. ${open.length === 0 ? 'Nothing is published yet.' : 'It can be published once its guesses are confirmed.'}`
-              : 'Checked with the values above. Fix the problems below to publish it.'}
+              ? `Checked with the values above. ${open.length === 0 ? 'Nothing is published yet.' : 'The table can be published once its guesses are confirmed.'}`
+              : 'Checked with the values above. Fix the problems below to publish the table.'}
         </p>
         <p class="actions below">
           <button

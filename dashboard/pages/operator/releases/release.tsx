@@ -87,7 +87,7 @@ function ReleaseFacts({ release }: { release: Release }) {
           'Due',
           <>
             {at === null ? '–' : `${instantText(at)} UTC`}
-            {entry !== null && <small>with {entry} of the calendar</small>}
+            {entry !== null && <small>with the calendar entry {entry}</small>}
           </>,
         ],
         [

@@ -65,7 +65,7 @@ export const operatorLoads: Walk = {
     await page.getByRole('button', { name: 'Retract the load' }).click();
     await dialog.getByLabel(`Type “${number}” to confirm`).fill(number);
     await dialog.getByRole('button', { name: 'Retract the load' }).click();
-    await page.getByText(`Load ${number} is retracted, since`).waitFor();
+    await page.getByText(`Load ${number} is retracted, by`).waitFor();
     assertSame(await served(), '100 101', 'the values after the retraction');
     await visitor.look('operator-load-retracted');
 

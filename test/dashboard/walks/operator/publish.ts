@@ -154,7 +154,7 @@ async function askedPerColumn(visitor: Visitor, served: (series: string) => Prom
   await page.getByLabel('Source').fill('Statistics Office');
   await page.getByLabel('Name').fill('National accounts');
   await page.getByRole('button', { name: 'Check what it changes' }).click();
-  await page.getByText('It can be published once its guesses are confirmed.').waitFor();
+  await page.getByText('The table can be published once its guesses are confirmed.').waitFor();
   const publish = page.getByRole('button', { name: 'Publish now' });
   assertSame(await publish.count(), 0, 'ways to publish while a guess is open');
   await visitor.look('operator-upload-asked');
