@@ -12,9 +12,9 @@ import type { Secrets } from './secrets.ts';
 import type { WebhookTools } from './webhooks/settings.ts';
 
 export interface SignInSettings {
-  /** The public URL, the base of links in mails and of Google's redirect URI, without a final slash. */
+  /** The public URL, the base of links in e-mails and of Google's redirect URI, without a final slash. */
   publicUrl: string;
-  /** Whether mails leave the machine. If so, an e-mail address must be verified before its account is created. */
+  /** Whether e-mails leave the machine. If so, an e-mail address must be verified before its account is created. */
   mailGoesOut: boolean;
   passwordLengthMin: number;
   /** Whether operator endpoints refuse operators without a second factor. */

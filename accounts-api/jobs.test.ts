@@ -71,7 +71,7 @@ test('a job exists if and only if its transaction commits, and a failed job is r
   t.deepEqual(emails.sort(), ['one@example.org', 'two@example.org']);
 });
 
-test('requests for unknown e-mail addresses delay no mail, and a thousand are looked up together', async (t) => {
+test('requests for unknown e-mail addresses delay no e-mail, and a thousand are looked up together', async (t) => {
   const { enqueue, work, url } = await openQueue(t);
   await enqueue(...requests(2500));
   await enqueue(...signUps(30));
@@ -99,7 +99,7 @@ test('requests for unknown e-mail addresses delay no mail, and a thousand are lo
   t.is(sent.length, 30);
 });
 
-test('notices are sent first, then the mails of account holders, then those that anyone can cause', async (t) => {
+test('notices are sent first, then the e-mails of account holders, then those that anyone can cause', async (t) => {
   const { enqueue, work } = await openQueue(t);
   const at = '2026-11-20T10:00:00.000Z';
   const each = <Job>(make: (i: number) => Job) => Array.from({ length: 20 }, (_, i) => make(i));
@@ -122,7 +122,7 @@ test('notices are sent first, then the mails of account holders, then those that
   t.deepEqual(new Set(started.slice(20, 30)), new Set(['verify_email']));
 });
 
-test('a mail that takes hours keeps its lease and is not sent again, and delays no other', async (t) => {
+test('an e-mail that takes hours keeps its lease and is not sent again, and delays no other', async (t) => {
   const { enqueue, work, rows, url } = await openQueue(t);
   const [slowStarted, over, all] = Array.from({ length: 3 }, () => Promise.withResolvers<void>());
   if (slowStarted === undefined || over === undefined || all === undefined) throw new Error('three are made');

@@ -9,7 +9,7 @@ import { runJobs } from './job-runner.ts';
 import { mailPriority } from './mail/mail-priority.ts';
 import { createQueueFigures, type QueueFigures } from './observability/queue-figures.ts';
 
-/** A mail to send. Its recipient is looked up when it is sent, unless the mail is about the e-mail address itself. */
+/** An e-mail to send. Its recipient is looked up when it is sent, unless the e-mail is about the e-mail address itself. */
 export type MailJob =
   /** To the e-mail address of a sign-up: the link that creates the account, or a notice that it exists. */
   | { mail: 'sign_up'; signupId: string }
@@ -72,7 +72,7 @@ export async function notify(
   await jobs.enqueue(transaction, { mail: 'notice', notice, email, at: clock.now().toISOString() });
 }
 
-/** The queues for mails, and for requests to mail an address that may have no account. */
+/** The queues for e-mails, and for requests to e-mail an address that may have no account. */
 const queues = { mails: 'mail', requests: 'mail-request' } as const;
 const queueOptions = {
   // With waits doubling from 5 s to 1 h, this retries for two days.
@@ -131,7 +131,7 @@ function toRow(job: MailJob): { data: MailJob; priority: number } {
 }
 
 export interface Work {
-  /** Sends the mail of a job. If it throws, the job is run again later. */
+  /** Sends the e-mail of a job. If it throws, the job is run again later. */
   send(job: MailJob, id: string): Promise<void>;
   /** The requests whose e-mail address has an account. */
   withRecipient(requests: readonly MailJob[]): Promise<MailJob[]>;
@@ -144,8 +144,8 @@ export interface RunningWork {
 }
 
 /**
- * Runs jobs, and retries each until it succeeds. Looks up the recipients of requests, a thousand at a time, while it sends mails. A request with a
- * recipient becomes a mail; one for an unknown address is dropped, so such requests delay no mail. `close` finishes the running jobs.
+ * Runs jobs, and retries each until it succeeds. Looks up the recipients of requests, a thousand at a time, while it sends e-mails. A request with a
+ * recipient becomes an e-mail; one for an unknown address is dropped, so such requests delay no e-mail. `close` finishes the running jobs.
  */
 export async function startWork(databaseUrl: string, log: Log, work: Work): Promise<RunningWork> {
   const boss = createBoss(databaseUrl, log, { supervise: true, max: 4 });

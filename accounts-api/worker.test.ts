@@ -1,4 +1,4 @@
-// A mail is composed when it is sent; by then its subject may no longer exist, or may belong to another account.
+// An e-mail is composed when it is sent; by then its subject may no longer exist, or may belong to another account.
 import test, { type ExecutionContext } from 'ava';
 import { QueryTypes } from 'sequelize';
 import { dataOf, startAccountsService, type AccountsService } from '../test/services/accounts-service.ts';
@@ -29,12 +29,12 @@ async function workerOf(
   t.teardown(() => worker.close());
 }
 
-/** Resolves once every mail has been sent or dropped. */
+/** Resolves once every e-mail has been sent or dropped. */
 function untilNoneIsLeft(service: AccountsService): Promise<void> {
   return until('no job is left', async () => (await mailJobsLeft(service.databaseUrl)).length === 0);
 }
 
-test('no mail is sent if its reason no longer applies, and no link to the e-mail address of another account', async (t) => {
+test('no e-mail is sent if its reason no longer applies, and no link to the e-mail address of another account', async (t) => {
   const mailbox = await startMailbox();
   t.teardown(() => mailbox.close());
   const service = await startAccountsService();
@@ -124,7 +124,7 @@ test('no mail is sent if its reason no longer applies, and no link to the e-mail
   );
 });
 
-test('a permanently refused mail is not sent again; its account is marked until a mail is accepted', async (t) => {
+test('a permanently refused e-mail is not sent again; its account is marked until an e-mail is accepted', async (t) => {
   let isRefused = true;
   const smtp = await startScriptedSmtp((stage) =>
     isRefused && stage === 'RCPT' ? '550 5.1.1 no such mailbox' : undefined,

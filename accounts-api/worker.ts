@@ -1,5 +1,5 @@
 // The worker: runs the jobs that accounts-api has written, and sends webhooks. Any number can run concurrently. A job runs at least once: a link is
-// created each time its mail is sent, and each of them is valid.
+// created each time its e-mail is sent, and each of them is valid.
 import { Op } from 'sequelize';
 import type { Clock } from '../kernel/clock.ts';
 import type { Log } from '../kernel/log/log.ts';
@@ -48,12 +48,12 @@ import { startWebhooks } from './webhooks/webhook-worker.ts';
 export interface WorkerOptions {
   databaseUrl: string;
   plans: Plans;
-  /** The base of links in mails, without a final slash. */
+  /** The base of links in e-mails, without a final slash. */
   publicUrl: string;
   mail: MailSettings;
   /** Undefined: the worker sends no webhooks. */
   webhooks?: (WebhookSettings & DeliveryTiming) | undefined;
-  /** The secrets that sign unsubscribe links; the first one signs. Undefined: no mails about followed data are sent. */
+  /** The secrets that sign unsubscribe links; the first one signs. Undefined: no e-mails about followed data are sent. */
   unsubscribeSecrets?: readonly string[] | undefined;
   /** Undefined: no plan can be bought. */
   stripe?: StripeSettings | undefined;
@@ -118,7 +118,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
         : [
             repeat(() => mailChanges(deps), {
               ...{ everyMs: lookForChangesEveryMs, atOnce: true },
-              onError: warn('could not write mails of changes; will retry'),
+              onError: warn('could not write e-mails of changes; will retry'),
             }),
           ]),
     ];
@@ -149,7 +149,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
   }
 }
 
-/** @throws Error if the mail should be sent again. A mail refused for good is not retried, and its account is marked. */
+/** @throws Error if the e-mail should be sent again. An e-mail refused for good is not retried, and its account is marked. */
 async function perform(deps: WorkerDeps, mailer: Mailer, job: MailJob, id: string): Promise<void> {
   const mail = await mailOf(deps, job);
   if (mail === null) return;
@@ -162,13 +162,13 @@ async function perform(deps: WorkerDeps, mailer: Mailer, job: MailJob, id: strin
   );
   const refusedAt = refusal === null ? null : deps.clock.now();
   const accountId = await markMailRefused(deps.db, mail.to, refusedAt).catch((error: unknown) => {
-    deps.log.warn({ err: error, job: id }, 'could not record at its account whether a mail was refused');
-    return null; // an error here would send the mail again
+    deps.log.warn({ err: error, job: id }, 'could not record at its account whether an e-mail was refused');
+    return null; // an error here would send the e-mail again
   });
   if (refusal === null) return;
   deps.log.warn(
     { event: 'mail_refused', job: id, mail: job.mail, account_id: accountId, reply: refusal.reply },
-    'the mail server refused a mail permanently; it is not sent again',
+    'the mail server refused an e-mail permanently; it is not sent again',
   );
 }
 
@@ -178,7 +178,7 @@ async function withRecipient(deps: WorkerDeps, requests: readonly MailJob[]): Pr
   return emails.filter((email) => known.has(email)).map((email) => ({ mail: 'reset_password', email }));
 }
 
-/** The mail of a job, with a new link; null if its subject no longer exists. */
+/** The e-mail of a job, with a new link; null if its subject no longer exists. */
 async function mailOf(deps: WorkerDeps, job: MailJob): Promise<Mail | null> {
   switch (job.mail) {
     case 'sign_up':
@@ -242,7 +242,7 @@ async function mailOfAccount(
   return purpose === 'change_email' ? changeEmailMail(email, link) : verifyEmailMail(email, link);
 }
 
-/** The mail to the mailbox of a purchase. Its text depends on whether the mailbox has an account, which the payer must not learn. */
+/** The e-mail to the mailbox of a purchase. Its text depends on whether the mailbox has an account, which the payer must not learn. */
 async function mailOfPurchase(
   deps: WorkerDeps,
   { accountId, plan }: MailJob & { mail: 'purchase' },
@@ -288,7 +288,7 @@ async function mailOfSource(
   return sourceFailedMail(account.email, job);
 }
 
-/** Whether mails about an account go to its e-mail address: not if only a payer has named it, and nobody has proved it. */
+/** Whether e-mails about an account go to its e-mail address: not if only a payer has named it, and nobody has proved it. */
 function isReached(account: Account | null): account is Account {
   return account?.status === 'active' && account.emailSignsIn;
 }

@@ -53,7 +53,7 @@ export async function run(): Promise<void> {
 
 type BenchDeps = Deps & { jobs: Jobs };
 
-/** Sign-ups of this many strangers, whose mails are queued. @returns their e-mail addresses. */
+/** Sign-ups of this many strangers, whose e-mails are queued. @returns their e-mail addresses. */
 export async function enqueueSignUps(
   { db, jobs }: Pick<BenchDeps, 'db' | 'jobs'>,
   count: number,
@@ -80,7 +80,7 @@ async function measureRate(smtp: Smtp, pid: number, client: pg.Client): Promise<
   const backends = ((await backendCpuUs(client)) - before.backends) / mailsOfRun / 1000;
   const seconds = (last - first) / 1000;
   print(
-    `${mailsOfRun} mails that waited: ${seconds.toFixed(1)} s, ${Math.round((mailsOfRun - 1) / seconds)} a second; ` +
+    `${mailsOfRun} e-mails that waited: ${seconds.toFixed(1)} s, ${Math.round((mailsOfRun - 1) / seconds)} a second; ` +
       `CPU of each: worker ${worker.toFixed(2)} ms, PostgreSQL ${backends.toFixed(2)} ms`,
   );
 }
@@ -117,9 +117,9 @@ function cpuMs(pid: number): number {
 
 interface Smtp {
   url: string;
-  /** Resolves to the time when this many mails have arrived. */
+  /** Resolves to the time when this many e-mails have arrived. */
   mails(count: number): Promise<number>;
-  /** Resolves to the time when a mail to the e-mail address has arrived, counted from the last call on. */
+  /** Resolves to the time when an e-mail to the e-mail address has arrived, counted from the last call on. */
   mailTo(email: string): Promise<number>;
   close(): Promise<void>;
 }

@@ -9,7 +9,7 @@ import { openServiceClock } from '../kernel/time/database-clock.ts';
 import { actingUrl } from '../migrations/roles.ts';
 import { withInstallation, type Environment, type Installation } from './installation.ts';
 
-/** As in the services; mails are jobs for the running worker, or for the next one that starts. */
+/** As in the services; e-mails are jobs for the running worker, or for the next one that starts. */
 export interface CommandDeps extends Deps {
   jobs: Jobs;
   passwordLengthMin: number;

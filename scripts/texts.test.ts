@@ -1,7 +1,7 @@
 import test from 'ava';
 import { textsOf } from './texts.ts';
 
-test('messages, mails, log lines and texts of pages are found with their lines; SQL, CSS classes and imports are not', (t) => {
+test('messages, e-mails, log lines and texts of pages are found with their lines; SQL, CSS classes and imports are not', (t) => {
   t.timeout(300_000);
   const texts = textsOf([
     'accounts-api/mail/mail-texts.ts',

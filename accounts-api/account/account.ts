@@ -58,11 +58,13 @@ export const accountSchema = z.object({
   created_at: z.iso.datetime(),
   notifications: z
     .object({ usage: z.boolean(), key_expiry: z.boolean() })
-    .describe('Which mails are sent. Security mails are always sent.'),
+    .describe('Which e-mails are sent. Security e-mails are always sent.'),
   mail_refused_at: z.iso
     .datetime()
     .nullable()
-    .describe('When the mail server last refused a mail to `email` for good; null once it has accepted one.'),
+    .describe(
+      'When the mail server last refused an e-mail to `email` for good; null once it has accepted one.',
+    ),
   active_keys: z.int(),
   key_limit: z.int().describe('The maximum number of active keys.'),
 });

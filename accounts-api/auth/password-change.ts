@@ -181,7 +181,7 @@ async function setFirstPassword(
   const failExists = () =>
     fail('conflict', 'The account has a password already. Change it with POST /auth/change-password.');
   if (account.passwordHash !== null) failExists();
-  refuseOperator(account, 'POST /auth/forgot-password mails a link that sets the password.');
+  refuseOperator(account, 'POST /auth/forgot-password e-mails a link that sets the password.');
   await requireFresh(deps, caller, account);
   checkPassword(deps, account, 'password', password);
   const passwordHash = await deps.passwords.hash(password);
@@ -200,7 +200,7 @@ function checkPassword(deps: ServiceDeps, account: Account, field: string, passw
   requireGoodPassword(password, { field, lengthMin, context: [account.email, account.name] });
 }
 
-/** Sets the new password, ends all sessions and invalidates all mailed links. The holder is notified by mail. */
+/** Sets the new password, ends all sessions and invalidates all mailed links. The holder is notified by e-mail. */
 export async function replacePassword(
   deps: Deps & Pick<ServiceDeps, 'jobs'>,
   transaction: Transaction,

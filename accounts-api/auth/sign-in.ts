@@ -119,7 +119,7 @@ export function requireUsable(deps: ServiceDeps, account: Account): void {
   if (deps.settings.mailGoesOut && account.emailVerifiedAt === null) {
     fail(
       'forbidden',
-      'The e-mail address is not confirmed. POST /auth/forgot-password mails a link that confirms it.',
+      'The e-mail address is not confirmed. POST /auth/forgot-password e-mails a link that confirms it.',
     );
   }
 }

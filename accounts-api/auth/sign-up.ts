@@ -39,12 +39,12 @@ export const visitor: Actor = { actorKind: 'visitor', actorId: null };
 export const signUp = endpoint({
   summary: 'Creates an account with an e-mail address and a password.',
   description:
-    'With mail, the answer is 202 for known and unknown e-mail addresses alike, and the link in the mail makes the account.',
+    'With mail, the answer is 202 for known and unknown e-mail addresses alike, and the link in the e-mail makes the account.',
   requester: 'anyone',
   body: z.strictObject({ email: emailField, password: passwordField, name: nameField.optional() }),
   answers: {
     201: signedInAnswer.describe('Without mail: the account was created and signed in.'),
-    202: z.object({ email: z.string(), next: z.string() }).describe('A mail is being sent.'),
+    202: z.object({ email: z.string(), next: z.string() }).describe('An e-mail is being sent.'),
   },
   errors: ['email_taken', 'rate_limited', 'unavailable'],
   handler: async (deps, { body: { email, password, name = null }, request }) => {
@@ -55,7 +55,7 @@ export const signUp = endpoint({
     if (deps.settings.mailGoesOut) {
       const isMailed = await deps.throttle.signUpMail(who);
       await awaitLink(deps, { email, name, passwordHash: await deps.passwords.hash(password) }, isMailed);
-      return one({ email, next: 'Open the link in the mail that we are sending you.' }, { status: 202 });
+      return one({ email, next: 'Open the link in the e-mail that we are sending you.' }, { status: 202 });
     }
     await deps.throttle.mail('sign_up', who);
     const passwordHash = await deps.passwords.hash(password);
@@ -113,8 +113,8 @@ export const resendVerification = endpoint({
 });
 
 /**
- * Stores the sign-up and its mail, both or neither. The worker finds out whether the e-mail address is known.
- * @param isMailed false: the mailbox has reached its hourly limit of mails. Any earlier link finishes this sign-up too, so that strangers who sign up
+ * Stores the sign-up and its e-mail, both or neither. The worker finds out whether the e-mail address is known.
+ * @param isMailed false: the mailbox has reached its hourly limit of e-mails. Any earlier link finishes this sign-up too, so that strangers who sign up
  * with an address cannot keep its owner from signing up.
  */
 async function awaitLink(

@@ -188,7 +188,7 @@ for (const [where, redisUrl] of stores) {
   });
 
   test.serial(
-    `${where}: an e-mail address gets three mails of each kind per hour, and a client IP may request ten in total`,
+    `${where}: an e-mail address gets three e-mails of each kind per hour, and a client IP may request ten in total`,
     async (t) => {
       const throttle = await throttleOf(t, redisUrl());
       const [email, ip] = [someone(), somewhere()];
@@ -208,7 +208,7 @@ for (const [where, redisUrl] of stores) {
   );
 
   test.serial(
-    `${where}: a mailbox that has reached its hourly limit gets no mail for a sign-up, but the sign-up is not refused`,
+    `${where}: a mailbox that has reached its hourly limit gets no e-mail for a sign-up, but the sign-up is not refused`,
     async (t) => {
       const throttle = await throttleOf(t, redisUrl());
       const email = someone();

@@ -1,4 +1,4 @@
-// Limits sign-in attempts, mails to an e-mail address, and uses of links. Attempts are counted before any password is hashed: in Redis for all
+// Limits sign-in attempts, e-mails to an e-mail address, and uses of links. Attempts are counted before any password is hashed: in Redis for all
 // instances, or in this process, which also counts while Redis is unavailable.
 // Nobody can lock an owner out: delays expire, and attempts with a known device, with a session or with a mailed link are counted separately from
 // those of strangers.
@@ -22,11 +22,11 @@ export interface Throttle {
   /** Resets the failed attempts at an account, after its owner was verified in another way. */
   forgive(email: string): Promise<void>;
   /**
-   * Counts a request that mails an e-mail address. Each kind of mail has its own count.
+   * Counts a request that e-mails an e-mail address. Each kind of e-mail has its own count.
    * @throws Failure `rate_limited`.
    */
   mail(kind: MailKind, who: { email: string; ip: string }): Promise<void>;
-  /** The same for a sign-up, which can continue without a mail. @returns whether a mail is sent. */
+  /** The same for a sign-up, which can continue without an e-mail. @returns whether an e-mail is sent. */
   signUpMail(who: { email: string; ip: string }): Promise<boolean>;
   /** Counts an attempt at a mailed link or a callback from Google. @throws Failure `rate_limited`. */
   token(ip: string): Promise<void>;
@@ -72,7 +72,7 @@ export const limits = {
   /** Wrong passwords per client IP. */
   failures: { points: 30, seconds: quarterHour },
   mailsOfIp: { points: 10, seconds: hour },
-  /** For each kind of mail. */
+  /** For each kind of e-mail. */
   mailsToRecipient: { points: 3, seconds: hour },
   /** Attempts per client IP at mailed links and callbacks from Google. */
   tokens: { points: 20, seconds: 10 * 60 },

@@ -58,7 +58,7 @@ const wish = z.strictObject({
 export const beginCheckout = endpoint({
   summary: 'Starts the purchase of a plan: returns the URL of the payment page.',
   description:
-    'With a key or a session for its account. Without either for a new account, whose first key is shown on the return page; a mail to the payer’s address proves it. An account that already has this address does not change: its holder can take the purchase. A repeated request returns the same page.',
+    'With a key or a session for its account. Without either for a new account, whose first key is shown on the return page; an e-mail to the payer’s address proves it. An account that already has this address does not change: its holder can take the purchase. A repeated request returns the same page.',
   requester: 'anyone',
   body: wish,
   requestHeaders: idempotencyHeader,

@@ -44,7 +44,7 @@ export async function accountOfCustomer(
 }
 
 /**
- * An account that only its key can access until the mailed link proves the mailbox. The worker that writes the mail checks later whether another
+ * An account that only its key can access until the mailed link proves the mailbox. The worker that writes the e-mail checks later whether another
  * account has the e-mail address. @returns null if no account can have the e-mail address.
  */
 async function makeAccountOf(

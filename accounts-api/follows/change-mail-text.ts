@@ -1,4 +1,4 @@
-// Writes the mail about changes of the data that an account follows.
+// Writes the e-mail about changes of the data that an account follows.
 import { counted } from '../../kernel/text/counted.ts';
 import type { Deps } from '../database.ts';
 import type { MailJob } from '../jobs.ts';
@@ -9,7 +9,7 @@ import type { Follow } from '../models/follow.ts';
 import { selectChanges, type ChangedSeries } from './mail-changes.sql.ts';
 import type { UnsubscribeTokens } from './unsubscribe-tokens.ts';
 
-/** The most series, and the most follows, listed in a mail. */
+/** The most series, and the most follows, listed in an e-mail. */
 const listedMax = 50;
 const followsListedMax = 10;
 /** The longest name in a subject, in characters; longer names are cut. */
@@ -17,7 +17,7 @@ const nameLengthMax = 120;
 
 type MailDeps = Deps & { publicUrl: string; unsubscribeTokens: UnsubscribeTokens };
 
-/** The mail of a job; null if its follows no longer exist, or the account is not sent mails about changes. */
+/** The e-mail of a job; null if its follows no longer exist, or the account is not sent e-mails about changes. */
 export async function mailOfChanges(
   deps: MailDeps,
   job: MailJob & { mail: 'changes' },
@@ -39,7 +39,7 @@ export async function mailOfChanges(
   return changed.length === 0 ? null : changesMail(deps, account, { changed, follows });
 }
 
-/** Mails go only to a proved mailbox whose server has not refused mail. */
+/** E-mails go only to a proved mailbox whose server has not refused e-mail. */
 function isMailed(account: Account): boolean {
   const { status, emailSignsIn, emailVerifiedAt, mailRefusedAt } = account;
   return status === 'active' && emailSignsIn && emailVerifiedAt !== null && mailRefusedAt === null;
@@ -68,7 +68,7 @@ function changesMail(
       text: `Stop following ${subjectOf(follow)}:`,
       link: stop(unsubscribeTokens.of(follow.id as `flw_${string}`)),
     })),
-    { text: 'Stop all mails about what you follow:', link: stop(all) },
+    { text: 'Stop all e-mails about what you follow:', link: stop(all) },
     { text: 'All that you follow:', link: page },
   ];
   const subject =
@@ -120,7 +120,7 @@ function periodOf(date: string, frequency: string): string {
   return frequency === 'annual' ? year : date;
 }
 
-/** Joins a text into one line, so that a publisher's text cannot add lines to a mail. */
+/** Joins a text into one line, so that a publisher's text cannot add lines to an e-mail. */
 const plain = (text: string) => text.replaceAll(/[\s\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ').trim();
 const cut = (text: string) => (text.length > nameLengthMax ? `${text.slice(0, nameLengthMax - 1)}…` : text);
 

@@ -34,7 +34,7 @@ const ofRule = 'must be text of 1 to 500 characters, without control characters'
 const modeField = z
   .enum(followModes, { error: modeRule })
   .describe(
-    '`at_once`: a mail a few minutes after a change at the latest. `daily`: one mail a day, at 06:00 UTC, if something changed.',
+    '`at_once`: an e-mail a few minutes after a change at the latest. `daily`: one e-mail a day, at 06:00 UTC, if something changed.',
   );
 
 const wanted = z.strictObject({
@@ -96,7 +96,7 @@ export const listFollows = endpoint({
 
 export const createFollow = endpoint({
   summary: 'Follows a series, a source or a search: its changes from now on are mailed.',
-  description: `An account has at most ${followsMax} follows. What it follows already is answered with status 200, its mode changed to that of the call. Mails are sent to an e-mail address that is confirmed.`,
+  description: `An account has at most ${followsMax} follows. What it follows already is answered with status 200, its mode changed to that of the call. E-mails are sent to an e-mail address that is confirmed.`,
   requester: 'account',
   body: wanted,
   answers: { 200: followSchema, 201: followSchema },
@@ -165,7 +165,7 @@ async function requireSubject(
 
 export const changeFollow = endpoint({
   summary: 'Changes when the changes of a follow are mailed.',
-  description: 'Changes that wait for the daily mail are mailed at once, and the other way round.',
+  description: 'Changes that wait for the daily e-mail are mailed at once, and the other way round.',
   params: { id: followId },
   requester: 'account',
   body: z.strictObject({ mode: modeField }),

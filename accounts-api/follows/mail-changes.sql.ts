@@ -84,11 +84,11 @@ export interface DueFollow {
   mode: FollowMode;
   /** The last update that was mailed. */
   place: string;
-  /** Whether its account may be sent mails. */
+  /** Whether its account may be sent e-mails. */
   is_reached: boolean;
 }
 
-/** SQL: whether an account is sent mails about changes. */
+/** SQL: whether an account is sent e-mails about changes. */
 const isReached = `account.status = 'active' and account.email_signs_in and account.email_verified_at is not null
   and account.mail_refused_at is null`;
 

@@ -1,4 +1,4 @@
-// The tokens of the unsubscribe links in mails: each ends one follow, or all follows of an account, and allows nothing else. A token is valid as long
+// The tokens of the unsubscribe links in e-mails: each ends one follow, or all follows of an account, and allows nothing else. A token is valid as long
 // as the installation keeps its secret. Tokens are signed, so none is stored.
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 import { entryAt } from '../../kernel/entries.ts';

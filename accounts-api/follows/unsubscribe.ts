@@ -1,4 +1,4 @@
-// The unsubscribe links in mails (RFC 8058). A POST ends the follows without a sign-in. A GET redirects to a page with a button, as mail scanners
+// The unsubscribe links in e-mails (RFC 8058). A POST ends the follows without a sign-in. A GET redirects to a page with a button, as mail scanners
 // open links.
 import { z } from 'zod';
 import { fail } from '../../kernel/errors.ts';
@@ -8,17 +8,17 @@ import { linkTo } from '../mail/mail-texts.ts';
 import type { Actor } from '../models/audit-event.ts';
 import { endFollow, endFollowsOf } from './follows.ts';
 
-const query = { token: z.string().max(200).describe('Of the link in a mail.') };
+const query = { token: z.string().max(200).describe('Of the link in an e-mail.') };
 
 const ended = z.object({
   ended: z.int().describe('How many follows ended now: 0 if they had ended before.'),
 });
 
-/** Anyone with the mail may use the link. */
+/** Anyone with the e-mail may use the link. */
 const actor: Actor = { actorKind: 'visitor', actorId: null };
 
 export const unsubscribe = endpoint({
-  summary: 'Ends the follow, or all follows, of a link in a mail.',
+  summary: 'Ends the follow, or all follows, of a link in an e-mail.',
   description:
     'The token is the credential. A body is not read: mail programs send `List-Unsubscribe=One-Click`.',
   requester: 'anyone',

@@ -23,7 +23,7 @@ test.after.always(async () => {
   await mailbox.close();
 });
 
-test('a key that expires in a week is announced by mail once, unless it has ended or its lifetime is shorter', async (t) => {
+test('a key that expires in a week is announced by e-mail once, unless it has ended or its lifetime is shorter', async (t) => {
   const { email, password, session } = await newPerson();
   const make = async (name: string, days: number) => {
     const expires_at = new Date(clock.now().getTime() + days * day).toISOString();
@@ -67,7 +67,7 @@ test('a key that expires in a week is announced by mail once, unless it has ende
   t.true(mail.raw.includes('&lt;b&gt;'), 'a name is text in HTML, too');
   t.is(await notifyOfExpiringKeys(deps), 0, 'notified once');
 
-  // A holder who has turned these mails off gets none: the job of the second key ends without a mail.
+  // A holder who has turned these e-mails off gets none: the job of the second key ends without an e-mail.
   const quiet = await newPerson();
   const expires_at = new Date(clock.now().getTime() + 8 * day).toISOString();
   await ask('POST', '/v1/keys', { body: { name: 'quiet', expires_at }, session: quiet.session });
@@ -82,7 +82,7 @@ test('a key that expires in a week is announced by mail once, unless it has ende
   t.is(mailbox.received.filter(({ subject }) => subject.includes('expires soon')).length, 1);
 });
 
-test('the week and the day before the end of a key are exact to the millisecond, and no mail is sent about an ended key', async (t) => {
+test('the week and the day before the end of a key are exact to the millisecond, and no e-mail is sent about an ended key', async (t) => {
   const own = await startAccountsService();
   t.teardown(() => own.close());
   const ownJobs = openJobs(own.deps.db.sequelize, own.databaseUrl, silentLog);

@@ -1,8 +1,8 @@
-// Which mails are sent first when many wait.
+// Which e-mails are sent first when many wait.
 
 /**
- * The priority of a kind of mail: notices of what happened to an account, then mails to account holders, then those that anyone can cause to any e-mail
- * address, and last the mails about changes that many accounts follow.
+ * The priority of a kind of mail: notices of what happened to an account, then e-mails to account holders, then those that anyone can cause to any e-mail
+ * address, and last the e-mails about changes that many accounts follow.
  */
 export function mailPriority(mail: string): number {
   if (mail === 'notice') return 2;

@@ -1,4 +1,4 @@
-// The texts of the mails, as plain text and HTML. Links have their token after `#`, which browsers send to no server.
+// The texts of the e-mails, as plain text and HTML. Links have their token after `#`, which browsers send to no server.
 import { nextUtcMonth } from '../../kernel/clock.ts';
 import type { Notice } from '../jobs.ts';
 import type { Mail } from './send-mail.ts';
@@ -22,7 +22,7 @@ interface Text {
   link?: string;
 }
 
-/** The link of a mail. @param publicUrl from the settings, never from a request. */
+/** The link of an e-mail. @param publicUrl from the settings, never from a request. */
 export function linkTo(publicUrl: string, page: keyof typeof pages, token: string): string {
   return `${publicUrl}${pages[page]}#token=${token}`;
 }
@@ -76,7 +76,7 @@ export function purchaseMail(to: string, plan: string, link: string): Mail {
     subject: `${plan} was bought with your e-mail address`,
     paragraphs: [
       `Someone, hopefully you, bought the plan ${plan} with this e-mail address, without signing in.`,
-      'To use it, open this link within one hour and set a password. This proves that the mailbox is yours, and you can then sign in. Earlier API keys of the purchase stop working, as someone else may have created them. After the hour, "Forgot your password?" mails another link.',
+      'To use it, open this link within one hour and set a password. This proves that the mailbox is yours, and you can then sign in. Earlier API keys of the purchase stop working, as someone else may have created them. After the hour, "Forgot your password?" e-mails another link.',
       'If it was not you, do nothing: nobody can sign in with your e-mail address.',
     ],
     link,
@@ -173,8 +173,8 @@ export function sourceFailedMail(
     paragraphs: [
       `The source ${source} could not be fetched or loaded ${counted(failures, 'time')} in a row, since ${dayAndTime(failingSince)}. The last reason:`,
       reason,
-      `Its series are unchanged. The next attempt is on ${dayAndTime(nextFetchAt)}. You get no further mail about this source until it has worked again.`,
-      `"almanac sources show ${source}" has the report. You get this mail because your account is an operator's.`,
+      `Its series are unchanged. The next attempt is on ${dayAndTime(nextFetchAt)}. You get no further e-mail about this source until it has worked again.`,
+      `"almanac sources show ${source}" has the report. You get this e-mail because your account is an operator's.`,
     ],
   });
 }

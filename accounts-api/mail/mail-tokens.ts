@@ -1,4 +1,4 @@
-// The secret in a mailed link: 32 random bytes, created when the mail is sent; only its SHA-256 is stored. Each kind of link has its own lifetime.
+// The secret in a mailed link: 32 random bytes, created when the e-mail is sent; only its SHA-256 is stored. Each kind of link has its own lifetime.
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { sha256 } from '../../kernel/credentials/sha256.ts';

@@ -35,7 +35,7 @@ const refusals: [Stage, string, 'for good' | 'for now'][] = [
 ];
 for (const [stage, reply, lasts] of refusals) {
   const title = reply.replaceAll('\r\n', ' / ');
-  test.serial(`a mail that is answered "${title}" at ${stage} is refused ${lasts}`, async (t) => {
+  test.serial(`an e-mail that is answered "${title}" at ${stage} is refused ${lasts}`, async (t) => {
     const mailer = await mailerOf(t, (at) => (at === stage ? reply : undefined));
     const error = await t.throwsAsync(mailer.send(mail));
     t.is(error instanceof MailRefused, lasts === 'for good');
@@ -43,7 +43,7 @@ for (const [stage, reply, lasts] of refusals) {
   });
 }
 
-test.serial('the server has ten minutes to answer a mail', async (t) => {
+test.serial('the server has ten minutes to answer an e-mail', async (t) => {
   let connection: Socket | undefined;
   const onSocket = (message: unknown) => void ({ socket: connection } = message as { socket: Socket });
   subscribe('net.client.socket', onSocket);

@@ -10,42 +10,42 @@ export interface Mail {
   subject: string;
   text: string;
   html: string;
-  /** More headers than those that every mail has. */
+  /** More headers than those that every e-mail has. */
   headers?: Readonly<Record<string, string>>;
 }
 
 export interface MailSettings {
-  /** `smtp://user:password@host:587` or `smtps://…`; undefined: mails are written to the folder. */
+  /** `smtp://user:password@host:587` or `smtps://…`; undefined: e-mails are written to the folder. */
   smtpUrl: string | undefined;
   from: string;
   outboxDirectory: string;
 }
 
 export interface Mailer {
-  /** @throws MailRefused if the mail was refused for good, or another Error if sending may be retried. */
+  /** @throws MailRefused if the e-mail was refused for good, or another Error if sending may be retried. */
   send(mail: Mail): Promise<void>;
   close(): void;
 }
 
-/** The server refuses the mailbox or the mail permanently. */
+/** The server refuses the mailbox or the e-mail permanently. */
 export class MailRefused extends Error {
   /** The server's reply. */
   readonly reply: string;
 
   constructor(reply: string, cause: unknown) {
-    super(`The mail server refused a mail for good: ${reply}`, { cause });
+    super(`The mail server refused an e-mail for good: ${reply}`, { cause });
     this.reply = reply;
   }
 }
 
 const maxConnections = 5;
-// A server may take ten minutes to answer a mail after its final dot (RFC 5321, 4.5.3.2.6), and half of that to answer a command. A client that waits
+// A server may take ten minutes to answer an e-mail after its final dot (RFC 5321, 4.5.3.2.6), and half of that to answer a command. A client that waits
 // less sends an accepted mail again.
 const timeouts = { connectionTimeout: 10_000, greetingTimeout: 10_000, socketTimeout: 10 * 60_000 };
-// No such mailbox (550, 551, 553), the domain accepts no mail (556), refused (554). Other codes concern the session or may be temporary, as 552: the
+// No such mailbox (550, 551, 553), the domain accepts no e-mail (556), refused (554). Other codes concern the session or may be temporary, as 552: the
 // mailbox is full.
 const refusals = new Set([550, 551, 553, 554, 556]);
-// Composing a mail never fetches a URL or reads a file, whatever its text contains.
+// Composing an e-mail never fetches a URL or reads a file, whatever its text contains.
 const closed = { disableFileAccess: true, disableUrlAccess: true };
 
 export function createMailer({ smtpUrl, from, outboxDirectory }: MailSettings, log: Log): Mailer {
@@ -64,8 +64,8 @@ export function createMailer({ smtpUrl, from, outboxDirectory }: MailSettings, l
 }
 
 /**
- * The refusal of the recipient or of the mail, if the error is permanent. A refusal by policy (5.7.x) is not: the server refuses this sender, for its
- * settings or its reputation, and would refuse every mail.
+ * The refusal of the recipient or of the e-mail, if the error is permanent. A refusal by policy (5.7.x) is not: the server refuses this sender, for its
+ * settings or its reputation, and would refuse every e-mail.
  */
 function refusalOf(error: unknown): MailRefused | null {
   const { command, responseCode, response } = error as Partial<Record<'command' | 'response', string>> & {
@@ -86,7 +86,7 @@ export async function checkSmtp(smtpUrl: string): Promise<void> {
   }
 }
 
-/** Writes each mail to a file, atomically, for the operator to read. */
+/** Writes each e-mail to a file, atomically, for the operator to read. */
 function createOutbox(from: string, directory: string, log: Log): Mailer {
   const transport = createTransport({ streamTransport: true, buffer: true, newline: 'unix' });
   return {
@@ -97,7 +97,7 @@ function createOutbox(from: string, directory: string, log: Log): Mailer {
       const file = path.join(directory, `${stamp}-${randomUUID().slice(0, 8)}.eml`);
       await writeFile(`${file}.part`, message as Buffer, { mode: 0o600 });
       await rename(`${file}.part`, file);
-      log.warn({ file, subject: mail.subject }, 'no SMTP_URL: a mail was written to the outbox');
+      log.warn({ file, subject: mail.subject }, 'no SMTP_URL: an e-mail was written to the outbox');
     },
     close: () => undefined,
   };

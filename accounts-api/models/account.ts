@@ -29,10 +29,10 @@ export class Account extends Model<InferAttributes<Account>, InferCreationAttrib
   declare emailVerifiedAt: CreationOptional<Date | null>;
   /** Rises with every change of password or e-mail address, which invalidates mailed links. */
   declare credentialVersion: CreationOptional<number>;
-  /** Whether the holder wants mails about the month's usage and about expiring keys. */
+  /** Whether the holder wants e-mails about the month's usage and about expiring keys. */
   declare mailsUsage: CreationOptional<boolean>;
   declare mailsKeyExpiry: CreationOptional<boolean>;
-  /** When a mail to the e-mail address was last refused for good; null once one was accepted. */
+  /** When an e-mail to the e-mail address was last refused for good; null once one was accepted. */
   declare mailRefusedAt: CreationOptional<Date | null>;
   /** `operator`: may manage all accounts. Set by the command line only. */
   declare role: CreationOptional<'operator' | null>;

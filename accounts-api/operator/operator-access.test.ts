@@ -28,7 +28,7 @@ const actionsOf = async (email: string) => {
 const isIn = async (session: string) => (await get('/v1/account', session)).status === 200;
 const serves = async (key: string) => (await services.call('/v1/account', { key })).status === 200;
 
-test('a password set by the operator works, ends every session, and is announced by mail', async (t) => {
+test('a password set by the operator works, ends every session, and is announced by e-mail', async (t) => {
   const { email, password, session } = await newPerson();
   const next = newPassword();
   await setPassword(deps, email, { password: next, lengthMin: 8 });
@@ -42,7 +42,7 @@ test('a password set by the operator works, ends every session, and is announced
   }
 });
 
-test('the operator mails the link to a first password', async (t) => {
+test('the operator e-mails the link to a first password', async (t) => {
   const { email } = await createAccount(deps, { email: 'no-password@example.org', plan: 'free' });
   await sendReset(deps, email.toUpperCase());
   const token = tokenIn(await mailbox.next(email, 'Set a new password'));

@@ -18,7 +18,7 @@ import { deleteAuthenticator } from '../sessions/second-factor.sql.ts';
 import { endSessionsOf } from '../sessions/sessions.sql.ts';
 
 /**
- * Sets the password of an account. Its sessions end, mailed links become invalid, and its holder is notified by mail.
+ * Sets the password of an account. Its sessions end, mailed links become invalid, and its holder is notified by e-mail.
  * @throws Failure `not_found`, `invalid_body` for a password that is short or common, `conflict` if it changes concurrently.
  */
 export async function setPassword(
@@ -47,7 +47,7 @@ export async function setPassword(
   return accountRecord(deps, account);
 }
 
-/** Mails a link for a new password, as the holder could request. @throws Failure `not_found`, `conflict` for a disabled account. */
+/** E-mails a link for a new password, as the holder could request. @throws Failure `not_found`, `conflict` for a disabled account. */
 export async function sendReset(deps: Deps & { jobs: Jobs }, accountRef: string): Promise<AccountRecord> {
   const account = await findAccountByRef(deps, accountRef);
   if (account.status === 'disabled') fail('conflict', 'The account is disabled: enable it first.');
@@ -119,7 +119,7 @@ export async function setRole(deps: Deps, accountRef: string, role: Account['rol
 }
 
 /**
- * Removes the second factor and the passkeys of an account whose holder has lost them and the recovery codes; the holder is notified by mail. Its
+ * Removes the second factor and the passkeys of an account whose holder has lost them and the recovery codes; the holder is notified by e-mail. Its
  * sessions continue. Nothing changes for an account without any. @throws Failure `not_found`.
  */
 export async function removeSecondFactor(

@@ -27,7 +27,7 @@ export async function selectKnownEmails(
 }
 
 /**
- * Marks the account with an e-mail address, if any: mail to it was refused for good. @param at null: a mail was accepted.
+ * Marks the account with an e-mail address, if any: mail to it was refused for good. @param at null: an e-mail was accepted.
  * @returns the id of an account whose mark has changed, or null.
  */
 export async function markMailRefused(

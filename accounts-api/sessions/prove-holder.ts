@@ -16,7 +16,7 @@ export async function proveHolder(
   { caller, password, to }: { caller: SignedIn; password: string | undefined; to: string },
 ): Promise<void> {
   if (account.passwordHash === null) {
-    refuseOperator(account, 'Set a password first: POST /auth/forgot-password mails a link.');
+    refuseOperator(account, 'Set a password first: POST /auth/forgot-password e-mails a link.');
     return requireFresh(deps, caller, account);
   }
   if (password === undefined) refuseField('password', `"password" is required to ${to}.`);

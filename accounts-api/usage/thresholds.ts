@@ -1,4 +1,4 @@
-// Reports usage that reaches a part of the month's limit: an event in the transaction that counts the calls, and a mail to the account holder. The
+// Reports usage that reaches a part of the month's limit: an event in the transaction that counts the calls, and an e-mail to the account holder. The
 // mail is a job written in the transaction that marks the part as mailed, so each part is mailed once, whichever worker finds it first.
 import type { Transaction } from 'sequelize';
 import type { Deps } from '../database.ts';
@@ -23,7 +23,7 @@ export async function addServed(
   await emitEvents(deps, transaction, ...events);
 }
 
-/** Writes a mail for each account that has reached another part of its limit. @returns the number of mails. */
+/** Writes an e-mail for each account that has reached another part of its limit. @returns the number of e-mails. */
 export async function notifyOfThresholds(deps: Deps & { jobs: Jobs }): Promise<number> {
   return deps.db.inLedgerTransaction(async (transaction) => {
     const reached = await noteMailed(deps.db, transaction, deps.clock.now());

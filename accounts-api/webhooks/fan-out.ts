@@ -55,7 +55,7 @@ export async function fanOut(deps: FanOutDeps): Promise<number> {
   });
 }
 
-/** Mails each operator about each failed source, whether or not an endpoint receives the event. */
+/** E-mails each operator about each failed source, whether or not an endpoint receives the event. */
 async function mailOperators(
   { db, jobs }: FanOutDeps,
   transaction: Transaction,

@@ -81,7 +81,7 @@ export async function loadGateway({ readyOutput: url }: Program, { keys }: Groun
   return tally;
 }
 
-/** Mails that wait to be sent. */
+/** E-mails that wait to be sent. */
 export async function loadWorker(databaseUrl: string, outbox: string): Promise<Tally> {
   const db = connect(databaseUrl);
   const jobs = openJobs(db.sequelize, databaseUrl, createLog('bench', 'warn'));

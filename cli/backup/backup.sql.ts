@@ -10,7 +10,7 @@ import {
 import type { Queryable, Transaction } from '../../kernel/database.ts';
 import { selectMigrations, type Migration } from '../../kernel/schema.sql.ts';
 
-// Schema jobs is omitted: it belongs to pg-boss and has only queued mails.
+// Schema jobs is omitted: it belongs to pg-boss and has only queued e-mails.
 const schemas = ['data', 'accounts', 'events', 'embargo'];
 
 /** A table, and the columns that can be written. */
@@ -148,7 +148,7 @@ export async function setSequences(
   }
 }
 
-/** Deletes the queued mails: they belong to the state that is replaced. pg-boss creates its tables again. */
+/** Deletes the queued e-mails: they belong to the state that is replaced. pg-boss creates its tables again. */
 export async function emptyJobs(on: Queryable): Promise<void> {
   await on.query('drop schema jobs cascade');
   await on.query('create schema jobs');

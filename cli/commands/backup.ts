@@ -17,7 +17,7 @@ import { counted } from '../../kernel/text/counted.ts';
 export const backup: DeclareCommand = (command, terminal) => {
   command
     .description(
-      `Writes all data, accounts, keys, usage and webhooks as of one moment, while services and loads continue to run. The file appears under its name once it is whole, and only its owner may read it. It needs the DATABASE_URL of the owner. Secrets of settings, mails that wait, and usage that gateways have not reported yet are not in the database, see docs/operations.md.`,
+      `Writes all data, accounts, keys, usage and webhooks as of one moment, while services and loads continue to run. The file appears under its name once it is whole, and only its owner may read it. It needs the DATABASE_URL of the owner. Secrets of settings, e-mails that wait, and usage that gateways have not reported yet are not in the database, see docs/operations.md.`,
     )
     .argument('<file>', 'the file to write; - is standard output; with --schedule, the folder')
     .option(

@@ -7260,14 +7260,14 @@ export type GetAccountResponses = {
             role: 'operator' | null;
             created_at: string;
             /**
-             * Which mails are sent. Security mails are always sent.
+             * Which e-mails are sent. Security e-mails are always sent.
              */
             notifications: {
                 usage: boolean;
                 key_expiry: boolean;
             };
             /**
-             * When the mail server last refused a mail to `email` for good; null once it has accepted one.
+             * When the mail server last refused an e-mail to `email` for good; null once it has accepted one.
              */
             mail_refused_at: string | null;
             active_keys: number;
@@ -7376,14 +7376,14 @@ export type PatchAccountResponses = {
             role: 'operator' | null;
             created_at: string;
             /**
-             * Which mails are sent. Security mails are always sent.
+             * Which e-mails are sent. Security e-mails are always sent.
              */
             notifications: {
                 usage: boolean;
                 key_expiry: boolean;
             };
             /**
-             * When the mail server last refused a mail to `email` for good; null once it has accepted one.
+             * When the mail server last refused an e-mail to `email` for good; null once it has accepted one.
              */
             mail_refused_at: string | null;
             active_keys: number;
@@ -8731,7 +8731,7 @@ export type PostFollowsData = {
          */
         of: string;
         /**
-         * `at_once`: a mail a few minutes after a change at the latest. `daily`: one mail a day, at 06:00 UTC, if something changed.
+         * `at_once`: an e-mail a few minutes after a change at the latest. `daily`: one e-mail a day, at 06:00 UTC, if something changed.
          */
         mode?: 'at_once' | 'daily';
     };
@@ -8811,7 +8811,7 @@ export type DeleteFollowsByIdResponse = DeleteFollowsByIdResponses[keyof DeleteF
 export type PatchFollowsByIdData = {
     body: {
         /**
-         * `at_once`: a mail a few minutes after a change at the latest. `daily`: one mail a day, at 06:00 UTC, if something changed.
+         * `at_once`: an e-mail a few minutes after a change at the latest. `daily`: one e-mail a day, at 06:00 UTC, if something changed.
          */
         mode: 'at_once' | 'daily';
     };
@@ -8856,7 +8856,7 @@ export type GetUnsubscribeData = {
     path?: never;
     query: {
         /**
-         * Of the link in a mail.
+         * Of the link in an e-mail.
          */
         token: string;
     };
@@ -8868,7 +8868,7 @@ export type PostUnsubscribeData = {
     path?: never;
     query: {
         /**
-         * Of the link in a mail.
+         * Of the link in an e-mail.
          */
         token: string;
     };
@@ -8877,7 +8877,7 @@ export type PostUnsubscribeData = {
 
 export type PostUnsubscribeResponses = {
     /**
-     * Ends the follow, or all follows, of a link in a mail.
+     * Ends the follow, or all follows, of a link in an e-mail.
      */
     200: {
         success: true;
@@ -9200,14 +9200,14 @@ export type PostBillingPurchasesByIdTakeResponses = {
             role: 'operator' | null;
             created_at: string;
             /**
-             * Which mails are sent. Security mails are always sent.
+             * Which e-mails are sent. Security e-mails are always sent.
              */
             notifications: {
                 usage: boolean;
                 key_expiry: boolean;
             };
             /**
-             * When the mail server last refused a mail to `email` for good; null once it has accepted one.
+             * When the mail server last refused an e-mail to `email` for good; null once it has accepted one.
              */
             mail_refused_at: string | null;
             active_keys: number;
@@ -9419,14 +9419,14 @@ export type GetOperatorAccountsByIdResponses = {
             role: 'operator' | null;
             created_at: string;
             /**
-             * Which mails are sent. Security mails are always sent.
+             * Which e-mails are sent. Security e-mails are always sent.
              */
             notifications: {
                 usage: boolean;
                 key_expiry: boolean;
             };
             /**
-             * When the mail server last refused a mail to `email` for good; null once it has accepted one.
+             * When the mail server last refused an e-mail to `email` for good; null once it has accepted one.
              */
             mail_refused_at: string | null;
             active_keys: number;
@@ -9579,14 +9579,14 @@ export type PatchOperatorAccountsByIdResponses = {
             role: 'operator' | null;
             created_at: string;
             /**
-             * Which mails are sent. Security mails are always sent.
+             * Which e-mails are sent. Security e-mails are always sent.
              */
             notifications: {
                 usage: boolean;
                 key_expiry: boolean;
             };
             /**
-             * When the mail server last refused a mail to `email` for good; null once it has accepted one.
+             * When the mail server last refused an e-mail to `email` for good; null once it has accepted one.
              */
             mail_refused_at: string | null;
             active_keys: number;
@@ -9913,12 +9913,12 @@ export type PostAuthSignupResponses = {
         };
     };
     /**
-     * A mail is being sent.
+     * An e-mail is being sent.
      */
     202: {
         success: true;
         /**
-         * A mail is being sent.
+         * An e-mail is being sent.
          */
         data: {
             email: string;

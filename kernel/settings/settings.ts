@@ -83,7 +83,7 @@ export type Settings = Readonly<{
   passwordLengthMin: number;
   /** Whether operator endpoints refuse operators without a second factor. */
   operatorSecondFactor: 'optional' | 'required';
-  /** Undefined: mails are written to DATA_DIR/outbox. */
+  /** Undefined: e-mails are written to DATA_DIR/outbox. */
   smtpUrl: string | undefined;
   mailFrom: string;
   /** Undefined: no sign-in with Google. */

@@ -1,5 +1,5 @@
 // From sign-up to a revoked key in the embedded mode, end to end: `almanac start` as a process, with its own PostgreSQL
-// and the mail in its outbox, everything over HTTP through the gateway.
+// and the e-mail in its outbox, everything over HTTP through the gateway.
 import { readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 import test from 'ava';
@@ -32,7 +32,7 @@ test('sign-up, verified by the link in the outbox, sign-in, a key, a series, its
 
   const mail = await mailTo(installation, email);
   t.regex(mail.raw, /text\/html/);
-  // The mail has a link that gives access to the account, so no other user of the machine may read it.
+  // The e-mail has a link that gives access to the account, so no other user of the machine may read it.
   const outbox = path.join(installation.dataDir, 'outbox');
   t.is(statSync(outbox).mode & 0o777, 0o700);
   for (const name of readdirSync(outbox)) t.is(statSync(path.join(outbox, name)).mode & 0o777, 0o600, name);

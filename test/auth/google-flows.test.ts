@@ -73,7 +73,7 @@ const ends: Record<string, (household: Household) => Promise<unknown>> = {
       session: owner,
       body: { current: password, new: newPassword() },
     }),
-  'a reset by mail': resetByMail,
+  'a reset by e-mail': resetByMail,
   'the end of all other sessions': ({ owner }) => must(200, 'DELETE', '/auth/sessions', { session: owner }),
   'a change of the e-mail address': async ({ owner, password }) => {
     const email = newEmail();

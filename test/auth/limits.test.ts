@@ -231,7 +231,7 @@ const deviceEnds: Record<string, (holder: Holder) => Promise<Answer | null>> = {
       body: { current: password, new: newPassword() },
       headers: { 'x-forwarded-for': newIp() },
     }),
-  async 'a reset by mail'(holder) {
+  async 'a reset by e-mail'(holder) {
     const body = { token: await mailLink(holder, 'reset_password'), password: newPassword() };
     return service.anonymously('/auth/set-password', { body, headers: { 'x-forwarded-for': newIp() } });
   },
@@ -315,7 +315,7 @@ const mailSites: { at: string; what: string; call: Call }[] = [
   },
   {
     at: 'sign-up.ts mail',
-    what: 'another confirmation mail',
+    what: 'another confirmation e-mail',
     async call({ ip, email }) {
       const known = await service.deps.db.accounts.findOne({ where: { email } });
       const holder = known === null ? await newHolder({ verified: false }) : null;
@@ -340,7 +340,7 @@ const mailSites: { at: string; what: string; call: Call }[] = [
 ];
 
 for (const { what, call } of mailSites) {
-  test.serial(`an e-mail address gets three mails an hour: ${what}`, async (t) => {
+  test.serial(`an e-mail address gets three e-mails an hour: ${what}`, async (t) => {
     const email = newEmail();
     await assertLimit(t, promised.mailsToRecipient, () => call({ ip: newIp(), email }));
   });
@@ -351,7 +351,7 @@ for (const { what, call } of mailSites) {
     }
     t.not((await call({ ip: newIp(), email })).status, 429);
   });
-  test.serial(`a client makes ten mails an hour: ${what}`, async (t) => {
+  test.serial(`a client makes ten e-mails an hour: ${what}`, async (t) => {
     const nextIp = newNetwork();
     await assertLimit(t, promised.mailsOfIp, () => call({ ip: nextIp(), email: newEmail() }));
   });
@@ -376,7 +376,7 @@ test.serial('a use of a mailed link compares the passwords of at most ten sign-u
 });
 
 const noToken = 'A'.repeat(43);
-/** The endpoints that accept a secret from a mail or from Google. */
+/** The endpoints that accept a secret from an e-mail or from Google. */
 const tokenSites: { at: string; what: string; call: (ip: string) => Promise<Answer> }[] = [
   {
     at: 'password-change.ts token',

@@ -134,7 +134,7 @@ test.serial(
   },
 );
 
-test.serial('a sign-up expires after a day, even if its mail was sent late', async (t) => {
+test.serial('a sign-up expires after a day, even if its e-mail was sent late', async (t) => {
   const signup = await newSignUp();
   service.clock.advance(23 * hourMs);
   const late = await signUpLink(signup);

@@ -117,7 +117,7 @@ test.serial(
   },
 );
 
-test.serial('a mail whose worker is killed while sending it is sent by another', async (t) => {
+test.serial('an e-mail whose worker is killed while sending it is sent by another', async (t) => {
   t.timeout(120_000);
   const email = newEmail();
   const stalled = mailbox.stall();
@@ -129,7 +129,7 @@ test.serial('a mail whose worker is killed while sending it is sent by another',
   t.regex((await mailbox.next(email)).subject, /Confirm/);
 });
 
-test.serial('a mail that the server refuses is retried until it is accepted', async (t) => {
+test.serial('an e-mail that the server refuses is retried until it is accepted', async (t) => {
   t.timeout(120_000);
   mailbox.refuse(true);
   const email = newEmail();

@@ -74,7 +74,7 @@ test.serial('a password change ends every other session and gives the current on
   t.regex((await mailbox.next(email, 'password was changed')).text, /If it was not you/);
 });
 
-test.serial('a reset by mail ends every session and key link, and signs nobody in', async (t) => {
+test.serial('a reset by e-mail ends every session and key link, and signs nobody in', async (t) => {
   const { email, session } = await newPerson();
   t.is((await ask('POST', '/auth/forgot-password', { body: { email }, headers: from() })).status, 202);
   const token = tokenIn(await mailbox.next(email, 'Set a new password'));

@@ -25,7 +25,7 @@ const accountsOf = (email: string) =>
     [email],
   );
 
-test('sign-up answers the same for a known and an unknown e-mail address, and only the mail differs', async (t) => {
+test('sign-up answers the same for a known and an unknown e-mail address, and only the e-mail differs', async (t) => {
   const known = await newPerson();
   const [body, password] = [(email: string) => ({ email, password, name: 'N' }), newPassword()];
   const stranger = newEmail();

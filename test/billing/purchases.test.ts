@@ -294,7 +294,7 @@ test.serial('taking a purchase closes an open page of Stripe; a paid page preven
 });
 
 test.serial(
-  'the mail to a mailbox without an account has a link that proves it: the address can then sign in, and the payer’s access ends',
+  'the e-mail to a mailbox without an account has a link that proves it: the address can then sign in, and the payer’s access ends',
   async (t) => {
     const email = newEmail();
     const bought = await buy(email);
@@ -315,7 +315,7 @@ test.serial(
     const id = await accountIdOf(email);
     t.is(codeOf(await reset(other ?? '')), '409 email_taken');
     t.like(await offeredTo(t, session), [{ plan: 'starter' }]);
-    // The mails may arrive in either order.
+    // The e-mails may arrive in either order.
     const [proved, offered] = id === bought.id ? [bought, unclaimed] : [unclaimed, bought];
     t.is(await buying.stateOf(proved.token), 'claimed');
     t.is(codeOf(await buying.claim(proved.token)), '410 gone', 'nobody else gets a key of a proved account');
@@ -326,7 +326,7 @@ test.serial(
 );
 
 test.serial(
-  'the mail to a mailbox with an account offers the purchase without a token; a password reset is for that account',
+  'the e-mail to a mailbox with an account offers the purchase without a token; a password reset is for that account',
   async (t) => {
     const holder = await buying.holder('free');
     await buy(holder.email);
@@ -342,7 +342,7 @@ test.serial(
 );
 
 test.serial(
-  'if the mail of a purchase is lost, a password reset, a sign-up and the operator give access to it',
+  'if the e-mail of a purchase is lost, a password reset, a sign-up and the operator give access to it',
   async (t) => {
     const forgotten = await buy(newEmail());
     await mailbox.next(forgotten.email, 'was bought');

@@ -257,7 +257,7 @@ test.serial(
 );
 
 test.serial(
-  'an owner without superuser rights sets passwords and mails resets, before and after the services have created their job tables',
+  'an owner without superuser rights sets passwords and e-mails resets, before and after the services have created their job tables',
   async (t) => {
     const owner = urlOf(server.url, { pathname: '/owner', username: 'owner', password: ownerPassword });
     t.is(await attempt(server.url, 'drop database owner', 'create database owner owner owner'), 'done');

@@ -18,7 +18,7 @@ export function newPerson(): Person {
   return { email: `visitor-${people}@example.org`, password: newPassword() };
 }
 
-/** Signs up by the page and the link in the mail. The visitor is then on the overview. */
+/** Signs up by the page and the link in the e-mail. The visitor is then on the overview. */
 export async function signUp({ mailbox, url }: Stage, visitor: Visitor, person: Person): Promise<void> {
   const { page } = visitor;
   await visitor.open('/sign-up');

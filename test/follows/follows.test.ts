@@ -141,7 +141,7 @@ test.serial(
 );
 
 test.serial(
-  'the links of a mail end one follow or all by a POST without a credential; a GET ends none',
+  'the links of an e-mail end one follow or all by a POST without a credential; a GET ends none',
   async (t) => {
     const holder = await newHolder();
     for (const id of ['CPI', 'GDP']) await follow(t, holder, { kind: 'series', of: id });

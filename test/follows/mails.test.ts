@@ -1,4 +1,4 @@
-// The mails about changes: immediate and daily, with each change in exactly one mail, even if workers fail.
+// The e-mails about changes: immediate and daily, with each change in exactly one e-mail, even if workers fail.
 import test, { type ExecutionContext } from 'ava';
 import { QueryTypes } from 'sequelize';
 import { mailOfChanges } from '../../accounts-api/follows/change-mail-text.ts';
@@ -58,7 +58,7 @@ test.serial('new and revised values of a series are mailed at once, and once', a
 });
 
 test.serial(
-  'changes within five minutes of a mail wait for the next one, which has all of them',
+  'changes within five minutes of an e-mail wait for the next one, which has all of them',
   async (t) => {
     const holder = await newHolder();
     await load([['A', '2026-01', 1], ['B', '2026-01', 1]]); // prettier-ignore
@@ -82,7 +82,7 @@ test.serial(
   },
 );
 
-test.serial('a load of many series is one mail, which lists 50', async (t) => {
+test.serial('a load of many series is one e-mail, which lists 50', async (t) => {
   await load(everySeries(120, 1), 'Many');
   const holder = await newHolder();
   await follow(t, holder, { kind: 'source', of: 'Many' });
@@ -104,29 +104,32 @@ test.serial('a search is followed by its words, also for a series that is new', 
   t.is(onlyMail(t, holder).subject, 'Tonnage of the harbour: 1 new value');
 });
 
-test.serial('the daily mail goes out at 06:00 UTC after changes, with all changes of the day', async (t) => {
-  clock.set('2026-11-21T05:00:00.000Z');
-  const holder = await newHolder();
-  await load([['D', '2026-01', 1]]);
-  await follow(t, holder, { kind: 'series', of: 'D', mode: 'daily' });
-  await load([['D', '2026-02', 1]]);
-  await look(hour - 1);
-  t.deepEqual(mailsTo(holder), []);
-  await look(1);
-  t.is(onlyMail(t, holder).subject, 'D: 1 new value');
-  await load([['D', '2026-03', 1]]); // at 06:00: it is of the next day
-  await look(20 * hour);
-  await load([['D', '2026-04', 1]]);
-  await look(4 * hour - 1);
-  t.is(mailsTo(holder).length, 1);
-  await look(1);
-  t.is(onlyMail(t, holder, 1).subject, 'D: 2 new values');
-  await look(24 * hour);
-  t.is(mailsTo(holder).length, 2, 'nothing changed');
-});
+test.serial(
+  'the daily e-mail goes out at 06:00 UTC after changes, with all changes of the day',
+  async (t) => {
+    clock.set('2026-11-21T05:00:00.000Z');
+    const holder = await newHolder();
+    await load([['D', '2026-01', 1]]);
+    await follow(t, holder, { kind: 'series', of: 'D', mode: 'daily' });
+    await load([['D', '2026-02', 1]]);
+    await look(hour - 1);
+    t.deepEqual(mailsTo(holder), []);
+    await look(1);
+    t.is(onlyMail(t, holder).subject, 'D: 1 new value');
+    await load([['D', '2026-03', 1]]); // at 06:00: it is of the next day
+    await look(20 * hour);
+    await load([['D', '2026-04', 1]]);
+    await look(4 * hour - 1);
+    t.is(mailsTo(holder).length, 1);
+    await look(1);
+    t.is(onlyMail(t, holder, 1).subject, 'D: 2 new values');
+    await look(24 * hour);
+    t.is(mailsTo(holder).length, 2, 'nothing changed');
+  },
+);
 
 test.serial(
-  'what waits for the daily mail is mailed at once when the follow is changed to that',
+  'what waits for the daily e-mail is mailed at once when the follow is changed to that',
   async (t) => {
     const holder = await newHolder();
     await load([['M', '2026-01', 1]]);
@@ -155,7 +158,7 @@ test.serial('a renamed series is followed on, and its deletion is mailed', async
   t.true(onlyMail(t, holder, 2).text.startsWith('OLD (NEW): deleted\n'));
 });
 
-test.serial('a name is text: it adds no header, no line and no element to a mail', async (t) => {
+test.serial('a name is text: it adds no header, no line and no element to an e-mail', async (t) => {
   const holder = await newHolder();
   const name = 'A\r\nBcc: victim@example.org\r\n\r\n<b onclick="x">&';
   await load([['EVIL', '2026-01', 1]]);
@@ -175,7 +178,7 @@ test.serial('a name is text: it adds no header, no line and no element to a mail
   t.false(mail.raw.replaceAll('\r\n', '\n').split('text/html')[1]?.includes('<b '));
 });
 
-test.serial('accounts that are disabled, unverified or refused get no mail, not even later', async (t) => {
+test.serial('accounts that are disabled, unverified or refused get no e-mail, not even later', async (t) => {
   await load([['Q', '2026-01', 1]]);
   const holders = [await newHolder(), await newHolder(), await newHolder(), await newHolder()] as const;
   const [disabled, unverified, refused, closed] = holders;
@@ -198,7 +201,7 @@ test.serial('accounts that are disabled, unverified or refused get no mail, not 
   for (const holder of [disabled, unverified, refused]) t.is(onlyMail(t, holder).subject, 'Q: 1 new value');
 });
 
-test.serial('who ended a follow after its mail was written is not mailed it', async (t) => {
+test.serial('who ended a follow after its e-mail was written is not mailed it', async (t) => {
   await load([['E', '2026-01', 1]]);
   const holder = await newHolder();
   const id = await follow(t, holder, { kind: 'series', of: 'E' });
@@ -208,7 +211,7 @@ test.serial('who ended a follow after its mail was written is not mailed it', as
   const noted = { ...jobs, enqueue: async (_: unknown, ...all: MailJob[]) => void written.push(...all) };
   t.is(await mailChanges({ ...deps, jobs: noted }), 1);
   const [job] = written;
-  if (job?.mail !== 'changes') throw new Error('no mail of changes was written');
+  if (job?.mail !== 'changes') throw new Error('no e-mail of changes was written');
   const tools = { publicUrl: 'https://almanac.example', unsubscribeTokens: createUnsubscribeTokens(['a']) };
   t.is((await mailOfChanges({ ...deps, ...tools }, job))?.to, holder.email);
   t.is((await stage.ask(holder, 'DELETE', `/v1/follows/${id}`)).status, 204);
@@ -237,13 +240,13 @@ test.serial('several workers that look at the same time send each change once', 
     });
   const workers = await Promise.all([worker(), worker(), lookAtOnce()]);
   await mailbox.next(holder.email);
-  await until('every mail is sent', async () => (await mailJobsLeft(services.databaseUrl)).length === 0);
+  await until('every e-mail is sent', async () => (await mailJobsLeft(services.databaseUrl)).length === 0);
   for (const each of workers.slice(0, 2)) await (each as { close(): Promise<void> }).close();
   t.is(onlyMail(t, holder).subject, 'W: 1 new value');
 });
 
 test.serial(
-  'a mail that was written is sent after the worker ends between the reading and the sending',
+  'an e-mail that was written is sent after the worker ends between the reading and the sending',
   async (t) => {
     await load([['C', '2026-01', 1]]);
     const holder = await newHolder();

@@ -1,4 +1,4 @@
-// The stage of the tests of follows: all services with a clock of the test, a worker that mails, a mailbox, and series.
+// The stage of the tests of follows: all services with a clock of the test, a worker that e-mails, a mailbox, and series.
 import type { ExecutionContext } from 'ava';
 import { mailChanges } from '../../accounts-api/follows/mail-changes.ts';
 import { openJobs } from '../../accounts-api/jobs.ts';
@@ -60,14 +60,17 @@ export async function followStage(start = '2026-11-20T10:00:00.000Z') {
       services.ingest(`series_id,date,value\n${rows.map((row) => row.join(',')).join('\n')}\n`, {
         set: { source },
       }),
-    /** The worker looks, and looks again so much later; every mail that is due then has been sent. */
+    /** The worker looks, and looks again so much later; every e-mail that is due then has been sent. */
     async look(afterMs = minute): Promise<void> {
       await mailChanges({ ...deps, jobs });
       clock.advance(afterMs);
       await mailChanges({ ...deps, jobs });
-      await until('every mail is sent', async () => (await mailJobsLeft(services.databaseUrl)).length === 0);
+      await until(
+        'every e-mail is sent',
+        async () => (await mailJobsLeft(services.databaseUrl)).length === 0,
+      );
     },
-    /** The mails to an account so far. */
+    /** The e-mails to an account so far. */
     mailsTo: ({ email }: Holder): ReceivedMail[] => mailbox.received.filter(({ to }) => to === email),
   };
 }

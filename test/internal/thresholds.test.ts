@@ -84,7 +84,7 @@ test('half, 80 % and all of a limit are stored by the very call that reaches the
   ]);
 });
 
-test('each part of a limit is reported by an event, once, and the switch of its mail does not matter', async (t) => {
+test('each part of a limit is reported by an event, once, and the switch of its e-mail does not matter', async (t) => {
   const client = await service.newClient();
   await service.deps.db.accounts.update({ mailsUsage: false }, { where: { id: client.accountId } });
   await charge(client, 1000);
@@ -163,7 +163,7 @@ test('a changed limit starts again, and so does a month', async (t) => {
 });
 
 test.serial(
-  'an account that reaches two parts at once gets one mail, about the higher one, however many workers run',
+  'an account that reaches two parts at once gets one e-mail, about the higher one, however many workers run',
   async (t) => {
     const client = await service.newClient();
     await charge(client, 1000);

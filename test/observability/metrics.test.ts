@@ -104,7 +104,7 @@ test.serial('pools, the database, jobs, quota, loads, Redis and disks have their
   t.is(value('disk_free_bytes{directory="database"}'), undefined, 'it does not exist');
 });
 
-test.serial('a mail with a later send time is counted', async (t) => {
+test.serial('an e-mail with a later send time is counted', async (t) => {
   const boss = new PgBoss({ connectionString: services.databaseUrl, schema: 'jobs', createSchema: false });
   await boss.start();
   t.teardown(() => boss.stop({ graceful: false }));

@@ -12,7 +12,7 @@ const own = `${process.pid}-${threadId}`;
 const secretsFile = 'secrets-';
 const leastSecretLength = 12;
 
-/** Records a password, or the token of a session or a mail, which must not be found at the end of the run. @returns it. */
+/** Records a password, or the token of a session or an e-mail, which must not be found at the end of the run. @returns it. */
 export function recordSecret(secret: string): string {
   if (directory !== undefined && secret.length >= leastSecretLength) {
     appendFileSync(path.join(directory, `${secretsFile}${own}`), `${JSON.stringify(secret)}\n`);

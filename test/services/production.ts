@@ -96,7 +96,7 @@ export function settingsOf({
     ...(stripe && { BILLING_GRACE_DAYS: String(stripe.graceDays) }),
     PASSWORD_LENGTH_MIN: String({ ...testSignIn, ...signIn }.passwordLengthMin),
     OPERATOR_SECOND_FACTOR: { ...testSignIn, ...signIn }.operatorSecondFactor,
-    // For accounts-api this only means that mails are sent.
+    // For accounts-api this only means that e-mails are sent.
     SMTP_URL: signIn?.mailGoesOut === true ? 'smtp://127.0.0.1:1' : '',
     ...(options.plans && { PLANS_FILE: fileOf(options.plans) }),
     WEBHOOK_ALLOW_HTTP: String(webhooks?.allowHttp ?? false),

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { createInterface } from 'node:readline';
 
-/** The stages at which a script can reply: a command, or the dot that ends a mail. */
+/** The stages at which a script can reply: a command, or the dot that ends an e-mail. */
 export type Stage = 'MAIL' | 'RCPT' | 'DATA' | '.';
 
 const usual: Record<string, string> = {
@@ -18,7 +18,7 @@ export interface ScriptedSmtp {
   close(): Promise<void>;
 }
 
-/** @param replyTo the reply at a stage; undefined: that of a server that accepts every mail. */
+/** @param replyTo the reply at a stage; undefined: that of a server that accepts every e-mail. */
 export async function startScriptedSmtp(
   replyTo: (stage: Stage) => string | undefined,
 ): Promise<ScriptedSmtp> {

@@ -1,7 +1,7 @@
 import test from 'ava';
 import { readMail, tokenIn } from './sign-in.ts';
 
-test('a token is read completely even if a line of the mail breaks within it, also before two hyphens', (t) => {
+test('a token is read completely even if a line of the e-mail breaks within it, also before two hyphens', (t) => {
   const token = `abcdefghij--${'k'.repeat(31)}`;
   const raw = [
     'From: Almanac <a@b.example>',

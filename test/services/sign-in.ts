@@ -68,18 +68,18 @@ export interface Mailbox {
   received: ReceivedMail[];
   /** Waits for the next unread mail to an e-mail address. @param subject a part of the subject. */
   next(to: string, subject?: string): Promise<ReceivedMail>;
-  /** Refuses mails temporarily, or accepts them again. */
+  /** Refuses e-mails temporarily, or accepts them again. */
   refuse(refuses: boolean): void;
-  /** Resolves when the next mail has been refused. */
+  /** Resolves when the next e-mail has been refused. */
   refused(): Promise<void>;
-  /** From now on, mails are received but not answered. Resolves when the first one has arrived. */
+  /** From now on, e-mails are received but not answered. Resolves when the first one has arrived. */
   stall(): Promise<void>;
-  /** Answers mails again; unanswered ones are dropped. */
+  /** Answers e-mails again; unanswered ones are dropped. */
   resume(): void;
   close(): Promise<void>;
 }
 
-/** A real SMTP server on a free port that stores the received mails. */
+/** A real SMTP server on a free port that stores the received e-mails. */
 export async function startMailbox(): Promise<Mailbox> {
   const received: ReceivedMail[] = [];
   const waiting: ReceivedMail[] = [];
@@ -117,30 +117,30 @@ export async function startMailbox(): Promise<Mailbox> {
         const at = waiting.findIndex((mail) => isFor(mail) && mail.subject.includes(subject));
         const [mail] = at < 0 ? [] : waiting.splice(at, 1);
         if (mail !== undefined) return mail;
-        await within(`a mail "${subject}" to ${to} comes`, once(arrivals, 'mail'));
+        await within(`an e-mail "${subject}" to ${to} comes`, once(arrivals, 'mail'));
       }
     },
     refuse: (now) => void (refuses = now),
     async refused() {
-      await within('a mail is refused', once(arrivals, 'refused'));
+      await within('an e-mail is refused', once(arrivals, 'refused'));
     },
     async stall() {
       isStalled = true;
-      await within('a mail is held', once(arrivals, 'held'));
+      await within('an e-mail is held', once(arrivals, 'held'));
     },
     resume: () => void (isStalled = false),
     close: () => new Promise((resolve) => server.close(resolve)),
   };
 }
 
-/** The token of the link in a mail. */
+/** The token of the link in an e-mail. */
 export function tokenIn(mail: ReceivedMail): string {
   const token = /#token=([A-Za-z0-9_-]{43})(?![A-Za-z0-9_-])/.exec(mail.text)?.[1];
   if (token === undefined) throw new Error(`There is no link in: ${mail.text}`);
   return recordSecret(token);
 }
 
-/** Reads a mail of two parts, text and HTML. */
+/** Reads an e-mail of two parts, text and HTML. */
 export function readMail(raw: string, to: string): ReceivedMail {
   const lines = raw.replaceAll('\r\n', '\n');
   const header = (name: string) => new RegExp(`^${name}: (.*)$`, 'im').exec(lines)?.[1] ?? '';

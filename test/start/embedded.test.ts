@@ -161,7 +161,7 @@ async function asOwner<T>(work: (client: pg.Client) => Promise<T>): Promise<T> {
 }
 
 test.serial(
-  'no sink holds a secret: not what it prints at level trace, not PostgreSQL’s log of every statement, no table, and of mails only their links',
+  'no sink holds a secret: not what it prints at level trace, not PostgreSQL’s log of every statement, no table, and of e-mails only their links',
   async (t) => {
     logEverything(installation);
     installation.env['LOG_LEVEL'] = 'trace';
@@ -194,7 +194,7 @@ test.serial(
     }
     const mails = outboxOf(installation).join('\n');
     for (const [what, link] of links) t.true(mails.includes(link), `${what} is mailed`);
-    for (const [what, secret] of secrets) t.false(mails.includes(secret), `${what} in a mail`);
+    for (const [what, secret] of secrets) t.false(mails.includes(secret), `${what} in an e-mail`);
   },
 );
 

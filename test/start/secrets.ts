@@ -8,7 +8,7 @@ import { mailTo, ownerUrlOf } from './sinks.ts';
 /** Requested ids are looked up: a key in place of a series id is only a parameter of a statement. */
 export const keyInWrongPlaces = 'API key in the place of an id';
 
-/** @returns the secrets by kind, and separately those that belong in mails. */
+/** @returns the secrets by kind, and separately those that belong in e-mails. */
 export async function useEverySecret(
   installation: Installation,
 ): Promise<{ secrets: Map<string, string>; links: Map<string, string> }> {

@@ -1,4 +1,4 @@
-// Everything that an installation writes: its output, PostgreSQL's own log, its tables, the outbox of mails.
+// Everything that an installation writes: its output, PostgreSQL's own log, its tables, the outbox of e-mails.
 import { appendFileSync, existsSync, readFileSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import pg from 'pg';
@@ -62,7 +62,7 @@ export async function dump(
   return texts;
 }
 
-/** The text of all stored mails. */
+/** The text of all stored e-mails. */
 export function outboxOf({ dataDir }: Installation): string[] {
   const directory = path.join(dataDir, 'outbox');
   if (!existsSync(directory)) return [];
@@ -71,12 +71,12 @@ export function outboxOf({ dataDir }: Installation): string[] {
     .map((name) => readFileSync(path.join(directory, name), 'utf8'));
 }
 
-/** Waits for a mail to the e-mail address that has the words in it. */
+/** Waits for an e-mail to the e-mail address that has the words in it. */
 export async function mailTo(installation: Installation, to: string, words = ''): Promise<ReceivedMail> {
   const find = () =>
     outboxOf(installation)
       .filter((raw) => raw.includes(`To: ${to}`))
       .map((raw) => readMail(raw, to))
       .find((mail) => mail.subject.includes(words));
-  return untilThere(`a mail "${words}" to ${to} is in the outbox`, find);
+  return untilThere(`an e-mail "${words}" to ${to} is in the outbox`, find);
 }

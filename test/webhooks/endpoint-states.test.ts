@@ -12,7 +12,7 @@ import { stage, work } from './stage.ts';
 const hour = 3_600_000;
 
 test.serial(
-  'an endpoint that answers 410 is disabled at once; it is sent nothing more, and its holder is notified by mail',
+  'an endpoint that answers 410 is disabled at once; it is sent nothing more, and its holder is notified by e-mail',
   async (t) => {
     const mailbox = await startMailbox();
     t.teardown(() => mailbox.close());

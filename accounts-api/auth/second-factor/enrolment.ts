@@ -1,5 +1,5 @@
 // Sets up, confirms and turns off the second factor of an account, and creates new recovery codes. A change requires the password and a code. Every
-// change is audited, and the holder is notified by mail.
+// change is audited, and the holder is notified by e-mail.
 import type { Transaction } from 'sequelize';
 import { z } from 'zod';
 import { instantText } from '../../../kernel/clock.ts';

@@ -32,7 +32,7 @@ export function FollowButton({ kind, of, named, small }: FollowButtonProps) {
       <button
         class={small === true ? 'btn sml' : 'btn'}
         type="button"
-        title={present === undefined ? 'Mail me changes' : 'Stop the mails'}
+        title={present === undefined ? 'E-mail me changes' : 'Stop the e-mails'}
         disabled={action.isBusy}
         onClick={press}
       >

@@ -21,7 +21,7 @@ export const Following = accountPage(({ account }) => {
       />
       {!account.email_verified && (
         <div class="note">
-          <p>Confirm your e-mail address first: mails about changes go to confirmed addresses only.</p>
+          <p>Confirm your e-mail address first: e-mails about changes go to confirmed addresses only.</p>
         </div>
       )}
       <Problem of={action.error} />
@@ -74,11 +74,11 @@ function List({ follows: rows, action }: { follows: readonly Follow[]; action: A
             ),
           },
           {
-            label: 'Last mail (UTC)',
+            label: 'Last e-mail (UTC)',
             cell: ({ mailed_at: at }) => (at === null ? <span class="dim">None yet</span> : recentText(at)),
           },
           {
-            label: 'Stop the mails',
+            label: 'Stop the e-mails',
             right: true,
             cell: ({ id, of }) => (
               <button

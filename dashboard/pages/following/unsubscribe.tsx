@@ -1,4 +1,4 @@
-// /dashboard/unsubscribe#token=…: ends one follow, or all, by the link in a mail. Only the button uses the link, as mail scanners also open links.
+// /dashboard/unsubscribe#token=…: ends one follow, or all, by the link in an e-mail. Only the button uses the link, as mail scanners also open links.
 import { useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
 import { api } from '../../api/clients.ts';
@@ -12,9 +12,9 @@ export function Unsubscribe() {
   const action = useAction();
   if (token === null)
     return (
-      <NarrowPage title="Stop these mails">
+      <NarrowPage title="Stop these e-mails">
         <p>
-          This page needs the link from a mail. Open that link again: it is not kept when the page is
+          This page needs the link from an e-mail. Open that link again: it is not kept when the page is
           reloaded.
         </p>
         <OtherLinks />
@@ -23,11 +23,11 @@ export function Unsubscribe() {
   const isOfAll = token.startsWith('acct_');
   if (isEnded)
     return (
-      <NarrowPage title="These mails have stopped">
+      <NarrowPage title="These e-mails have stopped">
         <p role="status">
           {isOfAll
-            ? 'You no longer follow anything, and mails about changes have stopped.'
-            : 'These mails have stopped. Your other mails continue.'}
+            ? 'You no longer follow anything, and e-mails about changes have stopped.'
+            : 'These e-mails have stopped. Your other e-mails continue.'}
         </p>
         <OtherLinks />
       </NarrowPage>
@@ -39,11 +39,11 @@ export function Unsubscribe() {
     });
   return (
     <NarrowPage
-      title="Stop these mails"
+      title="Stop these e-mails"
       lede={
         isOfAll
-          ? 'This stops all mails about the series, sources and searches that you follow.'
-          : 'This stops the mails about one series, source or search that you follow.'
+          ? 'This stops all e-mails about the series, sources and searches that you follow.'
+          : 'This stops the e-mails about one series, source or search that you follow.'
       }
     >
       <Problem of={action.error} />

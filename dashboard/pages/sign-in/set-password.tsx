@@ -56,7 +56,8 @@ export function LinkMissing({ title }: { title: string }) {
   return (
     <NarrowPage title={title}>
       <p>
-        This page needs the link from a mail. Open that link again: it is not kept when the page is reloaded.
+        This page needs the link from an e-mail. Open that link again: it is not kept when the page is
+        reloaded.
       </p>
       <p class="other-ways">
         <Link href="/forgot-password">Request a new link</Link>

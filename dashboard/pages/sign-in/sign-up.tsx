@@ -64,11 +64,11 @@ function MailSent({ to }: { to: string }) {
   return (
     <NarrowPage title="Open the link in your mail">
       <p>
-        A mail is on its way to <b>{to}</b>. Its link works for 24 hours; you then enter the password that you
-        have just chosen.
+        An e-mail is on its way to <b>{to}</b>. Its link works for 24 hours; you then enter the password that
+        you have just chosen.
       </p>
       <p class="other-ways">
-        <Link href="/forgot-password">No mail? You may already have an account</Link>
+        <Link href="/forgot-password">No e-mail? You may already have an account</Link>
       </p>
     </NarrowPage>
   );

@@ -35,7 +35,7 @@ const changeAsOperator = async (t: ExecutionContext, by: Holder, { accountId }: 
 
 export const accountActs = {
   'account.created': {
-    async 'a sign-up where no mail goes out'(t) {
+    async 'a sign-up where no e-mail goes out'(t) {
       const { email, ...made } = await signUp(t);
       return ofAccount(made, visitor, { email, plan: 'free', ip });
     },

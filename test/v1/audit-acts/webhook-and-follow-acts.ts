@@ -78,7 +78,7 @@ export const webhookAndFollowActs = {
       done(t, await service.as(client, `/v1/follows/${id}`, { method: 'DELETE' }));
       return ofFollow(client, id, byKey(client), followed);
     },
-    async 'the link of a mail, which ends all'(t) {
+    async 'the link of an e-mail, which ends all'(t) {
       const { client, id } = await newFollowOf(t);
       const token = createUnsubscribeTokens(testWebhooks.secretKeys).of(client.accountId as `acct_${string}`);
       done(t, await service.anonymously(`/v1/unsubscribe?token=${token}`, { method: 'POST' }));

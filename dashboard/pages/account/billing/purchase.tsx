@@ -81,9 +81,10 @@ function FirstKey({ secret, email }: { secret: string; email: string }) {
     return (
       <NarrowPage title="You are ready">
         <p>
-          A mail is on its way to <b>{email}</b>. If you are new here, open its link to set a password. This
-          confirms your address and revokes all keys created before, so create new ones afterwards. If you
-          already have an account, it is unchanged: sign in, and its Billing page offers to add this purchase.
+          An e-mail is on its way to <b>{email}</b>. If you are new here, open its link to set a password.
+          This confirms your address and revokes all keys created before, so create new ones afterwards. If
+          you already have an account, it is unchanged: sign in, and its Billing page offers to add this
+          purchase.
         </p>
         <NextLinks />
       </NarrowPage>

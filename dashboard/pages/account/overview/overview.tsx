@@ -126,7 +126,7 @@ function Resend({ account, reload }: OfAccount) {
       A link was sent to {account.email}
       {account.mail_refused_at === null
         ? '. '
-        : ', but the mail was refused: check the address under Security. '}
+        : ', but the e-mail was refused: check the address under Security. '}
       <button class="btn sml" type="button" onClick={send} disabled={action.isBusy}>
         Send it again
       </button>

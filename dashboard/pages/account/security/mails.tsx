@@ -15,7 +15,7 @@ export function Mails({ account, reload }: OfAccount) {
   const { usage, key_expiry: keyExpiry } = account.notifications;
   return (
     <section aria-labelledby="mails">
-      <h2 id="mails">Name and mail</h2>
+      <h2 id="mails">Name and e-mail</h2>
       <div class="half below">
         <div>
           <NameAndEmail account={account} reload={reload} />
@@ -29,7 +29,7 @@ export function Mails({ account, reload }: OfAccount) {
             <input type="checkbox" checked={keyExpiry} onChange={() => change({ key_expiry: !keyExpiry })} />
             Mail me one week, and again one day, before a key expires
           </label>
-          <p class="xs dim">Security mails are always sent.</p>
+          <p class="xs dim">Security e-mails are always sent.</p>
           <Problem of={action.error} />
         </div>
       </div>

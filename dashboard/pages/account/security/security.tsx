@@ -1,4 +1,4 @@
-// /dashboard/security: sign-in methods, sessions, the audit log, mails, and closing the account.
+// /dashboard/security: sign-in methods, sessions, the audit log, e-mails, and closing the account.
 import { useState } from 'preact/hooks';
 import { Link, useLocation } from 'wouter-preact';
 import { accountApi, api } from '../../../api/clients.ts';
@@ -68,7 +68,7 @@ function Password({ account, reload, hint, least }: OfAccount & { hint: string; 
     return (
       <p class="sm below">
         This account has no password. For an operator account, a session cannot set one:{' '}
-        <Link href="/forgot-password">request a link by mail</Link>.
+        <Link href="/forgot-password">request a link by e-mail</Link>.
       </p>
     );
   }

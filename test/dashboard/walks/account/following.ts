@@ -1,11 +1,11 @@
-// A visitor is led to sign in, follows a series, a source and a search, is mailed a change, and ends the mails by the links in it.
+// A visitor is led to sign in, follows a series, a source and a search, is mailed a change, and ends the e-mails by the links in it.
 import { assert, assertSame, newPerson, signIn, signUp } from '../../people.ts';
 import type { Visitor } from '../../browser.ts';
 import type { Stage } from '../../stage.ts';
 import type { Walk } from '../../walks.ts';
 
 export const following: Walk = {
-  name: 'follow a series, get a mail, unsubscribe',
+  name: 'follow a series, get an e-mail, unsubscribe',
   run: walk,
 };
 
@@ -63,14 +63,14 @@ async function walk(stage: Stage, visitor: Visitor): Promise<void> {
     ([link]) => link,
   );
   const ofAll = others.at(-1);
-  assert(ofOne !== undefined && ofAll !== undefined, 'the mail has both links');
-  assert(mail.text.includes(`${url}/series/${id}`), 'the mail leads to the series');
+  assert(ofOne !== undefined && ofAll !== undefined, 'the e-mail has both links');
+  assert(mail.text.includes(`${url}/series/${id}`), 'the e-mail leads to the series');
   await page.goto(ofOne);
   await page.getByRole('heading', { name: 'Stop these mails' }).waitFor();
   assertSame(new URL(page.url()).hash, '', 'the fragment of the address');
   await visitor.look('unsubscribe');
   await page.getByRole('button', { name: 'Stop', exact: true }).click();
-  await page.getByRole('heading', { name: 'These mails have stopped' }).waitFor();
+  await page.getByRole('heading', { name: 'These e-mails have stopped' }).waitFor();
   await visitor.look('unsubscribed');
   await page.getByRole('link', { name: 'Everything that you follow' }).click();
   await page
