@@ -5,11 +5,11 @@ import type { Billing } from './billing/connection.ts';
 import type { Deps } from './database.ts';
 import type { UnsubscribeTokens } from './follows/unsubscribe-tokens.ts';
 import type { Jobs } from './jobs.ts';
-import type { GoogleSettings, OpenId } from './auth/openid.ts';
+import type { GoogleSettings, OpenId } from './auth/google-openid.ts';
 import type { Passwords } from './auth/passwords.ts';
 import type { Throttle } from './auth/throttle.ts';
 import type { Secrets } from './secrets.ts';
-import type { WebhookTools } from './webhooks/settings.ts';
+import type { WebhookTools } from './webhooks/webhook-tools.ts';
 
 export interface SignInSettings {
   /** The public URL, the base of links in e-mails and of Google's redirect URI, without a final slash. */

@@ -23,11 +23,11 @@ import { createUnsubscribeTokens } from './follows/unsubscribe-tokens.ts';
 import { prune } from './housekeeping.sql.ts';
 import { closeLives } from './heartbeat/blocks.ts';
 import { openJobs } from './jobs.ts';
-import { createOpenId } from './auth/openid.ts';
+import { createOpenId } from './auth/google-openid.ts';
 import { createPasswords, type HashCost } from './auth/passwords.ts';
 import { toRoutes } from './routes.ts';
 import { createThrottle } from './auth/throttle.ts';
-import { openWebhookTools, type WebhookSettings } from './webhooks/settings.ts';
+import { openWebhookTools, type WebhookSettings } from './webhooks/webhook-tools.ts';
 
 export interface AccountsApiOptions {
   databaseUrl: string;

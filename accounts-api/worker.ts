@@ -41,7 +41,7 @@ import { findAccountByEmail } from './models/accounts.sql.ts';
 import { workMetrics } from './observability/work-metrics.ts';
 import { notifyOfThresholds } from './usage/thresholds.ts';
 import type { DeliveryTiming } from './webhooks/delivery.ts';
-import type { WebhookSettings } from './webhooks/settings.ts';
+import type { WebhookSettings } from './webhooks/webhook-tools.ts';
 import { originOf } from './webhooks/sending/send.ts';
 import { startWebhooks } from './webhooks/webhook-worker.ts';
 

@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import type { WebhookSettings } from '../accounts-api/webhooks/settings.ts';
+import type { WebhookSettings } from '../accounts-api/webhooks/webhook-tools.ts';
 import { fullDisk, isDiskFull } from '../embedded/disk.ts';
 import { hasEmbeddedDatabase, startEmbeddedPostgres } from '../embedded/postgres.ts';
 import { openDatabase, type Database } from '../kernel/database.ts';

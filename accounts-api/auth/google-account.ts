@@ -7,7 +7,7 @@ import type { ServiceDeps } from '../deps.ts';
 import { nameField } from '../fields.ts';
 import { insertIdentity, selectAccountIdOf } from './identities.sql.ts';
 import { newId } from '../ids.ts';
-import type { GoogleIdentity } from './openid.ts';
+import type { GoogleIdentity } from './google-openid.ts';
 import { findAccountByEmail } from '../models/accounts.sql.ts';
 import { visitor } from './sign-up.ts';
 

@@ -24,7 +24,7 @@ import {
   consumeFlow,
 } from '../sessions/google.sql.ts';
 import { deleteIdentitiesOf } from './identities.sql.ts';
-import type { FlowSecrets, GoogleIdentity, OpenId } from './openid.ts';
+import type { FlowSecrets, GoogleIdentity, OpenId } from './google-openid.ts';
 import { finishFirstStep, firstStepReply, secondStepAnswer } from './second-factor/pending.ts';
 import { freshSince, refuseOperator, requireFresh, sessionAnswer } from '../sessions/sessions.ts';
 import { clientInfoOf } from '../sessions/client-info.ts';

@@ -21,7 +21,7 @@ import { attemptTimeoutMs, send } from './sending/send.ts';
 import { openConnections } from './sending/connections.ts';
 import { concurrencyOfWebhook, EndpointQueue, type Message } from './sending/endpoint-queue.ts';
 import { record, type Attempted, type RecordDeps } from './sending/record.ts';
-import type { WebhookTools } from './settings.ts';
+import type { WebhookTools } from './webhook-tools.ts';
 
 /** Longer than an attempt and the recording of its result. */
 const leaseMs = 30_000;

@@ -11,7 +11,7 @@ import { fanOut, plansWithWebhooks } from './fan-out.ts';
 import type { DeliveryCounts } from './sending/record.ts';
 import { renewAuthenticators } from '../sessions/renew-authenticators.ts';
 import { countUnreadableAuthenticators } from '../sessions/second-factor.sql.ts';
-import { openWebhookTools, type WebhookSettings, type WebhookTools } from './settings.ts';
+import { openWebhookTools, type WebhookSettings, type WebhookTools } from './webhook-tools.ts';
 import { countWebhooks, deletePreviousSecrets, selectOutdatedSecrets } from './webhooks.sql.ts';
 
 const retentionMs = 30 * 24 * 60 * 60_000;

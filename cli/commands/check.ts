@@ -6,7 +6,7 @@ import { createBilling } from '../../accounts-api/billing/connection.ts';
 import { describeBilling } from '../../accounts-api/billing/figures.ts';
 import { inboxPath } from '../../accounts-api/billing/inbox.ts';
 import { comparePrices } from '../../accounts-api/billing/prices.ts';
-import { discover } from '../../accounts-api/auth/openid.ts';
+import { discover } from '../../accounts-api/auth/google-openid.ts';
 import { describeWebhooks } from '../../accounts-api/webhooks/webhook-worker.ts';
 import { requireSpace } from '../../embedded/disk.ts';
 import { openBulkStore } from '../../domain/bulk/open-store.ts';

@@ -2,7 +2,7 @@
 import { createHash, createHmac } from 'node:crypto';
 import test from 'ava';
 import jsonwebtoken from 'jsonwebtoken';
-import { discover } from '../../accounts-api/auth/openid.ts';
+import { discover } from '../../accounts-api/auth/google-openid.ts';
 import { assertError, startAccountsService } from '../services/accounts-service.ts';
 import { fakeClock } from '../services/harness.ts';
 import { startServices } from '../services/services.ts';

@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import jsonwebtoken from 'jsonwebtoken';
 import { Provider } from 'oidc-provider';
-import type { GoogleSettings } from '../../accounts-api/auth/openid.ts';
+import type { GoogleSettings } from '../../accounts-api/auth/google-openid.ts';
 import { exempt } from '../openapi/check-answers.ts';
 import { closeServer, listen } from '../../kernel/http/server.ts';
 

@@ -11,7 +11,7 @@ import { utcMonth, type Clock } from '../../kernel/clock.ts';
 import type { StripeSettings } from '../../kernel/settings/settings.ts';
 import type { SignInSettings } from '../../accounts-api/deps.ts';
 import type { HashCost } from '../../accounts-api/auth/passwords.ts';
-import type { WebhookSettings } from '../../accounts-api/webhooks/settings.ts';
+import type { WebhookSettings } from '../../accounts-api/webhooks/webhook-tools.ts';
 import { selectUsed } from '../../accounts-api/usage/usage.sql.ts';
 import { serviceUrl } from '../../migrations/roles.ts';
 import { heartbeatsTo } from './heartbeats.ts';

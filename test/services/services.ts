@@ -2,7 +2,7 @@
 import type { SignInSettings } from '../../accounts-api/deps.ts';
 import type { MailSettings } from '../../accounts-api/mail/send-mail.ts';
 import type { DeliveryTiming } from '../../accounts-api/webhooks/delivery.ts';
-import type { WebhookSettings } from '../../accounts-api/webhooks/settings.ts';
+import type { WebhookSettings } from '../../accounts-api/webhooks/webhook-tools.ts';
 import { setPlan } from '../../accounts-api/operator/operator.ts';
 import type { Deps } from '../../accounts-api/database.ts';
 import { load } from '../../ingest/load/load.ts';

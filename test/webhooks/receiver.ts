@@ -5,7 +5,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import type { ExecutionContext } from 'ava';
 import type { DeliveryTiming } from '../../accounts-api/webhooks/delivery.ts';
-import type { WebhookSettings } from '../../accounts-api/webhooks/settings.ts';
+import type { WebhookSettings } from '../../accounts-api/webhooks/webhook-tools.ts';
 import { startWorker, type RunningWorker } from '../../accounts-api/worker.ts';
 import type { Log } from '../../kernel/log/log.ts';
 import { serviceUrl } from '../../migrations/roles.ts';

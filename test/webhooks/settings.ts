@@ -1,5 +1,5 @@
 // The settings for webhooks of the services that tests start: names are resolved without a network, and receivers are on this machine.
-import type { WebhookSettings } from '../../accounts-api/webhooks/settings.ts';
+import type { WebhookSettings } from '../../accounts-api/webhooks/webhook-tools.ts';
 import { testIdentitySecret } from '../services/harness.ts';
 
 /** The address of every name under `.example.org`; nothing is sent to it. */

@@ -4,7 +4,7 @@ import { Webhook as Standard } from 'standardwebhooks';
 import { Webhook as Svix } from 'svix';
 import { renewSecrets } from '../../accounts-api/webhooks/webhook-worker.ts';
 import { createSecrets } from '../../accounts-api/secrets.ts';
-import { openWebhookTools } from '../../accounts-api/webhooks/settings.ts';
+import { openWebhookTools } from '../../accounts-api/webhooks/webhook-tools.ts';
 import { recordSecret } from '../run/traces.ts';
 import { until } from '../run/until.ts';
 import { silentLog, testIdentitySecret } from '../services/harness.ts';

@@ -14,7 +14,7 @@ import { HeatMap, stepTokens } from './heat-map.tsx';
 import type { Entry } from './load-revisions.ts';
 import { Player } from './player.tsx';
 import { Changed, PeriodHistory } from './side.tsx';
-import { Trust } from './trust.tsx';
+import { RevisionStatistics } from './revision-statistics.tsx';
 import { firstShown, selectedPeriod, useParameter, useVintage } from './revisions-state.ts';
 import { formatsOf, type Formats } from './formats.ts';
 
@@ -35,7 +35,7 @@ export function Explorer({ entry, table }: { entry: Entry; table: RevisionTable 
     () => <PeriodHistory {...{ table, formats, dateNo, isPrinted }} />,
     [table, formats, dateNo, isPrinted],
   );
-  const trust = useMemo(() => <Trust table={table} formats={formats} />, [table, formats]);
+  const trust = useMemo(() => <RevisionStatistics table={table} formats={formats} />, [table, formats]);
   const onDate = useCallback((no: number) => setPeriod(table.dates[no]), [table, setPeriod]);
   const onVintage = useCallback(
     (no: number) => {

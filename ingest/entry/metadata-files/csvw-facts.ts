@@ -1,7 +1,8 @@
 // Reads the facts of one table from metadata of CSV on the Web (W3C, csv-metadata.json).
 import path from 'node:path';
 import { z } from 'zod';
-import { fault, factsOf, licenceFacts, metadataJson, type Facts, type Stated } from './stated-facts.ts';
+import { fault, metadataJson } from './read-metadata.ts';
+import { factsOf, licenceFacts, type Facts, type Stated } from './stated-facts.ts';
 
 const object = z.record(z.string(), z.unknown());
 const columnSchema = z.looseObject({ name: z.string().optional(), titles: z.unknown() });

@@ -2,7 +2,8 @@
 import path from 'node:path';
 import { z } from 'zod';
 import { wordsOf } from '../file-name.ts';
-import { fault, factsOf, licenceFacts, metadataJson, type Stated } from './stated-facts.ts';
+import { fault, metadataJson } from './read-metadata.ts';
+import { factsOf, licenceFacts, type Stated } from './stated-facts.ts';
 
 const text = z.string().optional();
 const named = z.looseObject({ title: text, name: text, path: text });

@@ -1,7 +1,8 @@
 // Reads facts of the data from the front matter of a README.md beside them: YAML between two lines of `---` at its beginning.
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { fault, factsOf, licenceFacts, metadataText, type Stated } from './stated-facts.ts';
+import { fault, metadataText } from './read-metadata.ts';
+import { factsOf, licenceFacts, type Stated } from './stated-facts.ts';
 
 const text = z
   .union([z.string(), z.number().transform(String)])

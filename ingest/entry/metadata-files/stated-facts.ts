@@ -1,9 +1,7 @@
-// The facts of series from metadata beside a file of data, and the checks that all forms of metadata share. The files come from outside:
-// each has a size limit, and a text that cannot be a fact is an error that names the file.
-import { readFileSync, statSync } from 'node:fs';
+// The facts of series from metadata beside a file of data, and their checks: a text that cannot be a fact is an error that names the file.
 import { plainCells } from '../../cells/cells.ts';
 import { datasetNamed } from '../../datasets/datasets.ts';
-import { IngestFailure } from '../../failure.ts';
+import { fault } from './read-metadata.ts';
 
 /** Facts by the names of the dataset series; `name` is the title of the table, or of the column. */
 export type Facts = Readonly<Record<string, string>>;
@@ -18,39 +16,6 @@ export interface StatedFacts {
 
 /** The facts of one file. */
 export type Stated = Omit<StatedFacts, 'from'>;
-
-/** Metadata of thousands of columns have some hundred kilobytes. */
-const bytesMax = 4_000_000;
-
-/** @throws IngestFailure if the file is too large, or cannot be read. */
-export function metadataText(file: string): string {
-  try {
-    if (statSync(file).size > bytesMax) fault(file, `it is larger than ${bytesMax / 1_000_000} MB`);
-    return readFileSync(file, 'utf8').replace(/^\ufeff/, '');
-  } catch (error) {
-    if (error instanceof IngestFailure) throw error;
-    return fault(file, 'the file cannot be read', error);
-  }
-}
-
-/** @throws IngestFailure if the file is not JSON. */
-export function metadataJson(file: string): unknown {
-  const text = metadataText(file);
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    return fault(file, `it is not valid JSON (${error instanceof Error ? error.message : ''})`, error);
-  }
-}
-
-/** @throws IngestFailure that names the file and a remedy. */
-export function fault(file: string, reason: string, cause?: unknown): never {
-  throw new IngestFailure(
-    'invalid_file',
-    `The metadata beside the data cannot be used: ${file}: ${reason}. Correct the file, or take it out of the folder.`,
-    { cause },
-  );
-}
 
 const columns = new Map(datasetNamed('series').columns.map((column) => [column.name, column]));
 

@@ -14,7 +14,7 @@ import { accountPage, type OfAccount } from '../account-page.tsx';
 import { TypedConfirmation } from '../typed-confirmation.tsx';
 import { AuditLog } from './audit-log.tsx';
 import { GoogleLink } from './google-link.tsx';
-import { Mails } from './mails.tsx';
+import { Profile } from './profile.tsx';
 import { Passkeys } from './passkeys.tsx';
 import { Sessions } from './sessions.tsx';
 import { TwoFactor } from './two-factor.tsx';
@@ -25,7 +25,7 @@ export const Security = accountPage((of) => (
     <SignInMethods {...of} />
     <TwoFactor {...of} />
     <Sessions />
-    <Mails {...of} />
+    <Profile {...of} />
     <AuditLog />
     <CloseAccount {...of} />
   </>

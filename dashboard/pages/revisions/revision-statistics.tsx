@@ -14,7 +14,7 @@ import { countText, numberText } from '../../text/numbers.ts';
 import { dayText } from '../../text/times.ts';
 import type { Formats } from './formats.ts';
 
-export function Trust({ table, formats }: { table: RevisionTable; formats: Formats }) {
+export function RevisionStatistics({ table, formats }: { table: RevisionTable; formats: Formats }) {
   const statistics = useMemo(() => revisionStatistics(table), [table]);
   const verdict = verdictOf(statistics);
   const unchanged = useMemo(() => unchangedText(table, formats), [table]);

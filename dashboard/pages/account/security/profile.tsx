@@ -5,7 +5,7 @@ import { Problem, useAction } from '../../../components/forms/action.tsx';
 import { Field } from '../../../components/forms/field.tsx';
 import type { OfAccount } from '../account-page.tsx';
 
-export function Mails({ account, reload }: OfAccount) {
+export function Profile({ account, reload }: OfAccount) {
   const action = useAction();
   const change = (notifications: { usage?: boolean; key_expiry?: boolean }) =>
     action.run(async () => {
@@ -14,8 +14,8 @@ export function Mails({ account, reload }: OfAccount) {
     });
   const { usage, key_expiry: keyExpiry } = account.notifications;
   return (
-    <section aria-labelledby="mails">
-      <h2 id="mails">Name and e-mail</h2>
+    <section aria-labelledby="profile">
+      <h2 id="profile">Name and e-mail</h2>
       <div class="half below">
         <div>
           <NameAndEmail account={account} reload={reload} />
