@@ -151,7 +151,12 @@ function withoutDates(rows: readonly string[][], lines: readonly number[]): stri
   if (at >= 0)
     return `no column has dates, and no line has both words and a number: line ${entryAt(lines, at)} has ${cellsShown(entryAt(rows, at))}. ${namingDates}`;
   const longest = rows.reduce((most, row, each) => (row.length > (rows[most]?.length ?? 0) ? each : most), 0);
-  return `no line has a number: line ${entryAt(lines, longest)} has ${cellsShown(entryAt(rows, longest))}. Name signs beside numbers under flags, and the encoding if letters are wrong`;
+  // A number with a sign that is not read begins with it or ends in it; a letter has its numbers within sentences.
+  const hasDigits = rows.some((row) => row.some((cell) => /^\P{L}*\p{Nd}/u.test(cell)));
+  const advice = hasDigits
+    ? 'Name signs beside numbers under flags, and the encoding if letters are wrong'
+    : 'A table has a line of column names, and lines of data with numbers';
+  return `no line has a number: line ${entryAt(lines, longest)} has ${cellsShown(entryAt(rows, longest))}. ${advice}`;
 }
 
 /** The first row that has a date in the column, and a value or a mark beside it. */
