@@ -26,7 +26,7 @@ import {
 } from './answer.ts';
 import { findSeriesPage, seriesOrders } from './catalog.sql.ts';
 import { realtimeFacts, realtimeOf, type Realtime } from './real-time.ts';
-import { seriesRow, seriesSchema } from './series-facts.ts';
+import { seriesRow, seriesSchema } from './fred-series.ts';
 
 const orderNames = Object.keys(seriesOrders) as [keyof typeof seriesOrders];
 const rankedOrderNames = ['search_rank', ...orderNames] as const;

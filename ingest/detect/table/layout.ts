@@ -6,7 +6,7 @@ import { dateAbove } from '../../cells/dates/date-in-line.ts';
 import { isDateTitle } from '../../cells/dates/date-column-titles.ts';
 import { yearOf } from '../../cells/dates/carried-years.ts';
 import type { Sample } from '../../read/table-rows.ts';
-import { columnOfCarriedYears, withCarriedYears } from './carried-years.ts';
+import { columnOfCarriedYears, withCarriedYears } from './find-carried-years.ts';
 import { detectDates, type DatesFound } from './date-format.ts';
 import { datesAcross, firstBelow, headRows, profiledRows, type Across } from './dates-across.ts';
 import {
