@@ -173,18 +173,19 @@ const catalogAnswer = z.object({ success: z.literal(true), data: z.object({ id: 
 
 /** @throws Error if a table was not loaded, or none was found in a file. */
 export function requireAllPublished(run: PublishedRun): void {
-  const { failed, unreadable, noTables, unconfirmed, sources } = sumOf(run);
+  const { loaded, unchanged, failed, unreadable, noTables, unconfirmed, sources } = sumOf(run);
   const faults = failed.length + unreadable.length;
+  const others = loaded.length + unchanged > 0 ? '; the others were' : '';
   if (faults > 0)
-    throw new Error(`${tablesOf(faults)} ${nounOf(faults, 'was', 'were')} not loaded; the others were.`);
+    throw new Error(`${tablesOf(faults)} ${nounOf(faults, 'was', 'were')} not loaded${others}.`);
   if (sources.refused.length > 0)
     throw new Error(sources.refused.map(({ path, reason }) => `${path}: ${reason}`).join('\n'));
   const files = run.plans.map(({ descriptionPath }) => descriptionPath).join(', ');
   if (noTables.length > 0) {
     const names = noTables.slice(0, namesMax).map(tableName);
     throw new Error(
-      `No table was found in ${names.join('; ')}${noTables.length > namesMax ? ` and ${noTables.length - namesMax} more` : ''}, ` +
-        `left out. Describe it in ${files}, or delete its line "guessed" there to leave it out on purpose.`,
+      `No table was found in ${names.join('; ')}${noTables.length > namesMax ? ` and ${noTables.length - namesMax} more` : ''}. ` +
+        `Describe the table in ${files}, or delete the line "guessed" there to leave the file out on purpose.`,
     );
   }
   if (unconfirmed.length > 0)

@@ -8,7 +8,7 @@ import type { DrawingSlots } from './charts/drawing-slots.ts';
 import type { FrontPage } from './front-page/front-page-file.ts';
 import type { Loads } from './loads.ts';
 import type { Vocabulary } from './search/vocabulary.ts';
-import type { SeriesFacts } from './series/series-facts.ts';
+import type { SeriesFacts } from './series/series-cache.ts';
 
 export interface Dependencies {
   database: Database;

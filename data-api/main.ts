@@ -25,7 +25,7 @@ import { routesOfEither, watchReplica, type ServerName, type WatchedServer } fro
 import { loadVocabulary } from './search/vocabulary.ts';
 import { toRoutes } from './endpoint.ts';
 import { endpoints } from './routes.ts';
-import { createSeriesFacts } from './series/series-facts.ts';
+import { createSeriesFacts } from './series/series-cache.ts';
 
 export interface DataApiOptions {
   /** The primary database. */

@@ -4,7 +4,7 @@ import { UniqueConstraintError, type Transaction } from 'sequelize';
 import { z } from 'zod';
 import { audit } from '../audit.ts';
 import { notify } from '../jobs.ts';
-import { fail } from '../../kernel/errors.ts';
+import { fail, refuseField } from '../../kernel/errors.ts';
 import { one } from '../../kernel/http/service-endpoint.ts';
 import { findAccount, lockAccountIfUnchanged } from '../models/find-account.ts';
 import { signedInOf, type SignedIn } from '../requester.ts';
@@ -57,6 +57,8 @@ export const changePassword = endpoint({
     const failCurrent = () =>
       fail('invalid_credentials', 'The current password is incorrect.', { param: 'current' });
     if (!isRight) failCurrent();
+    // Not in a reset by mail: whoever opens the link may not learn that a guess is the current password.
+    if (body.new === body.current) refuseField('new', '"new" must differ from the current password.');
     const passwordHash = await deps.passwords.hash(body.new);
     const { actor } = requester;
     const session = await deps.db.inLedgerTransaction(async (transaction) => {

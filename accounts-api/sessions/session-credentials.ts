@@ -4,7 +4,8 @@ import { z } from 'zod';
 import { planOf } from '../../kernel/plans.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { internalEndpoint } from '../internal-endpoint.ts';
-import { freshMinutes, selectSessions, touchSessions, type SessionCredentialRow } from './sessions.sql.ts';
+import { freshMinutes } from './session-limits.ts';
+import { selectSessions, touchSessions, type SessionCredentialRow } from './sessions.sql.ts';
 
 const sessionsMax = 500;
 

@@ -3,17 +3,7 @@ import { Op, type Transaction } from 'sequelize';
 import type { AccountsDatabase } from '../database.ts';
 import { deleteFlowsOf } from './google.sql.ts';
 import { deletePendingOf } from './pending.sql.ts';
-
-/** How many hours a session lasts without a call, and in total. */
-export const idleHours = 24;
-export const absoluteDays = 14;
-/**
- * How many minutes after a proof of identity a session counts as fresh. For operators, operator endpoints and adding ways to sign in have the same
- * limit, so that a session that is too old for one is too old for the other.
- */
-export const freshMinutes = { holder: 60, operator: 15 };
-/** How often the last use is stored. */
-const seenEveryMinutes = 5;
+import { idleHours, seenEveryMinutes } from './session-limits.ts';
 
 export interface SessionCredentialRow {
   session_id: string;

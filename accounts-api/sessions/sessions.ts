@@ -15,18 +15,16 @@ import { endpoint } from '../endpoint.ts';
 import { one } from '../../kernel/http/service-endpoint.ts';
 import { inMemory, page } from '../../kernel/http/pages.ts';
 import type { Account } from '../models/account.ts';
-import { absoluteDays, endOldestSessions, endSessionsOf, freshMinutes, idleHours } from './sessions.sql.ts';
+import { absoluteDays, freshMinutes, idleHours, sessionsMax } from './session-limits.ts';
+import { endOldestSessions, endSessionsOf } from './sessions.sql.ts';
 import { hasPasskey } from './passkeys.sql.ts';
 import { hasSecondFactor } from './second-factor.sql.ts';
 import type { ClientInfo } from './client-info.ts';
 
-// The twenty-first session of an account ends the least recently used one.
-const sessionsMax = 20;
-
 /** The answer to a sign-in; the token is shown once. */
 export const sessionAnswer = z.object({
   session_token: z.string().describe('Send it in `X-Session-Token`.'),
-  expires_at: z.iso.datetime().describe('The session ends earlier after 24 hours without a call.'),
+  expires_at: z.iso.datetime().describe(`The session ends earlier after ${idleHours} hours without a call.`),
 });
 export type SessionAnswer = z.output<typeof sessionAnswer>;
 

@@ -4,6 +4,14 @@ import type { AccountsDatabase } from '../database.ts';
 import type { UsageRow } from '../../kernel/heartbeat/message.ts';
 import type { Allowance } from './allowances.ts';
 
+interface Served {
+  usage: readonly UsageRow[];
+  allowances: readonly Allowance[];
+  /** The parts of the limit that are stored. */
+  percents: readonly number[];
+  now: Date;
+}
+
 /**
  * Adds billed calls to their months, which must be locked (`lockMonths`), and stores each part of the limit that an account reaches by them, once.
  * @returns these parts.
@@ -11,9 +19,7 @@ import type { Allowance } from './allowances.ts';
 export function countServed(
   db: AccountsDatabase,
   transaction: Transaction,
-  usage: readonly UsageRow[],
-  allowances: readonly Allowance[],
-  now: Date,
+  { usage, allowances, percents, now }: Served,
 ): Promise<Threshold[]> {
   return db.read(
     `with added as (
@@ -37,11 +43,11 @@ export function countServed(
      from locked
      join accounts.accounts as account on account.id = locked.account_id
      join plan on plan.id = case when account.plan in (select id from plan) then account.plan else 'free' end
-     join (values (50), (80), (100)) as threshold (percent)
-       on locked.served * 100 >= plan.calls_month * threshold.percent
+     cross join unnest($4::integer[]) as threshold (percent)
+     where locked.served * 100 >= plan.calls_month * threshold.percent
      on conflict do nothing
      returning account_id, month::text, calls_month::float8 as calls_month, percent`,
-    { bind: [JSON.stringify(usage), JSON.stringify(allowances), now], transaction },
+    { bind: [JSON.stringify(usage), JSON.stringify(allowances), now, percents], transaction },
   );
 }
 

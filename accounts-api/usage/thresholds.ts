@@ -8,6 +8,9 @@ import type { Jobs } from '../jobs.ts';
 import { allowancesOf } from './allowances.ts';
 import { countServed, noteMailed } from './thresholds.sql.ts';
 
+/** The parts of a month's limit that are reported, in percent; the table stores no others. */
+const thresholdPercents = [50, 80, 100];
+
 /** Adds billed calls to their months, which must be locked, and writes an event for each part of a limit that they reach. */
 export async function addServed(
   deps: Deps,
@@ -15,7 +18,8 @@ export async function addServed(
   usage: readonly UsageRow[],
 ): Promise<void> {
   const allowances = allowancesOf(deps.plans);
-  const reached = await countServed(deps.db, transaction, usage, allowances, deps.clock.now());
+  const asked = { usage, allowances, percents: thresholdPercents, now: deps.clock.now() };
+  const reached = await countServed(deps.db, transaction, asked);
   const events = reached.map(
     ({ account_id: accountId, month, calls_month: limit, percent }) =>
       ({ type: 'usage.threshold_reached', accountId, data: { month, percent, limit } }) as const,

@@ -4785,7 +4785,7 @@ export type GetUpdatesData = {
     path?: never;
     query?: {
         /**
-         * The updates from then on. Without it and `cursor`, those of the last 7 days.
+         * The updates from then on; none yet if it is in the future. Without it and `cursor`, those of the last 7 days.
          */
         since?: string;
         /**

@@ -31,6 +31,7 @@ import {
 import { newestLines } from './newest-lines.sql.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { findDataState } from '../list.sql.ts';
+import { searchText } from '../search/search-text.ts';
 import { dayOf, searched } from '../search/state.ts';
 import { endpoint } from '../endpoint.ts';
 import { listReply, paramsWithUpdates, recordReply, schemaOf } from '../list.ts';
@@ -43,8 +44,7 @@ import { seriesParam } from '../series/series.ts';
 export const getCatalog = endpoint({
   summary: 'The series, filtered.',
   query: {
-    q: z
-      .string()
+    q: searchText
       .optional()
       .describe(
         'Words of the id, the name or the other metadata, or synonyms of them; the last may be a prefix.',

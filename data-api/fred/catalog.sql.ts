@@ -2,7 +2,7 @@
 import type { Queryable } from '../../kernel/database.ts';
 import { catalogList } from '../discovery/discovery.sql.ts';
 import { countRows, type Conditions, type List } from '../list.sql.ts';
-import type { SeriesFacts } from './series-facts.ts';
+import type { SeriesFacts } from './fred-series.ts';
 
 /** The day of the newest points, as in the catalogue: no other change affects the answer of a list. */
 const changedAt = `(last_updated::timestamp at time zone 'UTC')`;

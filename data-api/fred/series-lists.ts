@@ -9,6 +9,7 @@ import type { Dependencies } from '../dependencies.ts';
 import { byRelevance, catalogList, catalogWhere } from '../discovery/discovery.sql.ts';
 import { type Conditions, type DataState, escapeLike, findDataState, type List } from '../list.sql.ts';
 import { seriesWords } from '../search/series-words.ts';
+import { anyText, requireWord } from '../search/search-text.ts';
 import { dayOf, searched } from '../search/state.ts';
 import {
   answerParams,
@@ -25,7 +26,7 @@ import {
 } from './answer.ts';
 import { findSeriesPage, seriesOrders } from './catalog.sql.ts';
 import { realtimeFacts, realtimeOf, type Realtime } from './real-time.ts';
-import { seriesRow, seriesSchema } from './series-facts.ts';
+import { seriesRow, seriesSchema } from './fred-series.ts';
 
 const orderNames = Object.keys(seriesOrders) as [keyof typeof seriesOrders];
 const rankedOrderNames = ['search_rank', ...orderNames] as const;
@@ -132,10 +133,7 @@ function pageReply(
 export const getFredSearch = fredEndpoint({
   summary: 'The series that have some words, or an id, in the form of FRED.',
   query: {
-    search_text: z
-      .string()
-      .max(200, 'must not be longer than 200 characters')
-      .describe('Words or their synonyms, or a part of an id.'),
+    search_text: anyText.describe('Words or their synonyms, or a part of an id.'),
     search_type: oneOfParam(['full_text', 'series_id'])
       .default('full_text')
       .describe('`series_id`: ids with that part; `*` is any text.'),
@@ -151,6 +149,7 @@ export const getFredSearch = fredEndpoint({
     const realtime = realtimeOf(query, dependencies, call);
     const { search_text, search_type } = query;
     const isText = search_type === 'full_text';
+    if (isText) requireWord('search_text', search_text);
     const { order_by = isText ? 'search_rank' : 'series_id' } = query;
     if (order_by === 'search_rank' && !isText)
       refuseParam('order_by', '"order_by" search_rank is for search_type=full_text.');

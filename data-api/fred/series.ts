@@ -2,7 +2,7 @@
 import { stateOf } from '../series/series-read.ts';
 import { allOf, answerParams, fredEndpoint, rowsReply } from './answer.ts';
 import { requireFredSeries, seriesIdParam, valuesOf } from './find-series.ts';
-import { seriesRow, seriesSchema, type SeriesFacts } from './series-facts.ts';
+import { seriesRow, seriesSchema, type SeriesFacts } from './fred-series.ts';
 
 const idsShown = 100;
 const kind = {

@@ -16,7 +16,7 @@ import { fredDate } from './dates.ts';
 import { combinationsOf, numberParam, requireNumbered, type FredSeries } from './find-series.ts';
 import { datingOf, requestOf } from './observations.ts';
 import { lastDay } from './real-time.ts';
-import { describedSeries } from './series-facts.ts';
+import { describedSeries } from './fred-series.ts';
 import { readPointsOf } from './vintage-cells.ts';
 
 const limitMax = 500_000;

@@ -30,6 +30,7 @@ import {
   type SearchHit,
   type SearchQuery,
 } from './hits.sql.ts';
+import { searchText } from './search-text.ts';
 import { dayOf, searched } from './state.ts';
 import { contentWords, wordsOf, type Vocabulary } from './vocabulary.ts';
 
@@ -58,14 +59,9 @@ type Opened = [corrections: string, number, number, number];
 export const getSearch = endpoint({
   summary: 'Full-text search by id, name and words; knows synonyms, and tolerates typing errors.',
   query: {
-    q: z
-      .string()
-      .max(200, 'must not be longer than 200 characters')
-      .regex(/[\p{L}\p{N}]/u, 'must have a letter or a digit')
-      .meta({
-        description: 'An id or words, also in other languages of the EU; the last word may be a prefix.',
-        override: { pattern: undefined },
-      }),
+    q: searchText.describe(
+      'An id or words, also in other languages of the EU; the last word may be a prefix.',
+    ),
     facets: flagParam(false).describe('Adds the number of hits per type, frequency and so on.'),
     ...narrowingParams({
       filters: {

@@ -11,6 +11,7 @@ import { isInRelease } from '../discovery/releases.sql.ts';
 import { cachedReleases, requireNamed } from '../discovery/releases.ts';
 import { endpoint } from '../endpoint.ts';
 import type { Conditions } from '../list.sql.ts';
+import { searchText } from '../search/search-text.ts';
 import { seriesWords } from '../search/series-words.ts';
 import { updatesFeed } from './feed.ts';
 import { readUpdates, updateShape, type Read } from './updates.sql.ts';
@@ -29,7 +30,7 @@ const query = {
   since: instantParam
     .optional()
     .describe(
-      `The updates from then on. Without it and \`cursor\`, those of the last ${daysByDefault} days.`,
+      `The updates from then on; none yet if it is in the future. Without it and \`cursor\`, those of the last ${daysByDefault} days.`,
     ),
   cursor: z
     .string()
@@ -45,11 +46,7 @@ const query = {
     .meta({ description: 'Only those of these series; an id ends with `*` for all that begin so.' }),
   source: severalParam(z.string()).optional().describe('Only those of series of these exact sources.'),
   release: z.string().optional().describe('Only those of the series of a release: an id of `/v1/releases`.'),
-  q: z
-    .string()
-    .max(200, 'must not be longer than 200 characters')
-    .optional()
-    .describe('Only those of series that have these words, as in `/v1/catalog`.'),
+  q: searchText.optional().describe('Only those of series that have these words, as in `/v1/catalog`.'),
   limit: integerParam(1, limitMax)
     .default(limitDefault)
     .meta({ description: 'The most updates of the answer.', override: { default: limitDefault } }),

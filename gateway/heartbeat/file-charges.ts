@@ -9,7 +9,7 @@ interface Opened {
   /** The call that is reserved for the ranges in flight, or was charged. */
   reservation: Reservation | undefined;
   reserving: Promise<Reservation> | undefined;
-  /** The number of ranges in flight. */
+  /** The number of ranges in flight, including those that await the reservation. */
   inFlight: number;
   isPaid: boolean;
 }
@@ -63,8 +63,14 @@ export function createFileCharges(month: Month) {
     /** @returns the refused reservation if the month has no call left for the file. @throws Failure unavailable. */
     async begin(reader: FileReader): Promise<Range | Reservation> {
       const opened = openedBy(reader);
-      // All ranges that await the reservation resume before the first of them can end and release it.
-      const reservation = opened.reservation ?? (await reservationFor(opened, reader.accountId));
+      // From now on: a range that ends while others still await the reservation must not release it.
+      opened.inFlight += 1;
+      let reservation: Reservation | undefined;
+      try {
+        reservation = opened.reservation ?? (await reservationFor(opened, reader.accountId));
+      } finally {
+        if (!reservation?.charge) opened.inFlight -= 1;
+      }
       return rangeOf(opened, reservation, reader.file);
     },
   };
@@ -73,8 +79,6 @@ export function createFileCharges(month: Month) {
 function rangeOf(opened: Opened, reservation: Reservation, file: string): Range | Reservation {
   const { charge } = reservation;
   if (charge === null) return reservation;
-  opened.reservation = reservation;
-  opened.inFlight += 1;
   let charged: number | undefined;
   return {
     ...{ reservation, file, mayPay: !opened.isPaid },

@@ -4,6 +4,7 @@ import type { IncomingMessage } from 'node:http';
 import type { jsonSchemaValidator } from '@modelcontextprotocol/server';
 import type { ByteBudget } from '../../kernel/bodies/byte-budget.ts';
 import { fail, Failure } from '../../kernel/errors.ts';
+import { parseArguments } from '../../kernel/http/params.ts';
 import { programVersion } from '../../kernel/project.ts';
 import { readBody } from '../bodies/read-body.ts';
 import { callOf, callerOf } from '../call.ts';
@@ -63,6 +64,7 @@ async function openHandler(options: McpOptions) {
   const schemaOf = openRouteSchemas();
   const described = tools.map((tool) => ({
     tool,
+    input: uncheckedInput(tool.input),
     output: fromJsonSchema(outputSchemaOf(tool, schemaOf(tool.route)), asSent),
   }));
   return createMcpHandler(
@@ -73,13 +75,13 @@ async function openHandler(options: McpOptions) {
         { name: 'almanac', title: 'Almanac', version: programVersion },
         { instructions, capabilities: { tools: { listChanged: false } } },
       );
-      for (const { tool, output } of described) {
-        const { name, title, description, input: inputSchema } = tool;
+      for (const { tool, input: inputSchema, output } of described) {
+        const { name, title, description } = tool;
         const annotations = { title, readOnlyHint: true, idempotentHint: true, openWorldHint: false };
         server.registerTool(
           name,
           { title, description, inputSchema, outputSchema: output, annotations },
-          (given) => answerTool(options, outer, tool, given),
+          (given: object) => answerTool(options, outer, tool, given),
         );
       }
       return server;
@@ -87,6 +89,11 @@ async function openHandler(options: McpOptions) {
     { maxSubscriptions: 0, keepAliveMs: 0 },
   );
 }
+
+/** Describes the arguments, and accepts any, as `answerTool` checks them and words what is wrong. */
+const uncheckedInput = (schema: Tool['input']) => ({
+  '~standard': { ...schema['~standard'], validate: (given: unknown) => ({ value: given as object }) },
+});
 
 const isOuter = (given: unknown): given is Outer =>
   typeof given === 'object' && given !== null && 'isServed' in given;
@@ -96,13 +103,9 @@ const asSent: jsonSchemaValidator = {
   getValidator: () => (data) => ({ valid: true, data: data as never, errorMessage: undefined }),
 };
 
-async function answerTool(
-  { dispatch, publicUrl }: McpOptions,
-  outer: Outer,
-  tool: Tool,
-  given: Readonly<Record<string, unknown>>,
-) {
+async function answerTool({ dispatch, publicUrl }: McpOptions, outer: Outer, tool: Tool, sent: object) {
   try {
+    const given = parseArguments(tool.input, sent);
     const wished = given['as_of'] as string | undefined;
     const pinned = callOf(outer.request).identity.asOf ?? undefined;
     if (wished !== undefined && pinned !== undefined && wished > pinned)

@@ -1,6 +1,8 @@
 // The tools of /mcp: the purpose of each, its parameters, and the reads of /v1 that answer it.
 import { z } from 'zod';
+import { parsePeriod } from '../../kernel/dates.ts';
 import { Failure } from '../../kernel/errors.ts';
+import { periodRule } from '../../kernel/http/params.ts';
 
 /** A tool. Its answer has one part per read, under the part's name. */
 export interface Tool {
@@ -24,7 +26,11 @@ export interface Tool {
 }
 
 const day = z.iso.date();
-const period = z.string().max(10).describe('A day or a period: `2024-03-31`, `2024-03`, `2024-Q1`, `2024`.');
+const period = z
+  .string()
+  .max(10, periodRule)
+  .refine((text) => parsePeriod(text) !== null, periodRule)
+  .describe('A day or a period: `2024-03-31`, `2024-03`, `2024-Q1`, `2024`.');
 const asOf = day
   .optional()
   .describe('Answer as if nothing had been published after this day. Needs a plan with pinned_keys.');

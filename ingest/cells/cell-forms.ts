@@ -1,5 +1,5 @@
 // Classifies a cell without its table: a number in some form, a bound, a mark in place of a number, or a word.
-import { groupBlanks, type NegativeForm } from './numbers/number-formats.ts';
+import { groupBlanks, triangles, type NegativeForm } from './numbers/number-formats.ts';
 
 /** The parts of a number of any form. */
 export interface NumberCell {
@@ -55,7 +55,7 @@ const bounds = ['<', '>', '≤', '≥', '<=', '>=', 'under ', 'less than ', 'few
 const boundText = new RegExp(String.raw`^(?:${bounds.join('|')})\s?\d[\d.,]*\s?%?$`, 'i');
 export const boundExamples: readonly string[] = bounds.map((each) => `${each}5`);
 const digitsText = `(?:\\d[\\d.,'\\u2019\\u02bc\\u00b4\`_${groupBlanks}]*\\d|\\d)[.,]?|[.,]\\d+`;
-const sign = '[-+\\u2010-\\u2015\\u2212\\ufe63\\uff0d\\u25b2\\u25b3]';
+const sign = `[-+\\u2010-\\u2015\\u2212\\ufe63\\uff0d${triangles}]`;
 const approximate = '(?:~|≈|c(?:a|irca)?\\.?|about|approx\\.?)';
 const multipleText =
   '(?:[KMBT]|mn|mln|mio\\.?|bn|bln|mrd\\.?|mld|tn|trn|thousand|million|billion|trillion|lakh|lac|crore|cr)';
@@ -119,7 +119,7 @@ function examined(text: string): Cell {
   if (flags.length > 2 || !flags.every((flag) => flagExpression.test(flag) || unitExpression.test(flag)))
     return word;
   const lead = (first ?? sign2 ?? '').trim();
-  const isTriangle = lead === '△' || lead === '▲';
+  const isTriangle = lead !== '' && triangles.includes(lead);
   if (isTriangle && (open ?? trailing) !== undefined) return word;
   return {
     kind: 'number',

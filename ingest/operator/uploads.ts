@@ -20,12 +20,14 @@ import {
   findUpload,
   insertUpload,
   listUploads,
-  uploadArrivalMs,
-  uploadLifetimeMs,
-  uploadsPerAccountMax,
   type NewUpload,
   type Upload,
 } from '../publisher/uploads/uploads.sql.ts';
+import {
+  uploadArrivalMs,
+  uploadLifetimeMs,
+  uploadsPerAccountMax,
+} from '../publisher/uploads/upload-limits.ts';
 import { endpoint, type OperatorDeps } from './endpoint.ts';
 import {
   nameParam,

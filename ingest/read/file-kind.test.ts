@@ -40,6 +40,8 @@ test('an unsupported format is refused by name, with advice', (t) => {
     ['CHARSET="ANSI";\nAXIS-VERSION="2010";\n', /is a PC-Axis file \(\.px\), which is not read/],
     ['ID;PWXL;N;E\n', /is a SYLK file/],
     ['%PDF-1.7\n', /is a PDF document/],
+    [Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex'), /is an image/],
+    [Buffer.from('ffd8ffe000104a46494600010101', 'hex'), /is an image/],
     ['<?xml version="1.0"?><rss/>', /is an XML file, which is not read: save its table/],
     [Buffer.from('504b03041400000000000000', 'hex'), /is a zip archive, which is not read: unpack it/],
   ] as const)

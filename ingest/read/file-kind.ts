@@ -45,6 +45,7 @@ export const otherFormats: readonly OtherFormat[] = [
   { name: 'a PC-Axis file (.px)', advice: 'save the table as CSV or as a workbook in PxWeb', expression: /^\s*(?:CHARSET|AXIS-VERSION|CODEPAGE|LANGUAGE|CREATION-DATE|MATRIX|TITLE)\s*=\s*"/i, example: 'CHARSET="ANSI";\nAXIS-VERSION="2010";\n' },
   { name: 'SDMX-ML', advice: 'ask the service for SDMX-CSV (application/vnd.sdmx.data+csv)', expression: /^\s*<\?xml[^>]*\?>\s*<(?:\w+:)?(?:Structure|GenericData|StructureSpecificData|MessageGroup|CompactData)\b/, example: '<?xml version="1.0"?>\n<message:GenericData>' },
   { name: 'a PDF document', advice: byOffice, expression: /^%PDF-/, example: '%PDF-1.7\n' },
+  { name: 'an image', advice: byOffice, expression: /^(?:.PNG\r\n|GIF8[79]a|.{3,12}(?:JFIF|Exif)\0)/s, example: '\u0089PNG\r\n\u001a\n' },
   { name: 'a Parquet file', advice: asCsv, expression: /^PAR1/, example: 'PAR1\u0015\u0004' },
   { name: 'a data file of Stata or SPSS', advice: asCsv, expression: /^(?:<stata_dta>|\$FL2@\(#\) SPSS)/, example: '<stata_dta><header>' },
   { name: 'a SYLK file', advice: 'save the table as CSV or .xlsx', expression: /^ID;P/, example: 'ID;PWXL;N;E\n' },
@@ -88,7 +89,8 @@ export function kindOf(
   const text = decoderOf(encoding)
     .write(unpacked)
     .replace(/^\ufeff+/, '');
-  const other = otherFormats.find(({ expression }) => expression.test(text));
+  const bytes = unpacked.toString('latin1'); // of an image, the detected encoding may be any
+  const other = otherFormats.find(({ expression }) => expression.test(text) || expression.test(bytes));
   if (other !== undefined) throw new IngestFailure('invalid_file', refusalOf(other));
   if (isBinary(text)) throw new IngestFailure('invalid_file', otherFiles.binary);
   if (/^BEGIN:VCALENDAR\s/i.test(text)) return 'calendar';

@@ -10,6 +10,9 @@ export interface EventKind {
   sample: Record<string, unknown>;
 }
 
+/** The most ids in one event: its body then stays below 20 KB unless the ids are unusually long. */
+export const eventSeriesMax = 250;
+
 const instant = z.iso.datetime({ precision: 0 }); // UTC, to the second, as in all answers
 const load = {
   load: z.int().describe('The number of the load.'),
@@ -25,7 +28,7 @@ const ofSeries = {
   series: z
     .array(z.string())
     .min(1)
-    .max(250)
+    .max(eventSeriesMax)
     .describe('The ids, sorted. A larger load is reported in several events, each with other series.'),
 };
 const seriesSample = {
@@ -34,7 +37,11 @@ const seriesSample = {
   vintage: '2026-11-16',
   series: ['CPI.M', 'CPI_CORE.M'],
 };
-const changedIds = z.array(z.string()).min(1).max(250).describe('Its current and earlier ids, sorted.');
+const changedIds = z
+  .array(z.string())
+  .min(1)
+  .max(eventSeriesMax)
+  .describe('Its current and earlier ids, sorted.');
 const changeSample = { load: 414, published_at: '2026-11-16T12:33:10Z', series: ['CPI.M'] };
 const key = {
   key: z.string().describe('Its id.'),

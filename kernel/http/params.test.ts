@@ -8,6 +8,7 @@ import {
   integerParam,
   nearestName,
   oneOfParam,
+  parseArguments,
   parseBody,
   parseQuery,
   periodParam,
@@ -236,6 +237,7 @@ test('a body is refused in plain words also where a schema has none of its own',
     interval: z.enum(['month', 'year']).optional(),
     type: z.literal('key').optional(),
     flag: z.boolean().optional(),
+    day: z.iso.date().optional(),
   });
   for (const [wrong, message] of [
     [{ text: undefined }, '"text" is required.'],
@@ -249,21 +251,42 @@ test('a body is refused in plain words also where a schema has none of its own',
     [{ list: [5] }, '"list.0" must be text.'],
     [{ list: ['a', 'b'] }, '"list" must have at most 1 item.'],
     [{ set: null }, '"set" must be an object.'],
-    [{ interval: 'week' }, '"interval" must be one of month, year.'],
-    [{ type: 'x' }, '"type" must be key.'],
+    [{ interval: 'mnth' }, '"interval" is "mnth", but must be one of month, year. Did you mean "month"?'],
+    [{ interval: 7 }, '"interval" must be one of month, year.'],
+    [{ type: 'x' }, '"type" is "x", but must be key.'],
+    [
+      { tex: 'a' },
+      '"tex" is not a known field. Did you mean "text"? Known names: text, count, list, set, interval, type, flag, day.',
+    ],
     [{ flag: 1 }, '"flag" must be true or false.'],
+    [{ day: '2024-02-30' }, '"day" must be a date, YYYY-MM-DD, that exists.'],
   ] as const)
     t.is(faultOf(t, () => parseBody(body, { text: 'ab', ...wrong })).message, message);
 });
 
-test('a fault deep in a body is named by its path', (t) => {
-  const body = z.strictObject({ list: z.array(z.strictObject({ n: z.int({ error: 'must be whole' }) })) });
-  t.deepEqual(
-    faultOf(t, () => parseBody(body, { list: [{ n: 1 }, { n: 1.5 }] })),
-    {
-      param: 'list.1.n',
-      message: '"list.1.n" must be whole.',
-    },
+test('a fault deep in a body is named by its path, and by the id of the item of a list', (t) => {
+  const item = z.strictObject({ id: z.string().optional(), n: z.int({ error: 'must be whole' }) });
+  const body = z.strictObject({ id: z.string().optional(), list: z.array(item) });
+  for (const [wrong, param, message] of [
+    [{ n: 1.5 }, 'list.1.n', '"list.1.n" must be whole.'],
+    [{ n: 1.5, id: 'GDP' }, 'list.1.n', '"list.1.n" of "GDP" must be whole.'],
+    [{ n: 1, m: 2, id: 'GDP' }, 'list.1.m', '"list.1.m" of "GDP" is not a known field.'],
+    [5, 'list.1', '"list.1" must be an object.'],
+  ] as const) {
+    const refused = faultOf(t, () => parseBody(body, { id: 'whole', list: [{ n: 1 }, wrong] }));
+    t.deepEqual(refused, { param, message });
+  }
+  t.is(faultOf(t, () => parseBody(body, { id: 'whole', list: 1 })).message, '"list" must be a list.');
+});
+
+test('arguments of a tool are refused as bodies are, as parameters', (t) => {
+  const schema = z.strictObject({ q: z.string(), type: z.enum(['series', 'fund']).optional() });
+  const refused = (given: object) => t.throws(() => parseArguments(schema, given), { instanceOf: Failure });
+  t.like(refused({}), { code: 'invalid_parameter', param: 'q', message: '"q" is required.' });
+  t.is(refused({ q: 'a', type: 'bond' }).message, '"type" is "bond", but must be one of series, fund.');
+  t.is(
+    refused({ query: 'a' }).message,
+    '"query" is not a known argument. Did you mean "q"? Known names: q, type.',
   );
 });
 

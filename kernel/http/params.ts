@@ -10,17 +10,20 @@ import { editDistance } from '../text/edit-distance.ts';
 /** The maximum length in characters; a schema may allow more by `.meta({ lengthMax })`. */
 const valueLengthMax = 2_000;
 
+const dateRule = 'must be a date, YYYY-MM-DD, that exists';
+export const periodRule =
+  'must be a date that exists, YYYY-MM-DD, or a period: 2024, 2024-H1, 2024-Q1, 2024-03';
+
 /** An existing day. */
 export const dateParam = z
   .string()
-  .refine(isDate, 'must be a date, YYYY-MM-DD, that exists')
+  .refine(isDate, dateRule)
   .meta({ override: { type: 'string', format: 'date' } });
 
 /** A day or a whole period (`2024`, `2024-03`, `2024-Q1`), as the days it covers. */
-export const periodParam = readParam(
-  parsePeriod,
-  'must be a date that exists, YYYY-MM-DD, or a period: 2024, 2024-H1, 2024-Q1, 2024-03',
-).meta({ override: { type: 'string', examples: ['2024-03-31', '2024-03', '2024-Q1', '2024-H1', '2024'] } });
+export const periodParam = readParam(parsePeriod, periodRule).meta({
+  override: { type: 'string', examples: ['2024-03-31', '2024-03', '2024-Q1', '2024-H1', '2024'] },
+});
 
 /** `from` and `to`, each a day or a period. */
 export const windowParams = {
@@ -188,8 +191,7 @@ export function parseGiven<Shape extends z.ZodRawShape>(
   const { message = 'has an invalid value' } = issue ?? {};
   if (!message.startsWith('must ')) return refuse(name, message);
   const nearest = issue?.code === 'invalid_value' ? nearestName(value, issue.values.map(String)) : undefined;
-  const hint = nearest === undefined ? '' : ` Did you mean "${nearest}"?`;
-  return refuse(name, `is "${printable(value)}", but ${message}`, hint);
+  return refuse(name, `is "${printable(value)}", but ${message}`, suggestion(nearest));
 }
 
 /**
@@ -200,15 +202,57 @@ export function parseBody<Schema extends z.ZodType>(schema: Schema, body: unknow
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
     fail('invalid_body', 'The body must be a JSON object.');
   }
-  const parsed = schema.safeParse(body, { error: ruleOf });
+  return parseJson(schema, body, { noun: 'field', refuse: refuseField });
+}
+
+/**
+ * Reads the arguments of a tool by a strict schema.
+ * @throws Failure `invalid_parameter`, which names the argument and what is allowed.
+ */
+export function parseArguments<Schema extends z.ZodType>(schema: Schema, given: object): z.output<Schema> {
+  return parseJson(schema, given, { noun: 'argument', refuse: refuseParam });
+}
+
+/** @param value an object. @param words what one of its entries is called, and how it is refused. */
+function parseJson<Schema extends z.ZodType>(
+  schema: Schema,
+  value: object,
+  { noun, refuse }: { noun: string; refuse: (name: string, message: string) => never },
+): z.output<Schema> {
+  const parsed = schema.safeParse(value, { error: ruleOf });
   if (parsed.success) return parsed.data;
-  const issue = parsed.error.issues[0];
-  const name = issue?.code === 'unrecognized_keys' ? (issue.keys[0] ?? '') : (issue?.path.join('.') ?? '');
-  const reason =
-    issue?.code === 'unrecognized_keys' ? 'is not a known field' : (issue?.message ?? 'is not allowed');
+  const { issues } = parsed.error;
+  // A misspelled name first: it explains why another one is missing.
+  const issue = issues.find(({ code }) => code === 'unrecognized_keys') ?? issues[0];
+  const path = issue?.path ?? [];
+  if (issue?.code === 'unrecognized_keys') {
+    const name = printable([...path, issue.keys[0]].join('.'));
+    const known = path.length === 0 && schema instanceof z.ZodObject ? Object.keys(schema.shape) : [];
+    const hint = known.length === 0 ? '' : knownHint(name, known);
+    return refuse(name, faultText(name, `is not a known ${noun}`, itemOf(value, path)) + hint);
+  }
+  const { message: reason = 'is not allowed' } = issue ?? {};
   // A rule on several fields together has no path.
-  if (name === '' && issue?.code !== 'unrecognized_keys') fail('invalid_body', `The body ${reason}.`);
-  return refuseField(printable(name), faultText(printable(name), reason));
+  if (path.length === 0) return fail('invalid_body', `The body ${reason}.`);
+  const name = printable(path.join('.'));
+  const given = valueAt(value, path);
+  if (issue?.code !== 'invalid_value' || typeof given !== 'string' || !reason.startsWith('must '))
+    return refuse(name, faultText(name, reason, itemOf(value, path)));
+  const wrong = faultText(name, `is "${printable(given)}", but ${reason}`, itemOf(value, path));
+  return refuse(name, wrong + suggestion(nearestName(given, issue.values.map(String))));
+}
+
+const valueAt = (value: unknown, path: readonly PropertyKey[]): unknown =>
+  path.reduce((inner, key) => (inner as Readonly<Record<PropertyKey, unknown>> | undefined)?.[key], value);
+
+/** The id of the list's item that a field belongs to, as an index is hard to find in a long list. */
+function itemOf(value: object, path: readonly PropertyKey[]): string | undefined {
+  const items = path.flatMap((key, i) =>
+    typeof key === 'number' ? [valueAt(value, path.slice(0, i + 1))] : [],
+  );
+  return items
+    .map((item) => (item as { id?: unknown } | null | undefined)?.id)
+    .findLast((id) => typeof id === 'string');
 }
 
 const nouns: Readonly<Record<string, string>> = {
@@ -230,6 +274,7 @@ function ruleOf(issue: z.core.$ZodRawIssue): string | undefined {
     const values = issue.values.map(String).join(', ');
     return `must be ${issue.values.length > 1 ? 'one of ' : ''}${values}`;
   }
+  if (issue.code === 'invalid_format' && issue.format === 'date') return dateRule;
   if (issue.code !== 'too_big' && issue.code !== 'too_small') return undefined;
   const [side, bound] = issue.code === 'too_big' ? ['most', issue.maximum] : ['least', issue.minimum];
   if (issue.origin === 'string') return `must have at ${side} ${counted(Number(bound), 'character')}`;
@@ -242,9 +287,13 @@ export function isBodyOptional(schema: z.ZodType): boolean {
   return schema.safeParse({}).success;
 }
 
-/** What is wrong with a field, as a sentence. @param reason a verb phrase, or a sentence of its own without its full stop. */
-export function faultText(name: string, reason: string): string {
-  return /^(?:must|is|has|cannot) /.test(reason) ? `"${name}" ${reason}.` : `"${name}": ${reason}.`;
+/**
+ * What is wrong with a field, as a sentence. @param reason a verb phrase, or a sentence of its own without its full stop. @param item the id of the
+ * list's item that has the field.
+ */
+export function faultText(name: string, reason: string, item?: string): string {
+  const field = `"${name}"${item === undefined ? '' : ` of "${printable(item)}"`}`;
+  return /^(?:must|is|has|cannot) /.test(reason) ? `${field} ${reason}.` : `${field}: ${reason}.`;
 }
 
 /** The known name nearest to a misspelled one; undefined if more than a third of it differs from every name. */
@@ -268,11 +317,17 @@ export function nearestHint(name: string, known: readonly string[], otherwise: s
 
 function failUnknown(name: string, known: readonly string[]): never {
   const shown = printable(name);
-  const nearest = namedElsewhere(name, known) ?? nearestName(name, known);
-  const hint = nearest === undefined ? '' : ` Did you mean "${nearest}"?`;
-  const allowed = known.length === 0 ? 'None are allowed here.' : `Known names: ${known.join(', ')}.`;
-  return refuseParam(shown, `"${shown}" is not a parameter of this endpoint.${hint} ${allowed}`);
+  const hint = known.length === 0 ? ' None are allowed here.' : knownHint(name, known);
+  return refuseParam(shown, `"${shown}" is not a parameter of this endpoint.${hint}`);
 }
+
+/** The known names for an unknown one, with a suggestion. */
+function knownHint(name: string, known: readonly string[]): string {
+  return `${suggestion(namedElsewhere(name, known) ?? nearestName(name, known))} Known names: ${known.join(', ')}.`;
+}
+
+const suggestion = (nearest: string | undefined): string =>
+  nearest === undefined ? '' : ` Did you mean "${nearest}"?`;
 
 /** Our parameters, with their names in FRED, SDMX, the World Bank's API and pandas. */
 const namesElsewhere: Readonly<Record<string, readonly string[]>> = {

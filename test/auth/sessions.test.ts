@@ -74,6 +74,16 @@ test.serial('a password change ends every other session and gives the current on
   t.regex((await mailbox.next(email, 'password was changed')).text, /If it was not you/);
 });
 
+test.serial('a password cannot be changed to itself, which only its holder learns', async (t) => {
+  const { password, session } = await newPerson();
+  const refused = await post('/auth/change-password', { current: password, new: password }, session);
+  t.like(refused, { status: 400, json: { error: { code: 'invalid_body', param: 'new' } } });
+  t.true(await isIn(session));
+  const wrong = newPassword();
+  const guessed = await post('/auth/change-password', { current: wrong, new: wrong }, session);
+  t.is(codeOf(guessed), 'invalid_credentials');
+});
+
 test.serial('a reset by e-mail ends every session and key link, and signs nobody in', async (t) => {
   const { email, session } = await newPerson();
   t.is((await ask('POST', '/auth/forgot-password', { body: { email }, headers: from() })).status, 202);

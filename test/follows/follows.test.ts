@@ -86,12 +86,17 @@ for (const [body, status, code, message] of [
     'invalid_body',
     '"of" must not be longer than 200 characters for a search.',
   ],
-  [{ kind: 'fund', of: 'X' }, 400, 'invalid_body', '"kind" must be one of series, source, search.'],
+  [
+    { kind: 'fund', of: 'X' },
+    400,
+    'invalid_body',
+    '"kind" is "fund", but must be one of series, source, search.',
+  ],
   [
     { kind: 'series', of: 'CPI', mode: 'hourly' },
     400,
     'invalid_body',
-    '"mode" must be one of at_once, daily.',
+    '"mode" is "hourly", but must be one of at_once, daily.',
   ],
   [
     { kind: 'series', of: ' ' },

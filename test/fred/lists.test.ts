@@ -295,6 +295,9 @@ test.serial('what is wrong is refused by name', async (t) => {
     400,
     /must not be after/,
   );
+  const textless = '/fred/series/search?search_text=%25';
+  await refused(textless, 400, /"search_text" is "%", but must have a letter or a digit/);
+  t.is((await call(`${textless}&search_type=series_id`)).status, 200);
   await refused('/fred/releases?realtime_start=2026-06-16', 400, /in the future/);
 });
 

@@ -145,6 +145,22 @@ for (const [what, [name, content, reason]] of Object.entries<[string, string | B
   });
 
 test.serial(
+  'the report of a file without a table names what was found, and does not call an entry found',
+  async (t) => {
+    const inbox = folder();
+    inbox.put('letter.csv', 'Dear Madam,\n\nthe figures of June 2024 are attached.\n\nKind regards\n');
+    await inbox.processAll();
+    const report = inbox.report('letter.csv');
+    t.regex(
+      report,
+      /no table was found there: no line has a number: line \d has "Dear Madam"\. A table has a line of/,
+    );
+    t.regex(report, /\nSend a file with a table\. .*"skip".*\n"guessed", and make /);
+    t.notRegex(report, /entry that was found/);
+  },
+);
+
+test.serial(
   'an unambiguous file without an entry is loaded, and its entry is added to almanac.yml',
   async (t) => {
     const inbox = folder();

@@ -357,12 +357,14 @@ test('a file without a table fails the run, even with --yes, until it is skipped
   for (const flags of [['--yes'], ['--yes'], []]) {
     const ran = await publish(folder, ...flags);
     t.is(ran.code, 1);
-    t.regex(ran.stderr, /No table was found in left-names\.csv, left out\. .*"guessed"/);
+    t.regex(ran.stderr, /No table was found in left-names\.csv\. Describe .*"guessed"/);
   }
   t.is(Object.keys(await published(database, 'left-good')).length, 3);
+  const alone = await publish(path.join(folderOf('nothing', { 'nothing.csv': '' }), 'nothing.csv'));
+  t.regex(alone.stderr, /\n[^\n]*1 table was not loaded\.\n/);
   const description = path.join(folder, 'almanac.yml');
   const text = readFileSync(description, 'utf8');
-  const reason = /skip: '?(no line has a number: line 1 has "Name", "Town"\. Name signs .*?)'?\n/.exec(
+  const reason = /skip: '?(no line has a number: line 1 has "Name", "Town"\. A table has .*?)'?\n/.exec(
     text,
   )?.[1];
   t.truthy(reason, text);
@@ -382,7 +384,7 @@ test('an unrecognised sheet with numbers next to a recognised one fails the run 
   for (const flags of [['--yes'], ['--yes'], []]) {
     const ran = await publish(folder, ...flags);
     t.is(ran.code, 1);
-    t.regex(ran.stderr, /No table was found in sheets\.xlsx, sheet Weights, left out\. /);
+    t.regex(ran.stderr, /No table was found in sheets\.xlsx, sheet Weights\. Describe /);
   }
   t.deepEqual(Object.values(await published(database, 'sheets')), ['5', '6.5', '7'], 'the other is loaded');
   const description = path.join(folder, 'almanac.yml');

@@ -122,6 +122,51 @@ test('refusals of the protocol have the status and the form that the OpenAPI doc
   t.deepEqual(await refusal(other, ofModern('prompts/list')), [404, -32601]);
 });
 
+test('wrong arguments are named, with what is allowed, as wrong parameters of a URL are', async (t) => {
+  const client = await connect(gateway.url, key);
+  for (const [name, given, param, message] of [
+    ['search', {}, 'q', '"q" is required.'],
+    ['search', { q: 5 }, 'q', '"q" must be text.'],
+    ['search', { q: '' }, 'q', '"q" must have at least 1 character.'],
+    ['search', { q: 'GDP', limit: 51 }, 'limit', '"limit" must be at most 50.'],
+    [
+      'search',
+      { query: 'GDP' },
+      'query',
+      /^"query" is not a known argument\. Did you mean "q"\? Known names: q, /,
+    ],
+    ['latest', { ids: 'GDP' }, 'ids', '"ids" must be a list.'],
+    ['latest', { ids: [] }, 'ids', '"ids" must have at least 1 item.'],
+    ['latest', { ids: ['GDP', 5] }, 'ids.1', '"ids.1" must be text.'],
+    [
+      'get_series',
+      { ids: ['GDP'], frequency: 'month' },
+      'frequency',
+      /^"frequency" is "month", but must be one of weekly, /,
+    ],
+    [
+      'get_series',
+      { ids: ['GDP'], from: '31/03/2024' },
+      'from',
+      /^"from" must be a date that exists, YYYY-MM-DD, or /,
+    ],
+    ['compare', { ids: ['GDP'], as_of_a: '2024-03-31' }, 'as_of_b', '"as_of_b" is required.'],
+    ['revisions', { id: 'GDP', date: 'March' }, 'date', /^"date" must be a date that exists/],
+    [
+      'describe',
+      { id: 'GDP', as_of: '2024-02-30' },
+      'as_of',
+      '"as_of" must be a date, YYYY-MM-DD, that exists.',
+    ],
+  ] as const) {
+    const error = errorOf(await client.callTool({ name, arguments: given }));
+    t.like(error, { code: 'invalid_parameter', param });
+    if (typeof message === 'string') t.is(error.message, message);
+    else t.regex(error.message, message);
+  }
+  await client.close();
+});
+
 test('402 and 429 are results of a tool, with the code of the route', async (t) => {
   const client = await accounts.newClient('free'); // four calls a second
   await accounts.charge(client, 999); // of 1,000 a month

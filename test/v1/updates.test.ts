@@ -139,10 +139,17 @@ test('series, their sources, releases, words and types filter the updates, and t
 test.serial('without a cursor the updates begin at an instant, or a week before the call', async (t) => {
   t.deepEqual(shown(await read({ since: `${today}T12:00:00Z` })).slice(0, all.length), all);
   t.deepEqual(shown(await read({ since: `${today}T12:00:01Z` })), []);
+  t.deepEqual(shown(await read({ since: '2999-01-01' })), []);
   t.deepEqual(shown(await read({})).slice(0, all.length), all);
   service.clock.advance(7 * 86_400_000);
   t.deepEqual(shown(await read({})), []);
   service.clock.advance(-7 * 86_400_000);
+});
+
+test('words without a letter or digit are refused', async (t) => {
+  const { status, json } = await service.call('/v1/updates?q=%25');
+  t.is(status, 400);
+  t.like((json as Page).error, { code: 'invalid_parameter', param: 'q' });
 });
 
 test('lines of JSON have what JSON has, and a feed has the newest first', async (t) => {

@@ -1,9 +1,11 @@
-"""The one exception of the package: what the server said, or why no server was reached."""
+"""The one exception of the package: what the server said, or why no server was reached. Names arguments instead of the API's parameters."""
 from __future__ import annotations
 
 import json
+import re
+from contextlib import contextmanager
 from email.message import Message
-from typing import Any
+from typing import Any, Iterator, Mapping
 from urllib.parse import urljoin
 
 
@@ -30,7 +32,7 @@ class AlmanacError(Exception):
         self.code = code
         self.status = status
         self.param = param
-        """The parameter at fault, as the API names it: ``vintage`` for ``as_of``, ``from`` for ``start``."""
+        """The parameter at fault, as the function that was called names it: ``as_of`` for the API's ``vintage``."""
         self.request_id = request_id
         """Identifies the call in the operator's log."""
         self.docs_url = docs_url
@@ -42,6 +44,19 @@ class AlmanacError(Exception):
         if self.request_id is not None:
             facts.append(f"request {self.request_id}")
         return f"{self.message} ({', '.join(facts)})"
+
+
+@contextmanager
+def named_as(names: Mapping[str, str]) -> Iterator[None]:
+    """Errors name the arguments of the function instead of the parameters of the API: ``names`` has the former by the latter."""
+    try:
+        yield
+    except AlmanacError as error:
+        error.param = names.get(error.param or "", error.param)
+        if error.code == "invalid_parameter":  # other messages may quote a dimension with such a name
+            error.message = re.sub(r'"(\w+)"', lambda quoted: f'"{names.get(quoted[1], quoted[1])}"', error.message)
+            error.args = (error.message,)
+        raise
 
 
 def error_of(status: int, headers: Message, body: bytes, url: str) -> AlmanacError:

@@ -7,6 +7,7 @@ from typing import Any, Iterable, Literal, Mapping, Sequence, Union
 import pandas as pd
 
 from .client import Client, path_of
+from .errors import named_as
 from .frames import frame_of
 
 Day = Union[str, datetime.date, pd.Timestamp, pd.Period]
@@ -41,7 +42,20 @@ Aggregate = Literal["avg", "sum", "last", "first", "min", "max"]
 _LARGEST_PAGE = 100_000  # points of one answer, over all its series
 _MOST_IDS = 100
 
+_with_own_names = named_as(
+    {
+        "from": "start",
+        "to": "end",
+        "vintage": "as_of",
+        "ids": "series",
+        "include_missing": "missing",
+        "vintages_from": "vintages_start",
+        "vintages_to": "vintages_end",
+    }
+)
 
+
+@_with_own_names
 def get(
     series: str | Iterable[str],
     *,
@@ -99,6 +113,7 @@ def get(
     return frame
 
 
+@_with_own_names
 def latest(
     series: str,
     *,
@@ -115,6 +130,7 @@ def latest(
     return frame
 
 
+@_with_own_names
 def vintages(
     series: str, *, start: Day | None = None, end: Day | None = None, client: Client | None = None
 ) -> pd.DataFrame:
@@ -125,6 +141,7 @@ def vintages(
     return frame_of(rows, columns).set_index("vintage")
 
 
+@_with_own_names
 def triangle(
     series: str,
     *,

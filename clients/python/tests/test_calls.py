@@ -94,6 +94,24 @@ class Calls(unittest.TestCase):
         self.assertEqual(str(error), "“dims” is odd. (400 invalid_parameter, request r-1)")
         self.assertEqual((error.message, error.docs_url), ("“dims” is odd.", f"{server.url}/docs/errors#invalid_parameter"))
 
+    def test_names_the_arguments_of_a_function_instead_of_the_parameters_of_the_api(self) -> None:
+        def refused(code: str, param: str, message: str, function: object = almanac.get) -> tuple[object, str]:
+            answer = failure(400, code, message)
+            json_of = json.loads(answer.body)
+            json_of["error"]["param"] = param
+            with Scripted([Answer(400, json_of)]) as server, self.assertRaises(AlmanacError) as caught:
+                function("S", client=Client(KEY, server.url))  # type: ignore[operator]
+            self.assertIn(caught.exception.message, str(caught.exception))
+            return caught.exception.param, caught.exception.message
+
+        for function in (almanac.get, almanac.latest, almanac.vintages, almanac.triangle):
+            order = refused("invalid_parameter", "from", '"from" must not be after "to".', function)
+            self.assertEqual(order, ("start", '"start" must not be after "end".'))
+        future = refused("invalid_parameter", "vintage", '"vintage" must not be in the future; today is 2026-11-30.')
+        self.assertEqual(future, ("as_of", '"as_of" must not be in the future; today is 2026-11-30.'))
+        other = refused("unknown_dimension", "dims", 'There is no dimension "to".')
+        self.assertEqual(other, ("dims", 'There is no dimension "to".'))
+
     def test_sends_the_key_as_a_header_and_to_nobody_else(self) -> None:
         with Scripted([FINE]) as other:
             server, _, error = self.call(Answer(302, b"", {"Location": other.url}))

@@ -179,7 +179,6 @@ class Errors(unittest.TestCase):
             ("DEMO.CPY", {}, ""),
             ("DEMO.GDP", {"transform": "mom"}, "?transform=mom"),
             ("DEMO.FX", {"dims": {"currncy": "EUR"}}, "?dims=currncy:EUR"),
-            ("DEMO.CPI", {"start": "last year"}, "?from=last+year"),
         ]:
             with self.assertRaises(urllib.error.HTTPError) as answer:
                 read(f"/v1/series/{name}{query}")
@@ -192,6 +191,12 @@ class Errors(unittest.TestCase):
             self.assertEqual(error.param, said.get("param"))
             self.assertRegex(error.request_id or "", r"^[0-9a-f-]{36}$")
             self.assertIn(said["message"], str(error))
+
+
+    def test_the_exception_names_the_arguments_of_the_function(self) -> None:
+        with self.assertRaisesRegex(almanac.AlmanacError, '^"start" is "last year", but must be a date') as caught:
+            almanac.get("DEMO.CPI", start="last year")
+        self.assertEqual(caught.exception.param, "start")
 
 
 class Limits(unittest.TestCase):

@@ -45,7 +45,7 @@ almanac_get <- function(series, as_of = NULL, start = NULL, end = NULL, transfor
                 dims = almanac_dims(dims), release = release, version = version,
                 include_missing = if (missing) "true", frequency = frequency,
                 aggregate = aggregate, incomplete = if (incomplete) "true", limit = 100000)
-  answers <- lapply(series, function(id) almanac_series(id, query))
+  answers <- almanac_named(lapply(series, function(id) almanac_series(id, query)))
   frame <- almanac_bind(lapply(answers, `[[`, "points"))
   attr(frame, "meta") <- stats::setNames(lapply(answers, `[[`, "meta"), series)
   frame
@@ -59,7 +59,7 @@ almanac_get <- function(series, as_of = NULL, start = NULL, end = NULL, transfor
 #' @export
 almanac_vintages <- function(series, start = NULL, end = NULL) {
   path <- paste0("/v1/series/", curl::curl_escape(series), "/vintages")
-  frame <- almanac_table(path, from = start, to = end)
+  frame <- almanac_named(almanac_table(path, from = start, to = end))
   if (nrow(frame) > 0) frame$vintage <- as.Date(frame$vintage)
   frame
 }
@@ -77,7 +77,7 @@ almanac_triangle <- function(series, start = NULL, end = NULL, vintages_start = 
                              dims = NULL, missing = FALSE) {
   query <- list(from = start, to = end, vintages_from = vintages_start, vintages_to = vintages_end, last = last,
                 dims = almanac_dims(dims), include_missing = if (missing) "true")
-  answer <- almanac_call(paste0("/v1/series/", curl::curl_escape(series), "/triangle"), query)
+  answer <- almanac_named(almanac_call(paste0("/v1/series/", curl::curl_escape(series), "/triangle"), query))
   frame <- almanac_points(answer)
   vintage <- if (is.data.frame(answer$data)) answer$data$vintage else character()
   frame <- cbind(frame["series"], vintage = as.Date(vintage), frame[-1])
@@ -185,6 +185,23 @@ almanac_error <- function(message, code, status = NA, param = NULL, request_id =
   fields <- list(message = shown, call = NULL, server_message = message, code = code, status = status, param = param,
                  request_id = request_id, retry_after = retry_after)
   structure(class = c("almanac_error", "error", "condition"), fields)
+}
+
+almanac_arguments <- c(from = "start", to = "end", vintage = "as_of", include_missing = "missing",
+                       vintages_from = "vintages_start", vintages_to = "vintages_end")
+
+# Evaluates `code`, whose errors name the arguments of our functions instead of the parameters of the API.
+almanac_named <- function(code) {
+  tryCatch(code, almanac_error = function(error) {
+    message <- error$server_message
+    # Other messages may quote a dimension with such a name.
+    if (error$code == "invalid_parameter") for (name in names(almanac_arguments)) {
+      message <- gsub(dQuote(name, FALSE), dQuote(almanac_arguments[[name]], FALSE), message, fixed = TRUE)
+    }
+    is_renamed <- !is.null(error$param) && error$param %in% names(almanac_arguments)
+    param <- if (is_renamed) almanac_arguments[[error$param]] else error$param
+    stop(almanac_error(message, error$code, error$status, param, error$request_id, error$retry_after))
+  })
 }
 
 # One series with all of its pages.

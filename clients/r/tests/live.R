@@ -73,6 +73,16 @@ test("pages make the same frame as one call", {
   stopifnot(nrow(almanac_table("/v1/catalog", rows = 4, limit = 3)) == 4)
 })
 
+test("an error names the argument of the function instead of the parameter of the API", {
+  for (error in list(failure(almanac_get("DEMO.CPI", start = "2025", end = "2024")),
+                     failure(almanac_vintages("DEMO.CPI", start = "2025", end = "2024")),
+                     failure(almanac_triangle("DEMO.CPI", start = "2025", end = "2024")))) {
+    stopifnot(error$param == "start", error$server_message == '"start" must not be after "end".')
+    stopifnot(startsWith(conditionMessage(error), error$server_message))
+  }
+  stopifnot(failure(almanac_get("DEMO.CPI", as_of = "2999-01-01"))$param == "as_of")
+})
+
 test("a series without points is an empty frame", {
   none <- almanac_get("DEMO.FX", end = "1900")
   stopifnot(nrow(none) == 0, identical(names(none), c("series", "date", "currency", "side", "value")))
@@ -117,7 +127,7 @@ test("an error has the server's own message", {
   stopifnot(identical(error$server_message, said), grepl(said, conditionMessage(error), fixed = TRUE))
   stopifnot(identical(error$status, 400L), identical(error$code, "transform_not_applicable"), isTRUE(nchar(error$request_id) == 36))
   error <- failure(almanac_get("DEMO.CPI", start = "last year"))
-  stopifnot(identical(error$param, "from"), !grepl(key, conditionMessage(error), fixed = TRUE))
+  stopifnot(identical(error$param, "start"), !grepl(key, conditionMessage(error), fixed = TRUE))
 })
 
 test("text is UTF-8 whatever the locale is", {

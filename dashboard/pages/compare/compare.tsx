@@ -15,7 +15,7 @@ import { Pick } from '../../components/pick.tsx';
 import { PageHead } from '../../components/page-head.tsx';
 import { Search } from '../../shell/search.tsx';
 import { Empty, Waiting } from '../../components/states.tsx';
-import { AccessKey } from '../series/access-key.tsx';
+import { AccessKey } from '../series/access-key-field.tsx';
 import { ValuesTable } from '../series/values-table.tsx';
 import {
   comparedMax,

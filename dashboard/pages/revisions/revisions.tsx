@@ -11,7 +11,7 @@ import { PageHead } from '../../components/page-head.tsx';
 import { Empty, Waiting } from '../../components/states.tsx';
 import { countText } from '../../text/numbers.ts';
 import { monthText } from '../../text/times.ts';
-import { Explorer } from './explorer.tsx';
+import { Explorer } from './revisions-explorer.tsx';
 import { loadRevisions, type Combination, type Entry, type Loaded } from './load-revisions.ts';
 import { LockedRevisions } from './locked.tsx';
 import { useParameter } from './revisions-state.ts';

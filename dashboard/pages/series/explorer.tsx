@@ -4,7 +4,7 @@ import { Link, useSearchParams } from 'wouter-preact';
 import { accessKey } from '../../api/access-key.ts';
 import { useBulk } from '../../api/bulk-feature.ts';
 import { useLoad } from '../../api/use-load.ts';
-import { AccessKey } from './access-key.tsx';
+import { AccessKey } from './access-key-field.tsx';
 import { CodeTabs } from '../../components/code-panel.tsx';
 import { PlusIcon } from '../../components/icons.tsx';
 import { PageHead } from '../../components/page-head.tsx';

@@ -4,6 +4,10 @@ import { scaled } from './observation-values.ts';
 /** How a number below zero is written, other than with a minus before it: (5), 5- or △5. */
 export const negativeForms = ['parentheses', 'trailing', 'triangle'] as const;
 export type NegativeForm = (typeof negativeForms)[number];
+/** The signs of `triangle`. */
+export const triangles = '△▲';
+const digitsBehindTriangle = new RegExp(String.raw`^[${triangles}]\s*(\d.*)$`);
+const textBehindTriangle = new RegExp(String.raw`^[${triangles}]\s*([^-+(].*)$`);
 
 /** The number format of a table, as in almanac.yml. */
 export interface NumberStyle {
@@ -73,7 +77,7 @@ export function numberReader(style: NumberStyle): (text: string) => NumberRead |
   const negatable = (text: string): string | undefined => {
     const inside = negative.includes('parentheses') ? /^\(\s*(.*?)\s*\)$/.exec(text)?.[1] : undefined;
     const before = negative.includes('trailing') ? /^(\d.*?)\s*[-\u2212]$/.exec(text)?.[1] : undefined;
-    const behind = negative.includes('triangle') ? /^[△▲]\s*(\d.*)$/.exec(text)?.[1] : undefined;
+    const behind = negative.includes('triangle') ? digitsBehindTriangle.exec(text)?.[1] : undefined;
     const digits = plain(inside ?? before ?? behind ?? '');
     return digits === undefined ? signed(text) : `-${digits}`;
   };
@@ -81,7 +85,7 @@ export function numberReader(style: NumberStyle): (text: string) => NumberRead |
   const signedFirst = (text: string): string | undefined => {
     const inside = negative.includes('parentheses') ? /^\(\s*([^-+(].*?)\s*\)$/.exec(text)?.[1] : undefined;
     const before = negative.includes('trailing') ? /^([^-+(].*?)\s*[-\u2212]$/.exec(text)?.[1] : undefined;
-    const behind = negative.includes('triangle') ? /^[△▲]\s*([^-+(].*)$/.exec(text)?.[1] : undefined;
+    const behind = negative.includes('triangle') ? textBehindTriangle.exec(text)?.[1] : undefined;
     const number = inside ?? before ?? behind;
     return number === undefined ? undefined : `-${number}`;
   };

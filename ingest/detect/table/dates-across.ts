@@ -4,7 +4,7 @@ import { isNumberText, isValueText } from '../../cells/cell-forms.ts';
 import type { PeriodKind } from '../../cells/dates/date-forms.ts';
 import { CarriedYears } from '../../cells/dates/carried-years.ts';
 import type { ReadDate } from '../../cells/dates/dates-of-table.ts';
-import { areCarried } from './carried-years.ts';
+import { areCarried } from './find-carried-years.ts';
 import { detectDates, type DatesFound } from './date-format.ts';
 import { isYearAnnotation, periodTitle, withoutWords, wordsBeforePeriods } from './header-lines.ts';
 

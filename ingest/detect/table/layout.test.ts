@@ -136,3 +136,18 @@ test('months whose year is only in a line above the table are refused, and the l
       /^"Jan" and others have no year\. If the year of "Exports 2023" on line 1 is theirs/,
     );
 });
+
+test('a text without numbers is refused by what a table has, and signs beside numbers by how to name them', (t) => {
+  const skipOf = (rows: string[][]) => proposed(rows).entry.skip ?? '';
+  t.regex(
+    skipOf([['Dear Madam'], ['The figures of June 2024 are attached.']]),
+    /A table has a line of column names/,
+  );
+  t.regex(
+    skipOf([
+      ['Town', 'Jobs'],
+      ['Bern', '5§5'],
+    ]),
+    /Name signs beside numbers under flags/,
+  );
+});

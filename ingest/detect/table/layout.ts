@@ -6,7 +6,7 @@ import { dateAbove } from '../../cells/dates/date-in-line.ts';
 import { isDateTitle } from '../../cells/dates/date-column-titles.ts';
 import { yearOf } from '../../cells/dates/carried-years.ts';
 import type { Sample } from '../../read/table-rows.ts';
-import { columnOfCarriedYears, withCarriedYears } from './carried-years.ts';
+import { columnOfCarriedYears, withCarriedYears } from './find-carried-years.ts';
 import { detectDates, type DatesFound } from './date-format.ts';
 import { datesAcross, firstBelow, headRows, profiledRows, type Across } from './dates-across.ts';
 import {
@@ -151,7 +151,12 @@ function withoutDates(rows: readonly string[][], lines: readonly number[]): stri
   if (at >= 0)
     return `no column has dates, and no line has both words and a number: line ${entryAt(lines, at)} has ${cellsShown(entryAt(rows, at))}. ${namingDates}`;
   const longest = rows.reduce((most, row, each) => (row.length > (rows[most]?.length ?? 0) ? each : most), 0);
-  return `no line has a number: line ${entryAt(lines, longest)} has ${cellsShown(entryAt(rows, longest))}. Name signs beside numbers under flags, and the encoding if letters are wrong`;
+  // A number with a sign that is not read begins with it or ends in it; a letter has its numbers within sentences.
+  const hasDigits = rows.some((row) => row.some((cell) => /^\P{L}*\p{Nd}/u.test(cell)));
+  const advice = hasDigits
+    ? 'Name signs beside numbers under flags, and the encoding if letters are wrong'
+    : 'A table has a line of column names, and lines of data with numbers';
+  return `no line has a number: line ${entryAt(lines, longest)} has ${cellsShown(entryAt(rows, longest))}. ${advice}`;
 }
 
 /** The first row that has a date in the column, and a value or a mark beside it. */

@@ -1,9 +1,8 @@
 // The statement that writes release events: the calendar entries that a load has completed.
 import type { Transaction } from '../../../kernel/database.ts';
+import { eventSeriesMax } from '../../../kernel/events/catalogue.ts';
 import { instantText } from './series-events.sql.ts';
 
-/** The most ids in one event. */
-const seriesMax = 250;
 /** The event compares at most this many changed series with every calendar entry. */
 const comparedMax = 100;
 
@@ -74,6 +73,6 @@ export async function insertReleaseEvents(on: Transaction, at: Date, seriesTimeZ
                    where s.series_id = any(series_ids)) ids) placed
        group by pack) part
      order by release_at, release_id, part.pack) event`,
-    [at, seriesTimeZone, seriesMax, comparedMax],
+    [at, seriesTimeZone, eventSeriesMax, comparedMax],
   );
 }

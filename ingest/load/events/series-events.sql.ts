@@ -1,8 +1,6 @@
 // The statements for the events of changed series. The ids never leave PostgreSQL, so memory does not grow with the load.
 import type { Transaction } from '../../../kernel/database.ts';
-
-/** The most ids in one event: its body then stays below 20 KB unless the ids are unusually long. */
-const seriesMax = 250;
+import { eventSeriesMax } from '../../../kernel/events/catalogue.ts';
 
 /** load_changed: the series that each load of the file changed, and whether the load changed or deleted published points. */
 export async function createChanged(on: Transaction): Promise<void> {
@@ -47,7 +45,7 @@ export async function insertSeriesEvents(on: Transaction, at: Date): Promise<voi
        select type, series,
          jsonb_build_object('load', load_no, 'published_at', ${instantText('$1::timestamptz')}, 'vintage', l.vintage) as data
        from packed join data.loads l using (load_no) order by place, load_no, pack) event`,
-    [at, seriesMax],
+    [at, eventSeriesMax],
   );
 }
 

@@ -61,13 +61,18 @@ export function unconfirmed(plan: Plan, tables: readonly PlannedTable[]): Reject
       skipped === undefined
         ? `${descriptionFile} has no entry for ${what}, and some of what was found there is guessed.`
         : `${descriptionFile} has no entry for ${what}, and no table was found there: ${skipped}.`,
-    detail: `Below is the entry that was found, with the evidence; "guess" marks what is not confirmed. Correct what is wrong, delete its line
+    detail: `${skipped === undefined ? toConfirm : toDescribe}
 "guessed", and ${plan.isNew ? `make ${descriptionPath} of these lines` : `add the lines below "tables:" to ${descriptionPath}`}.
 
 Or publish the file once by hand in another folder, "almanac publish FOLDER", and copy the entry from the ${descriptionFile} that is made there.`,
     appendix: describedEntries(description.description.name, fresh.map(forFilesLikeIt)),
   };
 }
+
+const toConfirm =
+  'Below is the entry that was found, with the evidence; "guess" marks what is not confirmed. Correct what is wrong, delete its line';
+const toDescribe =
+  'Send a file with a table. If this file has one, describe it in the entry below in place of "skip"; keep "skip" to leave such files out. Delete its line';
 
 /** Files are delivered again with another date in the name: the entry applies to all of them. */
 function forFilesLikeIt(added: NewEntry): NewEntry {

@@ -1,11 +1,6 @@
-// The statements on the files that operators upload, and the limits of uploads: an upload is stored until it is published, deleted or expires.
+// The statements on the files that operators upload: an upload is stored until it is published, deleted or expires.
 import type { Queryable, Transaction } from '../../../kernel/database.ts';
-
-const hourMs = 3_600_000;
-export const uploadLifetimeMs = 24 * hourMs;
-/** An upload that is still incomplete after this time is deleted. */
-export const uploadArrivalMs = hourMs;
-export const uploadsPerAccountMax = 10;
+import { uploadsPerAccountMax } from './upload-limits.ts';
 
 /** An upload that has arrived. */
 export interface Upload {

@@ -255,13 +255,16 @@ test.serial('the body has at most 200 series, and invalid fields are named', asy
     [{ series: many }, /"series" must have at most 200 series/],
     [{ series: [] }, /"series" must have at least one series/],
     [{}, /"series" must be a list of series/],
-    [{ series: [{ id: 'GDP' }] }, /"series\.0\.facts" must have facts with their values/],
-    [{ series: [{ id: 'GDP', facts: { unit: true } }] }, /"series\.0\.facts\.unit" must be a text, a number/],
+    [{ series: [{ id: 'GDP' }] }, /"series\.0\.facts" of "GDP" must have facts with their values/],
+    [
+      { series: [{ id: 'GDP', facts: { unit: true } }] },
+      /"series\.0\.facts\.unit" of "GDP" must be a text, a number/,
+    ],
     [
       { series: [{ id: 'GDP', facts: { tags: ['a;b'] } }] },
-      /"series\.0\.facts\.tags.*" must have no semicolon/,
+      /"series\.0\.facts\.tags.*" of "GDP" must have no semicolon/,
     ],
-    [{ series: many.slice(1), dryrun: true }, /"dryrun" is not a known field/],
+    [{ series: many.slice(1), dryrun: true }, /"dryrun" is not a known field\. Did you mean "dry_run"\?/],
   ] as const) {
     const answer = await set(body);
     t.is(codeOf(answer), 'invalid_body');

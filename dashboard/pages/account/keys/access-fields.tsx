@@ -2,7 +2,7 @@
 import type { Fields } from '../../../components/forms/action.tsx';
 import { Field } from '../../../components/forms/field.tsx';
 import { dayText } from '../../../text/times.ts';
-import type { Key } from './answers.ts';
+import type { Key } from './key-answers.ts';
 
 type Access = Pick<Key, 'scopes' | 'addresses'>;
 

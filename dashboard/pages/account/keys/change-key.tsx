@@ -5,7 +5,7 @@ import { useAction } from '../../../components/forms/action.tsx';
 import { Buttons } from '../../../components/forms/buttons.tsx';
 import { Field } from '../../../components/forms/field.tsx';
 import { AccessFields, accessIn, accessText } from './access-fields.tsx';
-import type { Key } from './answers.ts';
+import type { Key } from './key-answers.ts';
 
 interface ChangeKeyProps {
   of: Key;

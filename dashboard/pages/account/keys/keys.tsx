@@ -10,7 +10,7 @@ import { Empty, SkeletonRows, Waiting } from '../../../components/states.tsx';
 import { numberText } from '../../../text/numbers.ts';
 import { dayText, instantText, agoText, utcDay } from '../../../text/times.ts';
 import { accountPage } from '../account-page.tsx';
-import type { Key, KeyUse } from './answers.ts';
+import type { Key, KeyUse } from './key-answers.ts';
 import { accessText } from './access-fields.tsx';
 import { ChangeKey } from './change-key.tsx';
 import { RegenerateKey, OldSecret } from './regenerate-key.tsx';

@@ -7,7 +7,7 @@ import { Buttons } from '../../../components/forms/buttons.tsx';
 import { Pick } from '../../../components/pick.tsx';
 import { instantText } from '../../../text/times.ts';
 import { SecretOnce } from '../secret-once.tsx';
-import type { Key } from './answers.ts';
+import type { Key } from './key-answers.ts';
 
 interface RegenerateKeyProps {
   of: Key;

@@ -3,7 +3,7 @@ import { accountApi } from '../../../api/clients.ts';
 import { agoText, utcDay } from '../../../text/times.ts';
 import { countText, numberText } from '../../../text/numbers.ts';
 import { TypedConfirmation } from '../typed-confirmation.tsx';
-import type { Key, KeyUse } from './answers.ts';
+import type { Key, KeyUse } from './key-answers.ts';
 
 export function RevokeKey({
   of: { id, name, last_used_at: lastUsedAt },

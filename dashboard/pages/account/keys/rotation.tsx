@@ -6,7 +6,7 @@ import { countText } from '../../../text/numbers.ts';
 import { recentText, agoText, utcDay } from '../../../text/times.ts';
 import { StackedBars } from '../usage/stacked-bars.tsx';
 import { historyOf, viewOf } from '../usage/history.ts';
-import type { Key, KeyUse } from './answers.ts';
+import type { Key, KeyUse } from './key-answers.ts';
 
 const pollEveryMs = 5_000;
 

@@ -9,7 +9,7 @@ import { countText } from '../../../text/numbers.ts';
 import { recentText } from '../../../text/times.ts';
 import { DeliveryDetail } from './delivery-detail.tsx';
 import { addressOf } from './endpoints.tsx';
-import type { Delivery, Show, Webhook } from './answers.ts';
+import type { Delivery, Show, Webhook } from './webhook-answers.ts';
 
 interface DeliveriesProps {
   webhooks: readonly Webhook[];

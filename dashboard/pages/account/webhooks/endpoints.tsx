@@ -13,7 +13,7 @@ import { countText } from '../../../text/numbers.ts';
 import { dayText, instantText } from '../../../text/times.ts';
 import { SecretOnce } from '../secret-once.tsx';
 import { TypedConfirmation } from '../typed-confirmation.tsx';
-import type { Delivery, Show, Webhook } from './answers.ts';
+import type { Delivery, Show, Webhook } from './webhook-answers.ts';
 
 interface EndpointsProps {
   webhooks: readonly Webhook[];

@@ -7,7 +7,7 @@ import { rowsOf } from '../../../api/rows.ts';
 import { PageHead } from '../../../components/page-head.tsx';
 import { Empty, Waiting } from '../../../components/states.tsx';
 import { accountPage } from '../account-page.tsx';
-import type { Delivery, Show, Webhook } from './answers.ts';
+import type { Delivery, Show, Webhook } from './webhook-answers.ts';
 import { Deliveries } from './deliveries.tsx';
 import { Endpoints } from './endpoints.tsx';
 import { NewEndpoint } from './new-endpoint.tsx';

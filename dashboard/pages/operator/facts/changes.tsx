@@ -8,7 +8,7 @@ import { Buttons } from '../../../components/forms/buttons.tsx';
 import { Field } from '../../../components/forms/field.tsx';
 import { countText, numberText } from '../../../text/numbers.ts';
 import { ProblemOrSignIn } from '../operator-page.tsx';
-import { labels } from './draft.ts';
+import { labels } from './unsaved-facts.ts';
 
 export type Report = AnswerOf<'patch', '/v1/operator/series'>['data'];
 

@@ -1,7 +1,7 @@
 // A page of series with a field for each of the chosen facts. Enter and the up and down arrows move to the same fact of another series.
 import { Link } from 'wouter-preact';
 import { DataTable, type Column } from '../../../components/data-table.tsx';
-import { labels, textOf, type Draft, type Fact, type SeriesFacts } from './draft.ts';
+import { labels, textOf, type Draft, type Fact, type SeriesFacts } from './unsaved-facts.ts';
 
 export interface Fault {
   id: string;

@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks';
 import { Pick } from '../../../components/pick.tsx';
 import { countText } from '../../../text/numbers.ts';
-import { facts, filled, labels, type Draft, type Fact, type SeriesFacts } from './draft.ts';
+import { facts, filled, labels, type Draft, type Fact, type SeriesFacts } from './unsaved-facts.ts';
 
 interface FillProps {
   rows: readonly SeriesFacts[];

@@ -2,7 +2,7 @@
 import { SearchIcon } from '../../../components/icons.tsx';
 import { Pick } from '../../../components/pick.tsx';
 import type { ListUrl } from '../list.tsx';
-import { facts, labels, optionalFacts, type Fact } from './draft.ts';
+import { facts, labels, optionalFacts, type Fact } from './unsaved-facts.ts';
 
 interface FactFiltersProps {
   url: ListUrl;

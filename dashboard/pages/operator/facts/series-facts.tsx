@@ -23,7 +23,7 @@ import {
   type Draft,
   type Fact,
   type SeriesFacts,
-} from './draft.ts';
+} from './unsaved-facts.ts';
 import { FactTable, type Fault } from './fact-table.tsx';
 import { Fill } from './fill.tsx';
 import { FactFilters } from './filters.tsx';

@@ -1,7 +1,7 @@
 // The ambiguities of the file: the user picks a reading, which changes the entry and checks the table again.
 import type { ComponentChildren } from 'preact';
 import { useId } from 'preact/hooks';
-import type { Table } from './answers.ts';
+import type { Table } from './upload-answers.ts';
 
 interface ChoicesProps {
   choices: Table['choices'];

@@ -2,9 +2,9 @@
 import { useId } from 'preact/hooks';
 import { Link } from 'wouter-preact';
 import { Field } from '../../../components/forms/field.tsx';
-import type { Draft } from './draft.ts';
+import type { Draft } from './unpublished-input.ts';
 import type { FactField } from './fact-fields.ts';
-import type { Table } from './answers.ts';
+import type { Table } from './upload-answers.ts';
 
 interface EntryFormProps {
   table: Table;

@@ -1,7 +1,7 @@
 // What was detected in a table: first the guesses, which the user must confirm, then the certain parts, and the first rows.
 import { DataTable } from '../../../components/data-table.tsx';
 import { countText } from '../../../text/numbers.ts';
-import type { Table } from './answers.ts';
+import type { Table } from './upload-answers.ts';
 
 interface FoundProps {
   table: Table;

@@ -10,8 +10,8 @@ import { Field } from '../../../components/forms/field.tsx';
 import { Waiting } from '../../../components/states.tsx';
 import { instantText, referencePeriodText, today } from '../../../text/times.ts';
 import { ProblemOrSignIn } from '../operator-page.tsx';
-import type { requestOf } from './draft.ts';
-import type { Publication } from './answers.ts';
+import type { requestOf } from './unpublished-input.ts';
+import type { Publication } from './upload-answers.ts';
 
 const times = [
   { value: 'now', label: 'Now' },

@@ -10,7 +10,7 @@ import { bytesText } from '../../../text/amounts.ts';
 import { instantText } from '../../../text/times.ts';
 import '../../../styles/publish.css';
 import { WaitingOrSignIn, ProblemOrSignIn, operatorPage } from '../operator-page.tsx';
-import type { Publication, Table, Upload } from './answers.ts';
+import type { Publication, Table, Upload } from './upload-answers.ts';
 import { Published } from './published.tsx';
 import { TableSteps } from './table-steps.tsx';
 

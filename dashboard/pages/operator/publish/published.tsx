@@ -5,7 +5,7 @@ import { CodePanel, CodeTabs } from '../../../components/code-panel.tsx';
 import { samplesOf } from '../../../text/samples.ts';
 import { PointCounts } from '../point-counts.tsx';
 import { SeriesList } from '../series-list.tsx';
-import type { Publication } from './answers.ts';
+import type { Publication } from './upload-answers.ts';
 
 export function Published({ publication }: { publication: Publication }) {
   const { load, release, series_ids: ids, command } = publication;

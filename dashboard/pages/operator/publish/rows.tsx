@@ -2,7 +2,7 @@
 import { DataTable, type Column } from '../../../components/data-table.tsx';
 import { countText, numberText } from '../../../text/numbers.ts';
 import { dayText } from '../../../text/times.ts';
-import type { Table } from './answers.ts';
+import type { Table } from './upload-answers.ts';
 
 type Preview = NonNullable<Table['preview']>;
 type Point = Preview['points'][number];

@@ -6,13 +6,20 @@ import { useAction } from '../../../components/forms/action.tsx';
 import { ProblemOrSignIn } from '../operator-page.tsx';
 import { Choices } from './choices.tsx';
 import { Difference } from './difference.tsx';
-import { confirmedBy, storeDraft, storedDraft, openGuesses, requestOf, type Draft } from './draft.ts';
+import {
+  confirmedBy,
+  storeDraft,
+  storedDraft,
+  openGuesses,
+  requestOf,
+  type Draft,
+} from './unpublished-input.ts';
 import { EntryForm } from './entry-form.tsx';
 import { factFields } from './fact-fields.ts';
 import { Found } from './found.tsx';
 import { PublishForm } from './publish-form.tsx';
 import { Rows } from './rows.tsx';
-import type { Publication, Table } from './answers.ts';
+import type { Publication, Table } from './upload-answers.ts';
 
 type Check = AnswerOf<'post', '/v1/operator/uploads/{id}/check'>['data'];
 

@@ -8,7 +8,7 @@ import {
   openGuesses,
   requestOf,
   type Draft,
-} from './draft.ts';
+} from './unpublished-input.ts';
 import { factFields } from './fact-fields.ts';
 
 const asked = (text: string) => ({ key: text, question: `Nobody has stated ${text}.`, options: [], text });

@@ -1,6 +1,6 @@
 import test from 'ava';
 import type { Queryable } from '../../kernel/database.ts';
-import { createSeriesFacts } from './series-facts.ts';
+import { createSeriesFacts } from './series-cache.ts';
 
 /** A database with one series whose row version the test sets; statements answer when the test releases them. */
 function controlledDatabase() {

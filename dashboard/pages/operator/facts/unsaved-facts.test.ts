@@ -1,6 +1,14 @@
 // The unsaved input in the table of facts, and the API request made from it.
 import test from 'ava';
-import { countOf, filled, textOf, requestedFacts, withText, type Draft, type SeriesFacts } from './draft.ts';
+import {
+  countOf,
+  filled,
+  textOf,
+  requestedFacts,
+  withText,
+  type Draft,
+  type SeriesFacts,
+} from './unsaved-facts.ts';
 
 const row = (id: string, more: Partial<SeriesFacts> = {}): SeriesFacts => ({
   ...{ id, name: id, unit: null, frequency: 'monthly', source: 'Bureau', description: null, geography: null },
