@@ -4,7 +4,7 @@ import type { Log } from '../kernel/log/log.ts';
 import type { Billing } from './billing/connection.ts';
 import type { Deps } from './database.ts';
 import type { UnsubscribeTokens } from './follows/unsubscribe-tokens.ts';
-import type { Jobs } from './jobs.ts';
+import type { Jobs } from './jobs/jobs.ts';
 import type { GoogleSettings, OpenId } from './auth/google-openid.ts';
 import type { Passwords } from './auth/passwords.ts';
 import type { Throttle } from './auth/throttle.ts';

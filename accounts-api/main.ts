@@ -22,7 +22,7 @@ import type { SignInSettings } from './deps.ts';
 import { createUnsubscribeTokens } from './follows/unsubscribe-tokens.ts';
 import { prune } from './housekeeping.sql.ts';
 import { closeLives } from './heartbeat/blocks.ts';
-import { openJobs } from './jobs.ts';
+import { openJobs } from './jobs/jobs.ts';
 import { createOpenId } from './auth/google-openid.ts';
 import { createPasswords, type HashCost } from './auth/passwords.ts';
 import { toRoutes } from './routes.ts';

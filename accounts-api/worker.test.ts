@@ -9,8 +9,8 @@ import { silentLog } from '../test/services/harness.ts';
 import { mailJobsLeft } from '../test/auth/mail-jobs.ts';
 import { startScriptedSmtp } from '../test/services/scripted-smtp.ts';
 import { newEmail, startMailbox, testMail, testSignIn } from '../test/services/sign-in.ts';
-import { openJobs, type MailJob } from './jobs.ts';
-import { setRole, setStatus } from './operator/operator-access.ts';
+import { openJobs, type MailJob } from './jobs/jobs.ts';
+import { setRole, setStatus } from './operator/account-access.ts';
 import { startWorker } from './worker.ts';
 
 /** A worker next to a service. */

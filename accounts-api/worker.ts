@@ -17,7 +17,7 @@ import { mailOfChanges } from './follows/change-mail-text.ts';
 import { mailChanges } from './follows/mail-changes.ts';
 import { createUnsubscribeTokens, type UnsubscribeTokens } from './follows/unsubscribe-tokens.ts';
 import { notifyOfExpiringKeys } from './keys/expiring-keys.ts';
-import { openJobs, startWork, type MailJob } from './jobs.ts';
+import { openJobs, startWork, type MailJob } from './jobs/jobs.ts';
 import { createMailer, MailRefused, type Mail, type Mailer, type MailSettings } from './mail/send-mail.ts';
 import { mintMailToken } from './mail/mail-tokens.ts';
 import {

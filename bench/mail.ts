@@ -9,7 +9,7 @@ import type pg from 'pg';
 import { SMTPServer } from 'smtp-server';
 import { connect, type Deps } from '../accounts-api/database.ts';
 import { newId } from '../accounts-api/ids.ts';
-import { openJobs, type Jobs, type MailJob } from '../accounts-api/jobs.ts';
+import { openJobs, type Jobs, type MailJob } from '../accounts-api/jobs/jobs.ts';
 import { createAccount } from '../accounts-api/operator/operator.ts';
 import { systemClock } from '../kernel/clock.ts';
 import { createLog } from '../kernel/log/log.ts';

@@ -4,7 +4,7 @@ import path from 'node:path';
 import test from 'ava';
 import pg from 'pg';
 import { connect } from '../accounts-api/database.ts';
-import { openJobs } from '../accounts-api/jobs.ts';
+import { openJobs } from '../accounts-api/jobs/jobs.ts';
 import { readSettings } from '../kernel/settings/settings.ts';
 import { silentLog } from '../test/services/harness.ts';
 import { openInstallation, type Installation } from './installation.ts';

@@ -2,7 +2,7 @@
 import pg from 'pg';
 import { DatabaseError } from 'sequelize';
 import { connect, type Deps } from '../accounts-api/database.ts';
-import { openJobs, type Jobs } from '../accounts-api/jobs.ts';
+import { openJobs, type Jobs } from '../accounts-api/jobs/jobs.ts';
 import { createLog } from '../kernel/log/log.ts';
 import { loadPlans } from '../kernel/plans.ts';
 import { openServiceClock } from '../kernel/time/database-clock.ts';

@@ -27,7 +27,7 @@ const published: readonly (Reach & { because: string })[] = [
     because: 'tested are the rights of our roles in the schema, by who may read its tables',
   })),
   {
-    file: 'accounts-api/jobs.test.ts',
+    file: 'accounts-api/jobs/jobs.test.ts',
     kind: 'foreign table',
     what: 'jobs.job',
     because:

@@ -3,7 +3,7 @@ import { instantText } from '../../kernel/clock.ts';
 import type { Transaction } from 'sequelize';
 import { z } from 'zod';
 import { audit } from '../audit.ts';
-import { notify } from '../jobs.ts';
+import { notify } from '../jobs/jobs.ts';
 import { entryAt } from '../../kernel/entries.ts';
 import { planOf } from '../../kernel/plans.ts';
 import { signedInOf, type Requester } from '../requester.ts';

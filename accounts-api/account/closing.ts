@@ -11,7 +11,7 @@ import { askForCustomer } from '../billing/inbox.sql.ts';
 import { isPending } from '../billing/subscription-status.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { endpoint } from '../endpoint.ts';
-import { notify } from '../jobs.ts';
+import { notify } from '../jobs/jobs.ts';
 import { findAccount, lockAccountIfUnchanged } from '../models/find-account.ts';
 import { lockRowsOf } from './account.sql.ts';
 

@@ -2,7 +2,7 @@
 // mailbox and the account has proved the same address. Anyone refused here can still sign in with the password.
 import type { Transaction } from 'sequelize';
 import { audit } from '../audit.ts';
-import { notify } from '../jobs.ts';
+import { notify } from '../jobs/jobs.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { nameField } from '../fields.ts';
 import { insertIdentity, selectAccountIdOf } from './identities.sql.ts';

@@ -6,7 +6,7 @@ import type { Request } from 'express';
 import { UniqueConstraintError } from 'sequelize';
 import { z } from 'zod';
 import { audit } from '../audit.ts';
-import { notify } from '../jobs.ts';
+import { notify } from '../jobs/jobs.ts';
 import { sha256 } from '../../kernel/credentials/sha256.ts';
 import { fail } from '../../kernel/errors.ts';
 import { one } from '../../kernel/http/service-endpoint.ts';

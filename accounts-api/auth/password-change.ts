@@ -3,7 +3,7 @@
 import { UniqueConstraintError, type Transaction } from 'sequelize';
 import { z } from 'zod';
 import { audit } from '../audit.ts';
-import { notify } from '../jobs.ts';
+import { notify } from '../jobs/jobs.ts';
 import { fail, refuseField } from '../../kernel/errors.ts';
 import { one } from '../../kernel/http/service-endpoint.ts';
 import { findAccount, lockAccountIfUnchanged } from '../models/find-account.ts';

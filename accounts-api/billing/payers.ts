@@ -3,7 +3,7 @@
 import type { Transaction } from 'sequelize';
 import { audit } from '../audit.ts';
 import type { Deps } from '../database.ts';
-import type { Jobs } from '../jobs.ts';
+import type { Jobs } from '../jobs/jobs.ts';
 import { emailField } from '../fields.ts';
 import { newId } from '../ids.ts';
 import { closeCheckout, notePaid, selectCheckout } from './checkouts.sql.ts';

@@ -1,7 +1,7 @@
 // Writes the e-mail about changes of the data that an account follows.
 import { counted } from '../../kernel/text/counted.ts';
 import type { Deps } from '../database.ts';
-import type { MailJob } from '../jobs.ts';
+import type { MailJob } from '../jobs/jobs.ts';
 import type { Mail } from '../mail/send-mail.ts';
 import { escape, linkTo, pages } from '../mail/mail-texts.ts';
 import type { Account } from '../models/account.ts';

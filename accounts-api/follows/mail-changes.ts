@@ -3,7 +3,7 @@
 // change is in exactly one e-mail, whichever worker reads it, and even if a worker dies.
 import type { Transaction } from 'sequelize';
 import type { Deps } from '../database.ts';
-import type { Jobs } from '../jobs.ts';
+import type { Jobs } from '../jobs/jobs.ts';
 import { lockReader, noteFound, selectNext, claimDue, type DueFollow } from './mail-changes.sql.ts';
 
 const minute = 60_000;

@@ -2,7 +2,7 @@ import test from 'ava';
 import { QueryTypes } from 'sequelize';
 import { startWorker } from '../worker.ts';
 import { notifyOfExpiringKeys } from './expiring-keys.ts';
-import { openJobs } from '../jobs.ts';
+import { openJobs } from '../jobs/jobs.ts';
 import { fakeClock, silentLog } from '../../test/services/harness.ts';
 import { dataOf, startAccountsService } from '../../test/services/accounts-service.ts';
 import { mailJobsLeft } from '../../test/auth/mail-jobs.ts';

@@ -1,7 +1,7 @@
 // Warns account holders about keys that are about to expire. The e-mail is a job written in the transaction that marks the key as warned about, so each
 // warning is one e-mail, whichever worker finds the key first.
 import type { Deps } from '../database.ts';
-import type { Jobs } from '../jobs.ts';
+import type { Jobs } from '../jobs/jobs.ts';
 import { noteExpiringKeys } from './keys.sql.ts';
 
 /** How many days before its expiry a key is announced, each time once. A key with a shorter lifetime is not announced. */

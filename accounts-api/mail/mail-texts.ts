@@ -1,6 +1,6 @@
 // The texts of the e-mails, as plain text and HTML. Links have their token after `#`, which browsers send to no server.
 import { nextUtcMonth } from '../../kernel/clock.ts';
-import type { Notice } from '../jobs.ts';
+import type { Notice } from '../jobs/jobs.ts';
 import type { Mail } from './send-mail.ts';
 import { counted } from '../../kernel/text/counted.ts';
 

@@ -1,7 +1,7 @@
 import test from 'ava';
 import { PgBoss } from 'pg-boss';
 import { connect } from '../database.ts';
-import { openJobs } from '../jobs.ts';
+import { openJobs } from '../jobs/jobs.ts';
 import { createTestDatabase, silentLog } from '../../test/services/harness.ts';
 import { createQueueFigures, readMax } from './queue-figures.ts';
 

@@ -16,7 +16,7 @@ import { page } from '../../kernel/http/pages.ts';
 import type { Account } from '../models/account.ts';
 import { monthSchema, monthUsage } from '../usage/usage.ts';
 import { selectAccounts, type ListedAccount } from './accounts.sql.ts';
-import { setStatusWithin } from './operator-access.ts';
+import { setStatusWithin } from './account-access.ts';
 import { setPlanWithin } from './operator.ts';
 
 const rowSchema = accountSchema

@@ -4,7 +4,7 @@ import type { Transaction } from 'sequelize';
 import type { Deps } from '../database.ts';
 import { emitEvents } from '../events.ts';
 import type { UsageRow } from '../../kernel/heartbeat/message.ts';
-import type { Jobs } from '../jobs.ts';
+import type { Jobs } from '../jobs/jobs.ts';
 import { allowancesOf } from './allowances.ts';
 import { countServed, noteMailed } from './thresholds.sql.ts';
 

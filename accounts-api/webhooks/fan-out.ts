@@ -7,7 +7,7 @@ import { visibleAfterMs } from '../../kernel/http/validity.ts';
 import { planOf, type Plans } from '../../kernel/plans.ts';
 import type { Deps } from '../database.ts';
 import { newId } from '../ids.ts';
-import type { Jobs } from '../jobs.ts';
+import type { Jobs } from '../jobs/jobs.ts';
 import { selectOperators } from '../models/accounts.sql.ts';
 import {
   countEnabled,

@@ -4,9 +4,10 @@ import type { Log } from '../../kernel/log/log.ts';
 import type { Metric } from '../../kernel/metrics/text.ts';
 import { repeat } from '../../kernel/time/repeat.ts';
 import type { Deps } from '../database.ts';
-import type { Jobs } from '../jobs.ts';
+import type { Jobs } from '../jobs/jobs.ts';
 import { startDelivery, type DeliveryTiming } from './delivery.ts';
-import { pruneEvents, pruneMessagesOfDeleted, selectBacklog, type Backlog } from './sending/delivery.sql.ts';
+import { pruneWebhooks, removeMessagesOfDeleted } from './retention.ts';
+import { selectBacklog, type Backlog } from './sending/delivery.sql.ts';
 import { fanOut, plansWithWebhooks } from './fan-out.ts';
 import type { DeliveryCounts } from './sending/record.ts';
 import { renewAuthenticators } from '../sessions/renew-authenticators.ts';
@@ -14,12 +15,9 @@ import { countUnreadableAuthenticators } from '../sessions/second-factor.sql.ts'
 import { openWebhookTools, type WebhookSettings, type WebhookTools } from './webhook-tools.ts';
 import { countWebhooks, deletePreviousSecrets, selectOutdatedSecrets } from './webhooks.sql.ts';
 
-const retentionMs = 30 * 24 * 60 * 60_000;
 const pruneEveryMs = 60 * 60_000;
-const pruneBatch = 200;
 const renewBatch = 200;
 const removeEveryMs = 60_000;
-const removeBatch = 1_000;
 const countEveryMs = 10_000;
 
 export interface WebhookWorker {
@@ -90,17 +88,6 @@ export function startWebhooks(
       await delivery.close();
     },
   };
-}
-
-/** Deletes events older than 30 days. */
-export async function pruneWebhooks({ db, clock }: Deps): Promise<void> {
-  const before = new Date(clock.now().getTime() - retentionMs);
-  while ((await pruneEvents(db, { before, limit: pruneBatch })) === pruneBatch);
-}
-
-/** Deletes the remaining messages of deleted endpoints, in small transactions, as there may be many. */
-export async function removeMessagesOfDeleted({ db }: Pick<Deps, 'db'>): Promise<void> {
-  while ((await pruneMessagesOfDeleted(db, removeBatch)) === removeBatch);
 }
 
 /**

@@ -4,7 +4,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import http from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import { connect } from '../../accounts-api/database.ts';
-import { openJobs } from '../../accounts-api/jobs.ts';
+import { openJobs } from '../../accounts-api/jobs/jobs.ts';
 import { createLog } from '../../kernel/log/log.ts';
 import { anonymous, createSealer, identityHeader } from '../../kernel/identity.ts';
 import { identitySecret, sealed, seriesPath, type Ground } from '../gateway/ground.ts';

@@ -7,7 +7,7 @@ import {
   setPassword,
   setRole,
   setStatus,
-} from '../../accounts-api/operator/operator-access.ts';
+} from '../../accounts-api/operator/account-access.ts';
 import {
   examples,
   jsonFlag,

@@ -3,6 +3,7 @@
 import type { ServerResponse } from 'node:http';
 import { utcMonth, type Clock } from '../../kernel/clock.ts';
 import { Failure } from '../../kernel/errors.ts';
+import { isServed } from '../billed-calls.ts';
 import { whenClosed, type Call } from '../call.ts';
 import type { Blocks, Charge } from './blocks.ts';
 import { calendarMonth, type CalendarMonth } from './calendar-month.ts';
@@ -78,9 +79,4 @@ export function chargeCall(call: Call, response: ServerResponse, { charge, month
   call.charge = charge;
   call.chargedMonth = month;
   whenClosed(call, response, () => charge.end(isServed(response)));
-}
-
-/** Whether the client received a complete 2xx or 304; only such a call is billed. */
-export function isServed({ writableFinished, statusCode }: ServerResponse): boolean {
-  return writableFinished && ((statusCode >= 200 && statusCode < 300) || statusCode === 304);
 }

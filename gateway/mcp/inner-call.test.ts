@@ -4,7 +4,7 @@ import test from 'ava';
 import { closeServer, listen } from '../../kernel/http/server.ts';
 import { callOf, whenClosed } from '../call.ts';
 import { createClients } from '../client-ip.ts';
-import { isServed } from '../heartbeat/month-quota.ts';
+import { isServed } from '../billed-calls.ts';
 import { requestId } from '../policies/request-id.ts';
 import { GatewayResponse } from '../response-headers.ts';
 import type { RunCompiled } from '../policy.ts';

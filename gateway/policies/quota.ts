@@ -6,7 +6,8 @@ import { fail } from '../../kernel/errors.ts';
 import type { Plan } from '../../kernel/plans.ts';
 import { addLimit, callOf, callerOf, enterStage, whenClosed, type Call } from '../call.ts';
 import type { FileCharges, Range } from '../heartbeat/file-charges.ts';
-import { chargeCall, isServed, type Month, type Reservation } from '../heartbeat/month-quota.ts';
+import { chargeCall, type Month, type Reservation } from '../heartbeat/month-quota.ts';
+import { isServed } from '../billed-calls.ts';
 import type { Policy } from '../policy.ts';
 import { counted, nounOf } from '../../kernel/text/counted.ts';
 

@@ -4,7 +4,7 @@ import { utcDate, type Clock } from '../../kernel/clock.ts';
 import { callOf, callerOf, whenClosed, type Call } from '../call.ts';
 import { dayWithin } from '../heartbeat/calendar-month.ts';
 import type { Journal } from '../heartbeat/journal.ts';
-import { isServed } from '../heartbeat/month-quota.ts';
+import { isServed } from '../billed-calls.ts';
 import { groupName } from '../routes.ts';
 import type { Policy } from '../policy.ts';
 

@@ -6,6 +6,7 @@ import { validityHeader } from '../../kernel/http/validity.ts';
 import { BadAnswer } from './answer-parser.ts';
 import { callOf, type Call } from '../call.ts';
 import { endAtEndOfTurn } from '../event-loop/end-of-turn.ts';
+import { staysInside } from './hop-by-hop-headers.ts';
 import { UpstreamConnections, type AttemptFailed, type Connection, type Exchange } from './connections.ts';
 
 /**
@@ -23,21 +24,6 @@ export interface Outgoing {
   /** A stream can be sent only once. */
   body: Buffer | Readable;
 }
-
-/** Whether a header of an answer is internal to the services and the gateway. @param name in lower case. */
-export function staysInside(name: string): boolean {
-  return hopByHop.has(name) || name.startsWith('x-almanac-');
-}
-
-const hopByHop: ReadonlySet<string> = new Set([
-  'connection',
-  'keep-alive',
-  'proxy-connection',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-]);
 
 /** Headers of an answer that the gateway sets itself. */
 const setHere: ReadonlySet<string> = new Set([

@@ -2,8 +2,8 @@
 import { createHash } from 'node:crypto';
 import test, { type ExecutionContext } from 'ava';
 import { QueryTypes } from 'sequelize';
-import { openJobs } from '../../accounts-api/jobs.ts';
-import { setPassword, setStatus } from '../../accounts-api/operator/operator-access.ts';
+import { openJobs } from '../../accounts-api/jobs/jobs.ts';
+import { setPassword, setStatus } from '../../accounts-api/operator/account-access.ts';
 import {
   assertError,
   dataOf,

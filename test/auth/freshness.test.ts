@@ -1,7 +1,7 @@
 // Renewing the freshness of a session, or adding a sign-in method, requires at least the freshness that it grants: a stolen session cannot extend its
 // own.
 import test, { type ExecutionContext } from 'ava';
-import { setRole } from '../../accounts-api/operator/operator-access.ts';
+import { setRole } from '../../accounts-api/operator/account-access.ts';
 import {
   assertError,
   startAccountsService,

@@ -1,8 +1,8 @@
 // Every end of access to an account also ends its Google flows, so that none of them restores the access.
 import { setTimeout } from 'node:timers/promises';
 import test from 'ava';
-import { openJobs } from '../../accounts-api/jobs.ts';
-import { setPassword, setStatus } from '../../accounts-api/operator/operator-access.ts';
+import { openJobs } from '../../accounts-api/jobs/jobs.ts';
+import { setPassword, setStatus } from '../../accounts-api/operator/account-access.ts';
 import { parseSessionToken } from '../../kernel/credentials/session-token.ts';
 import { silentLog } from '../services/harness.ts';
 import { startServices } from '../services/services.ts';

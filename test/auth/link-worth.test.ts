@@ -2,7 +2,7 @@
 import test from 'ava';
 import { QueryTypes } from 'sequelize';
 import type { Purpose } from '../../accounts-api/mail/mail-tokens.sql.ts';
-import { setStatus } from '../../accounts-api/operator/operator-access.ts';
+import { setStatus } from '../../accounts-api/operator/account-access.ts';
 import { assertError, startAccountsService } from '../services/accounts-service.ts';
 import { newEmail, newIp, newPassword } from '../services/sign-in.ts';
 import { holdersOf } from './holders.ts';

@@ -1,6 +1,6 @@
 // The jobs of a database in pg-boss, including completed ones while these are stored.
 import { PgBoss, type JobWithMetadata } from 'pg-boss';
-import type { MailJob } from '../../accounts-api/jobs.ts';
+import type { MailJob } from '../../accounts-api/jobs/jobs.ts';
 
 /** @param databaseUrl of a role that may read them; no tables are created. @returns the oldest first. */
 export async function mailJobs(databaseUrl: string): Promise<JobWithMetadata<MailJob>[]> {

@@ -2,8 +2,8 @@
 import test, { type ExecutionContext } from 'ava';
 import { QueryTypes } from 'sequelize';
 import { instantText } from '../../kernel/clock.ts';
-import { removeSecondFactor, setRole, setStatus } from '../../accounts-api/operator/operator-access.ts';
-import { openJobs } from '../../accounts-api/jobs.ts';
+import { removeSecondFactor, setRole, setStatus } from '../../accounts-api/operator/account-access.ts';
+import { openJobs } from '../../accounts-api/jobs/jobs.ts';
 import { recordSecret } from '../run/traces.ts';
 import { assertError, dataOf, startAccountsService, type SignedIn } from '../services/accounts-service.ts';
 import { silentLog } from '../services/harness.ts';

@@ -1,7 +1,7 @@
 // Two-factor sign-in with an authenticator app: the second step, which nothing can bypass, and how the app is set up and turned off.
 import test, { type ExecutionContext } from 'ava';
 import { QueryTypes } from 'sequelize';
-import { setRole } from '../../accounts-api/operator/operator-access.ts';
+import { setRole } from '../../accounts-api/operator/account-access.ts';
 import { renewAuthenticators } from '../../accounts-api/sessions/renew-authenticators.ts';
 import { createSecrets } from '../../accounts-api/secrets.ts';
 import { assertError, dataOf, startAccountsService, type SignedIn } from '../services/accounts-service.ts';

@@ -1,7 +1,7 @@
 // Shared by the tests of purchases without a session: accounts in each state that a payment could harm, and payers without credentials.
 import type { ExecutionContext } from 'ava';
 import { QueryTypes } from 'sequelize';
-import { setStatus } from '../../accounts-api/operator/operator-access.ts';
+import { setStatus } from '../../accounts-api/operator/account-access.ts';
 import { openSession } from '../../accounts-api/sessions/sessions.ts';
 import { recordSecret } from '../run/traces.ts';
 import { newEmail, newIp } from '../services/sign-in.ts';

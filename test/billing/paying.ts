@@ -5,7 +5,7 @@ import { createBilling } from '../../accounts-api/billing/connection.ts';
 import { endGraces } from '../../accounts-api/billing/apply-subscription.ts';
 import { checkSessions, type SyncDeps } from '../../accounts-api/billing/sync.ts';
 import { syncDue } from './sync-due.ts';
-import { openJobs } from '../../accounts-api/jobs.ts';
+import { openJobs } from '../../accounts-api/jobs/jobs.ts';
 import { inboxPath } from '../../accounts-api/billing/inbox.ts';
 import type { StripeSettings } from '../../kernel/settings/settings.ts';
 import { recordSecret } from '../run/traces.ts';

@@ -2,8 +2,8 @@
 import test, { type ExecutionContext } from 'ava';
 import { startWorker } from '../../accounts-api/worker.ts';
 import { createAccount, setPlan } from '../../accounts-api/operator/operator.ts';
-import { sendReset, setPassword, setRole, setStatus } from '../../accounts-api/operator/operator-access.ts';
-import { openJobs } from '../../accounts-api/jobs.ts';
+import { sendReset, setPassword, setRole, setStatus } from '../../accounts-api/operator/account-access.ts';
+import { openJobs } from '../../accounts-api/jobs/jobs.ts';
 import { serviceUrl } from '../../migrations/roles.ts';
 import { recordSecret } from '../run/traces.ts';
 import { silentLog } from '../services/harness.ts';

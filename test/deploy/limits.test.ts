@@ -160,7 +160,7 @@ function connectionsOf(name: string): number {
   const usual = numberIn('kernel/database.ts', /connectionsMax = (\d+)/);
   const ofAccounts = numberIn('accounts-api/database.ts', /const connectionsMax = (\d+)/);
   const boss = (isWorker: boolean) =>
-    numberIn('accounts-api/jobs.ts', new RegExp(`supervise: ${isWorker}, max: (\\d+)`));
+    numberIn('accounts-api/jobs/jobs.ts', new RegExp(`supervise: ${isWorker}, max: (\\d+)`));
   const ofFiles = numberIn('ingest/publisher/child-process-main.ts', /connectionsMax: (\d+)/);
   switch (name) {
     case 'data-api': // calls, long reads, questions, the clock

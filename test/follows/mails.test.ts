@@ -4,7 +4,7 @@ import { QueryTypes } from 'sequelize';
 import { mailOfChanges } from '../../accounts-api/follows/change-mail-text.ts';
 import { mailChanges } from '../../accounts-api/follows/mail-changes.ts';
 import { createUnsubscribeTokens } from '../../accounts-api/follows/unsubscribe-tokens.ts';
-import type { MailJob } from '../../accounts-api/jobs.ts';
+import type { MailJob } from '../../accounts-api/jobs/jobs.ts';
 import { startWorker } from '../../accounts-api/worker.ts';
 import { deleteSeries } from '../../ingest/history/series/delete.ts';
 import { renameSeries } from '../../ingest/history/series/rename.ts';

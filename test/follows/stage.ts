@@ -1,7 +1,7 @@
 // The stage of the tests of follows: all services with a clock of the test, a worker that e-mails, a mailbox, and series.
 import type { ExecutionContext } from 'ava';
 import { mailChanges } from '../../accounts-api/follows/mail-changes.ts';
-import { openJobs } from '../../accounts-api/jobs.ts';
+import { openJobs } from '../../accounts-api/jobs/jobs.ts';
 import { until } from '../run/until.ts';
 import { mailJobsLeft } from '../auth/mail-jobs.ts';
 import { fakeClock, silentLog } from '../services/harness.ts';

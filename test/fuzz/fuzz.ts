@@ -2,7 +2,7 @@
 // every refusal in the envelope. Hides the clients: each draws its own requests from the seed, one after the other.
 import { Agent, request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
-import { setRole } from '../../accounts-api/operator/operator-access.ts';
+import { setRole } from '../../accounts-api/operator/account-access.ts';
 import { systemClock } from '../../kernel/clock.ts';
 import { errorTable } from '../../kernel/errors.ts';
 import { isFredPath } from '../../kernel/wire/error-form.ts';

@@ -1,7 +1,7 @@
 // Uploads through the gateway: streamed, with their own size limit and their own time limit.
 import { createServer, request as httpRequest, type ClientRequest, type IncomingMessage } from 'node:http';
 import test from 'ava';
-import { setRole } from '../../accounts-api/operator/operator-access.ts';
+import { setRole } from '../../accounts-api/operator/account-access.ts';
 import { closeServer, listen } from '../../kernel/http/server.ts';
 import { peopleOf } from '../auth/people.ts';
 import { exempt } from '../openapi/check-answers.ts';

@@ -2,7 +2,7 @@
 import test, { type ExecutionContext } from 'ava';
 import { QueryTypes } from 'sequelize';
 import type { Batch, UsageRow } from '../../kernel/heartbeat/message.ts';
-import type { MailJob } from '../../accounts-api/jobs.ts';
+import type { MailJob } from '../../accounts-api/jobs/jobs.ts';
 import { setPlan } from '../../accounts-api/operator/operator.ts';
 import { notifyOfThresholds } from '../../accounts-api/usage/thresholds.ts';
 import { startWorker } from '../../accounts-api/worker.ts';

@@ -1,6 +1,6 @@
 // An endpoint that never accepts a message is disabled. Nothing is sent to an endpoint that is disabled, deleted or without a plan.
 import test from 'ava';
-import { removeMessagesOfDeleted } from '../../accounts-api/webhooks/webhook-worker.ts';
+import { removeMessagesOfDeleted } from '../../accounts-api/webhooks/retention.ts';
 import { setPlan } from '../../accounts-api/operator/operator.ts';
 import { until } from '../run/until.ts';
 import { dataOf } from '../services/accounts-service.ts';

@@ -1,7 +1,8 @@
 // Webhooks for operators: metrics, a sentence of `almanac check`, and the deletion of old messages.
 import test from 'ava';
 import { QueryTypes } from 'sequelize';
-import { describeWebhooks, pruneWebhooks } from '../../accounts-api/webhooks/webhook-worker.ts';
+import { pruneWebhooks } from '../../accounts-api/webhooks/retention.ts';
+import { describeWebhooks } from '../../accounts-api/webhooks/webhook-worker.ts';
 import { createSecrets } from '../../accounts-api/secrets.ts';
 import { until } from '../run/until.ts';
 import { untilAttempted } from './events.ts';

@@ -12,7 +12,7 @@ import { audit } from '../../audit.ts';
 import { endpoint } from '../../endpoint.ts';
 import { nameField } from '../../fields.ts';
 import { newId } from '../../ids.ts';
-import { notify } from '../../jobs.ts';
+import { notify } from '../../jobs/jobs.ts';
 import { clientInfoOf } from '../../sessions/client-info.ts';
 import { codeField } from '../second-factor/codes.ts';
 import { byAllFactors, currentPassword, lockAccountOrFail, proofErrors } from '../second-factor/proof.ts';

@@ -2,7 +2,7 @@
 import type { Transaction } from 'sequelize';
 import { z } from 'zod';
 import { audit } from '../../audit.ts';
-import { notify } from '../../jobs.ts';
+import { notify } from '../../jobs/jobs.ts';
 import { fail } from '../../../kernel/errors.ts';
 import { randomBase32 } from '../../../kernel/credentials/base32.ts';
 import { sha256 } from '../../../kernel/credentials/sha256.ts';

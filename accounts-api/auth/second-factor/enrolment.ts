@@ -9,7 +9,7 @@ import { findAccount } from '../../models/find-account.ts';
 import { audit } from '../../audit.ts';
 import type { ServiceDeps } from '../../deps.ts';
 import { endpoint } from '../../endpoint.ts';
-import { notify } from '../../jobs.ts';
+import { notify } from '../../jobs/jobs.ts';
 import type { Account } from '../../models/account.ts';
 import { clientInfoOf } from '../../sessions/client-info.ts';
 import { countPasskeys } from '../../sessions/passkeys.sql.ts';

@@ -2,7 +2,7 @@
 import type { Transaction } from 'sequelize';
 import { audit } from '../../audit.ts';
 import type { Deps } from '../../database.ts';
-import type { Jobs } from '../../jobs.ts';
+import type { Jobs } from '../../jobs/jobs.ts';
 import {
   allowAsyncCommit,
   lockWebhooks,

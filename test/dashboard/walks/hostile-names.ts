@@ -1,7 +1,7 @@
 // Names and texts chosen by others, on every page that shows them: each stays text and never runs, adds an element, or widens the page.
 import { Readable } from 'node:stream';
 import { createAccount, createKey } from '../../../accounts-api/operator/operator.ts';
-import { setRole } from '../../../accounts-api/operator/operator-access.ts';
+import { setRole } from '../../../accounts-api/operator/account-access.ts';
 import { acceptUnderEmbargo } from '../../../ingest/publisher/releases/accept.ts';
 import { insertSource } from '../../../ingest/publisher/sources/sources.sql.ts';
 import { recordSecret } from '../../run/traces.ts';

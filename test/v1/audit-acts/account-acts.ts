@@ -2,7 +2,7 @@
 import type { ExecutionContext } from 'ava';
 import type { Action } from '../../../accounts-api/models/audit-event.ts';
 import { createAccount, setPlan } from '../../../accounts-api/operator/operator.ts';
-import { setPassword, setRole, setStatus } from '../../../accounts-api/operator/operator-access.ts';
+import { setPassword, setRole, setStatus } from '../../../accounts-api/operator/account-access.ts';
 import { returnFromGoogle, type Holder } from '../../auth/holders.ts';
 import { newEmail, newPassword } from '../../services/sign-in.ts';
 import {

@@ -1,6 +1,6 @@
 // The service for the audit tests, with its holders, operators and customers, and the expected content of audit rows.
 import type { ExecutionContext } from 'ava';
-import { openJobs } from '../../../accounts-api/jobs.ts';
+import { openJobs } from '../../../accounts-api/jobs/jobs.ts';
 import { startAccountsService, type Answer } from '../../services/accounts-service.ts';
 import { holdersOf, type Holder } from '../../auth/holders.ts';
 import { startOddIssuer } from '../../auth/issuers.ts';

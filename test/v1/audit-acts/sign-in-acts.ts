@@ -2,7 +2,7 @@
 import type { ExecutionContext } from 'ava';
 import type { Action } from '../../../accounts-api/models/audit-event.ts';
 import { createAccount } from '../../../accounts-api/operator/operator.ts';
-import { removeSecondFactor } from '../../../accounts-api/operator/operator-access.ts';
+import { removeSecondFactor } from '../../../accounts-api/operator/account-access.ts';
 import { enrolHolder } from '../../auth/authenticator.ts';
 import { returnFromGoogle, signInByGoogle, type Holder } from '../../auth/holders.ts';
 import { passkeysOf } from '../../auth/passkey-authenticator.ts';

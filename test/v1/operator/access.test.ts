@@ -1,6 +1,6 @@
 // Who may call /v1/operator/*: only a session of an operator who has signed in within the last fifteen minutes.
 import test from 'ava';
-import { setRole, setStatus } from '../../../accounts-api/operator/operator-access.ts';
+import { setRole, setStatus } from '../../../accounts-api/operator/account-access.ts';
 import { endpoints as ofAccounts } from '../../../accounts-api/routes.ts';
 import { endpoints as ofData } from '../../../ingest/operator/routes.ts';
 import { codeAt } from '../../auth/authenticator.ts';

@@ -2,7 +2,7 @@
 import test from 'ava';
 import type { AccountRecord } from '../../../accounts-api/account/account.ts';
 import { createAccount } from '../../../accounts-api/operator/operator.ts';
-import { setRole } from '../../../accounts-api/operator/operator-access.ts';
+import { setRole } from '../../../accounts-api/operator/account-access.ts';
 import { holdersOf, type Holder } from '../../auth/holders.ts';
 import { assertError, dataOf, startAccountsService } from '../../services/accounts-service.ts';
 

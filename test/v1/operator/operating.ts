@@ -1,5 +1,5 @@
 // An operator of the whole system who calls through the gateway, for the tests of operators' actions on data.
-import { setRole } from '../../../accounts-api/operator/operator-access.ts';
+import { setRole } from '../../../accounts-api/operator/account-access.ts';
 import { peopleOf, type Answer } from '../../auth/people.ts';
 import type { Services } from '../../services/services.ts';
 

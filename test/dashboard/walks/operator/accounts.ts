@@ -1,6 +1,6 @@
 // An operator finds an account, changes its plan, revokes a key, disables and enables it; everybody else finds no such page.
 import { createAccount, createKey } from '../../../../accounts-api/operator/operator.ts';
-import { setRole } from '../../../../accounts-api/operator/operator-access.ts';
+import { setRole } from '../../../../accounts-api/operator/account-access.ts';
 import { recordSecret } from '../../../run/traces.ts';
 import { assert, assertSame, newPerson, signIn, signUp } from '../../people.ts';
 import type { Walk } from '../../walks.ts';

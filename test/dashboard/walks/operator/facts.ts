@@ -1,6 +1,6 @@
 // An operator finds the series without a unit, sets it for all of them and a fact of one, sees a wrong cell reported at its row,
 // and saves the other cells after a preview.
-import { setRole } from '../../../../accounts-api/operator/operator-access.ts';
+import { setRole } from '../../../../accounts-api/operator/account-access.ts';
 import { refreshSearch } from '../../../migrations/search-entries.ts';
 import { assertSame, newPerson, signUp } from '../../people.ts';
 import type { Visitor } from '../../browser.ts';

@@ -1,6 +1,6 @@
 // An operator sees the loads, retracts one after a dry run, and undoes the retraction; each time the series is served in its new state.
 import { createAccount, createKey } from '../../../../accounts-api/operator/operator.ts';
-import { setRole } from '../../../../accounts-api/operator/operator-access.ts';
+import { setRole } from '../../../../accounts-api/operator/account-access.ts';
 import { recordSecret } from '../../../run/traces.ts';
 import { assertSame, newPerson, numberIn, signIn, signUp } from '../../people.ts';
 import type { Walk } from '../../walks.ts';

@@ -1,6 +1,6 @@
 // An operator publishes a file: the detected facts are corrected, checked and published; a second edition waits under embargo.
 import { createAccount, createKey } from '../../../../accounts-api/operator/operator.ts';
-import { setRole } from '../../../../accounts-api/operator/operator-access.ts';
+import { setRole } from '../../../../accounts-api/operator/account-access.ts';
 import { recordSecret } from '../../../run/traces.ts';
 import { assert, assertSame, newPerson, signIn, signUp } from '../../people.ts';
 import type { Visitor } from '../../browser.ts';

@@ -1,7 +1,7 @@
 // An operator sees the releases under embargo, publishes one before its release time, and cancels another.
 import { Readable } from 'node:stream';
 import { createAccount, createKey } from '../../../../accounts-api/operator/operator.ts';
-import { setRole } from '../../../../accounts-api/operator/operator-access.ts';
+import { setRole } from '../../../../accounts-api/operator/account-access.ts';
 import { acceptUnderEmbargo } from '../../../../ingest/publisher/releases/accept.ts';
 import { recordSecret } from '../../../run/traces.ts';
 import { assertSame, newPerson, signUp } from '../../people.ts';

@@ -1,5 +1,5 @@
 // An operator sees which of the sources that are fetched by schedule fails, and why.
-import { setRole } from '../../../../accounts-api/operator/operator-access.ts';
+import { setRole } from '../../../../accounts-api/operator/account-access.ts';
 import { insertSource } from '../../../../ingest/publisher/sources/sources.sql.ts';
 import { assertSame, newPerson, signUp } from '../../people.ts';
 import type { Walk } from '../../walks.ts';

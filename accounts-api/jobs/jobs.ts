@@ -2,12 +2,13 @@
 // subject and contains no secret: the worker creates links when it sends them.
 import { PgBoss } from 'pg-boss';
 import { QueryTypes, type Sequelize, type Transaction } from 'sequelize';
-import type { Clock } from '../kernel/clock.ts';
-import { keepAlive } from '../kernel/database-circuit.ts';
-import type { Log } from '../kernel/log/log.ts';
+import type { Clock } from '../../kernel/clock.ts';
+import { keepAlive } from '../../kernel/database-circuit.ts';
+import type { Log } from '../../kernel/log/log.ts';
+import { queueOptions, superviseSeconds } from './job-retries.ts';
 import { runJobs } from './job-runner.ts';
-import { mailPriority } from './mail/mail-priority.ts';
-import { createQueueFigures, type QueueFigures } from './observability/queue-figures.ts';
+import { mailPriority } from '../mail/mail-priority.ts';
+import { createQueueFigures, type QueueFigures } from '../observability/queue-figures.ts';
 
 /** An e-mail to send. Its recipient is looked up when it is sent, unless the e-mail is about the e-mail address itself. */
 export type MailJob =
@@ -74,20 +75,6 @@ export async function notify(
 
 /** The queues for e-mails, and for requests to e-mail an address that may have no account. */
 const queues = { mails: 'mail', requests: 'mail-request' } as const;
-const queueOptions = {
-  // With waits doubling from 5 s to 1 h, this retries for two days.
-  retryLimit: 50,
-  retryDelay: 5,
-  retryBackoff: true,
-  retryDelayMax: 3600,
-  // A worker keeps a job as long as it sends heartbeats, for at most `expireInSeconds`: the longest that pg-boss allows, as a mail server may be
-  // slow.
-  expireInSeconds: 24 * 3600,
-  heartbeatSeconds: 10, // a worker without a heartbeat for this long is considered dead …
-  retentionSeconds: 3 * 24 * 3600,
-  deleteAfterSeconds: 24 * 3600,
-};
-const superviseSeconds = 5; // … and its jobs are retried this soon after
 /** A connection of pg-boss on which an answer takes longer is dropped, as it may be half-open. Its own statements take far less. */
 const connection = { ...keepAlive, query_timeout: 60_000 };
 /** The number of requests looked up by one statement. */

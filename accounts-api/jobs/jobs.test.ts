@@ -1,9 +1,9 @@
 import test, { type ExecutionContext } from 'ava';
 import { QueryTypes } from 'sequelize';
-import { createTestDatabase, silentLog } from '../test/services/harness.ts';
-import { mailJobs, mailJobsLeft } from '../test/auth/mail-jobs.ts';
-import { untilThere, within } from '../test/run/until.ts';
-import { connect } from './database.ts';
+import { createTestDatabase, silentLog } from '../../test/services/harness.ts';
+import { mailJobs, mailJobsLeft } from '../../test/auth/mail-jobs.ts';
+import { untilThere, within } from '../../test/run/until.ts';
+import { connect } from '../database.ts';
 import { openJobs, startWork, type MailJob, type Work } from './jobs.ts';
 
 /** Jobs in a database of their own; the test performs their work. */

@@ -4,9 +4,9 @@ import { silentLog } from '../../test/services/harness.ts';
 import { startServices } from '../../test/services/services.ts';
 import { newPassword, startMailbox, tokenIn } from '../../test/services/sign-in.ts';
 import { codeOf, dataIn, peopleOf } from '../../test/auth/people.ts';
-import { openJobs } from '../jobs.ts';
+import { openJobs } from '../jobs/jobs.ts';
 import { createAccount, createKey, listKeys, revokeKey, rotateKey } from './operator.ts';
-import { sendReset, setPassword, setStatus } from './operator-access.ts';
+import { sendReset, setPassword, setStatus } from './account-access.ts';
 
 const mailbox = await startMailbox();
 const services = await startServices({ mail: { smtpUrl: mailbox.smtpUrl } });

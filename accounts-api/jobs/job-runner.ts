@@ -2,8 +2,8 @@
 // running jobs are renewed until they end, and expire with the process.
 import { setTimeout as pause } from 'node:timers/promises';
 import type { PgBoss } from 'pg-boss';
-import type { Log } from '../kernel/log/log.ts';
-import { repeat } from '../kernel/time/repeat.ts';
+import type { Log } from '../../kernel/log/log.ts';
+import { repeat } from '../../kernel/time/repeat.ts';
 
 export interface JobRunner {
   /** Fetches no more jobs and waits up to half a minute for running ones; then returns the rest to the queue. */

@@ -6,7 +6,7 @@ import type { Deps } from '../database.ts';
 import { accountRecord, type AccountRecord } from '../account/account.ts';
 import { lockAccountIfUnchanged } from '../models/find-account.ts';
 import { fail } from '../../kernel/errors.ts';
-import { notify, type Jobs } from '../jobs.ts';
+import { notify, type Jobs } from '../jobs/jobs.ts';
 import type { Account } from '../models/account.ts';
 import type { Actor } from '../models/audit-event.ts';
 import { findAccountByRef, operator } from './operator.ts';

@@ -1,6 +1,6 @@
 import test from 'ava';
 import type { PgBoss } from 'pg-boss';
-import { silentLog } from '../test/services/harness.ts';
+import { silentLog } from '../../test/services/harness.ts';
 import { runJobs } from './job-runner.ts';
 
 test('a job that is being recorded as done while the runner closes is not returned to the queue', async (t) => {
