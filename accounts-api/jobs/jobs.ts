@@ -7,7 +7,7 @@ import { keepAlive } from '../../kernel/database-circuit.ts';
 import type { Log } from '../../kernel/log/log.ts';
 import { queueOptions, superviseSeconds } from './job-retries.ts';
 import { runJobs } from './job-runner.ts';
-import { mailPriority } from '../mail/mail-priority.ts';
+import { mailPriority } from './mail-priority.ts';
 import { createQueueFigures, type QueueFigures } from '../observability/queue-figures.ts';
 
 /** An e-mail to send. Its recipient is looked up when it is sent, unless the e-mail is about the e-mail address itself. */
