@@ -31,11 +31,9 @@ const fields = {
     .describe('The types of events.'),
   series: z
     .array(
-      z
-        .string()
-        .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,127}\*?$/, {
-          error: ({ input }) => isButText(String(input), seriesItemRule),
-        }),
+      z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,127}\*?$/, {
+        error: ({ input }) => isButText(String(input), seriesItemRule),
+      }),
       { error: seriesRule },
     )
     .min(1, seriesRule)
