@@ -19,5 +19,5 @@ export const emailField = z.email('must be an e-mail address').max(254, 'must ha
 
 /** A password for comparison, as received. New passwords must also pass `requireGoodPassword`. */
 export const passwordField = z
-  .string({ error: 'must be a password' })
+  .string({ error: 'must be text' })
   .max(passwordLengthMax * 4, 'is longer than the longest accepted password');

@@ -40,7 +40,10 @@ export function signedInOf(call: ServiceCall): SignedIn {
   const { accountId, keyId, sessionId } = call.identity;
   if (keyId !== null) fail('forbidden', 'API keys are not accepted here. Sign in and send X-Session-Token.');
   if (accountId === null || sessionId === null) {
-    fail('unauthorized', 'Sign in and send the session token in X-Session-Token.');
+    fail(
+      'unauthorized',
+      'A session that has not ended is required. Sign in, and send its token in X-Session-Token.',
+    );
   }
   return { accountId, sessionId, actor: { actorKind: 'session', actorId: sessionId } };
 }

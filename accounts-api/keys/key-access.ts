@@ -9,6 +9,7 @@ import {
   type KeyScope,
 } from '../../kernel/credentials/key-access.ts';
 import { fail, refuseField } from '../../kernel/errors.ts';
+import { isButText } from '../../kernel/http/params.ts';
 import type { Deps } from '../database.ts';
 import type { Requester } from '../requester.ts';
 
@@ -19,12 +20,13 @@ export interface KeyAccess {
 }
 
 const scopesRule = `must be one or more of ${keyScopes.join(', ')}`;
+const addressRule = 'must be an address or a range, such as 203.0.113.0/24';
 const addressesRule = `must be 1 to ${addressRangesMax} addresses or ranges, such as 203.0.113.0/24 or 2001:db8::/32, or null for all`;
 
 /** The fields of a body that give a key its access. */
 export const accessFields = {
   scopes: z
-    .array(z.enum(keyScopes, scopesRule), scopesRule)
+    .array(z.enum(keyScopes, `must be one of ${keyScopes.join(', ')}`), scopesRule)
     .min(1, scopesRule)
     .transform((given) => keyScopes.filter((scope) => given.includes(scope)))
     .optional()
@@ -37,7 +39,7 @@ export const accessFields = {
         .string()
         .trim()
         .toLowerCase()
-        .refine(isAddressRange, 'must be an address or a range, such as 203.0.113.0/24'),
+        .refine(isAddressRange, { error: ({ input }) => isButText(String(input), addressRule) }),
       addressesRule,
     )
     .min(1, addressesRule)

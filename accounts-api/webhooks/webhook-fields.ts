@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { instantText } from '../../kernel/clock.ts';
 import { eventTypes, type EventType } from '../../kernel/events/catalogue.ts';
 import { refuseField } from '../../kernel/errors.ts';
-import { faultText } from '../../kernel/http/params.ts';
+import { faultText, isButText } from '../../kernel/http/params.ts';
 import type { Webhook } from '../models/webhook.ts';
 import { UrlRefused, urlLengthMax, type AddressGuard } from '../../kernel/outbound/address-guard.ts';
 
@@ -17,6 +17,7 @@ const chosenTypes = eventTypes.filter((type) => type !== 'webhook.test') as [Eve
 const distinct = (values: readonly string[]) => new Set(values).size === values.length;
 const eventsRule = `must be different types of events, some of ${chosenTypes.join(', ')}`;
 const seriesRule = `must be 1 to ${seriesMax} different ids of series, or beginnings of ids with * at the end, such as CPI*`;
+const seriesItemRule = 'must be the id of a series, or the beginning of ids with * at the end, such as CPI*';
 
 const fields = {
   url: z
@@ -24,14 +25,17 @@ const fields = {
     .max(urlLengthMax, `must have at most ${urlLengthMax} characters`)
     .describe('Where events are sent by POST.'),
   events: z
-    .array(z.enum(chosenTypes, { error: eventsRule }), { error: eventsRule })
+    .array(z.enum(chosenTypes, { error: `must be one of ${chosenTypes.join(', ')}` }), { error: eventsRule })
     .min(1, eventsRule)
     .refine(distinct, eventsRule)
     .describe('The types of events.'),
   series: z
-    .array(z.string({ error: seriesRule }).regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,127}\*?$/, seriesRule), {
-      error: seriesRule,
-    })
+    .array(
+      z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,127}\*?$/, {
+        error: ({ input }) => isButText(String(input), seriesItemRule),
+      }),
+      { error: seriesRule },
+    )
     .min(1, seriesRule)
     .max(seriesMax, seriesRule)
     .refine(distinct, seriesRule)

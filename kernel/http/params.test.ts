@@ -264,6 +264,12 @@ test('a body is refused in plain words also where a schema has none of its own',
     t.is(faultOf(t, () => parseBody(body, { text: 'ab', ...wrong })).message, message);
 });
 
+test('a missing field is required, by its rule if the schema has one', (t) => {
+  const body = z.strictObject({ name: z.string({ error: 'must be a name' }) });
+  t.is(faultOf(t, () => parseBody(body, {})).message, '"name" is required: it must be a name.');
+  t.is(faultOf(t, () => parseBody(body, { name: 5 })).message, '"name" must be a name.');
+});
+
 test('a fault deep in a body is named by its path, and by the id of the item of a list', (t) => {
   const item = z.strictObject({ id: z.string().optional(), n: z.int({ error: 'must be whole' }) });
   const body = z.strictObject({ id: z.string().optional(), list: z.array(item) });

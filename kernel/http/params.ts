@@ -191,7 +191,7 @@ export function parseGiven<Shape extends z.ZodRawShape>(
   const { message = 'has an invalid value' } = issue ?? {};
   if (!message.startsWith('must ')) return refuse(name, message);
   const nearest = issue?.code === 'invalid_value' ? nearestName(value, issue.values.map(String)) : undefined;
-  return refuse(name, `is "${printable(value)}", but ${message}`, suggestion(nearest));
+  return refuse(name, isButText(value, message), suggestion(nearest));
 }
 
 /**
@@ -235,10 +235,12 @@ function parseJson<Schema extends z.ZodType>(
   // A rule on several fields together has no path.
   if (path.length === 0) return fail('invalid_body', `The body ${reason}.`);
   const name = printable(path.join('.'));
-  const given = valueAt(value, path);
-  if (issue?.code !== 'invalid_value' || typeof given !== 'string' || !reason.startsWith('must '))
-    return refuse(name, faultText(name, reason, itemOf(value, path)));
-  const wrong = faultText(name, `is "${printable(given)}", but ${reason}`, itemOf(value, path));
+  const [given, item] = [valueAt(value, path), itemOf(value, path)];
+  const isMust = reason.startsWith('must ');
+  if (isMust && given === undefined) return refuse(name, faultText(name, `is required: it ${reason}`, item));
+  if (issue?.code !== 'invalid_value' || typeof given !== 'string' || !isMust)
+    return refuse(name, faultText(name, reason, item));
+  const wrong = faultText(name, isButText(given, reason), item);
   return refuse(name, wrong + suggestion(nearestName(given, issue.values.map(String))));
 }
 
@@ -356,6 +358,9 @@ function namedElsewhere(name: string, known: readonly string[]): string | undefi
 function refuse(name: string, reason: string, hint = ''): never {
   return refuseParam(name, `"${name}" ${reason}.${hint}`);
 }
+
+/** The reason for a fault of a value that may be shown. */
+export const isButText = (value: string, rule: string): string => `is "${printable(value)}", but ${rule}`;
 
 /** Client text for use in a message: shortened, without control characters. */
 export function printable(text: string): string {

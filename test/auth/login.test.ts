@@ -207,13 +207,13 @@ test.serial('an invalid field of a sign-in or mailed link is refused with its re
   const linkRule = '"token" must be the token of a mailed link.';
   for (const [path, body, message] of [
     ['/auth/login', { email: 'x', password }, '"email" must be an e-mail address.'],
-    ['/auth/login', { email }, '"password" must be a password.'],
+    ['/auth/login', { email }, '"password" is required: it must be text.'],
     [
       '/auth/login',
       { email, password: 'x'.repeat(1025) },
       '"password" is longer than the longest accepted password.',
     ],
-    ['/auth/verify-email', {}, linkRule],
+    ['/auth/verify-email', {}, '"token" is required: it must be the token of a mailed link.'],
     ['/auth/verify-email', { token: `${token}x` }, linkRule],
     ['/auth/set-password', { token: 5, password }, linkRule],
     ['/auth/set-password', { token: `.${token.slice(1)}`, password }, linkRule],

@@ -153,6 +153,7 @@ test.serial('a change that commits while a lease is being given waits for it, an
   const { db } = service.deps;
   const life = randomUUID();
   const client = await service.newClient();
+  const before = await newestChange();
   let change: Promise<unknown> | undefined;
   let isAnswered = false;
   await db.sequelize.transaction(async (transaction) => {
@@ -166,6 +167,7 @@ test.serial('a change that commits while a lease is being given waits for it, an
       { bind: [life], transaction },
     );
   });
+  await until('it is committed', async () => (await newestChange()) > before);
   await look();
   t.false(isAnswered);
   await beat({ life, seen: await newestChange() });

@@ -103,7 +103,7 @@ for (const [body, param, rule] of [
   ...[null, '', { first: 'a' }, 'a\u0000b'].map((name) => [{ name }, 'name', nameRule] as const),
   ...['x', '', 5, null].map((email) => [{ email }, 'email', 'must be an e-mail address'] as const),
   [{ email: `a@${'b.'.repeat(130)}org` }, 'email', 'must have at most 254 characters'],
-  [{ email: 'a@example.org', password: 5 }, 'password', 'must be a password'],
+  [{ email: 'a@example.org', password: 5 }, 'password', 'must be text'],
   [{ notifications: { usage: 'no' } }, 'notifications.usage', 'must be true or false'],
   [{ notifications: { key_expiry: null } }, 'notifications.key_expiry', 'must be true or false'],
 ] as const) {

@@ -68,16 +68,22 @@ test('a key may do everything from everywhere unless it is made or changed other
 
 test('invalid scopes and addresses are refused by name', async (t) => {
   const client = await service.newClient();
-  for (const [param, changes] of [
+  for (const [param, changes, message] of [
     ['scopes', { scopes: [] }],
-    ['scopes.0', { scopes: ['write'] }],
+    ['scopes.0', { scopes: ['write'] }, '"scopes.0" is "write", but must be one of data, read, manage.'],
     ['scopes', { scopes: 'data' }],
     ['addresses', { addresses: [] }],
     ['addresses', { addresses: Array(21).fill('203.0.113.7') }],
-    ['addresses.0', { addresses: ['203.0.113.0/33'] }],
+    [
+      'addresses.0',
+      { addresses: ['203.0.113.0/33'] },
+      '"addresses.0" is "203.0.113.0/33", but must be an address or a range, such as 203.0.113.0/24.',
+    ],
   ] as const) {
     const refused = await service.as(client, '/v1/keys', { body: { name: 'k', ...changes } });
-    t.is(assertError(t, refused, 400, 'invalid_body').param, param);
+    const error = assertError(t, refused, 400, 'invalid_body');
+    t.is(error.param, param);
+    if (message !== undefined) t.is(error.message, message);
     const change = { method: 'PATCH', body: changes };
     assertError(t, await service.as(client, `/v1/keys/${client.keyId}`, change), 400, 'invalid_body');
   }

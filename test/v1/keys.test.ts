@@ -206,12 +206,12 @@ test.serial(
 );
 
 const nameRule = 'must have 1 to 100 characters, none of them a control character';
-const unknown = 'is not a known field';
+const unknown = 'is not a known field. Known names: name, expires_at, scopes, addresses, as_of';
 for (const [what, body, param, rule] of [
   ['a slot', { name: 'x', slot: 2 }, 'slot', unknown],
   ['an account', { name: 'x', account_id: 'acct_other' }, 'account_id', unknown],
   ['a value', { name: 'x', key: 'pk_live_mine' }, 'key', unknown],
-  ['no name', {}, 'name', nameRule],
+  ['no name', {}, 'name', `is required: it ${nameRule}`],
   ['an empty name', { name: '  ' }, 'name', nameRule],
   ['a name that is no text', { name: ['x'] }, 'name', nameRule],
   ['a name of 101 characters', { name: 'x'.repeat(101) }, 'name', nameRule],

@@ -26,9 +26,10 @@ const recoveryCodeLength = 24;
 
 export type Factor = 'totp' | 'recovery_code';
 
+const codeRule = 'must be a code of the authenticator app, or a recovery code';
 export const codeField = z
-  .string({ error: 'must be a code' })
-  .max(64, 'must be a code of the authenticator app, or a recovery code')
+  .string({ error: codeRule })
+  .max(64, codeRule)
   .describe('Six digits of the authenticator app, or a recovery code. Spaces and hyphens do not count.');
 
 /** The secret of an account's app. @throws Failure `unavailable` if its encryption key is no longer known. */

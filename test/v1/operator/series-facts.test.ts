@@ -254,8 +254,11 @@ test.serial('the body has at most 200 series, and invalid fields are named', asy
   for (const [body, expected] of [
     [{ series: many }, /"series" must have at most 200 series/],
     [{ series: [] }, /"series" must have at least one series/],
-    [{}, /"series" must be a list of series/],
-    [{ series: [{ id: 'GDP' }] }, /"series\.0\.facts" of "GDP" must have facts with their values/],
+    [{}, /"series" is required: it must be a list of series/],
+    [
+      { series: [{ id: 'GDP' }] },
+      /"series\.0\.facts" of "GDP" is required: it must have facts with their values/,
+    ],
     [
       { series: [{ id: 'GDP', facts: { unit: true } }] },
       /"series\.0\.facts\.unit" of "GDP" must be a text, a number/,
