@@ -126,9 +126,10 @@ test('it needs the feature bulk, and refuses in JSON', async (t) => {
   const refused = await service.call(path, { identity: freeAccount });
   t.is(refused.status, 403);
   t.like(refused.json, { error_code: 403 });
-  t.like((await service.call(`${path}&next_cursor=GDP`)).json, {
-    error_code: 400,
-    error_message: '"next_cursor" is "GDP", but must be the "next_cursor" of a page.',
-  });
+  for (const cursor of ['GDP', 'GDP,2024-13-01', ',2024-01-01'])
+    t.like((await service.call(`${path}&next_cursor=${cursor}`)).json, {
+      error_code: 400,
+      error_message: `"next_cursor" is "${cursor}", but must be the "next_cursor" of a page.`,
+    });
   t.like((await service.call('/fred/v2/release/observations?release_id=1')).json, { error_code: 404 });
 });
