@@ -363,8 +363,10 @@ function textOf(cell: CellObject, from1904: boolean): string {
     if (typeof format === 'string' && SSF.is_date(format)) return dateOf(value, from1904) ?? String(value);
     const inPlace = typeof format === 'string' ? textInPlace(format, value) : undefined;
     if (inPlace !== undefined) return inPlace;
-    // A percentage is stored as the sheet shows it; a double has 15 significant digits.
-    if (typeof format === 'string' ? format.includes('%') : shown?.endsWith('%') === true)
+    // A percentage is stored as the sheet shows it; a double has 15 significant digits. A quoted % in a format does not multiply.
+    if (
+      typeof format === 'string' ? format.replaceAll(quoted, '').includes('%') : shown?.endsWith('%') === true
+    )
       return `${Number((value * 100).toPrecision(15))}%`;
     // Excel keeps and shows 15 significant digits; those beyond are noise of its arithmetic, as in 0.30000000000000004.
     return `${Number(value.toPrecision(15))}${typeof format === 'string' ? shownBehind(format, value) : ''}`;
