@@ -204,31 +204,6 @@ test('a few rows that repeat a point are a guess, and many are refused', (t) => 
   );
 });
 
-test('SDMX-CSV is read by its column names, without a guess', (t) => {
-  const header = ['DATAFLOW', 'FREQ', 'CURRENCY', 'TIME_PERIOD', 'OBS_VALUE', 'OBS_STATUS', 'UNIT_MEASURE'];
-  const row = (currency: string, period: string) => [
-    'ECB:EXR(1.0)',
-    'M',
-    currency,
-    period,
-    '1.5',
-    'A',
-    'EUR',
-  ];
-  const { entry } = propose(
-    sampleOf([header, row('USD', '2024-01'), row('USD', '2024-02'), row('GBP', '2024-01')]),
-    about,
-  );
-  t.like(entry, {
-    date: { column: 'TIME_PERIOD' },
-    values: 'OBS_VALUE',
-    dimensions: { currency: 'CURRENCY' },
-    status: 'OBS_STATUS',
-    series: { id: 'EXR', frequency: '{FREQ}', unit: '{UNIT_MEASURE}', source: 'ECB' },
-  });
-  t.is(entry.guessed, undefined);
-});
-
 test('a first row whose date has another form belongs to the table, and is not omitted with the titles', (t) => {
   const quarters = ['2023 Q1', '2023 Q2', '2023 Q3', '2023 Q4', '2024 Q1'].map((quarter) => [quarter, '3']);
   const { entry } = propose(

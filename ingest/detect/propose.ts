@@ -44,6 +44,7 @@ export function propose(sample: Sample, about: About): Proposal {
   const rows = withAllYears(below, dates);
   const draft = placesOf(sample, layout);
   const sdmx = sdmxEntry(layout.titles, rows);
+  if (typeof sdmx === 'string') return skipped(sdmx);
   if (sdmx !== null) {
     Object.assign(draft.entry, sdmx.entry);
     Object.assign(draft.evidence, sdmx.evidence);
