@@ -30,6 +30,12 @@ test('a scale is stated by a line, a part of it in brackets, or a cell of units'
     ['单位：亿元', 8],
     ['人口（千人）', 3],
     ['국내총생산 (십억원)', 9],
+    ['Miles de millones de pesos', 9],
+    ['PIB (mil milhões de euros)', 9],
+    ['Thousand million euros', 9],
+    ['In thousands of millions of rupees', 9],
+    ['Rs. lakh crore', 12],
+    ['Deuda (millones de millones)', 12],
   ] as const)
     t.is(exponentOf(text), exponent, text);
   t.is(scaleIn('100 million'), 8);
