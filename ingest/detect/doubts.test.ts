@@ -210,40 +210,6 @@ test('a sum without a text below few rows is left out, once confirmed', (t) => {
   t.like(entry, { dimensions: { item: 'Item' }, only: { Item: String.raw`\S` }, guessed: ['only'] });
 });
 
-test('years below a title that calls them fiscal have an end that is asked about; with months or quarters they are refused', (t) => {
-  const { entry, evidence } = proposed([
-    ['Fiscal year', 'Tax'],
-    ...years.map((year, at) => [year, `${at}.5`]),
-  ]);
-  t.like(entry, {
-    series: { frequency: 'annual', fiscal_year_end: '06-30' },
-    guessed: ['series.fiscal_year_end'],
-  });
-  t.regex(
-    evidence['series.fiscal_year_end'] ?? '',
-    /^Fiscal year has fiscal years, and no line states the day/,
-  );
-  const quarters = years.map((year) => [year, '1', '2', '3', '4']);
-  t.regex(
-    proposed([['Fiscal year', 'Q1', 'Q2', 'Q3', 'Q4'], ...quarters]).entry.skip ?? '',
-    /^Fiscal year has fiscal years/,
-  );
-  const rows = (months: string[]) =>
-    years.flatMap((year) => months.map((month, at) => [year, month, `${at}.5`]));
-  const skip = (months: string[], title = 'Year') =>
-    proposed([[title, 'Month', 'Tax'], ...rows(months)]).entry.skip;
-  const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
-  t.regex(
-    skip([...months.slice(6), ...months.slice(0, 6)]) ?? '',
-    /^Year has fiscal years, which begin with "Jul", and Month their parts/,
-  );
-  t.regex(skip(months, 'FY') ?? '', /^FY has fiscal years, and Month their parts/);
-  t.is(skip(months), undefined);
-  t.is(skip(months.toReversed()), undefined);
-  t.is(skip(months.toSorted()), undefined);
-  t.is(skip(['Jul', 'Aug', 'Sep', 'Oct', 'Jan', 'Mar', 'Feb']), undefined, 'in no order');
-});
-
 test('a scale that does not hold for all series is asked about', (t) => {
   const table = (title: string) =>
     proposed([[title], ['Indicator', '2021', '2022'], ['Exports', '100', '110'], ['Inflation', '5.1', '6.2']])
@@ -374,21 +340,6 @@ test('years that are all far ahead may be of another calendar', (t) => {
   ]);
   t.true(entry.guessed?.includes('date'));
   t.regex(evidence['date'] ?? '', /all dates are after 2036, and may be of another calendar/);
-});
-
-test('annual values that are all of one month make the end of the year a guess; the first of January is a year', (t) => {
-  const table = (day: (year: string) => string) =>
-    proposed([['Date', 'Persons'], ...years.map((year, at) => [day(year), `${at}.5`])]).entry;
-  for (const [day, end] of [
-    [(year: string) => `Jun-${year}`, '06-30'],
-    [(year: string) => `${year}-06-30`, '12-31'],
-    [(year: string) => `${year}-07-01`, '12-31'],
-  ] as const)
-    t.like(table(day), {
-      series: { frequency: 'annual', fiscal_year_end: end },
-      guessed: ['series.fiscal_year_end'],
-    });
-  for (const day of ['01-01', '12-31']) t.is(table((year) => `${year}-${day}`).guessed, undefined);
 });
 
 test('years of the Buddhist era are read once confirmed', (t) => {

@@ -1,6 +1,6 @@
 // The meaning of column titles for the dates below them: one table of the words for dates, years, months and so on, in the languages of
 // statistical offices.
-import { foldLetters } from './month-names.ts';
+import { foldLetters, monthNamed } from './month-names.ts';
 
 export type TitleKind =
   'date' | 'day' | 'week' | 'month' | 'quarter' | 'half' | 'year' | 'period' | 'fiscal' | 'epoch';
@@ -36,6 +36,30 @@ const wordsIn = (title: string): string[] =>
 /** Whether a word of the title is of that kind. */
 export const hasWordOfKind = (kind: TitleKind, title: string): boolean =>
   wordsIn(title).some((word) => wordsOfKind.get(kind)?.has(word) === true);
+
+/** Years that seldom begin in January, in words of folded letters. */
+const otherYears =
+  /\b(?:fin|fiscal|financial|budget|academic|school|marketing|crop|harvest|water|hydrological|tax|accounting|agricultural|farm)[ _-]?years?\b|\bannees? (?:scolaire|universitaire|agricole|budgetaire)|\b(?:ano|anno) (?:escolar|lectivo|letivo|agricola|scolastico|accademico)|(?:geschafts|wirtschafts|schul|haushalts|ernte|studien)jahre?\b/;
+const seasons = /^(?:seasons?|saison|campagne|campana|temporada|zafra|ejercicio)$/;
+const yearWords = /\b(?:years?|yr|ye|y\/e|months)\b/;
+const yearToMonth =
+  /\b(?:(?:years?|yr|months)(?:[ -]end(?:ed|ing|s)?| to)|ye|y\/e) (?:\d{1,2}(?:st|th)? )?(?:of )?(\p{L}{3,})/u;
+
+const englishMonth = (folded: string): number | null => monthNamed(folded, 'en');
+
+/**
+ * Whether a title of years, or a line above them, says that they are fiscal years; null if not.
+ * @returns the month in which they end, null if none is named.
+ */
+export function fiscalYearsIn(text: string, isTitle: boolean): { month: number | null } | null {
+  const folded = foldLetters(text.trim());
+  const words =
+    isTitle && yearWords.test(folded) ? folded.split(/[^\p{L}]+/u) : [yearToMonth.exec(folded)?.[1] ?? ''];
+  const month = words.map(englishMonth).find((each) => each !== null) ?? null;
+  const isNamed =
+    otherYears.test(folded) || (isTitle && (seasons.test(folded) || hasWordOfKind('fiscal', text)));
+  return isNamed || (month !== null && month !== 12) ? { month } : null;
+}
 
 /** Whether the word alone means that a column has dates. */
 export const isDateWord = (word: string): boolean => everyWord.has(foldLetters(word));

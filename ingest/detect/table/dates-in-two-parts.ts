@@ -3,7 +3,7 @@
 import { entryAt } from '../../../kernel/entries.ts';
 import { isNumberText, isValueText } from '../../cells/cell-forms.ts';
 import { isPart } from '../../cells/dates/carried-years.ts';
-import { hasWordOfKind } from '../../cells/dates/date-column-titles.ts';
+import { fiscalYearsIn, hasWordOfKind } from '../../cells/dates/date-column-titles.ts';
 import { isDetermined } from './column-profile.ts';
 import { detectDates, type DatesFound } from './date-format.ts';
 import { distinctIn, filledDown, periodsAcross, type Layout } from './layout.ts';
@@ -14,7 +14,7 @@ export function withParts(layout: Layout, rows: readonly string[][]): Layout | s
   if (dates.kind === 'across') return withPartsDown(layout, dates, rows);
   if (dates.kind !== 'column') return layout;
   const year = entryAt(dates.columns, 0);
-  const isFiscal = hasWordOfKind('fiscal', entryAt(titles, year));
+  const isFiscal = fiscalYearsIn(entryAt(titles, year), true) !== null;
   if ((isFiscal || dates.found.kind === 'fiscal year') && partTitles(titles, year) !== null)
     return `${entryAt(titles, year)} has fiscal years, and titles are parts of a year: put the dates into the titles, as in Apr 2024`;
   if (dates.found.kind === 'fiscal year' && isParts(partColumn(rows, titles, year)))
