@@ -349,3 +349,52 @@ test('years of the Buddhist era are read once confirmed', (t) => {
   t.true(entry.guessed?.includes('date'));
   t.regex(evidence['date'] ?? '', /"2558", read as 2015/);
 });
+
+test('a title of weeks or months above other periods is asked about', (t) => {
+  const guessed = (title: string, first: number) =>
+    proposed([[title, 'Deaths'], ...years.map((_, at) => [String(first + at), `${900 + at}`])]).entry.guessed;
+  for (const title of ['Epiweek', 'yearweek', 'Kalenderwoche', 'Week'])
+    t.true(guessed(title, 202401)?.includes('date'), title);
+  t.true(guessed('Month', 2001)?.includes('date'));
+  t.is(guessed('Month', 202401), undefined);
+});
+
+test('a dimension of decimals, of numbers that leave out names, or of dates beside years as titles is asked about', (t) => {
+  const why = (...rows: string[][]) => {
+    const { entry, evidence } = proposed(rows);
+    return entry.guessed?.includes('dimensions') === true ? evidence['dimensions'] : undefined;
+  };
+  const across = ['2020', '2021', '2022'];
+  t.regex(
+    why(['Lat', 'Place', ...across], ['30.97', 'A', '1', '2', '3'], ['31.82', 'A', '4', '5', '6']) ?? '',
+    /Lat has decimals, which may be values/,
+  );
+  const goods = [['3', 'Goods', '1', '2', '3'], ['6', 'Goods', '4', '5', '6'], ['7', 'Services', '7', '8', '9']]; // prettier-ignore
+  t.regex(
+    why(['Line', 'Item', ...across], ...goods) ?? '',
+    /the numbers of Line name the series, and not Item/,
+  );
+  t.is(
+    why(['Line', 'Item', ...across], ...goods.map((row, at) => row.with(1, `Goods ${'abc'[at] ?? ''}`))),
+    undefined,
+  );
+  const months = ['2024-01', '2024-02', '2024-03'].map((month, at) => [
+    month,
+    `${at}.5`,
+    `${at}.6`,
+    `${at}.7`,
+  ]);
+  t.regex(why(['Date', ...across], ...months) ?? '', /Date has dates, as the titles have/);
+});
+
+test('annual columns with the names of months in their titles, and numbers of rows behind the dates, are asked about', (t) => {
+  const table = (...titles: string[]) =>
+    proposed([['Year', ...titles], ...years.map((year, at) => [year, `${at + 1}`, `${at * 7}`])]);
+  t.regex(
+    table('Value-Jan', 'Value-Feb').evidence['values'] ?? '',
+    /Value-Jan, Value-Feb may say which months of the year/,
+  );
+  t.regex(table('nr tabeli', 'Value').evidence['ignore'] ?? '', /nr tabeli/);
+  t.regex(table('nr tabeli', 'Rate').evidence['values'] ?? '', /nr tabeli counts the rows/);
+  t.is(table('March past', 'Rate').entry.guessed, undefined);
+});

@@ -3,12 +3,13 @@ import { entryAt } from '../../kernel/entries.ts';
 import { cellOf, isNumberText } from '../cells/cell-forms.ts';
 import type { DatedText } from '../cells/dates/date-forms.ts';
 import { isDateTitle, hasWordOfKind } from '../cells/dates/date-column-titles.ts';
+import { languages, monthNamed } from '../cells/dates/month-names.ts';
 import { isOfWords } from './table/dates-across.ts';
-import { isDetermined } from './table/column-profile.ts';
-import { isDoubtful } from './table/dimensions.ts';
+import { areDecimals, isDetermined } from './table/column-profile.ts';
+import { followsFrom, isDoubtful } from './table/dimensions.ts';
 import { detectDates } from './table/date-format.ts';
 import { possibleParts } from './table/dates-in-two-parts.ts';
-import { dateText, periodsAcross, type Layout } from './table/layout.ts';
+import { dateText, distinctIn, periodsAcross, type Layout } from './table/layout.ts';
 import type { Columns } from './table/column-roles.ts';
 import type { SheetDoubts } from '../read/workbook.ts';
 import { doubt, type About, type Draft, type Seen } from './proposal.ts';
@@ -23,11 +24,18 @@ export function addDoubts(
   if (sheet.date !== undefined) doubt(draft, 'date', sheet.date);
   if (sheet.values !== undefined)
     doubt(draft, draft.entry.values === undefined ? 'date' : 'values', sheet.values);
+  if (
+    sheet.serial !== undefined &&
+    layout.dates.kind === 'column' &&
+    layout.dates.found.style.format === 'Excel serial'
+  )
+    return sheet.serial;
   doubtYears(draft, layout, rows, about);
-  doubtWeeks(draft, layout);
+  doubtPeriods(draft, layout);
   doubtParts(draft, layout, columns, rows);
   doubtDates(draft, layout, columns, rows);
   doubtDimensions(draft, seen);
+  doubtNumbersAndDates(draft, seen);
   doubtUnits(draft, seen);
   doubtNumbers(draft, seen);
   return mixedOrder(layout, rows) ?? otherPeriods(layout, rows) ?? doubtHeadings(draft, seen);
@@ -41,7 +49,8 @@ function doubtNumbers(draft: Draft, { layout: { dates, titles }, columns: { valu
     const [first = ''] = texts;
     if (texts.length < 3 || !/^\d{1,9}$/.test(first)) continue;
     const counts = texts.every((text, place) => text === String(Number(first) + place));
-    const isNumberOfRow = counts && Number(first) < 2 && at < entryAt(dates.columns, 0);
+    const isOfNumbers = /^(?:no|nr|num|number|seq)\b/i.test(entryAt(titles, at));
+    const isNumberOfRow = counts && Number(first) < 2 && (isOfNumbers || at < entryAt(dates.columns, 0));
     if (texts.every((text) => text === first))
       doubt(draft, 'values', `${entryAt(titles, at)} is ${first} in every row, and may be a code`);
     else if (isNumberOfRow)
@@ -66,12 +75,22 @@ function doubtUnits(draft: Draft, { layout: { dates }, rows }: Seen): void {
     );
 }
 
-/** Weeks written as 01/2023 look like months. */
-function doubtWeeks(draft: Draft, { dates, titles }: Layout): void {
-  if (dates.kind !== 'column') return;
+/** Weeks written as 01/2023 look like months, and months such as 2301 like years. */
+function doubtPeriods(draft: Draft, { dates, titles }: Layout): void {
+  if (dates.kind !== 'column' || dates.columns.length > 1) return;
   const title = entryAt(titles, entryAt(dates.columns, 0));
-  if (!hasWordOfKind('week', title) || dates.found.kind === 'week' || dates.found.kind === 'day') return;
-  doubt(draft, 'date', `${title} says that its dates are weeks, and they are read as another period`);
+  const { kind } = dates.found;
+  const stated = hasWordOfKind('week', title) ? 'week' : hasWordOfKind('month', title) ? 'month' : null;
+  const isOther =
+    stated === 'week'
+      ? kind !== 'week' && kind !== 'day'
+      : stated === 'month' && kind === 'year' && !hasWordOfKind('year', title);
+  if (isOther)
+    doubt(
+      draft,
+      'date',
+      `${title} says that its dates are ${stated ?? ''}s, and they are read as another period`,
+    );
 }
 
 /** A dimension that has one text for each date of a series may hold comments. As a dimension, it would split the series. */
@@ -97,6 +116,36 @@ function doubtDimensions(draft: Draft, { layout: { dates, titles }, columns, row
     'dimensions',
     `no two points of one date differ only in ${named}: it may hold comments, and as a dimension it would split the series`,
   );
+}
+
+/** A dimension of decimals, or of dates beside years across the columns, may be something else; one of numbers may leave out their names. */
+function doubtNumbersAndDates(draft: Draft, { layout: { dates, titles }, columns, rows }: Seen): void {
+  const body = rows.filter((row) => columns.values.some((at) => isNumberText(row[at] ?? '')));
+  const areNumbers = (at: number) => distinctIn(body, at).every((text) => isNumberText(text));
+  const [first] = columns.dimensions;
+  const named = [...columns.ignored].find(
+    ([at, why]) =>
+      why.startsWith(followsFrom) && distinctIn(body, at).every((text) => /\p{L}{2}/u.test(text)),
+  );
+  if (
+    first !== undefined &&
+    named !== undefined &&
+    columns.key === null &&
+    columns.dimensions.every(areNumbers)
+  )
+    doubt(
+      draft,
+      'dimensions',
+      `the numbers of ${entryAt(titles, first)} name the series, and not ${entryAt(titles, named[0])}, which has one text for several of them`,
+    );
+  for (const at of columns.dimensions) {
+    const texts = distinctIn(body, at);
+    const title = entryAt(titles, at);
+    if (areDecimals(texts)) doubt(draft, 'dimensions', `${title} has decimals, which may be values`);
+    const found = dates.kind === 'across' && dates.year === null ? detectDates(texts, { title }) : null;
+    if (found !== null && found.kind !== 'year' && found.unread.length === 0 && texts.length > 1)
+      doubt(draft, 'dimensions', `${title} has dates, as the titles have: the titles may be names`);
+  }
 }
 
 /** Whether the column states the length of each row's period: month, quarter or year. */
@@ -229,12 +278,28 @@ function doubtParts(
   if (dates.found.kind !== 'year' && dates.found.kind !== 'fiscal year') return;
   for (const key of ['values', 'dimensions'] as const) {
     const parts = possibleParts(columns[key], titles, rows);
+    if (key === 'values' && parts.length === 0) parts.push(...namingMonths(columns.values, titles));
     if (parts.length === 0) continue;
     const named = parts.slice(0, 3).map((at) => entryAt(titles, at));
     evidence[key] =
       `${evidence[key] ?? ''}; but ${named.join(', ')} may say which months of the year the values are of`;
     guessed.push(key);
   }
+}
+
+/** The columns whose titles have the names of different months, as `Value-Jan` and `Value-Feb`. */
+function namingMonths(columns: readonly number[], titles: readonly string[]): number[] {
+  for (const language of languages) {
+    const months = columns.map((at) =>
+      entryAt(titles, at)
+        .split(/[^\p{L}\p{M}]+/u)
+        .map((word) => monthNamed(word, language))
+        .find((month) => month !== null),
+    );
+    if (new Set(months.filter((month) => month !== undefined)).size > 1)
+      return columns.filter((_, each) => months[each] !== undefined);
+  }
+  return [];
 }
 
 /** How many years into the future tables usually extend. */

@@ -20,6 +20,7 @@ import {
 import { possibleParts, withParts } from './table/dates-in-two-parts.ts';
 import { movingPeriods } from './table/moving-periods.ts';
 import type { About, Draft, Entry, Proposal } from './proposal.ts';
+import { raggedReason } from './ragged-rows.ts';
 import { addRepeated } from './repeated-rows.ts';
 import { addUndated } from './undated-rows.ts';
 import { unreadDates, unreadForms } from './unread-dates.ts';
@@ -71,6 +72,8 @@ export function propose(sample: Sample, about: About): Proposal {
     );
   if (isContents(layout, columns, rows))
     return { ...skipped('its rows list series, with the first and the last date of each'), isContents: true };
+  const ragged = raggedReason(sample, layout);
+  if (ragged !== null) return skipped(ragged);
   const undivided = undividedMonths(layout, columns, rows);
   if (undivided !== null) return skipped(undivided);
   addColumns(draft, layout, columns);

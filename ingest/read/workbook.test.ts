@@ -209,3 +209,15 @@ test('the last possible cell of a sheet is read', (t) => {
   const rows = '<row r="1048576"><c r="A1048576"><v>1</v></c></row>';
   t.is(readWorkbook(written('last.xlsx', workbookOf(rows)))[0]?.rows.length, 1_048_576);
 });
+
+test('a workbook that counts days from 1904 says so, for numbers of days without the format of a date', (t) => {
+  const book = utils.book_new();
+  utils.book_append_sheet(book, utils.aoa_to_sheet([['Date', 'A'], [43830, 1]]), 'A'); // prettier-ignore
+  const doubts = (date1904: boolean) => {
+    book.Workbook = { WBProps: { date1904 } };
+    const content = write(book, { type: 'buffer', bookType: 'xlsx' }) as Buffer;
+    return readWorkbook(written(`since-${date1904}.xlsx`, content))[0]?.doubts;
+  };
+  t.is(doubts(false), undefined);
+  t.regex(doubts(true)?.serial ?? '', /counts days from 1904/);
+});

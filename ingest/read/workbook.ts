@@ -31,7 +31,8 @@ export interface Sheet {
   numbers: SheetNumbers;
 }
 
-export type SheetDoubts = Partial<Record<'date' | 'values', string>>;
+/** `serial`: numbers of days, without the format of a date, count from 1904. */
+export type SheetDoubts = Partial<Record<'date' | 'values' | 'serial', string>>;
 
 /** By column: what its stored numbers show of the texts among them. */
 export type SheetNumbers = ReadonlyMap<number, ColumnNumbers>;
@@ -194,6 +195,7 @@ function sheetOf(name: string, sheet: WorkSheet, from1904: boolean, room: Room):
   }
   const continued = repeatMerged(rows, sheet['!merges'] ?? [], take);
   noteHidden(doubts, sheet, rows);
+  if (from1904) doubts.serial = 'the workbook counts days from 1904: give the dates the format of a date';
   return {
     ...{ name, rows, continued, numbers: ofColumns, ...faults.found() },
     ...(Object.keys(doubts).length > 0 && { doubts }),

@@ -33,9 +33,13 @@ const wordsIn = (title: string): string[] =>
     .split(/[^\p{L}\p{N}]+/u)
     .filter((word) => word !== '');
 
+const compoundWeek = /(?:weeks?|wochen?|semaine|semana|vecka|viikko)$/;
+
 /** Whether a word of the title is of that kind. */
 export const hasWordOfKind = (kind: TitleKind, title: string): boolean =>
-  wordsIn(title).some((word) => wordsOfKind.get(kind)?.has(word) === true);
+  wordsIn(title).some(
+    (word) => wordsOfKind.get(kind)?.has(word) === true || (kind === 'week' && compoundWeek.test(word)),
+  );
 
 /** Years that seldom begin in January, in words of folded letters. */
 const otherYears =
