@@ -350,13 +350,17 @@ test('years of the Buddhist era are read once confirmed', (t) => {
   t.regex(evidence['date'] ?? '', /"2558", read as 2015/);
 });
 
-test('a title of weeks or months above other periods is asked about', (t) => {
+test('a title of weeks or months above other periods, and days that are all of January, are asked about', (t) => {
   const guessed = (title: string, first: number) =>
     proposed([[title, 'Deaths'], ...years.map((_, at) => [String(first + at), `${900 + at}`])]).entry.guessed;
   for (const title of ['Epiweek', 'yearweek', 'Kalenderwoche', 'Week'])
     t.true(guessed(title, 202401)?.includes('date'), title);
   t.true(guessed('Month', 2001)?.includes('date'));
   t.is(guessed('Month', 202401), undefined);
+  const days = (month: string) =>
+    ['2022', '2023'].flatMap((year) => ['01', '02', '03', '04', '05'].map((day) => [`${year}-${month}-${day}`, `1.${day}`])); // prettier-ignore
+  t.true(proposed([['Date', 'Rate'], ...days('01')]).entry.guessed?.includes('date'), 'months read as days');
+  t.not(proposed([['Date', 'Rate'], ...days('03')]).entry.guessed?.includes('date'), true);
 });
 
 test('a dimension of decimals, of numbers that leave out names, or of dates beside years as titles is asked about', (t) => {

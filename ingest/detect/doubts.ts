@@ -31,7 +31,7 @@ export function addDoubts(
   )
     return sheet.serial;
   doubtYears(draft, layout, rows, about);
-  doubtPeriods(draft, layout);
+  doubtPeriods(draft, layout, rows);
   doubtParts(draft, layout, columns, rows);
   doubtDates(draft, layout, columns, rows);
   doubtDimensions(draft, seen);
@@ -76,7 +76,7 @@ function doubtUnits(draft: Draft, { layout: { dates }, rows }: Seen): void {
 }
 
 /** Weeks written as 01/2023 look like months, and months such as 2301 like years. */
-function doubtPeriods(draft: Draft, { dates, titles }: Layout): void {
+function doubtPeriods(draft: Draft, { dates, titles }: Layout, rows: readonly string[][]): void {
   if (dates.kind !== 'column' || dates.columns.length > 1) return;
   const title = entryAt(titles, entryAt(dates.columns, 0));
   const { kind } = dates.found;
@@ -85,6 +85,17 @@ function doubtPeriods(draft: Draft, { dates, titles }: Layout): void {
     stated === 'week'
       ? kind !== 'week' && kind !== 'day'
       : stated === 'month' && kind === 'year' && !hasWordOfKind('year', title);
+  if (
+    kind === 'day' &&
+    areSwapped(
+      distinctIn(rows, entryAt(dates.columns, 0)).flatMap((text) => dates.found.read(text)?.from ?? []),
+    )
+  )
+    doubt(
+      draft,
+      'date',
+      `all days are from 1 to 12 January, and may be the first days of months, with day and month in the other order`,
+    );
   if (isOther)
     doubt(
       draft,
@@ -117,6 +128,12 @@ function doubtDimensions(draft: Draft, { layout: { dates, titles }, columns, row
     `no two points of one date differ only in ${named}: it may hold comments, and as a dimension it would split the series`,
   );
 }
+
+/** Whether the days of several years are all of January: a program that takes 01/02 for 2 January has read months. */
+const areSwapped = (days: readonly string[]): boolean =>
+  days.every((day) => /-01-(?:0[1-9]|1[0-2])$/.test(day)) &&
+  new Set(days.map((day) => day.slice(0, 4))).size > 1 &&
+  new Set(days.map((day) => day.slice(8))).size > 2;
 
 /** A dimension of decimals, or of dates beside years across the columns, may be something else; one of numbers may leave out their names. */
 function doubtNumbersAndDates(draft: Draft, { layout: { dates, titles }, columns, rows }: Seen): void {

@@ -14,6 +14,8 @@ test('a note that says that a dash is zero is found, and other notes are not', (
   for (const text of ['- not available', 'Zero-rated goods - see note 2', 'Covid-19: no zero', '. = zero'])
     t.is(note(text), undefined, text);
   t.is(note('. = zero', '.'), '.');
+  t.is(note('null: zero', 'null'), undefined, 'a word');
+  t.is(noteOfZero([['Jan', '-', 'null']], [1, 2], ['-']), undefined, 'a row of marks');
 });
 
 test('numbers in parentheses may be above zero if a note explains them otherwise, or if they are as large as the others', (t) => {

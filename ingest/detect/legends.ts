@@ -1,5 +1,5 @@
 // What the notes of a table say of its signs: a dash that is zero, or parentheses that do not mean below zero.
-import { cellOf, isNumberText } from '../cells/cell-forms.ts';
+import { cellOf, isValueText } from '../cells/cell-forms.ts';
 
 const noughts = String.raw`zero|zerowy|nil|null|nichts|nought|neant|nul|nulle|cero|nulo|nula|noll|nihil|nullo`;
 const longestNote = 600;
@@ -12,10 +12,10 @@ const plain = (text: string): string =>
     .replaceAll(/[\u201c-\u201f«»]/g, '"')
     .toLowerCase();
 
-/** The lines without numbers in the columns of values, as they are read from left to right. */
+/** The lines without numbers and marks in the columns of values, as they are read from left to right. */
 const notesOf = (rows: readonly string[][], values: readonly number[]): string[] =>
   rows
-    .filter((row) => !values.some((at) => isNumberText((row[at] ?? '').trim())))
+    .filter((row) => !values.some((at) => isValueText((row[at] ?? '').trim())))
     .map((row) =>
       row
         .map((cell) => cell.trim())
@@ -31,7 +31,7 @@ export function noteOfZero(
   marks: readonly string[],
 ): { mark: string; note: string } | undefined {
   const notes = notesOf(rows, values);
-  for (const mark of marks) {
+  for (const mark of marks.filter((each) => !/\p{L}/u.test(each))) {
     const sign = /^[-\u2010-\u2015]$/.test(mark) ? '[-\u2010-\u2015]' : RegExp.escape(mark);
     const legend = new RegExp(
       String.raw`(?:^|[\s;,("'])${sign}["']?\s*(?:[=:]\s*)?[^;.]{0,30}\b(?:${noughts})\b`,

@@ -190,6 +190,8 @@ function rank({ style }: Candidate, texts: readonly string[], { title = '' }: Da
   if (format === undefined && texts.some((text) => weekOrQuarter.test(text)))
     return (style.language === 'nl') === areKwQuarters(texts, title) ? -2 : 2;
   if (format === romanMonth) return hasWordOfKind('month', title) ? -3 : 1;
+  if (format === 'Q/YYYY' && (hasWordOfKind('month', title) || texts.every((text) => text.startsWith('0'))))
+    return 1;
   const numbers = texts.map((text) => Number(divided.exec(text.replace(markText, ''))?.[1] ?? 'NaN'));
   if (numbers.some(Number.isNaN))
     return format === undefined || format === 'YYYY/YY' ? -1 : format === 'YYYY/W' ? 1 : 0;

@@ -86,7 +86,9 @@ function repeatedDates(free: ReadonlySet<number>, dates: readonly number[], rows
   return [...free].filter((at) => {
     const texts = new Set(rows.map((row) => textAt(row, at)));
     if (texts.size < 3 || ![...texts].every((text) => /\d/.test(text))) return false;
-    return isDetermined(rows, dates, at) && dates.every((date) => isDetermined(rows, [at], date));
+    if (isDetermined(rows, dates, at) && dates.every((date) => isDetermined(rows, [at], date))) return true;
+    // The codes of the months beside a year.
+    return dates.some((date) => isDetermined(rows, [date], at) && isDetermined(rows, [at], date));
   });
 }
 
