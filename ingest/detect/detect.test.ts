@@ -204,6 +204,15 @@ test('a few rows that repeat a point are a guess, and many are refused', (t) => 
   );
 });
 
+test('a row whose date and number are not readable is left out only if the user confirms it; a note is not asked about', (t) => {
+  const table = (row: string[], note: string[] = []) => {
+    const months = [3, 4, 5, 6].map((month) => [`2024-0${month}`, '2.5']);
+    return propose(sampleOf([['Date', 'Value'], ['2024-01', '1.5'], row, ...months, note]), about).entry;
+  };
+  t.like(table(['2024-O2', '2.5 see note']), { leave_out: { Date: ['2024-O2'] }, guessed: ['leave_out'] });
+  t.is(table(['2024-02', '2.5'], ['Source: report of 2024', '']).guessed, undefined);
+});
+
 test('a first row whose date has another form belongs to the table, and is not omitted with the titles', (t) => {
   const quarters = ['2023 Q1', '2023 Q2', '2023 Q3', '2023 Q4', '2024 Q1'].map((quarter) => [quarter, '3']);
   const { entry } = propose(

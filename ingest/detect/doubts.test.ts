@@ -357,6 +357,7 @@ test('a title of weeks or months above other periods, and days that are all of J
     t.true(guessed(title, 202401)?.includes('date'), title);
   t.true(guessed('Month', 2001)?.includes('date'));
   t.is(guessed('Month', 202401), undefined);
+  t.true(guessed('Date', 23376)?.includes('date'), 'days since 1960');
   const days = (month: string) =>
     ['2022', '2023'].flatMap((year) => ['01', '02', '03', '04', '05'].map((day) => [`${year}-${month}-${day}`, `1.${day}`])); // prettier-ignore
   t.true(proposed([['Date', 'Rate'], ...days('01')]).entry.guessed?.includes('date'), 'months read as days');
@@ -401,4 +402,5 @@ test('annual columns with the names of months in their titles, and numbers of ro
   t.regex(table('nr tabeli', 'Value').evidence['ignore'] ?? '', /nr tabeli/);
   t.regex(table('nr tabeli', 'Rate').evidence['values'] ?? '', /nr tabeli counts the rows/);
   t.is(table('March past', 'Rate').entry.guessed, undefined);
+  t.is(table('Men', 'Women').entry.guessed, undefined);
 });

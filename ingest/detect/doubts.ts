@@ -3,22 +3,24 @@ import { entryAt } from '../../kernel/entries.ts';
 import { cellOf, isNumberText } from '../cells/cell-forms.ts';
 import type { DatedText } from '../cells/dates/date-forms.ts';
 import { isDateTitle, hasWordOfKind } from '../cells/dates/date-column-titles.ts';
-import { languages, monthNamed } from '../cells/dates/month-names.ts';
+import { monthNamed } from '../cells/dates/month-names.ts';
 import { isOfWords } from './table/dates-across.ts';
+import { centredGroup } from './table/header-lines.ts';
 import { areDecimals, isDetermined } from './table/column-profile.ts';
 import { followsFrom, isDoubtful } from './table/dimensions.ts';
 import { detectDates } from './table/date-format.ts';
 import { possibleParts } from './table/dates-in-two-parts.ts';
 import { dateText, distinctIn, periodsAcross, type Layout } from './table/layout.ts';
+import { mixedOrder } from './table/mixed-order.ts';
 import type { Columns } from './table/column-roles.ts';
 import type { SheetDoubts } from '../read/workbook.ts';
 import { doubt, type About, type Draft, type Seen } from './proposal.ts';
 
-/** @param of.sheet the doubts about the cells of a workbook. @returns why the table cannot be read, or null. */
+/** @param of.sheet the doubts about the cells of a workbook. @param of.head the lines of the header. @returns why the table cannot be read, or null. */
 export function addDoubts(
   draft: Draft,
   seen: Seen,
-  { about, sheet = {} }: { about: About; sheet?: SheetDoubts | undefined },
+  { about, sheet = {}, head }: { about: About; sheet?: SheetDoubts | undefined; head: readonly string[][] },
 ): string | null {
   const { layout, columns, rows } = seen;
   if (sheet.date !== undefined) doubt(draft, 'date', sheet.date);
@@ -38,6 +40,19 @@ export function addDoubts(
   doubtNumbersAndDates(draft, seen);
   doubtUnits(draft, seen);
   doubtNumbers(draft, seen);
+  const centred =
+    layout.dates.kind === 'column'
+      ? centredGroup(
+          head,
+          columns.values.toSorted((a, b) => a - b),
+        )
+      : null;
+  if (centred !== null)
+    doubt(
+      draft,
+      'values',
+      `${centred.title} is to the left of ${centred.group}, and may belong to it: names of groups may be centred above their columns`,
+    );
   return mixedOrder(layout, rows) ?? otherPeriods(layout, rows) ?? doubtHeadings(draft, seen);
 }
 
@@ -75,6 +90,9 @@ function doubtUnits(draft: Draft, { layout: { dates }, rows }: Seen): void {
     );
 }
 
+/** Days since 1960 reach it in 2028; as those of Excel, it is in 1968. */
+const latestOther = 25_000;
+
 /** Weeks written as 01/2023 look like months, and months such as 2301 like years. */
 function doubtPeriods(draft: Draft, { dates, titles }: Layout, rows: readonly string[][]): void {
   if (dates.kind !== 'column' || dates.columns.length > 1) return;
@@ -95,6 +113,15 @@ function doubtPeriods(draft: Draft, { dates, titles }: Layout, rows: readonly st
       draft,
       'date',
       `all days are from 1 to 12 January, and may be the first days of months, with day and month in the other order`,
+    );
+  const isEarly =
+    dates.found.style.format === 'Excel serial' &&
+    distinctIn(rows, entryAt(dates.columns, 0)).every((text) => Number(text) < latestOther);
+  if (isEarly)
+    doubt(
+      draft,
+      'date',
+      'numbers of days below 25000 may count from 1960 or 1970, as those of SAS, Stata and R do',
     );
   if (isOther)
     doubt(
@@ -176,33 +203,6 @@ function isLengthOfPeriod(
     dates.found.read(dateText(row, dates))?.kind ?? '',
   ]);
   return isDetermined(kinds, [0], 1) && new Set(kinds.map(([, kind]) => kind)).size > 1;
-}
-
-const ambiguous = /^(\d{1,2})(\D)(\d{1,2})\2(\d{4}|\d{2})(?!\d)/;
-
-/** Dates in both orders of day and month in one column, as written by a program that has misread some of them. */
-function mixedOrder({ dates, titles }: Layout, rows: readonly string[][]): string | null {
-  if (dates.kind !== 'column' || dates.columns.length > 1) return null;
-  const { format } = dates.found.style;
-  if (format === undefined || !/^(?:D\/M|M\/D)\//.test(format)) return null;
-  const texts = rows.map((row) => dateText(row, dates)).filter((text, at, all) => text !== all[at - 1]);
-  const days = texts.map((text) => dates.found.read(text)?.from ?? '');
-  const swapped = days.map((day, at) =>
-    Number(day.slice(8)) <= 12 && ambiguous.test(texts[at] ?? '')
-      ? `${day.slice(0, 5)}${day.slice(8)}-${day.slice(5, 7)}`
-      : day,
-  );
-  const [asRead, otherwise] = [turns(days), turns(swapped)];
-  const example = texts.find((_, at) => days[at] !== swapped[at]);
-  if (example === undefined || otherwise > 0 || asRead === 0) return null;
-  const fixed = texts.find((_, at) => Number((days[at] ?? '').slice(8)) > 12) ?? '';
-  return `${entryAt(titles, entryAt(dates.columns, 0))} mixes day-first and month-first dates: "${fixed}" has one order, and "${example}" fits the dates around it only in the other. Write all dates as YYYY-MM-DD`;
-}
-
-/** How often the order of the days changes between ascending and descending. */
-function turns(days: readonly string[]): number {
-  const steps = days.slice(1).map((day, at) => Math.sign(day.localeCompare(days[at] ?? '')));
-  return steps.slice(1).filter((step, at) => step !== steps[at]).length;
 }
 
 /** A line among the rows that has the periods of the titles again, or others: another table begins there. */
@@ -304,19 +304,17 @@ function doubtParts(
   }
 }
 
-/** The columns whose titles have the names of different months, as `Value-Jan` and `Value-Feb`. */
+/** The columns whose titles have the names of successive months, as `Value-Jan` and `Value-Feb`. */
 function namingMonths(columns: readonly number[], titles: readonly string[]): number[] {
-  for (const language of languages) {
-    const months = columns.map((at) =>
-      entryAt(titles, at)
-        .split(/[^\p{L}\p{M}]+/u)
-        .map((word) => monthNamed(word, language))
-        .find((month) => month !== null),
-    );
-    if (new Set(months.filter((month) => month !== undefined)).size > 1)
-      return columns.filter((_, each) => months[each] !== undefined);
-  }
-  return [];
+  const months = columns.map((at) =>
+    entryAt(titles, at)
+      .split(/[^\p{L}\p{M}]+/u)
+      .map((word) => monthNamed(word, 'en'))
+      .find((month) => month !== null),
+  );
+  const numbers = [...new Set(months.filter((month) => month !== undefined))];
+  if (numbers.length < 2 || Math.max(...numbers) - Math.min(...numbers) >= numbers.length) return [];
+  return columns.filter((_, each) => months[each] !== undefined);
 }
 
 /** How many years into the future tables usually extend. */

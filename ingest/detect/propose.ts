@@ -77,7 +77,8 @@ export function propose(sample: Sample, about: About): Proposal {
   const undivided = undividedMonths(layout, columns, rows);
   if (undivided !== null) return skipped(undivided);
   addColumns(draft, layout, columns);
-  const misread = addDoubts(draft, { layout, columns, rows }, { about, sheet: sample.doubts });
+  const head = layout.headerRows.map((at) => entryAt(sample.rows, at));
+  const misread = addDoubts(draft, { layout, columns, rows }, { about, sheet: sample.doubts, head });
   if (misread !== null) return skipped(misread);
   const kinds = addUndated(draft, { layout, columns, rows });
   if (typeof kinds === 'string') return skipped(kinds);

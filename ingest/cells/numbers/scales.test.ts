@@ -35,6 +35,7 @@ test('a scale is stated by a line, a part of it in brackets, or a cell of units'
     ['Thousand million euros', 9],
     ['In thousands of millions of rupees', 9],
     ['Rs. lakh crore', 12],
+    ['Households (in hundreds of thousands)', 5],
     ['Deuda (millones de millones)', 12],
   ] as const)
     t.is(exponentOf(text), exponent, text);
@@ -53,6 +54,7 @@ test('a rate, a large number of something else and a part of a number are not sc
     'Sample: 1000 households',
     'Index (2015=100)',
     'Prices, 1 000 = 100',
+    'Share index (1000 = 31.12.1990)',
     '(千葉県)',
   ])
     t.is(exponentOf(text), null, text);

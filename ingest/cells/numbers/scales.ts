@@ -10,6 +10,8 @@ export const scales: Readonly<Record<string, number>> = {
   千: 3, 万: 4, 萬: 4, 百万: 6, 百萬: 6, 亿: 8, 億: 8, 十亿: 9, 十億: 9, 兆: 12, 천: 3, 만: 4, 백만: 6, 억: 8, 십억: 9, 조: 12,
 }; // prettier-ignore
 
+/** `hundreds of thousands` as `hundred thousands`. */
+const counts = /(?<!\p{L})(hundred|ten)s of (?=thousand|million)/giu;
 const linked = String.raw`(?:\s+(?:of|de))?\s+`;
 /** Scales of two words, of which one alone would be wrong: `miles de millones`. */
 const stacked: readonly (readonly [RegExp, string])[] = [
@@ -20,9 +22,9 @@ const stacked: readonly (readonly [RegExp, string])[] = [
 /** `100 million` as `hundred million`, and `(1,000 persons)` as `(thousand persons)`: the number of a statement of scale. */
 const inWords = (text: string): string =>
   stacked
-    .reduce((words, [pair, scale]) => words.replace(pair, scale), text)
+    .reduce((words, [pair, scale]) => words.replace(pair, scale), text.replaceAll(counts, '$1 '))
     .replace(/\b(100?)(?= (?:thousand|million)s?\b)/i, (number) => (number === '10' ? 'ten' : 'hundred'))
-    .replace(/(?<=(?:[[(,]|\bin)\s*)1(?:[.,'’\s]?000){1,2}(?![\d.,'’]?\d)/i, (number) =>
+    .replace(/(?<=(?:[[(,]|\bin)\s*)1(?:[.,'’\s]?000){1,2}(?![\d.,'’]?\d|\s*=)/i, (number) =>
       number.replaceAll(/\D/g, '') === '1000' ? 'thousand' : 'million',
     );
 

@@ -49,4 +49,13 @@ test('dates that are neither of the first nor of the last month of their quarter
   ])
     t.is(doubt(days), undefined, days[0]);
   t.is(doubt(['2023-01-01', '2023-04-01', '2023-07-01'], 'month'), undefined);
+  const quarters = (...months: string[]) =>
+    detectFrequency(
+      ['2021', '2022'].flatMap(
+        (year) =>
+        months.map((month) => ({ kind: 'quarter' as const, from: `${year}-${month}-01`, to: `${year}-${String(Number(month) + 2).padStart(2, '0')}-28` })), // prettier-ignore
+      ),
+    ).doubt;
+  t.regex(quarters('01', '04', '07') ?? '', /no year has a fourth quarter/);
+  t.is(quarters('01', '04', '07', '10'), undefined);
 });

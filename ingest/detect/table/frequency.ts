@@ -78,9 +78,18 @@ function frequencyOfPeriods(sorted: readonly DatedText[]): FrequencyFound {
   if (lengths.size === 1 && frequency !== 'irregular')
     return longest === 1
       ? byGapsOfMonths(sorted, 'the dates are months')
-      : found(frequency, `the dates are periods: ${frequency}`);
+      : {
+          ...found(frequency, `the dates are periods: ${frequency}`),
+          ...(frequency === 'quarterly' && hasThirds(sorted) && { doubt: thirds }),
+        };
   return { ...found('irregular', 'the dates are periods of several lengths'), isSure: false };
 }
+
+const thirds = 'no year has a fourth quarter: they may be periods of four months';
+
+/** Whether several years have three quarters each, and none the fourth. */
+const hasThirds = (sorted: readonly DatedText[]): boolean =>
+  sorted.length >= 6 && sorted.every(({ from }, at) => from.slice(5, 7) === ['01', '04', '07'][at % 3]);
 
 /** The frequency of days that represent months: always the same day of the month, or its end. Null for other days. */
 function frequencyOfMonths(sorted: readonly DatedText[]): FrequencyFound | null {
