@@ -53,7 +53,12 @@ export function addDoubts(
       'values',
       `${centred.title} is to the left of ${centred.group}, and may belong to it: names of groups may be centred above their columns`,
     );
-  return mixedOrder(layout, rows) ?? otherPeriods(layout, rows) ?? doubtHeadings(draft, seen);
+  return (
+    fiscalParts(layout) ??
+    mixedOrder(layout, rows) ??
+    otherPeriods(layout, rows) ??
+    doubtHeadings(draft, seen)
+  );
 }
 
 /** A whole number that is the same in every row, or counts the rows before their dates, may be a code or a number of the row. */
@@ -88,6 +93,15 @@ function doubtUnits(draft: Draft, { layout: { dates }, rows }: Seen): void {
       'date',
       `"${text}" among the rows may be the unit of the rows below it, and not of those above: make a file for each unit`,
     );
+}
+
+/** Quarters below a title that calls them fiscal: they are other months than those of the calendar. */
+function fiscalParts({ dates, titles }: Layout): string | null {
+  if (dates.kind !== 'column' || (dates.found.kind !== 'quarter' && dates.found.kind !== 'half')) return null;
+  const title = entryAt(titles, entryAt(dates.columns, 0));
+  return hasWordOfKind('fiscal', title)
+    ? `${title} has parts of fiscal years: write the calendar year and quarter or month of each, as in 2023-Q3`
+    : null;
 }
 
 /** Days since 1960 reach it in 2028; as those of Excel, it is in 1968. */

@@ -70,3 +70,12 @@ test('a unit or a scale that changes within the table is a part of the id, or wh
     'table.{Scale}',
   );
 });
+
+test('a scale above the table that does not hold for a percentage or an index is a guess', (t) => {
+  const guessed = (title: string) =>
+    proposed([['Key figures, EUR million'], ['Year', 'Exports', title]]).entry.guessed?.includes(
+      'series.unit_multiplier',
+    );
+  for (const title of ['Growth (%)', 'Percent of GDP', 'Price index']) t.true(guessed(title), title);
+  t.not(guessed('Imports'), true);
+});

@@ -3,7 +3,7 @@ import { entryAt } from '../../kernel/entries.ts';
 import type { Columns } from './table/column-roles.ts';
 import { isDoubtful } from './table/dimensions.ts';
 import { isDetermined } from './table/column-profile.ts';
-import type { Layout } from './table/layout.ts';
+import { distinctIn, type Layout } from './table/layout.ts';
 import { scaleAbove, scaleIn } from '../cells/numbers/scales.ts';
 import type { About, Draft, Seen } from './proposal.ts';
 import type { PeriodKind } from '../cells/dates/date-forms.ts';
@@ -317,9 +317,22 @@ function multiplierOf(
   const found = scaleAbove([...above.filter((_, at) => !heads.has(at)).flat(), ...single]);
   if (found === null) return {};
   evidence['series.unit_multiplier'] = `"${found.text.slice(0, 80)}"`;
-  if (!found.isSure || exception.test(found.text)) guessed.push('series.unit_multiplier');
+  const names = [
+    ...columns.values.map((at) => titles[at] ?? ''),
+    ...[columns.key, columns.name, ...columns.dimensions].flatMap((at) =>
+      at === null ? [] : distinctIn(rows, at),
+    ),
+  ];
+  const relative = single.length > 0 ? undefined : names.find((name) => ofNoScale.test(name));
+  if (relative !== undefined)
+    evidence['series.unit_multiplier'] += `; it may not hold for ${relative.slice(0, 60)}`;
+  if (!found.isSure || exception.test(found.text) || relative !== undefined)
+    guessed.push('series.unit_multiplier');
   return { unit_multiplier: String(found.exponent) };
 }
+
+/** Names of series that have no scale of money or persons. */
+const ofNoScale = /%|\bper ?cent|\bprozent|\bpour ?cent|\bpor ?cento?\b|процент|\bindex\b|\bratio\b/i;
 
 /** Some series have another scale. */
 const exception = /\bunless\b|\bexcept\b|\bexcluding\b|\botherwise\b|\bsauf\b|\bsofern nicht\b|\bsalvo\b/i;

@@ -80,3 +80,12 @@ test('annual values that are all of one month make the end of the year a guess; 
     });
   for (const day of ['01-01', '12-31']) t.is(table((year) => `${year}-${day}`).guessed, undefined);
 });
+
+test('quarters below a title that calls them fiscal are refused; below a line that says so, they are asked about', (t) => {
+  const quarters = years.map((year, at) => [`Q${(at % 4) + 1} ${year}`, `${at}.5`]);
+  const table = (title: string, ...above: string[][]) =>
+    proposed([...above, [title, 'Tax'], ...quarters]).entry;
+  t.regex(table('Fiscal quarter').skip ?? '', /^Fiscal quarter has parts of fiscal years/);
+  t.true(table('Quarter', ['Fiscal years ending 30 June']).guessed?.includes('date'));
+  t.not(table('Quarter', ['Taxes']).guessed?.includes('date'), true);
+});

@@ -10,6 +10,11 @@ export function addYearEnds(
   draft: Draft,
   table: { layout: Layout; rows: readonly string[][]; frequency: string; above: readonly string[][] },
 ): void {
+  const { dates } = table.layout;
+  const isOfParts = 'found' in dates && (dates.found.kind === 'quarter' || dates.found.kind === 'half');
+  const stated = isOfParts ? statedAbove(table.above) : null;
+  if (stated !== null)
+    doubt(draft, 'date', `${stated.why}, and parts of years are read as those of the calendar`);
   const fiscal = fiscalYears(table.layout, table.above);
   if (fiscal !== null) addFiscalYear(draft, fiscal);
   else if (table.frequency === 'annual') addYearEnd(draft, table.layout, table.rows);
@@ -31,6 +36,11 @@ function fiscalYears(
   const title = at === undefined || part !== undefined ? '' : entryAt(titles, at);
   const ofTitle = fiscalYearsIn(title, true);
   if (ofTitle !== null) return { why: `${title} has fiscal years`, ...ofTitle };
+  return statedAbove(above);
+}
+
+/** What a line above the data says of fiscal years. */
+function statedAbove(above: readonly string[][]): { why: string; month: number | null } | null {
   for (const text of above.flat().map((cell) => cell.trim())) {
     const stated = text.length > 200 ? null : fiscalYearsIn(text, false);
     if (stated !== null)
