@@ -67,7 +67,7 @@ export function whyAboveZero(
     }
     const [least, most] = [Math.min(...others), Math.max(...others)];
     const isAlike = inside.every((size) => size >= least / 1.5 && size <= most * 1.5);
-    const areFew = inside.length > 0 && inside.length * 2 <= others.length;
+    const areFew = inside.length > 0 && others.length > 2 && inside.length * 2 <= others.length;
     if (areFew && least > 0 && most <= least * 2 && isAlike)
       return `the others beside them are from ${least} to ${most}`;
   }
