@@ -193,6 +193,7 @@ test('a minus before or after the signs of a number belongs to the number', (t) 
     t.deepEqual(read(text), { value: '-5.5', status: '' }, text);
   t.deepEqual(read('(5,5 %) p'), { value: '-5.5', status: 'p' });
   t.is(read('5,5 %--'), undefined);
+  t.is(read('125,-'), undefined, 'without decimals, and not below zero');
 });
 
 test('groups as in India, bounds, marks and multiples are recognised, and other texts are not numbers', (t) => {
@@ -212,7 +213,7 @@ test('groups as in India, bounds, marks and multiples are recognised, and other 
   ); // prettier-ignore
   for (const text of ['1,23', '12 345', '1.234,5', 'x', '5-', '(5)', '<6', '1.2G'])
     t.is(read(text), undefined, text);
-  for (const text of ['2021-03', '12/31', 'North', 'A1', '12:30', '10 - 20'])
+  for (const text of ['2021-03', '12/31', 'North', 'A1', '12:30', '10 - 20', '125,-'])
     t.is(cellOf(text).kind, 'word', text);
   for (const text of ['[low]', '(D)', 'N/E', 'k.A.', '..', 'no data']) t.is(cellOf(text).kind, 'mark', text);
 });

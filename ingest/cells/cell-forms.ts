@@ -118,6 +118,8 @@ function examined(text: string): Cell {
   const flags = parts.filter((part) => part !== multiple);
   if (flags.length > 2 || !flags.every((flag) => flagExpression.test(flag) || unitExpression.test(flag)))
     return word;
+  // 125,- is 125 without decimals.
+  if (trailing !== undefined && /[.,]$/.test(core)) return word;
   const lead = (first ?? sign2 ?? '').trim();
   const isTriangle = lead !== '' && triangles.includes(lead);
   if (isTriangle && (open ?? trailing) !== undefined) return word;

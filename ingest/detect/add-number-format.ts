@@ -2,6 +2,7 @@
 import { isTitleOfCommaLanguage } from '../cells/dates/date-column-titles.ts';
 import { cellOf, isNumberText, type NumberCell } from '../cells/cell-forms.ts';
 import { footnotesIn, gluedFootnote, spacedFootnote } from './glued-footnotes.ts';
+import { noteOfZero, whyAboveZero } from './legends.ts';
 import type { Sample } from '../read/table-rows.ts';
 import { cellPlace, type SheetNumbers } from '../read/workbook.ts';
 import { detectNumbers, isPartlyPercent, type Finding } from './table/number-format.ts';
@@ -54,6 +55,22 @@ export function addNumbers(
   doubtPercent({ entry, evidence, guessed }, rows, values);
   const header = everyRow[lines.indexOf([entry.header ?? 1].flat().at(-1) ?? 1)] ?? [];
   doubtParentheses({ entry, evidence, guessed }, rows, values, header);
+  if (entry.negative?.includes('parentheses') === true) {
+    const why = whyAboveZero(everyRow, rows, values);
+    if (why !== undefined)
+      doubt(
+        { evidence, guessed },
+        'negative',
+        `numbers in parentheses may be above zero: ${why}; if they are, write them without`,
+      );
+  }
+  const zero = noteOfZero(everyRow, values, found.missing?.value ?? []);
+  if (zero !== undefined)
+    doubt(
+      { evidence, guessed },
+      'missing',
+      `"${zero.note.slice(0, 80)}" says that ${zero.mark} is zero: for that, write 0 in the file`,
+    );
   const doubts = [
     stored.doubt,
     footnoteDoubt(everyRow.slice(first), rows, values, entry.values === undefined),

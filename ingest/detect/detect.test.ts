@@ -207,29 +207,13 @@ test('a few rows that repeat a point are a guess, and many are refused', (t) => 
   );
 });
 
-test('SDMX-CSV is read by its column names, without a guess', (t) => {
-  const header = ['DATAFLOW', 'FREQ', 'CURRENCY', 'TIME_PERIOD', 'OBS_VALUE', 'OBS_STATUS', 'UNIT_MEASURE'];
-  const row = (currency: string, period: string) => [
-    'ECB:EXR(1.0)',
-    'M',
-    currency,
-    period,
-    '1.5',
-    'A',
-    'EUR',
-  ];
-  const { entry } = propose(
-    sampleOf([header, row('USD', '2024-01'), row('USD', '2024-02'), row('GBP', '2024-01')]),
-    about,
-  );
-  t.like(entry, {
-    date: { column: 'TIME_PERIOD' },
-    values: 'OBS_VALUE',
-    dimensions: { currency: 'CURRENCY' },
-    status: 'OBS_STATUS',
-    series: { id: 'EXR', frequency: '{FREQ}', unit: '{UNIT_MEASURE}', source: 'ECB' },
-  });
-  t.is(entry.guessed, undefined);
+test('a row whose date and number are not readable is left out only if the user confirms it; a note is not asked about', (t) => {
+  const table = (row: string[], note: string[] = []) => {
+    const months = [3, 4, 5, 6].map((month) => [`2024-0${month}`, '2.5']);
+    return propose(sampleOf([['Date', 'Value'], ['2024-01', '1.5'], row, ...months, note]), about).entry;
+  };
+  t.like(table(['2024-O2', '2.5 see note']), { leave_out: { Date: ['2024-O2'] }, guessed: ['leave_out'] });
+  t.is(table(['2024-02', '2.5'], ['Source: report of 2024', '']).guessed, undefined);
 });
 
 test('a first row whose date has another form belongs to the table, and is not omitted with the titles', (t) => {

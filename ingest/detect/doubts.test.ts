@@ -210,40 +210,6 @@ test('a sum without a text below few rows is left out, once confirmed', (t) => {
   t.like(entry, { dimensions: { item: 'Item' }, only: { Item: String.raw`\S` }, guessed: ['only'] });
 });
 
-test('years below a title that calls them fiscal have an end that is asked about; with months or quarters they are refused', (t) => {
-  const { entry, evidence } = proposed([
-    ['Fiscal year', 'Tax'],
-    ...years.map((year, at) => [year, `${at}.5`]),
-  ]);
-  t.like(entry, {
-    series: { frequency: 'annual', fiscal_year_end: '06-30' },
-    guessed: ['series.fiscal_year_end'],
-  });
-  t.regex(
-    evidence['series.fiscal_year_end'] ?? '',
-    /^Fiscal year has fiscal years, and no line states the day/,
-  );
-  const quarters = years.map((year) => [year, '1', '2', '3', '4']);
-  t.regex(
-    proposed([['Fiscal year', 'Q1', 'Q2', 'Q3', 'Q4'], ...quarters]).entry.skip ?? '',
-    /^Fiscal year has fiscal years/,
-  );
-  const rows = (months: string[]) =>
-    years.flatMap((year) => months.map((month, at) => [year, month, `${at}.5`]));
-  const skip = (months: string[], title = 'Year') =>
-    proposed([[title, 'Month', 'Tax'], ...rows(months)]).entry.skip;
-  const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
-  t.regex(
-    skip([...months.slice(6), ...months.slice(0, 6)]) ?? '',
-    /^Year has fiscal years, which begin with "Jul", and Month their parts/,
-  );
-  t.regex(skip(months, 'FY') ?? '', /^FY has fiscal years, and Month their parts/);
-  t.is(skip(months), undefined);
-  t.is(skip(months.toReversed()), undefined);
-  t.is(skip(months.toSorted()), undefined);
-  t.is(skip(['Jul', 'Aug', 'Sep', 'Oct', 'Jan', 'Mar', 'Feb']), undefined, 'in no order');
-});
-
 test('a scale that does not hold for all series is asked about', (t) => {
   const table = (title: string) =>
     proposed([[title], ['Indicator', '2021', '2022'], ['Exports', '100', '110'], ['Inflation', '5.1', '6.2']])
@@ -376,25 +342,65 @@ test('years that are all far ahead may be of another calendar', (t) => {
   t.regex(evidence['date'] ?? '', /all dates are after 2036, and may be of another calendar/);
 });
 
-test('annual values that are all of one month make the end of the year a guess; the first of January is a year', (t) => {
-  const table = (day: (year: string) => string) =>
-    proposed([['Date', 'Persons'], ...years.map((year, at) => [day(year), `${at}.5`])]).entry;
-  for (const [day, end] of [
-    [(year: string) => `Jun-${year}`, '06-30'],
-    [(year: string) => `${year}-06-30`, '12-31'],
-    [(year: string) => `${year}-07-01`, '12-31'],
-  ] as const)
-    t.like(table(day), {
-      series: { frequency: 'annual', fiscal_year_end: end },
-      guessed: ['series.fiscal_year_end'],
-    });
-  for (const day of ['01-01', '12-31']) t.is(table((year) => `${year}-${day}`).guessed, undefined);
-});
-
 test('years of the Buddhist era are read once confirmed', (t) => {
   const rows = years.map((year, at) => [String(Number(year) + 543), `${at}.5`]);
   const { entry, evidence } = proposed([['ปี', 'GDP'], ...rows]);
   t.deepEqual(entry.date, { column: 'ปี', format: 'Buddhist year' });
   t.true(entry.guessed?.includes('date'));
   t.regex(evidence['date'] ?? '', /"2558", read as 2015/);
+});
+
+test('a title of weeks or months above other periods, and days that are all of January, are asked about', (t) => {
+  const guessed = (title: string, first: number) =>
+    proposed([[title, 'Deaths'], ...years.map((_, at) => [String(first + at), `${900 + at}`])]).entry.guessed;
+  for (const title of ['Epiweek', 'yearweek', 'Kalenderwoche', 'Week'])
+    t.true(guessed(title, 202401)?.includes('date'), title);
+  t.true(guessed('Month', 2001)?.includes('date'));
+  t.is(guessed('Month', 202401), undefined);
+  t.true(guessed('Date', 23376)?.includes('date'), 'days since 1960');
+  const days = (month: string) =>
+    ['2022', '2023'].flatMap((year) => ['01', '02', '03', '04', '05'].map((day) => [`${year}-${month}-${day}`, `1.${day}`])); // prettier-ignore
+  t.true(proposed([['Date', 'Rate'], ...days('01')]).entry.guessed?.includes('date'), 'months read as days');
+  t.not(proposed([['Date', 'Rate'], ...days('03')]).entry.guessed?.includes('date'), true);
+});
+
+test('a dimension of decimals, of numbers that leave out names, or of dates beside years as titles is asked about', (t) => {
+  const why = (...rows: string[][]) => {
+    const { entry, evidence } = proposed(rows);
+    return entry.guessed?.includes('dimensions') === true ? evidence['dimensions'] : undefined;
+  };
+  const across = ['2020', '2021', '2022'];
+  t.regex(
+    why(['Lat', 'Place', ...across], ['30.97', 'A', '1', '2', '3'], ['31.82', 'A', '4', '5', '6']) ?? '',
+    /Lat has decimals, which may be values/,
+  );
+  const goods = [['3', 'Goods', '1', '2', '3'], ['6', 'Goods', '4', '5', '6'], ['7', 'Services', '7', '8', '9']]; // prettier-ignore
+  t.regex(
+    why(['Line', 'Item', ...across], ...goods) ?? '',
+    /the numbers of Line name the series, and not Item/,
+  );
+  t.is(
+    why(['Line', 'Item', ...across], ...goods.map((row, at) => row.with(1, `Goods ${'abc'[at] ?? ''}`))),
+    undefined,
+  );
+  const months = ['2024-01', '2024-02', '2024-03'].map((month, at) => [
+    month,
+    `${at}.5`,
+    `${at}.6`,
+    `${at}.7`,
+  ]);
+  t.regex(why(['Date', ...across], ...months) ?? '', /Date has dates, as the titles have/);
+});
+
+test('annual columns with the names of months in their titles, and numbers of rows behind the dates, are asked about', (t) => {
+  const table = (...titles: string[]) =>
+    proposed([['Year', ...titles], ...years.map((year, at) => [year, `${at + 1}`, `${at * 7}`])]);
+  t.regex(
+    table('Value-Jan', 'Value-Feb').evidence['values'] ?? '',
+    /Value-Jan, Value-Feb may say which months of the year/,
+  );
+  t.regex(table('nr tabeli', 'Value').evidence['ignore'] ?? '', /nr tabeli/);
+  t.regex(table('nr tabeli', 'Rate').evidence['values'] ?? '', /nr tabeli counts the rows/);
+  t.is(table('March past', 'Rate').entry.guessed, undefined);
+  t.is(table('Men', 'Women').entry.guessed, undefined);
 });

@@ -3,34 +3,62 @@ import { entryAt } from '../../kernel/entries.ts';
 import { cellOf, isNumberText } from '../cells/cell-forms.ts';
 import type { DatedText } from '../cells/dates/date-forms.ts';
 import { isDateTitle, hasWordOfKind } from '../cells/dates/date-column-titles.ts';
+import { monthNamed } from '../cells/dates/month-names.ts';
 import { isOfWords } from './table/dates-across.ts';
-import { isDetermined } from './table/column-profile.ts';
-import { isDoubtful } from './table/dimensions.ts';
+import { centredGroup } from './table/header-lines.ts';
+import { areDecimals, isDetermined } from './table/column-profile.ts';
+import { followsFrom, isDoubtful } from './table/dimensions.ts';
 import { detectDates } from './table/date-format.ts';
 import { possibleParts } from './table/dates-in-two-parts.ts';
-import { dateText, periodsAcross, type Layout } from './table/layout.ts';
+import { dateText, distinctIn, periodsAcross, type Layout } from './table/layout.ts';
+import { mixedOrder } from './table/mixed-order.ts';
 import type { Columns } from './table/column-roles.ts';
 import type { SheetDoubts } from '../read/workbook.ts';
 import { doubt, type About, type Draft, type Seen } from './proposal.ts';
 
-/** @param sheet the doubts about the cells of a workbook. @returns why the table cannot be read, or null. */
+/** @param sheet the doubts about the cells of a workbook. @param head the lines of the header. @returns why the table cannot be read, or null. */
 export function addDoubts(
   draft: Draft,
   seen: Seen,
-  { about, sheet = {} }: { about: About; sheet?: SheetDoubts | undefined },
+  { about, sheet = {}, head }: { about: About; sheet?: SheetDoubts | undefined; head: readonly string[][] },
 ): string | null {
   const { layout, columns, rows } = seen;
   if (sheet.date !== undefined) doubt(draft, 'date', sheet.date);
   if (sheet.values !== undefined)
     doubt(draft, draft.entry.values === undefined ? 'date' : 'values', sheet.values);
+  if (
+    sheet.serial !== undefined &&
+    layout.dates.kind === 'column' &&
+    layout.dates.found.style.format === 'Excel serial'
+  )
+    return sheet.serial;
   doubtYears(draft, layout, rows, about);
-  doubtWeeks(draft, layout);
+  doubtPeriods(draft, layout, rows);
   doubtParts(draft, layout, columns, rows);
   doubtDates(draft, layout, columns, rows);
   doubtDimensions(draft, seen);
+  doubtNumbersAndDates(draft, seen);
   doubtUnits(draft, seen);
   doubtNumbers(draft, seen);
-  return mixedOrder(layout, rows) ?? otherPeriods(layout, rows) ?? doubtHeadings(draft, seen);
+  const centred =
+    layout.dates.kind === 'column'
+      ? centredGroup(
+          head,
+          columns.values.toSorted((a, b) => a - b),
+        )
+      : null;
+  if (centred !== null)
+    doubt(
+      draft,
+      'values',
+      `${centred.title} is to the left of ${centred.group}, and may belong to it: names of groups may be centred above their columns`,
+    );
+  return (
+    fiscalParts(layout) ??
+    mixedOrder(layout, rows) ??
+    otherPeriods(layout, rows) ??
+    doubtHeadings(draft, seen)
+  );
 }
 
 /** A column of whole numbers may be a code if all are equal, or a row number if it counts from 0 or 1 and is left of the dates. */
@@ -41,7 +69,8 @@ function doubtNumbers(draft: Draft, { layout: { dates, titles }, columns: { valu
     const [first = ''] = texts;
     if (texts.length < 3 || !/^\d{1,9}$/.test(first)) continue;
     const counts = texts.every((text, place) => text === String(Number(first) + place));
-    const isNumberOfRow = counts && Number(first) < 2 && at < entryAt(dates.columns, 0);
+    const isOfNumbers = /^(?:no|nr|num|number|seq)\b/i.test(entryAt(titles, at));
+    const isNumberOfRow = counts && Number(first) < 2 && (isOfNumbers || at < entryAt(dates.columns, 0));
     if (texts.every((text) => text === first))
       doubt(draft, 'values', `${entryAt(titles, at)} is ${first} in every row, and may be a code`);
     else if (isNumberOfRow)
@@ -66,12 +95,54 @@ function doubtUnits(draft: Draft, { layout: { dates }, rows }: Seen): void {
     );
 }
 
-/** Weeks written as 01/2023 look like months. */
-function doubtWeeks(draft: Draft, { dates, titles }: Layout): void {
-  if (dates.kind !== 'column') return;
+/** Quarters below a title that calls them fiscal: they are other months than those of the calendar. */
+function fiscalParts({ dates, titles }: Layout): string | null {
+  if (dates.kind !== 'column' || (dates.found.kind !== 'quarter' && dates.found.kind !== 'half')) return null;
   const title = entryAt(titles, entryAt(dates.columns, 0));
-  if (!hasWordOfKind('week', title) || dates.found.kind === 'week' || dates.found.kind === 'day') return;
-  doubt(draft, 'date', `${title} says that its dates are weeks, and they are read as another period`);
+  return hasWordOfKind('fiscal', title)
+    ? `${title} has parts of fiscal years: write the calendar year and quarter or month of each, as in 2023-Q3`
+    : null;
+}
+
+/** Days since 1960 reach it in 2028; as those of Excel, it is in 1968. */
+const latestOther = 25_000;
+
+/** Weeks written as 01/2023 look like months, and months such as 2301 like years. */
+function doubtPeriods(draft: Draft, { dates, titles }: Layout, rows: readonly string[][]): void {
+  if (dates.kind !== 'column' || dates.columns.length > 1) return;
+  const title = entryAt(titles, entryAt(dates.columns, 0));
+  const { kind } = dates.found;
+  const stated = hasWordOfKind('week', title) ? 'week' : hasWordOfKind('month', title) ? 'month' : null;
+  const isOther =
+    stated === 'week'
+      ? kind !== 'week' && kind !== 'day'
+      : stated === 'month' && kind === 'year' && !hasWordOfKind('year', title);
+  if (
+    kind === 'day' &&
+    areSwapped(
+      distinctIn(rows, entryAt(dates.columns, 0)).flatMap((text) => dates.found.read(text)?.from ?? []),
+    )
+  )
+    doubt(
+      draft,
+      'date',
+      `all days are from 1 to 12 January, and may be the first days of months, with day and month in the other order`,
+    );
+  const isEarly =
+    dates.found.style.format === 'Excel serial' &&
+    distinctIn(rows, entryAt(dates.columns, 0)).every((text) => Number(text) < latestOther);
+  if (isEarly)
+    doubt(
+      draft,
+      'date',
+      'numbers of days below 25000 may count from 1960 or 1970, as those of SAS, Stata and R do',
+    );
+  if (isOther)
+    doubt(
+      draft,
+      'date',
+      `${title} says that its dates are ${stated ?? ''}s, and they are read as another period`,
+    );
 }
 
 /** A dimension that has one text for each date of a series may hold comments. As a dimension, it would split the series. */
@@ -99,6 +170,42 @@ function doubtDimensions(draft: Draft, { layout: { dates, titles }, columns, row
   );
 }
 
+/** Whether the days of several years are all of January: a program that takes 01/02 for 2 January has read months. */
+const areSwapped = (days: readonly string[]): boolean =>
+  days.every((day) => /-01-(?:0[1-9]|1[0-2])$/.test(day)) &&
+  new Set(days.map((day) => day.slice(0, 4))).size > 1 &&
+  new Set(days.map((day) => day.slice(8))).size > 2;
+
+/** A dimension of decimals, or of dates beside years across the columns, may be something else; one of numbers may leave out their names. */
+function doubtNumbersAndDates(draft: Draft, { layout: { dates, titles }, columns, rows }: Seen): void {
+  const body = rows.filter((row) => columns.values.some((at) => isNumberText(row[at] ?? '')));
+  const areNumbers = (at: number) => distinctIn(body, at).every((text) => isNumberText(text));
+  const [first] = columns.dimensions;
+  const named = [...columns.ignored].find(
+    ([at, why]) =>
+      why.startsWith(followsFrom) && distinctIn(body, at).every((text) => /\p{L}{2}/u.test(text)),
+  );
+  if (
+    first !== undefined &&
+    named !== undefined &&
+    columns.key === null &&
+    columns.dimensions.every(areNumbers)
+  )
+    doubt(
+      draft,
+      'dimensions',
+      `the numbers of ${entryAt(titles, first)} name the series, and not ${entryAt(titles, named[0])}, which has one text for several of them`,
+    );
+  for (const at of columns.dimensions) {
+    const texts = distinctIn(body, at);
+    const title = entryAt(titles, at);
+    if (areDecimals(texts)) doubt(draft, 'dimensions', `${title} has decimals, which may be values`);
+    const found = dates.kind === 'across' && dates.year === null ? detectDates(texts, { title }) : null;
+    if (found !== null && found.kind !== 'year' && found.unread.length === 0 && texts.length > 1)
+      doubt(draft, 'dimensions', `${title} has dates, as the titles have: the titles may be names`);
+  }
+}
+
 /** Whether the column states the length of each row's period: month, quarter or year. */
 function isLengthOfPeriod(
   column: number,
@@ -110,33 +217,6 @@ function isLengthOfPeriod(
     dates.found.read(dateText(row, dates))?.kind ?? '',
   ]);
   return isDetermined(kinds, [0], 1) && new Set(kinds.map(([, kind]) => kind)).size > 1;
-}
-
-const ambiguous = /^(\d{1,2})(\D)(\d{1,2})\2(\d{4}|\d{2})(?!\d)/;
-
-/** Dates in both orders of day and month in one column, as written by a program that has misread some of them. */
-function mixedOrder({ dates, titles }: Layout, rows: readonly string[][]): string | null {
-  if (dates.kind !== 'column' || dates.columns.length > 1) return null;
-  const { format } = dates.found.style;
-  if (format === undefined || !/^(?:D\/M|M\/D)\//.test(format)) return null;
-  const texts = rows.map((row) => dateText(row, dates)).filter((text, at, all) => text !== all[at - 1]);
-  const days = texts.map((text) => dates.found.read(text)?.from ?? '');
-  const swapped = days.map((day, at) =>
-    Number(day.slice(8)) <= 12 && ambiguous.test(texts[at] ?? '')
-      ? `${day.slice(0, 5)}${day.slice(8)}-${day.slice(5, 7)}`
-      : day,
-  );
-  const [asRead, otherwise] = [turns(days), turns(swapped)];
-  const example = texts.find((_, at) => days[at] !== swapped[at]);
-  if (example === undefined || otherwise > 0 || asRead === 0) return null;
-  const fixed = texts.find((_, at) => Number((days[at] ?? '').slice(8)) > 12) ?? '';
-  return `${entryAt(titles, entryAt(dates.columns, 0))} mixes day-first and month-first dates: "${fixed}" has one order, and "${example}" fits the dates around it only in the other. Write all dates as YYYY-MM-DD`;
-}
-
-/** How often the order of the days changes between ascending and descending. */
-function turns(days: readonly string[]): number {
-  const steps = days.slice(1).map((day, at) => Math.sign(day.localeCompare(days[at] ?? '')));
-  return steps.slice(1).filter((step, at) => step !== steps[at]).length;
 }
 
 /** A line among the rows that has the periods of the titles again, or others: another table begins there. */
@@ -235,12 +315,26 @@ function doubtParts(
   if (dates.found.kind !== 'year' && dates.found.kind !== 'fiscal year') return;
   for (const key of ['values', 'dimensions'] as const) {
     const parts = possibleParts(columns[key], titles, rows);
+    if (key === 'values' && parts.length === 0) parts.push(...namingMonths(columns.values, titles));
     if (parts.length === 0) continue;
     const named = parts.slice(0, 3).map((at) => entryAt(titles, at));
     evidence[key] =
       `${evidence[key] ?? ''}; but ${named.join(', ')} may state the month or quarter of the values`;
     guessed.push(key);
   }
+}
+
+/** The columns whose titles have the names of successive months, as `Value-Jan` and `Value-Feb`. */
+function namingMonths(columns: readonly number[], titles: readonly string[]): number[] {
+  const months = columns.map((at) =>
+    entryAt(titles, at)
+      .split(/[^\p{L}\p{M}]+/u)
+      .map((word) => monthNamed(word, 'en'))
+      .find((month) => month !== null),
+  );
+  const numbers = [...new Set(months.filter((month) => month !== undefined))];
+  if (numbers.length < 2 || Math.max(...numbers) - Math.min(...numbers) >= numbers.length) return [];
+  return columns.filter((_, each) => months[each] !== undefined);
 }
 
 /** How many years into the future tables usually extend. */

@@ -20,6 +20,7 @@ import {
 import { possibleParts, withParts } from './table/dates-in-two-parts.ts';
 import { movingPeriods } from './table/moving-periods.ts';
 import type { About, Draft, Entry, Proposal } from './proposal.ts';
+import { raggedReason } from './ragged-rows.ts';
 import { addRepeated } from './repeated-rows.ts';
 import { addUndated } from './undated-rows.ts';
 import { unreadDates, unreadForms } from './unread-dates.ts';
@@ -44,6 +45,7 @@ export function propose(sample: Sample, about: About): Proposal {
   const rows = withAllYears(below, dates);
   const draft = placesOf(sample, layout);
   const sdmx = sdmxEntry(layout.titles, rows);
+  if (typeof sdmx === 'string') return skipped(sdmx);
   if (sdmx !== null) {
     Object.assign(draft.entry, sdmx.entry);
     Object.assign(draft.evidence, sdmx.evidence);
@@ -70,10 +72,13 @@ export function propose(sample: Sample, about: About): Proposal {
     );
   if (isContents(layout, columns, rows))
     return { ...skipped('its rows list series, with the first and the last date of each'), isContents: true };
+  const ragged = raggedReason(sample, layout);
+  if (ragged !== null) return skipped(ragged);
   const undivided = undividedMonths(layout, columns, rows);
   if (undivided !== null) return skipped(undivided);
   addColumns(draft, layout, columns);
-  const misread = addDoubts(draft, { layout, columns, rows }, { about, sheet: sample.doubts });
+  const head = layout.headerRows.map((at) => entryAt(sample.rows, at));
+  const misread = addDoubts(draft, { layout, columns, rows }, { about, sheet: sample.doubts, head });
   if (misread !== null) return skipped(misread);
   const kinds = addUndated(draft, { layout, columns, rows });
   if (typeof kinds === 'string') return skipped(kinds);

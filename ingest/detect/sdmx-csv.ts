@@ -27,14 +27,27 @@ interface SdmxTable {
   evidence: Record<string, string>;
 }
 
-/** Null if the titles are not those of SDMX-CSV. The dimensions are before TIME_PERIOD, the attributes after OBS_VALUE. */
-export function sdmxEntry(titles: readonly string[], rows: readonly string[][]): SdmxTable | null {
+/**
+ * Null if the titles are not those of SDMX-CSV; a text if the rows mean something else than their points. The dimensions are before TIME_PERIOD, the
+ * attributes after OBS_VALUE.
+ */
+export function sdmxEntry(titles: readonly string[], rows: readonly string[][]): SdmxTable | string | null {
   // With labels a title is `FREQ: Frequency`, and a cell `A: Annual`; cells are kept as they are.
   const ids = titles.map((title) => title.replace(/:.*$/s, '').trim());
   const at = (id: string) => ids.indexOf(id);
   const [period, value] = [at('TIME_PERIOD'), at('OBS_VALUE')];
   if (period < 0 || value < 0) return null;
   const title = (index: number) => titles[index] ?? '';
+  const cell = (row: readonly string[], id: string) => (row[at(id)] ?? '').replace(/:.*$/s, '').trim();
+  if (rows.some((row) => cell(row, 'ACTION').toUpperCase() === 'D'))
+    return 'rows with the ACTION D delete points: make a file of the other rows';
+  const odd = rows.find(
+    (row) =>
+      /^\d{4}-[A-Z]/.test((row[period] ?? '').trim()) &&
+      !['', '--01-01'].includes(cell(row, 'REPORTING_YEAR_START_DAY')),
+  );
+  if (odd !== undefined)
+    return `"${(odd[period] ?? '').trim()}" is of a year that begins on ${cell(odd, 'REPORTING_YEAR_START_DAY').slice(2)}: write calendar periods, such as 2024-03`;
   const structure = [at('DATAFLOW'), at('STRUCTURE_ID')].find((index) => index >= 0);
   const flow = structure === undefined ? undefined : (rows[0]?.[structure] ?? '').trim();
   const [, agency, dataflow] = /^(?:([A-Za-z0-9_.-]+):)?([A-Za-z0-9_-]+)/.exec(flow ?? '') ?? [];
@@ -51,10 +64,12 @@ export function sdmxEntry(titles: readonly string[], rows: readonly string[][]):
       : [],
   );
   const isVaried = (index: number) => index >= 0 && !isDetermined(rows, [], index);
+  const scaled = mult < 0 ? [] : rows.filter((row) => (row[mult] ?? '').trim() !== '');
+  const hasScale = mult >= 0 && scaled.every((row) => scaleIn(row[mult] ?? '') !== null);
   const inId = [frequency, unit ?? -1].filter(isVaried);
+  // A scale is a fact of a whole series.
+  if (hasScale && !isDetermined(scaled, inId, mult)) inId.push(mult);
   const remaining = dimensions.filter((index) => !inId.includes(index));
-  const hasScale =
-    mult >= 0 && rows.every((row) => (row[mult] ?? '').trim() === '' || scaleIn(row[mult] ?? '') !== null);
   const named = new Set([
     period,
     value,

@@ -37,3 +37,45 @@ test('a distance in a title is confirmed before it counts as a scale', (t) => {
   const { entry } = proposed([['Year', 'Roads in miles', 'Roads in km']]);
   t.true(entry.guessed?.includes('columns'));
 });
+
+test('a unit or a scale that changes within the table is a part of the id, or what it depends on', (t) => {
+  const id = (title: string, of: (area: string, year: number) => string) => {
+    const rows = ['RO', 'BG'].flatMap((area) =>
+      [2003, 2004, 2005, 2006].map((year) => [area, String(year), of(area, year), `${year}.5`]),
+    );
+    const all = [['Area', 'Year', title, 'GDP'], ...rows];
+    return propose(
+      { rows: all, lines: all.map((_, at) => at + 1), isWhole: true, continued: new Set(), delimiter: ',' },
+      { stem: 'table', dateInName: null, sheet: undefined, folder: 'folder', facts: {}, today: '2026-11-23' },
+    ).entry.series?.id;
+  };
+  t.is(
+    id('Unit', () => 'EUR'),
+    'table',
+  );
+  t.is(
+    id('Unit', (area) => area),
+    'table.{Area}',
+  );
+  t.is(
+    id('Unit', (_, year) => (year < 2005 ? 'ROL' : 'RON')),
+    'table.{Unit}',
+  );
+  t.is(
+    id('Scale', (area) => (area === 'RO' ? 'million' : 'thousand')),
+    'table.{Area}',
+  );
+  t.is(
+    id('Scale', (_, year) => (year < 2005 ? 'billion' : 'million')),
+    'table.{Scale}',
+  );
+});
+
+test('a scale above the table that does not hold for a percentage or an index is a guess', (t) => {
+  const guessed = (title: string) =>
+    proposed([['Key figures, EUR million'], ['Year', 'Exports', title]]).entry.guessed?.includes(
+      'series.unit_multiplier',
+    );
+  for (const title of ['Growth (%)', 'Percent of GDP', 'Price index']) t.true(guessed(title), title);
+  t.not(guessed('Imports'), true);
+});

@@ -1,14 +1,13 @@
 // The facts of the series of a table: id, name, unit and frequency, from its columns, its titles and the name of its file.
-import { monthEnd } from '../../kernel/dates.ts';
 import { entryAt } from '../../kernel/entries.ts';
 import type { Columns } from './table/column-roles.ts';
 import { isDoubtful } from './table/dimensions.ts';
 import { isDetermined } from './table/column-profile.ts';
-import { dateColumns, dateText, periodsAcross, type Layout } from './table/layout.ts';
-import { hasWordOfKind } from '../cells/dates/date-column-titles.ts';
+import { distinctIn, type Layout } from './table/layout.ts';
 import { scaleAbove, scaleIn } from '../cells/numbers/scales.ts';
-import { doubt, type About, type Draft, type Seen } from './proposal.ts';
+import type { About, Draft, Seen } from './proposal.ts';
 import type { PeriodKind } from '../cells/dates/date-forms.ts';
+import { addYearEnds } from './year-ends.ts';
 import { frequencyOf, mixedFrequency } from './table/frequency.ts';
 import { isUntitled } from './table/header-lines.ts';
 import { frequencyOfDate, idPart } from '../entry/templates.ts';
@@ -51,9 +50,7 @@ export function addSeries(
   evidence['series.id'] = idWhy;
   evidence['series.frequency'] = why;
   if (!isSure) draft.guessed.push('series.frequency');
-  const fiscal = fiscalYears(layout);
-  if (fiscal !== null) addFiscalYear(draft, fiscal);
-  else if (frequency === 'annual') addYearEnd(draft, layout, rows);
+  addYearEnds(draft, { layout, rows, frequency, above });
   // A column in the id is not a dimension.
   if (entry.dimensions !== undefined) {
     const inId = new Set(parts.map(title));
@@ -107,7 +104,8 @@ function idOf({
   const end = isSeveral ? '.{column}' : '';
   if (columns.key !== null) {
     const key = title(columns.key);
-    return { id: `{${key}}${end}`, why: `the column ${key} names the series` };
+    const place = [columns.key, ...parts].map((at) => `{${title(at)}}`).join('.');
+    return { id: `${place}${end}`, why: `the column ${key} names the series` };
   }
   const stem = idPart(about.stem) || idPart(about.folder) || 'table';
   const ids =
@@ -232,13 +230,20 @@ function addOwnScales(
       .join('; ');
 }
 
-/** The unit belongs to a series: the columns on which it depends are part of the id. */
-function idColumns({ key, unit, dimensions }: Columns, rows: readonly string[][]): number[] {
-  if (key !== null || unit === null) return [];
-  const body = rows.filter((row) => (row[unit] ?? '').trim() !== '').slice(0, 20_000);
-  if (isDetermined(body, [], unit)) return [];
-  const one = dimensions.find((at) => isDetermined(body, [at], unit));
-  return one !== undefined ? [one] : isDetermined(body, dimensions, unit) ? [...dimensions] : [];
+/** Unit and scale belong to a series: the columns on which they depend are part of the id, or they are themselves. */
+function idColumns({ key, unit, multiplier, dimensions }: Columns, rows: readonly string[][]): number[] {
+  const parts = new Set<number>();
+  for (const fact of [unit, multiplier]) {
+    if (fact === null) continue;
+    const body = rows.filter((row) => (row[fact] ?? '').trim() !== '').slice(0, 20_000);
+    const known = [...(key === null ? [] : [key]), ...parts];
+    if (isDetermined(body, known, fact)) continue;
+    const one = dimensions.find((at) => isDetermined(body, [...known, at], fact));
+    if (one !== undefined) parts.add(one);
+    else if (isDetermined(body, [...known, ...dimensions], fact)) for (const at of dimensions) parts.add(at);
+    else parts.add(fact);
+  }
+  return [...parts];
 }
 
 /**
@@ -288,48 +293,6 @@ function lineTemplate({ factLines }: Layout, fact: keyof Layout['facts']): strin
   return `{line ${factLines[fact] ?? 0}}`;
 }
 
-/** Why the years of the dates are fiscal ones, or null. */
-function fiscalYears({ dates, titles }: Layout): string | null {
-  if (dates.kind !== 'column' && dates.kind !== 'across') return null;
-  if (dates.found.kind === 'fiscal year')
-    return 'the dates are years that begin in one calendar year and end in the next';
-  const [at, part] = dateColumns(dates);
-  if (at === undefined || part !== undefined || dates.found.kind !== 'year') return null;
-  return hasWordOfKind('fiscal', entryAt(titles, at)) ? `${entryAt(titles, at)} has fiscal years` : null;
-}
-
-/** Common ends of fiscal years: the file seldom states which one it uses. */
-function addFiscalYear({ entry, evidence, guessed }: Draft, why: string): void {
-  if (entry.series === undefined) return;
-  Object.assign(entry.series, { frequency: 'annual', fiscal_year_end: '06-30' });
-  evidence['series.fiscal_year_end'] =
-    `${why}, and no line states the day: 03-31, 06-30 and 09-30 are common`;
-  guessed.push('series.fiscal_year_end');
-}
-
-/**
- * Annual values that are all dated to one month other than December, or to one day other than 1 January. Months are taken for the ends of their
- * years. A day such as 30 June is taken for the middle of a calendar year. Both are guesses.
- */
-function addYearEnd(draft: Draft, { dates, titles }: Layout, rows: readonly string[][]): void {
-  if (draft.entry.series === undefined || (dates.kind !== 'column' && dates.kind !== 'across')) return;
-  const { kind, read } = dates.found;
-  if (kind !== 'day' && kind !== 'month') return;
-  const texts =
-    dates.kind === 'column' ? rows.map((row) => dateText(row, dates)) : periodsAcross(titles, dates);
-  const days = texts.flatMap((text) => read(text)?.to ?? []);
-  const [day = ''] = days;
-  if (days.some((each) => each.slice(5, 7) !== day.slice(5, 7)) || /^(?:01-01|12-..|)$/.test(day.slice(5)))
-    return;
-  const end = kind === 'day' ? '12-31' : monthEnd(Number(day.slice(0, 4)), Number(day.slice(5, 7))).slice(5);
-  Object.assign(draft.entry.series, { fiscal_year_end: end });
-  doubt(
-    draft,
-    'series.fiscal_year_end',
-    `all dates are of one month of the year, such as ${day}: the years are taken to end on ${end}`,
-  );
-}
-
 /** The power of ten of the unit, from a column, or from words such as `in millions` and `(000)`. */
 function multiplierOf(
   { evidence, guessed }: Draft,
@@ -354,9 +317,22 @@ function multiplierOf(
   const found = scaleAbove([...above.filter((_, at) => !heads.has(at)).flat(), ...single]);
   if (found === null) return {};
   evidence['series.unit_multiplier'] = `"${found.text.slice(0, 80)}"`;
-  if (!found.isSure || exception.test(found.text)) guessed.push('series.unit_multiplier');
+  const names = [
+    ...columns.values.map((at) => titles[at] ?? ''),
+    ...[columns.key, columns.name, ...columns.dimensions].flatMap((at) =>
+      at === null ? [] : distinctIn(rows, at),
+    ),
+  ];
+  const relative = single.length > 0 ? undefined : names.find((name) => ofNoScale.test(name));
+  if (relative !== undefined)
+    evidence['series.unit_multiplier'] += `; it may not hold for ${relative.slice(0, 60)}`;
+  if (!found.isSure || exception.test(found.text) || relative !== undefined)
+    guessed.push('series.unit_multiplier');
   return { unit_multiplier: String(found.exponent) };
 }
+
+/** Names of series that have no scale of money or persons. */
+const ofNoScale = /%|\bper ?cent|\bprozent|\bpour ?cent|\bpor ?cento?\b|процент|\bindex\b|\bratio\b/i;
 
 /** Some series have another scale. */
 const exception = /\bunless\b|\bexcept\b|\bexcluding\b|\botherwise\b|\bsauf\b|\bsofern nicht\b|\bsalvo\b/i;

@@ -31,7 +31,11 @@ export function addUndated(
     const span = dates.found.read(dateText(row, dates));
     const text = (row[column] ?? '').trim();
     const isDated = span !== null && isOfKind(span.kind, dates.found.kind);
-    if (!isDated && (known.has(text) || !columns.values.some((at) => isNumberText(row[at] ?? '')))) continue;
+    if (!isDated && (known.has(text) || !columns.values.some((at) => isNumberText(row[at] ?? '')))) {
+      // Digits in both places may be a date and a number that are not known.
+      if (span !== null || known.has(text) || !hasDigit(text)) continue;
+      if (!columns.values.some((at) => hasDigit(row[at] ?? ''))) continue;
+    }
     if (span === null) count(undated, text);
     else count(kinds, span.kind);
     if (span !== null && !isDated) count(otherwise, text);
@@ -60,5 +64,6 @@ export function addUndated(
   return isMixed ? kinds : null;
 }
 
+const hasDigit = (text: string): boolean => /\d/.test(text);
 const count = <Key>(tally: Map<Key, number>, key: Key) => tally.set(key, (tally.get(key) ?? 0) + 1);
 const sum = (tally: ReadonlyMap<unknown, number>) => [...tally.values()].reduce((all, each) => all + each, 0);

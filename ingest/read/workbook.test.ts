@@ -123,6 +123,9 @@ test('a flag or a multiple that a format shows behind a number is read with it; 
     [7.5, '0.0\\e', '7.5 e'],
     [7.5, 'General"p"', '7.5 p'],
     [7.5, '#,##0.0"bn"', '7.5 bn'],
+    [7.5, '0.0"%"', '7.5'],
+    [7.5, '0.0\\%', '7.5'],
+    [0.075, '0.0%', '7.5%'],
     [-7.5, '0.0"p";-0.0', '-7.5'],
     [7.5, '#,##0.0" kr"', '7.5'],
     [7.5, '#,##0.0" km²"', '7.5'],
@@ -205,4 +208,16 @@ test('a truncated archive is refused', (t) => {
 test('the last possible cell of a sheet is read', (t) => {
   const rows = '<row r="1048576"><c r="A1048576"><v>1</v></c></row>';
   t.is(readWorkbook(written('last.xlsx', workbookOf(rows)))[0]?.rows.length, 1_048_576);
+});
+
+test('a workbook that counts days from 1904 says so, for numbers of days without the format of a date', (t) => {
+  const book = utils.book_new();
+  utils.book_append_sheet(book, utils.aoa_to_sheet([['Date', 'A'], [43830, 1]]), 'A'); // prettier-ignore
+  const doubts = (date1904: boolean) => {
+    book.Workbook = { WBProps: { date1904 } };
+    const content = write(book, { type: 'buffer', bookType: 'xlsx' }) as Buffer;
+    return readWorkbook(written(`since-${date1904}.xlsx`, content))[0]?.doubts;
+  };
+  t.is(doubts(false), undefined);
+  t.regex(doubts(true)?.serial ?? '', /counts days from 1904/);
 });

@@ -31,7 +31,8 @@ export interface Sheet {
   numbers: SheetNumbers;
 }
 
-export type SheetDoubts = Partial<Record<'date' | 'values', string>>;
+/** `serial`: numbers of days, without the format of a date, count from 1904. */
+export type SheetDoubts = Partial<Record<'date' | 'values' | 'serial', string>>;
 
 /** By column: what its stored numbers show of the texts among them. */
 export type SheetNumbers = ReadonlyMap<number, ColumnNumbers>;
@@ -194,6 +195,7 @@ function sheetOf(name: string, sheet: WorkSheet, from1904: boolean, room: Room):
   }
   const continued = repeatMerged(rows, sheet['!merges'] ?? [], take);
   noteHidden(doubts, sheet, rows);
+  if (from1904) doubts.serial = 'the workbook counts days from 1904: give the dates the format of a date';
   return {
     ...{ name, rows, continued, numbers: ofColumns, ...faults.found() },
     ...(Object.keys(doubts).length > 0 && { doubts }),
@@ -363,8 +365,10 @@ function textOf(cell: CellObject, from1904: boolean): string {
     if (typeof format === 'string' && SSF.is_date(format)) return dateOf(value, from1904) ?? String(value);
     const inPlace = typeof format === 'string' ? textInPlace(format, value) : undefined;
     if (inPlace !== undefined) return inPlace;
-    // A percentage is stored as the sheet shows it; a double has 15 significant digits.
-    if (typeof format === 'string' ? format.includes('%') : shown?.endsWith('%') === true)
+    // A percentage is stored as the sheet shows it; a double has 15 significant digits. A quoted % in a format does not multiply.
+    if (
+      typeof format === 'string' ? format.replaceAll(quoted, '').includes('%') : shown?.endsWith('%') === true
+    )
       return `${Number((value * 100).toPrecision(15))}%`;
     // Excel keeps and shows 15 significant digits; those beyond are noise of its arithmetic, as in 0.30000000000000004.
     return `${Number(value.toPrecision(15))}${typeof format === 'string' ? shownBehind(format, value) : ''}`;

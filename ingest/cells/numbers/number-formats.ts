@@ -76,7 +76,7 @@ export function numberReader(style: NumberStyle): (text: string) => NumberRead |
   };
   const negatable = (text: string): string | undefined => {
     const inside = negative.includes('parentheses') ? /^\(\s*(.*?)\s*\)$/.exec(text)?.[1] : undefined;
-    const before = negative.includes('trailing') ? /^(\d.*?)\s*[-\u2212]$/.exec(text)?.[1] : undefined;
+    const before = negative.includes('trailing') ? /^(\d(?:.*?\d)?)\s*[-\u2212]$/.exec(text)?.[1] : undefined;
     const behind = negative.includes('triangle') ? digitsBehindTriangle.exec(text)?.[1] : undefined;
     const digits = plain(inside ?? before ?? behind ?? '');
     return digits === undefined ? signed(text) : `-${digits}`;

@@ -30,6 +30,13 @@ test('a scale is stated by a line, a part of it in brackets, or a cell of units'
     ['单位：亿元', 8],
     ['人口（千人）', 3],
     ['국내총생산 (십억원)', 9],
+    ['Miles de millones de pesos', 9],
+    ['PIB (mil milhões de euros)', 9],
+    ['Thousand million euros', 9],
+    ['In thousands of millions of rupees', 9],
+    ['Rs. lakh crore', 12],
+    ['Households (in hundreds of thousands)', 5],
+    ['Deuda (millones de millones)', 12],
   ] as const)
     t.is(exponentOf(text), exponent, text);
   t.is(scaleIn('100 million'), 8);
@@ -47,6 +54,7 @@ test('a rate, a large number of something else and a part of a number are not sc
     'Sample: 1000 households',
     'Index (2015=100)',
     'Prices, 1 000 = 100',
+    'Share index (1000 = 31.12.1990)',
     '(千葉県)',
   ])
     t.is(exponentOf(text), null, text);

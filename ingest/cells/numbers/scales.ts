@@ -10,11 +10,21 @@ export const scales: Readonly<Record<string, number>> = {
   千: 3, 万: 4, 萬: 4, 百万: 6, 百萬: 6, 亿: 8, 億: 8, 十亿: 9, 十億: 9, 兆: 12, 천: 3, 만: 4, 백만: 6, 억: 8, 십억: 9, 조: 12,
 }; // prettier-ignore
 
+/** `hundreds of thousands` as `hundred thousands`. */
+const counts = /(?<!\p{L})(hundred|ten)s of (?=thousand|million)/giu;
+const linked = String.raw`(?:\s+(?:of|de))?\s+`;
+/** Scales of two words, of which one alone would be wrong: `miles de millones`. */
+const stacked: readonly (readonly [RegExp, string])[] = [
+  [String.raw`(?:thousands?|miles|mil)${linked}(?:millions?|millones|milhões|milhoes)`, 'billion'],
+  [String.raw`(?:thousands?|miles|mil)${linked}(?:billions?|milliards)|(?:millions?|millones)${linked}(?:millions?|millones)|lakhs?${linked}crores?`, 'trillion'],
+].map(([words = '', scale = '']) => [new RegExp(String.raw`(?<!\p{L})(?:${words})(?!\p{L})`, 'iu'), scale]); // prettier-ignore
+
 /** `100 million` as `hundred million`, and `(1,000 persons)` as `(thousand persons)`: the number of a statement of scale. */
 const inWords = (text: string): string =>
-  text
+  stacked
+    .reduce((words, [pair, scale]) => words.replace(pair, scale), text.replaceAll(counts, '$1 '))
     .replace(/\b(100?)(?= (?:thousand|million)s?\b)/i, (number) => (number === '10' ? 'ten' : 'hundred'))
-    .replace(/(?<=(?:[[(,]|\bin)\s*)1(?:[.,'’\s]?000){1,2}(?![\d.,'’]?\d)/i, (number) =>
+    .replace(/(?<=(?:[[(,]|\bin)\s*)1(?:[.,'’\s]?000){1,2}(?![\d.,'’]?\d|\s*=)/i, (number) =>
       number.replaceAll(/\D/g, '') === '1000' ? 'thousand' : 'million',
     );
 
@@ -58,7 +68,7 @@ export const scaleExamples: readonly string[] = [
   'In millions of dollars', 'Value in thousands', 'Rs. in crore', 'billions of euros', 'Exports (million)', 'GDP, billions', 'USD millions', '(000)', "Sales ('000s)",
   '[Billions of dollars] Seasonally adjusted at annual rates', 'Real GDP (Millions of chained 2017 dollars)', 'Umsatz (Mio. EUR)',
   'GDP (current US$, millions)', 'Table 5: Exports, millions of dollars', 'Thousands',
-  '(unit: 100 million yuan)', 'Labour force (1,000 persons)', 'Current prices, EUR million', 'Валовой внутренний продукт, миллионов рублей', 'Exportações (milhões de euros)', '単位：百万円', '국내총생산 (십억원)',
+  '(unit: 100 million yuan)', 'Labour force (1,000 persons)', 'Current prices, EUR million', 'Валовой внутренний продукт, миллионов рублей', 'Exportações (milhões de euros)', '単位：百万円', '국내총생산 (십억원)', 'Miles de millones de pesos',
 ]; // prettier-ignore
 
 /** The scale stated by the lines above a table, or its titles. Unsure if they state several, or if it may be a distance. */

@@ -68,6 +68,10 @@ export function isDetermined(rows: readonly string[][], by: readonly number[], c
   return true;
 }
 
+/** Whether most of the texts are numbers with decimals, as of coordinates or values. */
+export const areDecimals = (texts: readonly string[]): boolean =>
+  texts.filter((text) => /^-?\d*[.,]\d+$/.test(text)).length * 2 > texts.length;
+
 /** Titles that programs give to the numbers of rows: pandas, R, Excel. A price may be called `Index`, so it must count from 0 or 1. */
 const rowNumberTitle =
   /^(?:unnamed: ?\d+|\.\.\.1|x|v1|index|#|№|no\.?|nr\.?|s\.? ?no\.?|sr\.? ?no\.?|row(?:[ _.]?(?:number|names?|num|no|id))?|rowid|id)$/i;

@@ -46,7 +46,7 @@ const titled = {
   flags: /^(?:.*[ _])?(?:flags?|status|footnotes?|notes?|symbols?|fn|markers?)(?: codes?)?(?: \(\d+\))?$/i,
   flagCodes: /^codes?(?: \(\d+\))?$/i,
   ofFlags: /(?:^|[ _])(?:flags?|status)(?:[ _]|$)/i,
-  comment: /comment|footnote|^notes?$|remark|sequence/i,
+  comment: /comment|footnote|^notes?(?: \(\d+\))?$|remark|sequence/i,
   unit: /^(?:units?(?:[ _](?:of[ _])?measure)?|uom|unit[ _]name|einheit|unidad|unit[ée])$/i,
   currency: /^currency(?:[ _]code)?$/i,
   frequency: /^freq(?:uency)?$/i,

@@ -190,6 +190,8 @@ function rank({ style }: Candidate, texts: readonly string[], { title = '' }: Da
   if (format === undefined && texts.some((text) => weekOrQuarter.test(text)))
     return (style.language === 'nl') === areKwQuarters(texts, title) ? -2 : 2;
   if (format === romanMonth) return hasWordOfKind('month', title) ? -3 : 1;
+  if (format === 'Q/YYYY' && (hasWordOfKind('month', title) || texts.every((text) => text.startsWith('0'))))
+    return 1;
   const numbers = texts.map((text) => Number(divided.exec(text.replace(markText, ''))?.[1] ?? 'NaN'));
   if (numbers.some(Number.isNaN))
     return format === undefined || format === 'YYYY/YY' ? -1 : format === 'YYYY/W' ? 1 : 0;
@@ -204,7 +206,8 @@ function rank({ style }: Candidate, texts: readonly string[], { title = '' }: Da
   if (format === 'YYYY/YY') return texts.length > 1 || hasWordOfKind('fiscal', title) ? -3 : 0.5;
   if (format === 'YYYY/Q' && most <= 4 && !hasWordOfKind('month', title))
     return hasWordOfKind('quarter', title) || (years > 1 && most > 2) ? -2 : 2;
-  if (format === 'YYYY/H' && most <= 2 && !hasWordOfKind('month', title)) return years > 1 ? -2.5 : 2;
+  if (format === 'YYYY/H' && most <= 2 && !hasWordOfKind('month', title))
+    return years > 1 || hasWordOfKind('half', title) ? -2.5 : 2;
   if (isPlain) return -1;
   return format === 'YYYY/W' && most > 12 ? 0 : 3;
 }
@@ -305,6 +308,7 @@ function isOpen(
   // Months would be at other parts of the year than the beginnings of quarters.
   if (format === 'decimal quarter' && best.distinct > 2) return false;
   if (format === 'YYYY/Q' && hasWordOfKind('quarter', title)) return false;
+  if (format === 'YYYY/H' && hasWordOfKind('half', title)) return false;
   if (format === 'YYYY/YY' && (texts.length > 2 || hasWordOfKind('fiscal', title))) return false;
   if (format === 'YYYY/Q' || format === 'YYYY/H' || format === 'YYYY/YY')
     return other === undefined || other === 'YYYY/M';

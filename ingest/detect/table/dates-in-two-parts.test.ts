@@ -37,12 +37,21 @@ test('months and quarters in a column next to that of the years are parts of the
     ['Month', numbers, 'YYYY/M', 'monthly'],
     ['Quarter', ['Q1', 'Q2', 'Q3', 'Q4'], undefined, 'quarterly'],
     ['Quarter', ['1', '2', '3', '4'], 'YYYY/Q', 'quarterly'],
+    ['Halbjahr', ['1', '2'], 'YYYY/H', 'semiannual'],
     ['Xahar', numbers, 'YYYY/M', 'monthly'],
   ] as const) {
     const { entry } = proposed(table(title, parts));
     t.deepEqual(entry.date, { column: ['Year', title], ...(format !== undefined && { format }) });
     t.deepEqual([entry.series?.frequency, entry.dimensions], [frequency, { country: 'Country' }]);
   }
+  t.regex(
+    proposed(table('Month', [...numbers, '13'])).entry.skip ?? '',
+    /the column Month divides the years, and "13"/,
+  );
+  t.regex(
+    proposed(table('Quarter', ['1', '2', '3', '4', '5'])).entry.skip ?? '',
+    /Quarter divides the years, and "5"/,
+  );
   const codes = numbers.map((number) => `M${number.padStart(2, '0')}`);
   const withAnnual = proposed(table('Period', [...codes, 'M13']));
   t.like(withAnnual.entry, {

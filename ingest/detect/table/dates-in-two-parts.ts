@@ -3,7 +3,8 @@
 import { entryAt } from '../../../kernel/entries.ts';
 import { isNumberText, isValueText } from '../../cells/cell-forms.ts';
 import { isPart } from '../../cells/dates/carried-years.ts';
-import { hasWordOfKind } from '../../cells/dates/date-column-titles.ts';
+import type { PeriodKind } from '../../cells/dates/date-forms.ts';
+import { fiscalYearsIn, hasWordOfKind } from '../../cells/dates/date-column-titles.ts';
 import { isDetermined } from './column-profile.ts';
 import { detectDates, type DatesFound } from './date-format.ts';
 import { distinctIn, filledDown, periodsAcross, type Layout } from './layout.ts';
@@ -14,7 +15,7 @@ export function withParts(layout: Layout, rows: readonly string[][]): Layout | s
   if (dates.kind === 'across') return withPartsDown(layout, dates, rows);
   if (dates.kind !== 'column') return layout;
   const year = entryAt(dates.columns, 0);
-  const isFiscal = hasWordOfKind('fiscal', entryAt(titles, year));
+  const isFiscal = fiscalYearsIn(entryAt(titles, year), true) !== null;
   if ((isFiscal || dates.found.kind === 'fiscal year') && partTitles(titles, year) !== null)
     return `${entryAt(titles, year)} has fiscal years, and titles are parts of a year: put the dates into the titles, as in Apr 2024`;
   if (dates.found.kind === 'fiscal year' && isParts(partColumn(rows, titles, year)))
@@ -154,8 +155,14 @@ function isStatedOnce(rows: readonly string[][], year: number): boolean {
 
 /** Whether a title names a column of months, quarters, halves or weeks. */
 const isPartTitle = (title: string): boolean =>
-  title.length <= 24 &&
-  (['month', 'quarter', 'half', 'week'] as const).some((kind) => hasWordOfKind(kind, title));
+  title.length <= 24 && partKinds.some((kind) => hasWordOfKind(kind, title));
+const partKinds = ['month', 'quarter', 'half', 'week'] as const;
+
+/** The only kind of parts that a title names; null if it names none, or several. */
+function statedParts(title: string): PeriodKind | null {
+  const [kind = null, other] = partKinds.filter((each) => hasWordOfKind(each, title));
+  return other === undefined ? kind : null;
+}
 /** Labels of a year's total beside its months. */
 const wholeYear =
   /^(?:m13|s0?[123]|a|a0?1|q0?5|half ?[12]|h[12]|fy|annual(?:ly)?|years?|full[ -]year|total|sum|all|average|avg|mean|ytd|jahr|insgesamt|gesamt|durchschnitt|ann[ée]e|ensemble|moyenne|a[nñ]o|promedio|media|anno|totale|totaal|jaar|gemiddelde|[aå]r|hele [aå]ret|genomsnitt|gjennomsnitt|totalt|i alt|medel|yhteensä|keskiarvo|razem|ogółem|średnia|celkem|průměr|spolu|priemer|skupaj|povprečje|ukupno|prosek|összesen|átlag|kokku|keskmine|kopā|vidēji|iš viso|vidurkis|toplam|ortalama|jumlah|rata-rata|tahunan|σύνολο|μέσος όρος|итого|всего|среднее|всього|общо|средно|合[计計]|总计|総[数計]|[总総]|平均|합계|평균)(?:[\s.:(].*)?$/iu;
@@ -195,6 +202,9 @@ function partColumn(
       continue;
     }
     if (found.unread.length > 0) return unknownPart(title, (found.unread[0] ?? '').slice(5));
+    const stated = statedParts(title);
+    if (stated !== null && stated !== found.kind && texts.every(isNumberText))
+      return unknownPart(title, texts.toSorted((a, b) => Number(b) - Number(a))[0] ?? '');
     const [first = ''] = parts;
     const others = texts.filter((text) => !parts.includes(text));
     return {

@@ -2,7 +2,7 @@
 // another one, are filled only once for a group of rows, or have the totals of other rows.
 import { entryAt, entryOf } from '../../../kernel/entries.ts';
 import { filledDown } from './layout.ts';
-import { isCodeTitle, isDetermined, profileOf } from './column-profile.ts';
+import { areDecimals, isCodeTitle, isDetermined, profileOf } from './column-profile.ts';
 import { isTotal } from './totals.ts';
 
 export interface Dimensions {
@@ -35,6 +35,9 @@ const ofSingleRows = 'it has another number in nearly every row, and the others 
 
 /** Why numbers that are like dates are not loaded. */
 export const likeDates = 'its numbers are years or weeks';
+
+/** Why a column that another one determines is not loaded. */
+export const followsFrom = 'it follows from';
 
 /** Why numbers beside the column of values are not loaded, if they do not follow from a text. */
 export const besideValues = 'its numbers may be values as well';
@@ -84,7 +87,9 @@ function repeatedDates(free: ReadonlySet<number>, dates: readonly number[], rows
   return [...free].filter((at) => {
     const texts = new Set(rows.map((row) => textAt(row, at)));
     if (texts.size < 3 || ![...texts].every((text) => /\d/.test(text))) return false;
-    return isDetermined(rows, dates, at) && dates.every((date) => isDetermined(rows, [at], date));
+    if (isDetermined(rows, dates, at) && dates.every((date) => isDetermined(rows, [at], date))) return true;
+    // The codes of the months beside a year.
+    return dates.some((date) => isDetermined(rows, [date], at) && isDetermined(rows, [at], date));
   });
 }
 
@@ -166,8 +171,10 @@ function leaveDetermined(
     const texts = [...entryOf(profiles, at).distinct.keys()];
     return texts.filter((text) => /\d/.test(text)).length * 2 > texts.length ? 0 : 1;
   };
+  const decimals = (at: number) => (areDecimals([...entryOf(profiles, at).distinct.keys()]) ? 0 : 1);
   const coarseFirst = [...free].toSorted(
     (a, b) =>
+      decimals(a) - decimals(b) ||
       entryOf(profiles, a).distinct.size - entryOf(profiles, b).distinct.size ||
       codes(a) - codes(b) ||
       entryOf(profiles, b).averageLength - entryOf(profiles, a).averageLength,
@@ -180,7 +187,7 @@ function leaveDetermined(
     const { numbers, marks, filled } = entryOf(profiles, at);
     // A second line of titles may be among few rows.
     const isNumbers = numbers > 0 && (numbers + marks) * 2 > filled && !isCodeTitle(entryAt(titles, at));
-    leave(at, isNumbers ? `${ofNoPeriod}, which follow from ${of}` : `it follows from ${of}`);
+    leave(at, isNumbers ? `${ofNoPeriod}, which follow from ${of}` : `${followsFrom} ${of}`);
   }
 }
 

@@ -14,6 +14,8 @@ import { counted, nounOf } from '../../../kernel/text/counted.ts';
 export interface FrequencyFound extends Finding<Frequency> {
   /** Dates of one period after the first of it: `[date, earlier date]`. */
   repeated: number;
+  /** Why the dates may not be those of the periods. */
+  doubt?: string;
 }
 
 const monthsOf: readonly [frequency: Frequency, months: number][] = [
@@ -76,9 +78,18 @@ function frequencyOfPeriods(sorted: readonly DatedText[]): FrequencyFound {
   if (lengths.size === 1 && frequency !== 'irregular')
     return longest === 1
       ? byGapsOfMonths(sorted, 'the dates are months')
-      : found(frequency, `the dates are periods: ${frequency}`);
+      : {
+          ...found(frequency, `the dates are periods: ${frequency}`),
+          ...(frequency === 'quarterly' && hasThirds(sorted) && { doubt: thirds }),
+        };
   return { ...found('irregular', 'the dates are periods of several lengths'), isSure: false };
 }
+
+const thirds = 'no year has a fourth quarter: they may be periods of four months';
+
+/** Whether several years have three quarters each, and none the fourth. */
+const hasThirds = (sorted: readonly DatedText[]): boolean =>
+  sorted.length >= 6 && sorted.every(({ from }, at) => from.slice(5, 7) === ['01', '04', '07'][at % 3]);
 
 /** The frequency of days that represent months: always the same day of the month, or its end. Null for other days. */
 function frequencyOfMonths(sorted: readonly DatedText[]): FrequencyFound | null {
@@ -114,12 +125,23 @@ function byGapsOfMonths(sorted: readonly DatedText[], why: string): FrequencyFou
   const whole = gaps.filter((gap) => gap === step).length;
   const isSure = gaps.length >= 2 && whole * 2 >= gaps.length;
   return {
-    value: frequency,
-    isSure,
-    repeated,
+    ...{ value: frequency, isSure, repeated },
+    ...(step < 12 && isInside(sorted, step) && { doubt: shifted(sorted, frequency) }),
     evidence: `${why}, ${whole} of ${gaps.length} of them ${counted(step, 'month')} after the one before`,
   };
 }
+
+/** Whether dates a quarter or half-year apart are neither of its first month, nor in its middle, nor of its last month. */
+function isInside(sorted: readonly DatedText[], step: number): boolean {
+  const { from, to } = entryAt(sorted, 0);
+  const [place, day] = [(Number(from.slice(5, 7)) - 1) % step, Number(to.slice(8))];
+  const isOfDays = sorted.every((span) => span.from === span.to);
+  if (place === 0 || place === step - 1) return place === 0 && step > 1 && isOfDays && day > 15;
+  return !(isOfDays && step === 3 && day >= 10 && day <= 20);
+}
+
+const shifted = ([first]: readonly DatedText[], frequency: Frequency): string =>
+  `"${first?.to ?? ''}" is dated to the end of its ${periodOf[frequency] ?? ''}: frequency: monthly keeps its month`;
 
 /** The period that a value of each frequency covers. */
 export const periodOf: Readonly<Partial<Record<Frequency, string>>> = {
@@ -192,7 +214,12 @@ export function repeatedIn(points: readonly PointOfSeries[], table: string): Fre
 }
 
 /** The dates of each series, and their frequency if enough series agree. */
-export function frequencyOf(
+export function frequencyOf(...table: Parameters<typeof frequencyOfSeries>): FrequencyFound {
+  const { doubt, ...found } = frequencyOfSeries(...table);
+  return doubt === undefined ? found : { ...found, isSure: false, evidence: `${found.evidence}; ${doubt}` };
+}
+
+function frequencyOfSeries(
   { dates, titles }: Layout,
   columns: Pick<Columns, 'key' | 'dimensions'>,
   rows: readonly string[][],

@@ -1,6 +1,7 @@
 // The lines that statistical offices put above each column.
 import test from 'ava';
 import { propose } from '../propose.ts';
+import { centredGroup } from './header-lines.ts';
 
 const months = Array.from({ length: 12 }, (_, at) => `2023-${String(at + 1).padStart(2, '0')}`);
 
@@ -45,4 +46,22 @@ test('of several lines of words without a known label, none is used for the unit
   ];
   t.is(seriesOf(head)?.unit, '{line 2}');
   t.is(seriesOf([...head, ['', 'Chicago', 'Paris']])?.unit, undefined);
+});
+
+test('a column to the left of the first group may belong to it if its name recurs in a group', (t) => {
+  const names = ['Year', 'Total', 'North', 'Total', 'North'];
+  const values = [1, 2, 3, 4];
+  t.deepEqual(centredGroup([['', '', 'Men', '', 'Women'], names], values), { group: 'Men', title: 'Total' });
+  t.is(centredGroup([['', 'Men', '', 'Women', ''], names], values), null);
+  t.is(
+    centredGroup(
+      [
+        ['', '', 'Men', '', 'Women'],
+        ['Year', 'All', 'North', 'South', 'North'],
+      ],
+      values,
+    ),
+    null,
+  );
+  t.is(centredGroup([names], values), null);
 });

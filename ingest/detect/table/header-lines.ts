@@ -160,6 +160,23 @@ function joinedTitles(header: readonly (readonly string[])[], width: number): st
   );
 }
 
+/**
+ * The first group in the lines of the header, if a column to its left has a name that recurs in a group: it may belong to that one, if the names of
+ * groups are centred above their columns.
+ */
+export function centredGroup(
+  header: readonly (readonly string[])[],
+  values: readonly number[],
+): { group: string; title: string } | null {
+  const names = values.map((at) => (header.at(-1)?.[at] ?? '').trim());
+  for (const row of header.slice(0, -1)) {
+    const first = values.findIndex((at) => isFilled(row[at]));
+    const title = names.find((name, at) => at < first && name !== '' && names.lastIndexOf(name) >= first);
+    if (title !== undefined) return { group: (row[values[first] ?? 0] ?? '').trim(), title };
+  }
+  return null;
+}
+
 /** Short words under most of the titles, that are neither numbers nor tags of the Humanitarian Exchange Language. */
 export function isUnitRow(row: readonly string[], titles: readonly string[]): boolean {
   const cells = row.map((cell) => cell.trim()).filter((cell) => cell !== '');

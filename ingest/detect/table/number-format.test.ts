@@ -44,6 +44,17 @@ test('a number such as -999 is read as missing if no other number is near it, af
   t.like(missing('1.5', '-999', '20', '-999'), { value: ['-999'], isSure: false });
   t.like(missing('-12', '-9999.0', '40'), { value: ['-9999.0'], isSure: false });
   t.is(missing('-600', '-999', '-1020'), null);
+  t.like(missing('0.5', '99.99', '0.9'), { value: ['99.99'], isSure: false });
+  t.like(missing('0.5', '-9.99', '0.9'), { value: ['-9.99'], isSure: false });
+  t.like(missing('5', '9999', '9'), { value: ['9999'], isSure: false });
+  for (const texts of [
+    ['8.7', '-9.9', '2.1'],
+    ['1200', '9999', '15000'],
+    ['1,234', '9999'],
+    ['99.99', '101.5'],
+  ])
+    t.is(missing(...texts), null, texts.join(' '));
+  t.deepEqual(marksOf(['9,9', '12']), [',', null, null]);
   const read = numberReader({ missing: ['-999'] });
   t.deepEqual([read('-999')?.value, read('-998')?.value], [null, '-998']);
 });

@@ -25,8 +25,9 @@ export interface NumbersFound {
 
 /** A mark alone means missing in most files, and `less than a hundredth` or `see the note` in others. */
 const loneSign = /^[*^@#$~†‡§/\\]{1,2}$/;
-/** A number that programs write for a missing value. */
-const sentinel = /^-9{3,}(?:[.,]9+|[.,]0+)?$/;
+/** A number that programs write for a missing value: one below zero of three or more nines, or another of nines alone. */
+const sentinel = /^(?:-9{3,}(?:[.,]9+|[.,]0+)?|-?9{1,3}[.,]9{1,2}|9{4,}(?:[.,]9+|[.,]0+)?)$/;
+const farNines = /^-9{3}/;
 /** An error of a workbook's formula. #N/A is not among them: offices use it for missing values. */
 const errorMark = /^#(?!n\/a$)[a-z]+(?:\/0)?[!?]$/i;
 
@@ -62,9 +63,10 @@ export function detectNumbers(texts: Iterable<string>, about: NumbersAbout = {})
       if (cell.negative !== null) count(negative, cell.negative);
     }
   }
+  const missing = withSentinels(missingFound(marks), sentinels, numbers);
   return {
     ...marksOf([...numbers.keys()], about),
-    missing: withSentinels(missingFound(marks), sentinels, numbers),
+    missing,
     flags: flagsFound(signs, bounds, marks, numbers.size),
     multiples: multiplesFound(multiples),
     negative: negativeFound(negative),
@@ -109,23 +111,31 @@ function missingFound(marks: Tally): NumbersFound['missing'] {
   };
 }
 
-/** -999 and its like mean missing where no other number is near: that is a guess. Otherwise they are numbers. */
+/** -999, 9999 and their like mean missing where no other number is near: that is a guess. Otherwise they are numbers. */
 function withSentinels(
   missing: NumbersFound['missing'],
   sentinels: Tally,
   numbers: Tally,
 ): NumbersFound['missing'] {
-  const least = Math.min(
-    ...[...numbers.keys()].map((text) => Number(text.replace(',', '.'))).filter(Number.isFinite),
+  const sizes = [...numbers.keys()].map((text) => Number(text.replace(',', '.'))).filter(Number.isFinite);
+  const least = Math.min(...sizes);
+  // A comma may divide groups of digits: that makes the largest number larger.
+  const most = Math.max(
+    ...[...numbers.keys()].map((text) => Math.abs(Number(text.replaceAll(',', '')))).filter(Number.isFinite),
   );
-  const far = [...sentinels].filter(([text]) => Number(text.replace(',', '.')) < 5 * Math.min(0, least));
+  const isFar = (text: string): boolean => {
+    const size = Number(text.replace(',', '.'));
+    if (farNines.test(text)) return size < 5 * Math.min(0, least);
+    return sizes.length > 0 && Math.abs(size) > most * (size < 0 ? 10 : 100);
+  };
+  const far = [...sentinels].filter(([text]) => isFar(text));
   for (const [text, times] of sentinels) if (!far.some(([each]) => each === text)) numbers.set(text, times);
   if (far.length === 0) return missing;
   const counted = far.map(([text, times]) => `${text} (${times})`).join(', ');
   return {
     value: [...(missing?.value ?? []), ...far.map(([text]) => text)],
     isSure: false,
-    evidence: `${missing === null ? '' : `${missing.evidence}; `}numbers far below all others, taken as missing: ${counted}`,
+    evidence: `${missing === null ? '' : `${missing.evidence}; `}numbers far from all others, taken as missing: ${counted}`,
   };
 }
 

@@ -1,0 +1,74 @@
+import test from 'ava';
+import type { Sample } from '../read/table-rows.ts';
+import { propose } from './propose.ts';
+
+const about = {
+  ...{ stem: 'table', dateInName: null, sheet: undefined },
+  ...{ folder: 'folder', facts: {}, today: '2026-11-23' },
+};
+
+const sampleOf = (rows: string[][]): Sample => ({
+  ...{ rows, lines: rows.map((_, at) => at + 1), isWhole: true },
+  ...{ continued: new Set(), delimiter: ',' },
+});
+
+test('SDMX-CSV is read by its column names, without a guess', (t) => {
+  const header = ['DATAFLOW', 'FREQ', 'CURRENCY', 'TIME_PERIOD', 'OBS_VALUE', 'OBS_STATUS', 'UNIT_MEASURE'];
+  const row = (currency: string, period: string) => [
+    'ECB:EXR(1.0)',
+    'M',
+    currency,
+    period,
+    '1.5',
+    'A',
+    'EUR',
+  ];
+  const { entry } = propose(
+    sampleOf([header, row('USD', '2024-01'), row('USD', '2024-02'), row('GBP', '2024-01')]),
+    about,
+  );
+  t.like(entry, {
+    date: { column: 'TIME_PERIOD' },
+    values: 'OBS_VALUE',
+    dimensions: { currency: 'CURRENCY' },
+    status: 'OBS_STATUS',
+    series: { id: 'EXR', frequency: '{FREQ}', unit: '{UNIT_MEASURE}', source: 'ECB' },
+  });
+  t.is(entry.guessed, undefined);
+});
+
+test('in SDMX-CSV series of another scale have another id; deletions, and periods of years that begin in another month, are refused', (t) => {
+  const header = [
+    'DATAFLOW',
+    'ACTION',
+    'FREQ',
+    'AREA',
+    'TIME_PERIOD',
+    'OBS_VALUE',
+    'UNIT_MULT',
+    'REPORTING_YEAR_START_DAY',
+  ];
+  const table = (period: (at: number) => string, mult: (at: number) => string, start = '', action = 'I') => {
+    const rows = [0, 1, 2, 3].map((at) => ['A:B(1.0)', at === 2 ? action : 'I', 'Q', 'RO', period(at), '1.5', mult(at), start]); // prettier-ignore
+    return propose(sampleOf([header, ...rows]), about).entry;
+  };
+  const quarter = (at: number) => `2024-Q${at + 1}`;
+  const table6 = table(quarter, () => '6');
+  t.is(table6.series?.id, 'B');
+  t.is(table(quarter, (at) => (at < 2 ? '6' : '9')).series?.id, 'B.{UNIT_MULT}');
+  t.is(table(quarter, (at) => (at < 2 ? '6' : '')).series?.id, 'B');
+  t.regex(table(quarter, () => '6', '', 'D').skip ?? '', /ACTION D delete points/);
+  t.regex(table(quarter, () => '6', '--07-01').skip ?? '', /"2024-Q1" is of a year that begins on 07-01/);
+  t.deepEqual(
+    table(quarter, () => '6', '--01-01'),
+    table6,
+  );
+  t.is(
+    table(
+      (at) => `2024-0${at + 1}`,
+      () => '6',
+      '--07-01',
+    ).skip,
+    undefined,
+  );
+});
