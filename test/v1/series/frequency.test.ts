@@ -240,6 +240,20 @@ test('the latest and the last points, a chart and a citation are of the frequenc
   t.regex(cited.text, /frequency=annual&aggregate=sum/);
 });
 
+test('an index at a lower frequency begins at 100 for each combination, also for one that begins later', async (t) => {
+  const { data } = await series(
+    '/v1/series/FX?frequency=weekly&transform=index&from=2023-03-01&limit=100000',
+  );
+  const firsts = ['buy', 'sell'].map((side) =>
+    data.find(({ dims, value }) => dims['side'] === side && value !== null),
+  );
+  t.deepEqual(
+    firsts.map((first) => first?.value),
+    [100, 100],
+  );
+  t.true((firsts[0]?.date ?? '') < (firsts[1]?.date ?? ''));
+});
+
 test('page size, order, window, dims and format change no aggregated or transformed value', async (t) => {
   await fc.assert(
     fc.asyncProperty(
