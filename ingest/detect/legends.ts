@@ -1,4 +1,4 @@
-// What the notes of a table say of its signs: a dash that is zero, or parentheses that do not mean below zero.
+// The meaning of signs that the notes of a table explain: a dash that is zero, or parentheses that do not mean below zero.
 import { cellOf, isValueText } from '../cells/cell-forms.ts';
 
 const noughts = String.raw`zero|zerowy|nil|null|nichts|nought|neant|nul|nulle|cero|nulo|nula|noll|nihil|nullo`;
@@ -21,10 +21,10 @@ const notesOf = (rows: readonly string[][], values: readonly number[]): string[]
         .map((cell) => cell.trim())
         .filter((cell) => cell !== '')
         .join(' '),
-    ) // prettier-ignore
+    )
     .filter((text) => /\p{L}{3}/u.test(text) && text.length <= longestNote);
 
-/** The note that says that a mark taken as missing is zero, such as `- Nil or rounded to zero`; undefined if there is none. */
+/** The note that explains a mark taken as missing as zero, such as `- Nil or rounded to zero`; undefined if there is none. */
 export function noteOfZero(
   rows: readonly string[][],
   values: readonly number[],

@@ -5,7 +5,7 @@ import { fiscalYearsIn } from '../cells/dates/date-column-titles.ts';
 import { dateColumns, dateText, periodsAcross, type Layout } from './table/layout.ts';
 import { doubt, type Draft } from './proposal.ts';
 
-/** @param table.above the lines above the data. */
+/** @param above the lines above the data. */
 export function addYearEnds(
   draft: Draft,
   table: { layout: Layout; rows: readonly string[][]; frequency: string; above: readonly string[][] },
@@ -39,7 +39,7 @@ function fiscalYears(
   return statedAbove(above);
 }
 
-/** What a line above the data says of fiscal years. */
+/** The fiscal years that a line above the data states. */
 function statedAbove(above: readonly string[][]): { why: string; month: number | null } | null {
   for (const text of above.flat().map((cell) => cell.trim())) {
     const stated = text.length > 200 ? null : fiscalYearsIn(text, false);
