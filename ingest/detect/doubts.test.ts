@@ -397,7 +397,7 @@ test('annual columns with the names of months in their titles, and numbers of ro
     proposed([['Year', ...titles], ...years.map((year, at) => [year, `${at + 1}`, `${at * 7}`])]);
   t.regex(
     table('Value-Jan', 'Value-Feb').evidence['values'] ?? '',
-    /Value-Jan, Value-Feb may say which months of the year/,
+    /Value-Jan, Value-Feb may state the month or quarter/,
   );
   t.regex(table('nr tabeli', 'Value').evidence['ignore'] ?? '', /nr tabeli/);
   t.regex(table('nr tabeli', 'Rate').evidence['values'] ?? '', /nr tabeli counts the rows/);
