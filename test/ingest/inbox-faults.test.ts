@@ -179,7 +179,7 @@ test.serial('a fault within the program rejects the file, and delays no other', 
   inbox.put('a-odd.csv', csv(1));
   inbox.put('b-even.csv', csv(2));
   await inbox.processAll();
-  t.regex(inbox.report('a-odd.csv'), /a fault within Almanac: x is undefined/);
+  t.regex(inbox.report('a-odd.csv'), /a fault in Almanac: x is undefined/);
   t.is(await seriesRow(database, 'a-odd'), undefined);
   t.deepEqual(await values('b-even'), ['2']);
 });
