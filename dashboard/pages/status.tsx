@@ -112,7 +112,7 @@ const columns: Column<Source>[] = [
 
 const states: Readonly<Record<Source['state'], { name: string; mark: string }>> = {
   current: { name: 'Current', mark: 'good' },
-  due: { name: 'Due: a release of the last 24 hours is not loaded yet', mark: 'warn' },
+  due: { name: 'Due for less than a day', mark: 'warn' },
   late: { name: 'Late', mark: 'bad' },
   unscheduled: { name: 'Not in the calendar', mark: 'off' },
   empty: { name: 'Nothing loaded', mark: 'off' },

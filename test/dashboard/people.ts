@@ -25,7 +25,7 @@ export async function signUp({ mailbox, url }: Stage, visitor: Visitor, person: 
   await page.getByLabel('E-mail address').fill(person.email);
   await page.getByLabel('Password').fill(person.password);
   await page.getByRole('button', { name: 'Create an account' }).click();
-  await page.getByRole('heading', { name: 'Open the link in your mail' }).waitFor();
+  await page.getByRole('heading', { name: 'Open the link in your e-mail' }).waitFor();
   const token = tokenIn(await mailbox.next(person.email));
   await page.goto(`${url}/dashboard/verify-email#token=${token}`);
   await page.getByLabel('Password').fill(person.password);

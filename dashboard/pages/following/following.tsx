@@ -58,11 +58,11 @@ function List({ follows: rows, action }: { follows: readonly Follow[]; action: A
         columns={[
           { label: 'Followed', cell: (row) => <Followed of={row} /> },
           {
-            label: 'Mails',
+            label: 'E-mails',
             cell: ({ id, mode, of }) => (
               <Pick
                 small
-                label={`Mails about ${of}`}
+                label={`E-mails about ${of}`}
                 value={mode}
                 options={modes}
                 disabled={action.isBusy}

@@ -62,7 +62,7 @@ function SignUpForm({ methods, onMailed }: { methods: Methods; onMailed: (email:
 
 function MailSent({ to }: { to: string }) {
   return (
-    <NarrowPage title="Open the link in your mail">
+    <NarrowPage title="Open the link in your e-mail">
       <p>
         An e-mail is on its way to <b>{to}</b>. Its link works for 24 hours; you then enter the password that
         you have just chosen.

@@ -23,11 +23,11 @@ export function Profile({ account, reload }: OfAccount) {
         <div class="toggle-row">
           <label class="check">
             <input type="checkbox" checked={usage} onChange={() => change({ usage: !usage })} />
-            Mail me when 50, 80 and 100 % of the monthly quota is used
+            E-mail me when 50, 80 and 100 % of the monthly quota is used
           </label>
           <label class="check">
             <input type="checkbox" checked={keyExpiry} onChange={() => change({ key_expiry: !keyExpiry })} />
-            Mail me one week, and again one day, before a key expires
+            E-mail me one week, and again one day, before a key expires
           </label>
           <p class="xs dim">Security e-mails are always sent.</p>
           <Problem of={action.error} />

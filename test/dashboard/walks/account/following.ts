@@ -49,11 +49,11 @@ async function walk(stage: Stage, visitor: Visitor): Promise<void> {
 
   await visitor.open('/dashboard/following');
   const saved = page.waitForResponse((response) => response.request().method() === 'PATCH');
-  await page.getByLabel('Mails about ferries').selectOption('daily');
+  await page.getByLabel('E-mails about ferries').selectOption('daily');
   await saved;
   await page.reload();
   await page.getByText('since').nth(2).waitFor();
-  assertSame(await page.getByLabel('Mails about ferries').inputValue(), 'daily', 'the mode after a reload');
+  assertSame(await page.getByLabel('E-mails about ferries').inputValue(), 'daily', 'the mode after a reload');
   await visitor.look('following');
 
   await load('2026-02');
@@ -66,7 +66,7 @@ async function walk(stage: Stage, visitor: Visitor): Promise<void> {
   assert(ofOne !== undefined && ofAll !== undefined, 'the e-mail has both links');
   assert(mail.text.includes(`${url}/series/${id}`), 'the e-mail leads to the series');
   await page.goto(ofOne);
-  await page.getByRole('heading', { name: 'Stop these mails' }).waitFor();
+  await page.getByRole('heading', { name: 'Stop these e-mails' }).waitFor();
   assertSame(new URL(page.url()).hash, '', 'the fragment of the address');
   await visitor.look('unsubscribe');
   await page.getByRole('button', { name: 'Stop', exact: true }).click();
