@@ -19,7 +19,7 @@ const groups: { title: string; guides: Record<string, string> }[] = [
       accounts: 'Signing in, keys and usage by HTTP.',
       'pinned-keys': 'For backtests: answers as if nothing had been published after a chosen day.',
       webhooks: 'Messages about changes: how to receive and verify them.',
-      follow: 'Mails about changes of series, sources and searches.',
+      follow: 'E-mails about changes of series, sources and searches.',
       events: 'Each type of event with its fields and an example.',
       clients: 'Python, R, TypeScript, shell and spreadsheets.',
       tools: 'A recipe for each tool: pandas, Excel, Power BI, DuckDB, Polars and others.',
