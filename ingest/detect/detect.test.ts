@@ -1,23 +1,10 @@
 import test from 'ava';
 import fc from 'fast-check';
-import type { Sample } from '../read/table-rows.ts';
 import { dateInText } from '../cells/dates/date-in-line.ts';
 import { detectNumbers } from './table/number-format.ts';
 import { namesIn } from '../entry/file-name.ts';
 import { propose } from './propose.ts';
-
-const about = {
-  stem: 'table',
-  dateInName: null,
-  sheet: undefined,
-  folder: 'folder',
-  facts: {},
-  today: '2026-11-23',
-};
-
-function sampleOf(rows: string[][]): Sample {
-  return { rows, lines: rows.map((_, at) => at + 1), isWhole: true, continued: new Set(), delimiter: ',' };
-}
+import { about, sampleOf } from '../../test/ingest/proposing.ts';
 
 test('a lone sign among numbers is a guess, as it may mean something else; two points are not', (t) => {
   for (const sign of ['@', '^', '#', '*']) {

@@ -1,24 +1,6 @@
 // Ambiguous tables: each makes a question, or is refused with the reason.
 import test from 'ava';
-import type { Sample } from '../read/table-rows.ts';
-import { propose } from './propose.ts';
-
-const about = {
-  stem: 'table',
-  dateInName: null,
-  sheet: undefined,
-  folder: 'folder',
-  facts: {},
-  today: '2026-11-23',
-};
-
-function proposed(rows: string[][]) {
-  const sample: Sample = {
-    ...{ rows, lines: rows.map((_, at) => at + 1), isWhole: true },
-    ...{ continued: new Set(), delimiter: ',' },
-  };
-  return propose(sample, about);
-}
+import { proposed } from '../../test/ingest/proposing.ts';
 
 const years = Array.from({ length: 8 }, (_, at) => String(2015 + at));
 

@@ -24,14 +24,15 @@ const notesOf = (rows: readonly string[][], values: readonly number[]): string[]
     )
     .filter((text) => /\p{L}{3}/u.test(text) && text.length <= longestNote);
 
-/** The note that explains a mark taken as missing as zero, such as `- Nil or rounded to zero`; undefined if there is none. */
+/** A note that contradicts a mark read as missing: it states that the mark is zero, as in `- Nil or rounded to zero`. Undefined if no note does. */
 export function noteOfZero(
   rows: readonly string[][],
   values: readonly number[],
   marks: readonly string[],
 ): { mark: string; note: string } | undefined {
-  const notes = notesOf(rows, values);
-  for (const mark of marks.filter((each) => !/\p{L}/u.test(each))) {
+  const signs = marks.filter((each) => !/\p{L}/u.test(each));
+  const notes = signs.length === 0 ? [] : notesOf(rows, values);
+  for (const mark of signs) {
     const sign = /^[-\u2010-\u2015]$/.test(mark) ? '[-\u2010-\u2015]' : RegExp.escape(mark);
     const legend = new RegExp(
       String.raw`(?:^|[\s;,("'])${sign}["']?\s*(?:[=:]\s*)?[^;.]{0,30}\b(?:${noughts})\b`,

@@ -1,16 +1,6 @@
 import test from 'ava';
-import type { Sample } from '../read/table-rows.ts';
 import { propose } from './propose.ts';
-
-const about = {
-  ...{ stem: 'table', dateInName: null, sheet: undefined },
-  ...{ folder: 'folder', facts: {}, today: '2026-11-23' },
-};
-
-const sampleOf = (rows: string[][]): Sample => ({
-  ...{ rows, lines: rows.map((_, at) => at + 1), isWhole: true },
-  ...{ continued: new Set(), delimiter: ',' },
-});
+import { about, sampleOf } from '../../test/ingest/proposing.ts';
 
 test('SDMX-CSV is read by its column names, without a guess', (t) => {
   const header = ['DATAFLOW', 'FREQ', 'CURRENCY', 'TIME_PERIOD', 'OBS_VALUE', 'OBS_STATUS', 'UNIT_MEASURE'];

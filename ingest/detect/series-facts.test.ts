@@ -1,5 +1,5 @@
 import test from 'ava';
-import { propose } from './propose.ts';
+import { proposed as proposedRows } from '../../test/ingest/proposing.ts';
 
 function proposed(head: string[][]) {
   const rows = [
@@ -8,10 +8,7 @@ function proposed(head: string[][]) {
       [String(2015 + at), `${at}.5`, `${at + 3}.5`].slice(0, head.at(-1)?.length),
     ),
   ];
-  return propose(
-    { rows, lines: rows.map((_, at) => at + 1), isWhole: true, continued: new Set(), delimiter: ',' },
-    { stem: 'table', dateInName: null, sheet: undefined, folder: 'folder', facts: {}, today: '2026-11-23' },
-  );
+  return proposedRows(rows);
 }
 
 test('the last line of a title can state its unit and scale', (t) => {
@@ -43,11 +40,7 @@ test('a unit or a scale that changes within the table is a part of the id, or wh
     const rows = ['RO', 'BG'].flatMap((area) =>
       [2003, 2004, 2005, 2006].map((year) => [area, String(year), of(area, year), `${year}.5`]),
     );
-    const all = [['Area', 'Year', title, 'GDP'], ...rows];
-    return propose(
-      { rows: all, lines: all.map((_, at) => at + 1), isWhole: true, continued: new Set(), delimiter: ',' },
-      { stem: 'table', dateInName: null, sheet: undefined, folder: 'folder', facts: {}, today: '2026-11-23' },
-    ).entry.series?.id;
+    return proposedRows([['Area', 'Year', title, 'GDP'], ...rows]).entry.series?.id;
   };
   t.is(
     id('Unit', () => 'EUR'),

@@ -1,13 +1,7 @@
 import test from 'ava';
-import { propose } from './propose.ts';
+import { proposed as proposedRows } from '../../test/ingest/proposing.ts';
 
-const proposed = (lines: readonly string[]) => {
-  const rows = lines.map((line) => line.split(','));
-  return propose(
-    { rows, lines: rows.map((_, at) => at + 1), isWhole: true, continued: new Set(), delimiter: ',' },
-    { stem: 'table', dateInName: null, sheet: undefined, folder: 'folder', facts: {}, today: '2026-11-23' },
-  );
-};
+const proposed = (lines: readonly string[]) => proposedRows(lines.map((line) => line.split(',')));
 const months = Array.from({ length: 24 }, (_, at) => {
   const month = String((at % 12) + 1).padStart(2, '0');
   return { month: `${2022 + Math.floor(at / 12)}-${month}`, isEnd: at % 3 === 2, at };

@@ -1,13 +1,11 @@
 // Tables whose dates a person reads and the detector does not: each refusal says what to write instead.
 import test from 'ava';
+import { about, sampleOf } from '../../test/ingest/proposing.ts';
 import { propose } from './propose.ts';
 
 const refusal = (lines: readonly string[], sheet?: string): string => {
   const rows = lines.map((line) => line.split(','));
-  const { entry } = propose(
-    { rows, lines: rows.map((_, at) => at + 1), isWhole: true, continued: new Set(), delimiter: ',' },
-    { stem: 'table', dateInName: null, sheet, folder: 'folder', facts: {}, today: '2026-11-23' },
-  );
+  const { entry } = propose(sampleOf(rows), { ...about, sheet });
   return entry.skip ?? '';
 };
 

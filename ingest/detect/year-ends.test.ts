@@ -1,23 +1,5 @@
 import test from 'ava';
-import type { Sample } from '../read/table-rows.ts';
-import { propose } from './propose.ts';
-
-const about = {
-  stem: 'table',
-  dateInName: null,
-  sheet: undefined,
-  folder: 'folder',
-  facts: {},
-  today: '2026-11-23',
-};
-
-function proposed(rows: string[][]) {
-  const sample: Sample = {
-    ...{ rows, lines: rows.map((_, at) => at + 1), isWhole: true },
-    ...{ continued: new Set(), delimiter: ',' },
-  };
-  return propose(sample, about);
-}
+import { proposed } from '../../test/ingest/proposing.ts';
 
 const years = Array.from({ length: 8 }, (_, at) => String(2015 + at));
 
@@ -81,7 +63,7 @@ test('annual values that are all of one month make the end of the year a guess; 
   for (const day of ['01-01', '12-31']) t.is(table((year) => `${year}-${day}`).guessed, undefined);
 });
 
-test('quarters below a title that calls them fiscal are refused; below a line that says so, they are asked about', (t) => {
+test('quarters below a title with the word fiscal are refused; below such a line they are asked about', (t) => {
   const quarters = years.map((year, at) => [`Q${(at % 4) + 1} ${year}`, `${at}.5`]);
   const table = (title: string, ...above: string[][]) =>
     proposed([...above, [title, 'Tax'], ...quarters]).entry;

@@ -210,7 +210,7 @@ test('the last possible cell of a sheet is read', (t) => {
   t.is(readWorkbook(written('last.xlsx', workbookOf(rows)))[0]?.rows.length, 1_048_576);
 });
 
-test('a workbook that counts days from 1904 says so, for numbers of days without the format of a date', (t) => {
+test('a workbook that counts days from 1904 has that noted, if numbers of days lack the format of a date', (t) => {
   const book = utils.book_new();
   utils.book_append_sheet(book, utils.aoa_to_sheet([['Date', 'A'], [43830, 1]]), 'A'); // prettier-ignore
   const doubts = (date1904: boolean) => {

@@ -13,7 +13,7 @@ export const scales: Readonly<Record<string, number>> = {
 /** `hundreds of thousands` as `hundred thousands`. */
 const counts = /(?<!\p{L})(hundred|ten)s of (?=thousand|million)/giu;
 const linked = String.raw`(?:\s+(?:of|de))?\s+`;
-/** Scales of two words, of which one alone would be wrong: `miles de millones`. */
+/** Scales of two words, as one alone would be wrong: `miles de millones`. */
 const stacked: readonly (readonly [RegExp, string])[] = [
   [String.raw`(?:thousands?|miles|mil)${linked}(?:millions?|millones|milhões|milhoes)`, 'billion'],
   [String.raw`(?:thousands?|miles|mil)${linked}(?:billions?|milliards)|(?:millions?|millones)${linked}(?:millions?|millones)|lakhs?${linked}crores?`, 'trillion'],

@@ -1,11 +1,6 @@
 import test from 'ava';
-import { propose } from '../propose.ts';
+import { proposed as detected } from '../../../test/ingest/proposing.ts';
 
-const detected = (rows: string[][]) =>
-  propose(
-    { rows, lines: rows.map((_, at) => at + 1), isWhole: true, continued: new Set(), delimiter: ',' },
-    { stem: 'table', dateInName: null, sheet: undefined, folder: 'folder', facts: {}, today: '2026-11-23' },
-  );
 const proposed = (rows: string[][]) => detected(rows).entry;
 
 const years = ['2018', '2019', '2020', '2021', '2022', '2023'];

@@ -1,11 +1,5 @@
 import test from 'ava';
-import { propose } from '../propose.ts';
-
-const proposed = (rows: string[][]) =>
-  propose(
-    { rows, lines: rows.map((_, at) => at + 1), isWhole: true, continued: new Set(), delimiter: ',' },
-    { stem: 'table', dateInName: null, sheet: undefined, folder: 'folder', facts: {}, today: '2026-11-23' },
-  );
+import { proposed } from '../../../test/ingest/proposing.ts';
 
 const twoYears = ['2022', '2023'];
 const monthNames = [

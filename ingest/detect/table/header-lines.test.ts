@@ -1,16 +1,13 @@
 // The lines that statistical offices put above each column.
 import test from 'ava';
-import { propose } from '../propose.ts';
+import { proposed } from '../../../test/ingest/proposing.ts';
 import { centredGroup } from './header-lines.ts';
 
 const months = Array.from({ length: 12 }, (_, at) => `2023-${String(at + 1).padStart(2, '0')}`);
 
 const seriesOf = (head: string[][]) => {
   const rows = [...head, ...months.map((month, at) => [month, `${at}.5`, `${at + 40}.5`])];
-  return propose(
-    { rows, lines: rows.map((_, at) => at + 1), isWhole: true, continued: new Set(), delimiter: ';' },
-    { stem: 'table', dateInName: null, sheet: undefined, folder: 'folder', facts: {}, today: '2026-11-23' },
-  ).entry.series;
+  return proposed(rows).entry.series;
 };
 
 test('the units of the Bundesbank, the Banque de France and the Banco de México are those of their labelled line', (t) => {

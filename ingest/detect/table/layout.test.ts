@@ -1,13 +1,6 @@
 // The places of dates in the tables of statistical offices.
 import test from 'ava';
-import { propose } from '../propose.ts';
-
-function proposed(rows: string[][]) {
-  return propose(
-    { rows, lines: rows.map((_, at) => at + 1), isWhole: true, continued: new Set(), delimiter: ',' },
-    { stem: 'table', dateInName: null, sheet: undefined, folder: 'folder', facts: {}, today: '2026-11-23' },
-  );
-}
+import { proposed } from '../../../test/ingest/proposing.ts';
 
 const monthNames = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 const years = [2019, 2020, 2021];
