@@ -10,7 +10,7 @@ const pollEveryMs = 5;
 export async function until(
   what: string,
   condition: () => boolean | Promise<boolean>,
-  withinMs = 60_000,
+  withinMs = 120_000,
 ): Promise<void> {
   const giveUpAtMs = performance.now() + withinMs;
   while (!(await condition())) {
@@ -20,7 +20,7 @@ export async function until(
 }
 
 /** The result of a promise. @throws Error that names it, if it is not settled within this many ms. */
-export async function within<T>(what: string, promise: Promise<T>, ms = 60_000): Promise<T> {
+export async function within<T>(what: string, promise: Promise<T>, ms = 120_000): Promise<T> {
   const ended = new AbortController();
   const late = pause(ms, undefined, { signal: ended.signal }).then(() => {
     throw new Error(`Not within ${ms} ms: ${what}.`);

@@ -41,7 +41,8 @@ export interface Serving {
   stop(signal?: NodeJS.Signals): Promise<number | null>;
 }
 
-const commandWithinMs = 120_000;
+/** Ends a wait that would never end: a machine at full load takes minutes for a large folder. */
+const commandWithinMs = 600_000;
 // The end of the greeting.
 const greeted = /\nAPI: [^]*\n\n$/;
 
