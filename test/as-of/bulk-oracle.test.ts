@@ -9,7 +9,7 @@ import { proAccount, type DataService } from '../services/data-service.ts';
 import { addPinnedKey } from '../v1/bulk/pinned-keys.ts';
 import { agreeOn } from './agreement.ts';
 import { anyHistory, bulkPlaceOf, play, type History, type Sides } from './histories.ts';
-import { howLong, timeoutMs } from './how-long.ts';
+import { howLong } from './how-long.ts';
 
 const lists = [
   '/v1/bulk',
@@ -86,7 +86,6 @@ const endedTwice: History = {
 test.serial(
   'the bulk files of a pinned key have the bytes of an installation where nothing was published later',
   async (t) => {
-    t.timeout(timeoutMs);
     await fc.assert(fc.asyncProperty(anyHistory, agree), {
       ...howLong,
       examples: [[endedTwice]],

@@ -8,7 +8,7 @@ import { proAccount, startDataService, type Answer } from '../services/data-serv
 import { agreeOn, requestsOf, shown } from './agreement.ts';
 import { fundRoutes } from './fund-histories.ts';
 import { anyHistory, play, type History, type Sides } from './histories.ts';
-import { howLong, timeoutMs } from './how-long.ts';
+import { howLong } from './how-long.ts';
 import { rowRoutes } from './row-histories.ts';
 
 const ofBulk = ['/v1/bulk', '/v1/bulk/:name'];
@@ -105,7 +105,6 @@ const dataOf = ({ json }: Answer): readonly unknown[] => (json as { data: unknow
 test.serial(
   'an answer to a pinned key is that of an installation where nothing was published later',
   async (t) => {
-    t.timeout(timeoutMs);
     await fc.assert(fc.asyncProperty(anyHistory, agree), howLong);
     t.pass();
   },

@@ -23,7 +23,6 @@ const { ask, get, post } = peopleOf({
 });
 
 test('sign-up, verified by the link in the outbox, sign-in, a key, a series, its usage, revocation, 401: embedded', async (t) => {
-  t.timeout(120_000);
   const [email, password] = [newEmail(), newPassword()];
   const signedUp = await post('/auth/signup', { email, password, name: 'Zoë' });
   t.is(signedUp.status, 201, signedUp.text);

@@ -75,7 +75,6 @@ async function usedOnceRecorded(session: string): Promise<number> {
 test.serial(
   'sign-up, the mailed link, sign-in, a key, a series, its usage, revocation, 401: each service a process',
   async (t) => {
-    t.timeout(120_000);
     const loader = openDatabase(database.url, silentLog, { applicationName: 'tests' });
     await load(loader, {
       dataset: 'observations',
@@ -118,7 +117,6 @@ test.serial(
 );
 
 test.serial('an e-mail whose worker is killed while sending it is sent by another', async (t) => {
-  t.timeout(120_000);
   const email = newEmail();
   const stalled = mailbox.stall();
   t.is((await people.post('/auth/signup', { email, password: newPassword() })).status, 202);
@@ -130,7 +128,6 @@ test.serial('an e-mail whose worker is killed while sending it is sent by anothe
 });
 
 test.serial('an e-mail that the server refuses is retried until it is accepted', async (t) => {
-  t.timeout(120_000);
   mailbox.refuse(true);
   const email = newEmail();
   const refusal = mailbox.refused();

@@ -25,7 +25,6 @@ test.after.always(async () => {
 test.serial(
   'neither a table nor a log holds a password, a key, a token of a session, an e-mail or a device, or a secret of Google’s',
   async (t) => {
-    t.timeout(60_000);
     const secrets = new Map<string, string>();
     const record = (what: string, secret: string) => {
       secrets.set(what, secret);

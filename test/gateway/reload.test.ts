@@ -146,7 +146,6 @@ setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
 
 test.serial('sixty reloads under load fail no call and leave nothing behind', async (t) => {
-  t.timeout(170_000);
   const gateway = await startTestGateway({
     accounts,
     accountsApiUrls,

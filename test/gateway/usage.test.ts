@@ -195,7 +195,6 @@ for (const [where, redisUrl] of [
   test.serial(
     `${where}: usage and its history equal what clients saw, whether served, refused, cut off or aborted`,
     async (t) => {
-      t.timeout(180_000);
       await fc.assert(
         fc.asyncProperty(bursts, (history) => tryHistory(t, redisUrl(), history)),
         { numRuns: runs, endOnFailure: true },

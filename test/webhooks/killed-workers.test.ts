@@ -185,7 +185,6 @@ const anyReaction = fc.constantFrom(
 test.serial(
   'whatever receivers answer, each enabled endpoint is in the end sent every event that it hears of, and no other',
   async (t) => {
-    t.timeout(300_000);
     const service = await startHere();
     t.teardown(() => service.close());
     const worker = await startWebhookWorker(service, { attemptTimeoutMs: 500, random: Math.random });
