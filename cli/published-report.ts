@@ -118,13 +118,14 @@ export function printPublished({ stdout }: Terminal, run: PublishedRun): void {
     if (loaded.length > tablesShown) stdout.write(`… and ${tablesOf(loaded.length - tablesShown)} more\n`);
   }
   const left = leftOut.length === 0 ? '' : `, ${leftOut.length} left out (almanac.yml has the reason)`;
-  stdout.write(`${tablesOf(loaded.length)} loaded, ${unchanged} unchanged${left}\n`);
+  const done = run.dryRun ? 'would be loaded' : 'loaded';
+  stdout.write(`${tablesOf(loaded.length)} ${done}, ${unchanged} unchanged${left}\n`);
   for (const { name, schedule, fetchAt } of [...sources.added, ...sources.changed])
     stdout.write(
       `${run.dryRun ? 'would be ' : ''}kept fresh: ${name}, ${schedule}, next ${instantText(fetchAt)}\n`,
     );
   for (const name of sources.ended)
-    stdout.write(`${run.dryRun ? 'would not be' : 'not'} fetched any more: ${name}\n`);
+    stdout.write(`${run.dryRun ? 'would no longer be' : 'no longer'} fetched: ${name}\n`);
 }
 
 /**

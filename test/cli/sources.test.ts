@@ -48,6 +48,7 @@ test.serial(
     const folder = folderOf('P', `${server.url}/gold.csv?token=secret`, 'schedule: daily 10:30');
     const tried = await almanac(['publish', folder, '--dry-run']);
     t.regex(tried.stdout, /^would be kept fresh: P\.gold, daily 10:30, next \S+T10:30:00Z$/m, tried.stderr);
+    t.regex(tried.stdout, /^\d tables? would be loaded, 0 unchanged$/m);
     t.is((await almanac(['sources', 'list'])).stdout, 'none\n');
     const made = await almanac(['publish', folder]);
     t.is(made.code, 0, made.stderr);
@@ -115,7 +116,7 @@ test.serial(
     t.like(changed['sources'], { added: [], ended: [], refused: [] });
     t.like((changed['sources'] as { changed: object[] }).changed[0], { name: 'Q.b', schedule: 'daily' });
     const ended = await almanac(['publish', folderOf('Q', url, '# no schedule')]);
-    t.regex(ended.stdout, /^not fetched any more: Q\.b$/m);
+    t.regex(ended.stdout, /^no longer fetched: Q\.b$/m);
     const refused = await almanac(['publish', folderOf('R', url, 'schedule: hourly')], {
       env: { SOURCE_ALLOW_HTTP: 'false' },
     });
