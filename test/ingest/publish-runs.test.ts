@@ -121,7 +121,7 @@ test('a terminal shows one line for the whole run, and twenty tables at its end;
   t.is(shown.at(-1), '', 'the line is gone at the end');
   const tables = /^nothing stored \(--dry-run\): many_\d+\.csv: 1 series, 3 new/gm;
   t.is(seen.stdout.match(tables)?.length, 20);
-  t.regex(seen.stdout, /^… and 2 tables more\n22 tables loaded, 0 unchanged\n/m);
+  t.regex(seen.stdout, /^… and 2 tables more\n22 tables would be loaded, 0 unchanged\n/m);
   const logged = await run(false);
   t.is(logged.stdout.match(tables)?.length, 22);
   t.false(logged.stderr.includes('\r'));

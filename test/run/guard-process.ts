@@ -1,7 +1,7 @@
 // The process that guards a test run: it creates the run's directory, prints its name, waits until standard input is closed, and then
 // removes everything of the run. Started by test/run/guard.ts. Usage: node test/run/guard-process.ts NAME=value
 import { spawnSync } from 'node:child_process';
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import { chmodSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { endProcesses } from './run-processes.ts';
@@ -32,12 +32,12 @@ function makeDirectory(): string {
   return made;
 }
 
-/** The System V segments of killed servers: PostgreSQL records its segment in the seventh line of its lock file. */
+/**
+ * The System V segments of killed servers: PostgreSQL records its segment in the seventh line of its lock file. `globSync` follows no links, unlike a
+ * recursive `readdirSync`: tests leave links to the directory itself, and to all packages.
+ */
 function sharedMemory(): string[] {
-  const lockFiles = readdirSync(directory, { recursive: true, encoding: 'utf8' }).filter(
-    (name) => path.basename(name) === 'postmaster.pid',
-  );
-  return lockFiles.flatMap((name) => {
+  return globSync('**/postmaster.pid', { cwd: directory }).flatMap((name) => {
     const [, , , , , , segment = ''] = readFileSync(path.join(directory, name), 'utf8').split('\n');
     return segment.trim().split(/\s+/).slice(1);
   });

@@ -14,7 +14,7 @@ import { within } from './until.ts';
 export interface Guard extends Run {
   /** Additions to the environment of every process of the run. Temporary files go into the run's directory. */
   env: Record<string, string>;
-  /** Ends the processes of the run and removes its directory. */
+  /** Ends the processes of the run and removes its directory. @throws Error if the guard could not. */
   end(): Promise<void>;
 }
 
@@ -45,7 +45,9 @@ export async function startGuard(): Promise<Guard> {
     },
     async end() {
       child.stdin.end();
-      await closed;
+      const [code, signal] = (await closed) as [number | null, NodeJS.Signals | null];
+      if (code !== 0)
+        throw new Error(`The guard of the run ended with ${code ?? signal}: ${directory} may remain.`);
     },
   };
 }
