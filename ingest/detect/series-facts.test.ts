@@ -38,7 +38,7 @@ test('a distance in a title is confirmed before it counts as a scale', (t) => {
 test('a unit or a scale that changes within the table is a part of the id, or what it depends on', (t) => {
   const id = (title: string, of: (area: string, year: number) => string) => {
     const rows = ['RO', 'BG'].flatMap((area) =>
-      [2003, 2004, 2005, 2006].map((year) => [area, String(year), of(area, year), `${year}.5`]),
+      [2003, 2004, 2005, 2006].map((year) => [area, String(year), of(area, year), `${year * 3}.5`]),
     );
     return proposedRows([['Area', 'Year', title, 'GDP'], ...rows]).entry.series?.id;
   };
