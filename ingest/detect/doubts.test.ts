@@ -386,3 +386,13 @@ test('annual columns with the names of months in their titles, and numbers of ro
   t.is(table('March past', 'Rate').entry.guessed, undefined);
   t.is(table('Men', 'Women').entry.guessed, undefined);
 });
+
+test('years below a title or line that names another calendar need confirmation', (t) => {
+  const of = (title: string, above?: string) =>
+    proposed([...(above === undefined ? [] : [[above]]), [title, 'Value'], ...years.map((year, at) => [year, `${at}.5`])]).entry.guessed?.includes('date') === true; // prettier-ignore
+  for (const title of ['Year (E.C.)', 'EFY', 'Year (B.S.)', 'Saka year', 'Year (A.H.)'])
+    t.true(of(title), title);
+  t.true(of('Year', 'Crops by Ethiopian calendar'));
+  t.false(of('Year', 'Exports to the EC, Basic Statistics'));
+  t.false(of('Year'));
+});
