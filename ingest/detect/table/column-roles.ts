@@ -225,7 +225,7 @@ function assignValues(
   for (const at of numeric.filter((each) => !chosen.includes(each) && isMeasure(entryAt(titles, each)))) {
     free.delete(at);
     const beside = `the column ${entryAt(titles, entryAt(chosen, 0))}`;
-    const isOwn = named !== undefined && isPlain.includes(at) && !followsFromText(at, profiles, rows);
+    const isOwn = (named === undefined || isPlain.includes(at)) && !followsFromText(at, profiles, rows);
     found.ignored.set(at, isOwn ? `${besideValues}, beside ${beside}` : `numbers beside ${beside}`);
   }
 }
