@@ -72,3 +72,14 @@ test('a scale above the table that does not hold for a percentage or an index is
   for (const title of ['Growth (%)', 'Percent of GDP', 'Price index']) t.true(guessed(title), title);
   t.not(guessed('Imports'), true);
 });
+
+test('a scale in the cell behind the label of the unit is that of the table', (t) => {
+  const multiplier = (...line: string[]): unknown => {
+    const { series = {} } = proposed([line, ['Year', 'Exports', 'Imports']]).entry;
+    return 'unit_multiplier' in series ? series.unit_multiplier : undefined;
+  };
+  t.is(multiplier('Unit:', 'Million USD'), '6');
+  t.is(multiplier('単位：', '万人'), '4');
+  t.is(multiplier('Einheit', 'Tsd. EUR'), '3');
+  t.is(multiplier('Source', 'Office'), undefined);
+});
