@@ -386,3 +386,34 @@ test('annual columns with the names of months in their titles, and numbers of ro
   t.is(table('March past', 'Rate').entry.guessed, undefined);
   t.is(table('Men', 'Women').entry.guessed, undefined);
 });
+
+test('years below a title or line that names another calendar need confirmation', (t) => {
+  const of = (title: string, above?: string) =>
+    proposed([...(above === undefined ? [] : [[above]]), [title, 'Value'], ...years.map((year, at) => [year, `${at}.5`])]).entry.guessed?.includes('date') === true; // prettier-ignore
+  for (const title of ['Year (E.C.)', 'EFY', 'Year (B.S.)', 'Saka year', 'Year (A.H.)'])
+    t.true(of(title), title);
+  t.true(of('Year', 'Crops by Ethiopian calendar'));
+  t.false(of('Year', 'Exports to the EC, Basic Statistics'));
+  t.false(of('Year'));
+});
+
+test('values of several months, and titles with quarters in brackets or among words, need confirmation', (t) => {
+  const months = years.flatMap((year) => [`${year}-11`, `${year}-12`]);
+  const of = (title: string) =>
+    proposed([[title, 'Value'], ...months.map((month, at) => [month, `${at}.5`])]).entry.guessed?.includes('date') === true; // prettier-ignore
+  t.deepEqual([of('3 months ended'), of('Twelve months to'), of('Months')], [true, true, false]);
+  const rows = years.map((year, at) => [year, ...[1, 2, 3, 4].map((part) => `${at + part}.5`)]);
+  const guessed = (titles: string[]) => proposed([['Year', ...titles], ...rows]).entry.guessed;
+  t.true(guessed(['Q1 (Apr-Jun)', 'Q2 (Jul-Sep)', 'Q3 (Oct-Dec)', 'Q4 (Jan-Mar)'])?.includes('values'));
+  t.true(guessed(['Sales Q1', 'Sales Q2', 'Sales Q3', 'Sales Q4'])?.includes('values'));
+  t.is(guessed(['Sales M1', 'Sales M3', 'Costs', 'Profit']), undefined);
+});
+
+test('numbers that never change in time, and numbers left out under a title such as Population Number, need confirmation', (t) => {
+  const rows = years.flatMap((year, at) => ['Food', 'Rent'].map((item, place) => [item, year, `${30 + place}.5`, `${at + place}.25`])); // prettier-ignore
+  const guessed = (titles: string[], table = rows) => proposed([titles, ...table]).entry.guessed;
+  t.true(guessed(['Item', 'Year', 'Weight', 'Index'])?.includes('values'));
+  const changing = rows.map(([item = '', year = '', , index = ''], at) => [item, year, `${at * 7}`, index]);
+  t.is(guessed(['Item', 'Year', 'Weight', 'Index'], changing), undefined);
+  t.true(guessed(['Item', 'Year', 'Population Number', 'Index'], changing)?.includes('ignore'));
+});

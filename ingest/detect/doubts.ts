@@ -3,13 +3,12 @@ import { entryAt } from '../../kernel/entries.ts';
 import { cellOf, isNumberText } from '../cells/cell-forms.ts';
 import type { DatedText } from '../cells/dates/date-forms.ts';
 import { isDateTitle, hasWordOfKind } from '../cells/dates/date-column-titles.ts';
-import { monthNamed } from '../cells/dates/month-names.ts';
 import { isOfWords } from './table/dates-across.ts';
 import { centredGroup } from './table/header-lines.ts';
 import { areDecimals, isDetermined } from './table/column-profile.ts';
 import { followsFrom, isDoubtful } from './table/dimensions.ts';
 import { detectDates } from './table/date-format.ts';
-import { possibleParts } from './table/dates-in-two-parts.ts';
+import { namingParts, possibleParts } from './table/dates-in-two-parts.ts';
 import { dateText, distinctIn, periodsAcross, type Layout } from './table/layout.ts';
 import { mixedOrder } from './table/mixed-order.ts';
 import type { Columns } from './table/column-roles.ts';
@@ -62,11 +61,26 @@ export function addDoubts(
 }
 
 /** A column of whole numbers may be a code if all are equal, or a row number if it counts from 0 or 1 and is left of the dates. */
-function doubtNumbers(draft: Draft, { layout: { dates, titles }, columns: { values }, rows }: Seen): void {
+function doubtNumbers(
+  draft: Draft,
+  { layout: { dates, titles }, columns: { values, dimensions }, rows }: Seen,
+): void {
   if (dates.kind !== 'column' || values.length < 2) return;
+  const groups = new Set(rows.map((row) => dimensions.map((at) => row[at] ?? '').join('\u001f'))).size;
   for (const at of values) {
     const texts = rows.map((row) => (row[at] ?? '').trim()).filter((text) => text !== '');
     const [first = ''] = texts;
+    if (
+      groups > 1 &&
+      groups * 3 <= rows.length &&
+      new Set(texts).size > 1 &&
+      isDetermined(rows, dimensions, at)
+    )
+      doubt(
+        draft,
+        'values',
+        `${entryAt(titles, at)} never changes in time, and may describe its row, as a weight does`,
+      );
     if (texts.length < 3 || !/^\d{1,9}$/.test(first)) continue;
     const counts = texts.every((text, place) => text === String(Number(first) + place));
     const isOfNumbers = /^(?:no|nr|num|number|seq)\b/i.test(entryAt(titles, at));
@@ -107,6 +121,8 @@ function fiscalParts({ dates, titles }: Layout): string | null {
 /** Days since 1960 reach it in 2028; as those of Excel, it is in 1968. */
 const latestOther = 25_000;
 
+const severalMonths = /\b(?:\d{1,2}|three|four|six|nine|twelve|rolling|moving)[ -]?months?\b/i;
+
 /** Weeks written as 01/2023 look like months, and months such as 2301 like years. */
 function doubtPeriods(draft: Draft, { dates, titles }: Layout, rows: readonly string[][]): void {
   if (dates.kind !== 'column' || dates.columns.length > 1) return;
@@ -137,6 +153,8 @@ function doubtPeriods(draft: Draft, { dates, titles }: Layout, rows: readonly st
       'date',
       'numbers of days below 25000 may count from 1960 or 1970, as those of SAS, Stata and R do',
     );
+  if (severalMonths.test(title) && (kind === 'month' || kind === 'day'))
+    doubt(draft, 'date', `${title} says that each value is of several months, and it is dated to the last`);
   if (isOther)
     doubt(
       draft,
@@ -315,26 +333,13 @@ function doubtParts(
   if (dates.found.kind !== 'year' && dates.found.kind !== 'fiscal year') return;
   for (const key of ['values', 'dimensions'] as const) {
     const parts = possibleParts(columns[key], titles, rows);
-    if (key === 'values' && parts.length === 0) parts.push(...namingMonths(columns.values, titles));
+    if (key === 'values' && parts.length === 0) parts.push(...namingParts(columns.values, titles));
     if (parts.length === 0) continue;
     const named = parts.slice(0, 3).map((at) => entryAt(titles, at));
     evidence[key] =
       `${evidence[key] ?? ''}; but ${named.join(', ')} may state the month or quarter of the values`;
     guessed.push(key);
   }
-}
-
-/** The columns whose titles have the names of successive months, as `Value-Jan` and `Value-Feb`. */
-function namingMonths(columns: readonly number[], titles: readonly string[]): number[] {
-  const months = columns.map((at) =>
-    entryAt(titles, at)
-      .split(/[^\p{L}\p{M}]+/u)
-      .map((word) => monthNamed(word, 'en'))
-      .find((month) => month !== null),
-  );
-  const numbers = [...new Set(months.filter((month) => month !== undefined))];
-  if (numbers.length < 2 || Math.max(...numbers) - Math.min(...numbers) >= numbers.length) return [];
-  return columns.filter((_, each) => months[each] !== undefined);
 }
 
 /** How many years into the future tables usually extend. */

@@ -65,6 +65,9 @@ export function propose(sample: Sample, about: About): Proposal {
   const columns = detectColumns(rows, layout.titles, {
     dates: dateColumns(dates),
     periods: dates.kind === 'across' ? dates.columns : [],
+    ...(dates.kind === 'column' && {
+      spanOf: (row: readonly string[]) => dates.found.read(dateText(row, dates)),
+    }),
   });
   if (columns.values.length === 0)
     return skipped(

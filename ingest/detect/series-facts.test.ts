@@ -38,7 +38,7 @@ test('a distance in a title is confirmed before it counts as a scale', (t) => {
 test('a unit or a scale that changes within the table is a part of the id, or what it depends on', (t) => {
   const id = (title: string, of: (area: string, year: number) => string) => {
     const rows = ['RO', 'BG'].flatMap((area) =>
-      [2003, 2004, 2005, 2006].map((year) => [area, String(year), of(area, year), `${year}.5`]),
+      [2003, 2004, 2005, 2006].map((year) => [area, String(year), of(area, year), `${year * 3}.5`]),
     );
     return proposedRows([['Area', 'Year', title, 'GDP'], ...rows]).entry.series?.id;
   };
@@ -71,4 +71,15 @@ test('a scale above the table that does not hold for a percentage or an index is
     );
   for (const title of ['Growth (%)', 'Percent of GDP', 'Price index']) t.true(guessed(title), title);
   t.not(guessed('Imports'), true);
+});
+
+test('a scale in the cell behind the label of the unit is that of the table', (t) => {
+  const multiplier = (...line: string[]): unknown => {
+    const { series = {} } = proposed([line, ['Year', 'Exports', 'Imports']]).entry;
+    return 'unit_multiplier' in series ? series.unit_multiplier : undefined;
+  };
+  t.is(multiplier('Unit:', 'Million USD'), '6');
+  t.is(multiplier('単位：', '万人'), '4');
+  t.is(multiplier('Einheit', 'Tsd. EUR'), '3');
+  t.is(multiplier('Source', 'Office'), undefined);
 });

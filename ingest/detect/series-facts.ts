@@ -314,7 +314,8 @@ function multiplierOf(
     only === undefined || second !== undefined
       ? []
       : [entryAt(titles, only), unitBelow(above, headerRows, only) ?? ''];
-  const found = scaleAbove([...above.filter((_, at) => !heads.has(at)).flat(), ...single]);
+  const lines = above.filter((_, at) => !heads.has(at));
+  const found = scaleAbove([...lines.flatMap((line) => [...line, ...labelled(line)]), ...single]);
   if (found === null) return {};
   evidence['series.unit_multiplier'] = `"${found.text.slice(0, 80)}"`;
   const names = [
@@ -329,6 +330,12 @@ function multiplierOf(
   if (!found.isSure || exception.test(found.text) || relative !== undefined)
     guessed.push('series.unit_multiplier');
   return { unit_multiplier: String(found.exponent) };
+}
+
+/** A label and its text in two cells, as `Unit:` and `million USD`, in one. */
+function labelled(line: readonly string[]): string[] {
+  const [label = '', text, other] = line.map((cell) => cell.trim()).filter((cell) => cell !== '');
+  return text === undefined || other !== undefined ? [] : [`${label.replace(/\s*[:：]$/, '')}: ${text}`];
 }
 
 /** Names of series that have no scale of money or persons. */

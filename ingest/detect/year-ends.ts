@@ -1,7 +1,7 @@
-// The day on which the years of annual series end, where it may be another one than the last of December.
+// The day on which the years of annual series end, where it may be another one than the last of December, and years of another calendar.
 import { monthEnd } from '../../kernel/dates.ts';
 import { entryAt } from '../../kernel/entries.ts';
-import { fiscalYearsIn } from '../cells/dates/date-column-titles.ts';
+import { fiscalYearsIn, otherCalendarIn } from '../cells/dates/date-column-titles.ts';
 import { dateColumns, dateText, periodsAcross, type Layout } from './table/layout.ts';
 import { doubt, type Draft } from './proposal.ts';
 
@@ -11,6 +11,9 @@ export function addYearEnds(
   table: { layout: Layout; rows: readonly string[][]; frequency: string; above: readonly string[][] },
 ): void {
   const { dates } = table.layout;
+  const calendar = otherCalendar(table.layout, table.above);
+  if (calendar !== undefined)
+    doubt(draft, 'date', `"${calendar}" may name another calendar: write the years of the common era`);
   const isOfParts = 'found' in dates && (dates.found.kind === 'quarter' || dates.found.kind === 'half');
   const stated = isOfParts ? statedAbove(table.above) : null;
   if (stated !== null)
@@ -18,6 +21,15 @@ export function addYearEnds(
   const fiscal = fiscalYears(table.layout, table.above);
   if (fiscal !== null) addFiscalYear(draft, fiscal);
   else if (table.frequency === 'annual') addYearEnd(draft, table.layout, table.rows);
+}
+
+/** The words of a title of the dates, or of a line above them, that name another calendar: its years look like those of the common era. */
+function otherCalendar({ dates, titles }: Layout, above: readonly string[][]): string | undefined {
+  const places = dates.kind === 'column' || dates.kind === 'across' ? dateColumns(dates) : [];
+  return [
+    ...places.map((at) => otherCalendarIn(entryAt(titles, at), true)),
+    ...above.flat().map((text) => otherCalendarIn(text, false)),
+  ].find((words) => words !== null);
 }
 
 /** Why the years of the dates are fiscal ones, and the month in which they end if that is stated; or null. */

@@ -65,6 +65,15 @@ export function fiscalYearsIn(text: string, isTitle: boolean): { month: number |
   return isNamed || (month !== null && month !== 12) ? { month } : null;
 }
 
+/** Calendars whose years are not those of the common era, by their names, and by their abbreviations in the title of a column. */
+const otherCalendars =
+  /\b(?:ethiopian|hijri|coptic|saka|bikram|vikram|nepali|bengali|bangla|jalali|hebrew) (?:fiscal |solar )?(?:calendar|years?|sambat|samvat|era)\b/i;
+const abbreviatedCalendars = /(?<!\p{L})(?:EFY|E\.? ?C\.?|B\.? ?S\.?|A\.? ?H\.?|S\.? ?H\.?)(?!\p{L})/u;
+
+/** The words of a title of dates, or of a line above them, that name another calendar; null if none. */
+export const otherCalendarIn = (text: string, isTitle: boolean): string | null =>
+  (otherCalendars.exec(text) ?? (isTitle ? abbreviatedCalendars.exec(text) : null))?.[0] ?? null;
+
 /** Whether the word alone means that a column has dates. */
 export const isDateWord = (word: string): boolean => everyWord.has(foldLetters(word));
 

@@ -6,7 +6,7 @@ export const scales: Readonly<Record<string, number>> = {
   'ten thousand': 4, 'ten thousands': 4, 'hundred million': 8, 'hundred millions': 8, 'hundred thousand': 5, 'hundred thousands': 5, lakh: 5, lakhs: 5, 'ten million': 7, 'ten millions': 7, million: 6, millions: 6, millionen: 6, millones: 6, milioni: 6, mio: 6, mln: 6, mn: 6,
   crore: 7, crores: 7, billion: 9, billions: 9, milliarden: 9, milliards: 9, mrd: 9, bn: 9, trillion: 12, trillions: 12,
   milhares: 3, duizend: 3, tys: 3, tis: 3, 'тысяч': 3, 'тысячах': 3, 'тыс': 3, 'тис': 3, ribu: 3, milhões: 6, miljoen: 6, miljoner: 6, millioner: 6, milionů: 6, milionów: 6, milyon: 6, juta: 6, 'млн': 6, 'миллионов': 6, 'миллионах': 6,
-  'мільйонів': 6, miliardi: 9, miljard: 9, miljarder: 9, milliarder: 9, miliard: 9, mld: 9, milyar: 9, miliar: 9, 'млрд': 9, 'миллиардов': 9, 'мільярдів': 9,
+  'мільйонів': 6, miliardi: 9, miljard: 9, miljarder: 9, milliarder: 9, miliard: 9, mld: 9, milyar: 9, miliar: 9, bilhões: 9, tsd: 3, milj: 6, millió: 6, milliárd: 9, ezer: 3, tūkst: 3, mlrd: 9, milijuna: 6, milijardi: 9, milioane: 6, miliarde: 9, triliun: 12, εκατ: 6, δισ: 9, 'млрд': 9, 'миллиардов': 9, 'мільярдів': 9,
   千: 3, 万: 4, 萬: 4, 百万: 6, 百萬: 6, 亿: 8, 億: 8, 十亿: 9, 十億: 9, 兆: 12, 천: 3, 만: 4, 백만: 6, 억: 8, 십억: 9, 조: 12,
 }; // prettier-ignore
 
@@ -47,12 +47,12 @@ const notPer = String.raw`(?!(?:per|pro|par|por|je|na|pr|each|ten)\b)`;
 /** Phrases which mean that all numbers are in the scale, and not that something else is so large. */
 const stated = new RegExp(
   [
-    String.raw`(?:^|[\s(,;\[])(?:in|en|em|w|v|i|dalam|в|in den|value in|values in|amounts? in|figures in|rs\.? in|usd in|eur in)\s+(?:(?:us|pak|indian)\s+)?(?:${notPer}[a-z\p{Sc}]{1,4}\.?\s+)?${word}`,
+    String.raw`(?:^|[\s(,;\[])(?:in|en|em|w|v|i|dalam|в|in den|value in|values in|amounts? in|figures in|rs\.? in|usd in|eur in)\s+(?:(?:us|pak|indian|sterling)\s+)?(?:${notPer}[a-z\p{Sc}]{1,4}\.?\s+)?${word}`,
     String.raw`^[\[(]?${word}${counted}\S.{0,40}$`,
     String.raw`[\[(](?:${notPer}[a-z]{0,3}[\p{Sc}.]{0,3}\s*)?${word}(?:${counted}[^\])]{1,60})?\s*[\])]`,
     String.raw`[\[(]\s*(?:${notPer}[a-z\p{Sc}.]{0,6}\s*)?${word}\s*[\])]`,
     String.raw`,\s*(?:(?:\p{Sc}|${notPer}[a-z]{3})\s+)?${word}(?:\s+\p{L}.{0,40}|\s*[\])]?)$`,
-    String.raw`\bunits?\s*:\s*${word}(?:${counted}\S.{0,40})?$`,
+    String.raw`\b(?:units?|einheit|unité|unidad)\s*:\s*(?:${notPer}[a-z\p{Sc}]{1,3}\.?\s+)?${word}(?:${counted}\S.{0,40})?$`,
     String.raw`(?:单位|單位|単位|단위)\s*[:：]?\s*${eastAsian}`,
     String.raw`[(（]${eastAsian}(?:[元円圓人件吨원명톤]|美元|米?ドル|トン|달러)?[)）]`,
     String.raw`^(?:(?:\p{Sc}|${notPer}[a-z]{1,3}[.$]{0,2})\s*)?${word}$`,
@@ -68,7 +68,7 @@ export const scaleExamples: readonly string[] = [
   'In millions of dollars', 'Value in thousands', 'Rs. in crore', 'billions of euros', 'Exports (million)', 'GDP, billions', 'USD millions', '(000)', "Sales ('000s)",
   '[Billions of dollars] Seasonally adjusted at annual rates', 'Real GDP (Millions of chained 2017 dollars)', 'Umsatz (Mio. EUR)',
   'GDP (current US$, millions)', 'Table 5: Exports, millions of dollars', 'Thousands',
-  '(unit: 100 million yuan)', 'Labour force (1,000 persons)', 'Current prices, EUR million', 'Валовой внутренний продукт, миллионов рублей', 'Exportações (milhões de euros)', '単位：百万円', '국내총생산 (십억원)', 'Miles de millones de pesos',
+  '(unit: 100 million yuan)', 'Labour force (1,000 persons)', 'Current prices, EUR million', 'Валовой внутренний продукт, миллионов рублей', 'Exportações (milhões de euros)', '単位：百万円', '국내총생산 (십억원)', 'Miles de millones de pesos', 'Unit: Rs. million', 'GDP, milliárd Ft', 'BKT, milj. euroa',
 ]; // prettier-ignore
 
 /** The scale stated by the lines above a table, or its titles. Unsure if they state several, or if it may be a distance. */

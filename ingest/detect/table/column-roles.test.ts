@@ -149,3 +149,23 @@ test('a column of codes next to the dates has no values', (t) => {
   ]);
   t.is(entry.values, '全国');
 });
+
+test('a column of numbers that repeats the dates of the rows is left out, as a guess', (t) => {
+  const months = Array.from({ length: 9 }, (_, at) => ({
+    text: `2022-0${at + 1}`,
+    day: `2022-0${at + 1}-15`,
+  }));
+  const forms: ((day: string) => string)[] = [
+    (day) => (2022 + (Number(day.slice(5, 7)) - 0.5) / 12).toFixed(4),
+    (day) => day.replaceAll('-', ''),
+    (day) => String(Date.parse(day) / 86_400_000 + 25_569),
+    (day) => String(Date.parse(day) / 1_000),
+  ];
+  for (const write of forms) {
+    const rows = months.map(({ text, day }, at) => [text, write(day), `${at + 4}18.25`]);
+    const { ignore, guessed } = proposed([['Date', 'decimal', 'CO2'], ...rows]);
+    t.deepEqual([ignore, guessed?.includes('ignore')], [['decimal'], true], write('2022-01-15'));
+  }
+  const values = months.map(({ text }, at) => [text, `${2022 + at * 7}.0417`, `${at}.25`]);
+  t.is(proposed([['Date', 'Price', 'CO2'], ...values]).ignore, undefined);
+});

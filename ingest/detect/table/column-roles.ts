@@ -2,6 +2,7 @@
 // rows: they decide, and titles settle only what the rows leave open.
 import { entryAt } from '../../../kernel/entries.ts';
 import { isNumberText } from '../../cells/cell-forms.ts';
+import type { DatedText } from '../../cells/dates/date-forms.ts';
 import { detectDates } from './date-format.ts';
 import { isYearAnnotation, isUntitled } from './header-lines.ts';
 import { vintageTitle } from './layout.ts';
@@ -65,7 +66,11 @@ const titled = {
 export function detectColumns(
   rows: readonly string[][],
   titles: readonly string[],
-  known: { dates: readonly number[]; periods: readonly number[] },
+  known: {
+    dates: readonly number[];
+    periods: readonly number[];
+    spanOf?: (row: readonly string[]) => Pick<DatedText, 'from' | 'to'> | null;
+  },
 ): Columns {
   const found: Assigned = {
     values: [...known.periods],
@@ -129,7 +134,7 @@ export function detectColumns(
   found.multiplier = claimColumn(titled.multiplier);
   assignVintage(found, free, titles, profiles);
   if (known.periods.length === 0) {
-    for (const at of columnsLikeDates([...free], titles, known.dates, rows)) {
+    for (const at of columnsLikeDates([...free], titles, known.dates, rows, known.spanOf ?? (() => null))) {
       free.delete(at);
       found.ignored.set(at, likeDates);
     }
@@ -220,7 +225,7 @@ function assignValues(
   for (const at of numeric.filter((each) => !chosen.includes(each) && isMeasure(entryAt(titles, each)))) {
     free.delete(at);
     const beside = `the column ${entryAt(titles, entryAt(chosen, 0))}`;
-    const isOwn = named !== undefined && isPlain.includes(at) && !followsFromText(at, profiles, rows);
+    const isOwn = (named === undefined || isPlain.includes(at)) && !followsFromText(at, profiles, rows);
     found.ignored.set(at, isOwn ? `${besideValues}, beside ${beside}` : `numbers beside ${beside}`);
   }
 }

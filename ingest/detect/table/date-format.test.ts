@@ -63,3 +63,16 @@ test('footnotes and letters with a slash behind dates are marks, and words befor
     ['2022-06-30', '2022-09-30'],
   );
 });
+
+test('quarters written as months, and years written as weeks, need confirmation', (t) => {
+  const of = (texts: string[], title = 'Period') => {
+    const found = detectDates(texts, { allowsNumbers: true, title });
+    return [found?.isSure, /could be/.test(found?.evidence ?? '')];
+  };
+  const parts = ['202101', '202102', '202103', '202104', '202201'];
+  t.deepEqual(of(parts), [false, true]);
+  t.deepEqual(of(parts, 'Month'), [true, false]);
+  t.deepEqual(of([...parts, '202205']), [true, false]);
+  t.deepEqual(of(['2010-12', '2013-15', '2016-18', '2019-21']), [false, true]);
+  t.deepEqual(of(['2020-51', '2020-52', '2021-01', '2021-02'], 'Week'), [true, false]);
+});

@@ -225,9 +225,13 @@ function found(
   const example = texts.find((_, at) => best.spans[at] !== null) ?? '';
   const open = rivals.filter((rival) => isOpen(best, rival, texts, hints));
   const isBuddhist = best.style.format === 'Buddhist year';
+  const doubt = otherPeriods(best, texts, hints);
   const asRead = isBuddhist ? `, read as ${best.read(example)?.from.slice(0, 4) ?? ''}` : '';
   const evidence = `${done.length} of ${texts.length} texts are dates (${formOf(best.style)}): "${example}"${asRead}`;
-  const others = open.slice(0, 3).map((rival) => contrast(best, rival, texts));
+  const others = [
+    ...(doubt === null ? [] : [doubt]),
+    ...open.slice(0, 3).map((rival) => contrast(best, rival, texts)),
+  ];
   return {
     style: best.style,
     read: best.read,
@@ -243,6 +247,24 @@ function found(
     others,
     alternatives: differing(open.length > 0 ? open : rivals).map(({ style }) => style),
   };
+}
+
+/** Periods that no form reads: quarters such as 202104 in place of months, and years such as 2010-12 in place of weeks. */
+function otherPeriods(
+  { style }: Candidate,
+  texts: readonly string[],
+  { title = '' }: DateHints,
+): string | null {
+  const plain = texts.map((text) => text.replace(markText, ''));
+  const [example = ''] = plain;
+  if (new Set(plain.map((text) => text.slice(0, 4))).size < 2) return null;
+  const isOfParts = style.format === 'YYYYMM' && plain.every((text) => /0[1-4]$/.test(text));
+  if (isOfParts && !hasWordOfKind('month', title) && !/mm$/i.test(title))
+    return `no text has a month after ${plain.toSorted((a, b) => Number(b.slice(4)) - Number(a.slice(4)))[0]?.slice(4) ?? ''}, and "${example}" could be a quarter or half-year: write it as 2024-Q1 or 2024-H1`;
+  const lengths = new Set(plain.map((text) => Number(text.slice(-2)) - Number(text.slice(2, 4))));
+  const isOfYears =
+    style.format === 'YYYY/W' && lengths.size === 1 && !lengths.has(0) && !hasWordOfKind('week', title);
+  return isOfYears ? `"${example}" could be several years: write it as 2021–2023` : null;
 }
 
 const alternativesMax = 4;

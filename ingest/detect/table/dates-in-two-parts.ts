@@ -5,6 +5,7 @@ import { isNumberText, isValueText } from '../../cells/cell-forms.ts';
 import { isPart } from '../../cells/dates/carried-years.ts';
 import type { PeriodKind } from '../../cells/dates/date-forms.ts';
 import { fiscalYearsIn, hasWordOfKind } from '../../cells/dates/date-column-titles.ts';
+import { monthNamed } from '../../cells/dates/month-names.ts';
 import { isDetermined } from './column-profile.ts';
 import { detectDates, type DatesFound } from './date-format.ts';
 import { distinctIn, filledDown, periodsAcross, type Layout } from './layout.ts';
@@ -331,11 +332,29 @@ export function possibleParts(
 ): number[] {
   return columns.filter((at) => {
     const title = entryAt(titles, at);
-    if (isPartTitle(title) || (isPart(title) && /\p{L}/u.test(title))) return true;
+    const bare = title.replace(/[\s:]*[([].*$/, '');
+    if (isPartTitle(title) || (isPart(bare) && /\p{L}/u.test(bare))) return true;
     const texts = distinctIn(rows, at);
     return (
       texts.length >= 2 &&
       texts.filter((text) => /\p{L}/u.test(text) && isPart(text)).length * 4 >= texts.length * 3
     );
   });
+}
+
+const numberedPart = /(?<![\p{L}\d])(?:q|h|t|qtr|quarter|half)[ .]?([1-4])(?![\p{L}\d])/iu;
+
+/** The columns whose titles have successive months or quarters, as `Value-Jan` and `Value-Feb`, or `Sales Q1` and `Sales Q2`. */
+export function namingParts(columns: readonly number[], titles: readonly string[]): number[] {
+  const months = columns.map((at) => {
+    const part = numberedPart.exec(entryAt(titles, at))?.[1];
+    if (part !== undefined) return Number(part);
+    return entryAt(titles, at)
+      .split(/[^\p{L}\p{M}]+/u)
+      .map((word) => monthNamed(word, 'en'))
+      .find((month) => month !== null);
+  });
+  const numbers = [...new Set(months.filter((month) => month !== undefined))];
+  if (numbers.length < 2 || Math.max(...numbers) - Math.min(...numbers) >= numbers.length) return [];
+  return columns.filter((_, each) => months[each] !== undefined);
 }

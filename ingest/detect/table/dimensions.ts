@@ -34,7 +34,7 @@ const repeatingDates = 'it has one text for each date';
 const ofSingleRows = 'it has another number in nearly every row, and the others distinguish the rows';
 
 /** Why numbers that are like dates are not loaded. */
-export const likeDates = 'its numbers are years or weeks';
+export const likeDates = 'its numbers are years, weeks or the dates of the rows';
 
 /** Why a column that another one determines is not loaded. */
 export const followsFrom = 'it follows from';
