@@ -1,13 +1,13 @@
 // Plans a run of almanac publish: which files have an entry, which are new, with their proposals, and which have changed since they were
 // loaded. Reads files, almanac.yml and the database's record; changes nothing.
 import { createHash } from 'node:crypto';
-import { createReadStream, existsSync, readdirSync, statSync } from 'node:fs';
+import { createReadStream, existsSync, statSync } from 'node:fs';
 import path from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Queryable } from '../../kernel/database.ts';
 import { datasetNames } from '../datasets/datasets.ts';
-import { isNamedWorkbook, tableEnding, tableEndings } from '../read/file-kind.ts';
+import { isNamedWorkbook, tableEndings } from '../read/file-kind.ts';
 import { IngestFailure } from '../failure.ts';
 import { descriptionFile, type TableDescription } from '../entry/entry-schema.ts';
 import {
@@ -28,6 +28,7 @@ import { findTables, type FindTables } from '../preview/find-tables.ts';
 import { idChoice } from '../preview/choices.ts';
 import { findPublished, namesOfSeries, type PublishedFile } from './publish-record.sql.ts';
 import { idPart } from '../entry/templates.ts';
+import { filesOf, notFollowed } from './target-files.ts';
 
 export interface PlanOptions {
   /** Folders, files and URLs. */
@@ -95,17 +96,21 @@ export interface SourceFile {
 
 /** One plan for each folder: files and URLs share the almanac.yml beside them. */
 export async function planPublishing(on: Queryable, options: PlanOptions): Promise<Plan[]> {
-  const folders = new Map<string, { paths: Set<string>; isWhole: boolean }>();
+  const folders = new Map<string, { paths: Set<string>; links: string[]; isWhole: boolean }>();
   for (const target of options.targets) {
-    const { folder, paths, isWhole } = filesOf(target);
-    const all = folders.get(folder) ?? { paths: new Set(), isWhole: false };
+    const { folder, paths, links, isWhole } = filesOf(target);
+    const all = folders.get(folder) ?? { paths: new Set(), links: [], isWhole: false };
     for (const each of paths) all.paths.add(each);
+    all.links.push(...links);
     all.isWhole ||= isWhole;
     folders.set(folder, all);
   }
   const plans: Plan[] = [];
-  for (const [folder, { paths, isWhole }] of folders)
-    plans.push(await planFolder(on, { folder, given: [...paths], isWhole }, options));
+  for (const [folder, { paths, links, isWhole }] of folders) {
+    const plan = await planFolder(on, { folder, given: [...paths], isWhole }, options);
+    plan.unreadable.push(...links.map((link) => ({ path: link, reason: notFollowed })));
+    plans.push(plan);
+  }
   return plans;
 }
 
@@ -119,33 +124,6 @@ export function planMovedFile(
   const given = { folder, given: [source.path], isWhole: false };
   const moved = new Map([[source.path, source]]);
   return planFolder(on, given, { ...options, targets: [], moved, find: findTables });
-}
-
-const filesMax = 20_000;
-
-/** isWhole: the target is the folder, not a file of it. */
-function filesOf(target: string): { folder: string; paths: string[]; isWhole: boolean } {
-  if (isUrl(target)) return { folder: process.cwd(), paths: [target], isWhole: false };
-  const stats = statSync(target, { throwIfNoEntry: false });
-  if (stats === undefined) throw new IngestFailure('usage', `There is no file or folder ${target}.`);
-  if (!stats.isDirectory())
-    return { folder: path.dirname(path.resolve(target)), paths: [path.basename(target)], isWhole: false };
-  const folder = path.resolve(target);
-  const paths = readdirSync(folder, { recursive: true, encoding: 'utf8' })
-    .map((name) => name.split(path.sep).join('/'))
-    .filter(
-      (name) =>
-        tableEnding.test(name) &&
-        !name.split('/').some((part) => part.startsWith('.') || part === 'node_modules'),
-    )
-    .filter((name) => !/(?:^|\/)(?:almanac-rejects|~\$)[^/]*$/i.test(name))
-    .toSorted((a, b) => (a < b ? -1 : 1));
-  if (paths.length > filesMax)
-    throw new IngestFailure(
-      'usage',
-      `${folder} has ${paths.length} files; at most ${filesMax} are loaded in one run.`,
-    );
-  return { folder, paths, isWhole: true };
 }
 
 async function planFolder(

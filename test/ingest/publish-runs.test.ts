@@ -6,6 +6,7 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  symlinkSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs';
@@ -66,6 +67,35 @@ test('an entry that names no file of its folder is reported, by the whole folder
   const { stdout } = await almanac(['publish', folder, '--json']);
   t.deepEqual(JSON.parse(stdout).entries_without_file, [['renamde-*.csv']]);
   t.notRegex((await almanac(['publish', path.join(folder, 'renamed.csv')])).stderr, /renamde/);
+});
+
+test('links to files are followed, links to folders are not: one that leads elsewhere is reported, one that leads round in a circle is not', async (t) => {
+  const elsewhere = folderOf('elsewhere', { 'linked.csv': monthly('Yield', 1, 2, 3) });
+  const folder = folderOf('circle', {});
+  mkdirSync(path.join(folder, '2024'));
+  writeFileSync(path.join(folder, '2024/here.csv'), monthly('Yield', 4, 5, 6));
+  symlinkSync(path.join(elsewhere, 'linked.csv'), path.join(folder, 'linked.csv'));
+  // Whoever follows them never ends.
+  for (let at = 0; at < 10; at += 1) symlinkSync('..', path.join(folder, `2024/again-${at}`));
+  symlinkSync('2024', path.join(folder, 'latest'));
+  const words = ['publish', folder, ...facts, '--json'];
+  const ran = await almanac(words);
+  t.is(ran.code, 0, ran.stderr);
+  const paths = (stdout: string) =>
+    (JSON.parse(stdout) as { loaded: { path: string }[] }).loaded.map((each) => each.path).sort();
+  t.deepEqual(paths(ran.stdout), ['2024/here.csv', 'linked.csv']);
+
+  symlinkSync(elsewhere, path.join(folder, 'archive'));
+  const refused = await almanac(words);
+  t.is(refused.code, 1);
+  const { failed, unchanged } = JSON.parse(refused.stdout) as {
+    failed: { path: string; reason: string }[];
+    unchanged: number;
+  };
+  t.is(unchanged, 2);
+  t.is(failed.length, 1);
+  t.is(failed[0]?.path, 'archive');
+  t.regex(failed[0]?.reason ?? '', /a link to a folder elsewhere.*publish that folder itself/);
 });
 
 test('a header that is not above the data is named, with the count of lines of the file', async (t) => {

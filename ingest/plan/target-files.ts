@@ -1,0 +1,59 @@
+// The files of a target of almanac publish: of a folder those that can have tables, in it and in the folders below it, but not behind links.
+import { globSync, realpathSync, statSync } from 'node:fs';
+import path from 'node:path';
+import { IngestFailure } from '../failure.ts';
+import { tableEnding } from '../read/file-kind.ts';
+import { isUrl } from '../read/file-path.ts';
+
+const filesMax = 20_000;
+
+/** Why the files behind such a link are not loaded. */
+export const notFollowed =
+  'It is a link to a folder elsewhere, and such links are not followed: publish that folder itself, or move its files here.';
+
+export interface TargetFiles {
+  folder: string;
+  paths: string[];
+  /** Links to folders outside of the folder. */
+  links: string[];
+  /** The target is the folder, not a file of it. */
+  isWhole: boolean;
+}
+
+/** @param target a folder, a file or a URL. @throws IngestFailure if there is none, or it has too many files. */
+export function filesOf(target: string): TargetFiles {
+  const single = { links: [], isWhole: false };
+  if (isUrl(target)) return { folder: process.cwd(), paths: [target], ...single };
+  const stats = statSync(target, { throwIfNoEntry: false });
+  if (stats === undefined) throw new IngestFailure('usage', `There is no file or folder ${target}.`);
+  if (!stats.isDirectory())
+    return { folder: path.dirname(path.resolve(target)), paths: [path.basename(target)], ...single };
+  const folder = path.resolve(target);
+  // Unlike a recursive readdir, a glob does not follow links to folders, which may lead round in a circle.
+  const entries = globSync('**/*', { cwd: folder, withFileTypes: true }).map((entry) => ({
+    isLink: entry.isSymbolicLink(),
+    name: path.relative(folder, path.join(entry.parentPath, entry.name)).split(path.sep).join('/'),
+  }));
+  const isHidden = (name: string) =>
+    name.split('/').some((part) => part.startsWith('.') || part === 'node_modules');
+  const seen = entries.filter(({ name }) => !isHidden(name));
+  const paths = seen
+    .map(({ name }) => name)
+    .filter((name) => tableEnding.test(name))
+    .filter((name) => !/(?:^|\/)(?:almanac-rejects|~\$)[^/]*$/i.test(name))
+    .toSorted((a, b) => (a < b ? -1 : 1));
+  if (paths.length > filesMax)
+    throw new IngestFailure(
+      'usage',
+      `${folder} has ${paths.length} files; at most ${filesMax} are loaded in one run.`,
+    );
+  const links = seen.filter(({ isLink, name }) => isLink && leadsToOtherFolder(folder, name));
+  return { folder, paths, links: links.map(({ name }) => name), isWhole: true };
+}
+
+/** Whether a link leads to a folder that is not this one, nor in it. */
+function leadsToOtherFolder(folder: string, link: string): boolean {
+  const to = path.join(folder, link);
+  if (statSync(to, { throwIfNoEntry: false })?.isDirectory() !== true) return false;
+  return path.relative(realpathSync(folder), realpathSync(to)).split(path.sep)[0] === '..';
+}
