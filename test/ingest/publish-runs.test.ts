@@ -98,6 +98,19 @@ test('links to files are followed, links to folders are not: one that leads else
   t.regex(failed[0]?.reason ?? '', /a link to a folder elsewhere.*publish that folder itself/);
 });
 
+test('two columns of one date are refused by their line, and nothing of the file is stored', async (t) => {
+  const titles = [2023, 2022].flatMap((year) => [`March ${year}`, `January-March ${year}`]);
+  const rows = ['Oil,100,310,90,280', 'Gas,200,610,190,580', 'Coal,50,155,60,175'];
+  const folder = folderOf('columns', { 'columns.csv': [`Product,${titles.join()}`, ...rows].join('\n') });
+  const ran = await almanac(['publish', folder, ...facts, '--yes']);
+  t.is(ran.code, 1);
+  t.regex(
+    ran.stderr,
+    /line 2, row: "columns, 2023-03-31, product Oil", expected one column per observation; another column of this line has the same series, date/i,
+  );
+  t.is(await seriesRow(database, 'columns'), undefined);
+});
+
 test('a header that is not above the data is named, with the count of lines of the file', async (t) => {
   const folder = folderOf('headers', { 'headers.csv': monthly('Yield', 1, 2, 3) });
   t.is((await almanac(['publish', folder, ...facts])).code, 0);

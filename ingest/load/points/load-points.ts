@@ -182,12 +182,15 @@ async function refuseDuplicates(
 ): Promise<void> {
   for (const duplicate of await rejectDuplicatePoints(on, stage)) {
     const dims = Object.entries(duplicate.dims).map(([name, value]) => `, ${name} ${value}`);
+    const expected =
+      duplicate.line === duplicate.first_line
+        ? 'one column per observation; another column of this line has the same series, date and dimensions'
+        : `one row per observation; line ${lineOf(duplicate.first_line)} has the same series, date and dimensions`;
     rejects.add(
       duplicate.line,
       'row',
       `${duplicate.series_id}, ${duplicate.date}${dims.join('')}`,
-      `one row per observation; line ${lineOf(duplicate.first_line)} has the same series, date and dimensions ` +
-        '(is a dimension column missing, or the frequency higher?)',
+      `${expected} (is a dimension column missing, or the frequency higher?)`,
     );
   }
 }

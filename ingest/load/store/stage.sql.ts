@@ -102,8 +102,9 @@ interface Duplicate {
 }
 
 /**
- * Removes every row but the first of each point from the stage, and from load_rows also those of each vintage.
- * @returns the removed rows, each with the line of that first row.
+ * Removes every row but the first of each point from the stage, and from load_rows also those of each vintage; of a point that one line has in two
+ * columns, it removes all, as no column is the first.
+ * @returns the removed rows, each with the first line that has the point.
  */
 export async function rejectDuplicatePoints(
   on: Transaction,
@@ -115,8 +116,12 @@ export async function rejectDuplicatePoints(
     with repeated as (
       select ${key.join(', ')}, min(line) as first_line
       from ${stage} group by ${key.join(', ')} having count(*) > 1
+    ), in_columns as (
+      select distinct ${key.join(', ')} from ${stage} p join repeated using (${key.join(', ')})
+      group by ${key.join(', ')}, p.line having count(*) > 1
     ), taken as (
-      delete from ${stage} p using repeated r where ${equal} and p.line > r.first_line
+      delete from ${stage} p using repeated r left join in_columns c using (${key.join(', ')})
+      where ${equal} and (p.line > r.first_line or c.line_no is not null)
       returning r.first_line, p.line, p.line_no, p.date
     )
     select t.first_line, t.line, s.series_id, t.date, d.dims
