@@ -51,7 +51,8 @@ interface BrowserOptions {
 const themes = ['light', 'dark'] as const;
 /** Of a picture; longer pages are cut. */
 const heightMax = 2400;
-const waitMs = 15_000;
+/** Ends a wait that would never end: a busy machine takes a while for a page. */
+const waitMs = 60_000;
 
 export async function openBrowser(options: BrowserOptions): Promise<Browsers> {
   const browser = await chromium.launch({

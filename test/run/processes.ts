@@ -38,8 +38,9 @@ export async function endChildren(): Promise<void> {
   await Promise.all([...living].map((child) => child.end('SIGKILL')));
 }
 
+/** Each ends a wait that would never end: a busy machine takes minutes to publish a large folder. */
 const endWithinMs = 60_000;
-const exitWithinMs = 120_000;
+const exitWithinMs = 600_000;
 const serveWithinMs = 120_000;
 
 export function startChild(

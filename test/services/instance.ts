@@ -41,8 +41,6 @@ export interface Serving {
   stop(signal?: NodeJS.Signals): Promise<number | null>;
 }
 
-/** Ends a wait that would never end: a machine at full load takes minutes for a large folder. */
-const commandWithinMs = 600_000;
 // The end of the greeting.
 const greeted = /\nAPI: [^]*\n\n$/;
 
@@ -73,7 +71,7 @@ export async function createInstallation(env: Record<string, string> = {}): Prom
     saveLog(startChild(process.execPath, [program, ...words], options(words)));
   const run = async (...words: string[]) => {
     const child = spawnAlmanac(...words);
-    const code = await child.exit(commandWithinMs);
+    const code = await child.exit();
     return { code, output: child.output() };
   };
   const end = async () => {
