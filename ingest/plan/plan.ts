@@ -28,7 +28,7 @@ import { findTables, type FindTables } from '../preview/find-tables.ts';
 import { idChoice } from '../preview/choices.ts';
 import { findPublished, namesOfSeries, type PublishedFile } from './publish-record.sql.ts';
 import { idPart } from '../entry/templates.ts';
-import { filesOf, notFollowed } from './target-files.ts';
+import { filesOf, notFollowed, whyNotReadable } from './target-files.ts';
 
 export interface PlanOptions {
   /** Folders, files and URLs. */
@@ -256,7 +256,12 @@ const mayHaveMoreTables = (file: string, entries: readonly TableDescription[]): 
   (isNamedWorkbook(file) && entries.some(({ skip, sheet }) => skip === undefined || sheet !== undefined));
 
 async function sourceOf(each: string, folder: string, fetched: FetchedFile[]): Promise<SourceFile> {
-  if (!isUrl(each)) return { path: each, file: path.join(folder, ...each.split('/')) };
+  if (!isUrl(each)) {
+    const file = path.join(folder, ...each.split('/'));
+    const reason = whyNotReadable(file);
+    if (reason !== null) throw new IngestFailure('invalid_file', reason);
+    return { path: each, file };
+  }
   const answer = await fetchFile(each);
   if (answer === null)
     throw new IngestFailure('invalid_file', `${each} answers 304 to an unconditional request.`);

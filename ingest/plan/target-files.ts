@@ -1,5 +1,5 @@
 // The files of a target of almanac publish: of a folder those that can have tables, in it and in the folders below it, but not behind links.
-import { globSync, realpathSync, statSync } from 'node:fs';
+import { accessSync, constants, globSync, realpathSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { IngestFailure } from '../failure.ts';
 import { tableEnding } from '../read/file-kind.ts';
@@ -54,6 +54,25 @@ export function filesOf(target: string): TargetFiles {
 /** Whether a link leads to a folder that is not this one, nor in it. */
 function leadsToOtherFolder(folder: string, link: string): boolean {
   const to = path.join(folder, link);
-  if (statSync(to, { throwIfNoEntry: false })?.isDirectory() !== true) return false;
-  return path.relative(realpathSync(folder), realpathSync(to)).split(path.sep)[0] === '..';
+  const isFolder = whyNotReadable(to) === null && statSync(to).isDirectory();
+  return isFolder && path.relative(realpathSync(folder), realpathSync(to)).split(path.sep)[0] === '..';
 }
+
+/** @returns why a file cannot be opened, and what to do; null if it can. @throws Error of the system for other reasons. */
+export function whyNotReadable(file: string): string | null {
+  try {
+    accessSync(file, constants.R_OK);
+    return null;
+  } catch (error) {
+    const reason = reasons[(error as NodeJS.ErrnoException).code ?? ''];
+    if (reason === undefined) throw error;
+    return reason;
+  }
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  ENOENT:
+    'It does not exist: it is a link that leads nowhere, or was removed just now. Delete or mend the link.',
+  ELOOP: 'It is a link that leads back to itself. Delete or mend the link.',
+  EACCES: 'The user who runs Almanac may not read it. Change its permissions.',
+};

@@ -69,7 +69,7 @@ test('an entry that names no file of its folder is reported, by the whole folder
   t.notRegex((await almanac(['publish', path.join(folder, 'renamed.csv')])).stderr, /renamde/);
 });
 
-test('links to files are followed, links to folders are not: one that leads elsewhere is reported, one that leads round in a circle is not', async (t) => {
+test('links to files are followed, links to folders are not: one that leads elsewhere is reported, and so are links that lead nowhere; the other files are loaded', async (t) => {
   const elsewhere = folderOf('elsewhere', { 'linked.csv': monthly('Yield', 1, 2, 3) });
   const folder = folderOf('circle', {});
   mkdirSync(path.join(folder, '2024'));
@@ -86,6 +86,8 @@ test('links to files are followed, links to folders are not: one that leads else
   t.deepEqual(paths(ran.stdout), ['2024/here.csv', 'linked.csv']);
 
   symlinkSync(elsewhere, path.join(folder, 'archive'));
+  symlinkSync('/nowhere', path.join(folder, 'dangling.csv'));
+  symlinkSync('circle.csv', path.join(folder, 'circle.csv'));
   const refused = await almanac(words);
   t.is(refused.code, 1);
   const { failed, unchanged } = JSON.parse(refused.stdout) as {
@@ -93,9 +95,11 @@ test('links to files are followed, links to folders are not: one that leads else
     unchanged: number;
   };
   t.is(unchanged, 2);
-  t.is(failed.length, 1);
-  t.is(failed[0]?.path, 'archive');
-  t.regex(failed[0]?.reason ?? '', /a link to a folder elsewhere.*publish that folder itself/);
+  const reasons = Object.fromEntries(failed.map((each) => [each.path, each.reason]));
+  t.deepEqual(Object.keys(reasons).sort(), ['archive', 'circle.csv', 'dangling.csv']);
+  t.regex(reasons['archive'] ?? '', /a link to a folder elsewhere.*publish that folder itself/);
+  t.regex(reasons['circle.csv'] ?? '', /It is a link that leads back to itself\. Delete or mend/);
+  t.regex(reasons['dangling.csv'] ?? '', /It does not exist: it is a link that leads nowhere/);
 });
 
 test('two columns of one date are refused by their line, and nothing of the file is stored', async (t) => {
