@@ -106,11 +106,8 @@ export async function planPublishing(on: Queryable, options: PlanOptions): Promi
     folders.set(folder, all);
   }
   const plans: Plan[] = [];
-  for (const [folder, { paths, links, isWhole }] of folders) {
-    const plan = await planFolder(on, { folder, given: [...paths], isWhole }, options);
-    plan.unreadable.push(...links.map((link) => ({ path: link, reason: notFollowed })));
-    plans.push(plan);
-  }
+  for (const [folder, { paths, links, isWhole }] of folders)
+    plans.push(await planFolder(on, { folder, given: [...paths], links, isWhole }, options));
   return plans;
 }
 
@@ -121,14 +118,14 @@ export function planMovedFile(
   source: SourceFile,
   options: Omit<PlanOptions, 'targets' | 'moved' | 'find'>,
 ): Promise<Plan> {
-  const given = { folder, given: [source.path], isWhole: false };
+  const given = { folder, given: [source.path], links: [], isWhole: false };
   const moved = new Map([[source.path, source]]);
   return planFolder(on, given, { ...options, targets: [], moved, find: findTables });
 }
 
 async function planFolder(
   on: Queryable,
-  { folder, given, isWhole }: { folder: string; given: readonly string[]; isWhole: boolean },
+  { folder, given, links, isWhole }: { folder: string; given: string[]; links: string[]; isWhole: boolean },
   options: PlanOptions,
 ): Promise<Plan> {
   const descriptionPath = path.join(folder, descriptionFile);
@@ -138,7 +135,8 @@ async function planFolder(
   if (paths.length === 0 && written === null)
     throw new IngestFailure(
       'usage',
-      `${folder} has no CSV file and no workbook: ${tableEndings.join(', ')} are read.`,
+      `${folder} has no CSV file and no workbook: ${tableEndings.join(', ')} are read.` +
+        links.map((link) => ` ${link}: ${notFollowed}`).join(''),
     );
   const fetched: FetchedFile[] = [];
   const plan: Plan = {
@@ -148,7 +146,7 @@ async function planFolder(
     newEntries: [],
     isCompleted: false,
     tables: [],
-    unreadable: [],
+    unreadable: links.map((link) => ({ path: link, reason: notFollowed })),
     withoutFile: isWhole ? entriesWithoutFile(paths, description.description.tables) : [],
     close: async () => void (await Promise.all(fetched.map(({ remove }) => remove()))),
   };

@@ -85,7 +85,12 @@ test('links to files are followed, links to folders are not: one that leads else
     (JSON.parse(stdout) as { loaded: { path: string }[] }).loaded.map((each) => each.path).sort();
   t.deepEqual(paths(ran.stdout), ['2024/here.csv', 'linked.csv']);
 
-  symlinkSync(elsewhere, path.join(folder, 'archive'));
+  const onlyLink = folderOf('only', {});
+  for (const each of [folder, onlyLink]) symlinkSync(elsewhere, path.join(each, 'archive'));
+  t.regex(
+    (await almanac(['publish', onlyLink])).stderr,
+    /has no CSV file.*archive: It is a link to a folder/,
+  );
   symlinkSync('/nowhere', path.join(folder, 'dangling.csv'));
   symlinkSync('circle.csv', path.join(folder, 'circle.csv'));
   const refused = await almanac(words);
