@@ -28,7 +28,7 @@ import { findTables, type FindTables } from '../preview/find-tables.ts';
 import { idChoice } from '../preview/choices.ts';
 import { findPublished, namesOfSeries, type PublishedFile } from './publish-record.sql.ts';
 import { idPart } from '../entry/templates.ts';
-import { filesOf, notFollowed, whyNotReadable } from './target-files.ts';
+import { filesOf, whyNotReadable, type TargetFiles } from './target-files.ts';
 
 export interface PlanOptions {
   /** Folders, files and URLs. */
@@ -96,18 +96,18 @@ export interface SourceFile {
 
 /** One plan for each folder: files and URLs share the almanac.yml beside them. */
 export async function planPublishing(on: Queryable, options: PlanOptions): Promise<Plan[]> {
-  const folders = new Map<string, { paths: Set<string>; links: string[]; isWhole: boolean }>();
+  const folders = new Map<string, Omit<TargetFiles, 'folder' | 'paths'> & { paths: Set<string> }>();
   for (const target of options.targets) {
-    const { folder, paths, links, isWhole } = filesOf(target);
-    const all = folders.get(folder) ?? { paths: new Set(), links: [], isWhole: false };
+    const { folder, paths, closed, isWhole } = filesOf(target);
+    const all = folders.get(folder) ?? { paths: new Set(), closed: [], isWhole: false };
     for (const each of paths) all.paths.add(each);
-    all.links.push(...links);
+    all.closed.push(...closed);
     all.isWhole ||= isWhole;
     folders.set(folder, all);
   }
   const plans: Plan[] = [];
-  for (const [folder, { paths, links, isWhole }] of folders)
-    plans.push(await planFolder(on, { folder, given: [...paths], links, isWhole }, options));
+  for (const [folder, { paths, closed, isWhole }] of folders)
+    plans.push(await planFolder(on, { folder, paths: [...paths], closed, isWhole }, options));
   return plans;
 }
 
@@ -118,14 +118,14 @@ export function planMovedFile(
   source: SourceFile,
   options: Omit<PlanOptions, 'targets' | 'moved' | 'find'>,
 ): Promise<Plan> {
-  const given = { folder, given: [source.path], links: [], isWhole: false };
+  const given = { folder, paths: [source.path], closed: [], isWhole: false };
   const moved = new Map([[source.path, source]]);
   return planFolder(on, given, { ...options, targets: [], moved, find: findTables });
 }
 
 async function planFolder(
   on: Queryable,
-  { folder, given, links, isWhole }: { folder: string; given: string[]; links: string[]; isWhole: boolean },
+  { folder, paths: given, closed, isWhole }: TargetFiles,
   options: PlanOptions,
 ): Promise<Plan> {
   const descriptionPath = path.join(folder, descriptionFile);
@@ -136,7 +136,7 @@ async function planFolder(
     throw new IngestFailure(
       'usage',
       `${folder} has no CSV file and no workbook: ${tableEndings.join(', ')} are read.` +
-        links.map((link) => ` ${link}: ${notFollowed}`).join(''),
+        closed.map((each) => ` ${each.path}: ${each.reason}`).join(''),
     );
   const fetched: FetchedFile[] = [];
   const plan: Plan = {
@@ -146,7 +146,7 @@ async function planFolder(
     newEntries: [],
     isCompleted: false,
     tables: [],
-    unreadable: links.map((link) => ({ path: link, reason: notFollowed })),
+    unreadable: [...closed],
     withoutFile: isWhole ? entriesWithoutFile(paths, description.description.tables) : [],
     close: async () => void (await Promise.all(fetched.map(({ remove }) => remove()))),
   };

@@ -1,5 +1,5 @@
 // The files of a target of almanac publish: of a folder those that can have tables, in it and in the folders below it, but not behind links.
-import { accessSync, constants, globSync, realpathSync, statSync } from 'node:fs';
+import { accessSync, constants, globSync, realpathSync, statSync, type Dirent } from 'node:fs';
 import path from 'node:path';
 import { IngestFailure } from '../failure.ts';
 import { tableEnding } from '../read/file-kind.ts';
@@ -7,31 +7,32 @@ import { isUrl } from '../read/file-path.ts';
 
 const filesMax = 20_000;
 
-/** Why the files behind such a link are not loaded. */
-export const notFollowed =
+const notFollowed =
   'It is a link to a folder elsewhere, and such links are not followed: publish that folder itself, or move its files here.';
 
 export interface TargetFiles {
   folder: string;
   paths: string[];
-  /** Links to folders outside of the folder. */
-  links: string[];
+  /** Folders below it that cannot be read, and links to folders elsewhere, which are not followed; each with the reason. */
+  closed: { path: string; reason: string }[];
   /** The target is the folder, not a file of it. */
   isWhole: boolean;
 }
 
-/** @param target a folder, a file or a URL. @throws IngestFailure if there is none, or it has too many files. */
+/** @param target a folder, a file or a URL. @throws IngestFailure if there is none, it cannot be read, or it has too many files. */
 export function filesOf(target: string): TargetFiles {
-  const single = { links: [], isWhole: false };
+  const single = { closed: [], isWhole: false };
   if (isUrl(target)) return { folder: process.cwd(), paths: [target], ...single };
   const stats = statSync(target, { throwIfNoEntry: false });
   if (stats === undefined) throw new IngestFailure('usage', `There is no file or folder ${target}.`);
   if (!stats.isDirectory())
     return { folder: path.dirname(path.resolve(target)), paths: [path.basename(target)], ...single };
   const folder = path.resolve(target);
+  const reason = whyNotReadable(folder);
+  if (reason !== null) throw new IngestFailure('usage', `${folder} cannot be read. ${reason}`);
   // Unlike a recursive readdir, a glob does not follow links to folders, which may lead round in a circle.
   const entries = globSync('**/*', { cwd: folder, withFileTypes: true }).map((entry) => ({
-    isLink: entry.isSymbolicLink(),
+    entry,
     name: path.relative(folder, path.join(entry.parentPath, entry.name)).split(path.sep).join('/'),
   }));
   const isHidden = (name: string) =>
@@ -47,18 +48,27 @@ export function filesOf(target: string): TargetFiles {
       'usage',
       `${folder} has ${paths.length} files; at most ${filesMax} are loaded in one run.`,
     );
-  const links = seen.filter(({ isLink, name }) => isLink && leadsToOtherFolder(folder, name));
-  return { folder, paths, links: links.map(({ name }) => name), isWhole: true };
+  const closed = seen.flatMap(({ entry, name }) => {
+    const reason = whyClosed(folder, name, entry);
+    return reason === null ? [] : [{ path: name, reason }];
+  });
+  return { folder, paths, closed, isWhole: true };
+}
+
+/** Why the files in a folder, or behind a link to one, are not listed; null if they are, or it is no folder. */
+function whyClosed(folder: string, name: string, entry: Dirent): string | null {
+  const file = path.join(folder, name);
+  if (entry.isDirectory()) return whyNotReadable(file);
+  return entry.isSymbolicLink() && leadsToOtherFolder(folder, file) ? notFollowed : null;
 }
 
 /** Whether a link leads to a folder that is not this one, nor in it. */
 function leadsToOtherFolder(folder: string, link: string): boolean {
-  const to = path.join(folder, link);
-  const isFolder = whyNotReadable(to) === null && statSync(to).isDirectory();
-  return isFolder && path.relative(realpathSync(folder), realpathSync(to)).split(path.sep)[0] === '..';
+  if (whyNotReadable(link) !== null || !statSync(link).isDirectory()) return false;
+  return path.relative(realpathSync(folder), realpathSync(link)).split(path.sep)[0] === '..';
 }
 
-/** @returns why a file cannot be opened, and what to do; null if it can. @throws Error of the system for other reasons. */
+/** @returns why a file or folder cannot be opened, and what to do; null if it can. @throws Error of the system for other reasons. */
 export function whyNotReadable(file: string): string | null {
   try {
     accessSync(file, constants.R_OK);
