@@ -57,7 +57,7 @@ export const changePassword = endpoint({
     const failCurrent = () =>
       fail('invalid_credentials', 'The current password is incorrect.', { param: 'current' });
     if (!isRight) failCurrent();
-    // A reset by e-mail does not check this: whoever opens the link must not learn that a guess is the current password.
+    // A password reset skips this check: the refusal would confirm a guess of the current password to anyone who has the link.
     if (body.new === body.current) refuseField('new', '"new" must differ from the current password.');
     const passwordHash = await deps.passwords.hash(body.new);
     const { actor } = requester;

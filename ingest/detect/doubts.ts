@@ -154,7 +154,7 @@ function doubtPeriods(draft: Draft, { dates, titles }: Layout, rows: readonly st
       'numbers of days below 25000 may count from 1960 or 1970, as those of SAS, Stata and R do',
     );
   if (severalMonths.test(title) && (kind === 'month' || kind === 'day'))
-    doubt(draft, 'date', `${title} says that each value is of several months, and it is dated to the last`);
+    doubt(draft, 'date', `${title} states that each value covers several months; it is dated to the last`);
   if (isOther)
     doubt(
       draft,

@@ -101,8 +101,7 @@ export async function planPublishing(on: Queryable, options: PlanOptions): Promi
     const { folder, paths, closed, isWhole } = filesOf(target);
     const all = folders.get(folder) ?? { paths: new Set(), closed: [], isWhole: false };
     for (const each of paths) all.paths.add(each);
-    all.closed.push(...closed);
-    all.isWhole ||= isWhole;
+    if (isWhole) Object.assign(all, { closed, isWhole });
     folders.set(folder, all);
   }
   const plans: Plan[] = [];

@@ -19,7 +19,7 @@ export interface TargetFiles {
   isWhole: boolean;
 }
 
-/** @param target a folder, a file or a URL. @throws IngestFailure if there is none, it cannot be read, or it has too many files. */
+/** @param target a folder, a file or a URL. @throws IngestFailure if it does not exist, cannot be read, or has too many files. */
 export function filesOf(target: string): TargetFiles {
   const single = { closed: [], isWhole: false };
   if (isUrl(target)) return { folder: process.cwd(), paths: [target], ...single };

@@ -75,7 +75,7 @@ test('links to files are followed, links to folders are not: one that leads else
   mkdirSync(path.join(folder, '2024'));
   writeFileSync(path.join(folder, '2024/here.csv'), monthly('Yield', 4, 5, 6));
   symlinkSync(path.join(elsewhere, 'linked.csv'), path.join(folder, 'linked.csv'));
-  // Whoever follows them never ends.
+  // A listing that follows these links never ends.
   for (let at = 0; at < 10; at += 1) symlinkSync('..', path.join(folder, `2024/again-${at}`));
   symlinkSync('2024', path.join(folder, 'latest'));
   const words = ['publish', folder, ...facts, '--json'];
@@ -93,13 +93,13 @@ test('links to files are followed, links to folders are not: one that leads else
   );
   symlinkSync('/nowhere', path.join(folder, 'dangling.csv'));
   symlinkSync('circle.csv', path.join(folder, 'circle.csv'));
-  const refused = await almanac(words);
+  const refused = await almanac([...words, folder]);
   t.is(refused.code, 1);
   const { failed, unchanged } = JSON.parse(refused.stdout) as {
     failed: { path: string; reason: string }[];
     unchanged: number;
   };
-  t.is(unchanged, 2);
+  t.deepEqual([unchanged, failed.length], [2, 3], 'a folder that is named twice is published once');
   const reasons = Object.fromEntries(failed.map((each) => [each.path, each.reason]));
   t.deepEqual(Object.keys(reasons).sort(), ['archive', 'circle.csv', 'dangling.csv']);
   t.regex(reasons['archive'] ?? '', /a link to a folder elsewhere.*publish that folder itself/);
@@ -115,7 +115,7 @@ test('two columns of one date are refused by their line, and nothing of the file
   t.is(ran.code, 1);
   t.regex(
     ran.stderr,
-    /line 2, row: "columns, 2023-03-31, product Oil", expected one column per observation; another column of this line has the same series, date/i,
+    /line 2, row: "columns, 2023-03-31, product Oil", expected one column per observation; another column of this line has the same series, date/,
   );
   t.is(await seriesRow(database, 'columns'), undefined);
 });

@@ -70,7 +70,7 @@ test('the end of one run does not affect another', async (t) => {
 test('a run that ends by itself also leaves nothing, with links to its own directory too', async (t) => {
   const guard = await startGuard();
   t.teardown(guard.end);
-  // Whoever follows them never ends.
+  // A listing that follows these links never ends.
   for (let at = 0; at < 10; at += 1)
     symlinkSync(guard.directory, path.join(guard.directory, `tmp/again-${at}`));
   const env = { ...process.env, ...guard.env };
