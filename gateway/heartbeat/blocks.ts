@@ -107,7 +107,7 @@ interface Ledger {
 
 /** @param nowMs the clock of the leases. */
 export function createBlocks(
-  heartbeat: Pick<Heartbeat, 'beat' | 'life' | 'isLeased' | 'mayServe' | 'register'>,
+  heartbeat: Pick<Heartbeat, 'beat' | 'awaitedByCall' | 'life' | 'isLeased' | 'mayServe' | 'register'>,
   journal: Pick<Journal, 'spent' | 'flush'>,
   nowMs: () => number,
   log: Log,
@@ -115,7 +115,6 @@ export function createBlocks(
   // Nothing is evicted within a month: accounts-api counts totals per life, so earlier grants must be known. About 0.3 KB per account.
   const months = new Map<string, Map<string, AccountMonth>>();
   let newestMonth = '';
-  const waiting = new Set<Promise<unknown>>();
   const ledger: Ledger = {
     mayServe: heartbeat.mayServe,
     end(accountMonth, calls, served) {
@@ -290,13 +289,7 @@ export function createBlocks(
       const accountMonth = accountMonthOf(accountId, month);
       const isKnown = heartbeat.isLeased() && nowMs() - accountMonth.answeredAtMs < knownForMs;
       if (isKnown && isUsedUp(accountMonth.block, accountMonth.inFlight, calls)) return null;
-      const drawn = wait(accountId, month, calls);
-      waiting.add(drawn);
-      try {
-        return await drawn;
-      } finally {
-        waiting.delete(drawn);
-      }
+      return heartbeat.awaitedByCall(wait(accountId, month, calls));
     },
     /** What is known about an account's month as of the last answer; undefined if there was none. */
     state(accountId: string, month: string): (Pick<Block, 'limit'> & { used: number }) | undefined {
@@ -310,10 +303,6 @@ export function createBlocks(
     },
     onGrant(accountId: string, grant: Grant, place: Place): void {
       receiveGrant(accountMonthOf(accountId, place.month), grant, place);
-    },
-    /** Resolves when no call is waiting. */
-    async whenIdle(): Promise<void> {
-      while (waiting.size > 0) await Promise.allSettled(waiting);
     },
   };
 }

@@ -20,7 +20,7 @@ const lookupsMax = 10;
 
 /** @param blocks receives the first grant of an account, which accounts-api sends with the key. @param nowMs the clock of the leases. */
 export function createCredentials(
-  heartbeat: Pick<Heartbeat, 'beat' | 'isLeased' | 'register'>,
+  heartbeat: Pick<Heartbeat, 'beat' | 'awaitedByCall' | 'isLeased' | 'register'>,
   blocks: Pick<Blocks, 'onGrant'>,
   nowMs: () => number,
 ) {
@@ -71,7 +71,7 @@ export function createCredentials(
       const known = entries.get(keyHash);
       return known !== undefined && heartbeat.isLeased() && known.expiresAtMs > nowMs()
         ? known.credential
-        : lookUp(keyHash);
+        : heartbeat.awaitedByCall(lookUp(keyHash));
     },
   };
 }

@@ -1,7 +1,7 @@
 // The heartbeat of a gateway: a message to accounts-api. Its answer extends the lease on everything that the gateway caches, and reports what has
 // changed. One message is always open, so that changes arrive at once.
 import { randomUUID } from 'node:crypto';
-import { setTimeout as pause } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
 import { utcMonth, type Clock } from '../../kernel/clock.ts';
 import { closeAfterMs } from '../../kernel/heartbeat/times.ts';
 import type { Log } from '../../kernel/log/log.ts';
@@ -54,6 +54,7 @@ export function createHeartbeat({ send, clock, nowMs, log }: HeartbeatOptions) {
   let lastNumber = 0;
   let gateways = 1;
   const closing = new AbortController();
+  const awaited = new Set<Promise<unknown>>();
 
   /**
    * Sends a message. @param use is called with the answer in the turn in which it arrives, before any later answer is processed.
@@ -140,8 +141,22 @@ export function createHeartbeat({ send, clock, nowMs, log }: HeartbeatOptions) {
     /** How many gateways are live, according to the last answer. At least 1. */
     gateways: () => gateways,
     beat,
+    /** Lets `whenIdle` wait for what a call needs from accounts-api. @returns the same promise. */
+    awaitedByCall<Result>(needed: Promise<Result>): Promise<Result> {
+      const forget = () => void awaited.delete(needed);
+      awaited.add(needed);
+      needed.then(forget, forget);
+      return needed;
+    },
     /** Registers a cache. */
     register: (cache: LeasedCache) => void caches.push(cache),
+    /** Resolves when no call waits for accounts-api; a call also waits when its client has left. */
+    async whenIdle(): Promise<void> {
+      while (awaited.size > 0) {
+        await Promise.allSettled(awaited);
+        await nextTurn(); // a call that now has its key may need calls of its month
+      }
+    },
     /** Stops using the lease and sends no further messages by itself. */
     close: () => closing.abort(),
   };

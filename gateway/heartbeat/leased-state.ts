@@ -37,7 +37,7 @@ export function createLeasedState(
     month: createMonth(blocks, outage, clock),
     /** Reports the last calls and ends the life. Call it when no call is running. */
     async close(): Promise<void> {
-      await blocks.whenIdle();
+      await heartbeat.whenIdle();
       heartbeat.close();
       await journal.close();
     },

@@ -9,7 +9,13 @@ import { silentLog } from '../services/harness.ts';
 import { projectPlans, unhurried } from '../services/services.ts';
 import { until } from '../run/until.ts';
 import { createWay, startLife } from './lives.ts';
-import { closedOnce, plainOptions, startRecordingUpstream, type Upstream } from './recording-upstream.ts';
+import {
+  closedOnce,
+  plainOptions,
+  passOn,
+  startRecordingUpstream,
+  type Upstream,
+} from './recording-upstream.ts';
 
 let service: AccountsService;
 let dataApi: Upstream;
@@ -23,11 +29,11 @@ test.after.always(async () => {
   await service?.close();
 });
 
-async function startGateway(log = silentLog): Promise<RunningGateway> {
+async function startGateway(log = silentLog, accountsApiUrl = service.url): Promise<RunningGateway> {
   const gateway = await start({
     ...plainOptions,
     dataApiUrls: [dataApi.url],
-    accountsApiUrls: [service.url],
+    accountsApiUrls: [accountsApiUrl],
     plans: unhurried(projectPlans()),
     clock: service.clock,
     log,
@@ -36,8 +42,8 @@ async function startGateway(log = silentLog): Promise<RunningGateway> {
 }
 
 type Caller = Client & { key: string };
-const call = (gateway: RunningGateway, { key }: Caller, init: RequestInit = {}) =>
-  fetch(`${gateway.url}/v1/series/A`, { ...init, headers: { 'x-api-key': key } });
+const call = (gateway: RunningGateway, { key }: Caller, init: RequestInit = {}, path = '/v1/series/A') =>
+  fetch(gateway.url + path, { ...init, headers: { 'x-api-key': key } });
 
 /** The calls charged to the month, and those granted to gateways. */
 async function monthOf({ accountId }: Client): Promise<{ used: number; out: number }> {
@@ -69,32 +75,53 @@ test.serial('an answer of accounts-api in time charges nothing if the client has
   t.is(dataApi.received.length, forwarded);
 });
 
-test.serial('a closing gateway waits for the calls of a client that has left', async (t) => {
-  const client = await service.newClient('free');
-  let logged = '';
-  const log = createLog('gateway', 'info', { write: (line) => void (logged += line) });
-  const gateway = await startGateway(log);
-  t.teardown(() => gateway.close());
-  await service.charge(client, 1); // the month has a row that can be locked
-  const left = new AbortController();
-  let closed: Promise<void> | undefined;
-  await whileMonthIsLocked(client, async () => {
-    const leaving = call(gateway, client, { signal: left.signal }).catch(() => undefined);
-    await untilMonthIsWaitedFor();
-    left.abort();
-    await leaving;
-    await until('the gateway has seen the client leave', () => logged.includes('"complete":false'));
-    closed = gateway.close();
-    await until('the gateway does not listen any more', () =>
-      fetch(`${gateway.url}/healthz`).then(
-        () => false,
-        () => true,
-      ),
-    );
-  });
-  await closed;
-  t.deepEqual(await monthOf(client), { used: 1, out: 0 });
-});
+/** A list that counts as more calls than a gateway is granted in advance. */
+const longList = `/v1/series?ids=${Array.from({ length: 100 }, (_none, i) => `A${i}`).join()}`;
+
+for (const { waiting, before } of [
+  { waiting: 'its key', before: 0 },
+  { waiting: 'calls of its month', before: 1 },
+]) {
+  test.serial(
+    `a closing gateway waits for a call that awaits ${waiting}, though its client has left`,
+    async (t) => {
+      const client = await service.newClient('free');
+      const accountsApi = await startRecordingUpstream('accounts-api', service.url);
+      t.teardown(() => accountsApi.close());
+      let messages = 0;
+      accountsApi.answerOurselves = (received, response) => {
+        messages += 1;
+        passOn(service.url, received, response);
+      };
+      let logged = '';
+      const log = createLog('gateway', 'info', { write: (line) => void (logged += line) });
+      const gateway = await startGateway(log, accountsApi.url);
+      t.teardown(() => gateway.close());
+      await service.charge(client, 1); // the month has a row that can be locked
+      for (let i = 0; i < before; i += 1) t.is((await call(gateway, client)).status, 200);
+      const left = new AbortController();
+      let closed: Promise<void> | undefined;
+      await whileMonthIsLocked(client, async () => {
+        const leaving = call(gateway, client, { signal: left.signal }, longList).catch(() => undefined);
+        await untilMonthIsWaitedFor();
+        left.abort();
+        await leaving;
+        await until('the gateway has seen the client leave', () => logged.includes('"complete":false'));
+        closed = gateway.close();
+        await until('the gateway does not listen any more', () =>
+          fetch(`${gateway.url}/healthz`).then(
+            () => false,
+            () => true,
+          ),
+        );
+        const sent = messages;
+        await until('the gateway sends a further heartbeat', () => messages > sent);
+      });
+      await closed;
+      t.deepEqual(await monthOf(client), { used: 1 + before, out: 0 });
+    },
+  );
+}
 
 test.serial('a grant whose answer is lost is repeated, and charged once', async (t) => {
   const client = await service.newClient('free');
