@@ -5,6 +5,7 @@ import { anyChart, chartOf, dateOf, months } from '../../test/charts/charts.ts';
 import { chartSvg } from './chart.ts';
 import { layOut } from './layout.ts';
 import type { ChartPoint } from './line-points.ts';
+import type { Frequency } from '../periods.ts';
 import { overviewOf } from './overview.ts';
 import { dateTicks } from './ticks.ts';
 
@@ -48,10 +49,26 @@ test('labels of the date axis do not overlap', (t) => {
   }
 });
 
+test('ticks are the beginnings of the periods of the points, not days or weeks within them', (t) => {
+  const labels = (frequency: Frequency, ...dates: string[]) =>
+    layOut({
+      ...chartOf([{ name: 'A', points: dates.map((date, value) => ({ date, value })) }]),
+      frequency,
+    }).dateTicks.map(({ label }) => label);
+  t.deepEqual(labels('monthly', '2023-01-31', '2023-02-28', '2023-03-31'), ['Jan 2023', 'Feb', 'Mar']);
+  t.deepEqual(labels('monthly', '2023-01-31'), ['Jan 2023']);
+  t.deepEqual(labels('quarterly', '2022-12-31', '2023-03-31', '2023-06-30'), ['Oct 2022', 'Jan 2023', 'Apr']);
+  t.deepEqual(labels('annual', '2022-12-31', '2023-12-31', '2024-12-31'), ['2022', '2023', '2024']);
+  t.deepEqual(labels('annual', '2022-12-31'), ['2022']);
+  t.deepEqual(labels('daily', '2023-01-04', '2023-01-05', '2023-01-06'), ['4 Jan 2023', '5 Jan', '6 Jan']);
+});
+
 test('the first label of the date axis has no year if the next one would touch it', (t) => {
   const day = (text: string): number => Date.parse(text) / 86_400_000;
   const labels = (pixels: number) =>
-    dateTicks({ low: day('2024-10-01'), high: day('2026-09-30') }, pixels).map(({ label }) => label);
+    dateTicks({ low: day('2024-10-01'), high: day('2026-09-30') }, pixels, ['monthly']).map(
+      ({ label }) => label,
+    );
   t.deepEqual(labels(414), ['Oct', 'Jan 2025', 'Apr', 'Jul', 'Oct', 'Jan 2026', 'Apr', 'Jul']);
   t.is(labels(700)[0], 'Oct 2024');
 });

@@ -120,12 +120,15 @@ export function layOut(chart: Chart): ChartLayout {
     runs: entryAt(segments, lineNo).flatMap((segment) => sampled(segment, x)),
     last: entryAt(runs, lineNo).at(-1)?.at(-1),
   }));
+  const own = chart.lines.map(({ frequency }) => frequency ?? chart.frequency);
+  const frequencies = own.length === 0 ? [chart.frequency] : own;
   return {
     chart,
     frame,
     unitY: unitYOf(chart),
     valueTicks,
-    dateTicks: isEmpty && chart.window === undefined ? [] : dateTicks(days, frame.right - frame.left),
+    dateTicks:
+      isEmpty && chart.window === undefined ? [] : dateTicks(days, frame.right - frame.left, frequencies),
     breaks: breaksOf(chart, days),
     lines,
     labels: hasEndLabels(chart) ? labelsOf(lines, frame, x, scale) : [],

@@ -46,7 +46,9 @@ export function overviewOf(
     frame: { left: place.left, right: place.right, top: 0, bottom: place.height },
     width: place.width,
     valueTicks: [],
-    dateTicks: dateTicks({ low: first, high: Math.max(last, first + 1) }, place.right - place.left),
+    dateTicks: dateTicks({ low: first, high: Math.max(last, first + 1) }, place.right - place.left, [
+      frequency,
+    ]),
     x,
     y,
   };

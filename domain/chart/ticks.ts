@@ -2,6 +2,7 @@
 // of a decimal step, so that 0.3 is never 0.30000000000000004.
 import { dayNumber, fromDayNumber } from '../../kernel/dates.ts';
 import { entryAt } from '../../kernel/entries.ts';
+import { monthsPerPeriod, type Frequency } from '../periods.ts';
 import { axisNumber, dayName, monthName, widthOf } from './text.ts';
 
 export interface ValueTick {
@@ -111,15 +112,24 @@ export function logTicks(extent: Extent, unit = ''): ValueTick[] {
 /** Pixels between two labels of dates. */
 const labelGap = 4;
 
-/** Ticks at the beginnings of periods: the shortest period whose labels have room. @param pixels the length of the axis. */
-export function dateTicks({ low, high }: Extent, pixels: number): readonly DateTick[] {
+/**
+ * Ticks at the beginnings of periods: the shortest period whose labels have room, and that is no shorter than the periods of the points.
+ * @param pixels the length of the axis. @param lines the frequencies of the lines.
+ */
+export function dateTicks(
+  { low, high }: Extent,
+  pixels: number,
+  lines: readonly Frequency[],
+): readonly DateTick[] {
   const days = Math.max(1, high - low);
   const roomFor = (period: number): number => (period / days) * pixels;
-  for (const step of [1, 7]) {
+  const months = Math.min(...lines.map((frequency) => monthsPerPeriod[frequency] ?? 0));
+  for (const step of months === 0 ? [1, 7] : []) {
     if (roomFor(step) >= 60) return withRoom(daysBy(step, { low, high }), roomFor(1));
   }
-  if (roomFor(30) >= 44) return withRoom(monthsBy(1, { low, high }), roomFor(1));
-  if (roomFor(91) >= 44 && days <= 3 * 366) return withRoom(monthsBy(3, { low, high }), roomFor(1));
+  if (months <= 1 && roomFor(30) >= 44) return withRoom(monthsBy(1, { low, high }), roomFor(1));
+  if (months <= 6 && roomFor(91) >= 44 && days <= 3 * 366)
+    return withRoom(monthsBy(3, { low, high }), roomFor(1));
   for (let magnitude = 1; ; magnitude *= 10) {
     for (const years of [1, 2, 5]) {
       const step = years * magnitude;

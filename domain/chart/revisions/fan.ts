@@ -75,7 +75,7 @@ export function layOutFan(table: RevisionTable, options: FanOptions): Fan {
     frame,
     width: options.width,
     valueTicks: ticks,
-    dateTicks: dateTicks({ low: days[0], high: days[1] }, frame.right - frame.left),
+    dateTicks: dateTicks({ low: days[0], high: days[1] }, frame.right - frame.left, [frequency]),
     paths: lines.map((runs) =>
       sampled(runs, x)
         .map((run) => (run.length > 1 ? path(run) : null) ?? '')

@@ -32,7 +32,7 @@ export function MonthChart({ month, projection }: { month: MonthSoFar; projectio
   const isLow = y(used) + noteHeight > frame.bottom;
   const isAtLimit = isLimitNear && Math.abs(y(used) + noteHeight - 4 - y(limit)) < noteHeight;
   const exhausted = projection?.exhaustedAt ?? null;
-  const ticks = dateTicks({ low: firstDay, high: lastDay - 1 }, frame.right - frame.left);
+  const ticks = dateTicks({ low: firstDay, high: lastDay - 1 }, frame.right - frame.left, ['daily']);
   return (
     <figure class="fig" ref={ref}>
       <ChartFrame
