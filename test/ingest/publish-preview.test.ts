@@ -109,6 +109,7 @@ test('Enter accepts the first reading; answering no to the last question keeps t
   const folder = folderOf('kept', { 'kept.csv': twelve('Rate') });
   const refused = await almanac(['publish', folder, ...facts], { stdin: '2\nn\n', isTerminal: true });
   t.is(refused.code, 1);
+  t.regex(refused.stderr, /almanac\.yml/);
   t.is(await seriesRow(database, 'kept'), undefined);
   t.regex(descriptionOf(folder), /format: D\/M\/YYYY/);
   t.regex(descriptionOf(folder), /guessed: \[ date \]/);
@@ -274,7 +275,9 @@ test('picking another encoding also converts the titles and texts of the entry',
 
 test('an encoding edited by hand is refused with the resulting column names', async (t) => {
   const folder = folderOf('by-hand', { 'by-hand.csv': regions });
-  await almanac(['publish', folder, ...facts]);
+  const asked = await almanac(['publish', folder, ...facts]);
+  t.is(asked.code, 1);
+  t.regex(asked.stderr, /almanac\.yml/);
   edit(folder, /^( +(?:- )?)encoding: .*$/m, '$1encoding: macintosh');
   edit(folder, /guessed: .*/, '');
   const ran = await almanac(['publish', folder]);
