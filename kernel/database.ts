@@ -45,7 +45,7 @@ export interface Database extends Queryable {
 export interface DatabaseOptions {
   /** The name of the connections in pg_stat_activity. */
   applicationName: string;
-  /** Aborts a statement that takes longer; 0 for no limit (loads). */
+  /** Aborts a statement that takes longer. 0: nothing that the database does has a limit, neither statements nor connecting (loads). */
   statementTimeoutMs?: number;
   /** Drops a connection on which an answer takes longer, as it may be half-open. By default a little more than a statement may take. */
   answerWithinMs?: number;
@@ -61,6 +61,8 @@ export interface DatabaseOptions {
 
 /** The limit for the statements of a call. */
 export const statementTimeoutMs = 30_000;
+/** The limit for getting a connection. A process that is busy for so long sees it pass although PostgreSQL has answered. */
+const connectWithinMs = 10_000;
 /** How much later than PostgreSQL the client ends a statement itself. */
 export const answerMarginMs = 5_000;
 
@@ -85,7 +87,7 @@ export function openDatabase(url: string, log: Log, options: DatabaseOptions): D
     connectionString: url,
     application_name: applicationName,
     max: connectionsMax,
-    connectionTimeoutMillis: 10_000,
+    connectionTimeoutMillis: timeoutMs === 0 ? 0 : connectWithinMs,
     statement_timeout: timeoutMs,
     // The planner overestimates lookups in many vintages and would JIT-compile them: 100 ms for a call of 2 ms. Without synchronized scans, a scan
     // with a limit begins at the first row, so the same search finds the same entries.
