@@ -118,6 +118,28 @@ test.serial(
 );
 
 test.serial(
+  'a message that is asked for again while an attempt is under way is sent again at once if that is refused',
+  async (t) => {
+    const it = await stage(t);
+    await work(t, it);
+    it.receiver.answer(500);
+    await it.report();
+    await untilAttempted(it.service, it.webhook.id, 1);
+    const pending = Promise.withResolvers<() => void>();
+    it.receiver.answer((_request, response) => pending.resolve(() => response.writeHead(500).end()));
+    it.service.clock.advance(retryDelaysMs[0]);
+    const answer = await pending.promise;
+    const [message] = await messagesTo(it.service, it.webhook.id);
+    const path = `/v1/webhooks/${it.webhook.id}/deliveries/${message?.id}/redeliver`;
+    t.is((await it.service.as(it.client, path, { method: 'POST' })).status, 202);
+    it.receiver.answer(204);
+    answer();
+    await untilStatus(it, 'delivered');
+    t.is((await messagesTo(it.service, it.webhook.id))[0]?.attempts, 3);
+  },
+);
+
+test.serial(
   'an attempt that is answered after the lease of its worker has ended counts: taken is taken, whatever another attempt says',
   async (t) => {
     const it = await stage(t);

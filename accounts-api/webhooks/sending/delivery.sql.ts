@@ -243,15 +243,16 @@ export interface Ended {
 }
 
 /**
- * Records attempts and the resulting state of their messages. A failure does not change a message that had another attempt since or was delivered; a
- * success always ends it. Deleted messages are skipped.
+ * Records attempts and the resulting state of their messages. A failure does not change a message that had another attempt since, was delivered, or is
+ * to be sent again on request, which sets its failures to 0; a success always ends it. Deleted messages are skipped.
  */
 export async function recordAttempts(
   db: AccountsDatabase,
   transaction: Transaction,
   ended: readonly Ended[],
 ): Promise<void> {
-  const counts = `(ended.status = 'delivered' or (message.status = 'pending' and message.attempts = ended.attempts))`;
+  const isSame = 'message.attempts = ended.attempts and message.failures = ended.failures - 1';
+  const counts = `(ended.status = 'delivered' or (message.status = 'pending' and ${isSame}))`;
   await db.sequelize.query(
     `with ended as (
        select * from json_to_recordset($1::json) as ended(message text, attempts int, at timestamptz, latency_ms int,
