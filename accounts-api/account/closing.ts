@@ -13,7 +13,7 @@ import type { ServiceDeps } from '../deps.ts';
 import { endpoint } from '../endpoint.ts';
 import { notify } from '../jobs/jobs.ts';
 import { findAccount, lockAccountIfUnchanged } from '../models/find-account.ts';
-import { lockRowsOf } from './account.sql.ts';
+import { lockOwnedRows, lockRowsOf } from '../models/lock-order.sql.ts';
 
 export const closeAccount = endpoint({
   summary: 'Closes the account permanently, with its keys and sessions.',
@@ -33,12 +33,13 @@ export const closeAccount = endpoint({
     }
     await deps.db.inTransaction(async (transaction) => {
       const { id: accountId, email } = account;
+      await lockRowsOf(deps.db, transaction, 'billing_customers', accountId);
       await lockRowsOf(deps.db, transaction, 'quota_months', accountId);
       if (!(await lockAccountIfUnchanged(deps, transaction, account))) {
         fail('conflict', 'The account has just been changed elsewhere. Reload it, then close it.');
       }
       await refusePayable(deps, transaction, accountId);
-      await lockRowsOf(deps.db, transaction, 'api_keys', accountId);
+      await lockOwnedRows(deps.db, transaction, accountId);
       // Keys, sessions, identities and links are deleted with the row. The audit log and the usage ledger remain, without the e-mail address.
       await account.destroy({ transaction });
       await audit(deps, transaction, { accountId, actor: requester.actor, action: 'account.closed' });

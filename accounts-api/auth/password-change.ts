@@ -2,6 +2,7 @@
 // all other sessions and all links mailed before.
 import { UniqueConstraintError, type Transaction } from 'sequelize';
 import { z } from 'zod';
+import { lockOwnedRows } from '../models/lock-order.sql.ts';
 import { audit } from '../audit.ts';
 import { notify } from '../jobs/jobs.ts';
 import { fail, refuseField } from '../../kernel/errors.ts';
@@ -163,6 +164,7 @@ async function endUnprovenAccess(
   now: Date,
 ): Promise<void> {
   const by = { accountId: account.id, actor: visitor };
+  await lockOwnedRows(deps.db, transaction, account.id);
   const revoked = await revokeUnprovenAccess(deps.db, transaction, account.id, now);
   for (const key of revoked) await reportRevokedKey(deps, transaction, by, key);
   if (await deleteAuthenticator(deps.db, transaction, account.id))

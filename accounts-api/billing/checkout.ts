@@ -157,9 +157,7 @@ async function reserve(deps: ServiceDeps, transaction: Transaction, order: Order
   const { account, email, requestHash } = order.buyer;
   const now = clock.now();
   if (account !== null) {
-    if ((await lockAccount(deps, transaction, account.id)) === null) {
-      fail('unauthorized', 'The account of this credential no longer exists.');
-    }
+    if ((await lockAccount(deps, transaction, account.id)) === null) failClosed();
     if ((await selectSubscriptions(db, [account.id], transaction)).some(isLive)) failSubscribed();
     const open = await selectOpenCheckout(db, transaction, account.id);
     if (open !== null) return open;
@@ -191,6 +189,10 @@ async function reserve(deps: ServiceDeps, transaction: Transaction, order: Order
   }
   const rest = { sessionId: null, url: null, paidAt: null, hasKey: false, claimedAt: null, closedAt: null };
   return { ...checkout, ...rest };
+}
+
+function failClosed(): never {
+  fail('unauthorized', 'The account of this credential no longer exists.');
 }
 
 function failSubscribed(): never {
@@ -293,7 +295,7 @@ async function customerOf(
   const { id } = await stripe.customers.create(parameters, {
     idempotencyKey: `customer:${accountId}:${deleted}:${digestOf(parameters)}`,
   });
-  await insertCustomerOf(deps.db, id, accountId, deps.clock.now());
+  if (!(await insertCustomerOf(deps.db, id, accountId, deps.clock.now()))) failClosed();
   return id;
 }
 

@@ -82,18 +82,20 @@ export async function endFailedLease(
   );
 }
 
-/** Assigns a customer that we have created at Stripe to the account. */
+/** Assigns a customer that we have created at Stripe to the account. @returns false if the account was closed meanwhile. */
 export async function insertCustomerOf(
   db: AccountsDatabase,
   customerId: string,
   accountId: string,
   now: Date,
-): Promise<void> {
-  await db.sequelize.query(
-    `insert into accounts.billing_customers (id, account_id, created_at) values ($1, $2, $3)
-     on conflict (id) do update set account_id = excluded.account_id, parked_at = null`,
+): Promise<boolean> {
+  const rows = await db.read(
+    `insert into accounts.billing_customers (id, account_id, created_at)
+     select $1, id, $3 from accounts.accounts where id = $2 for key share
+     on conflict (id) do update set account_id = excluded.account_id, parked_at = null returning true`,
     { bind: [customerId, accountId, now] },
   );
+  return rows.length === 1;
 }
 
 /** The customers of an account that still exist at Stripe: the one of its current subscription first, then the oldest. */

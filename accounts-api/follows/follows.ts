@@ -7,6 +7,7 @@ import { fail, refuseField } from '../../kernel/errors.ts';
 import { listParams } from '../../kernel/http/list.ts';
 import { inMemory, page } from '../../kernel/http/pages.ts';
 import { one } from '../../kernel/http/service-endpoint.ts';
+import { lockRowsOf } from '../models/lock-order.sql.ts';
 import { audit } from '../audit.ts';
 import type { Deps } from '../database.ts';
 import { endpoint } from '../endpoint.ts';
@@ -227,6 +228,7 @@ export async function endFollowsOf(
   accountId: string,
   actor: Actor,
 ): Promise<number> {
+  await lockRowsOf(deps.db, transaction, 'follows', accountId);
   const ended = await deleteFollowsOf(deps.db, transaction, accountId);
   for (const follow of ended) await auditDeleted(deps, transaction, { ...follow, accountId, actor });
   return ended.length;

@@ -66,11 +66,13 @@ export async function noteFound(
        select id, kind, subject, place from accounts.follows where changed_at is null
      ), changed as materialized (
        ${changedSql} and exists (select from follow)
-     ), found as (
+     ), found as materialized (
        select id, min(position) as first, min(at) as at from (${matchedSql('follow.id, position, at')}) matched group by id
+     ), locked as materialized (
+       select id from accounts.follows where id in (select id from found) order by id for no key update
      ), noted as (
        update accounts.follows as follow set changed_at = found.at, place = first - 1
-       from found where follow.id = found.id and changed_at is null
+       from found join locked using (id) where follow.id = found.id and changed_at is null
      )
      update accounts.follow_reader set place = $2::bigint`,
     { bind: [after, until, mailedTypes], transaction },
@@ -113,7 +115,7 @@ export async function claimDue(
      )
      select follow.id, follow.account_id, follow.mode, follow.place::text, ${isReached} as is_reached
      from due join accounts.follows as follow using (account_id, mode) join accounts.accounts as account on account.id = account_id
-     where changed_at is not null order by account_id, mode, follow.id for no key update of follow`,
+     where changed_at is not null order by follow.id for no key update of follow`,
     { bind: [due.changed, due.mailed, due.digest, due.limit], transaction },
   );
   await db.sequelize.query(

@@ -15,7 +15,7 @@ export interface Claim {
 
 /**
  * Claims the key for a request that is about to run. The key is free if it is new, if its day is over, or if the process that ran the same request
- * has died. @returns false if another request has claimed it.
+ * has died. @returns false if another request has claimed it, or the account was closed.
  */
 export async function claimKey(
   db: AccountsDatabase,
@@ -24,7 +24,7 @@ export async function claimKey(
 ): Promise<boolean> {
   const rows = await db.read(
     `insert into accounts.idempotency_keys as held (account_id, route, key_hash, request_hash, claimed_at)
-     values ($1, $2, $3, $4, $5)
+     select id, $2, $3, $4, $5 from accounts.accounts where id = $1 for key share
      on conflict (account_id, route, key_hash) do update
        set request_hash = excluded.request_hash, claimed_at = excluded.claimed_at, status = null, answer = null
        where held.claimed_at < $6

@@ -6,6 +6,7 @@ import { z } from 'zod';
 import { sha256 } from '../../kernel/credentials/sha256.ts';
 import { fail } from '../../kernel/errors.ts';
 import type { Deps } from '../database.ts';
+import { findAccount } from '../models/find-account.ts';
 import { claimKey, releaseKey, selectClaimedKey, storeAnswer, type Claim } from './idempotency.sql.ts';
 
 export interface Answer {
@@ -23,7 +24,7 @@ const leaseMs = 60_000;
 /**
  * Runs the work once per key; without the header, it always runs. Failures are not stored, so a retry runs again.
  * @param asked.key from `idempotencyKeyOf`. @param asked.body as parsed, so that its formatting does not matter.
- * @throws Failure `idempotency_in_progress`, or `idempotency_mismatch` if the key was used with another body.
+ * @throws Failure `idempotency_in_progress`, or `idempotency_mismatch` if the key was used with another body; `unauthorized` if the account was closed.
  */
 export async function idempotently(
   deps: Deps,
@@ -59,6 +60,7 @@ export async function idempotently(
 
 async function replay(deps: Deps, claim: Claim): Promise<Answer> {
   const stored = await selectClaimedKey(deps.db, claim);
+  if (stored === null) await findAccount(deps, claim.accountId);
   if (stored !== null && stored.requestHash !== claim.requestHash) {
     fail('idempotency_mismatch', 'This Idempotency-Key was used with a different body. Use a new one.');
   }

@@ -10,7 +10,7 @@ import { inMemory, page } from '../../kernel/http/pages.ts';
 import { one } from '../../kernel/http/service-endpoint.ts';
 import { planOf } from '../../kernel/plans.ts';
 import { accountRecord, accountSchema } from '../account/account.ts';
-import { lockRowsOf } from '../account/account.sql.ts';
+import { lockOwnedRows, lockRowsOf } from '../models/lock-order.sql.ts';
 import { endCheckout } from '../account/closing.ts';
 import { audit } from '../audit.ts';
 import { moveCheckouts, selectOpenCheckout } from '../billing/checkouts.sql.ts';
@@ -95,7 +95,7 @@ async function moveIntoAccount(
   if ((await selectOpenCheckout(db, transaction, accountId)) !== null) failChanged();
   const before = subscriptionDataOf(account, currentOf(own));
   await moveCustomers(db, transaction, { from: id, to: accountId });
-  await lockRowsOf(db, transaction, 'api_keys', id);
+  await lockOwnedRows(db, transaction, id);
   await bought.destroy({ transaction }); // also deletes its keys and webhooks
   await audit(deps, transaction, {
     accountId: id,

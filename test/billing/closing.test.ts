@@ -1,8 +1,11 @@
 // DELETE /v1/account with Stripe: nobody can pay for a deleted account.
 import test from 'ava';
 import { codeOf, peopleOf, sessionIn, type Answer, type Person } from '../auth/people.ts';
+import { until } from '../run/until.ts';
+import { listening } from '../services/harness.ts';
 import { from } from '../services/sign-in.ts';
 import { dayMs, startPaying, type Paying } from './paying.ts';
+import { syncDue } from './sync-due.ts';
 
 let paying: Paying;
 test.beforeEach(async () => {
@@ -101,3 +104,42 @@ test.serial(
     t.true(await exists(person));
   },
 );
+
+test.serial(
+  'an account whose customer is being created at Stripe while it is closed begins no purchase',
+  async (t) => {
+    const person = await people().newPerson();
+    const delayed = paying.fake.delayRequests({ path: '/v1/customers', method: 'POST' });
+    const started = begin(person);
+    await delayed.arrived;
+    t.is((await close(person)).status, 204);
+    delayed.release();
+    t.is(codes(await started), '401 unauthorized');
+  },
+);
+
+test.serial('an account is closed while its customer is being fetched, and neither fails', async (t) => {
+  const { person } = await buyer();
+  const { db } = paying.services.accounts;
+  const waiting = () =>
+    paying.rows(
+      "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+    );
+  await paying.fake.deliverPending();
+  const [customer] = await paying.rows<{ id: string }>('select id from accounts.billing_customers');
+  const delayed = paying.fake.delayRequests({ path: `/v1/customers/${customer?.id}` });
+  const { log, messages } = listening();
+  const fetching = syncDue({ ...paying.deps, log });
+  await delayed.arrived;
+  let closing: Promise<Answer> | undefined;
+  await db.inTransaction(async (transaction) => {
+    await db.accounts.findOne({ where: { email: person.email }, transaction, lock: true });
+    closing = close(person);
+    await until('the closing waits', async () => (await waiting()).length === 1);
+    delayed.release();
+    await until('the fetch waits too', async () => (await waiting()).length === 2);
+  });
+  t.is((await closing)?.status, 204);
+  t.is(await fetching, 1);
+  t.deepEqual(messages, []);
+});

@@ -124,6 +124,37 @@ test.serial(
   },
 );
 
+/** Tables whose rows a worker locks by their ids, and two rows that PostgreSQL would delete in the opposite order. */
+const lockedById = {
+  webhooks: `insert into accounts.webhooks (id, account_id, slot, url, events, secret, created_at)
+    select id, $1, slot, 'https://hooks.example.org', '{key.created}', 'none', now()
+    from unnest(array['wh_' || repeat('z', 20), 'wh_' || repeat('a', 20)]) with ordinality as made(id, slot)`,
+  follows: `insert into accounts.follows (id, account_id, kind, subject, mode, created_at, place)
+    select id, $1, 'series', id, 'daily', now() + slot * interval '1 s', 0
+    from unnest(array['flw_' || repeat('z', 20), 'flw_' || repeat('a', 20)]) with ordinality as made(id, slot)`,
+};
+for (const [table, insert] of Object.entries(lockedById)) {
+  test.serial(`an account is closed while a worker changes its ${table}, and neither fails`, async (t) => {
+    const { newPerson, ask } = peopleOf(services);
+    const { session } = await newPerson();
+    const { id: accountId } = dataIn(await ask('GET', '/v1/account', { session }));
+    await accounts.sequelize.query(insert, { bind: [accountId] });
+    let closing: Promise<Answer> | undefined;
+    await accounts.inTransaction(async (transaction) => {
+      for (const place of [0, 1]) {
+        await accounts.sequelize.query(
+          `select from accounts.${table} where id = (
+             select id from accounts.${table} where account_id = $1 order by id offset $2 limit 1) for no key update`,
+          { bind: [accountId, place], transaction },
+        );
+        closing ??= ask('DELETE', '/v1/account', { session });
+        await untilSomebodyWaits();
+      }
+    });
+    t.is((await closing)?.status, 204);
+  });
+}
+
 test.serial(
   'an unpaid account is refused on the next call, and a paid one is served on the next',
   async (t) => {

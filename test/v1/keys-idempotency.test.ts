@@ -66,3 +66,10 @@ test('a failure is not stored for its Idempotency-Key, so the retry runs', async
   await service.as(client, `/v1/keys/${client.keyId}`, { method: 'DELETE' });
   t.truthy((dataOf(t, await service.as(client, '/v1/keys', ask), 201) as NewKey).key);
 });
+
+test('a request with an Idempotency-Key is refused if its account was closed since its credential was checked', async (t) => {
+  const client = await service.newClient();
+  await service.deps.db.accounts.destroy({ where: { id: client.accountId } });
+  const ask = { body: { name: 'late' }, headers: { 'idempotency-key': 'late' } };
+  assertError(t, await service.as(client, '/v1/keys', ask), 401, 'unauthorized');
+});

@@ -1,5 +1,5 @@
-// The locks to acquire before an account is deleted. PostgreSQL deletes the account's rows in its own order, while concurrent settlements lock months
-// first, then keys by id; closing must use the same order.
+// The locks to acquire before an account is deleted. PostgreSQL deletes the account's rows in its own order, while concurrent transactions lock them in
+// the order below; closing must use the same order.
 import type { Transaction } from 'sequelize';
 import type { AccountsDatabase } from '../database.ts';
 
@@ -11,6 +11,8 @@ const lockOrder = {
   quota_months: 'month',
   /** Locked after the account, as in every change of a key. */
   api_keys: 'id',
+  webhooks: 'id',
+  follows: 'id',
 } as const;
 
 /** Locks an account's rows of one table. See `lockOrder` for when to call it. */
@@ -24,4 +26,14 @@ export async function lockRowsOf(
     `select from accounts.${table} where account_id = $1 order by ${lockOrder[table]} for update`,
     { bind: [accountId], transaction },
   );
+}
+
+/** Locks the rows that are locked after their account, which the transaction has locked. */
+export async function lockOwnedRows(
+  db: AccountsDatabase,
+  transaction: Transaction,
+  accountId: string,
+): Promise<void> {
+  for (const table of ['api_keys', 'webhooks', 'follows'] as const)
+    await lockRowsOf(db, transaction, table, accountId);
 }
