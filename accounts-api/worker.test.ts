@@ -54,6 +54,7 @@ test('no e-mail is sent if its reason no longer applies, and no link to the e-ma
   const month = { month: '2026-11-01', limit: 1000, percent: 80 };
   const day = 24 * 60 * 60_000;
   const late = await newSignUp();
+  const expired = await newKey(day);
   service.clock.advance(day);
 
   const silent: MailJob[] = [];
@@ -66,11 +67,12 @@ test('no e-mail is sent if its reason no longer applies, and no link to the e-ma
   await quiet(({ email }) => ({ mail: 'reset_password', email }), { status: 'disabled' });
   await quiet(({ accountId }) => ({ mail: 'usage', accountId, ...month }), { status: 'disabled' });
   await quiet(({ accountId }) => ({ mail: 'usage', accountId, ...month }), { mailsUsage: false });
+  await quiet(({ accountId }) => ({ mail: 'usage', accountId, ...month, month: '2026-10-01' }));
   const [revoked, disabled, unwanted] = [await newKey(day), await newKey(day), await newKey(day)];
   await service.signedIn(revoked, `/v1/keys/${revoked.keyId}`, { method: 'DELETE' });
   await setStatus(deps, disabled.accountId, 'disabled');
   await deps.db.accounts.update({ mailsKeyExpiry: false }, { where: { id: unwanted.accountId } });
-  for (const { keyId } of [revoked, disabled, unwanted]) silent.push({ mail: 'key_expires', keyId });
+  for (const { keyId } of [revoked, disabled, unwanted, expired]) silent.push({ mail: 'key_expires', keyId });
   const failure = {
     ...{
       mail: 'source_failed' as const,

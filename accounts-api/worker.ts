@@ -1,7 +1,7 @@
 // The worker: runs the jobs that accounts-api has written, and sends webhooks. Any number can run concurrently. A job runs at least once: a link is
 // created each time its e-mail is sent, and each of them is valid.
 import { Op } from 'sequelize';
-import type { Clock } from '../kernel/clock.ts';
+import { nextUtcMonth, type Clock } from '../kernel/clock.ts';
 import type { Log } from '../kernel/log/log.ts';
 import { certificateMetrics } from '../kernel/metrics/certificate.ts';
 import { serverMetrics } from '../kernel/metrics/database.ts';
@@ -258,7 +258,7 @@ async function mailOfPurchase(
 async function mailOfKey(deps: WorkerDeps, keyId: string): Promise<Mail | null> {
   const key = await deps.db.keys.findByPk(keyId);
   const account = key && (await deps.db.accounts.findByPk(key.accountId));
-  if (key?.expiresAt == null || key.revokedAt !== null) return null;
+  if (key?.expiresAt == null || key.revokedAt !== null || key.expiresAt <= deps.clock.now()) return null;
   if (!isReached(account) || !account.mailsKeyExpiry) return null;
   const { name, mask, expiresAt } = key;
   return keyExpiresMail(account.email, { name, mask, expiresAt: expiresAt.toISOString() }, deps.publicUrl);
@@ -266,7 +266,8 @@ async function mailOfKey(deps: WorkerDeps, keyId: string): Promise<Mail | null> 
 
 async function mailOfUsage(deps: WorkerDeps, job: MailJob & { mail: 'usage' }): Promise<Mail | null> {
   const account = await deps.db.accounts.findByPk(job.accountId);
-  if (!isReached(account) || !account.mailsUsage) return null;
+  const isOver = nextUtcMonth(new Date(job.month)) <= deps.clock.now();
+  if (isOver || !isReached(account) || !account.mailsUsage) return null;
   return usageMail(account.email, job, deps.publicUrl);
 }
 
