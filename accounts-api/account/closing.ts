@@ -12,6 +12,7 @@ import { isPending } from '../billing/subscription-status.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { endpoint } from '../endpoint.ts';
 import { notify } from '../jobs/jobs.ts';
+import type { Account } from '../models/account.ts';
 import { findAccount, lockAccountIfUnchanged } from '../models/find-account.ts';
 import { lockOwnedRows, lockRowsOf } from '../models/lock-order.sql.ts';
 
@@ -25,9 +26,7 @@ export const closeAccount = endpoint({
   handler: async (deps, { requester }) => {
     const account = await findAccount(deps, requester.accountId);
     await requireFresh(deps, requester, account);
-    if (account.subscriptionState !== 'none') {
-      fail('conflict', 'The account has a subscription. Cancel it first: GET /v1/billing/portal.');
-    }
+    refuseSubscribed(account);
     if (!(await endCheckout(deps, account.id))) {
       fail('conflict', 'A plan has just been bought for the account. Reload the account, then close it.');
     }
@@ -38,6 +37,7 @@ export const closeAccount = endpoint({
       if (!(await lockAccountIfUnchanged(deps, transaction, account))) {
         fail('conflict', 'The account has just been changed elsewhere. Reload it, then close it.');
       }
+      refuseSubscribed(await account.reload({ transaction }));
       await refusePayable(deps, transaction, accountId);
       await lockOwnedRows(deps.db, transaction, accountId);
       // Keys, sessions, identities and links are deleted with the row. The audit log and the usage ledger remain, without the e-mail address.
@@ -71,6 +71,11 @@ export async function endCheckout({ db, clock, billing }: ServiceDeps, accountId
   if (isOver) return false;
   await closeCheckout(db, null, id, clock.now());
   return true;
+}
+
+function refuseSubscribed({ subscriptionState }: Account): void {
+  if (subscriptionState === 'none') return;
+  fail('conflict', 'The account has a subscription. Cancel it first: GET /v1/billing/portal.');
 }
 
 /** @throws Failure `conflict` if the account, which the transaction has locked, can still be paid for. */

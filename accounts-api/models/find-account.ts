@@ -13,15 +13,15 @@ export async function findAccount(deps: Deps, accountId: string): Promise<Accoun
 /**
  * Locks an account until the end of the transaction, if it has not changed since it was read. If two requests prove a password or a link at the same
  * time, the second one finds that the first has invalidated its proof.
- * @returns false if the account was deleted, or its password, e-mail address, status, role or subscription has changed.
+ * @returns false if the account was deleted, or its password, e-mail address, status or role has changed.
  */
 export async function lockAccountIfUnchanged(
   deps: Deps,
   transaction: Transaction,
-  { id, credentialVersion, status, subscriptionState, role }: Account,
+  { id, credentialVersion, status, role }: Account,
 ): Promise<boolean> {
   const lock = transaction.LOCK.NO_KEY_UPDATE;
-  const where = { id, credentialVersion, status, subscriptionState, role: role ?? null };
+  const where = { id, credentialVersion, status, role: role ?? null };
   const locked = await deps.db.accounts.findOne({ where, transaction, lock });
   return locked !== null;
 }

@@ -313,8 +313,9 @@ for (const state of ['active', 'inactive'] as const) {
 const changes = {
   'another password or e-mail address': 'credential_version = credential_version + 1',
   'another status': `status = 'disabled'`,
-  'a subscription': `subscription_state = 'active'`,
 };
+/** A subscription prevents only the end of the account: a proof of its holder stays right. */
+const subscription = `subscription_state = 'active'`;
 /** The changes made with a proof. Each waits for the row of the account before it changes anything. */
 const effects: Record<
   string,
@@ -375,27 +376,46 @@ async function awaitBlocked(): Promise<boolean> {
   return false;
 }
 
+/** The status of the answer to a call for an account that changes once the call waits for its row. */
+async function statusAfter(
+  t: ExecutionContext,
+  assignment: string,
+  holder: Holder,
+  [target, { headers, ...rest }]: [string, Ask],
+): Promise<number> {
+  let answering: Promise<Answer> | undefined;
+  await db.inTransaction(async (transaction) => {
+    await db.sequelize.query(`update accounts.accounts set ${assignment} where id = $1`, {
+      bind: [holder.accountId],
+      transaction,
+    });
+    answering =
+      target === '/auth/login'
+        ? service.anonymously(target, { ...rest, headers: { ...from(), ...headers } })
+        : service.signedIn(holder, target, { ...rest, headers: { ...from(), ...headers } });
+    t.true(await awaitBlocked());
+  });
+  return (await answering)?.status ?? 0;
+}
+
 for (const [what, effect] of Object.entries(effects)) {
   for (const [change, assignment] of Object.entries(changes)) {
     test.serial(`${what} has no effect if ${change} happens in between`, async (t) => {
       await newHolder(); // one that looks like this one before the change
       const holder = await newHolder();
-      const [target, { headers, ...rest }] = await effect.ask(holder);
-      let answering: Promise<Answer> | undefined;
-      await db.inTransaction(async (transaction) => {
-        await db.sequelize.query(`update accounts.accounts set ${assignment} where id = $1`, {
-          bind: [holder.accountId],
-          transaction,
-        });
-        answering =
-          target === '/auth/login'
-            ? service.anonymously(target, { ...rest, headers: { ...from(), ...headers } })
-            : service.signedIn(holder, target, { ...rest, headers: { ...from(), ...headers } });
-        t.true(await awaitBlocked());
-      });
-      const status = (await answering)?.status ?? 0;
+      const status = await statusAfter(t, assignment, holder, await effect.ask(holder));
       t.true([401, 409, 410].includes(status), String(status));
       t.true(await effect.left(holder));
     });
   }
+  const prevents = what === 'the end of the account';
+  test.serial(
+    `${what} has ${prevents ? 'no' : 'its'} effect if a subscription begins in between`,
+    async (t) => {
+      const holder = await newHolder();
+      const status = await statusAfter(t, subscription, holder, await effect.ask(holder));
+      t.is(status, prevents ? 409 : 200);
+      t.is(await effect.left(holder), prevents);
+    },
+  );
 }
