@@ -11,6 +11,7 @@ import {
   type Answer,
   type Ask,
 } from '../services/accounts-service.ts';
+import { untilWaiting } from '../run/until.ts';
 import { silentLog } from '../services/harness.ts';
 import { eventsIn } from '../services/outbox.ts';
 import { from, newEmail, newPassword } from '../services/sign-in.ts';
@@ -363,22 +364,8 @@ async function sessionsOf(accountId: string): Promise<number> {
   return row?.n ?? 0;
 }
 
-/** Waits, at most ten seconds, until a statement waits for a lock of a transaction. */
-async function awaitBlocked(): Promise<boolean> {
-  for (const deadline = performance.now() + 10_000; performance.now() < deadline;) {
-    const rows = await db.sequelize.query(
-      `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
-      { type: QueryTypes.SELECT },
-    );
-    if (rows.length > 0) return true;
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
-  return false;
-}
-
 /** The status of the answer to a call for an account that changes once the call waits for its row. */
 async function statusAfter(
-  t: ExecutionContext,
   assignment: string,
   holder: Holder,
   [target, { headers, ...rest }]: [string, Ask],
@@ -393,7 +380,7 @@ async function statusAfter(
       target === '/auth/login'
         ? service.anonymously(target, { ...rest, headers: { ...from(), ...headers } })
         : service.signedIn(holder, target, { ...rest, headers: { ...from(), ...headers } });
-    t.true(await awaitBlocked());
+    await untilWaiting(db.read);
   });
   return (await answering)?.status ?? 0;
 }
@@ -403,7 +390,7 @@ for (const [what, effect] of Object.entries(effects)) {
     test.serial(`${what} has no effect if ${change} happens in between`, async (t) => {
       await newHolder(); // one that looks like this one before the change
       const holder = await newHolder();
-      const status = await statusAfter(t, assignment, holder, await effect.ask(holder));
+      const status = await statusAfter(assignment, holder, await effect.ask(holder));
       t.true([401, 409, 410].includes(status), String(status));
       t.true(await effect.left(holder));
     });
@@ -413,7 +400,7 @@ for (const [what, effect] of Object.entries(effects)) {
     `${what} has ${prevents ? 'no' : 'its'} effect if a subscription begins in between`,
     async (t) => {
       const holder = await newHolder();
-      const status = await statusAfter(t, subscription, holder, await effect.ask(holder));
+      const status = await statusAfter(subscription, holder, await effect.ask(holder));
       t.is(status, prevents ? 409 : 200);
       t.is(await effect.left(holder), prevents);
     },

@@ -1,9 +1,9 @@
 // Every end of access to an account also ends its Google flows, so that none of them restores the access.
-import { setTimeout } from 'node:timers/promises';
 import test from 'ava';
 import { openJobs } from '../../accounts-api/jobs/jobs.ts';
 import { setPassword, setStatus } from '../../accounts-api/operator/account-access.ts';
 import { parseSessionToken } from '../../kernel/credentials/session-token.ts';
+import { untilWaiting } from '../run/until.ts';
 import { silentLog } from '../services/harness.ts';
 import { startServices } from '../services/services.ts';
 import { from, newEmail, newPassword, startMailbox, tokenIn } from '../services/sign-in.ts';
@@ -234,7 +234,7 @@ test.serial('a session that is being opened by a code ends with all others', asy
   const lockStatement = 'lock table accounts.audit_events in share mode';
   const both = async () => {
     const exchanging = exchange(code, flow.cookie);
-    await untilWaiting(1);
+    await untilWaiting(services.database.query);
     return Promise.all([
       exchanging,
       ask('DELETE', '/auth/sessions', { session: household.owner, headers: from() }),
@@ -255,20 +255,8 @@ async function whileUncommitted<T>(
   const pending = await services.database.transaction(async (transaction) => {
     await transaction.query(statement, values);
     const asked = call();
-    await Promise.race([asked, untilWaiting(waiting)]);
+    await Promise.race([asked, untilWaiting(services.database.query, waiting)]);
     return { asked };
   });
   return pending.asked;
-}
-
-/** Resolves when this many statements in this database wait for a lock. */
-async function untilWaiting(count: number): Promise<void> {
-  for (let tries = 0; tries < 1_000; tries += 1) {
-    const waiting = await services.database.query(
-      "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
-    );
-    if (waiting.length >= count) return;
-    await setTimeout(10);
-  }
-  throw new Error(`Less than ${count} statements wait for a lock.`);
 }

@@ -1,7 +1,7 @@
 // DELETE /v1/account with Stripe: nobody can pay for a deleted account.
 import test from 'ava';
 import { codeOf, peopleOf, sessionIn, type Answer, type Person } from '../auth/people.ts';
-import { until } from '../run/until.ts';
+import { untilWaiting } from '../run/until.ts';
 import { listening } from '../services/harness.ts';
 import { from } from '../services/sign-in.ts';
 import { dayMs, startPaying, type Paying } from './paying.ts';
@@ -121,10 +121,6 @@ test.serial(
 test.serial('an account is closed while its customer is being fetched, and neither fails', async (t) => {
   const { person } = await buyer();
   const { db } = paying.services.accounts;
-  const waiting = () =>
-    paying.rows(
-      "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
-    );
   await paying.fake.deliverPending();
   const [customer] = await paying.rows<{ id: string }>('select id from accounts.billing_customers');
   const delayed = paying.fake.delayRequests({ path: `/v1/customers/${customer?.id}` });
@@ -135,9 +131,9 @@ test.serial('an account is closed while its customer is being fetched, and neith
   await db.inTransaction(async (transaction) => {
     await db.accounts.findOne({ where: { email: person.email }, transaction, lock: true });
     closing = close(person);
-    await until('the closing waits', async () => (await waiting()).length === 1);
+    await untilWaiting(db.read);
     delayed.release();
-    await until('the fetch waits too', async () => (await waiting()).length === 2);
+    await untilWaiting(db.read, 2);
   });
   t.is((await closing)?.status, 204);
   t.is(await fetching, 1);

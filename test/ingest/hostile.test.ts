@@ -23,6 +23,7 @@ import {
 } from '../../ingest/publisher/child-process/run-in-child.ts';
 import type { Tasks } from '../../ingest/publisher/child-process-tasks.ts';
 import { acceptUnderEmbargo } from '../../ingest/publisher/releases/accept.ts';
+import { makeDueNow } from '../../ingest/publisher/releases/release-actions.ts';
 import { databaseClock } from '../../ingest/publisher/releases/release-clock.ts';
 import { fetchDeps, fetchDue, loadInChild } from '../../ingest/publisher/sources/fetch-due-sources.ts';
 import { registerSources } from '../../ingest/publisher/sources/register.ts';
@@ -101,8 +102,8 @@ test.serial(
     const server = await startServer(t, new Map([[tooMuch.name, tooMuch.content]]));
     await register([`${server.url}/${tooMuch.name}`]);
     const release = { ...embargoed, input: Readable.from(['series_id,date,value\nRELEASED,2024-01-31,5\n']) };
-    const instant = new Date(Date.now() + 20_000).toISOString();
-    await acceptUnderEmbargo(database, release, { instant });
+    const instant = new Date(Date.now() + 3_600_000).toISOString();
+    const { releaseNo } = await acceptUnderEmbargo(database, release, { instant });
     const inbox = folderOf('inbox');
     writeFileSync(path.join(inbox, 'almanac.yml'), monthlySeries('held', 'good-*.csv', '{file}'));
     const put = (name: string, content: string | Buffer) => {
@@ -124,6 +125,7 @@ test.serial(
         ...{ SOURCE_ALLOW_CIDRS: '127.0.0.0/8', SOURCE_ALLOW_HTTP: 'true' },
       },
     });
+    await makeDueNow(database, releaseNo);
     // The publisher creates `.taken` at its first scan, and retries a failed source after a minute.
     const claimedFolder = path.join(inbox, '.taken');
     const left = () => [

@@ -6,7 +6,7 @@ import {
   removePublisher,
   secondsSinceSeen,
 } from '../../ingest/publisher/releases/embargo.sql.ts';
-import { findRelease } from '../../ingest/publisher/releases/release-actions.ts';
+import { findRelease, makeDueNow } from '../../ingest/publisher/releases/release-actions.ts';
 import { databaseClock } from '../../ingest/publisher/releases/release-clock.ts';
 import { acceptUnderEmbargo } from '../../ingest/publisher/releases/accept.ts';
 import { isReleaseBeingPrepared } from '../../ingest/load/lock/load-lock.sql.ts';
@@ -42,8 +42,8 @@ async function startPublisher(more: Record<string, string> = {}): Promise<Child>
   });
 }
 
-/** A release of one point that is due in this many ms. */
-async function accept(id: string, dueInMs: number): Promise<number> {
+/** A release of one point that is due in an hour. */
+async function accept(id: string): Promise<number> {
   const now = await databaseClock.now(database);
   const { releaseNo } = await acceptUnderEmbargo(
     database,
@@ -51,7 +51,7 @@ async function accept(id: string, dueInMs: number): Promise<number> {
       ...{ dataset: 'observations', create: true, set: daily, seriesTimeZone: 'UTC' },
       input: fileOf(['series_id,date,value', `${id},2024-01-01,1`]),
     },
-    { instant: new Date(now.getTime() + dueInMs).toISOString() },
+    { instant: new Date(now.getTime() + 3_600_000).toISOString() },
   );
   return releaseNo;
 }
@@ -71,8 +71,8 @@ test.serial(
   'a publisher killed while it waits leaves nothing behind, and the next one makes the release once',
   async (t) => {
     const first = await startPublisher();
-    const releaseNo = await accept('KILLED.WAITING', 60_000);
-    await database.query('update embargo.releases set lead_ms = 120000 where release_no = $1', [releaseNo]);
+    const releaseNo = await accept('KILLED.WAITING');
+    await database.query('update embargo.releases set lead_ms = 7200000 where release_no = $1', [releaseNo]);
     await until('the release is prepared', () => isReleaseBeingPrepared(database));
     await until('it waits', async () => {
       const rows = await database.query(
@@ -86,9 +86,7 @@ test.serial(
     t.deepEqual(await published(database, 'KILLED.WAITING'), {});
     t.is(await stateOf(releaseNo), 'pending');
 
-    await database.query(`update embargo.releases set release_at = clock_timestamp() where release_no = $1`, [
-      releaseNo,
-    ]);
+    await makeDueNow(database, releaseNo);
     const second = await startPublisher();
     await until('the release is made', async () => (await stateOf(releaseNo)) === 'released');
     t.deepEqual(await published(database, 'KILLED.WAITING'), { '2024-01-01': '1' });
@@ -108,7 +106,8 @@ test.serial(
   async (t) => {
     const blocking = Promise.withResolvers<undefined>();
     const isBlocked = Promise.withResolvers<undefined>();
-    const releaseNo = await accept('KILLED.LOADING', 4_000);
+    const releaseNo = await accept('KILLED.LOADING');
+    await makeDueNow(database, releaseNo);
     const block = database.transaction(async (on) => {
       await on.query('lock table data.observations in access exclusive mode');
       isBlocked.resolve(undefined);

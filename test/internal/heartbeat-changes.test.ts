@@ -2,7 +2,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import test from 'ava';
 import fc from 'fast-check';
-import { QueryTypes } from 'sequelize';
 import { prune } from '../../accounts-api/housekeeping.sql.ts';
 import { leaseMs } from '../../kernel/heartbeat/times.ts';
 import { lease, type Lease } from '../../accounts-api/heartbeat/gateways.sql.ts';
@@ -12,7 +11,7 @@ import { setPlan } from '../../accounts-api/operator/operator.ts';
 import type { HeartbeatMessage } from '../../kernel/heartbeat/message.ts';
 import { propertyRuns } from '../run/property-runs.ts';
 import { startAccountsService, type AccountsService } from '../services/accounts-service.ts';
-import { until, within } from '../run/until.ts';
+import { until, untilWaiting, within } from '../run/until.ts';
 
 let service: AccountsService;
 test.before(async () => {
@@ -37,17 +36,7 @@ async function newestChange(): Promise<number> {
   return (await selectAcknowledged(service.deps.db.sequelize)).no;
 }
 
-const untilSomebodyWaits = () => untilWaiting(1);
-
-async function untilWaiting(count: number): Promise<void> {
-  await until(`${count} wait for a lock`, async () => {
-    const rows = await service.deps.db.sequelize.query(
-      "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
-      { type: QueryTypes.SELECT },
-    );
-    return rows.length >= count;
-  });
-}
+const read = (text: string) => service.deps.db.read(text);
 
 /** Begins a change that is committed at once and answered later. */
 async function changing() {
@@ -144,7 +133,7 @@ test.serial('a lease that is given while a change commits has the change', async
     await db.accounts.update({ plan: 'pro' }, { where: { id: client.accountId }, transaction });
     await db.sequelize.query('set constraints all immediate', { transaction });
     leased = lease(db, { life, seen: 0, begins: false });
-    await untilSomebodyWaits();
+    await untilWaiting(read);
   });
   t.is((await leased)?.upto, await newestChange());
 });
@@ -160,7 +149,7 @@ test.serial('a change that commits while a lease is being given waits for it, an
     // As a lease is given, whose statement takes a while.
     await db.sequelize.query('select no from accounts.change_counter for share', { transaction });
     change = setPlan(service.deps, client.accountId, 'pro').then(() => (isAnswered = true));
-    await untilSomebodyWaits();
+    await untilWaiting(read);
     await db.sequelize.query(
       `insert into accounts.gateways (life, seen, leased_until)
        select $1, no, clock_timestamp() + interval '1 hour' from accounts.change_counter`,
@@ -183,9 +172,9 @@ test.serial('a change waits for no lease that is asked for after it, however man
   await db.sequelize.transaction(async (transaction) => {
     await db.sequelize.query('select no from accounts.change_counter for share', { transaction });
     change = setPlan(service.deps, client.accountId, 'pro');
-    await untilWaiting(1);
+    await untilWaiting(read);
     leased = lease(db, { life, seen: 0, begins: false });
-    await untilWaiting(2);
+    await untilWaiting(read, 2);
   });
   t.is((await leased)?.upto, await newestChange());
   await beat({ life, seen: await newestChange() });
@@ -208,7 +197,7 @@ test.serial(
         );
         await db.sequelize.query('set constraints all immediate', { transaction });
         answer = beat({ life, begins, keys: [hashOf(client.key)] });
-        await untilSomebodyWaits();
+        await untilWaiting(read);
       });
       const { upto, credentials } = (await answer) ?? { upto: -1, credentials: [] };
       t.is(upto, await newestChange());

@@ -43,3 +43,12 @@ export async function untilThere<T>(
   await until(what, async () => (found = await find()) !== undefined, withinMs);
   return found as T;
 }
+
+/** Resolves once this many statements in the database wait for a lock. @param read runs a statement there, and returns its rows. */
+export const untilWaiting = (read: (text: string) => Promise<readonly unknown[]>, count = 1): Promise<void> =>
+  until(`${count} wait for a lock`, async () => {
+    const rows = await read(
+      "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+    );
+    return rows.length >= count;
+  });

@@ -1,6 +1,5 @@
-// The state of an account takes effect on the next call, if gateways read credentials from Redis: the real gateway, the
-// real accounts-api, and credentials that the gateway has in its cache when the account changes.
-import { setTimeout as pause } from 'node:timers/promises';
+// The state of an account takes effect on the next call: the real gateway, the real accounts-api, and credentials that the gateway has in its cache when
+// the account changes.
 import test from 'ava';
 import { connect, type AccountsDatabase } from '../../accounts-api/database.ts';
 import { lockMonths, write } from '../../accounts-api/heartbeat/blocks.sql.ts';
@@ -8,49 +7,32 @@ import { touchKeys } from '../../accounts-api/heartbeat/ledger.sql.ts';
 import type { Account } from '../../accounts-api/models/account.ts';
 import { hashApiKey } from '../../kernel/credentials/api-key.ts';
 import { dataIn, peopleOf, type Answer } from '../auth/people.ts';
-import { untilOneRequest } from '../gateway/redis-requests.ts';
-import { startRedis, type PrivateRedis } from '../services/redis.ts';
+import { untilWaiting } from '../run/until.ts';
 import { startServices, type Services } from '../services/services.ts';
 
-let redis: PrivateRedis;
 let services: Services;
 let accounts: AccountsDatabase; // the connection of a second accounts-api, next to the one that serves
 test.before(async () => {
-  redis = await startRedis();
-  services = await startServices({ redisUrl: redis.url });
+  services = await startServices();
   await services.ingest('series_id,date,value\nA,2024-01-31,1\n');
   accounts = connect(services.databaseUrl);
 });
 test.after.always(async () => {
   await accounts?.close();
   await services?.close();
-  await redis?.stop();
 });
 
 const statusOf = async (key: string) => (await services.call('/v1/series/A', { key })).status;
 
-/** Calls with the key until the gateway has cached its credential and no longer asks accounts-api. */
+/** Calls with the key: the gateway then has its credential in its cache, and does not ask accounts-api again (gateway/cached-keys.test.ts). */
 async function cache(key: string): Promise<void> {
-  await untilOneRequest(redis, () => services.call('/v1/series/A', { key }));
+  await services.call('/v1/series/A', { key });
 }
 
 async function keyOf(key: string): Promise<{ id: string; accountId: string }> {
   const found = await accounts.keys.findOne({ where: { hash: hashApiKey(key) } });
   if (found === null) throw new Error('There is no such key.');
   return found;
-}
-
-/** Resolves when a statement of this database waits for a lock. */
-async function untilSomebodyWaits(): Promise<void> {
-  for (let asked = 0; asked < 1_000; asked += 1) {
-    const [row] = await services.database.query<{ waits: boolean }>(
-      `select exists (select from pg_stat_activity
-                      where datname = current_database() and wait_event_type = 'Lock') as waits`,
-    );
-    if (row?.waits === true) return;
-    await pause(10);
-  }
-  throw new Error('Nobody waits.');
 }
 
 /** Changes an account like a handler: once it resolves, the change is answered. */
@@ -88,7 +70,7 @@ test.serial('an account is closed while its calls are being settled, and neither
   await accounts.inTransaction(async (transaction) => {
     const rows = await lockMonths(accounts, transaction, [{ account_id: accountId, month }]);
     closing = ask('DELETE', '/v1/account', { session });
-    await untilSomebodyWaits();
+    await untilWaiting(accounts.read);
     const charged = rows.map((row) => ({ ...row, used: row.used + 1 }));
     await write(accounts, transaction, charged, []);
     await touchKeys(accounts, transaction, [{ key_id: keyId, at: now.toISOString() }], now);
@@ -117,7 +99,7 @@ test.serial(
       for (const key_id of ids.toSorted()) {
         await touchKeys(accounts, transaction, [{ key_id, at: now.toISOString() }], now);
         closing ??= ask('DELETE', '/v1/account', { session });
-        await untilSomebodyWaits();
+        await untilWaiting(accounts.read);
       }
     });
     t.is((await closing)?.status, 204);
@@ -148,7 +130,7 @@ for (const [table, insert] of Object.entries(lockedById)) {
           { bind: [accountId, place], transaction },
         );
         closing ??= ask('DELETE', '/v1/account', { session });
-        await untilSomebodyWaits();
+        await untilWaiting(accounts.read);
       }
     });
     t.is((await closing)?.status, 204);

@@ -71,13 +71,15 @@ export function untilAttempted(service: Service, webhookId: string, attempts: nu
   });
 }
 
-/** Whether a worker has messages to an endpoint in flight, or not yet recorded. */
-export async function isSending({ deps }: Service, webhookId: string): Promise<boolean> {
-  const rows = await deps.db.sequelize.query(
-    'select from accounts.webhooks where id = $1 and sender is not null',
-    { bind: [webhookId], type: QueryTypes.SELECT },
+/** When the next message to an endpoint may be sent; null if none waits. */
+export async function nextAttemptOf({ deps }: Service, webhookId: string): Promise<Date | null> {
+  const rows = await deps.db.read<{ at: Date | null }>(
+    `select greatest(min(due_at), throttled_until) as at
+     from accounts.webhook_messages join accounts.webhooks as webhook on webhook.id = webhook_id
+     where webhook.id = $1 and due_at is not null group by webhook.id`,
+    { bind: [webhookId] },
   );
-  return rows.length > 0;
+  return rows[0]?.at ?? null;
 }
 
 /** Ends the lease of an endpoint, as time does for a worker that has stalled: others may send to it now. */

@@ -11,7 +11,7 @@ import { freePort } from '../services/instance.ts';
 import { exempt } from '../openapi/check-answers.ts';
 import { startAccountsService, type AccountsService } from '../services/accounts-service.ts';
 import { newWebhook } from './endpoints.ts';
-import { emit, endLeaseOf, isSending, keyEvent, messagesTo, untilMessagesAreMade } from './events.ts';
+import { emit, endLeaseOf, keyEvent, messagesTo, nextAttemptOf, untilMessagesAreMade } from './events.ts';
 import { startReceiver, startWebhookWorker, type Request } from './receiver.ts';
 import { localWebhooks } from './settings.ts';
 
@@ -221,7 +221,8 @@ test.serial(
               if (messages.every(({ status }) => status === 'delivered')) return true;
               if (messages.some(({ status }) => status === 'failed'))
                 throw new Error('One has failed for good.');
-              if (!(await isSending(service, id))) service.clock.advance(10 * 60_000);
+              const at = await nextAttemptOf(service, id);
+              if (at !== null && at > service.clock.now()) service.clock.set(at.toISOString());
               return false;
             });
           }
