@@ -5,7 +5,9 @@ import {
   linkSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   renameSync,
+  rmdirSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
@@ -238,6 +240,27 @@ test.serial('two publishers that watch one folder load each file once', async (t
   );
   t.is(loads?.count, 12);
 });
+
+/** Statements of a publisher that has seen a claimed file: before and after it counts its attempt to read it. */
+const looks = { seen: /pg_try_advisory_xact_lock/, counted: /^savepoint/ };
+for (const [state, statement] of Object.entries(looks))
+  test.serial(`a file that another publisher moves once this one has ${state} it is no fault`, async (t) => {
+    const name = `${state}.csv`;
+    const inbox = folder(monthlySeries(state, '*.csv', '{file}'), {
+      database: onStatement(statement, () => {
+        const claimed = path.join(inbox.directory, '.taken');
+        for (const place of readdirSync(claimed)) {
+          renameSync(path.join(claimed, place, name), path.join(inbox.directory, 'done', name));
+          rmdirSync(path.join(claimed, place));
+        }
+      }),
+    });
+    const place = path.join(inbox.directory, '.taken/2026-11-23T101500Z-0123abcd.1');
+    mkdirSync(place, { recursive: true });
+    writeFileSync(path.join(place, name), csv(1));
+    await inbox.look();
+    t.deepEqual([inbox.names('done'), inbox.names('rejected')], [[name], []]);
+  });
 
 test.serial('a file stays while another publisher works', async (t) => {
   const inbox = folder(monthlySeries('locked', '*.csv', 'LOCKED'));

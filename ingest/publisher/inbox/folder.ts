@@ -153,11 +153,19 @@ export async function claimFile(directory: string, seen: WaitingFile, at: Date):
 const placeOf = (directory: string, id: string, attempts: number) =>
   path.join(directory, foldersOfInbox.claimed, `${id}.${attempts}`);
 
-/** Counts one more process that begins to read the file, so that a file that crashes every process is not retried for ever. */
-export async function countAttempt(directory: string, claimed: ClaimedFile): Promise<ClaimedFile> {
+/**
+ * Counts one more process that begins to read the file, so that a file that crashes every process is not retried for ever.
+ * @returns null if another process has moved the file.
+ */
+export async function countAttempt(directory: string, claimed: ClaimedFile): Promise<ClaimedFile | null> {
   const attempts = claimed.attempts + 1;
   const place = placeOf(directory, claimed.id, attempts);
-  await rename(placeOf(directory, claimed.id, claimed.attempts), place);
+  try {
+    await rename(placeOf(directory, claimed.id, claimed.attempts), place);
+  } catch (error) {
+    unless('ENOENT')(error);
+    return null;
+  }
   return { ...claimed, attempts, file: path.join(place, claimed.name) };
 }
 
@@ -200,6 +208,10 @@ async function openFile(file: string): Promise<FileHandle> {
       );
     throw error;
   }
+}
+
+export async function isGone(file: string): Promise<boolean> {
+  return (await statsOf(file)) === null;
 }
 
 /** Whether the file is unchanged since then. */

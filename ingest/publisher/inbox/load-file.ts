@@ -24,6 +24,7 @@ import { databaseClock, type ReleaseClock } from '../releases/release-clock.ts';
 import {
   countAttempt,
   inspect,
+  isGone,
   isUnchanged,
   listClaimed,
   moveToDone,
@@ -172,6 +173,7 @@ async function attempt(
   if (found === null) return { result: 'gone' };
   onClaimed(found);
   const claimed = started.has(found.id) ? found : await countAttempt(directory, found);
+  if (claimed === null) return { result: 'gone' };
   started.add(found.id);
   onClaimed(claimed);
   try {
@@ -181,6 +183,7 @@ async function attempt(
     );
     return { result, tables, claimed, at };
   } catch (error) {
+    if (await isGone(claimed.file)) return { result: 'gone' }; // another publisher loaded it, and has just moved it
     const rejection = rejectionOf(error, claimed);
     if (rejection === null) throw error;
     // The lock is still held, unless the connection broke: then the error may be due to that, and another publisher may be processing the
