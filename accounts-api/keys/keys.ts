@@ -77,6 +77,7 @@ const newKey = z.strictObject({
   name: nameField,
   expires_at: z.iso
     .datetime({ offset: true, error: 'must be an instant, such as 2027-01-31T00:00:00Z' })
+    .refine((text) => !(new Date(text).getUTCFullYear() > 9999), 'must be before the year 10000 (UTC)')
     .nullish()
     .describe('Null or absent: the key does not expire.')
     .transform((text) => (text === null || text === undefined ? null : new Date(text))),

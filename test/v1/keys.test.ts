@@ -228,6 +228,12 @@ for (const [what, body, param, rule] of [
       ] as const,
   ),
   [
+    'an expiry after the year 9999, which no answer can state',
+    { name: 'x', expires_at: '9999-12-31T23:00:00-05:00' },
+    'expires_at',
+    'must be before the year 10000 (UTC)',
+  ],
+  [
     'an expiry that is past',
     { name: 'x', expires_at: '2026-11-20T10:00:00Z' },
     'expires_at',

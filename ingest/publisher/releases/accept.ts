@@ -78,7 +78,8 @@ export function instantOf(text: string): Date | undefined {
   const form = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?(?:Z|[+-]\d\d:?\d\d)$/i;
   if (!form.test(text)) return undefined;
   try {
-    return new Date(Temporal.Instant.from(text).epochMilliseconds);
+    const instant = new Date(Temporal.Instant.from(text).epochMilliseconds);
+    return instant.getUTCFullYear() > 9999 ? undefined : instant; // such as 9999-12-31T23:00:00-05:00
   } catch (error) {
     if (error instanceof RangeError) return undefined; // for example, 30 February
     throw error;
