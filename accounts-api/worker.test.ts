@@ -112,7 +112,7 @@ test('no e-mail is sent if its reason no longer applies, and no link to the e-ma
     );
   t.deepEqual(await connected(), [{ name: 'almanac jobs' }]);
   await workerOf(t, service, mailbox.smtpUrl);
-  t.deepEqual(await connected(), [{ name: 'almanac jobs' }, { name: 'almanac worker' }]);
+  t.deepEqual((await connected()).at(-1), { name: 'almanac worker' }); // a pool closes idle connections, such as the other one
   await untilNoneIsLeft(service);
   t.deepEqual(
     mailbox.received.map(({ to, subject }) => `${to} ${subject}`).sort(),
