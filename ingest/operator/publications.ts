@@ -234,7 +234,7 @@ async function taskOf(
   return {
     upload: { id, name, publication, sha256, today: dateIn(seriesTimeZone, now) },
     ...{ table, entry: entryOf(entry ?? found.entry, { name, facts: set }) },
-    ...{ seriesTimeZone, fiscalYearFirstMonth, now },
+    ...{ seriesTimeZone, fiscalYearFirstMonth },
   };
 }
 

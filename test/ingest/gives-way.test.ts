@@ -97,7 +97,7 @@ async function tableOfUpload(name: string, id: string) {
   const [found] = await children.run('read-upload', upload, {});
   const facts = { id, unit: 'Index', source: 'Tests', frequency: 'monthly' };
   const entry = entryOf(found?.entry ?? '', { name, facts });
-  return { upload, table: 0, entry, seriesTimeZone: 'UTC', fiscalYearFirstMonth: 7, now: new Date() };
+  return { upload, table: 0, entry, seriesTimeZone: 'UTC', fiscalYearFirstMonth: 7 };
 }
 
 test.serial('a release that is due while an upload is published is on time', async (t) => {

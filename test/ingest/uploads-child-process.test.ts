@@ -7,10 +7,13 @@ import { createChildRunner, ProcessEnded } from '../../ingest/publisher/child-pr
 import type { Tasks } from '../../ingest/publisher/child-process-tasks.ts';
 import { storePieces } from '../../ingest/publisher/releases/stored-file.ts';
 import { insertPiece } from '../../ingest/publisher/releases/embargo.sql.ts';
+import { publishTable } from '../../ingest/publisher/uploads/publish-table.ts';
+import { entryOf } from '../../ingest/publisher/uploads/upload-entry.ts';
 import { insertUpload } from '../../ingest/publisher/uploads/uploads.sql.ts';
 import { IngestFailure } from '../../ingest/failure.ts';
 import { openDatabase } from '../../kernel/database.ts';
 import { createTestDatabase, silentLog } from '../services/harness.ts';
+import { fakeReleaseClock } from './releasing.ts';
 
 const testDatabase = await createTestDatabase();
 const database = openDatabase(testDatabase.url, silentLog, { applicationName: 'test' });
@@ -93,4 +96,16 @@ test('tasks run in turn, and an aborted task fails with the given reason', async
   stopping.abort(new Error('The release is due.'));
   t.is((await first).length, 1);
   await t.throwsAsync(second, { message: 'The release is due.' });
+});
+
+test('a table is dated by the day on which it is loaded, however long its publication has waited', async (t) => {
+  const file = await upload('waited.csv', csv);
+  const [found] = await children.run('read-upload', file, { withinMs });
+  const facts = { id: 'WAITED', unit: 'Index', source: 'Tests', frequency: 'monthly' };
+  const entry = entryOf(found?.entry ?? '', { name: file.name, facts });
+  const clock = fakeReleaseClock('2024-07-01T00:00:30Z');
+  const given = { upload: file, table: 0, entry, seriesTimeZone: 'UTC', fiscalYearFirstMonth: 7 };
+  const { load } = await publishTable({ database, clock }, given);
+  const [row] = await database.query('select vintage from data.loads where load_no = $1', [load]);
+  t.deepEqual(row, { vintage: '2024-07-01' });
 });

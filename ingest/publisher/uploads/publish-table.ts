@@ -28,7 +28,7 @@ import type { TaskContext } from '../child-process/task.ts';
 import { resetLoadNumbers, readLoadNumbers } from '../releases/prepared-loads.sql.ts';
 import { pointCounts } from '../../load/load-report.ts';
 import { clockFrom } from '../../../kernel/clock.ts';
-import { databaseClock } from '../releases/release-clock.ts';
+import { databaseClock, type ReleaseClock } from '../releases/release-clock.ts';
 import { dateIn } from '../../../kernel/clock.ts';
 import { changesSince, type ChangedPoint, type ChangedSeries } from './changes.sql.ts';
 import { refuseGone, withFile, type UploadToRead } from './spool.ts';
@@ -42,8 +42,10 @@ export interface TableToPublish {
   entry: TableDescription;
   seriesTimeZone: string;
   fiscalYearFirstMonth: number;
-  now: Date;
 }
+
+/** The database, and its clock, which is read when the load begins: the task may have waited for others since it was requested. */
+type Context = Pick<TaskContext, 'database'> & { clock?: ReleaseClock };
 
 interface Counts {
   rows_read: number;
@@ -89,12 +91,15 @@ const idsShown = 20;
 const rejectsShown = 20;
 
 /** @throws IngestFailure if the entry does not fit the file; Failure `unavailable` while another load is running. */
-export function checkTable({ database }: TaskContext, given: TableToPublish): Promise<CheckedTable> {
+export function checkTable(
+  { database, clock = databaseClock }: Context,
+  given: TableToPublish,
+): Promise<CheckedTable> {
   return withFile(database, given.upload, async (file) => {
     const planned = await plannedTable(database, given, file);
     const { entry, path } = planned;
     const { preview } = await inspectTable({ entry, path, file, today: given.upload.today });
-    return { ...(await dryRun(database, planned, given)), preview };
+    return { ...(await dryRun(database, planned, given, await clock.now(database))), preview };
   });
 }
 
@@ -104,15 +109,16 @@ export function checkTable({ database }: TaskContext, given: TableToPublish): Pr
  * deleted.
  */
 export function publishTable(
-  { database }: TaskContext,
+  { database, clock = databaseClock }: Context,
   given: TableToPublish & { due?: Due | undefined },
 ): Promise<PublishedTable> {
   const { due } = given;
   return withFile(database, given.upload, async (file) => {
     const planned = await plannedTable(database, given, file);
+    const now = await clock.now(database);
     return due === undefined
-      ? loadNow(database, planned, given)
-      : putUnderEmbargo(database, planned, given, due);
+      ? loadNow(database, planned, given, now)
+      : putUnderEmbargo(database, planned, given, { due, now });
   });
 }
 
@@ -130,11 +136,11 @@ async function plannedTable(
   };
 }
 
-const settingsOf = (given: TableToPublish): Omit<LoadSettings, 'dryRun'> => ({
+const settingsOf = (given: TableToPublish, now: Date): Omit<LoadSettings, 'dryRun'> => ({
   seriesTimeZone: given.seriesTimeZone,
   fiscalYearFirstMonth: given.fiscalYearFirstMonth,
   publication: given.upload.publication,
-  clock: clockFrom(given.now),
+  clock: clockFrom(now),
   onWaiting: refuseWaiting,
 });
 
@@ -143,6 +149,7 @@ async function dryRun(
   database: Database,
   planned: PlannedTable,
   given: TableToPublish,
+  now: Date,
 ): Promise<Omit<CheckedTable, 'preview'>> {
   let rowsRead = 0;
   return underLoadLock(database, { onWaiting: refuseWaiting }, async (on) => {
@@ -150,7 +157,7 @@ async function dryRun(
     let changes: Awaited<ReturnType<typeof changesSince>> = { series: [], seriesChanged: 0, largest: [] };
     try {
       const { summary, series } = await loadTableFile(inSavepoints(on), planned, {
-        ...settingsOf(given),
+        ...settingsOf(given, now),
         dryRun: true,
         onProgress: (rows) => (rowsRead = rows),
         inSameTransaction: async (within) => void (changes = await changesSince(within, numbers)),
@@ -194,10 +201,11 @@ async function loadNow(
   database: Database,
   planned: PlannedTable,
   given: TableToPublish,
+  now: Date,
 ): Promise<PublishedTable> {
   let load: number | null = null;
   const { summary, series, seriesIds } = await loadTableFile(database, planned, {
-    ...settingsOf(given),
+    ...settingsOf(given, now),
     dryRun: false,
     inSameTransaction: async (on, loadNo) => {
       load = loadNo;
@@ -217,13 +225,13 @@ async function putUnderEmbargo(
   database: Database,
   planned: PlannedTable,
   given: TableToPublish,
-  due: Due,
+  { due, now }: { due: Due; now: Date },
 ): Promise<PublishedTable> {
   if (factsChanged(planned.loadedWith, planned.entry))
     usageError(
       'Under embargo the facts of series that exist stay as they are, and this entry changes some. Publish the change first, or leave them as they were.',
     );
-  const loaded = tableLoad(planned, dateIn(given.seriesTimeZone, given.now));
+  const loaded = tableLoad(planned, dateIn(given.seriesTimeZone, now));
   const { rows: _, covers: __, ...options } = loaded.options;
   try {
     const { releaseNo, summary } = await acceptUnderEmbargo(
@@ -252,7 +260,7 @@ async function putUnderEmbargo(
   } catch (error) {
     // The lines of the long rows are not those of the file.
     if (error instanceof IngestFailure && error.code === 'invalid_rows')
-      await loadTableFile(database, planned, { ...settingsOf(given), dryRun: true });
+      await loadTableFile(database, planned, { ...settingsOf(given, now), dryRun: true });
     throw error instanceof IngestFailure ? failureNamedByKey(error) : error;
   }
 }
