@@ -83,15 +83,17 @@ export function waitSeconds(tries: number): number {
   return tries <= freeTries ? 0 : Math.min(quarterHour, 2 ** (tries - freeTries - 1));
 }
 
-/** @param redis undefined: attempts are counted in this process. @param secret signs the device tokens. */
+/** @param redis undefined: attempts are counted in this process. @param secret signs the device tokens. @param wait of a test: how long is waited. */
 export function createThrottle({
   redis,
   secret,
   clock,
+  wait: waitAfter = waitSeconds,
 }: {
   redis: RedisLink | undefined;
   secret: string;
   clock: Clock;
+  wait?: typeof waitSeconds;
 }): Throttle {
   const limiter = (name: string, { points, seconds }: { points: number; seconds: number }) =>
     createLimiter(redis, name, points, seconds);
@@ -133,7 +135,7 @@ export function createThrottle({
       const { who, network } = countedBy(attempt);
       if (network !== null) await failuresOfIp.consume(network);
       const count = await tries.consume(who);
-      const wait = waitSeconds(count);
+      const wait = waitAfter(count);
       if (wait > 0) {
         try {
           await gate.consume(who, wait);
