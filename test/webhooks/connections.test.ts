@@ -36,6 +36,7 @@ async function startCounted(
     requests.push(request.socket);
     if (treat(requests.length - 1, request.socket) === 'answer') response.writeHead(204).end();
   });
+  server.keepAliveTimeout = 0; // none
   server.on('connection', (socket: Socket) => {
     sockets.add(socket);
     socket.once('close', () => sockets.delete(socket));
@@ -51,7 +52,7 @@ async function startCounted(
 
 /** @param resolve the addresses of every name. */
 function outletOf(t: ExecutionContext, resolve: Resolve = () => Promise.resolve(['127.0.0.1'])) {
-  const connections = openConnections();
+  const connections = openConnections(600_000); // none is closed for being idle, however slowly a test runs
   t.teardown(() => connections.close());
   return { guard: createAddressGuard(rules, resolve), connections };
 }

@@ -6,7 +6,7 @@ import { Client, type Dispatcher } from 'undici';
 import { connectTo } from '../../../kernel/outbound/connect-to.ts';
 
 /** How long an idle connection is kept: longer than the pauses of a busy endpoint, shorter than most servers keep a connection. */
-const idleMs = 4_000;
+const keptMs = 4_000;
 const idleMax = 256;
 const headBytesMax = 16 * 1024;
 
@@ -36,7 +36,8 @@ export interface Connections {
   close(): void;
 }
 
-export function openConnections(): Connections {
+/** @param idleMs how long an idle connection is kept. */
+export function openConnections(idleMs = keptMs): Connections {
   /** By endpoint and origin, in the order of their last use. */
   const pool = new Map<string, Connected[]>();
   let idle = 0;
@@ -56,7 +57,7 @@ export function openConnections(): Connections {
       const key = `${endpoint} ${url.origin}`;
       for (;;) {
         const connection = isNew ? undefined : pool.get(key)?.at(-1);
-        if (connection === undefined) return new Connected(key, url, addresses, forget);
+        if (connection === undefined) return new Connected(key, url, addresses, idleMs, forget);
         forget(connection);
         if (connection.mayGoTo(addresses)) return connection;
         connection.destroy();
@@ -97,7 +98,13 @@ class Connected implements Connection {
   #addresses: readonly string[];
   #socket: Socket | undefined;
 
-  constructor(key: string, url: URL, addresses: readonly string[], onClose: (connection: Connected) => void) {
+  constructor(
+    key: string,
+    url: URL,
+    addresses: readonly string[],
+    idleMs: number,
+    onClose: (connection: Connected) => void,
+  ) {
     this.key = key;
     this.#addresses = addresses;
     this.#client = new Client(url.origin, {
