@@ -232,21 +232,17 @@ test.serial('each refusal also names the day, once the key is identified', async
 });
 
 test.serial('a rate limit refusal also names the day', async (t) => {
-  const slow = await startTestGateway({ accounts, publicCallsPerSecond: 1 });
+  const all = projectPlans().all.map((plan) => ({ ...plan, calls_second: 1 }));
+  const plans = { ...projectPlans(), all, get: (id: string) => all.find((plan) => plan.id === id) };
+  const slow = await startTestGateway({ accounts, plans, publicCallsPerSecond: 1 });
   t.teardown(() => slow.close());
-  const first = projectPlans().all.find(({ id }) => id === 'pro');
-  for (const [path, most] of [
-    ['/v1/search?q=a', 2],
-    ['/v1/series/A', (first?.calls_second ?? 0) * 2],
-  ] as const) {
-    let answer: Response;
-    let asked = 0;
-    do {
-      answer = await fetch(slow.url + path, { headers: { 'x-api-key': String(keys[early]) } });
-      t.is(answer.headers.get('x-as-of'), early);
-      asked += 1;
-    } while (answer.status === 200 && asked < 20 * most);
-    t.is(answer.status, 429, path);
+  for (const path of ['/v1/search?q=a', '/v1/series/A']) {
+    const call = () => fetch(slow.url + path, { headers: { 'x-api-key': String(keys[early]) } });
+    await until(`a second call within a second is refused at ${path}`, async () => {
+      const answers = await Promise.all([call(), call(), call()]);
+      for (const answer of answers) t.is(answer.headers.get('x-as-of'), early);
+      return answers.some(({ status }) => status === 429);
+    });
   }
 });
 
