@@ -189,7 +189,7 @@ test.serial('calls go to the instances of a service in turn, and skip an unreach
   for (let i = 0; i < 20; i += 1) t.is((await fetch(`${several.url}/v1/catalog`)).status, 200);
   t.is(one.received.length + two.received.length, 20);
   t.true(one.received.length >= 5 && two.received.length >= 5);
-  t.is((await fetch(`${several.url}/readyz`)).status, 200);
+  await until('it is ready', async () => (await fetch(`${several.url}/readyz`)).status === 200);
 });
 
 for (const [kind, method, path, failed] of [

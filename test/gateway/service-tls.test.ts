@@ -95,7 +95,7 @@ test.serial(
       await fetch(`${gateway.url}/v1/keys/${data.id}`, { method: 'DELETE', headers });
       return response.status;
     };
-    t.is((await fetch(`${gateway.url}/readyz`)).status, 200);
+    await until('it is ready', async () => (await fetch(`${gateway.url}/readyz`)).status === 200);
     t.deepEqual([await read(), await write()], [200, 201]);
 
     const before = await fingerprintOf(urls.DATA_API_URL);

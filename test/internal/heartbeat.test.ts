@@ -124,7 +124,7 @@ test('a client cannot reach the internal endpoints, whatever credential it has',
 
 test('the service says whether it is alive, and whether its database answers', async (t) => {
   t.is((await fetch(`${service.url}/healthz`)).status, 200);
-  t.is((await fetch(`${service.url}/readyz`)).status, 200);
+  await until('it is ready', async () => (await fetch(`${service.url}/readyz`)).status === 200);
   const cutOff = await start({
     databaseUrl: 'postgres://nobody@127.0.0.1:1/nothing',
     identitySecret: testIdentitySecret,

@@ -193,7 +193,7 @@ test.serial('while the replica is killed, no call fails, and calls are read from
   await replica.kill();
   await publish(value + 1);
   t.is((await reader.read()).value, value + 1);
-  t.true(await reader.isReady());
+  await until('it is ready', reader.isReady);
   await replica.start();
   await untilReplicaIsRead(reader);
   calls.goOn = false;
@@ -282,7 +282,7 @@ test.serial(
     await primary.stop();
     await until('the primary is missed', async () => (await reader.newestLoad()) === undefined);
     for (let i = 0; i < 20; i += 1) t.like(await reader.read(), { status: 200, value });
-    t.true(await reader.isReady());
+    await until('it is ready', reader.isReady);
     await primary.start();
     await publish(1_000);
     t.is((await reader.read()).value, 1_000);

@@ -111,7 +111,7 @@ for (const [name, start, ask] of [
       for (let call = 0; call < 20; call += 1) t.is((await ask(service.url)).status, 503);
       way.restore();
       await until('it serves again', async () => (await ask(service.url)).status === 200, boundMs);
-      t.is((await fetch(`${service.url}/readyz`)).status, 200);
+      await until('it is ready', async () => (await fetch(`${service.url}/readyz`)).status === 200);
       t.true(messages.includes('PostgreSQL answers'));
     },
   );

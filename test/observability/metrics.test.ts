@@ -40,7 +40,7 @@ test.serial(
     t.is(await get('/v1/series/SECRET.ONE'), 200);
     t.is(await get('/v1/series/SECRET.TWO'), 404);
     t.is(await get('/v1/account'), 200);
-    t.is((await fetch(`${services.dataApiUrl}/readyz`)).status, 200);
+    await until('it is ready', async () => (await fetch(`${services.dataApiUrl}/readyz`)).status === 200);
     exempt(services.dataApiUrl); // not a client's address
     t.is((await fetch(`${services.dataApiUrl}/v1/catalog`)).status, 401);
     const account = 'service="accounts-api",method="GET",route="/v1/account",status="2xx"';

@@ -210,7 +210,7 @@ test.serial(
     ] as const) {
       const options = { name: 'npm start', cwd: projectRoot, env };
       const npm = await startServing(/\nAPI: [^]*\n\n$/, 'npm', ['start'], options);
-      t.is((await fetch(`${url}/readyz`)).status, 200);
+      await until('it is ready', async () => (await fetch(`${url}/readyz`)).status === 200);
       npm.process.kill(signal);
       const isStopping = () => Promise.resolve(npm.output().includes('\nStopping …\n'));
       await until(`${signal} to npm is heard`, isStopping);
