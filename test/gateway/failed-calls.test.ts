@@ -46,6 +46,16 @@ function answering(): { answer: Answer; hanging: () => number; letGo(status: num
 const statusAt = async ({ url }: TestGateway, { key }: Caller, path = '/v1/series/A') =>
   (await fetch(url + path, { headers: { 'x-api-key': key } })).status;
 
+/** The same, of a call that waits for what another gateway holds: on a busy machine it is refused before that has arrived, and is repeated. */
+async function statusOnceGranted(gateway: TestGateway, client: Caller, path?: string): Promise<number> {
+  let status = 402;
+  await until('the call is granted', async () => {
+    status = await statusAt(gateway, client, path);
+    return status !== 402;
+  });
+  return status;
+}
+
 const start = async (t: ExecutionContext): Promise<TestGateway> => {
   const plans = unhurried(projectPlans());
   const gateway = await startTestGateway({ accounts, plans, reportUsageEveryMs: 250 });
@@ -74,11 +84,11 @@ test.serial(`what failed calls held is spendable at another gateway, which waits
   const client = await clientWithLeft(5);
   const statuses = [];
   for (let i = 0; i < 5; i += 1) {
-    t.is(await statusAt(one, client, '/v1/series/GONE'), 404);
-    t.is(await statusAt(other, client, '/v1/series/GONE'), 404);
+    t.is(await statusOnceGranted(one, client, '/v1/series/GONE'), 404);
+    t.is(await statusOnceGranted(other, client, '/v1/series/GONE'), 404);
     const failed = [1, 2, 3, 4, 5].map(() => statusAt(one, client, '/v1/series/GONE'));
     for (const status of await Promise.all(failed)) t.true(status === 404 || status === 402);
-    statuses.push(await statusAt(other, client));
+    statuses.push(await statusOnceGranted(other, client));
   }
   t.deepEqual(statuses, [200, 200, 200, 200, 200]);
   for (const gateway of [one, other]) t.is(await statusAt(gateway, client), 402);
@@ -91,9 +101,9 @@ test.serial(
     const client = await clientWithLeft(10);
     const ids = (count: number) => `/v1/series?ids=${'A,'.repeat(count - 1)}A`;
     for (let i = 0; i < 3; i += 1) t.is(await statusAt(one, client, ids(11)), 402);
-    t.is(await statusAt(other, client, ids(6)), 200);
+    t.is(await statusOnceGranted(other, client, ids(6)), 200);
     t.is(await statusAt(other, client, ids(5)), 402);
-    for (let i = 0; i < 4; i += 1) t.is(await statusAt(i % 2 === 0 ? one : other, client), 200);
+    for (let i = 0; i < 4; i += 1) t.is(await statusOnceGranted(i % 2 === 0 ? one : other, client), 200);
     t.is(await statusAt(one, client), 402);
   },
 );
@@ -110,7 +120,7 @@ test.serial(
     for (const gateway of [one, other]) t.is(await statusAt(gateway, client), 402);
     letGo(404);
     t.deepEqual(await Promise.all(inFlight), [404, 404, 404]);
-    const served = [one, other, one].map((gateway) => statusAt(gateway, client));
+    const served = [one, other, one].map((gateway) => statusOnceGranted(gateway, client));
     t.deepEqual(await Promise.all(served), [200, 200, 200]);
     t.is(await statusAt(other, client), 402);
   },
