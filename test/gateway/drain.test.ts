@@ -31,22 +31,26 @@ function get(url: string, agent: Agent, key: string): Promise<{ status: number; 
 }
 
 test('closing under load loses no call: readiness ends first, then connections, then the calls in flight', async (t) => {
-  const gateway = await startTestGateway({ accounts, drainDelayMs: 300 });
+  const gateway = await startTestGateway({ accounts, drainDelayMs: 2_000 });
   t.teardown(() => gateway.close());
   const client = await accounts.newClient('enterprise');
   const agent = new Agent({ keepAlive: true });
   t.teardown(() => agent.destroy());
   const answers: { status: number; closes: boolean }[] = [];
   const balancer = { ready: true };
+  let isClosing = false; // before, a probe may be answered too late, or refused because of its rate
   // Each client continues until the balancer in front of the gateway would have stopped sending calls.
   const clients = Array.from({ length: 8 }, async () => {
     while (balancer.ready) answers.push(await get(`${gateway.url}/v1/series/A`, agent, client.key));
   });
   const probe = (async () => {
-    while (balancer.ready)
-      balancer.ready = (await get(`${gateway.url}/readyz`, new Agent(), '')).status === 200;
+    while (balancer.ready) {
+      const { status } = await get(`${gateway.url}/readyz`, new Agent(), '');
+      balancer.ready = !isClosing || status === 200;
+    }
   })();
   await until('twenty calls are answered', () => answers.length >= 20);
+  isClosing = true;
   const closed = gateway.gateway.close();
   await Promise.all([probe, ...clients]);
   await closed;
