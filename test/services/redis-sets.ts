@@ -79,7 +79,7 @@ function nodesKnown(answer: unknown): number {
   return String(answer)
     .trim()
     .split('\n')
-    .filter((line) => line.includes('connected')).length;
+    .filter((line) => line.includes(' connected')).length;
 }
 
 export interface WatchedRedis {
