@@ -24,13 +24,17 @@ export function heartbeatsTo(internally: Internally, clock: Clock) {
       ...{ month: utcMonth(clock.now()), ...message },
     });
 
-  /** Repeats the heartbeat while the database is too slow, like a gateway. @throws Error unless it is answered 200 in the end. */
-  async function beat(message: Partial<HeartbeatMessage>): Promise<HeartbeatAnswer> {
-    const answered = async () => {
+  /** Repeats the heartbeat while the database is too slow, like a gateway. */
+  function answered(message: Partial<HeartbeatMessage>): Promise<Answer> {
+    return untilThere('the heartbeat is answered', async () => {
       const answer = await post(message);
       return answer.status === 503 ? undefined : answer;
-    };
-    const answer = await untilThere('the heartbeat is answered', answered);
+    });
+  }
+
+  /** The same. @throws Error unless it is answered 200 in the end. */
+  async function beat(message: Partial<HeartbeatMessage>): Promise<HeartbeatAnswer> {
+    const answer = await answered(message);
     if (answer.status !== 200) throw new Error(`The heartbeat was answered ${answer.status}.`);
     return answer.body as HeartbeatAnswer;
   }
@@ -46,7 +50,7 @@ export function heartbeatsTo(internally: Internally, clock: Clock) {
       return credentials;
     },
     /** Reports a batch without a life that would get a lease. */
-    report: (batch: Partial<Batch>) => post({ batch: batchOf(batch) }),
+    report: (batch: Partial<Batch>) => answered({ batch: batchOf(batch) }),
     /** Requests up to this many calls for a new life, and reports all granted calls as served. @returns their number. */
     async charge(of: { account_id: string; month: string }, calls: number): Promise<number> {
       const life = randomUUID();
