@@ -4,6 +4,7 @@ import type { CallToolResult } from '@modelcontextprotocol/client';
 import test from 'ava';
 import { noon, startTestGateway } from '../gateway/recording-upstream.ts';
 import { startAccountsService } from '../services/accounts-service.ts';
+import { until } from '../run/until.ts';
 import { projectPlans } from '../services/services.ts';
 import { connect, errorOf, listTools, modes, post } from './mcp-client.ts';
 
@@ -175,29 +176,31 @@ test('402 and 429 are results of a tool, with the code of the route', async (t) 
     method: 'tools/call',
     params: { name: 'latest', arguments: { ids: ['A'] } },
   };
-  const answers = await Promise.all(
-    Array.from({ length: 12 }, async () => {
-      const text = await (await post(gateway.url, message, { 'x-api-key': client.key })).text();
-      const [, data = ''] = /^data: (\{.*)$/m.exec(text) ?? [];
-      const { result } = JSON.parse(data) as { result: CallToolResult };
-      return result.isError === true ? errorOf(result).code : 'answered';
-    }),
-  );
+  const ask = async () => {
+    const text = await (await post(gateway.url, message, { 'x-api-key': client.key })).text();
+    const [, data = ''] = /^data: (\{.*)$/m.exec(text) ?? [];
+    const { result } = JSON.parse(data) as { result: CallToolResult };
+    return result.isError === true ? errorOf(result).code : 'answered';
+  };
+  const answers: string[] = [];
+  // On a busy machine twelve may take three seconds.
+  await until('there is each refusal', async () => {
+    answers.push(...(await Promise.all(Array.from({ length: 12 }, ask))));
+    return answers.includes('quota_exceeded') && answers.includes('rate_limited');
+  });
   t.is(answers.filter((answer) => answer === 'answered').length, 1);
-  t.true(answers.includes('quota_exceeded'));
-  t.true(answers.includes('rate_limited'));
 });
 
 test('more messages in a second than the plan allows are 429 by HTTP', async (t) => {
   const client = await accounts.newClient('free');
-  const statuses = await Promise.all(
-    Array.from(
-      { length: 6 },
-      async () => (await post(gateway.url, listTools, { 'x-api-key': client.key })).status,
-    ),
-  );
-  t.true(statuses.includes(200));
-  t.true(statuses.includes(429));
+  const ask = async () => (await post(gateway.url, listTools, { 'x-api-key': client.key })).status;
+  const statuses = new Set<number>();
+  // On a busy machine six may take longer than a second.
+  await until('one is refused', async () => {
+    for (const status of await Promise.all(Array.from({ length: 6 }, ask))) statuses.add(status);
+    return statuses.has(429);
+  });
+  t.deepEqual([...statuses].toSorted(), [200, 429]);
 });
 
 test('the client of the SDK reports a refused key as such', async (t) => {
