@@ -98,6 +98,23 @@ test.serial(
   },
 );
 
+test.serial(
+  'a call waits for the calls that another gateway returns, and asks for them again meanwhile',
+  async (t) => {
+    const client = await service.newClient('free');
+    const other = await start(t, { clockAdvances: false }); // it waits until it is granted them
+    const idle = await start(t, {
+      async through(message, send) {
+        const answer = await send(message);
+        if (answer.recalled.length > 0) await until('the other asks again', () => other.wantsAsked() > 4);
+        return answer;
+      },
+    });
+    t.true(await isServed(idle, client, 1));
+    t.true(await isServed(other, client, limit - 1));
+  },
+);
+
 test.serial('calls in flight are not recalled', async (t) => {
   const client = await service.newClient('free');
   const [busy, other] = [await start(t), await start(t)];
