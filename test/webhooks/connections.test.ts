@@ -110,6 +110,7 @@ test('a connection that its server has closed between two messages is no failure
   t.like(await send(outlet, { ...message, url }), { status: 204 });
   for (const socket of sockets) socket.destroy();
   await until('the server has closed it', () => sockets.size === 0);
+  await until('it does not count as idle', () => outlet.connections.idle === 0);
   t.like(await send(outlet, { ...message, url }), { status: 204 });
   t.is(requests.length, 2);
 });
