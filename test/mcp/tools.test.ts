@@ -130,6 +130,32 @@ test('an answer of a series cites the URL that the route of citations gives', as
   await client.close();
 });
 
+test('every number of a tool has bounds, which are in its schema and are enforced', async (t) => {
+  const client = await connect(services.url, key);
+  const { tools } = await client.listTools();
+  const bounds: Record<string, unknown> = {};
+  for (const { name, inputSchema } of tools) {
+    const needed = (inputSchema.required ?? []).map((param) => [param, param === 'ids' ? ['GDP'] : 'GDP']);
+    for (const [param, schema] of Object.entries(inputSchema.properties ?? {})) {
+      const { type, minimum, maximum = 0 } = schema as { type?: string; minimum?: number; maximum?: number };
+      if (type !== 'integer') continue;
+      bounds[`${name} ${param}`] = [minimum, maximum];
+      const given = { ...Object.fromEntries(needed), [param]: maximum + 1 };
+      const { message } = errorOf(await client.callTool({ name, arguments: given }));
+      t.regex(message, new RegExp(`"${param}".*${maximum}`), name);
+    }
+  }
+  t.deepEqual(bounds, {
+    'search limit': [1, 50],
+    'get_series last': [1, 1000],
+    'get_series limit': [1, 1000],
+    'revisions last': [1, 200],
+    'calendar limit': [1, 100],
+    'changes limit': [1, 100],
+  });
+  await client.close();
+});
+
 test('as_of hides what was published later, in every tool', async (t) => {
   const client = await connect(services.url, key);
   const call = (name: string, given: object) => client.callTool({ name, arguments: { ...given } });
