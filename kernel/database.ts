@@ -45,7 +45,7 @@ export interface Database extends Queryable {
 export interface DatabaseOptions {
   /** The name of the connections in pg_stat_activity. */
   applicationName: string;
-  /** Aborts a statement that takes longer. 0: nothing that the database does has a limit, neither statements nor connecting (loads). */
+  /** Aborts a statement that takes longer. 0, for loads: no limit, and none for connecting either. */
   statementTimeoutMs?: number;
   /** Drops a connection on which an answer takes longer, as it may be half-open. By default a little more than a statement may take. */
   answerWithinMs?: number;
@@ -61,7 +61,7 @@ export interface DatabaseOptions {
 
 /** The limit for the statements of a call. */
 export const statementTimeoutMs = 30_000;
-/** The limit for getting a connection. A process that is busy for so long sees it pass although PostgreSQL has answered. */
+/** The limit for getting a connection. It also ends if this process is busy for that long, although PostgreSQL has answered. */
 const connectWithinMs = 10_000;
 /** How much later than PostgreSQL the client ends a statement itself. */
 export const answerMarginMs = 5_000;

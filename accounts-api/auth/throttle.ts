@@ -83,7 +83,7 @@ export function waitSeconds(tries: number): number {
   return tries <= freeTries ? 0 : Math.min(quarterHour, 2 ** (tries - freeTries - 1));
 }
 
-/** @param redis undefined: attempts are counted in this process. @param secret signs the device tokens. @param wait of a test: how long is waited. */
+/** @param redis undefined: attempts are counted in this process. @param secret signs the device tokens. */
 export function createThrottle({
   redis,
   secret,
@@ -93,6 +93,7 @@ export function createThrottle({
   redis: RedisLink | undefined;
   secret: string;
   clock: Clock;
+  /** The wait in seconds after a number of attempts; tests set longer ones. */
   wait?: typeof waitSeconds;
 }): Throttle {
   const limiter = (name: string, { points, seconds }: { points: number; seconds: number }) =>

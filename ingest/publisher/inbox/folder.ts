@@ -210,6 +210,7 @@ async function openFile(file: string): Promise<FileHandle> {
   }
 }
 
+/** Whether no file has this name: another process has moved or deleted it. */
 export async function isGone(file: string): Promise<boolean> {
   return (await statsOf(file)) === null;
 }
