@@ -136,7 +136,7 @@ test('every number of a tool has bounds, which are in its schema and are enforce
   const bounds: Record<string, unknown> = {};
   for (const { name, inputSchema } of tools) {
     const needed = (inputSchema.required ?? []).map((param) => [param, param === 'ids' ? ['GDP'] : 'GDP']);
-    for (const [param, schema] of Object.entries(inputSchema.properties ?? {})) {
+    for (const [param, schema] of Object.entries<unknown>(inputSchema.properties ?? {})) {
       const { type, minimum, maximum = 0 } = schema as { type?: string; minimum?: number; maximum?: number };
       if (type !== 'integer') continue;
       bounds[`${name} ${param}`] = [minimum, maximum];
