@@ -14,14 +14,16 @@ export async function selectLinked(
   return new Set(rows.map((row) => row.account_id));
 }
 
-/** The account of an identity, or null. The identity is locked until the transaction ends. */
+/** The account of an identity, or null. Both are locked until the transaction ends, the account first, as in every other change of an account. */
 export async function selectAccountIdOf(
   db: AccountsDatabase,
   transaction: Transaction,
   { issuer, subject }: { issuer: string; subject: string },
 ): Promise<string | null> {
   const rows = await db.read<{ account_id: string }>(
-    'select account_id from accounts.identities where issuer = $1 and subject = $2 for key share',
+    `select identity.account_id
+     from accounts.identities as identity join accounts.accounts as account on account.id = identity.account_id
+     where issuer = $1 and subject = $2 for key share of account, identity`,
     { bind: [issuer, subject], transaction },
   );
   return rows[0]?.account_id ?? null;

@@ -18,7 +18,7 @@ export async function insertSignInFlow(db: AccountsDatabase, flow: NewFlow): Pro
 }
 
 /**
- * Stores a flow that links Google to the account of a session, with the account's current credential version.
+ * Stores a flow that links Google to the account of a session, with the account's current credential version. Locks the account first, as closing does.
  * @returns false if the session has ended.
  */
 export async function insertLinkFlow(
@@ -32,7 +32,7 @@ export async function insertLinkFlow(
      select $1, $2, $3, $4, session.id, account.id, account.credential_version
      from accounts.sessions as session join accounts.accounts as account on account.id = session.account_id
      where session.id = $5
-     for key share of session
+     for key share of account, session
      returning true`,
     {
       bind: [flow.stateHash, flow.cookieHash, flow.returnTo, flow.expiresAt, sessionId],

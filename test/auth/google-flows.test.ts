@@ -7,7 +7,7 @@ import { untilWaiting } from '../run/until.ts';
 import { silentLog } from '../services/harness.ts';
 import { startServices } from '../services/services.ts';
 import { from, newEmail, newPassword, startMailbox, tokenIn } from '../services/sign-in.ts';
-import { browserOf, person } from './google-browser.ts';
+import { browserOf, person, type Flow } from './google-browser.ts';
 import { startOddIssuer } from './issuers.ts';
 import { codeOf, dataIn, peopleOf, sessionIn } from './people.ts';
 
@@ -59,6 +59,8 @@ async function must(
   });
   if (answer.status !== status) throw new Error(`${method} ${target}: ${answer.status} ${answer.text}`);
 }
+
+const startLink = (session: string) => ask('POST', '/auth/google/link', { session, headers: from() });
 
 async function resetByMail({ email }: Household): Promise<void> {
   await must(202, 'POST', '/auth/forgot-password', { body: { email } });
@@ -200,8 +202,7 @@ test.serial(
 test.serial('a link flow requested while its session ends does not begin', async (t) => {
   const { thief } = await newHousehold();
   const ended = 'delete from accounts.sessions where id = $1';
-  const link = () => ask('POST', '/auth/google/link', { session: thief, headers: from() });
-  const answer = await whileUncommitted([parseSessionToken(thief)?.id], ended, link);
+  const answer = await whileUncommitted([parseSessionToken(thief)?.id], ended, () => startLink(thief));
   t.is(codeOf(answer), 'unauthorized');
 });
 
@@ -223,6 +224,33 @@ test.serial('a code that is exchanged just as the password changes is refused', 
   const answer = await whileUncommitted([household.email], newCredentials, () => exchange(code, flow.cookie));
   t.is(codeOf(answer), 'gone');
 });
+
+for (const [what, begins, expected] of [
+  ['signed in to with Google', (_: Household, flow: Flow) => returnFromGoogle(flow), 'google_code'],
+  ['linked to Google', ({ owner }: Household) => startLink(owner), 'unauthorized'],
+] as const)
+  test.serial(`an account is closed while it is being ${what}, and neither fails`, async (t) => {
+    const household = await newHousehold();
+    const claims = person();
+    await returnFromGoogleAs(claims, await beginLink(household.owner));
+    const flow = await begin();
+    issuer.idToken = (proper, sign) => sign({ ...proper, nonce: flow.nonce, ...claims });
+    // The account is deleted, and waits for its rows.
+    const aSession = 'select from accounts.sessions where id = $1 for update';
+    const both = async () => {
+      const closing = ask('DELETE', '/v1/account', { session: household.owner, headers: from() });
+      await untilWaiting(services.database.query);
+      return Promise.all([closing, begins(household, flow)]);
+    };
+    const [closed, begun] = await whileUncommitted(
+      [parseSessionToken(household.thief)?.id],
+      aSession,
+      both,
+      2,
+    );
+    t.is(closed.status, 204, closed.text);
+    t.is('location' in begun ? [...begun.result.keys()].join() : codeOf(begun), expected);
+  });
 
 test.serial('a session that is being opened by a code ends with all others', async (t) => {
   const household = await newHousehold();
