@@ -9,20 +9,26 @@ const dueInOrder = (at: string) =>
   `${at}::timestamptz - (count(*) over () - number) * interval '1 microsecond'`;
 
 /**
- * Restarts the schedule of an endpoint's failed messages created since an instant. @param limit the maximum number, oldest first. @returns how many.
+ * Restarts the schedule of an endpoint's failed messages created since an instant. @param limit the maximum number, oldest first.
+ * @returns how many, and whether there are more.
  */
 export async function resendFailedSince(
   db: AccountsDatabase,
   transaction: Transaction,
   { webhookId, since, now, limit }: { webhookId: string; since: Date; now: Date; limit: number },
-): Promise<number> {
-  return countOf(
+): Promise<{ resent: number; hasMore: boolean }> {
+  const resent = await countOf(
     db,
     transaction,
     `select id, row_number() over (order by created_at, id) as number from accounts.webhook_messages
      where webhook_id = $1 and status = 'failed' and created_at >= $3 order by created_at, id limit $4`,
     [webhookId, now, since, limit],
   );
+  const others = await db.read(
+    `select from accounts.webhook_messages where webhook_id = $1 and status = 'failed' and created_at >= $2 limit 1`,
+    { bind: [webhookId, since], transaction },
+  );
+  return { resent, hasMore: others.length > 0 };
 }
 
 /**

@@ -87,8 +87,8 @@ async function recoverSince(
   since: Date,
 ): Promise<Recovered> {
   const asked = { webhookId, since, now: clock.now(), limit: recoveredMax };
-  const resent = await resendFailedSince(db, transaction, asked);
-  return { recovered: resent, has_more: resent === recoveredMax, cursor: null };
+  const { resent, hasMore } = await resendFailedSince(db, transaction, asked);
+  return { recovered: resent, has_more: hasMore, cursor: null };
 }
 
 /** Creates the missing messages, and sends them together with the failed ones, in the order of the updates. */

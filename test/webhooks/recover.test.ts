@@ -109,6 +109,11 @@ test.serial(
     const since = it.service.clock.now().toISOString();
     t.deepEqual(await recovered(t, it, { since }), { recovered: 500, has_more: true, cursor: null });
     t.deepEqual(await recovered(t, it, { since }), { recovered: 1, has_more: false, cursor: null });
+    await it.service.deps.db.sequelize.query(
+      `update accounts.webhook_messages set status = 'failed', due_at = null
+       where id <> (select max(id) from accounts.webhook_messages)`,
+    );
+    t.deepEqual(await recovered(t, it, { since }), { recovered: 500, has_more: false, cursor: null });
   },
 );
 
