@@ -280,6 +280,18 @@ test('the counts of clients near their limit are in each exchange, all others in
   t.deepEqual(sent, [one, one, one, both, one, one, one, both]);
 });
 
+test('closing sends the counts that an exchange in flight lacks', async (t) => {
+  const { seconds, sent } = exchangingGateway(
+    t,
+    () => 1,
+    () => void (sent.length === 1 && seconds.countCall('account:b', limit)),
+  );
+  seconds.countCall(client, limit);
+  void seconds.exchange();
+  await seconds.close();
+  t.deepEqual(sent, [[client], ['account:b']]);
+});
+
 const steps = ['take', 'send', 'run', 'answer', 'lose'] as const;
 
 test('however calls and exchanges of three gateways interleave, a second allows the limit plus the calls between two exchanges', async (t) => {

@@ -109,8 +109,9 @@ export class RateLimiter {
     return this.#exchanging;
   }
 
-  /** Sends the last counts. */
+  /** Sends the last counts, also those that an exchange in flight lacks. */
   async close(): Promise<void> {
+    await this.#exchanging;
     await this.exchange();
     clearTimeout(this.#timer);
   }

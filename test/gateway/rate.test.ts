@@ -1,4 +1,5 @@
 import test from 'ava';
+import { createClient } from 'redis';
 import { createKey, revokeKey } from '../../accounts-api/operator/operator.ts';
 import { mintApiKey } from '../../kernel/credentials/api-key.ts';
 import { mintSessionToken } from '../../kernel/credentials/session-token.ts';
@@ -146,6 +147,22 @@ for (const [name, redisUrl] of places) {
     );
   });
 }
+
+test.serial('a gateway that closes passes its calls of this second on, through Redis', async (t) => {
+  const gateway = await startTestGateway({ accounts, redisUrl: testRedisUrl() });
+  const { accountId, key } = await accounts.newClient('free');
+  const [redis, monitor] = [createClient({ url: testRedisUrl() }), createClient({ url: testRedisUrl() })];
+  t.teardown(() => [redis, monitor].forEach((client) => client.destroy()));
+  await Promise.all([redis.connect(), monitor.connect()]);
+  const commands: string[] = [];
+  await monitor.monitor((command) => commands.push(command));
+  t.is((await fetch(`${gateway.url}/v1/series/A`, { headers: { 'x-api-key': key } })).status, 200);
+  await gateway.close();
+  await redis.echo('closed');
+  await until('all commands are seen', () => commands.some((command) => command.endsWith('"closed"')));
+  const passedOn = commands.filter((command) => /"hset" "almanac:rate:/.test(command));
+  t.true(passedOn.some((command) => command.includes(accountId)));
+});
 
 // These come last: their gateways cannot report their end to accounts-api, and count as running for a while.
 for (const [name, redisUrl] of places) {
