@@ -1,8 +1,9 @@
 // almanac migrate: migrates the database to the newest schema, and creates the roles of the services.
+import { partitionObservations, partitionsBounds } from '../../migrations/partitions.ts';
 import { renewServiceRoles, type RolesReport } from '../../migrations/roles.ts';
 import { waitForMigrations } from '../../migrations/wait.ts';
 import { readSettings } from '../../kernel/settings/settings.ts';
-import { examples, jsonFlag, printJson, type DeclareCommand, type Terminal } from '../command.ts';
+import { examples, jsonFlag, printJson, UsageError, type DeclareCommand, type Terminal } from '../command.ts';
 import { withInstallation, type Installation } from '../installation.ts';
 
 const waitMs = 600_000;
@@ -16,22 +17,43 @@ export const migrate: DeclareCommand = (command, terminal) => {
       '--wait',
       'change nothing, and end when another process has brought the database to this version; exit code 1 after ten minutes. The role of a service is enough',
     )
+    .option(
+      '--partitions <number>',
+      'also split the observations into this many partitions, once; see docs/scaling.md',
+      partitionsOf,
+    )
     .option(...jsonFlag)
     .addHelpText('after', examples('almanac migrate', 'almanac migrate --wait'))
-    .action(({ wait, json }) =>
-      wait === true ? waitForOthers(terminal, json === true) : bringUp(terminal, json === true),
-    );
+    .action(({ wait, partitions, json }) => {
+      if (wait !== true) return bringUp(terminal, { partitions, asJson: json === true });
+      if (partitions !== undefined) throw new UsageError('--wait changes nothing: leave out --partitions.');
+      return waitForOthers(terminal, json === true);
+    });
 };
 
-async function bringUp(terminal: Terminal, asJson: boolean): Promise<void> {
+function partitionsOf(text: string): number {
+  const { min, max } = partitionsBounds;
+  const count = /^[1-9]\d{0,2}$/.test(text) ? Number(text) : 0;
+  if (count < min || count > max)
+    throw new UsageError(`--partitions takes a whole number from ${min} to ${max}, not "${text}".`);
+  return count;
+}
+
+async function bringUp(
+  terminal: Terminal,
+  { partitions, asJson }: { partitions: number | undefined; asJson: boolean },
+): Promise<void> {
   await withInstallation(
     terminal.env,
     async (installation) => {
-      const { migrated, databaseDirectory } = installation;
+      const { migrated, databaseDirectory, databaseUrl } = installation;
+      if (partitions !== undefined) await partitionObservations(databaseUrl, partitions);
       // Those of the embedded database were created when it was opened.
       const roles = databaseDirectory === undefined ? await renewRoles(installation) : undefined;
-      if (asJson) return printJson(terminal, { migrated, ...toJson(roles) });
+      if (asJson) return printJson(terminal, { migrated, partitions, ...toJson(roles) });
       terminal.stdout.write(migrated.length === 0 ? 'up to date\n' : `ran ${migrated.join(', ')}\n`);
+      if (partitions !== undefined)
+        terminal.stdout.write(`split the observations into ${partitions} partitions\n`);
       if (roles !== undefined) print(terminal, roles);
     },
     { create: true },

@@ -156,6 +156,7 @@ test.serial(
       migrated: [],
       roles: { renewed: true, passwords_set: [], without_password: [] },
     });
+    t.like(documentOf(t, await almanac(['migrate', '--partitions', '2', '--json'])), { partitions: 2 });
     // An installation that has an account is the operator's: the demo is not added to it.
     t.deepEqual(await almanac(['seed']), {
       code: 0,
@@ -376,7 +377,11 @@ test.serial(
       [['keys', 'revok', 'key_1'], /unknown command 'revok' \(Did you mean revoke\?\)/],
       [['usage'], /missing required argument 'account'/],
       [['usage', 'bob@example.org', '--jsno'], /unknown option '--jsno' \(Did you mean --json\?\)/],
-      [['loads', 'list', '--limit', 'all'], /--limit takes a whole number, not "all"/],
+      ...['1', '257', '-4', 'many'].map((number): [string[], RegExp] => [
+        ['migrate', '--partitions', number],
+        new RegExp(`--partitions takes a whole number from 2 to 256, not "${number}"`),
+      ]),
+      [['migrate', '--partitions', '4', '--wait'], /--wait changes nothing: leave out --partitions/],
       [['vintages', 'CLI', 'GDP'], /too many arguments for 'vintages'/],
       [['completion', 'cmd'], /Allowed choices are bash, zsh, fish/],
       [['ingset'], /unknown command 'ingset' \(Did you mean ingest\?\)/],

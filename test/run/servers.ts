@@ -3,6 +3,7 @@
 import path from 'node:path';
 import pg from 'pg';
 import { startEmbeddedPostgres } from '../../embedded/postgres.ts';
+import { partitionObservations } from '../../migrations/partitions.ts';
 import { openServiceRoles } from '../../migrations/roles.ts';
 import { migrate } from '../../migrations/run.ts';
 import { startPool } from '../production/pool.ts';
@@ -34,7 +35,7 @@ const settings = {
 
 /**
  * @param directory for PostgreSQL's data; the user that it runs as must be able to enter it.
- * @param asInProduction adds a streaming replica, and a Redis Cluster.
+ * @param asInProduction adds a streaming replica, and a Redis Cluster; the observations have partitions.
  */
 export async function startServers(directory: string, asInProduction = false): Promise<Servers> {
   needProgram('redis-server', 'redis-server');
@@ -68,7 +69,7 @@ async function startProductionServers(directory: string): Promise<Servers> {
     ...['fsync', 'full_page_writes', 'autovacuum'].map((name) => `alter system set ${name} = off`),
     'select pg_reload_conf()',
   ]);
-  await makeTemplate(primary.url);
+  await makeTemplate(primary.url, { partitions: 8 });
   const replica = await startReplicaUnit(primary, path.join(directory, 'replica'), over.signal);
   await run(primary.url, [
     "alter system set synchronous_standby_names = '*'",
@@ -116,7 +117,10 @@ export async function startPostgres(directory: string): Promise<{ url: string; s
 }
 
 /** Recreates the template: migrated, with the roles of the services. */
-export async function makeTemplate(serverUrl: string): Promise<void> {
+export async function makeTemplate(
+  serverUrl: string,
+  { partitions }: { partitions?: number } = {},
+): Promise<void> {
   const client = new pg.Client({ connectionString: serverUrl });
   await client.connect();
   await client.query(`drop database if exists ${templateDatabase} with (force)`);
@@ -126,4 +130,5 @@ export async function makeTemplate(serverUrl: string): Promise<void> {
   template.pathname = `/${templateDatabase}`;
   await migrate(template.href);
   await openServiceRoles(template.href, true);
+  if (partitions !== undefined) await partitionObservations(template.href, partitions);
 }
