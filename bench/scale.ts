@@ -1,5 +1,6 @@
 // Measures the cost of a hundred million observations in a million series, compared with a thousandth of them in the same run: calls, loads,
-// retractions, vacuum, bytes per observation, and whether tables or indexes grow with the number of loads. `--rows N` (100000000), `--loads N` (10).
+// retractions, vacuum, bytes per observation, and whether tables or indexes grow with the number of loads. `--rows N` (100000000), `--loads N` (10);
+// `--partitions N` splits the observations of the large database (almanac migrate --partitions).
 // The machine is shared, so CPU time is more reliable than elapsed time.
 import { parseArgs } from 'node:util';
 import { inTurn, print, printRow } from './instruments/figures.ts';
@@ -27,16 +28,21 @@ const rounds = 3;
 export async function run(): Promise<void> {
   const { values } = parseArgs({
     args: process.argv.slice(3),
-    options: { rows: { type: 'string', default: '100000000' }, loads: { type: 'string', default: '10' } },
+    options: {
+      rows: { type: 'string', default: '100000000' },
+      loads: { type: 'string', default: '10' },
+      partitions: { type: 'string' },
+    },
   });
   const [rows, loads] = [Number(values.rows), Number(values.loads)];
+  const partitions = values.partitions === undefined ? undefined : Number(values.partitions);
   if (!(rows > 0 && Number.isInteger(rows / (times * pointsPerSeries))))
     throw new Error('--rows is a multiple of 100,000.');
   const words = makeWords(3_000, seeded(20_261_128));
   const postgres = await startBenchPostgres({ autovacuum: 'off' });
   try {
-    await withGround(postgres, rows / times, words, (small) =>
-      withGround(postgres, rows, words, async (large) => {
+    await withGround(postgres, { rows: rows / times }, words, (small) =>
+      withGround(postgres, { rows, partitions }, words, async (large) => {
         const grounds = [small, large] as const;
         await report(grounds, 'at first');
         await measureCalls(grounds, words);

@@ -44,7 +44,7 @@ export async function run(): Promise<void> {
     throw new Error(`--points is a multiple of ${pointsPerSeries}, --rounds at least 1.`);
   const postgres = await startBenchPostgres();
   try {
-    await withGround(postgres, points, makeWords(3_000, seeded(20_261_128)), async (ground) => {
+    await withGround(postgres, { rows: points }, makeWords(3_000, seeded(20_261_128)), async (ground) => {
       const revised = { first: pointsPerSeries - revisedPoints + 1, last: pointsPerSeries, edition: 2 };
       await loadPoints(ground, pointLines(seriesIds(ground.series), revised));
       await ground.client.query('vacuum analyze');

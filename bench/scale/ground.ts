@@ -9,6 +9,7 @@ import { load } from '../../ingest/load/load.ts';
 import { retract } from '../../ingest/history/retract/retract.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Database } from '../../kernel/database.ts';
+import { partitionObservations } from '../../migrations/partitions.ts';
 import { print } from '../instruments/figures.ts';
 import { backendCpuUs, withClient, type BenchPostgres } from '../instruments/postgres.ts';
 import { pieces, withBenchDatabase } from '../instruments/sizes.ts';
@@ -44,10 +45,10 @@ export interface LoadCost {
   logBytes: number;
 }
 
-/** Fills a database of this many rows, 5 % of them revised, and removes it after `work`. */
+/** Fills a database of this many rows, 5 % of them revised, and removes it after `work`. @param partitions of the observations; undefined: none. */
 export async function withGround(
   postgres: BenchPostgres,
-  rows: number,
+  { rows, partitions }: { rows: number; partitions?: number | undefined },
   words: readonly string[],
   work: (ground: Ground) => Promise<void>,
 ): Promise<void> {
@@ -60,6 +61,7 @@ export async function withGround(
       await fillSeries(client, series, pointsPerSeries, words);
       const revised = { first: pointsPerSeries - revisedPoints + 1, last: pointsPerSeries, edition: 1 };
       await loadPoints(ground, pointLines(seriesIds(series), revised));
+      if (partitions !== undefined) await partitionObservations(url, partitions);
       await client.query('vacuum analyze');
       const seconds = (performance.now() - started) / 1000;
       print(`${rows} observations in ${series} series: filled in ${seconds.toFixed(0)} s`);
