@@ -2,23 +2,12 @@
 // stops changing: browsers refuse more than a few changes a second.
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { useSearchParams } from 'wouter-preact';
-import type { ChangeSince } from '../../../domain/chart/revisions/heat-map.ts';
 import {
   firstPrints,
   mostRevised,
   newestIn,
   type RevisionTable,
 } from '../../../domain/chart/revisions/table.ts';
-
-export interface View {
-  vintageNo: number;
-  /** The selected period. */
-  dateNo: number;
-  since: ChangeSince;
-  /** The first period shown. */
-  fromNo: number;
-  showsAll: boolean;
-}
 
 /** The selection: `v` a vintage, `m` a period, `by` the colours, `show` the window, `dims` a combination. */
 type Name = 'v' | 'm' | 'by' | 'show' | 'dims';
