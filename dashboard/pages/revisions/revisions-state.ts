@@ -1,7 +1,7 @@
 // The state of the page, all of it in the URL: vintage, period, colours, window, dimension values. The URL is written only once the vintage
 // stops changing: browsers refuse more than a few changes a second.
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
-import { useSearchParams } from 'wouter-preact';
+import { useQuery } from '../../components/use-query.ts';
 import {
   firstPrints,
   mostRevised,
@@ -14,21 +14,12 @@ type Name = 'v' | 'm' | 'by' | 'show' | 'dims';
 
 /** One parameter of the URL; undefined removes it. */
 export function useParameter(name: Name): [string | undefined, (value: string | undefined) => void] {
-  const [search, setSearch] = useSearchParams();
+  const [query, change] = useQuery();
   const set = useCallback(
-    (value: string | undefined) =>
-      setSearch(
-        (before) => {
-          const after = new URLSearchParams(before);
-          if (value === undefined) after.delete(name);
-          else after.set(name, value);
-          return after;
-        },
-        { replace: true },
-      ),
-    [name, setSearch],
+    (value: string | undefined) => change({ [name]: value }, { replace: true }),
+    [name, change],
   );
-  return [search.get(name) ?? undefined, set];
+  return [query.get(name) ?? undefined, set];
 }
 
 const writtenAfterMs = 200;
