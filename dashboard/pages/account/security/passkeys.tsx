@@ -4,7 +4,7 @@ import { accountApi } from '../../../api/clients.ts';
 import { useLoad } from '../../../api/use-load.ts';
 import { canUsePasskeys, createPasskey, originOfPasskeys } from '../../../api/passkeys.ts';
 import { rowsOf, type Row } from '../../../api/rows.ts';
-import { DataTable } from '../../../components/data-table.tsx';
+import { actionsColumn, DataTable, RowButton } from '../../../components/data-table.tsx';
 import type { Fields } from '../../../components/forms/action.tsx';
 import { Field } from '../../../components/forms/field.tsx';
 import { FormDialog } from '../../../components/forms/form-dialog.tsx';
@@ -102,27 +102,16 @@ function List({ passkeys, onOpen }: { passkeys: readonly Passkey[]; onOpen: (ope
         { label: 'Added', cell: ({ created_at: at }) => dayText(at) },
         { label: 'Last sign-in', cell: ({ last_used_at: at }) => (at === null ? 'never' : agoText(at, now)) },
         {
-          label: 'Actions',
-          right: true,
-          phone: 'plain',
+          ...actionsColumn,
           cell: (passkey) => (
             <span class="row-actions">
-              <button
-                class="btn sml"
-                type="button"
-                aria-label={`Rename ${passkey.name}`}
-                onClick={() => onOpen({ rename: passkey })}
-              >
-                Rename
-              </button>
-              <button
-                class="btn sml danger"
-                type="button"
-                aria-label={`Remove ${passkey.name}`}
+              <RowButton label="Rename" of={passkey.name} onClick={() => onOpen({ rename: passkey })} />
+              <RowButton
+                label="Remove"
+                of={passkey.name}
+                isDangerous
                 onClick={() => onOpen({ remove: passkey })}
-              >
-                Remove
-              </button>
+              />
             </span>
           ),
         },

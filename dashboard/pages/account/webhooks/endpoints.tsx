@@ -4,7 +4,7 @@ import { accountApi } from '../../../api/clients.ts';
 import { Facts } from '../../../components/facts.tsx';
 import { Problem, useAction, type Action } from '../../../components/forms/action.tsx';
 import { Field } from '../../../components/forms/field.tsx';
-import { DataTable } from '../../../components/data-table.tsx';
+import { actionsColumn, DataTable, RowButton } from '../../../components/data-table.tsx';
 import { Dialog } from '../../../components/dialog.tsx';
 import { WarningIcon } from '../../../components/icons.tsx';
 import { Pick } from '../../../components/pick.tsx';
@@ -90,18 +90,13 @@ export function Endpoints({
             { label: 'Delivered', right: true, cell: ({ id }) => deliveredText(deliveries.get(id) ?? []) },
             { label: 'Health', cell: (webhook) => <Health of={webhook} /> },
             {
-              label: 'Actions',
-              right: true,
-              phone: 'plain',
+              ...actionsColumn,
               cell: (webhook) => (
-                <button
-                  class="btn sml"
-                  type="button"
-                  aria-label={`Manage ${addressOf(webhook)}`}
+                <RowButton
+                  label="Manage"
+                  of={addressOf(webhook)}
                   onClick={() => show({ manage: webhook.id })}
-                >
-                  Manage
-                </button>
+                />
               ),
             },
           ]}
