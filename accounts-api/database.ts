@@ -26,14 +26,17 @@ import { signups, type Signup } from './models/signup.ts';
 import { modelOf } from './models/table.ts';
 import { webhooks, type Webhook } from './models/webhook.ts';
 
+type StatementOptions = Pick<QueryOptions, 'bind' | 'transaction'>;
+
 export interface AccountsDatabase {
   /** For the statements of the `*.sql.ts` files. */
   readonly sequelize: Sequelize;
   /** The rows of a statement. */
-  read<Row extends object>(
-    text: string,
-    options?: Pick<QueryOptions, 'bind' | 'transaction'>,
-  ): Promise<Row[]>;
+  read<Row extends object>(text: string, options?: StatementOptions): Promise<Row[]>;
+  /** Its first row; null without rows. */
+  readFirst<Row extends object>(text: string, options: StatementOptions): Promise<Row | null>;
+  /** Whether it returns a row: for a statement that changes at most one, whether it did. */
+  hasRow(text: string, options: StatementOptions): Promise<boolean>;
   /**
    * Runs work in a transaction, commits it, and resolves when its changes of credentials are active at every gateway. Every transaction that may
    * change a credential must use this: otherwise a request would be answered before its change is active.
@@ -105,9 +108,14 @@ export function connect(databaseUrl: string, options: ConnectOptions = {}): Acco
   const inNewTransaction = <T>(work: (transaction: Transaction) => PromiseLike<T>): Promise<T> =>
     users.count(() => sequelize.transaction(work));
   const changes = createChanges(sequelize, databaseUrl);
+  const read: AccountsDatabase['read'] = (text, options) =>
+    sequelize.query(text, { ...options, type: QueryTypes.SELECT });
   return {
     sequelize,
-    read: (text, options) => sequelize.query(text, { ...options, type: QueryTypes.SELECT }),
+    read,
+    readFirst: async <Row extends object>(text: string, options: StatementOptions) =>
+      (await read<Row>(text, options))[0] ?? null,
+    hasRow: async (text, options) => (await read(text, options)).length > 0,
     metrics: poolMetrics({ name: pool, connectionsMax, figures: () => users.figures(), statements }),
     changes,
     async inTransaction(work) {
