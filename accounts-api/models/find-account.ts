@@ -1,5 +1,5 @@
-// Finds the account of a caller, and locks it while it has not changed.
-import type { Transaction } from 'sequelize';
+// Finds the account of a caller, locks it while it has not changed, and reports an e-mail address that another account has.
+import { UniqueConstraintError, type Transaction } from 'sequelize';
 import { fail } from '../../kernel/errors.ts';
 import type { Deps } from '../database.ts';
 import type { Account } from './account.ts';
@@ -24,4 +24,15 @@ export async function lockAccountIfUnchanged(
   const where = { id, credentialVersion, status, role: role ?? null };
   const locked = await deps.db.accounts.findOne({ where, transaction, lock });
   return locked !== null;
+}
+
+/**
+ * Catches the errors of a transaction that gives an account its e-mail address. @throws Failure `email_taken` with the message if another account signs
+ * in with the address; otherwise the error.
+ */
+export function failIfTaken(message: string): (error: unknown) => never {
+  return (error) => {
+    if (error instanceof UniqueConstraintError) fail('email_taken', message);
+    throw error;
+  };
 }
