@@ -6,8 +6,33 @@ import type { Account } from './account.ts';
 
 /** The account of a caller. @throws Failure `unauthorized` if it was deleted, together with its credentials. */
 export async function findAccount(deps: Deps, accountId: string): Promise<Account> {
-  const account = await deps.db.accounts.findByPk(accountId);
-  return account ?? fail('unauthorized', 'The account of this credential no longer exists.');
+  return (await deps.db.accounts.findByPk(accountId)) ?? failDeleted();
+}
+
+/** The same, locked until the end of the transaction. */
+export async function lockOwnAccount(
+  deps: Deps,
+  transaction: Transaction,
+  accountId: string,
+): Promise<Account> {
+  return (await lockAccount(deps, transaction, accountId)) ?? failDeleted();
+}
+
+/**
+ * Locks an account, so that one transaction at a time changes it or creates what it is limited in. Calls whose rows only reference the account do not
+ * wait. @returns null if it was deleted.
+ */
+export function lockAccount(
+  deps: Deps,
+  transaction: Transaction,
+  accountId: string,
+): Promise<Account | null> {
+  return deps.db.accounts.findByPk(accountId, { transaction, lock: transaction.LOCK.NO_KEY_UPDATE });
+}
+
+/** @throws Failure `unauthorized`. */
+export function failDeleted(): never {
+  fail('unauthorized', 'The account of this credential no longer exists.');
 }
 
 /**
