@@ -1,6 +1,13 @@
 // The connection of accounts-api: Sequelize, its pool and the models of schema `accounts`.
 import pg from 'pg';
-import { QueryTypes, Sequelize, type Options, type QueryOptions, type Transaction } from 'sequelize';
+import {
+  QueryTypes,
+  Sequelize,
+  type ModelStatic,
+  type Options,
+  type QueryOptions,
+  type Transaction,
+} from 'sequelize';
 import type { Clock } from '../kernel/clock.ts';
 import { answerMarginMs, statementTimeoutMs } from '../kernel/database.ts';
 import { createDatabaseCircuit, type DatabaseCircuit } from '../kernel/database-circuit.ts';
@@ -10,22 +17,26 @@ import { watchStatements, type StatementWatch } from '../kernel/metrics/statemen
 import type { Metric } from '../kernel/metrics/text.ts';
 import type { Plans } from '../kernel/plans.ts';
 import { createChanges, type Changes } from './heartbeat/changes.ts';
-import { accountModel, type Account } from './models/account.ts';
-import { apiKeyModel, type ApiKey } from './models/api-key.ts';
-import { auditEventModel, type AuditEvent } from './models/audit-event.ts';
-import { followModel, type Follow } from './models/follow.ts';
-import { sessionModel, type Session } from './models/session.ts';
-import { signupModel, type Signup } from './models/signup.ts';
-import { webhookModel, type Webhook } from './models/webhook.ts';
+import { accounts, type Account } from './models/account.ts';
+import { apiKeys, type ApiKey } from './models/api-key.ts';
+import { auditEvents, type AuditEvent } from './models/audit-event.ts';
+import { follows, type Follow } from './models/follow.ts';
+import { sessions, type Session } from './models/session.ts';
+import { signups, type Signup } from './models/signup.ts';
+import { modelOf } from './models/table.ts';
+import { webhooks, type Webhook } from './models/webhook.ts';
+
+type StatementOptions = Pick<QueryOptions, 'bind' | 'transaction'>;
 
 export interface AccountsDatabase {
   /** For the statements of the `*.sql.ts` files. */
   readonly sequelize: Sequelize;
   /** The rows of a statement. */
-  read<Row extends object>(
-    text: string,
-    options?: Pick<QueryOptions, 'bind' | 'transaction'>,
-  ): Promise<Row[]>;
+  read<Row extends object>(text: string, options?: StatementOptions): Promise<Row[]>;
+  /** Its first row; null without rows. */
+  readFirst<Row extends object>(text: string, options: StatementOptions): Promise<Row | null>;
+  /** Whether it returns a row: for a statement that changes at most one, whether it did. */
+  hasRow(text: string, options: StatementOptions): Promise<boolean>;
   /**
    * Runs work in a transaction, commits it, and resolves when its changes of credentials are active at every gateway. Every transaction that may
    * change a credential must use this: otherwise a request would be answered before its change is active.
@@ -38,13 +49,13 @@ export interface AccountsDatabase {
   inLedgerTransaction<T>(work: (transaction: Transaction) => PromiseLike<T>): Promise<T>;
   /** Changes of accounts and keys that gateways must see. */
   readonly changes: Changes;
-  readonly accounts: typeof Account;
-  readonly keys: typeof ApiKey;
-  readonly sessions: typeof Session;
-  readonly signups: typeof Signup;
-  readonly auditEvents: typeof AuditEvent;
-  readonly webhooks: typeof Webhook;
-  readonly follows: typeof Follow;
+  readonly accounts: ModelStatic<Account>;
+  readonly keys: ModelStatic<ApiKey>;
+  readonly sessions: ModelStatic<Session>;
+  readonly signups: ModelStatic<Signup>;
+  readonly auditEvents: ModelStatic<AuditEvent>;
+  readonly webhooks: ModelStatic<Webhook>;
+  readonly follows: ModelStatic<Follow>;
   /** Metrics of the pool and its statements. */
   readonly metrics: readonly Metric[];
   /** Waits for running statements, then closes all connections. */
@@ -97,9 +108,14 @@ export function connect(databaseUrl: string, options: ConnectOptions = {}): Acco
   const inNewTransaction = <T>(work: (transaction: Transaction) => PromiseLike<T>): Promise<T> =>
     users.count(() => sequelize.transaction(work));
   const changes = createChanges(sequelize, databaseUrl);
+  const read: AccountsDatabase['read'] = (text, options) =>
+    sequelize.query(text, { ...options, type: QueryTypes.SELECT });
   return {
     sequelize,
-    read: (text, options) => sequelize.query(text, { ...options, type: QueryTypes.SELECT }),
+    read,
+    readFirst: async <Row extends object>(text: string, options: StatementOptions) =>
+      (await read<Row>(text, options))[0] ?? null,
+    hasRow: async (text, options) => (await read(text, options)).length > 0,
     metrics: poolMetrics({ name: pool, connectionsMax, figures: () => users.figures(), statements }),
     changes,
     async inTransaction(work) {
@@ -108,13 +124,13 @@ export function connect(databaseUrl: string, options: ConnectOptions = {}): Acco
       return result;
     },
     inLedgerTransaction: inNewTransaction,
-    accounts: accountModel(sequelize),
-    keys: apiKeyModel(sequelize),
-    sessions: sessionModel(sequelize),
-    signups: signupModel(sequelize),
-    auditEvents: auditEventModel(sequelize),
-    webhooks: webhookModel(sequelize),
-    follows: followModel(sequelize),
+    accounts: modelOf(sequelize, accounts),
+    keys: modelOf(sequelize, apiKeys),
+    sessions: modelOf(sequelize, sessions),
+    signups: modelOf(sequelize, signups),
+    auditEvents: modelOf(sequelize, auditEvents),
+    webhooks: modelOf(sequelize, webhooks),
+    follows: modelOf(sequelize, follows),
     async close() {
       changes.close();
       await sequelize.close();

@@ -27,6 +27,7 @@ export const dashboardSources = [
   'kernel/dates.ts',
   'kernel/entries.ts',
   'kernel/text/counted.ts',
+  'kernel/text/html.ts',
   'kernel/formula.ts',
   'docs',
   'package.json',

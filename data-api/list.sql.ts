@@ -68,6 +68,12 @@ export interface ExactFilter {
   column: string;
 }
 
+/** Days, both inclusive; undefined for no limit. */
+export interface Window {
+  from?: string | undefined;
+  to?: string | undefined;
+}
+
 /** The conditions that filter a list, and the values of their parameters. */
 export class Conditions {
   readonly sql: string[] = [];
@@ -109,6 +115,11 @@ export class Conditions {
   /** Adds that the value is within the bound. @param sql of the value. */
   within({ kind, side, value }: Bound, sql: string): this {
     return this.and(value, (p) => `(${sql}) ${side === 'min' ? '>=' : '<='} ${p}::${comparedAs[kind]}`);
+  }
+
+  /** Adds that the day is within the window. @param sql of the day. */
+  during({ from, to }: Window, sql: string): this {
+    return this.and(from, (p) => `${sql} >= ${p}`).and(to, (p) => `${sql} <= ${p}`);
   }
 
   copy(): Conditions {

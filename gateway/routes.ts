@@ -1,7 +1,6 @@
 // Reads config/gateway.config.yml, refuses an unsafe file, and turns its paths into patterns: anchored and case-sensitive, where the engine is
 // tolerant.
 import { readFileSync } from 'node:fs';
-import { LRUCache } from 'lru-cache';
 import { parse } from 'yaml';
 import { z } from 'zod';
 
@@ -85,12 +84,12 @@ export function parseRoutes(text: string, registered: readonly string[]) {
     !path.startsWith('/v1/') && pages.some(({ pattern }) => pattern.test(path));
   return {
     /** The group and route of a path. */
-    placeOf: remembered((path) => {
+    placeOf(path: string): Place {
       const name = groupName(path);
       const route = byGroup.get(name)?.find(({ pattern }) => pattern.test(path))?.path;
       if (isPage(path)) return { group: 'dashboard', route }; // a page such as /series/GDP is not in group `series`
       return { group: byGroup.has(name) ? name : 'other', route };
-    }),
+    },
     /** The methods of the path, with HEAD and OPTIONS if supported; empty if there is no route. */
     methodsAt(path: string): readonly string[] {
       const found = routes.filter((route) => route.pattern.test(path));
@@ -108,18 +107,6 @@ export function parseRoutes(text: string, registered: readonly string[]) {
       policies: file.policies,
       pipelines: file.pipelines,
     },
-  };
-}
-
-const pathsMax = 1_000;
-
-/** Caches the function's results for recent paths: every call asks, and most calls are for a few paths. */
-function remembered(find: (path: string) => Place): (path: string) => Place {
-  const places = new LRUCache<string, Place>({ max: pathsMax });
-  return (path) => {
-    let place = places.get(path);
-    if (place === undefined) places.set(path, (place = find(path)));
-    return place;
   };
 }
 

@@ -36,12 +36,11 @@ export async function insertIdentity(
   identity: { issuer: string; subject: string; accountId: string; email: string; now: Date },
 ): Promise<boolean> {
   const { issuer, subject, accountId, email, now } = identity;
-  const rows = await db.read(
+  return db.hasRow(
     `insert into accounts.identities (issuer, subject, account_id, email, created_at)
      values ($1, $2, $3, $4, $5) on conflict do nothing returning true`,
     { bind: [issuer, subject, accountId, email, now], transaction },
   );
-  return rows.length === 1;
 }
 
 /** Unlinks the identities of an account. @returns how many it had. */

@@ -1,13 +1,13 @@
 // Sets passwords: changed with the current one, reset through a mailed link, or set for the first time after a recent sign-in with Google. Each ends
 // all other sessions and all links mailed before.
-import { UniqueConstraintError, type Transaction } from 'sequelize';
+import type { Transaction } from 'sequelize';
 import { z } from 'zod';
 import { lockOwnedRows } from '../models/lock-order.sql.ts';
 import { audit } from '../audit.ts';
 import { notify } from '../jobs/jobs.ts';
 import { fail, refuseField } from '../../kernel/errors.ts';
 import { one } from '../../kernel/http/service-endpoint.ts';
-import { findAccount, lockAccountIfUnchanged } from '../models/find-account.ts';
+import { failIfTaken, findAccount, lockAccountIfUnchanged } from '../models/find-account.ts';
 import { signedInOf, type SignedIn } from '../requester.ts';
 import { endClaims } from '../billing/checkouts.sql.ts';
 import type { Deps } from '../database.ts';
@@ -133,24 +133,20 @@ async function resetPassword(
   checkPassword(deps, account, 'password', password); // before the link is used, so that another password can be tried with it
   const passwordHash = await deps.passwords.hash(password);
   const now = deps.clock.now();
-  try {
-    await deps.db.inTransaction(async (transaction) => {
+  await deps.db
+    .inTransaction(async (transaction) => {
       const isFirstProof = account.emailVerifiedAt === null;
       if (isFirstProof) await endClaims(deps.db, transaction, account.id, now); // before the account, as a claim locks the account second
       if (!(await lockAccountIfUnchanged(deps, transaction, account))) failGone();
       if (!(await spendMailToken(deps.db, transaction, hash, 'reset_password', now))) failGone();
       if (isFirstProof) await endUnprovenAccess(deps, transaction, account, now);
       await replacePassword(deps, transaction, account, { passwordHash, actor: visitor, ip: clientInfo.ip });
-    });
-  } catch (error) {
-    if (error instanceof UniqueConstraintError) {
-      fail(
-        'email_taken',
+    })
+    .catch(
+      failIfTaken(
         'An account with this e-mail address was created after the link was mailed. Sign in to that account: its Billing page offers the purchase.',
-      );
-    }
-    throw error;
-  }
+      ),
+    );
   await deps.throttle.forgive(account.email);
   // With a known device, the owner of the mailbox can sign in however many attempts others make on the account.
   return { device_token: deps.throttle.deviceToken(account) };

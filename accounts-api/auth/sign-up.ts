@@ -1,13 +1,13 @@
 // Sign-up, and the links that prove a mailbox. With SMTP, an account is created only by someone who owns the mailbox and knows the password of the
 // sign-up: neither a stranger's sign-up nor a scanner that opens links can create one.
-import { UniqueConstraintError, type Transaction } from 'sequelize';
+import type { Transaction } from 'sequelize';
 import { z } from 'zod';
 import { audit } from '../audit.ts';
 import { notify } from '../jobs/jobs.ts';
 import { fail, refuseField } from '../../kernel/errors.ts';
 import type { ServiceCall } from '../../kernel/http/server.ts';
 import { one } from '../../kernel/http/service-endpoint.ts';
-import { findAccount, lockAccountIfUnchanged } from '../models/find-account.ts';
+import { failIfTaken, findAccount, lockAccountIfUnchanged } from '../models/find-account.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { endpoint } from '../endpoint.ts';
 import { emailField, nameField, passwordField } from '../fields.ts';
@@ -184,8 +184,8 @@ async function confirmEmail(
   const now = deps.clock.now();
   const before = account.email;
   const isChange = link.purpose === 'change_email';
-  try {
-    const result = await deps.db.inTransaction(async (transaction) => {
+  const result = await deps.db
+    .inTransaction(async (transaction) => {
       if (!(await lockAccountIfUnchanged(deps, transaction, account))) failGone();
       if (!(await spendMailToken(deps.db, transaction, hash, link.purpose, now))) failGone();
       const credentialVersion = account.credentialVersion + 1;
@@ -207,14 +207,9 @@ async function confirmEmail(
       return proof === null
         ? finishFirstStep(deps, transaction, account, { ...step, knownDevice: false })
         : openSession(deps, transaction, account.id, { ...step, ...proof });
-    });
-    return { result, account };
-  } catch (error) {
-    if (error instanceof UniqueConstraintError) {
-      fail('email_taken', 'This e-mail address belongs to another account now.');
-    }
-    throw error;
-  }
+    })
+    .catch(failIfTaken('This e-mail address belongs to another account now.'));
+  return { result, account };
 }
 
 /**
@@ -241,8 +236,8 @@ export async function makeAccount(
 ): Promise<SignedInAnswer> {
   const at = deps.clock.now();
   const id = newId('acct');
-  try {
-    return await deps.db.inLedgerTransaction(async (transaction) => {
+  return deps.db
+    .inLedgerTransaction(async (transaction) => {
       const account = await deps.db.accounts.create(
         { ...wish, id, plan: 'free', createdAt: at },
         { transaction },
@@ -252,14 +247,8 @@ export async function makeAccount(
       await alsoRun(transaction, id);
       const session = await openSession(deps, transaction, id, { clientInfo, how: 'sign_up' });
       return { ...session, device_token: deps.throttle.deviceToken(account) };
-    });
-  } catch (error) {
-    if (error instanceof UniqueConstraintError) {
-      fail(
-        'email_taken',
-        'An account with this e-mail address already exists. Sign in, or set a new password.',
-      );
-    }
-    throw error;
-  }
+    })
+    .catch(
+      failIfTaken('An account with this e-mail address already exists. Sign in, or set a new password.'),
+    );
 }

@@ -5,6 +5,7 @@ import { audit } from '../audit.ts';
 import { emitEvents } from '../events.ts';
 import type { Account } from '../models/account.ts';
 import type { Actor } from '../models/audit-event.ts';
+import { lockAccount } from '../models/find-account.ts';
 import {
   noteCancelAsked,
   noteFailuresReported,
@@ -24,16 +25,6 @@ const stripeActor: Actor = { actorKind: 'stripe', actorId: null };
 
 /** How many graces are ended before the worker checks whether it should stop. */
 const gracesAtOnce = 100;
-
-/** Locks an account, so that its plan and state are changed by one transaction at a time. @returns null if it was deleted. */
-export function lockAccount(
-  deps: Deps,
-  transaction: Transaction,
-  accountId: string,
-): Promise<Account | null> {
-  const lock = transaction.LOCK.NO_KEY_UPDATE;
-  return deps.db.accounts.findByPk(accountId, { transaction, lock });
-}
 
 /**
  * Sets plan and state of an account that the transaction has locked, from its stored subscriptions. Emits an event if they have changed.

@@ -6,7 +6,7 @@ import { sha256 } from '../../kernel/credentials/sha256.ts';
 import { fail, refuseField } from '../../kernel/errors.ts';
 import { intervals, type PlanPrice, type Plans } from '../../kernel/plans.ts';
 import { one } from '../../kernel/http/service-endpoint.ts';
-import { findAccount } from '../models/find-account.ts';
+import { failDeleted, findAccount, lockOwnAccount } from '../models/find-account.ts';
 import { clientInfoOf } from '../sessions/client-info.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { endpoint } from '../endpoint.ts';
@@ -36,7 +36,6 @@ import {
 import { fetchSession } from './fetched.ts';
 import { askForCustomer } from './inbox.sql.ts';
 import { findPrice } from './prices.ts';
-import { lockAccount } from './apply-subscription.ts';
 import { isLive } from './subscription-status.ts';
 
 const hourMs = 60 * 60_000;
@@ -157,7 +156,7 @@ async function reserve(deps: ServiceDeps, transaction: Transaction, order: Order
   const { account, email, requestHash } = order.buyer;
   const now = clock.now();
   if (account !== null) {
-    if ((await lockAccount(deps, transaction, account.id)) === null) failClosed();
+    await lockOwnAccount(deps, transaction, account.id);
     if ((await selectSubscriptions(db, [account.id], transaction)).some(isLive)) failSubscribed();
     const open = await selectOpenCheckout(db, transaction, account.id);
     if (open !== null) return open;
@@ -189,10 +188,6 @@ async function reserve(deps: ServiceDeps, transaction: Transaction, order: Order
   }
   const rest = { sessionId: null, url: null, paidAt: null, hasKey: false, claimedAt: null, closedAt: null };
   return { ...checkout, ...rest };
-}
-
-function failClosed(): never {
-  fail('unauthorized', 'The account of this credential no longer exists.');
 }
 
 function failSubscribed(): never {
@@ -295,7 +290,7 @@ async function customerOf(
   const { id } = await stripe.customers.create(parameters, {
     idempotencyKey: `customer:${accountId}:${deleted}:${digestOf(parameters)}`,
   });
-  if (!(await insertCustomerOf(deps.db, id, accountId, deps.clock.now()))) failClosed();
+  if (!(await insertCustomerOf(deps.db, id, accountId, deps.clock.now()))) failDeleted();
   return id;
 }
 

@@ -41,7 +41,7 @@ export async function insertCheckout(
   checkout: NewCheckout,
 ): Promise<boolean> {
   const { id, accountId, email, plan, interval, claimHash, requestHash, createdAt, expiresAt } = checkout;
-  const rows = await db.read(
+  return db.hasRow(
     `insert into accounts.checkouts
        (id, account_id, email, plan, billing_interval, claim_hash, request_hash, created_at, expires_at, check_at)
      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9) on conflict do nothing returning true`,
@@ -50,7 +50,6 @@ export async function insertCheckout(
       transaction,
     },
   );
-  return rows.length === 1;
 }
 
 /** The open checkout of an account, or null. */
@@ -103,11 +102,10 @@ async function one(
   value: string,
   transaction: Transaction | null,
 ): Promise<Checkout | null> {
-  const [row] = await db.read<Checkout>(`select ${columns} from accounts.checkouts where ${where}`, {
+  return db.readFirst<Checkout>(`select ${columns} from accounts.checkouts where ${where}`, {
     bind: [value],
     transaction,
   });
-  return row ?? null;
 }
 
 /**
@@ -119,12 +117,11 @@ export async function storeSession(
   transaction: Transaction,
   { id, sessionId, url, checkAt }: { id: string; sessionId: string; url: string; checkAt: Date },
 ): Promise<boolean> {
-  const rows = await db.read(
+  return db.hasRow(
     `update accounts.checkouts set session_id = $2, url = $3, check_at = $4
      where id = $1 and (session_id is null or session_id = $2) and closed_at is null returning true`,
     { bind: [id, sessionId, url, checkAt], transaction },
   );
-  return rows.length === 1;
 }
 
 /** Closes a checkout without a session. If it has got one meanwhile, it stays open. */
@@ -170,12 +167,11 @@ export async function spendClaim(
   id: string,
   now: Date,
 ): Promise<boolean> {
-  const rows = await db.read(
+  return db.hasRow(
     `update accounts.checkouts set claimed_at = $2
      where id = $1 and claimed_at is null and has_key returning true`,
     { bind: [id, now], transaction },
   );
-  return rows.length === 1;
 }
 
 /** Ends the claims of an account: once the mailbox is proved, the return page gives no access. */

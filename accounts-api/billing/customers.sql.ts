@@ -89,13 +89,12 @@ export async function insertCustomerOf(
   accountId: string,
   now: Date,
 ): Promise<boolean> {
-  const rows = await db.read(
+  return db.hasRow(
     `insert into accounts.billing_customers (id, account_id, created_at)
      select $1, id, $3 from accounts.accounts where id = $2 for key share
      on conflict (id) do update set account_id = excluded.account_id, parked_at = null returning true`,
     { bind: [customerId, accountId, now] },
   );
-  return rows.length === 1;
 }
 
 /** The customers of an account that still exist at Stripe: the one of its current subscription first, then the oldest. */

@@ -17,13 +17,12 @@ export async function insertStripeEvent(
   transaction: Transaction,
   { id, type, customerId, createdAt, receivedAt }: NewStripeEvent,
 ): Promise<boolean> {
-  const rows = await db.read(
+  return db.hasRow(
     `insert into accounts.stripe_events (id, type, customer_id, created_at, received_at, handled_at)
      values ($1, $2, $3, $4, $5, case when $3::text is null then $5::timestamptz end)
      on conflict (id) do nothing returning true`,
     { bind: [id, type, customerId, createdAt, receivedAt], transaction },
   );
-  return rows.length === 1;
 }
 
 /** Requests an immediate fetch of a customer. An unknown customer gets a row. */

@@ -16,7 +16,8 @@ import { fetchCustomer, fetchSession, fetchSessionsOf, type FetchedCustomer } fr
 import { askForCustomer, markHandled } from './inbox.sql.ts';
 import { closeCheckout, claimCheckoutsToCheck } from './checkouts.sql.ts';
 import { accountOfCustomer, noteSessions, type PayerDeps } from './payers.ts';
-import { lockAccount, applySubscription } from './apply-subscription.ts';
+import { applySubscription } from './apply-subscription.ts';
+import { lockAccount } from '../models/find-account.ts';
 import { currentOf, isKnown, isLive, subscriptionDataOf, type Subscription } from './subscription-status.ts';
 
 export interface SyncDeps extends PayerDeps {

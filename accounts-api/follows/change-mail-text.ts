@@ -1,9 +1,10 @@
 // Writes the e-mail about changes of the data that an account follows.
 import { counted } from '../../kernel/text/counted.ts';
+import { htmlText } from '../../kernel/text/html.ts';
 import type { Deps } from '../database.ts';
 import type { MailJob } from '../jobs/jobs.ts';
 import type { Mail } from '../mail/send-mail.ts';
-import { escape, linkTo, pages } from '../mail/mail-texts.ts';
+import { linkTo, pages } from '../mail/mail-texts.ts';
 import type { Account } from '../models/account.ts';
 import type { Follow } from '../models/follow.ts';
 import { selectChanges, type ChangedSeries } from './mail-changes.sql.ts';
@@ -130,8 +131,8 @@ function textOf(lines: readonly Line[], ends: readonly Line[]): string {
 }
 
 function htmlOf(lines: readonly Line[], ends: readonly Line[]): string {
-  const item = ({ text, link }: Line) => `<li><a href="${escape(link)}">${escape(text)}</a></li>`;
+  const item = ({ text, link }: Line) => `<li><a href="${htmlText(link)}">${htmlText(text)}</a></li>`;
   const end = ({ text, link }: Line) =>
-    `<p><a href="${escape(link)}">${escape(text.replace(/:$/, ''))}</a></p>`;
+    `<p><a href="${htmlText(link)}">${htmlText(text.replace(/:$/, ''))}</a></p>`;
   return `<ul>\n${lines.map(item).join('\n')}\n</ul>\n<hr>\n${ends.map(end).join('\n')}\n`;
 }

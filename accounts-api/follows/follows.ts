@@ -7,6 +7,7 @@ import { fail, refuseField } from '../../kernel/errors.ts';
 import { listParams } from '../../kernel/http/list.ts';
 import { inMemory, page } from '../../kernel/http/pages.ts';
 import { one } from '../../kernel/http/service-endpoint.ts';
+import { lockOwnAccount } from '../models/find-account.ts';
 import { lockRowsOf } from '../models/lock-order.sql.ts';
 import { audit } from '../audit.ts';
 import type { Deps } from '../database.ts';
@@ -119,9 +120,7 @@ async function makeFollow(
   { kind, of, mode }: Wanted,
 ): Promise<{ id: string; isNew: boolean }> {
   const { db, clock } = deps;
-  const lock = transaction.LOCK.NO_KEY_UPDATE;
-  if ((await db.accounts.findByPk(accountId, { transaction, lock })) === null)
-    fail('unauthorized', 'The account of this credential no longer exists.');
+  await lockOwnAccount(deps, transaction, accountId);
   const subject = await requireSubject(deps, transaction, kind, of);
   const present = await db.follows.findOne({ where: { accountId, kind, subject }, transaction });
   if (present !== null) {

@@ -11,11 +11,10 @@ export async function insertSettledBatch(
   batchId: string,
   now: Date,
 ): Promise<boolean> {
-  const rows = await db.read(
+  return db.hasRow(
     `insert into accounts.settled_batches (batch_id, at) values ($1, $2) on conflict do nothing returning true`,
     { bind: [batchId, now], transaction },
   );
-  return rows.length === 1;
 }
 
 /** Adds calls to the ledger. */

@@ -22,7 +22,7 @@ export async function claimKey(
   claim: Claim,
   free: { claimedBefore: Date; runningSince: Date },
 ): Promise<boolean> {
-  const rows = await db.read(
+  return db.hasRow(
     `insert into accounts.idempotency_keys as held (account_id, route, key_hash, request_hash, claimed_at)
      select id, $2, $3, $4, $5 from accounts.accounts where id = $1 for key share
      on conflict (account_id, route, key_hash) do update
@@ -34,7 +34,6 @@ export async function claimKey(
       bind: [...identify(claim), claim.requestHash, claim.claimedAt, free.claimedBefore, free.runningSince],
     },
   );
-  return rows.length === 1;
 }
 
 export interface ClaimedKey {
@@ -46,12 +45,11 @@ export interface ClaimedKey {
 
 /** The claim of the key, or null if it was released meanwhile. */
 export async function selectClaimedKey(db: AccountsDatabase, claim: Claim): Promise<ClaimedKey | null> {
-  const rows = await db.read<ClaimedKey>(
+  return db.readFirst<ClaimedKey>(
     `select request_hash as "requestHash", status, answer from accounts.idempotency_keys
      where account_id = $1 and route = $2 and key_hash = $3`,
     { bind: identify(claim) },
   );
-  return rows[0] ?? null;
 }
 
 /**
@@ -64,7 +62,7 @@ export async function storeAnswer(
   claim: Claim,
   answer: { status: number; data: object },
 ): Promise<boolean> {
-  const rows = await db.read(
+  return db.hasRow(
     `update accounts.idempotency_keys set status = $5, answer = $6
      where account_id = $1 and route = $2 and key_hash = $3 and claimed_at = $4 and status is null
      returning true`,
@@ -73,7 +71,6 @@ export async function storeAnswer(
       transaction,
     },
   );
-  return rows.length === 1;
 }
 
 /** Releases the key after a failure, so that a retry runs. */

@@ -32,6 +32,7 @@ import {
 } from './keys.sql.ts';
 import { pinField, requirePin } from './pin.ts';
 import type { ApiKey } from '../models/api-key.ts';
+import { lockOwnAccount } from '../models/find-account.ts';
 
 /** How many active keys an account may have; the table has as many slots. */
 export const keysMax = 3;
@@ -210,10 +211,7 @@ export async function issueKey(
   const now = deps.clock.now();
   if (wish.expiresAt !== null && wish.expiresAt <= now)
     refuseField('expires_at', '"expires_at" must be in the future.');
-  // FOR UPDATE would block calls whose rows only reference the account.
-  const lock = transaction.LOCK.NO_KEY_UPDATE;
-  const account = await deps.db.accounts.findByPk(accountId, { transaction, lock });
-  if (account === null) fail('unauthorized', 'The account of this credential no longer exists.');
+  const account = await lockOwnAccount(deps, transaction, accountId);
   if (asOf !== null) requirePin(deps, account, asOf);
 
   await freeExpiredSlots(deps.db, transaction, accountId, now);
@@ -269,7 +267,10 @@ export async function revokeKey(deps: Deps, caller: Requester, id: string): Prom
   const now = deps.clock.now();
   return deps.db.inTransaction(async (transaction) => {
     const key = await findKey(deps, transaction, caller.accountId, id);
-    if (key.revokedAt === null) await endKeyWithin(deps, transaction, caller, key);
+    if (key.revokedAt === null) {
+      await key.update({ revokedAt: deps.clock.now(), slot: null }, { transaction });
+      await reportRevokedKey(deps, transaction, caller, key);
+    }
     return keyRecord(key, now);
   });
 }
@@ -284,17 +285,6 @@ export async function findKey(
   const lock = transaction.LOCK.NO_KEY_UPDATE;
   const key = await db.keys.findOne({ where: { id, accountId }, transaction, lock });
   return key ?? fail('not_found', 'The account has no key with this id.');
-}
-
-/** Ends a key that the transaction has locked. */
-async function endKeyWithin(
-  deps: Deps,
-  transaction: Transaction,
-  requester: Requester,
-  key: ApiKey,
-): Promise<void> {
-  await key.update({ revokedAt: deps.clock.now(), slot: null }, { transaction });
-  await reportRevokedKey(deps, transaction, requester, key);
 }
 
 /** Writes the audit row and the event of a key that the transaction has revoked. */

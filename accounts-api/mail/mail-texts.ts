@@ -3,6 +3,7 @@ import { nextUtcMonth } from '../../kernel/clock.ts';
 import type { Notice } from '../jobs/jobs.ts';
 import type { Mail } from './send-mail.ts';
 import { counted } from '../../kernel/text/counted.ts';
+import { htmlText } from '../../kernel/text/html.ts';
 
 /** The dashboard pages that mailed links open; each uses its token in a POST when its button is pressed. */
 export const pages = {
@@ -243,19 +244,7 @@ function dayAndTime(instant: string): string {
 
 function mail(to: string, { subject, paragraphs, link }: Text): Mail {
   const text = [...paragraphs, ...(link === undefined ? [] : [link])].join('\n\n');
-  const button = link === undefined ? '' : `<p><a href="${escape(link)}">${escape(link)}</a></p>`;
-  const html = `${paragraphs.map((paragraph) => `<p>${escape(paragraph)}</p>`).join('\n')}\n${button}`;
+  const button = link === undefined ? '' : `<p><a href="${htmlText(link)}">${htmlText(link)}</a></p>`;
+  const html = `${paragraphs.map((paragraph) => `<p>${htmlText(paragraph)}</p>`).join('\n')}\n${button}`;
   return { to, subject, text: `${text}\n`, html };
-}
-
-/** Text as HTML. */
-export function escape(text: string): string {
-  const entities: Record<string, string> = {
-    '&': '&amp;',
-    '<': '&lt;',
-    '>': '&gt;',
-    '"': '&quot;',
-    "'": '&#39;',
-  };
-  return text.replaceAll(/[&<>"']/g, (sign) => entities[sign] ?? sign);
 }

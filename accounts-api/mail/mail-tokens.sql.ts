@@ -56,11 +56,10 @@ export async function selectMailToken<P extends Purpose>(
   purposes: readonly P[],
   now: Date,
 ): Promise<LinkFor<P> | null> {
-  const rows = await db.read<LinkFor<P>>(
+  return db.readFirst<LinkFor<P>>(
     `select purpose, signup_id, account_id, email from accounts.mail_tokens as token where ${stillGood}`,
     { bind: [hash, purposes, now] },
   );
-  return rows[0] ?? null;
 }
 
 /** Consumes a link. @returns false if it is invalid, or was used concurrently. */
@@ -71,9 +70,8 @@ export async function spendMailToken(
   purpose: Purpose,
   now: Date,
 ): Promise<boolean> {
-  const rows = await db.read(
+  return db.hasRow(
     `update accounts.mail_tokens as token set used_at = $3 where ${stillGood} returning true`,
     { bind: [hash, [purpose], now], transaction },
   );
-  return rows.length === 1;
 }

@@ -1,12 +1,5 @@
 // The Sequelize model of an audit event: one row of accounts.audit_events, which is append-only.
-import {
-  DataTypes,
-  Model,
-  type CreationOptional,
-  type InferAttributes,
-  type InferCreationAttributes,
-  type Sequelize,
-} from 'sequelize';
+import { instant, json, nullable, numbered, table, text, type RowOf } from './table.ts';
 
 /**
  * Who makes a change. `actorId` is the id of the key or the session; for an operator the id of the operator's account, or null for the command line.
@@ -66,32 +59,17 @@ export const actions = [
 
 export type Action = (typeof actions)[number];
 
-export class AuditEvent extends Model<InferAttributes<AuditEvent>, InferCreationAttributes<AuditEvent>> {
-  declare eventNo: CreationOptional<number>;
-  declare at: Date;
-  declare accountId: string;
-  declare actorKind: Actor['actorKind'];
-  declare actorId: string | null;
-  declare action: Action;
+export const auditEvents = table('audit_events', 'auditEvent', {
+  eventNo: numbered,
+  at: instant,
+  accountId: text(),
+  actorKind: text<Actor['actorKind']>(),
+  actorId: nullable(text()),
+  action: text<Action>(),
   /** The id of the changed object. */
-  declare subject: string;
+  subject: text(),
   /** What changed, without any secret. */
-  declare detail: Record<string, unknown>;
-}
+  detail: json,
+});
 
-/** Defines the model on one connection. */
-export function auditEventModel(sequelize: Sequelize): typeof AuditEvent {
-  return class extends AuditEvent {}.init(
-    {
-      eventNo: { type: DataTypes.BIGINT, primaryKey: true, autoIncrement: true },
-      at: DataTypes.DATE,
-      accountId: DataTypes.TEXT,
-      actorKind: DataTypes.TEXT,
-      actorId: DataTypes.TEXT,
-      action: DataTypes.TEXT,
-      subject: DataTypes.TEXT,
-      detail: DataTypes.JSONB,
-    },
-    { sequelize, modelName: 'auditEvent', tableName: 'audit_events' },
-  );
-}
+export type AuditEvent = RowOf<typeof auditEvents>;

@@ -1,47 +1,24 @@
 // The Sequelize model of a follow: one row of accounts.follows.
-import {
-  DataTypes,
-  Model,
-  type CreationOptional,
-  type InferAttributes,
-  type InferCreationAttributes,
-  type Sequelize,
-} from 'sequelize';
+import { bigInteger, instant, key, nullable, table, text, type RowOf } from './table.ts';
 
 export const followKinds = ['series', 'source', 'search'] as const;
 export type FollowKind = (typeof followKinds)[number];
 export const followModes = ['at_once', 'daily'] as const;
 export type FollowMode = (typeof followModes)[number];
 
-export class Follow extends Model<InferAttributes<Follow>, InferCreationAttributes<Follow>> {
-  declare id: string;
-  declare accountId: string;
-  declare kind: FollowKind;
+export const follows = table('follows', 'follow', {
+  id: key,
+  accountId: text(),
+  kind: text<FollowKind>(),
   /** The id of a series, the name of a source, or the words of a search. */
-  declare subject: string;
-  declare mode: FollowMode;
-  declare createdAt: Date;
+  subject: text(),
+  mode: text<FollowMode>(),
+  createdAt: instant,
   /** The cursor of the last mailed update, or of the last one before the follow was created. */
-  declare place: string;
+  place: bigInteger,
   /** When the first update after `place` was published; set when that update is read. */
-  declare changedAt: CreationOptional<Date | null>;
-  declare mailedAt: CreationOptional<Date | null>;
-}
+  changedAt: nullable(instant),
+  mailedAt: nullable(instant),
+});
 
-/** Defines the model on one connection. */
-export function followModel(sequelize: Sequelize): typeof Follow {
-  return class extends Follow {}.init(
-    {
-      id: { type: DataTypes.TEXT, primaryKey: true },
-      accountId: DataTypes.TEXT,
-      kind: DataTypes.TEXT,
-      subject: DataTypes.TEXT,
-      mode: DataTypes.TEXT,
-      createdAt: DataTypes.DATE,
-      place: DataTypes.BIGINT,
-      changedAt: DataTypes.DATE,
-      mailedAt: DataTypes.DATE,
-    },
-    { sequelize, modelName: 'follow', tableName: 'follows' },
-  );
-}
+export type Follow = RowOf<typeof follows>;

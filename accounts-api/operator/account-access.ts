@@ -1,10 +1,10 @@
 // The operator's commands for access to an account: set its password, mail a reset link, remove its second factor, disable and enable it, make it an
 // operator's. The same rules as for its holder apply; every change writes an audit row.
-import { UniqueConstraintError, type Transaction } from 'sequelize';
+import type { Transaction } from 'sequelize';
 import { audit } from '../audit.ts';
 import type { Deps } from '../database.ts';
 import { accountRecord, type AccountRecord } from '../account/account.ts';
-import { lockAccountIfUnchanged } from '../models/find-account.ts';
+import { failIfTaken, lockAccountIfUnchanged } from '../models/find-account.ts';
 import { fail } from '../../kernel/errors.ts';
 import { notify, type Jobs } from '../jobs/jobs.ts';
 import type { Account } from '../models/account.ts';
@@ -29,21 +29,18 @@ export async function setPassword(
   const account = await findAccountByRef(deps, accountRef);
   requireGoodPassword(password, { field: 'password', lengthMin, context: [account.email, account.name] });
   const passwordHash = await createPasswords().hash(password);
-  try {
-    await deps.db.inLedgerTransaction(async (transaction) => {
+  await deps.db
+    .inLedgerTransaction(async (transaction) => {
       if (!(await lockAccountIfUnchanged(deps, transaction, account))) failChanged();
       // The operator confirms the e-mail address that a payer has typed.
       if (!account.emailSignsIn) await account.update({ emailSignsIn: true }, { transaction });
       await replacePassword(deps, transaction, account, { passwordHash, actor: operator });
-    });
-  } catch (error) {
-    if (error instanceof UniqueConstraintError)
-      fail(
-        'email_taken',
+    })
+    .catch(
+      failIfTaken(
         'Another account signs in with this e-mail address. Its holder can move the purchase into that account.',
-      );
-    throw error;
-  }
+      ),
+    );
   return accountRecord(deps, account);
 }
 

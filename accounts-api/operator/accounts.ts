@@ -14,6 +14,7 @@ import { endpoint } from '../endpoint.ts';
 import { one } from '../../kernel/http/service-endpoint.ts';
 import { page } from '../../kernel/http/pages.ts';
 import type { Account } from '../models/account.ts';
+import { lockAccount } from '../models/find-account.ts';
 import { monthSchema, monthUsage } from '../usage/usage.ts';
 import { selectAccounts, type ListedAccount } from './accounts.sql.ts';
 import { setStatusWithin } from './account-access.ts';
@@ -101,8 +102,7 @@ export const changeOneAccount = endpoint({
     if (plan !== undefined) requireKnownPlan(deps, plan, 'invalid_body');
     const changed = await call.stage('sql', () =>
       deps.db.inTransaction(async (transaction) => {
-        const lock = transaction.LOCK.NO_KEY_UPDATE;
-        const account = await deps.db.accounts.findByPk(memberOf(params, 'id'), { transaction, lock });
+        const account = await lockAccount(deps, transaction, memberOf(params, 'id'));
         if (account === null) failUnknown();
         // Otherwise one stolen session could lock out the operators who would end it.
         if (status === 'disabled' && account.role === 'operator')

@@ -1,6 +1,6 @@
 // The operator's commands for accounts and keys, next to a running instance: the same functions and rules as the API, and an audit row for every
 // change. An account is identified by its id or its e-mail address.
-import { UniqueConstraintError, type Transaction } from 'sequelize';
+import type { Transaction } from 'sequelize';
 import { z } from 'zod';
 import { audit } from '../audit.ts';
 import { hashApiKey, isWellFormedApiKey } from '../../kernel/credentials/api-key.ts';
@@ -23,6 +23,7 @@ import type { ApiKey } from '../models/api-key.ts';
 import type { Actor } from '../models/audit-event.ts';
 import { findAccountsBoughtFor, findKeys } from './operator.sql.ts';
 import { findAccountByEmail } from '../models/accounts.sql.ts';
+import { failIfTaken } from '../models/find-account.ts';
 import { monthUsage, type MonthUsage } from '../usage/usage.ts';
 
 /** The actor of a command. */
@@ -40,8 +41,8 @@ export async function createAccount(
   requirePlan(deps, plan);
   const at = deps.clock.now();
   const id = newId('acct');
-  try {
-    const account = await deps.db.inTransaction(async (transaction) => {
+  const account = await deps.db
+    .inTransaction(async (transaction) => {
       const made = await deps.db.accounts.create(
         {
           id,
@@ -58,14 +59,9 @@ export async function createAccount(
       const detail = { email, plan };
       await audit(deps, transaction, { accountId: id, actor: operator, action: 'account.created', detail });
       return made;
-    });
-    return await accountRecord(deps, account);
-  } catch (error) {
-    if (error instanceof UniqueConstraintError) {
-      fail('email_taken', `An account with the e-mail address ${email} already exists.`);
-    }
-    throw error;
-  }
+    })
+    .catch(failIfTaken(`An account with the e-mail address ${email} already exists.`));
+  return accountRecord(deps, account);
 }
 
 /** All accounts, the oldest first. */

@@ -26,7 +26,7 @@ export async function insertLinkFlow(
   flow: NewFlow,
   sessionId: string,
 ): Promise<boolean> {
-  const rows = await db.read(
+  return db.hasRow(
     `insert into accounts.google_flows
        (state_hash, cookie_hash, return_to, expires_at, session_id, link_account_id, credential_version)
      select $1, $2, $3, $4, session.id, account.id, account.credential_version
@@ -38,7 +38,6 @@ export async function insertLinkFlow(
       bind: [flow.stateHash, flow.cookieHash, flow.returnTo, flow.expiresAt, sessionId],
     },
   );
-  return rows.length === 1;
 }
 
 /** Consumes the flow of a Google callback: null if it is unknown, used, expired, or from another browser. */
@@ -46,13 +45,12 @@ export async function consumeFlow(
   db: AccountsDatabase,
   { stateHash, cookieHash, now }: { stateHash: string; cookieHash: string; now: Date },
 ): Promise<{ return_to: string; link_account_id: string | null } | null> {
-  const rows = await db.read<{ return_to: string; link_account_id: string | null }>(
+  return db.readFirst<{ return_to: string; link_account_id: string | null }>(
     `update accounts.google_flows set used_at = $3
      where state_hash = $1 and cookie_hash = $2 and used_at is null and expires_at > $3
      returning return_to, link_account_id`,
     { bind: [stateHash, cookieHash, now] },
   );
-  return rows[0] ?? null;
 }
 
 /**
@@ -65,7 +63,7 @@ export async function lockLinkTarget(
   transaction: Transaction,
   { stateHash, since }: { stateHash: string; since: Date },
 ): Promise<boolean> {
-  const rows = await db.read(
+  return db.hasRow(
     `select true
      from accounts.google_flows as flow join accounts.accounts as account on account.id = flow.link_account_id
      join accounts.sessions as session on session.id = flow.session_id
@@ -74,7 +72,6 @@ export async function lockLinkTarget(
      for no key update of account`,
     { bind: [stateHash, since], transaction },
   );
-  return rows.length === 1;
 }
 
 /** Stores the one-time code that the dashboard exchanges for a session. It is bound to the account's current credential version. */

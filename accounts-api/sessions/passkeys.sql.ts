@@ -52,10 +52,9 @@ export async function hasPasskey(
 
 /** The passkey with a credential id, of any account. */
 export async function findPasskey(db: AccountsDatabase, credentialId: string): Promise<Passkey | null> {
-  const rows = await db.read<Passkey>(`select ${columns} from accounts.passkeys where credential_id = $1`, {
+  return db.readFirst<Passkey>(`select ${columns} from accounts.passkeys where credential_id = $1`, {
     bind: [credentialId],
   });
-  return rows[0] ?? null;
 }
 
 /** Stores a passkey. @returns false if its credential is already stored, for any account. */
@@ -64,7 +63,7 @@ export async function insertPasskey(
   transaction: Transaction,
   { id, account_id, credential_id, public_key, sign_count, name, created_at }: Omit<Passkey, 'last_used_at'>,
 ): Promise<boolean> {
-  const rows = await db.read(
+  return db.hasRow(
     `insert into accounts.passkeys (id, account_id, credential_id, public_key, sign_count, name, created_at)
      values ($1, $2, $3, $4, $5, $6, $7) on conflict (credential_id) do nothing returning true`,
     {
@@ -72,7 +71,6 @@ export async function insertPasskey(
       transaction,
     },
   );
-  return rows.length === 1;
 }
 
 /** Renames a passkey of an account, which the transaction has locked. @returns the passkey and its former name; null if it does not exist. */
@@ -81,13 +79,12 @@ export async function renamePasskey(
   transaction: Transaction,
   { accountId, id, name }: { accountId: string; id: string; name: string },
 ): Promise<(Passkey & { before: string }) | null> {
-  const rows = await db.read<Passkey & { before: string }>(
+  return db.readFirst<Passkey & { before: string }>(
     `with old as (select name from accounts.passkeys where account_id = $1 and id = $2)
      update accounts.passkeys set name = $3 where account_id = $1 and id = $2
      returning ${columns}, (select name from old) as before`,
     { bind: [accountId, id, name], transaction },
   );
-  return rows[0] ?? null;
 }
 
 /** Deletes one passkey of an account, or all. @returns the deleted ones. */
@@ -111,12 +108,11 @@ export async function noteUse(
   transaction: Transaction,
   { id, signCount, now }: { id: string; signCount: number; now: Date },
 ): Promise<boolean> {
-  const rows = await db.read(
+  return db.hasRow(
     `update accounts.passkeys set sign_count = $2, last_used_at = $3
      where id = $1 and (sign_count < $2 or (sign_count = 0 and $2 = 0)) returning true`,
     { bind: [id, signCount, now], transaction },
   );
-  return rows.length === 1;
 }
 
 /** The session and account that a challenge adds a passkey to. */
@@ -144,13 +140,12 @@ export async function consumeChallenge(
   db: AccountsDatabase,
   { hash, adder, now }: { hash: string; adder: Adder | null; now: Date },
 ): Promise<boolean> {
-  const rows = await db.read(
+  return db.hasRow(
     `delete from accounts.passkey_challenges
      where hash = $1 and account_id is not distinct from $2 and session_id is not distinct from $3
        and credential_version is not distinct from $4::int and expires_at > $5 returning true`,
     { bind: [hash, ...boundTo(adder), now] },
   );
-  return rows.length === 1;
 }
 
 function boundTo(adder: Adder | null): (string | number | null)[] {

@@ -48,12 +48,11 @@ export async function selectPending(
   hash: string,
   now: Date,
 ): Promise<PendingSignIn | null> {
-  const rows = await db.read<PendingSignIn>(
+  return db.readFirst<PendingSignIn>(
     `select account_id, credential_version, how, known_device
      from accounts.pending_sign_ins where hash = $1 and expires_at > $2`,
     { bind: [hash, now] },
   );
-  return rows[0] ?? null;
 }
 
 /** Consumes a pending sign-in. @returns false if another request has consumed it. */
@@ -62,11 +61,10 @@ export async function consumePending(
   transaction: Transaction,
   hash: string,
 ): Promise<boolean> {
-  const rows = await db.read('delete from accounts.pending_sign_ins where hash = $1 returning true', {
+  return db.hasRow('delete from accounts.pending_sign_ins where hash = $1 returning true', {
     bind: [hash],
     transaction,
   });
-  return rows.length === 1;
 }
 
 /** Ends the pending sign-ins of an account. */

@@ -16,11 +16,10 @@ export async function selectAuthenticator(
   transaction: Transaction | null,
   accountId: string,
 ): Promise<Authenticator | null> {
-  const rows = await db.read<Authenticator>(
+  return db.readFirst<Authenticator>(
     'select secret, created_at, confirmed_at from accounts.authenticators where account_id = $1',
     { bind: [accountId], transaction },
   );
-  return rows[0] ?? null;
 }
 
 /** Whether an account has a confirmed second factor. */
@@ -29,11 +28,10 @@ export async function hasSecondFactor(
   transaction: Transaction | null,
   accountId: string,
 ): Promise<boolean> {
-  const rows = await db.read(
+  return db.hasRow(
     'select true from accounts.authenticators where account_id = $1 and confirmed_at is not null',
     { bind: [accountId], transaction },
   );
-  return rows.length === 1;
 }
 
 /** Stores a new app, replacing an unconfirmed one. @returns false if there is a confirmed one. */
@@ -42,13 +40,12 @@ export async function storeAuthenticator(
   transaction: Transaction,
   { accountId, secret, now }: { accountId: string; secret: string; now: Date },
 ): Promise<boolean> {
-  const rows = await db.read(
+  return db.hasRow(
     `insert into accounts.authenticators as mine (account_id, secret, created_at) values ($1, $2, $3)
      on conflict (account_id) do update set secret = $2, created_at = $3 where mine.confirmed_at is null
      returning true`,
     { bind: [accountId, secret, now], transaction },
   );
-  return rows.length === 1;
 }
 
 /** Confirms an app. @param step of the code that confirms it. */
@@ -69,12 +66,11 @@ export async function consumeStep(
   transaction: Transaction,
   { accountId, step }: { accountId: string; step: number },
 ): Promise<boolean> {
-  const rows = await db.read(
+  return db.hasRow(
     `update accounts.authenticators set last_step = $2
      where account_id = $1 and confirmed_at is not null and last_step < $2 returning true`,
     { bind: [accountId, step], transaction },
   );
-  return rows.length === 1;
 }
 
 /** Deletes the app of an account and its recovery codes. @returns whether the app was confirmed. */
@@ -113,12 +109,11 @@ export async function spendRecoveryCode(
   transaction: Transaction,
   { accountId, hash, now }: { accountId: string; hash: string; now: Date },
 ): Promise<boolean> {
-  const rows = await db.read(
+  return db.hasRow(
     `update accounts.recovery_codes set used_at = $3
      where account_id = $1 and hash = $2 and used_at is null returning true`,
     { bind: [accountId, hash, now], transaction },
   );
-  return rows.length === 1;
 }
 
 /** The number of unused recovery codes of an account. */

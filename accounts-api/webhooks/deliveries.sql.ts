@@ -103,10 +103,9 @@ export async function resendMessage(
   transaction: Transaction,
   { webhookId, id, now }: { webhookId: string; id: string; now: Date },
 ): Promise<boolean> {
-  const rows = await db.read(
+  return db.hasRow(
     `update accounts.webhook_messages set status = 'pending', failures = 0, due_at = $3
      where webhook_id = $1 and id = $2 returning true`,
     { bind: [webhookId, id, now], transaction },
   );
-  return rows.length === 1;
 }

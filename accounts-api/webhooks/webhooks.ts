@@ -5,7 +5,7 @@ import { memberOf } from '../../kernel/entries.ts';
 import { fail } from '../../kernel/errors.ts';
 import { listParams } from '../../kernel/http/list.ts';
 import { missingFeatureText, planOf } from '../../kernel/plans.ts';
-import { findAccount } from '../models/find-account.ts';
+import { findAccount, lockOwnAccount } from '../models/find-account.ts';
 import { audit } from '../audit.ts';
 import type { Deps } from '../database.ts';
 import type { ServiceDeps } from '../deps.ts';
@@ -103,9 +103,7 @@ async function makeWebhook(
   { accountId, actor }: Requester,
   wish: z.output<typeof newWebhook>,
 ): Promise<{ record: WebhookRecord; secret: string }> {
-  const lock = transaction.LOCK.NO_KEY_UPDATE;
-  const account = await deps.db.accounts.findByPk(accountId, { transaction, lock });
-  if (account === null) fail('unauthorized', 'The account of this credential no longer exists.');
+  const account = await lockOwnAccount(deps, transaction, accountId);
   requireWebhooksPlan(deps, account);
   const slot = await lowestFreeSlot(deps.db, transaction, { of: 'webhooks', accountId, max: webhooksMax });
   if (slot === null) {

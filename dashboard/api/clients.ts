@@ -33,16 +33,16 @@ async function errorIn(response: Response): Promise<{ code: unknown }> {
 /** The error of a call, for pages that show it; any other error is a fault of the dashboard itself. */
 export function asAlmanacError(thrown: unknown): AlmanacError {
   if (thrown instanceof AlmanacError) return thrown;
-  return new AlmanacError(
-    {
-      status: 0,
-      code: 'dashboard_fault',
-      message: thrown instanceof Error ? thrown.message : String(thrown),
-      param: undefined,
-      docsUrl: undefined,
-      requestId: undefined,
-      retryAfterSeconds: undefined,
-    },
-    { cause: thrown },
-  );
+  return localError('dashboard_fault', thrown instanceof Error ? thrown.message : String(thrown), thrown);
+}
+
+/** An error that the API did not answer, in the form of its errors. */
+export function localError(code: string, message: string, cause?: unknown): AlmanacError {
+  const unknown = {
+    param: undefined,
+    docsUrl: undefined,
+    requestId: undefined,
+    retryAfterSeconds: undefined,
+  };
+  return new AlmanacError({ ...unknown, status: 0, code, message }, { cause });
 }

@@ -6,7 +6,8 @@ import {
   WebAuthnError,
 } from '@simplewebauthn/browser';
 import type { AnswerOf } from '../../clients/typescript/client.ts';
-import { AlmanacError } from '../../clients/typescript/errors.ts';
+import type { AlmanacError } from '../../clients/typescript/errors.ts';
+import { localError } from './clients.ts';
 
 type Methods = AnswerOf<'get', '/auth/methods'>['data'];
 type CreationOptions = AnswerOf<'post', '/auth/passkeys/options'>['data']['options'];
@@ -56,16 +57,5 @@ function asProblem(thrown: unknown): AlmanacError {
             'passkey_not_used',
             'No passkey was used. You declined, it took too long, or this device has no passkey for this site.',
           ];
-  return new AlmanacError(
-    {
-      status: 0,
-      code,
-      message,
-      param: undefined,
-      docsUrl: undefined,
-      requestId: undefined,
-      retryAfterSeconds: undefined,
-    },
-    { cause: thrown },
-  );
+  return localError(code, message, thrown);
 }

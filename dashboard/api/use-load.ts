@@ -1,7 +1,7 @@
 // Loads the content of a component: the phases of waiting, abort on unmount, and retry.
 import { useCallback, useEffect, useState } from 'preact/hooks';
 import { AlmanacError } from '../../clients/typescript/errors.ts';
-import { asAlmanacError } from './clients.ts';
+import { asAlmanacError, localError } from './clients.ts';
 
 /** Before this, no placeholder is shown, so that fast answers do not flicker. */
 const shownAfterMs = 150;
@@ -65,14 +65,4 @@ export function shownIn<T>(loaded: Outcome<T>): T | undefined {
   return loaded.phase === 'ready' ? loaded.value : loaded.previous;
 }
 
-function tooLate(): AlmanacError {
-  return new AlmanacError({
-    status: 0,
-    code: 'no_answer',
-    message: `No answer came within ${timeoutMs / 1000} seconds.`,
-    param: undefined,
-    docsUrl: undefined,
-    requestId: undefined,
-    retryAfterSeconds: undefined,
-  });
-}
+const tooLate = () => localError('no_answer', `No answer came within ${timeoutMs / 1000} seconds.`);

@@ -4,6 +4,7 @@ import { readFileSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { Marked, type Tokens } from 'marked';
 import type { Plugin } from 'vite';
+import { htmlText } from '../../kernel/text/html.ts';
 
 const docsDirectory = path.join(import.meta.dirname, '../../docs');
 
@@ -137,14 +138,14 @@ export function rendered(text: string): RenderedGuide {
         // A link whose text is the file name gets the title of the guide.
         const isNamedAsFile = target !== undefined && /^[a-z-]+\.md$/.test(source);
         const inner = isNamedAsFile
-          ? escaped(titleIn(textOf(source.slice(0, -3))))
+          ? htmlText(titleIn(textOf(source.slice(0, -3))))
           : this.parser.parseInline(tokens);
-        return target === undefined ? inner : `<a href="${escaped(target)}">${inner}</a>`;
+        return target === undefined ? inner : `<a href="${htmlText(target)}">${inner}</a>`;
       },
-      code: ({ text: code }: Tokens.Code) => `<pre tabindex="0"><code>${escaped(code)}</code></pre>\n`,
+      code: ({ text: code }: Tokens.Code) => `<pre tabindex="0"><code>${htmlText(code)}</code></pre>\n`,
       // In the narrow columns of a phone, names may break between their words.
       codespan: ({ text: code }: Tokens.Codespan) =>
-        `<code>${escaped(code).replaceAll(/[_/](?=\w)/g, '$&<wbr>')}</code>`,
+        `<code>${htmlText(code).replaceAll(/[_/](?=\w)/g, '$&<wbr>')}</code>`,
       table(token: Tokens.Table) {
         const cells = (row: Tokens.TableCell[], tag: string) =>
           row.map((cell) => `<${tag}>${this.parser.parseInline(cell.tokens)}</${tag}>`).join('');
@@ -155,7 +156,7 @@ export function rendered(text: string): RenderedGuide {
       },
       // The project's own drawings are inlined, as the page loads nothing from other sites.
       image: ({ href, text: alt }: Tokens.Image) =>
-        `<div class="drawing scrollx" role="group" tabindex="0" aria-label="${escaped(alt)}">${readFileSync(path.join(docsDirectory, href), 'utf8')}</div>`,
+        `<div class="drawing scrollx" role="group" tabindex="0" aria-label="${htmlText(alt)}">${readFileSync(path.join(docsDirectory, href), 'utf8')}</div>`,
       html: () => '',
     },
   });
@@ -196,12 +197,4 @@ export function slugOf(heading: string): string {
     .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
     .trim()
     .replaceAll(/\s/g, '-');
-}
-
-function escaped(text: string): string {
-  return text
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '&lt;')
-    .replaceAll('>', '&gt;')
-    .replaceAll('"', '&quot;');
 }

@@ -66,6 +66,27 @@ export function DataTable<Row>({
   );
 }
 
+/** The column of the buttons that act on a row. */
+export const actionsColumn = { label: 'Actions', right: true, phone: 'plain' } as const;
+
+interface RowButtonProps {
+  /** What it does: `Revoke`. */
+  label: string;
+  /** The name of the row, for screen readers. */
+  of: string;
+  isDangerous?: boolean;
+  onClick: () => void;
+}
+
+export function RowButton({ label, of, isDangerous = false, onClick }: RowButtonProps) {
+  const kind = isDangerous ? 'btn sml danger' : 'btn sml';
+  return (
+    <button class={kind} type="button" aria-label={`${label} ${of}`} onClick={onClick}>
+      {label}
+    </button>
+  );
+}
+
 function classOf<Row>({ right, phone }: Column<Row>): string | undefined {
   const names = [right === true && 'right', phone === 'hide' && 'hide-p'].filter(Boolean).join(' ');
   return names === '' ? undefined : names;

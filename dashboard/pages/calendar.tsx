@@ -1,5 +1,5 @@
 // The calendar of releases: a month as a grid of days, or as a list. The URL has the month, the layout and the filters.
-import { Link, useSearchParams } from 'wouter-preact';
+import { Link } from 'wouter-preact';
 import type { AnswerOf } from '../../clients/typescript/client.ts';
 import { api } from '../api/clients.ts';
 import { useLoad } from '../api/use-load.ts';
@@ -8,6 +8,7 @@ import { CopyButton } from '../components/copy-button.tsx';
 import { DataTable, type Column } from '../components/data-table.tsx';
 import { PageHead } from '../components/page-head.tsx';
 import { Empty, SkeletonRows, Waiting } from '../components/states.tsx';
+import { useQuery } from '../components/use-query.ts';
 import { dayText, monthText, referencePeriodText, shortDayText, timeText, today } from '../text/times.ts';
 import { daysOfMonth, monthAfter } from './calendar-months.ts';
 import '../styles/calendar.css';
@@ -22,7 +23,7 @@ const forms = [
 const releasesMax = 1_000;
 
 export function Calendar() {
-  const [params, setParams] = useSearchParams();
+  const [params, change] = useQuery();
   const given = params.get('month') ?? '';
   const month = /^\d{4}-(?:0[1-9]|1[0-2])$/.test(given) ? given : today().slice(0, 7);
   const form: Form = params.get('as') === 'list' ? 'list' : 'month';
@@ -34,14 +35,6 @@ export function Calendar() {
     ...(source === undefined ? {} : { source: [source] }),
   };
   const releases = useLoad((signal) => api.get('/v1/calendar', { query, signal }), [JSON.stringify(query)]);
-  function change(name: 'month' | 'as' | 'source', value: string | undefined) {
-    setParams((before) => {
-      const next = new URLSearchParams(before);
-      if (value === undefined) next.delete(name);
-      else next.set(name, value);
-      return next;
-    });
-  }
   return (
     <div class="wrap">
       <PageHead
@@ -52,18 +45,18 @@ export function Calendar() {
       <div class="bar-ctl month-bar">
         <h2>{monthText(month)}</h2>
         <div class="actions">
-          <button class="btn sml" type="button" onClick={() => change('month', monthAfter(month, -1))}>
+          <button class="btn sml" type="button" onClick={() => change({ month: monthAfter(month, -1) })}>
             Earlier
           </button>
-          <button class="btn sml" type="button" onClick={() => change('month', undefined)}>
+          <button class="btn sml" type="button" onClick={() => change({ month: null })}>
             Today
           </button>
-          <button class="btn sml" type="button" onClick={() => change('month', monthAfter(month, 1))}>
+          <button class="btn sml" type="button" onClick={() => change({ month: monthAfter(month, 1) })}>
             Later
           </button>
         </div>
         {source !== undefined && (
-          <button class="btn sml" type="button" onClick={() => change('source', undefined)}>
+          <button class="btn sml" type="button" onClick={() => change({ source: null })}>
             source: {source} <span aria-hidden="true">×</span>
             <span class="vh">Remove</span>
           </button>
@@ -73,7 +66,7 @@ export function Calendar() {
             label="Form"
             options={forms}
             value={form}
-            onChange={(value) => change('as', value === 'month' ? undefined : value)}
+            onChange={(value) => change({ as: value === 'month' ? null : value })}
           />
         </span>
       </div>

@@ -1,6 +1,5 @@
 // The catalogue: all series, narrowed by words and by the API's own facets. The URL has the whole state.
 import { useEffect, useState } from 'preact/hooks';
-import { useSearchParams } from 'wouter-preact';
 import type { AnswerOf, CallOptions } from '../../clients/typescript/client.ts';
 import { api } from '../api/clients.ts';
 import { useLoad } from '../api/use-load.ts';
@@ -11,6 +10,7 @@ import { PageHead } from '../components/page-head.tsx';
 import { Pages } from '../components/pagination.tsx';
 import { SeriesTable } from '../components/series-table.tsx';
 import { Empty, SkeletonRows, Waiting } from '../components/states.tsx';
+import { useQuery } from '../components/use-query.ts';
 import { countText, numberText } from '../text/numbers.ts';
 import { FollowButton } from './following/follow-button.tsx';
 import '../styles/catalogue.css';
@@ -58,7 +58,7 @@ function orderOf(params: URLSearchParams): Order {
 }
 
 export function Catalogue() {
-  const [params, setParams] = useSearchParams();
+  const [params, changeQuery] = useQuery();
   const query = queryOf(params);
   const loaded = useLoad(
     async (signal) => {
@@ -69,25 +69,10 @@ export function Catalogue() {
     [JSON.stringify(query)],
   );
   /** A change of the filter begins at the first page. */
-  function change(name: FilterName | 'sort', value: string | undefined, replace = false) {
-    setParams(
-      (before) => {
-        const next = new URLSearchParams(before);
-        if (value === undefined || value === '') next.delete(name);
-        else next.set(name, value);
-        next.delete('cursor');
-        return next;
-      },
-      { replace },
-    );
-  }
+  const change = (name: FilterName | 'sort', value: string | undefined, replace = false) =>
+    changeQuery({ [name]: value, cursor: null }, { replace });
   function goTo(cursor: string | null) {
-    setParams((before) => {
-      const next = new URLSearchParams(before);
-      if (cursor === null) next.delete('cursor');
-      else next.set('cursor', cursor);
-      return next;
-    });
+    changeQuery({ cursor });
     scrollTo(0, 0);
   }
   return (

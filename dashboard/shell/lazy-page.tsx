@@ -1,6 +1,6 @@
 // A page whose code is loaded when it is first shown.
 import type { ComponentType } from 'preact';
-import { AlmanacError } from '../../clients/typescript/errors.ts';
+import { localError } from '../api/clients.ts';
 import { useLoad } from '../api/use-load.ts';
 import { Waiting } from '../components/states.tsx';
 
@@ -27,13 +27,7 @@ export function lazyPage(load: () => Promise<ComponentType<PageProps>>): Compone
 
 /** @throws AlmanacError with a remedy: the files of a page have other names after an update. */
 function notLoaded(cause: unknown): never {
-  const unknown = {
-    param: undefined,
-    docsUrl: undefined,
-    requestId: undefined,
-    retryAfterSeconds: undefined,
-  };
   const message =
     'Its code could not be loaded. If trying again does not help, reload the window: the dashboard may have been updated.';
-  throw new AlmanacError({ ...unknown, status: 0, code: 'unreachable', message }, { cause });
+  throw localError('unreachable', message, cause);
 }

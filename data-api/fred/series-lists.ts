@@ -250,9 +250,7 @@ export const getFredUpdates = fredEndpoint({
       );
     if (start_time !== undefined && end_time !== undefined && start_time > end_time)
       refuseParam('start_time', '"start_time" must not be after "end_time".');
-    const where = catalogWhere({})
-      .and(start_time, (p) => `last_updated >= ${p}`)
-      .and(end_time, (p) => `last_updated <= ${p}`);
+    const where = catalogWhere({}).during({ from: start_time, to: end_time }, 'last_updated');
     where.sql.push('last_updated is not null');
     const { database } = dependencies;
     const state = await call.stage('lookup', () => findDataState(database, catalogList.datasets));

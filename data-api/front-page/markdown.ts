@@ -1,20 +1,21 @@
 // Renders the operator's Markdown as safe HTML: no raw HTML, no images, links only to the web, mailboxes and pages of this site.
 import { Marked, type Tokens } from 'marked';
+import { htmlText } from '../../kernel/text/html.ts';
 
 const marked = new Marked({
   renderer: {
     html: () => '',
-    image: ({ text }: Tokens.Image) => escaped(text),
+    image: ({ text }: Tokens.Image) => htmlText(text),
     // The page has one heading of the first level, and its sections have those of the second.
     heading({ tokens }: Tokens.Heading) {
       return `<p><strong>${this.parser.parseInline(tokens)}</strong></p>\n`;
     },
     link({ href, tokens }: Tokens.Link) {
       const inner = this.parser.parseInline(tokens);
-      return isLink(href) ? `<a href="${escaped(href)}">${inner}</a>` : inner;
+      return isLink(href) ? `<a href="${htmlText(href)}">${inner}</a>` : inner;
     },
-    code: ({ text }: Tokens.Code) => `<pre><code>${escaped(text)}</code></pre>\n`,
-    codespan: ({ text }: Tokens.Codespan) => `<code>${escaped(text)}</code>`,
+    code: ({ text }: Tokens.Code) => `<pre><code>${htmlText(text)}</code></pre>\n`,
+    codespan: ({ text }: Tokens.Codespan) => `<code>${htmlText(text)}</code>`,
     checkbox: () => '',
   },
 });
@@ -31,13 +32,4 @@ function isLink(href: string): boolean {
   return (
     url !== null && /^(?:https?|mailto):$/.test(url.protocol) && url.username === '' && url.password === ''
   );
-}
-
-function escaped(text: string): string {
-  return text
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '&lt;')
-    .replaceAll('>', '&gt;')
-    .replaceAll('"', '&quot;')
-    .replaceAll("'", '&#39;');
 }

@@ -5,7 +5,7 @@ import type { NavPoint, Payout } from '../../domain/funds/adjusted-nav.ts';
 import type { Queryable } from '../../kernel/database.ts';
 import { entryAt, memberOf } from '../../kernel/entries.ts';
 import { date, filled, number, sorted, text, word } from '../list-fields.ts';
-import { Conditions, type List } from '../list.sql.ts';
+import { Conditions, type List, type Window } from '../list.sql.ts';
 import { presentId } from '../series/stored/series.sql.ts';
 
 /** `n` is a NAV, `f` its fund. A price with a load has four decimals, or as many as the NAV if that is more. */
@@ -46,16 +46,8 @@ const periods = {
 } as const;
 
 /** The rows of a fund in a window; every list in this file is sorted by date. */
-export function recordsWhere(
-  { fields, sort }: List,
-  fundNo: number,
-  { from, to }: { from?: string | undefined; to?: string | undefined },
-): Conditions {
-  const { sql: day } = memberOf(fields, sort);
-  return new Conditions()
-    .and(fundNo, (p) => `fund_no = ${p}`)
-    .and(from, (p) => `${day} >= ${p}`)
-    .and(to, (p) => `${day} <= ${p}`);
+export function recordsWhere({ fields, sort }: List, fundNo: number, window: Window): Conditions {
+  return new Conditions().and(fundNo, (p) => `fund_no = ${p}`).during(window, memberOf(fields, sort).sql);
 }
 
 /** Keeps the days that have a NAV or assets, or the last day with a NAV in each period. */

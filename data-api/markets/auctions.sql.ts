@@ -1,7 +1,7 @@
 // The list of auctions, with changes from the previous one. Its table is in migrations/000021_auctions.sql.
 import { auctionFormats, auctionInstruments, auctionStatuses } from '../../domain/markets.ts';
 import { boolean, date, filled, number, sorted, text, word } from '../list-fields.ts';
-import { Conditions, type List } from '../list.sql.ts';
+import { Conditions, type List, type Window } from '../list.sql.ts';
 
 /** The cut-off of the last earlier auction that had one, of the same source, instrument and tenor. */
 const previousCutoff = `(select b.cutoff_yield_pct from data.auctions b
@@ -61,12 +61,10 @@ export const auctionsList: List = {
   sort: '-auction_date',
 };
 
-interface AuctionFilter {
+/** The window is of the day of the auction. */
+interface AuctionFilter extends Window {
   instrument?: readonly string[] | undefined;
   tenor?: readonly string[] | undefined;
-  /** Auction days, both inclusive. */
-  from?: string | undefined;
-  to?: string | undefined;
   status?: readonly string[] | undefined;
   format?: readonly string[] | undefined;
 }
@@ -75,8 +73,7 @@ export function auctionsWhere(filter: AuctionFilter): Conditions {
   return new Conditions()
     .isOneOf(filter.instrument, 'a.instrument')
     .isOneOf(filter.tenor, 'a.tenor')
-    .and(filter.from, (p) => `a.auction_date >= ${p}`)
-    .and(filter.to, (p) => `a.auction_date <= ${p}`)
+    .during(filter, 'a.auction_date')
     .isOneOf(filter.status, 'a.status')
     .isOneOf(filter.format, 'a.format');
 }

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { Queryable } from '../../kernel/database.ts';
 import { securityCode, securityStatuses, securityTypes } from '../../domain/markets.ts';
 import { boolean, bounded, date, filled, json, number, sorted, text, word } from '../list-fields.ts';
-import { Conditions, escapeLike, type List } from '../list.sql.ts';
+import { Conditions, escapeLike, type List, type Window } from '../list.sql.ts';
 
 export const securitiesList: List = {
   name: 'securities',
@@ -66,8 +66,7 @@ interface SecurityFilter {
   issuer?: readonly string[] | undefined;
   /** This rating or a better one; securities that are unrated or not on the long-term scale are excluded. */
   rating_min?: string | undefined;
-  maturityFrom: string | undefined;
-  maturityTo: string | undefined;
+  maturity: Window;
   shariah?: boolean | undefined;
   /** Whether the newest price is from trades. */
   traded?: boolean | undefined;
@@ -81,8 +80,7 @@ export function securitiesWhere(filter: SecurityFilter): Conditions {
     .isOneOf(filter.type, 's.type')
     .any(containing, (p) => `s.issuer ilike ${p}`)
     .and(filter.rating_min, (p) => `data.rating_rank(s.rating) <= data.rating_rank(${p})`)
-    .and(filter.maturityFrom, (p) => `s.maturity_date >= ${p}`)
-    .and(filter.maturityTo, (p) => `s.maturity_date <= ${p}`)
+    .during(filter.maturity, 's.maturity_date')
     .and(filter.shariah, (p) => `s.shariah_compliant = ${p}`)
     .and(filter.traded, (p) => `s.last_traded = ${p}`)
     .isOneOf(filter.status, 's.status')
@@ -179,11 +177,8 @@ export const securityTradesList: List = {
   sort: '-trade_date',
 };
 
-interface TradeFilter {
+interface TradeFilter extends Window {
   code: readonly string[] | undefined;
-  /** Both inclusive. */
-  from?: string | undefined;
-  to?: string | undefined;
   /** The type of the security. */
   type?: readonly string[] | undefined;
   venue?: readonly string[] | undefined;
@@ -194,8 +189,7 @@ interface TradeFilter {
 export function securityTradesWhere(filter: TradeFilter): Conditions {
   return new Conditions()
     .equals('code', filter.code, 't.code')
-    .and(filter.from, (p) => `t.trade_date >= ${p}`)
-    .and(filter.to, (p) => `t.trade_date <= ${p}`)
+    .during(filter, 't.trade_date')
     .any(filter.type, (p) => `t.code in (select s.code from data.securities s where s.type = ${p})`)
     .equals('venue', filter.venue, 't.venue')
     .and(filter.min_amount, (p) => `t.amount >= ${p}`);

@@ -57,10 +57,10 @@ export const getSecurities = endpoint({
   },
   json: schemaOf(securitiesList),
   handler: (dependencies, { query, call }) => {
-    const [maturityFrom, maturityTo] = [query.maturity_from?.from, query.maturity_to?.to];
-    if (maturityFrom !== undefined && maturityTo !== undefined && maturityFrom > maturityTo)
+    const maturity = { from: query.maturity_from?.from, to: query.maturity_to?.to };
+    if (maturity.from !== undefined && maturity.to !== undefined && maturity.from > maturity.to)
       refuseParam('maturity_from', '"maturity_from" must not be after "maturity_to".');
-    const where = securitiesWhere({ ...query, maturityFrom, maturityTo });
+    const where = securitiesWhere({ ...query, maturity });
     return listReply(dependencies, call, { list: securitiesList, query, where });
   },
 });
@@ -75,7 +75,7 @@ export const getSecurityPrices = endpoint({
   errors: ['not_found'],
   handler: async (dependencies, { query, params, call }) => {
     const { database } = dependencies;
-    const { from, to } = windowOf(query);
+    const window = windowOf(query);
     const name = memberOf(params, 'code');
     const code = await call.stage('lookup', () => findSecurityCode(database, name));
     if (code === undefined) {
@@ -83,10 +83,7 @@ export const getSecurityPrices = endpoint({
       const hint = nearestHint(name, near, 'GET /v1/securities lists them.');
       fail('not_found', `No security has this code or ISIN. ${hint}`, { param: 'code' });
     }
-    const where = new Conditions()
-      .and(code, (p) => `p.code = ${p}`)
-      .and(from, (p) => `p.date >= ${p}`)
-      .and(to, (p) => `p.date <= ${p}`);
+    const where = new Conditions().and(code, (p) => `p.code = ${p}`).during(window, 'p.date');
     return listReply(dependencies, call, {
       list: securityPricesList,
       query,

@@ -3,7 +3,7 @@
 import { addMonths, withinCalendar } from '../../kernel/dates.ts';
 import { tradeBases, tradeClassifications, tradeFlows } from '../../domain/markets.ts';
 import { boolean, date, filled, number, sorted, text, word } from '../list-fields.ts';
-import { Conditions, escapeLike, type List } from '../list.sql.ts';
+import { Conditions, escapeLike, type List, type Window } from '../list.sql.ts';
 
 /** The total of a flow in the period of a row `t`; null if there is none. */
 const total = `(select x.value from data.trade_totals x
@@ -74,11 +74,9 @@ export const tradeList: List = {
   sort: '-date',
 };
 
-export interface TradeFilter {
+/** The window is of the last days of periods. */
+export interface TradeFilter extends Window {
   flow?: readonly string[] | undefined;
-  /** Last days of periods, both inclusive. */
-  from?: string | undefined;
-  to?: string | undefined;
   frequency?: readonly string[] | undefined;
   reporter?: readonly string[] | undefined;
   partner?: readonly string[] | undefined;
@@ -96,8 +94,7 @@ export function tradeWhere(filter: TradeFilter): Conditions {
   const prefixPatterns = commodityIsPrefix ? commodity?.map((code) => `${escapeLike(code)}%`) : undefined;
   return new Conditions()
     .isOneOf(filter.flow, 't.flow')
-    .and(filter.from, (p) => `t.date >= ${p}`)
-    .and(filter.to, (p) => `t.date <= ${p}`)
+    .during(filter, 't.date')
     .isOneOf(filter.frequency, 't.frequency')
     .equals('reporter', filter.reporter, 't.reporter')
     .equals('partner', filter.partner, 't.partner_code')

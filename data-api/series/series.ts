@@ -176,33 +176,25 @@ export const getLatest = endpoint({
   errors: seriesErrors,
   handler: async (dependencies, asked) => {
     const { query, call, url } = asked;
+    const { database } = dependencies;
     const request: SeriesRequest = { ...toRequest(query, call, dependencies), sort: 'desc' };
     const pageQuery = await lookUp(dependencies, asked, request);
+    const { selection } = pageQuery;
     const { version, format, fields } = request;
     return {
       ...validityOf(url, pageQuery, request),
       identity: ['latest', ...identityOf(pageQuery), query.sort, version, format, fields],
       format,
-      fileName: `${pageQuery.selection.series.id}-latest`,
+      fileName: `${selection.series.id}-latest`,
       async read() {
-        const { points, ...newest } = await readLatestOf(dependencies, call, pageQuery, request);
-        const ordered = query.sort === 'desc' ? reversePoints(points) : points;
-        return pageText(call, { selection: pageQuery.selection, request, ...newest, points: ordered });
+        const computation = await computationOf(database, pageQuery, request, call);
+        const newest = await call.stage('sql', () => readLatest(database, selection, computation));
+        const points = query.sort === 'desc' ? reversePoints(newest) : newest;
+        return pageText(call, { selection, request, computation, points, nextCursor: null });
       },
     };
   },
 });
-
-async function readLatestOf(
-  { database }: Dependencies,
-  call: ServiceCall,
-  pageQuery: PageQuery,
-  request: SeriesRequest,
-): Promise<Page> {
-  const computation = await computationOf(database, pageQuery, request, call);
-  const points = await call.stage('sql', () => readLatest(database, pageQuery.selection, computation));
-  return { computation, points, nextCursor: null };
-}
 
 /** The facts that identify the points of a page query, for its ETag: the query, the page's position, the state of the series. */
 export function identityOf({ query, after, selection: { series, version } }: PageQuery): unknown[] {

@@ -17,14 +17,13 @@ export const getVintages = endpoint({
   errors: ['not_found', 'gone', 'plan_required'],
   handler: async (dependencies, { query, params, call }) => {
     requireVintages(undefined, call);
-    const { from, to } = windowOf(query);
+    const window = windowOf(query);
     const series = await call.stage('lookup', () =>
       requireSeries(dependencies, call, memberOf(params, 'id'), null),
     );
     const where = new Conditions()
       .and(series.seriesNo, (p) => `v.series_no = ${p}`)
-      .and(from, (p) => `v.vintage >= ${p}`)
-      .and(to, (p) => `v.vintage <= ${p}`);
+      .during(window, 'v.vintage');
     const { rowVersion, changedAt } = series;
     const state = { version: `${rowVersion} ${changedAt.toISOString()}`, changedAt };
     const fileName = `${series.id}-vintages`;

@@ -142,7 +142,7 @@ type Layout = Pick<TriangleQuery, 'layout' | 'include_missing'>;
 
 function jsonWriter(
   { series, vintages, version }: Triangle,
-  { layout, include_missing }: Layout,
+  layout: Layout,
   hints: readonly string[],
 ): Writer {
   const meta = { ...metaOf(series, { vintage: null, version, hints }, null), vintages };
@@ -152,18 +152,12 @@ function jsonWriter(
     begin: `{"success":true,"series":${JSON.stringify(series.id)},"meta":${JSON.stringify(meta)},"data":[`,
     row({ lineNo, date, cells }) {
       const dims = dimsJson.get(lineNo) ?? '{}';
-      const texts =
-        layout === 'wide'
-          ? hasShown(cells, include_missing)
-            ? [
-                `{"date":"${date}","dims":${dims},"values":[${cells.map((cell) => cell || 'null').join(',')}]}`,
-              ]
-            : []
-          : cells.flatMap((cell, i) =>
-              isShown(cell, include_missing)
-                ? `{"vintage":"${vintages[i]}","date":"${date}","value":${cell || 'null'},"dims":${dims}}`
-                : [],
-            );
+      const texts = shownTexts(cells, layout, {
+        whole: () =>
+          `{"date":"${date}","dims":${dims},"values":[${cells.map((cell) => cell || 'null').join(',')}]}`,
+        single: (cell, i) =>
+          `{"vintage":"${vintages[i]}","date":"${date}","value":${cell || 'null'},"dims":${dims}}`,
+      });
       if (texts.length === 0) return { text: '', count: 0 };
       const text = separator + texts.join(',');
       separator = ',';
@@ -173,7 +167,7 @@ function jsonWriter(
   };
 }
 
-function csvWriter({ series, vintages }: Triangle, { layout, include_missing }: Layout): Writer {
+function csvWriter({ series, vintages }: Triangle, layout: Layout): Writer {
   const { dimensions, combinations } = series;
   const names = dimensions.map(harmless);
   const dimsCells = new Map(
@@ -182,29 +176,29 @@ function csvWriter({ series, vintages }: Triangle, { layout, include_missing }: 
       dimensions.length === 0 ? '' : `,${csvCells(dimensions.map((name) => csvText(dims[name])))}`,
     ]),
   );
-  const header = layout === 'wide' ? ['date', ...names, ...vintages] : ['vintage', 'date', 'value', ...names];
+  const header =
+    layout.layout === 'wide' ? ['date', ...names, ...vintages] : ['vintage', 'date', 'value', ...names];
   return {
     begin: csvLine(header),
     row({ lineNo, date, cells }) {
       const dims = dimsCells.get(lineNo) ?? '';
-      const lines =
-        layout === 'wide'
-          ? hasShown(cells, include_missing)
-            ? [`${date}${dims},${cells.map((cell) => cell ?? '').join(',')}\r\n`]
-            : []
-          : cells.flatMap((cell, i) =>
-              isShown(cell, include_missing) ? `${vintages[i]},${date},${cell}${dims}\r\n` : [],
-            );
+      const lines = shownTexts(cells, layout, {
+        whole: () => `${date}${dims},${cells.map((cell) => cell ?? '').join(',')}\r\n`,
+        single: (cell, i) => `${vintages[i]},${date},${cell}${dims}\r\n`,
+      });
       return { text: lines.join(''), count: lines.length };
     },
     end: () => '',
   };
 }
 
-function isShown(cell: string | null, includesMissing: boolean): cell is string {
-  return cell !== null && (includesMissing || cell !== '');
-}
-
-function hasShown(cells: readonly (string | null)[], includesMissing: boolean): boolean {
-  return cells.some((cell) => isShown(cell, includesMissing));
+/** The rows of the answer that a point has: one with all of its cells, or one per cell. @param write writes such a row. */
+function shownTexts(
+  cells: TriangleRow['cells'],
+  { layout, include_missing }: Layout,
+  write: { whole: () => string; single: (cell: string, position: number) => string },
+): string[] {
+  const isShown = (cell: string | null) => cell !== null && (include_missing || cell !== '');
+  if (layout === 'wide') return cells.some(isShown) ? [write.whole()] : [];
+  return cells.flatMap((cell, i) => (cell !== null && isShown(cell) ? write.single(cell, i) : []));
 }

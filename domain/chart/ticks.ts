@@ -85,7 +85,7 @@ function multiplesIn(
 }
 
 /** The ticks of a logarithmic axis: 1, 2 and 5 of each power of ten, or fewer; those of a linear one if it spans too little. @param unit as of `linearTicks`. */
-export function logTicks(extent: Extent, unit = ''): ValueTick[] {
+export function logTicks(extent: Extent, unit: string): ValueTick[] {
   const { low, high } = extent;
   const powerTick = ({ value, exponent }: { value: number; exponent: number }): ValueTick => ({
     value,

@@ -62,7 +62,7 @@ export interface Charge {
   readonly month: string;
   /** Whether the request may be answered 2xx or 304; false once the calls may have been granted to other gateways. */
   readonly isValid: boolean;
-  /** Settles the reservation: charges its calls if they were served, otherwise releases them. Only the first invocation has an effect. */
+  /** Settles the reservation, once: charges its calls if they were served, otherwise releases them. */
   end(served: boolean): void;
 }
 
@@ -75,7 +75,6 @@ export class DrawnCalls implements Charge {
   readonly limit: number | null;
   readonly #accountMonth: AccountMonth;
   readonly #ledger: Ledger;
-  #hasEnded = false;
 
   constructor(accountMonth: AccountMonth, calls: number, ledger: Ledger) {
     this.#accountMonth = accountMonth;
@@ -94,8 +93,6 @@ export class DrawnCalls implements Charge {
   }
 
   end(served: boolean): void {
-    if (this.#hasEnded) return;
-    this.#hasEnded = true;
     this.#ledger.end(this.#accountMonth, this.calls, served);
   }
 }

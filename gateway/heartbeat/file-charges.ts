@@ -7,8 +7,7 @@ import type { Month, Reservation } from './month-quota.ts';
 /** A file, as one key reads it on one day. */
 interface Opened {
   /** The call that is reserved for the ranges in flight, or was charged. */
-  reservation: Reservation | undefined;
-  reserving: Promise<Reservation> | undefined;
+  reservation: Promise<Reservation> | undefined;
   /** The number of ranges in flight, including those that await the reservation. */
   inFlight: number;
   isPaid: boolean;
@@ -42,21 +41,9 @@ export function createFileCharges(month: Month) {
     const name = `${keyId} ${day} ${file}`;
     const known = files.get(name);
     if (known !== undefined) return known;
-    const opened: Opened = { reservation: undefined, reserving: undefined, inFlight: 0, isPaid: false };
+    const opened: Opened = { reservation: undefined, inFlight: 0, isPaid: false };
     files.set(name, opened);
     return opened;
-  }
-
-  async function reserve(opened: Opened, accountId: string): Promise<Reservation> {
-    const reservation = await month.reserve(accountId, 1);
-    if (reservation.charge !== null) opened.reservation = reservation;
-    return reservation;
-  }
-
-  /** Ranges that begin during the reservation share it. */
-  function reservationFor(opened: Opened, accountId: string): Promise<Reservation> {
-    opened.reserving ??= reserve(opened, accountId).finally(() => (opened.reserving = undefined));
-    return opened.reserving;
   }
 
   return {
@@ -65,11 +52,16 @@ export function createFileCharges(month: Month) {
       const opened = openedBy(reader);
       // From now on: a range that ends while others still await the reservation must not release it.
       opened.inFlight += 1;
+      // Ranges that begin during the reservation share it.
+      const reserved = (opened.reservation ??= (async () => month.reserve(reader.accountId, 1))());
       let reservation: Reservation | undefined;
       try {
-        reservation = opened.reservation ?? (await reservationFor(opened, reader.accountId));
+        reservation = await reserved;
       } finally {
-        if (!reservation?.charge) opened.inFlight -= 1;
+        if (!reservation?.charge) {
+          opened.inFlight -= 1;
+          if (opened.reservation === reserved) opened.reservation = undefined; // the next range tries again
+        }
       }
       return rangeOf(opened, reservation, reader.file);
     },

@@ -41,12 +41,9 @@ export function createOutage(
       if (sum !== before) served.set(accountId, sum);
       if (sum.calls + calls > allowed(accountId, month)) return undefined;
       sum.calls += calls;
-      let hasEnded = false;
       return {
         ...{ calls, month, isValid: true },
         end(isServed) {
-          if (hasEnded) return;
-          hasEnded = true;
           if (isServed) journal.charge(accountId, month, calls);
           else sum.calls -= calls;
         },

@@ -6,12 +6,13 @@ import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { docsPath, errorTable } from '../../kernel/errors.ts';
 import { projectRoot } from '../../kernel/project.ts';
+import { htmlText } from '../../kernel/text/html.ts';
 import type { Policy } from '../policy.ts';
 import { sendFile, staticFile, type StaticFile } from './static-file.ts';
 
 const paragraphs = Object.entries(errorTable).map(
   ([code, { status, meaning }]) =>
-    `<h2 id="${code}">${status} <code>${code}</code></h2>\n<p>${escaped(meaning)}</p>`,
+    `<h2 id="${code}">${status} <code>${code}</code></h2>\n<p>${htmlText(meaning)}</p>`,
 );
 
 const errorPage = `<!doctype html>
@@ -20,7 +21,7 @@ const errorPage = `<!doctype html>
 <title>Errors</title>
 <h1>Errors</h1>
 <p>Every error has this format; <code>docs_url</code> leads to the paragraph of its code on this page.</p>
-<pre>${escaped(
+<pre>${htmlText(
   JSON.stringify(
     {
       success: false,
@@ -48,8 +49,4 @@ export function page(of: (typeof pageNames)[number]): Policy {
     file ??= compress(identity).then((gzipped) => staticFile(type, { identity, gzip: gzipped }));
     sendFile(request, response, await file, { 'cache-control': 'public, max-age=3600' });
   };
-}
-
-function escaped(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }

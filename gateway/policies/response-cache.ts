@@ -2,10 +2,8 @@
 // caches the answer if data-api allows it. All checks and charges precede it. Concurrent requests with the same cache key are coalesced: one is
 // forwarded, and the others wait for its answer.
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../kernel/clock.ts';
-import { encodingFor, etagMatches, type Encoding } from '../../kernel/http/reply.ts';
-import type { Feature } from '../../kernel/plans.ts';
+import { encodingFor, etagMatches } from '../../kernel/http/reply.ts';
 import { callOf, enterStage, whenClosed, type Call } from '../call.ts';
 import { atEndOfTurn } from '../event-loop/end-of-turn.ts';
 import type { Policy } from '../policy.ts';
@@ -90,22 +88,11 @@ function send({ call, request, response }: Lookup, { etag, head, validators, bod
   return true;
 }
 
-const namesOfFeatures = new WeakMap<readonly Feature[], string>();
-const encodings = new LRUCache<string, Encoding>({ max: 1_000 });
-
 /**
  * The cache key depends on what data-api's answer depends on: the URL as sent, without the key; the day that the key is pinned to; the features of
  * the plan; the encodings and types that the client accepts.
  */
 function nameOf({ identity: { features, asOf } }: Call, { url = '', headers }: IncomingMessage): string {
-  let ofFeatures = namesOfFeatures.get(features);
-  if (ofFeatures === undefined) namesOfFeatures.set(features, (ofFeatures = features.toSorted().join()));
-  return `${encodingOf(headers['accept-encoding'])} ${asOf ?? ''} ${ofFeatures} ${url} ${headers.accept ?? '*/*'}`;
-}
-
-function encodingOf(accepted: string | undefined): Encoding {
-  if (accepted === undefined) return 'identity';
-  let encoding = encodings.get(accepted);
-  if (encoding === undefined) encodings.set(accepted, (encoding = encodingFor(accepted)));
-  return encoding;
+  const encoding = encodingFor(headers['accept-encoding']);
+  return `${encoding} ${asOf ?? ''} ${features.toSorted().join()} ${url} ${headers.accept ?? '*/*'}`;
 }

@@ -263,15 +263,7 @@ function withoutBlanks(text: string): string {
   return text.slice(from, to);
 }
 
-// Services send the same few names repeatedly.
-const lowerCased = new Map<string, string>();
-const namesMax = 500;
-
 function lowerCase(name: string): string {
-  const known = lowerCased.get(name);
-  if (known !== undefined) return known;
   if (!token.test(name)) throw new BadAnswer('Invalid header name.');
-  const lower = name.toLowerCase();
-  if (lowerCased.size < namesMax) lowerCased.set(name, lower);
-  return lower;
+  return name.toLowerCase();
 }

@@ -37,14 +37,9 @@ export function writeHead(response: Response, status: number, headers: readonly 
 }
 
 /** Sends JSON. */
-export function sendJson(
-  response: Response,
-  status: number,
-  body: unknown,
-  headers: Readonly<Record<string, string>> = {},
-): void {
+export function sendJson(response: Response, status: number, body: unknown): void {
   const bytes = Buffer.from(JSON.stringify(body));
-  sendBytes(response, { status, type: 'application/json; charset=utf-8', headers, bytes });
+  sendBytes(response, { status, type: 'application/json; charset=utf-8', headers: {}, bytes });
 }
 
 /** Sends a whole text, compressed if the client accepts it and the text is long enough. */

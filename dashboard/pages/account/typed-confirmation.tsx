@@ -1,10 +1,9 @@
 // Confirms an irreversible change: the button is enabled once the name is typed.
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
-import { Problem, useAction } from '../../components/forms/action.tsx';
-import { Buttons } from '../../components/forms/buttons.tsx';
-import { Dialog } from '../../components/dialog.tsx';
+import type { Problem } from '../../components/forms/action.tsx';
 import { Field } from '../../components/forms/field.tsx';
+import { FormDialog } from '../../components/forms/form-dialog.tsx';
 
 interface TypedConfirmationProps {
   title: string;
@@ -19,37 +18,18 @@ interface TypedConfirmationProps {
   children: ComponentChildren;
 }
 
-export function TypedConfirmation({
-  title,
-  name,
-  button,
-  change,
-  problem = Problem,
-  onClose,
-  children,
-}: TypedConfirmationProps) {
+export function TypedConfirmation({ name, button, children, ...dialog }: TypedConfirmationProps) {
   const [typed, setTyped] = useState('');
-  const action = useAction();
   return (
-    <Dialog title={title} onClose={onClose}>
-      <form onSubmit={action.submit(change)}>
-        <div class="sm dlg-text">{children}</div>
-        <Field
-          label={`Type “${name}” to confirm`}
-          name="typed"
-          autocomplete="off"
-          value={typed}
-          onInput={(event) => setTyped(event.currentTarget.value)}
-        />
-        <Buttons
-          action={action}
-          submit={button}
-          isReady={typed === name}
-          isDangerous
-          onCancel={onClose}
-          problem={problem}
-        />
-      </form>
-    </Dialog>
+    <FormDialog {...dialog} submit={button} isReady={typed === name} isDangerous>
+      <div class="sm dlg-text">{children}</div>
+      <Field
+        label={`Type “${name}” to confirm`}
+        name="typed"
+        autocomplete="off"
+        value={typed}
+        onInput={(event) => setTyped(event.currentTarget.value)}
+      />
+    </FormDialog>
   );
 }

@@ -3,10 +3,10 @@
 import type { AnswerOf } from '../../../clients/typescript/client.ts';
 import type { AlmanacError } from '../../../clients/typescript/errors.ts';
 import type { ChartPoint } from '../../../domain/chart/line-points.ts';
-import { keyedApi } from '../../api/access-key.ts';
 import { api, asAlmanacError } from '../../api/clients.ts';
 import { combinationText } from '../../text/combinations.ts';
 import { writeCombination } from '../../../domain/dims-text.ts';
+import { loadPoints } from '../series/series-points.ts';
 import type { Compared } from './compare-state.ts';
 
 type Meta = AnswerOf<'get', '/v1/series/{id}'>['meta'];
@@ -25,7 +25,7 @@ export interface Loaded {
 
 export type Outcome = Loaded | { compared: Compared; error: AlmanacError };
 
-const pointsMax = 50_000;
+const asPublished = { frequency: null, aggregate: null, transform: null, base: null, limit: 50_000 };
 
 /** All series; one that cannot be loaded shows its error, and does not hide the others. */
 export function loadCompared(series: readonly Compared[], signal: AbortSignal): Promise<Outcome[]> {
@@ -50,32 +50,8 @@ async function loadOne(compared: Compared, signal: AbortSignal): Promise<Loaded>
     .map((values) => ({ value: writeCombination(values), label: combinationText(entry.dims, values) }))
     .toSorted((a, b) => (a.label < b.label ? -1 : 1));
   const dimsName = combinations.find(({ value }) => value === dims)?.label ?? dims;
-  const selected = dims === null ? {} : { dims: [dims] };
-  const keyed = keyedApi.value;
-  if (keyed === undefined) {
-    const { meta, data } = await api.get('/v1/catalog/{id}/preview', {
-      path: { id },
-      query: { ...selected, include_missing: true },
-      signal,
-    });
-    return { compared, meta, combinations, dims, dimsName, points: pointsOf(data), isPreview: true };
-  }
-  const { meta, data } = await keyed.get('/v1/series/{id}', {
-    path: { id },
-    query: {
-      ...selected,
-      sort: 'desc',
-      limit: pointsMax,
-      include_missing: true,
-      ...(vintage === null ? {} : { vintage }),
-      ...(version === null ? {} : { version }),
-    },
-    signal,
-  });
-  const points = pointsOf(data).reverse();
-  return { compared, meta, combinations, dims, dimsName, points, isPreview: false };
-}
-
-function pointsOf(data: AnswerOf<'get', '/v1/series/{id}'>['data']): ChartPoint[] {
-  return data.flatMap(({ date, value = null }) => (date === undefined ? [] : { date, value }));
+  const asked = { ...asPublished, dims: dims === null ? [] : [dims], vintage, version };
+  const { meta, lines, previewPoints } = await loadPoints(id, asked, signal);
+  const points = lines[0]?.points ?? [];
+  return { compared, meta, combinations, dims, dimsName, points, isPreview: previewPoints !== null };
 }

@@ -23,9 +23,9 @@ export async function loadFollows(signal?: AbortSignal): Promise<void> {
   follows.value = rowsOf(await accountApi.get('/v1/follows', { query, ...(signal && { signal }) }));
 }
 
-/** Follows a subject, or changes the mode of an existing follow. */
-export async function follow(kind: Kind, of: string, mode: Mode = 'at_once'): Promise<void> {
-  const { data } = await accountApi.post('/v1/follows', { body: { kind, of, mode } });
+/** Follows a subject, with an e-mail at once after each change. */
+export async function follow(kind: Kind, of: string): Promise<void> {
+  const { data } = await accountApi.post('/v1/follows', { body: { kind, of, mode: 'at_once' } });
   const others = (follows.value ?? []).filter(({ id }) => id !== data.id);
   follows.value = [data, ...others];
 }

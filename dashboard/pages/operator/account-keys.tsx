@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import { accountApi } from '../../api/clients.ts';
 import { useLoad } from '../../api/use-load.ts';
 import { rowsOf, type Row } from '../../api/rows.ts';
-import { DataTable } from '../../components/data-table.tsx';
+import { actionsColumn, DataTable, RowButton } from '../../components/data-table.tsx';
 import { dayText, agoText } from '../../text/times.ts';
 import { TypedConfirmation } from '../account/typed-confirmation.tsx';
 import { WaitingOrSignIn, ProblemOrSignIn } from './operator-page.tsx';
@@ -73,20 +73,11 @@ function Table({ keys, onRevoke }: { keys: readonly Key[]; onRevoke: (key: Key) 
           ),
         },
         {
-          label: 'Actions',
-          right: true,
-          phone: 'plain',
+          ...actionsColumn,
           cell: (key) =>
             key.status === 'active' && (
               <span class="row-actions">
-                <button
-                  class="btn sml danger"
-                  type="button"
-                  aria-label={`Revoke ${key.name}`}
-                  onClick={() => onRevoke(key)}
-                >
-                  Revoke
-                </button>
+                <RowButton label="Revoke" of={key.name} isDangerous onClick={() => onRevoke(key)} />
               </span>
             ),
         },

@@ -1,12 +1,12 @@
 // A list for operators: its filters and its page are in the URL, so that the browser's Back works within the list; one page of rows at a
 // time.
 import type { ComponentChild, ComponentChildren } from 'preact';
-import { useSearchParams } from 'wouter-preact';
 import type { Loaded } from '../../api/use-load.ts';
 import { rowsOf } from '../../api/rows.ts';
 import { Choice } from '../../components/choice.tsx';
 import { Pages } from '../../components/pagination.tsx';
 import { Empty, SkeletonRows } from '../../components/states.tsx';
+import { useQuery } from '../../components/use-query.ts';
 import '../../styles/catalogue.css';
 import { WaitingOrSignIn } from './operator-page.tsx';
 
@@ -25,23 +25,17 @@ export interface ListUrl {
 }
 
 export function useListUrl(): ListUrl {
-  const [params, setParams] = useSearchParams();
+  const [params, change] = useQuery();
   return {
     text: (name) => params.get(name)?.trim() || undefined,
     option<Value extends string>(name: string, options: readonly { value: Value }[]) {
       const found = options.find(({ value }) => value === params.get(name))?.value;
       return found === 'all' ? undefined : (found as Exclude<Value, 'all'> | undefined);
     },
-    change: (changes) =>
-      setParams((before) => {
-        const next = new URLSearchParams(before);
-        next.delete('cursor');
-        for (const [name, value] of Object.entries(changes)) {
-          if (value === '' || value === 'all') next.delete(name);
-          else next.set(name, value);
-        }
-        return next;
-      }),
+    change(changes) {
+      const given = Object.entries(changes).map(([name, value]) => [name, value === 'all' ? null : value]);
+      change({ cursor: null, ...Object.fromEntries(given) });
+    },
   };
 }
 

@@ -1,12 +1,6 @@
 // The changes that a load made, or would make, as figures side by side.
 import { numberText } from '../../text/numbers.ts';
-
-interface Counts {
-  points_new: number;
-  points_revised: number;
-  points_unchanged: number;
-  points_deleted: number;
-}
+import type { Counts } from './counts.ts';
 
 export function PointCounts({ of }: { of: Counts }) {
   const figures = [

@@ -110,9 +110,13 @@ interface Near {
 /** A line farther from the pointer is not selected. */
 const nearPixels = 14;
 
-function nearestDate({ fan, table }: FanChartProps, x: number): number {
-  let [found, distance] = [0, Infinity];
-  for (let dateNo = 0; dateNo < table.dates.length; dateNo += 1) {
+/** The period at a position, from the first one shown on. */
+export function nearestDate(
+  { fan, table, fromNo = 0 }: { fan: Fan; table: RevisionTable; fromNo?: number },
+  x: number,
+): number {
+  let [found, distance] = [fromNo, Infinity];
+  for (let dateNo = fromNo; dateNo < table.dates.length; dateNo += 1) {
     const offset = Math.abs(fan.xOf(dateNo) - x);
     if (offset < distance) [found, distance] = [dateNo, offset];
   }

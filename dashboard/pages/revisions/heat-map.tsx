@@ -9,6 +9,7 @@ import { firstVintageOf, valueAt, type RevisionTable } from '../../../domain/cha
 import { ChartFrame } from '../../charts/chart-frame.tsx';
 import { dayText } from '../../text/times.ts';
 import { coloursOf, prepared, useTheme } from './drawing.ts';
+import { nearestDate } from './fan-chart.tsx';
 import type { Formats } from './formats.ts';
 
 interface HeatMapProps {
@@ -59,7 +60,7 @@ export function HeatMap(props: HeatMapProps) {
       class="heat-map"
       onClick={({ offsetX, offsetY }) => {
         if (offsetX < grid.left || offsetX > grid.right || offsetY > grid.bottom) return;
-        const date = columnAt(fan, table, offsetX, fromNo);
+        const date = nearestDate(props, offsetX);
         const vintage = Math.floor((offsetY - top) / grid.row);
         // A cell without a published value selects its period.
         const isEmpty = valueAt(table, date, vintage) === null;
@@ -144,15 +145,6 @@ function gridOf({ fan, table, fromNo }: HeatMapProps): Grid {
 /** Its columns have the ticks of the fan above, its rows labels of their own. */
 function axesOf(fan: Fan, { left, right, bottom }: Grid): Axes {
   return { ...fan, frame: { left, right, top, bottom }, valueTicks: [] };
-}
-
-function columnAt(fan: Fan, table: RevisionTable, x: number, fromNo: number): number {
-  let [found, distance] = [fromNo, Infinity];
-  for (let dateNo = fromNo; dateNo < table.dates.length; dateNo += 1) {
-    const offset = Math.abs(fan.xOf(dateNo) - x);
-    if (offset < distance) [found, distance] = [dateNo, offset];
-  }
-  return found;
 }
 
 function Cells(props: HeatMapProps & { grid: Grid; height: number }) {

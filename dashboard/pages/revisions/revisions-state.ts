@@ -1,8 +1,7 @@
 // The state of the page, all of it in the URL: vintage, period, colours, window, dimension values. The URL is written only once the vintage
 // stops changing: browsers refuse more than a few changes a second.
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
-import { useSearchParams } from 'wouter-preact';
-import type { ChangeSince } from '../../../domain/chart/revisions/heat-map.ts';
+import { useQuery } from '../../components/use-query.ts';
 import {
   firstPrints,
   mostRevised,
@@ -10,36 +9,17 @@ import {
   type RevisionTable,
 } from '../../../domain/chart/revisions/table.ts';
 
-export interface View {
-  vintageNo: number;
-  /** The selected period. */
-  dateNo: number;
-  since: ChangeSince;
-  /** The first period shown. */
-  fromNo: number;
-  showsAll: boolean;
-}
-
 /** The selection: `v` a vintage, `m` a period, `by` the colours, `show` the window, `dims` a combination. */
 type Name = 'v' | 'm' | 'by' | 'show' | 'dims';
 
 /** One parameter of the URL; undefined removes it. */
 export function useParameter(name: Name): [string | undefined, (value: string | undefined) => void] {
-  const [search, setSearch] = useSearchParams();
+  const [query, change] = useQuery();
   const set = useCallback(
-    (value: string | undefined) =>
-      setSearch(
-        (before) => {
-          const after = new URLSearchParams(before);
-          if (value === undefined) after.delete(name);
-          else after.set(name, value);
-          return after;
-        },
-        { replace: true },
-      ),
-    [name, setSearch],
+    (value: string | undefined) => change({ [name]: value }, { replace: true }),
+    [name, change],
   );
-  return [search.get(name) ?? undefined, set];
+  return [query.get(name) ?? undefined, set];
 }
 
 const writtenAfterMs = 200;

@@ -33,14 +33,16 @@ interface Asked {
   transform: Transform | null;
   base: string | null;
   vintage: string | null;
+  /** Only with a vintage: the load that the values belong to; null: the newest. */
+  version?: number | null;
+  /** The most points. */
+  limit?: number;
 }
-
-const pointsMax = 100_000;
 
 /** @throws AlmanacError */
 export async function loadPoints(
   id: string,
-  { dims, frequency, aggregate, transform, base, vintage }: Asked,
+  { dims, frequency, aggregate, transform, base, vintage, version = null, limit = 100_000 }: Asked,
   signal: AbortSignal,
 ): Promise<SeriesPoints> {
   const selected = dims.length === 0 ? {} : { dims };
@@ -58,13 +60,14 @@ export async function loadPoints(
     query: {
       ...selected,
       sort: 'desc',
-      limit: pointsMax,
+      limit,
       include_missing: true,
       ...(frequency === null ? {} : { frequency }),
       ...(aggregate === null ? {} : { aggregate }),
       ...(transform === null ? {} : { transform }),
       ...(transform === 'index' && base !== null ? { base } : {}),
       ...(vintage === null ? {} : { vintage }),
+      ...(version === null ? {} : { version }),
     },
     signal,
   });

@@ -4,6 +4,7 @@ import type { ComponentChildren } from 'preact';
 import { api } from '../../api/clients.ts';
 import { useLoad, type Loaded } from '../../api/use-load.ts';
 import type { AnswerOf } from '../../../clients/typescript/client.ts';
+import { Field } from '../../components/forms/field.tsx';
 import { PageHead } from '../../components/page-head.tsx';
 import { storeReturnUrl } from './return-url.ts';
 
@@ -47,6 +48,23 @@ export function GoogleButton({ methods, returnTo }: { methods: Methods; returnTo
   );
 }
 
-export function passwordHint({ password_length_min: least }: Methods): string {
-  return `At least ${least} characters. Several unrelated words are good, and easy to remember.`;
+interface NewPasswordProps {
+  label: string;
+  name: string;
+  methods: Methods;
+}
+
+/** The field for a password that the user chooses. */
+export function NewPasswordField({ methods: { password_length_min: least }, ...field }: NewPasswordProps) {
+  return (
+    <Field
+      {...field}
+      type="password"
+      autocomplete="new-password"
+      minLength={least}
+      maxLength={256}
+      hint={`At least ${least} characters. Several unrelated words are good, and easy to remember.`}
+      required
+    />
+  );
 }

@@ -5,9 +5,8 @@ import { api } from '../../api/clients.ts';
 import { forgetSession } from '../../api/session.ts';
 import { useAction } from '../../components/forms/action.tsx';
 import { Buttons } from '../../components/forms/buttons.tsx';
-import { Field } from '../../components/forms/field.tsx';
 import { Waiting } from '../../components/states.tsx';
-import { NarrowPage, passwordHint, useMethods } from './narrow-page.tsx';
+import { NarrowPage, NewPasswordField, useMethods } from './narrow-page.tsx';
 import { popFragment } from './fragment.ts';
 import { storeDevice } from './signed-in.ts';
 
@@ -33,16 +32,7 @@ export function SetPassword() {
       <Waiting for={methods}>
         {(found) => (
           <form onSubmit={submit}>
-            <Field
-              label="New password"
-              name="password"
-              type="password"
-              autocomplete="new-password"
-              minLength={found.password_length_min}
-              maxLength={256}
-              hint={passwordHint(found)}
-              required
-            />
+            <NewPasswordField label="New password" name="password" methods={found} />
             <Buttons action={action} submit="Set the password" />
           </form>
         )}

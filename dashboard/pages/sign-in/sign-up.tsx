@@ -6,7 +6,7 @@ import { useAction } from '../../components/forms/action.tsx';
 import { Buttons } from '../../components/forms/buttons.tsx';
 import { Field } from '../../components/forms/field.tsx';
 import { Waiting } from '../../components/states.tsx';
-import { NarrowPage, GoogleButton, passwordHint, useMethods, type Methods } from './narrow-page.tsx';
+import { NarrowPage, GoogleButton, NewPasswordField, useMethods, type Methods } from './narrow-page.tsx';
 import { storeSignIn } from './signed-in.ts';
 
 export function SignUp() {
@@ -44,16 +44,7 @@ function SignUpForm({ methods, onMailed }: { methods: Methods; onMailed: (email:
   return (
     <form onSubmit={submit}>
       <Field label="E-mail address" name="email" type="email" autocomplete="username" required />
-      <Field
-        label="Password"
-        name="password"
-        type="password"
-        autocomplete="new-password"
-        minLength={methods.password_length_min}
-        maxLength={256}
-        hint={passwordHint(methods)}
-        required
-      />
+      <NewPasswordField label="Password" name="password" methods={methods} />
       <Field label="Name of the account (optional)" name="name" autocomplete="organization" maxLength={100} />
       <Buttons action={action} submit="Create an account" />
     </form>

@@ -3,7 +3,7 @@ import { useSearchParams } from 'wouter-preact';
 import { accountApi, api } from '../../../api/clients.ts';
 import { useLoad } from '../../../api/use-load.ts';
 import { rowsOf } from '../../../api/rows.ts';
-import { DataTable } from '../../../components/data-table.tsx';
+import { actionsColumn, DataTable, RowButton } from '../../../components/data-table.tsx';
 import { PageHead } from '../../../components/page-head.tsx';
 import type { Plan } from '../../../components/plan-cards.tsx';
 import { Empty, SkeletonRows, Waiting } from '../../../components/states.tsx';
@@ -217,36 +217,18 @@ function KeyTable({ keys, use, show, rotation, reload }: KeyTableProps) {
             ),
           },
           {
-            label: 'Actions',
-            right: true,
-            phone: 'plain',
+            ...actionsColumn,
             cell: ({ id, name, status }) =>
               status === 'active' && (
                 <span class="row-actions">
-                  <button
-                    class="btn sml"
-                    type="button"
-                    aria-label={`Change ${name}`}
-                    onClick={() => show({ ...rotation, change: id })}
-                  >
-                    Change
-                  </button>
-                  <button
-                    class="btn sml"
-                    type="button"
-                    aria-label={`Rotate ${name}`}
-                    onClick={() => show({ rotate: id })}
-                  >
-                    Rotate
-                  </button>
-                  <button
-                    class="btn sml danger"
-                    type="button"
-                    aria-label={`Revoke ${name}`}
+                  <RowButton label="Change" of={name} onClick={() => show({ ...rotation, change: id })} />
+                  <RowButton label="Rotate" of={name} onClick={() => show({ rotate: id })} />
+                  <RowButton
+                    label="Revoke"
+                    of={name}
+                    isDangerous
                     onClick={() => show({ ...rotation, revoke: id })}
-                  >
-                    Revoke
-                  </button>
+                  />
                 </span>
               ),
           },

@@ -5,12 +5,11 @@ import { Link } from 'wouter-preact';
 import { accountApi } from '../../../api/clients.ts';
 import { usePoll } from '../../../api/poll.ts';
 import { rowsOf } from '../../../api/rows.ts';
-import { useAction } from '../../../components/forms/action.tsx';
-import { Buttons } from '../../../components/forms/buttons.tsx';
-import { Dialog } from '../../../components/dialog.tsx';
+import type { Fields } from '../../../components/forms/action.tsx';
 import { Field } from '../../../components/forms/field.tsx';
 import { Pick } from '../../../components/pick.tsx';
 import type { Plan } from '../../../components/plan-cards.tsx';
+import { FormDialog } from '../../../components/forms/form-dialog.tsx';
 import { SecretOnce } from '../secret-once.tsx';
 import { AccessFields, accessIn } from './access-fields.tsx';
 import { FirstCallCode } from '../overview/first-call.tsx';
@@ -40,7 +39,6 @@ interface Made {
 
 export function NewKey({ suggestion, plans, planId, onMade, onClose }: NewKeyProps) {
   const [made, setMade] = useState<Made>();
-  const action = useAction();
   if (made?.key !== undefined) {
     return (
       <SecretOnce
@@ -56,7 +54,7 @@ export function NewKey({ suggestion, plans, planId, onMade, onClose }: NewKeyPro
       </SecretOnce>
     );
   }
-  const submit = action.submit(async (field) => {
+  const create = async (field: Fields) => {
     const days = field('days');
     const expires_at =
       days === ''
@@ -68,37 +66,34 @@ export function NewKey({ suggestion, plans, planId, onMade, onClose }: NewKeyPro
     const { data } = await accountApi.post('/v1/keys', { body });
     setMade(data);
     onMade(data.id);
-  });
+  };
   return (
-    <Dialog title="Create a key" onClose={onClose}>
-      <form onSubmit={submit}>
-        <Field
-          label="Name"
-          name="name"
-          defaultValue={suggestion}
-          hint="Where it is used, such as “Production” or “Notebook”."
-          maxLength={100}
-          autocomplete="off"
-          required
+    <FormDialog title="Create a key" submit="Create the key" change={create} onClose={onClose}>
+      <Field
+        label="Name"
+        name="name"
+        defaultValue={suggestion}
+        hint="Where it is used, such as “Production” or “Notebook”."
+        maxLength={100}
+        autocomplete="off"
+        required
+      />
+      <div class="field">
+        <label for="key-days">Expires</label>
+        <Pick
+          id="key-days"
+          name="days"
+          options={[
+            { value: '', label: 'Never' },
+            { value: '30', label: 'In 30 days' },
+            { value: '90', label: 'In 90 days' },
+            { value: '365', label: 'In a year' },
+          ]}
         />
-        <div class="field">
-          <label for="key-days">Expires</label>
-          <Pick
-            id="key-days"
-            name="days"
-            options={[
-              { value: '', label: 'Never' },
-              { value: '30', label: 'In 30 days' },
-              { value: '90', label: 'In 90 days' },
-              { value: '365', label: 'In a year' },
-            ]}
-          />
-        </div>
-        <DayField {...{ plans, planId }} />
-        <AccessFields />
-        <Buttons action={action} submit="Create the key" onCancel={onClose} />
-      </form>
-    </Dialog>
+      </div>
+      <DayField {...{ plans, planId }} />
+      <AccessFields />
+    </FormDialog>
   );
 }
 

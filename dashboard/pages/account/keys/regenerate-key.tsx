@@ -1,9 +1,8 @@
 // Regenerates the secret of a key and shows it once; the old secret keeps working for a while.
 import { useState } from 'preact/hooks';
 import { accountApi } from '../../../api/clients.ts';
-import { Dialog } from '../../../components/dialog.tsx';
-import { useAction } from '../../../components/forms/action.tsx';
-import { Buttons } from '../../../components/forms/buttons.tsx';
+import { useAction, type Fields } from '../../../components/forms/action.tsx';
+import { FormDialog } from '../../../components/forms/form-dialog.tsx';
 import { Pick } from '../../../components/pick.tsx';
 import { instantText } from '../../../text/times.ts';
 import { SecretOnce } from '../secret-once.tsx';
@@ -17,7 +16,6 @@ interface RegenerateKeyProps {
 
 export function RegenerateKey({ of: { id, name }, onMade, onClose }: RegenerateKeyProps) {
   const [made, setMade] = useState<Key & { key: string }>();
-  const action = useAction();
   if (made !== undefined) {
     const until = made.old_value_ends_at;
     return (
@@ -30,32 +28,29 @@ export function RegenerateKey({ of: { id, name }, onMade, onClose }: RegenerateK
       />
     );
   }
-  const submit = action.submit(async (field) => {
+  const regenerate = async (field: Fields) => {
     const body = { overlap_hours: Number(field('hours')) };
     const { data } = await accountApi.post('/v1/keys/{id}/rotate', { path: { id }, body });
     setMade(data);
     onMade();
-  });
+  };
   return (
-    <Dialog title={`Regenerate “${name}”`} onClose={onClose}>
-      <form onSubmit={submit}>
-        <p>The key keeps its name, its usage and its permissions.</p>
-        <div class="field">
-          <label for="overlap-hours">The old secret works for</label>
-          <Pick
-            id="overlap-hours"
-            name="hours"
-            options={[
-              { value: '24', label: 'a day' },
-              { value: '168', label: '7 days' },
-              { value: '1', label: 'an hour' },
-              { value: '0', label: 'no time: revoke it at once' },
-            ]}
-          />
-        </div>
-        <Buttons action={action} submit="Regenerate" onCancel={onClose} />
-      </form>
-    </Dialog>
+    <FormDialog title={`Regenerate “${name}”`} submit="Regenerate" change={regenerate} onClose={onClose}>
+      <p>The key keeps its name, its usage and its permissions.</p>
+      <div class="field">
+        <label for="overlap-hours">The old secret works for</label>
+        <Pick
+          id="overlap-hours"
+          name="hours"
+          options={[
+            { value: '24', label: 'a day' },
+            { value: '168', label: '7 days' },
+            { value: '1', label: 'an hour' },
+            { value: '0', label: 'no time: revoke it at once' },
+          ]}
+        />
+      </div>
+    </FormDialog>
   );
 }
 

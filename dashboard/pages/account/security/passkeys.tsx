@@ -4,16 +4,15 @@ import { accountApi } from '../../../api/clients.ts';
 import { useLoad } from '../../../api/use-load.ts';
 import { canUsePasskeys, createPasskey, originOfPasskeys } from '../../../api/passkeys.ts';
 import { rowsOf, type Row } from '../../../api/rows.ts';
-import { DataTable } from '../../../components/data-table.tsx';
-import { Dialog } from '../../../components/dialog.tsx';
-import { useAction, type Fields } from '../../../components/forms/action.tsx';
-import { Buttons } from '../../../components/forms/buttons.tsx';
+import { actionsColumn, DataTable, RowButton } from '../../../components/data-table.tsx';
+import type { Fields } from '../../../components/forms/action.tsx';
 import { Field } from '../../../components/forms/field.tsx';
+import { FormDialog } from '../../../components/forms/form-dialog.tsx';
 import { Waiting } from '../../../components/states.tsx';
 import { dayText, agoText } from '../../../text/times.ts';
 import type { Methods } from '../../sign-in/narrow-page.tsx';
 import type { OfAccount } from '../account-page.tsx';
-import { CodeField, PasswordField } from './proof.tsx';
+import { passwordIn, Proof } from './proof.tsx';
 
 type Passkey = Row<'/auth/passkeys'>;
 /** The open dialog. */
@@ -103,27 +102,16 @@ function List({ passkeys, onOpen }: { passkeys: readonly Passkey[]; onOpen: (ope
         { label: 'Added', cell: ({ created_at: at }) => dayText(at) },
         { label: 'Last sign-in', cell: ({ last_used_at: at }) => (at === null ? 'never' : agoText(at, now)) },
         {
-          label: 'Actions',
-          right: true,
-          phone: 'plain',
+          ...actionsColumn,
           cell: (passkey) => (
             <span class="row-actions">
-              <button
-                class="btn sml"
-                type="button"
-                aria-label={`Rename ${passkey.name}`}
-                onClick={() => onOpen({ rename: passkey })}
-              >
-                Rename
-              </button>
-              <button
-                class="btn sml danger"
-                type="button"
-                aria-label={`Remove ${passkey.name}`}
+              <RowButton label="Rename" of={passkey.name} onClick={() => onOpen({ rename: passkey })} />
+              <RowButton
+                label="Remove"
+                of={passkey.name}
+                isDangerous
                 onClick={() => onOpen({ remove: passkey })}
-              >
-                Remove
-              </button>
+              />
             </span>
           ),
         },
@@ -139,41 +127,33 @@ interface OfDialog extends Pick<OfAccount, 'account'> {
 }
 
 function Add({ account, hasApp, onClose, onDone }: OfDialog) {
-  const action = useAction();
-  const submit = action.submit(async (field) => {
-    const body = proofIn({ account, hasApp }, field);
+  const add = async (field: Fields) => {
+    const body = { ...passwordIn(account, field), ...(hasApp && { code: field('code') }) };
     const started = await accountApi.post('/auth/passkeys/options', { body });
     const credential = await createPasskey(started.data.options);
     await accountApi.post('/auth/passkeys', { body: { name: field('name'), credential } });
     onDone();
-  });
+  };
   return (
-    <Dialog title="Add a passkey" onClose={onClose}>
-      <form onSubmit={submit}>
-        <p class="sm dlg-text">
-          Your browser then asks where to store it: on this device, on a phone or on a security key.
-        </p>
-        <NameField />
-        <Proof account={account} hasApp={hasApp} />
-        <Buttons action={action} submit="Continue" onCancel={onClose} />
-      </form>
-    </Dialog>
+    <FormDialog title="Add a passkey" submit="Continue" change={add} onClose={onClose}>
+      <p class="sm dlg-text">
+        Your browser then asks where to store it: on this device, on a phone or on a security key.
+      </p>
+      <NameField />
+      <Proof account={account} hasApp={hasApp} />
+    </FormDialog>
   );
 }
 
 function Rename({ passkey: { id, name }, onClose, onDone }: OfDialog & { passkey: Passkey }) {
-  const action = useAction();
-  const submit = action.submit(async (field) => {
+  const rename = async (field: Fields) => {
     await accountApi.patch('/auth/passkeys/{id}', { path: { id }, body: { name: field('name') } });
     onDone();
-  });
+  };
   return (
-    <Dialog title={`Rename the passkey “${name}”`} onClose={onClose}>
-      <form onSubmit={submit}>
-        <NameField name={name} />
-        <Buttons action={action} submit="Rename" onCancel={onClose} />
-      </form>
-    </Dialog>
+    <FormDialog title={`Rename the passkey “${name}”`} submit="Rename" change={rename} onClose={onClose}>
+      <NameField name={name} />
+    </FormDialog>
   );
 }
 
@@ -184,22 +164,24 @@ function Remove({
   onClose,
   onDone,
 }: OfDialog & { passkey: Passkey }) {
-  const action = useAction();
-  const submit = action.submit(async (field) => {
-    const body = proofIn({ account, hasApp }, field);
+  const remove = async (field: Fields) => {
+    const body = { ...passwordIn(account, field), ...(hasApp && { code: field('code') }) };
     await accountApi.post('/auth/passkeys/{id}/remove', { path: { id }, body });
     onDone();
-  });
+  };
   return (
-    <Dialog title={`Remove the passkey “${name}”?`} onClose={onClose}>
-      <form onSubmit={submit}>
-        <p class="sm dlg-text">
-          It can no longer be used to sign in, and all your other sessions end. Delete it on the device, too.
-        </p>
-        <Proof account={account} hasApp={hasApp} />
-        <Buttons action={action} submit="Remove" isDangerous onCancel={onClose} />
-      </form>
-    </Dialog>
+    <FormDialog
+      title={`Remove the passkey “${name}”?`}
+      submit="Remove"
+      isDangerous
+      change={remove}
+      onClose={onClose}
+    >
+      <p class="sm dlg-text">
+        It can no longer be used to sign in, and all your other sessions end. Delete it on the device, too.
+      </p>
+      <Proof account={account} hasApp={hasApp} />
+    </FormDialog>
   );
 }
 
@@ -215,23 +197,4 @@ function NameField({ name = '' }: { name?: string }) {
       required
     />
   );
-}
-
-type OfProof = Pick<OfDialog, 'account' | 'hasApp'>;
-
-/** The fields for all factors of the account. */
-function Proof({ account, hasApp }: OfProof) {
-  return (
-    <>
-      {account.has_password && <PasswordField />}
-      {hasApp && <CodeField />}
-    </>
-  );
-}
-
-function proofIn({ account, hasApp }: OfProof, field: Fields) {
-  return {
-    ...(account.has_password ? { password: field('password') } : {}),
-    ...(hasApp ? { code: field('code') } : {}),
-  };
 }

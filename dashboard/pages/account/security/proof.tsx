@@ -1,5 +1,32 @@
 // The form fields for the proof that is required to change how the account is signed in to.
+import type { Fields } from '../../../components/forms/action.tsx';
 import { Field } from '../../../components/forms/field.tsx';
+import type { Account } from '../account-page.tsx';
+
+interface OfProof {
+  account: Account;
+  /** Whether the account has an authenticator app. */
+  hasApp: boolean;
+}
+
+/** The fields for all factors of the account. */
+export function Proof({ account, hasApp }: OfProof) {
+  return (
+    <>
+      {account.has_password && <PasswordField />}
+      {hasApp && (
+        <Field
+          label="Code"
+          name="code"
+          autocomplete="one-time-code"
+          maxLength={64}
+          hint="A code from the app, or a recovery code."
+          required
+        />
+      )}
+    </>
+  );
+}
 
 export function PasswordField() {
   return (
@@ -7,15 +34,7 @@ export function PasswordField() {
   );
 }
 
-export function CodeField() {
-  return (
-    <Field
-      label="Code"
-      name="code"
-      autocomplete="one-time-code"
-      maxLength={64}
-      hint="A code from the app, or a recovery code."
-      required
-    />
-  );
+/** The password, if the account has one. */
+export function passwordIn(account: Account, field: Fields): { password?: string } {
+  return account.has_password ? { password: field('password') } : {};
 }

@@ -8,7 +8,7 @@ import { Problem, useAction } from '../../../components/forms/action.tsx';
 import { Field } from '../../../components/forms/field.tsx';
 import { PageHead } from '../../../components/page-head.tsx';
 import { Waiting } from '../../../components/states.tsx';
-import { passwordHint } from '../../sign-in/narrow-page.tsx';
+import { NewPasswordField, type Methods } from '../../sign-in/narrow-page.tsx';
 import { storeSignIn } from '../../sign-in/signed-in.ts';
 import { accountPage, type OfAccount } from '../account-page.tsx';
 import { TypedConfirmation } from '../typed-confirmation.tsx';
@@ -40,7 +40,7 @@ function SignInMethods(of: OfAccount) {
           <div class="half">
             <section aria-labelledby="password">
               <h2 id="password">Password</h2>
-              <Password {...of} hint={passwordHint(found)} least={found.password_length_min} />
+              <Password {...of} methods={found} />
             </section>
             {found.google && <GoogleLink {...of} />}
           </div>
@@ -51,7 +51,7 @@ function SignInMethods(of: OfAccount) {
   );
 }
 
-function Password({ account, reload, hint, least }: OfAccount & { hint: string; least: number }) {
+function Password({ account, reload, methods }: OfAccount & { methods: Methods }) {
   const [isDone, setIsDone] = useState(false);
   const action = useAction();
   const submit = action.submit(async (field) => {
@@ -88,16 +88,7 @@ function Password({ account, reload, hint, least }: OfAccount & { hint: string; 
           required
         />
       )}
-      <Field
-        label="New password"
-        name="new"
-        type="password"
-        autocomplete="new-password"
-        minLength={least}
-        maxLength={256}
-        hint={hint}
-        required
-      />
+      <NewPasswordField label="New password" name="new" methods={methods} />
       <Problem of={action.error} />
       <div class="actions">
         <button class="btn" type="submit" disabled={action.isBusy}>

@@ -4,7 +4,7 @@ import { accountApi } from '../../../api/clients.ts';
 import { useLoad } from '../../../api/use-load.ts';
 import { rowsOf } from '../../../api/rows.ts';
 import { Problem, useAction } from '../../../components/forms/action.tsx';
-import { DataTable } from '../../../components/data-table.tsx';
+import { actionsColumn, DataTable } from '../../../components/data-table.tsx';
 import { Waiting } from '../../../components/states.tsx';
 import { countText } from '../../../text/numbers.ts';
 import { instantText, agoText } from '../../../text/times.ts';
@@ -58,9 +58,7 @@ export function Sessions() {
               { label: 'Signed in', cell: ({ created_at: at }) => `${instantText(at)} UTC` },
               { label: 'Last call', cell: ({ last_seen_at: at }) => agoText(at, now) },
               {
-                label: 'Actions',
-                right: true,
-                phone: 'plain',
+                ...actionsColumn,
                 cell: ({ id, current }) =>
                   !current && (
                     <button class="btn sml" type="button" onClick={() => end(id)} disabled={action.isBusy}>

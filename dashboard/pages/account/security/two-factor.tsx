@@ -2,16 +2,15 @@
 import { useState } from 'preact/hooks';
 import { accountApi } from '../../../api/clients.ts';
 import { useLoad } from '../../../api/use-load.ts';
-import { Dialog } from '../../../components/dialog.tsx';
-import { useAction, type Fields } from '../../../components/forms/action.tsx';
-import { Buttons } from '../../../components/forms/buttons.tsx';
+import type { Fields } from '../../../components/forms/action.tsx';
+import { FormDialog } from '../../../components/forms/form-dialog.tsx';
 import { Waiting } from '../../../components/states.tsx';
 import { countText } from '../../../text/numbers.ts';
 import { dayText } from '../../../text/times.ts';
 import type { AnswerOf } from '../../../../clients/typescript/client.ts';
 import type { Account, OfAccount } from '../account-page.tsx';
 import { SecretOnce } from '../secret-once.tsx';
-import { CodeField, PasswordField } from './proof.tsx';
+import { passwordIn, Proof } from './proof.tsx';
 import { SetUp } from './set-up-totp.tsx';
 
 type SecondFactor = AnswerOf<'get', '/auth/second-factor'>['data'];
@@ -97,50 +96,40 @@ interface OfDialog {
 }
 
 function TurnOff({ account, onClose }: OfDialog) {
-  const action = useAction();
-  const submit = action.submit(async (field) => {
-    await accountApi.post('/auth/second-factor/turn-off', { body: proofIn(account, field) });
+  const turnOff = async (field: Fields) => {
+    const body = { code: field('code'), ...passwordIn(account, field) };
+    await accountApi.post('/auth/second-factor/turn-off', { body });
     onClose();
-  });
+  };
   return (
-    <Dialog title="Turn two-factor sign-in off?" onClose={onClose}>
-      <form onSubmit={submit}>
-        <p class="sm dlg-text">Sign-in then needs only the password. Your recovery codes stop working.</p>
-        <Proof account={account} />
-        <Buttons action={action} submit="Turn off" isDangerous onCancel={onClose} />
-      </form>
-    </Dialog>
+    <FormDialog
+      title="Turn two-factor sign-in off?"
+      submit="Turn off"
+      isDangerous
+      change={turnOff}
+      onClose={onClose}
+    >
+      <p class="sm dlg-text">Sign-in then needs only the password. Your recovery codes stop working.</p>
+      <Proof account={account} hasApp />
+    </FormDialog>
   );
 }
 
 function NewCodes({ account, onDone, onClose }: OfDialog & { onDone: (codes: readonly string[]) => void }) {
-  const action = useAction();
-  const submit = action.submit(async (field) => {
-    const body = proofIn(account, field);
+  const create = async (field: Fields) => {
+    const body = { code: field('code'), ...passwordIn(account, field) };
     const { data } = await accountApi.post('/auth/second-factor/recovery-codes', { body });
     onDone(data.recovery_codes);
-  });
+  };
   return (
-    <Dialog title="Create new recovery codes?" onClose={onClose}>
-      <form onSubmit={submit}>
-        <p class="sm dlg-text">Your present codes stop working.</p>
-        <Proof account={account} />
-        <Buttons action={action} submit="Create new codes" onCancel={onClose} />
-      </form>
-    </Dialog>
+    <FormDialog
+      title="Create new recovery codes?"
+      submit="Create new codes"
+      change={create}
+      onClose={onClose}
+    >
+      <p class="sm dlg-text">Your present codes stop working.</p>
+      <Proof account={account} hasApp />
+    </FormDialog>
   );
-}
-
-/** The fields of a change that needs both factors. */
-function Proof({ account }: { account: Account }) {
-  return (
-    <>
-      {account.has_password && <PasswordField />}
-      <CodeField />
-    </>
-  );
-}
-
-function proofIn({ has_password: hasPassword }: Account, field: Fields) {
-  return { code: field('code'), ...(hasPassword ? { password: field('password') } : {}) };
 }

@@ -1,5 +1,4 @@
 // /dashboard/usage: this month's usage, its projection, and the calls of each day by status, endpoint or key. The selection is in the URL.
-import { useSearchParams } from 'wouter-preact';
 import { palettes } from '../../../../domain/chart/palette.ts';
 import { accountApi } from '../../../api/clients.ts';
 import { useLoad } from '../../../api/use-load.ts';
@@ -13,6 +12,7 @@ import { PageHead } from '../../../components/page-head.tsx';
 import { Pick } from '../../../components/pick.tsx';
 import { Problem, useAction } from '../../../components/forms/action.tsx';
 import { Empty, Waiting } from '../../../components/states.tsx';
+import { useQuery } from '../../../components/use-query.ts';
 import { shareText } from '../../../text/amounts.ts';
 import { countText, numberText } from '../../../text/numbers.ts';
 import { dayText, monthText, timeText } from '../../../text/times.ts';
@@ -60,7 +60,7 @@ async function keyNames(signal: AbortSignal): Promise<Map<string, string>> {
 }
 
 function DaysSection() {
-  const [query, setQuery] = useSearchParams();
+  const [query, change] = useQuery();
   const view = viewOf(query);
   const now = Date.now();
   const { from, to, interval } = periodOf(view.range, now);
@@ -72,15 +72,6 @@ function DaysSection() {
     },
     [from, to, interval, view.by],
   );
-  const change = (changes: Readonly<Record<string, string | null>>) =>
-    setQuery((before) => {
-      const next = new URLSearchParams(before);
-      for (const [name, value] of Object.entries(changes)) {
-        if (value === null) next.delete(name);
-        else next.set(name, value);
-      }
-      return next;
-    });
   return (
     <section aria-labelledby="days">
       <div class="bar-ctl">

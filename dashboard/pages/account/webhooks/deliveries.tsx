@@ -5,16 +5,17 @@ import { usePoll } from '../../../api/poll.ts';
 import { rowsOf } from '../../../api/rows.ts';
 import { Pick } from '../../../components/pick.tsx';
 import { Empty, Waiting } from '../../../components/states.tsx';
+import type { ChangeQuery } from '../../../components/use-query.ts';
 import { countText } from '../../../text/numbers.ts';
 import { recentText } from '../../../text/times.ts';
 import { DeliveryDetail } from './delivery-detail.tsx';
 import { addressOf } from './endpoints.tsx';
-import type { Delivery, Show, Webhook } from './webhook-answers.ts';
+import type { Delivery, Webhook } from './webhook-answers.ts';
 
 interface DeliveriesProps {
   webhooks: readonly Webhook[];
   query: URLSearchParams;
-  show: Show;
+  show: ChangeQuery;
   /** Counts the changes made on this page. */
   changes: number;
   reload: () => void;
@@ -107,7 +108,7 @@ interface LogProps {
   webhookId: string;
   /** The id of the delivery whose detail is shown. */
   chosen: string | null;
-  show: Show;
+  show: ChangeQuery;
   reload: () => void;
 }
 

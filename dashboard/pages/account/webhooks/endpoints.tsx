@@ -4,16 +4,17 @@ import { accountApi } from '../../../api/clients.ts';
 import { Facts } from '../../../components/facts.tsx';
 import { Problem, useAction, type Action } from '../../../components/forms/action.tsx';
 import { Field } from '../../../components/forms/field.tsx';
-import { DataTable } from '../../../components/data-table.tsx';
+import { actionsColumn, DataTable, RowButton } from '../../../components/data-table.tsx';
 import { Dialog } from '../../../components/dialog.tsx';
 import { WarningIcon } from '../../../components/icons.tsx';
 import { Pick } from '../../../components/pick.tsx';
+import type { ChangeQuery } from '../../../components/use-query.ts';
 import { shareText } from '../../../text/amounts.ts';
 import { countText } from '../../../text/numbers.ts';
 import { dayText, instantText } from '../../../text/times.ts';
 import { SecretOnce } from '../secret-once.tsx';
 import { TypedConfirmation } from '../typed-confirmation.tsx';
-import type { Delivery, Show, Webhook } from './webhook-answers.ts';
+import type { Delivery, Webhook } from './webhook-answers.ts';
 
 interface EndpointsProps {
   webhooks: readonly Webhook[];
@@ -21,7 +22,7 @@ interface EndpointsProps {
   mayCreate: boolean;
   max: number;
   query: URLSearchParams;
-  show: Show;
+  show: ChangeQuery;
   reload: () => void;
   /** Called after the endpoint with this id was deleted. */
   forget: (id: string) => void;
@@ -89,18 +90,13 @@ export function Endpoints({
             { label: 'Delivered', right: true, cell: ({ id }) => deliveredText(deliveries.get(id) ?? []) },
             { label: 'Health', cell: (webhook) => <Health of={webhook} /> },
             {
-              label: 'Actions',
-              right: true,
-              phone: 'plain',
+              ...actionsColumn,
               cell: (webhook) => (
-                <button
-                  class="btn sml"
-                  type="button"
-                  aria-label={`Manage ${addressOf(webhook)}`}
+                <RowButton
+                  label="Manage"
+                  of={addressOf(webhook)}
                   onClick={() => show({ manage: webhook.id })}
-                >
-                  Manage
-                </button>
+                />
               ),
             },
           ]}

@@ -3,12 +3,11 @@ import { useState } from 'preact/hooks';
 import type { CallOptions } from '../../../../clients/typescript/client.ts';
 import { accountApi, api } from '../../../api/clients.ts';
 import { useLoad } from '../../../api/use-load.ts';
-import { useAction } from '../../../components/forms/action.tsx';
-import { Buttons } from '../../../components/forms/buttons.tsx';
+import type { Fields } from '../../../components/forms/action.tsx';
 import { CodePanel } from '../../../components/code-panel.tsx';
-import { Dialog } from '../../../components/dialog.tsx';
 import { Field } from '../../../components/forms/field.tsx';
 import { Waiting } from '../../../components/states.tsx';
+import { FormDialog } from '../../../components/forms/form-dialog.tsx';
 import { SecretOnce } from '../secret-once.tsx';
 import { eventKindsIn, prefixesOf, type EventKind } from './event-kinds.ts';
 
@@ -17,7 +16,6 @@ type EventType = CallOptions<'post', '/v1/webhooks'>['body']['events'][number];
 export function NewEndpoint({ onMade, onClose }: { onMade: () => void; onClose: () => void }) {
   const [secret, setSecret] = useState<string>();
   const [chosen, setChosen] = useState<readonly string[]>(['series.updated']);
-  const action = useAction();
   const kinds = useLoad(async (signal) => eventKindsIn(await api.get('/v1/openapi.json', { signal })), []);
   if (secret !== undefined) {
     return (
@@ -30,7 +28,7 @@ export function NewEndpoint({ onMade, onClose }: { onMade: () => void; onClose: 
       />
     );
   }
-  const submit = action.submit(async (field) => {
+  const add = async (field: Fields) => {
     const series = field('series')
       .split(/[\s,]+/)
       .filter((id) => id !== '');
@@ -46,33 +44,36 @@ export function NewEndpoint({ onMade, onClose }: { onMade: () => void; onClose: 
     onMade();
     if (data.secret === undefined) onClose();
     else setSecret(data.secret);
-  });
+  };
   return (
-    <Dialog title="Add an endpoint" onClose={onClose}>
-      <form onSubmit={submit}>
-        <Field
-          label="Address"
-          name="url"
-          type="url"
-          placeholder="https://example.org/hooks"
-          hint="https, with a public address, on port 443 or 8443."
-          autocomplete="off"
-          required
-        />
-        <Field label="Description (optional)" name="description" maxLength={200} autocomplete="off" />
-        <Waiting for={kinds} failure="The events could not be loaded">
-          {(found) => <EventPicker kinds={found} chosen={chosen} onChoose={setChosen} />}
-        </Waiting>
-        <Field
-          label="Only these series"
-          name="series"
-          placeholder="GDP, CPI*"
-          hint="Ids, or prefixes of ids followed by *. Leave it empty for all series."
-          autocomplete="off"
-        />
-        <Buttons action={action} submit="Add the endpoint" isReady={chosen.length > 0} onCancel={onClose} />
-      </form>
-    </Dialog>
+    <FormDialog
+      title="Add an endpoint"
+      submit="Add the endpoint"
+      isReady={chosen.length > 0}
+      change={add}
+      onClose={onClose}
+    >
+      <Field
+        label="Address"
+        name="url"
+        type="url"
+        placeholder="https://example.org/hooks"
+        hint="https, with a public address, on port 443 or 8443."
+        autocomplete="off"
+        required
+      />
+      <Field label="Description (optional)" name="description" maxLength={200} autocomplete="off" />
+      <Waiting for={kinds} failure="The events could not be loaded">
+        {(found) => <EventPicker kinds={found} chosen={chosen} onChoose={setChosen} />}
+      </Waiting>
+      <Field
+        label="Only these series"
+        name="series"
+        placeholder="GDP, CPI*"
+        hint="Ids, or prefixes of ids followed by *. Leave it empty for all series."
+        autocomplete="off"
+      />
+    </FormDialog>
   );
 }
 

@@ -6,8 +6,9 @@ import { useLoad } from '../../../api/use-load.ts';
 import { rowsOf } from '../../../api/rows.ts';
 import { PageHead } from '../../../components/page-head.tsx';
 import { Empty, Waiting } from '../../../components/states.tsx';
+import { useQuery } from '../../../components/use-query.ts';
 import { accountPage } from '../account-page.tsx';
-import type { Delivery, Show, Webhook } from './webhook-answers.ts';
+import type { Delivery, Webhook } from './webhook-answers.ts';
 import { Deliveries } from './deliveries.tsx';
 import { Endpoints } from './endpoints.tsx';
 import { NewEndpoint } from './new-endpoint.tsx';
@@ -22,7 +23,8 @@ interface Found {
 }
 
 export const Webhooks = accountPage(({ account }) => {
-  const [query, setQuery] = useSearchParams();
+  const [query, show] = useQuery();
+  const [, setQuery] = useSearchParams();
   const [reloads, setReloads] = useState(0);
   const loaded = useLoad((signal) => webhooksOf(account.plan, signal), [account.plan, reloads]);
   // No further request while the list is being reloaded.
@@ -33,15 +35,6 @@ export const Webhooks = accountPage(({ account }) => {
     setQuery(new URLSearchParams());
     reload();
   };
-  const show: Show = (wanted) =>
-    setQuery((before) => {
-      const next = new URLSearchParams(before);
-      for (const [name, value] of Object.entries(wanted)) {
-        if (value === undefined) next.delete(name);
-        else next.set(name, value);
-      }
-      return next;
-    });
   return (
     <>
       <PageHead

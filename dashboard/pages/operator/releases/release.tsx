@@ -15,7 +15,7 @@ import { instantText } from '../../../text/times.ts';
 import { TypedConfirmation } from '../../account/typed-confirmation.tsx';
 import { WaitingOrSignIn, ProblemOrSignIn, operatorPage } from '../operator-page.tsx';
 import { PointCounts } from '../point-counts.tsx';
-import { countsOf, failureOf } from './counts.ts';
+import { countsOf, failureOf } from '../counts.ts';
 import { ReleaseState } from './release-state.tsx';
 
 const pollEveryMs = 1_000;

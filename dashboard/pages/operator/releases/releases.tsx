@@ -11,7 +11,7 @@ import { instantText } from '../../../text/times.ts';
 import { Filter, List, pageSize, useListUrl } from '../list.tsx';
 import { operatorPage } from '../operator-page.tsx';
 import { PublishLink } from '../publish/publish-link.tsx';
-import { countsOf, type Counts } from './counts.ts';
+import { countsOf, type Counts } from '../counts.ts';
 import { ReleaseState } from './release-state.tsx';
 
 type ReleaseRow = Row<'/v1/operator/releases'>;

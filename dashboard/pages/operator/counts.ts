@@ -1,37 +1,18 @@
 // The changes that a release made or, before that, those that its dry run found.
-import type { Row } from '../../../api/rows.ts';
+import type { Row } from '../../api/rows.ts';
 
-export interface Counts {
-  points_new: number;
-  points_revised: number;
-  points_unchanged: number;
-  points_deleted: number;
-}
+const names = ['points_new', 'points_revised', 'points_unchanged', 'points_deleted'] as const;
+export type Counts = Record<(typeof names)[number], number>;
 
 type OfRelease = Pick<Row<'/v1/operator/releases'>, 'state' | 'checked' | 'outcome'>;
 
 /** Undefined: unknown, for a release that was checked by an earlier version. */
 export function countsOf({ state, checked, outcome }: OfRelease): Counts | undefined {
   const report = state === 'released' && outcome !== null ? outcome : checked;
-  const {
-    points_new: added,
-    points_revised: revised,
-    points_unchanged: unchanged,
-    points_deleted: deleted,
-  } = report;
-  if (
-    typeof added !== 'number' ||
-    typeof revised !== 'number' ||
-    typeof unchanged !== 'number' ||
-    typeof deleted !== 'number'
-  )
-    return undefined;
-  return {
-    points_new: added,
-    points_revised: revised,
-    points_unchanged: unchanged,
-    points_deleted: deleted,
-  };
+  const counts = names.map((name) => [name, report[name]] as const);
+  return counts.every(([, count]) => typeof count === 'number')
+    ? (Object.fromEntries(counts) as Counts)
+    : undefined;
 }
 
 /** Why a release failed; null: it has not. */
