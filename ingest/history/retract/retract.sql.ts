@@ -1,4 +1,4 @@
-// The statements of a retraction besides those of the points: find the load that it concerns, and write the records of both.
+// The statements of a retraction besides those of the points: find the load that it concerns, and record what becomes of it.
 import type { Queryable, Transaction } from '../../../kernel/database.ts';
 
 /** All loads of a file, which are retracted together. */
@@ -74,25 +74,6 @@ export function findRetractableLoads(
      from asked a join files f using (file_no) left join unkept n using (dataset)`,
     [loadNos, datasets],
   );
-}
-
-/** Records the retraction, a load without a file. @returns its number. */
-export async function insertRetraction(
-  on: Transaction,
-  {
-    retracted,
-    vintage,
-    erases,
-    reason,
-  }: { retracted: RetractableLoad; vintage: string; erases: boolean; reason: string | null },
-): Promise<number> {
-  const [row] = await on.query<{ load_no: number }>(
-    `insert into data.loads (dataset, source_name, vintage, complete, keeps_statements, retracts, erases, reason)
-     values ($1, $2, $3, false, true, $4, $5, $6) returning load_no`,
-    [retracted.dataset, retracted.source_name, vintage, retracted.load_no, erases, reason],
-  );
-  if (row === undefined) throw new Error('the load got no number');
-  return row.load_no;
 }
 
 /** Deactivates the loads from the day on, or reactivates them. */

@@ -18,9 +18,15 @@ import {
 } from '../../load/lock/give-way-to-release.ts';
 import { waitForGatewayLeases } from '../../load/load.ts';
 import { createDifference, findLoadSeries } from '../../load/store/store-difference.sql.ts';
-import type { LoadRow } from '../../load/store/load-record.sql.ts';
 import { createStage } from '../../load/store/stage.sql.ts';
-import { createTotals, finishLoads, sumChanges, type LoadCounts } from '../../load/store/load-record.sql.ts';
+import {
+  createTotals,
+  finishLoads,
+  insertLoad,
+  sumChanges,
+  type LoadCounts,
+  type LoadRow,
+} from '../../load/store/load-record.sql.ts';
 import { pointCounts } from '../../load/load-report.ts';
 import { storeDifference } from '../../load/store/store-difference.ts';
 import { insertAuditEvent } from '../audit.sql.ts';
@@ -28,7 +34,6 @@ import { refold } from '../../load/points/refold.ts';
 import {
   countFoldedSeries,
   findLaterVintage,
-  insertRetraction,
   recordErasedFrom,
   setErased,
   setActive,
@@ -114,8 +119,10 @@ async function retractWithin(on: Transaction, dated: DatedWork, options: Retract
   const because = unretractableBecause(load, { erase, today });
   if (because !== null) fail('conflict', because);
   const dataset = datasetNamed(load.dataset);
-  const retracted = { ...load, load_no: load.retracts === null ? load.fileLoadNo : load.load_no };
-  const loadNo = await insertRetraction(on, { retracted, vintage: today, erases: erase, reason });
+  const loadNo = await insertLoad(on, {
+    ...{ dataset: load.dataset, sourceName: load.source_name, vintage: today, erases: erase, reason },
+    retracts: load.retracts === null ? load.fileLoadNo : load.load_no,
+  });
   const row: LoadRow = { loadNo, vintage: today, complete: false };
   const { loadNos } = load;
 

@@ -1,4 +1,4 @@
-// The statements of a change of one series, and of its record as a load.
+// The statements of a change of one series.
 import type { Transaction } from '../../../kernel/database.ts';
 import { insertFormerFacts } from '../../load/store/former-facts.sql.ts';
 import { changeNeighbours } from '../../load/store/after-series-change.sql.ts';
@@ -71,20 +71,6 @@ export async function allIdsOf(on: Transaction, seriesNo: number): Promise<strin
     [seriesNo],
   );
   return rows.map(({ id }) => id);
-}
-
-/** Records the change as a load of metadata without a file. @returns its number. */
-export async function insertSeriesLoad(
-  on: Transaction,
-  load: { vintage: string; sourceName: string; reason: string | null },
-): Promise<number> {
-  const [row] = await on.query<{ load_no: number }>(
-    `insert into data.loads (dataset, source_name, vintage, complete, keeps_statements, reason)
-     values ('series', $1, $2, false, true, $3) returning load_no`,
-    [load.sourceName, load.vintage, load.reason],
-  );
-  if (row === undefined) throw new Error('the load got no number');
-  return row.load_no;
 }
 
 /** Gives the series the new id; the old one becomes an earlier id, and the calendar names the new one, also in its former rows. */

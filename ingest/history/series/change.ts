@@ -14,9 +14,9 @@ import {
   type Transacting,
 } from '../../load/lock/give-way-to-release.ts';
 import { refreshSearch } from '../../load/store/after-series-change.sql.ts';
-import { finishLoads } from '../../load/store/load-record.sql.ts';
+import { finishLoads, insertLoad } from '../../load/store/load-record.sql.ts';
 import { insertAuditEvents, type AuditEvent } from '../audit.sql.ts';
-import { allIdsOf, findById, insertSeriesLoad, type FoundSeries } from './change.sql.ts';
+import { allIdsOf, findById, type FoundSeries } from './change.sql.ts';
 
 export interface ChangeOptions extends LockOptions {
   /** The present id of the series. */
@@ -126,7 +126,7 @@ export async function changeByLoad<Found, Result>(
       underLoadLock(database, { dryRun, onWaiting }, async (on) => {
         const found = await find(on);
         const today = dated.begin();
-        const loadNo = await insertSeriesLoad(on, { vintage: today, sourceName, reason });
+        const loadNo = await insertLoad(on, { dataset: 'series', vintage: today, sourceName, reason });
         const { result, changed } = await apply(found, { on, loadNo, today });
         await refreshSearch(
           on,

@@ -19,18 +19,30 @@ export interface LoadRow {
   complete: boolean;
 }
 
+/** A load, a change of series or a retraction, before its counts are known. */
+export interface NewLoad {
+  dataset: string;
+  sourceName: string;
+  vintage: string;
+  /** As of LoadRow; default: false. */
+  complete?: boolean;
+  reason?: string | null;
+  /** For a retraction: the load that it retracts, and whether it erases it. */
+  retracts?: number;
+  erases?: boolean;
+}
+
 /** @returns load_no. */
 export async function insertLoad(
   on: Transaction,
-  load: { dataset: string; sourceName: string; vintage: string; complete: boolean },
+  { dataset, sourceName, vintage, complete = false, reason = null, retracts, erases = false }: NewLoad,
 ): Promise<number> {
-  const [row] = await on.query<{ load_no: number }>(
-    `insert into data.loads (dataset, source_name, vintage, complete, keeps_statements) values ($1, $2, $3, $4, true)
-     returning load_no`,
-    [load.dataset, load.sourceName, load.vintage, load.complete],
+  const rows = await on.query<{ load_no: number }>(
+    `insert into data.loads (dataset, source_name, vintage, complete, keeps_statements, reason, retracts, erases)
+     values ($1, $2, $3, $4, true, $5, $6, $7) returning load_no`,
+    [dataset, sourceName, vintage, complete, reason, retracts ?? null, erases],
   );
-  if (row === undefined) throw new Error('the load got no number');
-  return row.load_no;
+  return entryAt(rows, 0).load_no;
 }
 
 /** Points, or the rows of a table dataset. */
