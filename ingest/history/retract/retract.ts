@@ -1,7 +1,6 @@
 // Retracts a load: from today on the data are as if it had not been loaded, or, erased, as if it never had been. A retraction is itself a
 // load, and can be retracted. All loads of a file, one for each of its vintages, are retracted together.
 import { usualFirstMonth } from '../../../domain/funds/returns.ts';
-import { onOneDay, type Clock, type DatedWork } from '../../../kernel/clock.ts';
 import type { Transaction } from '../../../kernel/database.ts';
 import { fail } from '../../../kernel/errors.ts';
 import { datasetNamed } from '../../datasets/datasets.ts';
@@ -10,13 +9,9 @@ import { createChanged, noteChanged } from '../../load/events/series-events.sql.
 import { createHistory } from '../../load/store/recount-vintages.sql.ts';
 import {
   interruptionsToJson,
-  retryAfterInterruption,
-  underLoadLock,
   type Interruption,
-  type LockOptions,
   type Transacting,
 } from '../../load/lock/give-way-to-release.ts';
-import { waitForGatewayLeases } from '../../load/load.ts';
 import { createDifference, findLoadSeries } from '../../load/store/store-difference.sql.ts';
 import { createStage } from '../../load/store/stage.sql.ts';
 import {
@@ -30,6 +25,7 @@ import {
 import { pointCounts } from '../../load/load-report.ts';
 import { storeDifference } from '../../load/store/store-difference.ts';
 import { insertAuditEvent } from '../audit.sql.ts';
+import { changeUnderLock, type ChangeSettings } from '../change-under-lock.ts';
 import { refold } from '../../load/points/refold.ts';
 import {
   countFoldedSeries,
@@ -48,18 +44,11 @@ import {
 } from '../../load/store/rewrite-history.sql.ts';
 import { createFold, findPointsOf, foldAt } from '../../load/store/stated-values.sql.ts';
 
-export interface RetractOptions extends LockOptions {
+export interface RetractOptions extends ChangeSettings {
   loadNo: number;
   /** Erases: the history too is as if the load had not been made. */
   erase?: boolean;
-  /** Rolls back everything at the end. */
-  dryRun?: boolean | undefined;
-  reason?: string;
-  /** As in a load. */
-  seriesTimeZone: string;
   fiscalYearFirstMonth?: number;
-  clock: Clock;
-  noGateway?: boolean;
 }
 
 /** As it is stored. */
@@ -94,25 +83,13 @@ export const retractionReport = (result: Retraction, isDryRun: boolean) => ({
  * Retracts the load. After it resolves, every call that begins sees the retraction.
  * @throws Failure `not_found`, or `conflict` if the load cannot be retracted in its present state; then nothing is changed.
  */
-export async function retract(database: Transacting, options: RetractOptions): Promise<Retraction> {
-  const { dryRun } = options;
-  const result = await retryAfterInterruption(database, options, (interruptions, onWaiting) =>
-    onOneDay(options, (dated) =>
-      underLoadLock(database, { dryRun, onWaiting }, async (on) => {
-        const retraction = await retractWithin(on, dated, options);
-        if (dryRun !== true) dated.end();
-        return { ...retraction, interruptions };
-      }),
-    ),
-  );
-  if (options.dryRun !== true && options.noGateway !== true) await waitForGatewayLeases();
-  return result;
+export function retract(database: Transacting, options: RetractOptions): Promise<Retraction> {
+  return changeUnderLock(database, options, (on, today) => retractWithin(on, today, options));
 }
 
-async function retractWithin(on: Transaction, dated: DatedWork, options: RetractOptions): Promise<Retracted> {
+async function retractWithin(on: Transaction, today: string, options: RetractOptions): Promise<Retracted> {
   const { erase = false, reason = null, clock } = options;
   const now = clock.now();
-  const today = dated.begin();
   const load =
     (await findLoads(on, [options.loadNo])).get(options.loadNo) ??
     fail('not_found', `There is no load ${options.loadNo}.`);
