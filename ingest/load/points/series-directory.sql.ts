@@ -1,5 +1,6 @@
 // The statements of the series directory: find series, create them, and number their lines.
 import type { Queryable } from '../../../kernel/database.ts';
+import { entryAt } from '../../../kernel/entries.ts';
 import type { Frequency } from '../../../domain/periods.ts';
 
 export interface SeriesRow {
@@ -67,11 +68,10 @@ export function insertSeries(
 
 /** The highest line number, 0 before the first line. The load lock ensures that no other process assigns the next one. */
 export async function findLastLineNo(on: Queryable): Promise<number> {
-  const [row] = await on.query<{ last: number }>(
+  const rows = await on.query<{ last: number }>(
     'select coalesce(max(line_no), 0) as last from data.series_dims',
   );
-  if (row === undefined) throw new Error('an aggregate always gives one row');
-  return row.last;
+  return entryAt(rows, 0).last;
 }
 
 /** Inserts lines. */

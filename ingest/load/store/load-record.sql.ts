@@ -106,14 +106,13 @@ export async function sumChanges(on: Transaction): Promise<LoadCounts> {
        backfill or bool_or(old_value is not null and value is null)
      from load_changes join load_series using (series_no) group by series_no, backfill`,
   );
-  const [counts] = await on.query<LoadCounts>(
+  const sums = await on.query<LoadCounts>(
     `select coalesce(sum(points_new), 0)::bigint as "pointsNew", coalesce(sum(points_revised), 0)::bigint as "pointsRevised",
        coalesce(sum(points_deleted), 0)::bigint as "pointsDeleted",
        (select coalesce(sum(points), 0) from load_series)::bigint - coalesce(sum(points_new + points_revised), 0)::bigint as "pointsUnchanged"
      from load_totals`,
   );
-  if (counts === undefined) throw new Error('a sum has one row');
-  return counts;
+  return entryAt(sums, 0);
 }
 
 /**

@@ -1,6 +1,7 @@
 // Compares a staged vintage with the stored points, one by one, and stores the difference in data.observations only. `vintage` is the day D
 // of the load. A statement is what a load states about a point: a value, or that the point does not exist.
 import type { Transaction } from '../../../kernel/database.ts';
+import { entryAt } from '../../../kernel/entries.ts';
 import { isOwnRow } from './stated-values.sql.ts';
 import type { LoadRow, SeriesInFile } from './load-record.sql.ts';
 
@@ -74,12 +75,12 @@ export async function findLoadSeries(
       fileSeries.lastDates,
     ],
   );
-  const [counts] = await on.query<{ fresh: number; known: number; backfill: number; rewrites: number }>(
+  const found = await on.query<{ fresh: number; known: number; backfill: number; rewrites: number }>(
     `select count(*) filter (where fresh) as fresh, count(*) filter (where not fresh and not backfill) as known,
        count(*) filter (where backfill) as backfill, count(*) filter (where rewrites) as rewrites
      from load_series`,
   );
-  if (counts === undefined) throw new Error('a count has one row');
+  const counts = entryAt(found, 0);
   if (counts.known + counts.backfill > 0) await on.query('analyze load_series, load_points');
   return counts;
 }
