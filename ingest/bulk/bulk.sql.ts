@@ -4,16 +4,12 @@ import { to as copyTo } from 'pg-copy-streams';
 import { asOfStatement } from '../../domain/as-of/statements.ts';
 import type { Queryable, Transaction } from '../../kernel/database.ts';
 import { entryAt } from '../../kernel/entries.ts';
+import { tryLock } from '../load/lock/load-lock.sql.ts';
 
 const bulkLock = 4_207_849_133;
 
 /** Whether this transaction may write files; one at a time may, until its end. */
-export async function tryLockBulk(on: Transaction): Promise<boolean> {
-  const [row] = await on.query<{ locked: boolean }>('select pg_try_advisory_xact_lock($1) as locked', [
-    bulkLock,
-  ]);
-  return row?.locked === true;
-}
+export const tryLockBulk = (on: Transaction): Promise<boolean> => tryLock(on, bulkLock);
 
 /** Makes all later reads of the transaction see one snapshot. It must be its first statement. */
 export async function readOneMoment(on: Transaction): Promise<void> {

@@ -3,12 +3,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { instantText } from '../../../kernel/clock.ts';
 import { inTransaction, type Database, type Transaction } from '../../../kernel/database.ts';
+import { readClock } from '../../../kernel/time/database-clock.sql.ts';
 import {
   terminateHolder,
   findInterruption,
   isCommitted,
   noteInterruption,
-  readInstant,
   readOwnTransaction,
   type InterruptedAt,
   type OwnTransaction,
@@ -113,7 +113,7 @@ export async function retryAfterInterruption<Result>(
       if (!(error instanceof InterruptedByRelease) || query === undefined) throw error;
       onInterrupted?.(error.interruption);
       while (await isReleaseBeingPrepared({ query })) await pause(askEveryMs);
-      interruptions.push({ ...error.interruption, startedAgainAt: await readInstant({ query }) });
+      interruptions.push({ ...error.interruption, startedAgainAt: await readClock({ query }) });
     }
   }
 }

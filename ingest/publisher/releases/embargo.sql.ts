@@ -285,12 +285,6 @@ export async function countReleases(on: Queryable, now: Date): Promise<ReleaseCo
   return entryAt(rows, 0);
 }
 
-/** The present instant by the database's clock; not the beginning of the transaction. */
-export async function readClock(on: Queryable): Promise<Date> {
-  const rows = await on.query<{ now: Date }>('select clock_timestamp() as now', [], 'clock');
-  return entryAt(rows, 0).now;
-}
-
 /** Records that a publisher is running, and deletes those not seen for a day. */
 export async function recordHeartbeat(on: Queryable, instance: string): Promise<void> {
   await on.query(
