@@ -1,5 +1,6 @@
 // The statements of a retraction besides those of the points: find the load that it concerns, and record what becomes of it.
 import type { Queryable, Transaction } from '../../../kernel/database.ts';
+import type { SeriesInFile } from '../../load/store/load-record.sql.ts';
 
 /** All loads of a file, which are retracted together. */
 export interface LoadsOfFile {
@@ -108,8 +109,11 @@ export async function recordErasedFrom(on: Transaction): Promise<void> {
 }
 
 /** How many points of each series are to be recomputed. */
-export function countFoldedSeries(on: Transaction): Promise<{ series_no: number; points: number }[]> {
-  return on.query('select series_no, count(*)::int as points from fold_points group by series_no');
+export function countFoldedSeries(on: Transaction): Promise<SeriesInFile[]> {
+  return on.query(
+    `select series_no as "seriesNo", count(*)::int as points, 0 as "pointsWithValue", null as "firstDate", null as "lastDate"
+     from fold_points group by series_no`,
+  );
 }
 
 /** A series of fold_points with a vintage after the day. */

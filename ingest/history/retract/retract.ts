@@ -163,15 +163,7 @@ async function storeFold(on: Transaction, row: LoadRow, points: number): Promise
       `${later.series_id} has a vintage of ${later.vintage}, which is after today, ${row.vintage} (SERIES_TIME_ZONE).`,
     );
   await foldAt(on, row.vintage);
-  const folded = await countFoldedSeries(on);
-  const none = folded.map(() => null);
-  const series = await findLoadSeries(on, row, {
-    seriesNos: folded.map(({ series_no }) => series_no),
-    points: folded.map((each) => each.points),
-    pointsWithValue: folded.map(() => 0),
-    firstDates: none,
-    lastDates: none,
-  });
+  const series = await findLoadSeries(on, row, await countFoldedSeries(on));
   await findFoldChanges(on);
   const counts = await sumChanges(on);
   await noteChanged(on, row.loadNo);

@@ -3,6 +3,7 @@ import type { Transaction } from '../../../kernel/database.ts';
 import type { CellReader } from '../../cells/cells.ts';
 import type { PointDates } from '../../cells/dates/date-patterns.ts';
 import { failUnusable } from '../../datasets/columns.ts';
+import type { SeriesInFile } from '../store/load-record.sql.ts';
 import type { Rejects } from '../store/rejects.ts';
 import type { Combination, KnownSeries, SeriesDirectory } from './series-directory.ts';
 import { CopyBuffer, CopyLine } from '../store/stage.sql.ts';
@@ -37,14 +38,9 @@ export class NotAscending extends Error {
   }
 }
 
-/** The points stored directly for a series. */
-interface DirectCount {
-  points: number;
-  pointsWithValue: number;
-  /** Among the points with a value. */
-  firstDate: string | null;
-  lastDate: string | null;
-}
+export const withoutPoints = (seriesNo: number): SeriesInFile => ({
+  ...{ seriesNo, points: 0, pointsWithValue: 0, firstDate: null, lastDate: null },
+});
 
 /**
  * The destination of points: the stage, for comparison with the stored ones; or directly data.observations, if the series was never
@@ -56,7 +52,7 @@ export class PointSink {
   /** Whether a point went into the stage. */
   isStaged = false;
   /** By series_no. */
-  readonly direct = new Map<number, DirectCount>();
+  readonly direct = new Map<number, SeriesInFile>();
   readonly #line: CopyLine;
   readonly #staged: CopyBuffer;
   readonly #straight: CopyBuffer | null;
@@ -120,7 +116,7 @@ export class PointSink {
   #count(seriesNo: number, date: string, hasValue: boolean): void {
     let count = this.direct.get(seriesNo);
     if (count === undefined) {
-      count = { points: 0, pointsWithValue: 0, firstDate: null, lastDate: null };
+      count = withoutPoints(seriesNo);
       this.direct.set(seriesNo, count);
     }
     count.points++;

@@ -2,14 +2,19 @@
 import type { Transaction } from '../../../kernel/database.ts';
 import { entryAt } from '../../../kernel/entries.ts';
 
-/** Series that are not in load_points, as parallel lists: those stored directly, or without points in the file. */
+/** A series that is not in load_points: its points are stored directly, or it has none in the file. */
 export interface SeriesInFile {
-  seriesNos: number[];
-  points: number[];
-  pointsWithValue: number[];
-  firstDates: (string | null)[];
-  lastDates: (string | null)[];
+  seriesNo: number;
+  points: number;
+  pointsWithValue: number;
+  /** Among the points with a value. */
+  firstDate: string | null;
+  lastDate: string | null;
 }
+
+/** The columns of these series, for `jsonb_to_recordset`. */
+export const seriesInFileColumns =
+  '("seriesNo" integer, points integer, "pointsWithValue" integer, "firstDate" date, "lastDate" date)';
 
 /** The load being stored. */
 export interface LoadRow {
@@ -59,22 +64,16 @@ export async function finishLoads(
   counts: ReadonlyMap<number, LoadCounts>,
   file: { rowsRead: number; rowsRejected: number },
 ): Promise<void> {
-  const all = [...counts.values()];
+  const loads = [...counts].map(([loadNo, of]) => ({ loadNo, ...of }));
   await on.query(
-    `update data.loads l set rows_read = $1, rows_rejected = $2, points_new = c.new, points_revised = c.revised,
-       points_unchanged = c.unchanged, points_deleted = c.deleted,
-       part_of = case when cardinality($3::bigint[]) > 1 then (select min(load_no) from unnest($3::bigint[]) as loads (load_no)) end
-     from unnest($3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[])
-       as c (load_no, new, revised, unchanged, deleted)
-     where l.load_no = c.load_no`,
+    `update data.loads l set rows_read = $1, rows_rejected = $2, points_new = c."pointsNew", points_revised = c."pointsRevised",
+       points_unchanged = c."pointsUnchanged", points_deleted = c."pointsDeleted", part_of = $4
+     from jsonb_to_recordset($3) as c ("loadNo" bigint, "pointsNew" bigint, "pointsRevised" bigint, "pointsUnchanged" bigint,
+       "pointsDeleted" bigint)
+     where l.load_no = c."loadNo"`,
     [
-      file.rowsRead,
-      file.rowsRejected,
-      [...counts.keys()],
-      all.map(({ pointsNew }) => pointsNew),
-      all.map(({ pointsRevised }) => pointsRevised),
-      all.map(({ pointsUnchanged }) => pointsUnchanged),
-      all.map(({ pointsDeleted }) => pointsDeleted),
+      ...[file.rowsRead, file.rowsRejected, JSON.stringify(loads)],
+      counts.size > 1 ? Math.min(...counts.keys()) : null,
     ],
   );
 }
@@ -140,35 +139,25 @@ export async function insertVintages(on: Transaction, load: LoadRow): Promise<vo
 export async function storeNewSeries(
   on: Transaction,
   load: LoadRow,
-  brought: SeriesInFile,
+  brought: readonly SeriesInFile[],
 ): Promise<LoadCounts> {
   await on.query(
     `with brought as (
-       select * from unnest($4::int[], $5::int[], $6::int[], $7::date[], $8::date[])
-         as b (series_no, points, points_with_value, first_date, last_date) where points > 0
+       select * from jsonb_to_recordset($4) as b ${seriesInFileColumns} where points > 0
      ), vintages as (
        insert into data.vintages (series_no, published_on, load_no, complete, points_new, points_revised, points_deleted)
-       select series_no, $1, $2, $3, points, 0, 0 from brought
+       select "seriesNo", $1, $2, $3, points, 0, 0 from brought
      ), changed as (
-       insert into load_changed select series_no, $2, false from brought
+       insert into load_changed select "seriesNo", $2, false from brought
      )
      update data.series s set data_version = $2, row_version = s.row_version + 1,
        last_updated = greatest(s.last_updated, $1),
-       observation_count = s.observation_count + b.points_with_value,
-       first_date = least(s.first_date, b.first_date), last_date = greatest(s.last_date, b.last_date)
-     from brought b where s.series_no = b.series_no`,
-    [
-      load.vintage,
-      load.loadNo,
-      load.complete,
-      brought.seriesNos,
-      brought.points,
-      brought.pointsWithValue,
-      brought.firstDates,
-      brought.lastDates,
-    ],
+       observation_count = s.observation_count + b."pointsWithValue",
+       first_date = least(s.first_date, b."firstDate"), last_date = greatest(s.last_date, b."lastDate")
+     from brought b where s.series_no = b."seriesNo"`,
+    [load.vintage, load.loadNo, load.complete, JSON.stringify(brought)],
   );
-  const pointsNew = brought.points.reduce((sum, points) => sum + points, 0);
+  const pointsNew = brought.reduce((sum, { points }) => sum + points, 0);
   return { pointsNew, pointsRevised: 0, pointsUnchanged: 0, pointsDeleted: 0 };
 }
 
