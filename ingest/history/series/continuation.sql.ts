@@ -1,6 +1,7 @@
 // The statements about the continuation of a series as another one.
 import type { Transaction } from '../../../kernel/database.ts';
 import { entryAt } from '../../../kernel/entries.ts';
+import { markChanged } from '../../load/store/after-series-change.sql.ts';
 
 /** The ids of the series that continue as this one. */
 export async function findContinued(on: Transaction, seriesNo: number): Promise<string[]> {
@@ -65,7 +66,7 @@ export async function insertContinuation(
      values ($1, $2, $3, $4, $5, $6)`,
     [added.seriesNo, added.date, added.continuedBy, added.note, added.declaredOn, added.loadNo],
   );
-  await changeBoth(on, [added.seriesNo, added.continuedBy], added.loadNo);
+  await markChanged(on, [added.seriesNo, added.continuedBy], added.loadNo);
 }
 
 /** Removes the continuation of the series. */
@@ -77,14 +78,5 @@ export async function deleteContinuation(
     'delete from data.series_continuations where series_no = $1 returning continued_by',
     [seriesNo],
   );
-  await changeBoth(on, [seriesNo, entryAt(removed, 0).continued_by], loadNo);
-}
-
-/** Marks both series as changed for their readers. Their caches depend on the version, which becomes that of the load. */
-async function changeBoth(on: Transaction, seriesNos: readonly number[], loadNo: number): Promise<void> {
-  await on.query(
-    `update data.series set data_version = $2, row_version = row_version + 1, updated_at = now()
-     where series_no = any($1)`,
-    [seriesNos, loadNo],
-  );
+  await markChanged(on, [seriesNo, entryAt(removed, 0).continued_by], loadNo);
 }

@@ -2,7 +2,7 @@
 import type { Transaction } from '../../../kernel/database.ts';
 import { entryAt } from '../../../kernel/entries.ts';
 import { insertFormerFacts } from '../../load/store/former-facts.sql.ts';
-import { refreshSearch } from '../../load/store/after-series-change.sql.ts';
+import { markChanged, refreshSearch } from '../../load/store/after-series-change.sql.ts';
 import { recordedContent } from '../../load/store/stated-rows.sql.ts';
 
 /** The properties that must be equal to merge two series. */
@@ -171,7 +171,7 @@ export async function completeMerge(
      on conflict do nothing`,
     [old, into, loadNo],
   );
-  await touch(on, into, loadNo);
+  await markChanged(on, [into], loadNo);
   await refreshSearch(on, [old, into]);
 }
 
@@ -187,14 +187,6 @@ export async function restoreMergedIds(
      where merged_from = $1`,
     [old],
   );
-  await touch(on, into, loadNo);
+  await markChanged(on, [into], loadNo);
   await refreshSearch(on, [into]);
-}
-
-/** Marks a series whose aliases changed, so that caches of its facts expire. */
-async function touch(on: Transaction, seriesNo: number, loadNo: number): Promise<void> {
-  await on.query(
-    `update data.series set data_version = $2, row_version = row_version + 1, updated_at = now() where series_no = $1`,
-    [seriesNo, loadNo],
-  );
 }
