@@ -77,7 +77,7 @@ export async function loadPoints(
     first === null
       ? await storeVintages(on, record)
       : new Map([[first.loadNo, await store(on, first, seriesInFile(reader, sink))]]);
-  const rowsRead = (plan.long.rowsRead?.() ?? reader.rowsRead) + (input.rowsRefused?.() ?? 0);
+  const rowsRead = plan.long.rowsRead?.() ?? reader.rowsRead;
   await finishLoads(on, stored, { rowsRead, rowsRejected: input.rejects.count });
   const sum = sumOf([...stored.values()]);
   await emitPointEvents(on, stored, sum, options);

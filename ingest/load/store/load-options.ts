@@ -104,8 +104,6 @@ export interface LoadInput {
   batchesAsk?: boolean;
   /** The values are observed, not forecast (such as prices): a date after the current period is rejected. */
   hasHappened?: boolean;
-  /** How many rows were rejected before the batches, and are not in them. */
-  rowsRefused?: () => number;
   /** The vintage of the load; set by the caller if `vintageGiven`. */
   vintage: string;
   vintageGiven: boolean;
