@@ -15,7 +15,8 @@ import type { Upload } from '../publisher/uploads/uploads.sql.ts';
 import { endpoint, type OperatorDeps } from './endpoint.ts';
 import { interruptionsSchema } from './interruptions-schema.ts';
 import { count, pointCountsSchema } from './loads.ts';
-import { previewSchema, uploadOf, type uploadSchema } from './uploads-schema.ts';
+import { previewSchema } from '../entry/table-preview.ts';
+import { uploadOf, type uploadSchema } from './uploads-schema.ts';
 import { refusing, requireUpload } from './uploads.ts';
 
 const countsSchema = {
