@@ -10,7 +10,7 @@ import { IngestFailure } from '../../failure.ts';
 import { instantText } from '../../../kernel/clock.ts';
 import { isUnfinished } from './unfinished-names.ts';
 
-/** Thrown when the process is stopping, or a file is being written: it stays in `.taken/`, and is processed later. */
+/** Thrown when the publisher is stopping, or a file is being written: it stays in `.taken/`, and is processed later. */
 export class NotNow extends Error {}
 
 /** Identifies a file until it is written to or replaced. */
