@@ -13,7 +13,6 @@ import {
 import { relaxLimits } from '../../load/lock/load-lock.sql.ts';
 import { addEntries, emptyDescription, readDescription } from '../../entry/entry-file.ts';
 import { removeLeftDrafts, writeDescription } from '../../entry/write-entry-file.ts';
-import { bytesMaxUsual } from '../../read/fetch-url.ts';
 import { entriesFor } from '../../entry/entries-for.ts';
 import { loadTableFile, type LoadedTable } from '../../plan/load-table-file.ts';
 import { planMovedFile, type Plan } from '../../plan/plan.ts';
@@ -44,8 +43,6 @@ export interface InboxDeps {
   /** INBOX_DIR, absolute. */
   directory: string;
   seriesTimeZone: string;
-  /** The maximum size of a file in bytes; default: that of files that almanac publish fetches. */
-  bytesMax?: number;
 }
 
 /** The ids of the files that a process of a publisher has begun to read. */
@@ -72,7 +69,7 @@ export interface FileOfInbox {
   file: WaitingFile | ClaimedFile;
   /** The publisher has begun to read it before. */
   isStarted: boolean;
-  settings: Pick<InboxDeps, 'directory' | 'seriesTimeZone' | 'bytesMax'>;
+  settings: Pick<InboxDeps, 'directory' | 'seriesTimeZone'>;
 }
 
 /** `later`: after NotNow. */
@@ -230,7 +227,7 @@ async function loadClaimed(
       detail:
         'Split it into smaller files, save the sheets of a workbook as CSV, or give the publisher more memory.',
     });
-  const content = await inspect(claimed.file, deps.bytesMax ?? bytesMaxUsual);
+  const content = await inspect(claimed.file);
   const plan = await planFor(deps, on, claimed, content.sha256, dated.begin());
   const tables = await loadTables(deps, on, plan, clock);
   if (!(await isUnchanged(claimed.file, content)))
