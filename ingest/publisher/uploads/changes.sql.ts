@@ -1,6 +1,5 @@
 // The changes of points by the loads of a transaction: the series and the largest changes. Call it under the load lock, before the commit.
 import type { Transaction } from '../../../kernel/database.ts';
-import type { LoadNumbers } from '../releases/prepared-loads.sql.ts';
 
 export interface ChangedSeries {
   id: string;
@@ -35,14 +34,13 @@ const changed = `
   )`;
 
 /**
- * The changes since these load numbers. @returns the first fifty of the changed series, how many there are, and the twenty largest changes in
+ * The changes by the loads from this number on. @returns the first fifty of the changed series, how many there are, and the twenty largest changes in
  * percent.
  */
 export async function changesSince(
   on: Transaction,
-  { last, isTaken }: LoadNumbers,
+  firstLoadNo: number,
 ): Promise<{ series: ChangedSeries[]; seriesChanged: number; largest: ChangedPoint[] }> {
-  const first = isTaken ? last + 1 : last;
   const series = await on.query<ChangedSeries & { all: number }>(
     `${changed}
      select series_id as id,
@@ -52,7 +50,7 @@ export async function changesSince(
        count(*) filter (where not begins)::int as points_deleted, (count(*) over ())::int as all
      from points p join data.series s using (series_no)
      group by s.series_no, series_id order by series_id collate "C" limit $2`,
-    [first, seriesShown],
+    [firstLoadNo, seriesShown],
   );
   const largest = await on.query<ChangedPoint>(
     `${changed}
@@ -60,7 +58,7 @@ export async function changesSince(
      from points p join data.series using (series_no) join data.series_dims using (series_no, line_no)
      where begins and ends and before is distinct from after
      order by abs((after - before) / nullif(before, 0)) desc nulls last, series_id collate "C", date, line_no limit $2`,
-    [first, pointsShown],
+    [firstLoadNo, pointsShown],
   );
   return {
     series: series.map(({ all: _all, ...each }) => each),

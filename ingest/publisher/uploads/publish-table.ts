@@ -25,7 +25,7 @@ import type { Preview } from '../../entry/table-preview.ts';
 import { findPublished } from '../../plan/publish-record.sql.ts';
 import { acceptUnderEmbargo, type Due } from '../releases/accept.ts';
 import type { TaskContext } from '../child-process/task.ts';
-import { resetLoadNumbers, readLoadNumbers } from '../releases/prepared-loads.sql.ts';
+import { readNextLoadNo, returnLoadNumbers } from '../releases/prepared-loads.sql.ts';
 import { pointCounts } from '../../load/load-report.ts';
 import { clockFrom } from '../../../kernel/clock.ts';
 import { databaseClock, type ReleaseClock } from '../releases/release-clock.ts';
@@ -153,14 +153,14 @@ async function dryRun(
 ): Promise<Omit<CheckedTable, 'preview'>> {
   let rowsRead = 0;
   return underLoadLock(database, { onWaiting: refuseWaiting }, async (on) => {
-    const numbers = await readLoadNumbers(on);
+    const firstLoadNo = await readNextLoadNo(on);
     let changes: Awaited<ReturnType<typeof changesSince>> = { series: [], seriesChanged: 0, largest: [] };
     try {
       const { summary, series } = await loadTableFile(inSavepoints(on), planned, {
         ...settingsOf(given, now),
         dryRun: true,
         onProgress: (rows) => (rowsRead = rows),
-        inSameTransaction: async (within) => void (changes = await changesSince(within, numbers)),
+        inSameTransaction: async (within) => void (changes = await changesSince(within, firstLoadNo)),
       });
       return {
         ...{ publishable: true, ...countsOf(summary), notes: summary.notes, rejects: summary.rejects },
@@ -181,7 +181,7 @@ async function dryRun(
         ...{ series_count: 0, series_changed: 0, series: [], largest_changes: [] },
       };
     } finally {
-      await resetLoadNumbers(on, numbers);
+      await returnLoadNumbers(on, firstLoadNo);
     }
   }).catch((error: unknown) => {
     // The caller of a check does not wait for the release.
