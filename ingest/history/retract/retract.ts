@@ -18,6 +18,7 @@ import {
   createTotals,
   finishLoads,
   insertLoad,
+  noCounts,
   sumChanges,
   type LoadCounts,
   type LoadRow,
@@ -180,7 +181,7 @@ async function eraseHistory(
   await recordErasedFrom(on);
   const counts = await refold(on, row, firstVintage);
   await forgetStatements(on, loadNos);
-  if (counts === null) return { pointsNew: 0, pointsRevised: 0, pointsUnchanged: points, pointsDeleted: 0 };
+  if (counts === null) return { ...noCounts, pointsUnchanged: points };
   await invalidateEarlierStates(on, row.loadNo);
   const { pointsNew, pointsRevised, pointsDeleted } = counts;
   return { pointsNew, pointsRevised, pointsDeleted, pointsUnchanged: unchangedOf(points, counts) };

@@ -7,7 +7,7 @@ import { emitRowEvents } from '../../load/events/load-events.ts';
 import { reportUpdate } from '../../load/events/updates.sql.ts';
 import type { Interruption, Transacting } from '../../load/lock/give-way-to-release.ts';
 import { refreshSearch } from '../../load/store/after-series-change.sql.ts';
-import { finishLoads, insertLoad } from '../../load/store/load-record.sql.ts';
+import { finishLoads, insertLoad, noCounts } from '../../load/store/load-record.sql.ts';
 import { insertAuditEvents, type AuditEvent } from '../audit.sql.ts';
 import { changeUnderLock, type ChangeSettings } from '../change-under-lock.ts';
 import { allIdsOf, findById, type FoundSeries } from './change.sql.ts';
@@ -75,8 +75,6 @@ export async function changeSeries(
   return { ...load, series: result };
 }
 
-const unchangedRows = { pointsNew: 0, pointsRevised: 0, pointsUnchanged: 0, pointsDeleted: 0 };
-
 /** A changed series, for the record. */
 interface ChangedSeries {
   seriesNo: number;
@@ -116,7 +114,7 @@ export function changeByLoad<Found, Result>(
       on,
       changed.map(({ seriesNo }) => seriesNo),
     );
-    const counts = { ...unchangedRows, pointsRevised: changed.length };
+    const counts = { ...noCounts, pointsRevised: changed.length };
     await finishLoads(on, new Map([[loadNo, counts]]), { rowsRead: 0, rowsRejected: 0 });
     const at = clock.now();
     await emitRowEvents(on, { loadNo, dataset: 'series', at }, counts);

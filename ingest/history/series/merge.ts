@@ -7,6 +7,7 @@ import type { CsvBatch } from '../../read/csv-batch.ts';
 import type { Transacting } from '../../load/lock/give-way-to-release.ts';
 import type { LoadResult } from '../../load/store/load-options.ts';
 import { Rejects } from '../../load/store/rejects.ts';
+import { noCounts } from '../../load/store/load-record.sql.ts';
 import { loadPoints } from '../../load/points/load-points.ts';
 import { insertAuditEvent } from '../audit.sql.ts';
 import { changeUnderLock } from '../change-under-lock.ts';
@@ -141,8 +142,7 @@ async function mergeWithin(
   const { loadNo, pointsNew, pointsRevised } = await storePoints(on, old, into, options);
   if (loadNo === null) throw new Error('the load of a merge has one vintage, and so a number');
   await completeMerge(on, { ...pair, loadNo, reason });
-  const counts = { pointsNew: 0, pointsRevised: 1, pointsUnchanged: 0, pointsDeleted: 0 };
-  await emitRowEvents(on, { loadNo, dataset: 'series', at: clock.now() }, counts);
+  await emitRowEvents(on, { loadNo, dataset: 'series', at: clock.now() }, { ...noCounts, pointsRevised: 1 });
   const details = { merged_into: into.id, prefer, points_new: pointsNew, points_revised: pointsRevised };
   await insertAuditEvent(on, { action: 'series.merged', subject: old.id, loadNo, reason, details });
   return { loadNo, pointsNew, pointsRevised };

@@ -30,6 +30,7 @@ import {
   createTotals,
   finishLoads,
   insertLoad,
+  noCounts,
   storeNewSeries,
   sumChanges,
   type LoadCounts,
@@ -204,8 +205,6 @@ async function storeVintages(
     stored.set(loadNo, sumOf([counts, stored.get(loadNo) ?? noCounts]));
   return stored;
 }
-
-const noCounts: LoadCounts = { pointsNew: 0, pointsRevised: 0, pointsUnchanged: 0, pointsDeleted: 0 };
 
 function sumOf(all: readonly LoadCounts[]): LoadCounts {
   const sum = { ...noCounts };

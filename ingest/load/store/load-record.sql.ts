@@ -58,6 +58,8 @@ export interface LoadCounts {
   pointsDeleted: number;
 }
 
+export const noCounts: LoadCounts = { pointsNew: 0, pointsRevised: 0, pointsUnchanged: 0, pointsDeleted: 0 };
+
 /** Stores the results of loads of one file. @param counts of each load, by load_no. */
 export async function finishLoads(
   on: Transaction,
