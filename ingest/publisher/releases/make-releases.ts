@@ -8,7 +8,7 @@ import type { Log } from '../../../kernel/log/log.ts';
 import { load } from '../../load/load.ts';
 import { acquireLoadLock } from '../../load/lock/give-way-to-release.ts';
 import { relaxLimits, tryLockReleases } from '../../load/lock/load-lock.sql.ts';
-import { endFailed, endReleased, readPieces, selectDue, type DueRelease } from './embargo.sql.ts';
+import { endRelease, readPieces, selectDue, type DueRelease } from './embargo.sql.ts';
 import { dateLoads, dropStage, readNextLoadNo, returnLoadNumbers } from './prepared-loads.sql.ts';
 import { isTemporary } from './temporary-faults.ts';
 import type { ReleaseClock } from './release-clock.ts';
@@ -114,9 +114,10 @@ async function prepareAndWait(
   }
   if (!(await waitUntil(deps, on, group, signal))) await giveUp({ result: 'changed' });
   const endedAt = await clock.now(on);
-  for (const [release, outcome] of outcomes)
+  for (const [{ releaseNo, at: dueAt }, outcome] of outcomes)
     // It may have just been cancelled, and the caller has been notified of that.
-    if (!(await endReleased(on, release, { at: endedAt, outcome }))) await giveUp({ result: 'changed' });
+    if (!(await endRelease(on, releaseNo, { dueAt, at: endedAt, outcome })))
+      await giveUp({ result: 'changed' });
   return {
     result: 'released',
     releases: group.releases.map(({ releaseNo, at }) => ({ releaseNo, at, endedAt })),
@@ -196,7 +197,7 @@ function isSame(found: Group | undefined, group: Group): boolean {
 async function fail({ database, clock, log }: ReleaseDeps, { releaseNo, cause }: CannotLoad): Promise<Made> {
   const outcome = failureReport(cause);
   const isNoted = await database.transaction(async (on) =>
-    endFailed(on, releaseNo, { at: await clock.now(on), outcome }),
+    endRelease(on, releaseNo, { dueAt: null, at: await clock.now(on), outcome }),
   );
   if (!isNoted) return { result: 'changed' };
   log.error(
