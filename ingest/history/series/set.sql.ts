@@ -79,11 +79,6 @@ export async function updateFacts(
     if (values['frequency'] !== undefined) await changeNeighbours(on, seriesNo);
 }
 
-/** Whether a point of the series was ever published. */
-export async function hasVintages(on: Transaction, seriesNo: number): Promise<boolean> {
-  return (await findPublished(on, [seriesNo])).has(seriesNo);
-}
-
 /** The series among these that ever had a published point. */
 export async function findPublished(on: Transaction, seriesNos: readonly number[]): Promise<Set<number>> {
   const rows = await on.query<{ seriesNo: number }>(

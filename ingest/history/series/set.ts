@@ -5,7 +5,7 @@ import { datasetNamed } from '../../datasets/datasets.ts';
 import { plainCells, type Column } from '../../cells/cells.ts';
 import { changeSeries, refuseDeleted, type ChangeOptions, type SeriesChange } from './change.ts';
 import type { FoundSeries } from './change.sql.ts';
-import { findFactChanges, hasVintages, updateFacts, type FactChange } from './set.sql.ts';
+import { findFactChanges, findPublished, updateFacts, type FactChange } from './set.sql.ts';
 
 export interface SetOptions extends ChangeOptions {
   /** Fact → its text; empty clears the fact. */
@@ -100,7 +100,7 @@ async function refuseChanges(
   if (changes.length === 0) fail('conflict', `"${series.id}" has these facts already.`);
   const ofItem = ofItemBecause(series, changes);
   if (ofItem !== null) fail('conflict', ofItem);
-  if (isDated(changes) && (await hasVintages(on, series.seriesNo)))
+  if (isDated(changes) && (await findPublished(on, [series.seriesNo])).size > 0)
     fail('conflict', datedBecause(series, changes));
 }
 
