@@ -15,7 +15,7 @@ import { failureNamedByKey, summaryNamedByKey } from '../entry/messages-by-key.t
 import { lackingIn, type LoadableTable, type TableDescription } from '../entry/entry-schema.ts';
 import { factsChanged } from '../entry/entry-changes.ts';
 import { withoutQuery } from '../read/file-path.ts';
-import type { PlannedTable } from './plan.ts';
+import type { FileToLoad } from './plan.ts';
 import { rememberPublished } from './publish-record.sql.ts';
 import { vintageOf } from '../entry/file-name.ts';
 import { reshape, rowsOf, type Reshaped } from '../reshape/reshape.ts';
@@ -57,7 +57,7 @@ export interface TableLoad extends Pick<Reshaped, 'constants' | 'series' | 'stat
  * @param today YYYY-MM-DD, in the time zone of the series.
  * @throws IngestFailure if the entry does not fit the file, at once or when the rows are read.
  */
-export function tableLoad({ entry, file, input, path: name }: PlannedTable, today: string): TableLoad {
+export function tableLoad({ entry, file, input, path: name }: FileToLoad, today: string): TableLoad {
   if (entry.dataset !== undefined) {
     const vintage = vintageOf(entry, rowsOf(entry, name).fileName, today);
     const options = datasetLoad(entry, input ?? file, { dataset: entry.dataset, vintage });
@@ -102,7 +102,7 @@ export function tableLoad({ entry, file, input, path: name }: PlannedTable, toda
  */
 export async function loadTableFile(
   database: Transacting,
-  planned: PlannedTable,
+  planned: FileToLoad,
   settings: LoadSettings,
 ): Promise<LoadedTable> {
   if (settings.isTyped === true) return loadPlanned(database, planned, settings);
@@ -116,7 +116,7 @@ export async function loadTableFile(
 
 async function loadPlanned(
   database: Transacting,
-  planned: PlannedTable,
+  planned: FileToLoad,
   settings: LoadSettings,
 ): Promise<LoadedTable> {
   const { entry, path: name } = planned;

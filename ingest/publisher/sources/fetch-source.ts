@@ -148,13 +148,15 @@ async function load(
   }: { entry: TableDescription; fetched: FetchedFile; loadedWith: object | undefined },
   signal: AbortSignal,
 ): Promise<FetchResult> {
-  const { file, bytes, sha256 } = fetched;
-  const table = { entry, file, bytes, contentSha256: sha256 };
+  const { file, sha256 } = fetched;
   try {
     return await loadOne(
       {
-        ...{ publication, url, lease, schedule, seriesTimeZone, fiscalYearFirstMonth },
-        ...{ table, loadedWith: (loadedWith ?? null) as TableDescription | null },
+        ...{ publication, lease, schedule, seriesTimeZone, fiscalYearFirstMonth },
+        table: {
+          ...{ entry, path: url, file, contentSha256: sha256 },
+          loadedWith: (loadedWith ?? null) as TableDescription | null,
+        },
         validators: validatorsOf(fetched),
       },
       signal,

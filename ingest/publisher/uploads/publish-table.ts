@@ -1,6 +1,5 @@
 // Checks and publishes a table of an upload, by the rules of almanac publish: now, or under embargo. Runs in a child process. Each is one
 // transaction that also marks the upload as published: a process that is killed has done all of it, or nothing.
-import { statSync } from 'node:fs';
 import { Readable } from 'node:stream';
 import { stringify } from 'csv-stringify/sync';
 import { inSavepoints, type Database, type Queryable } from '../../../kernel/database.ts';
@@ -19,7 +18,7 @@ import { refuseWaiting, retryAfter } from '../releases/refuse-waiting.ts';
 import type { TableDescription } from '../../entry/entry-schema.ts';
 import { factsChanged } from '../../entry/entry-changes.ts';
 import { loadTableFile, tableLoad, type LoadSettings, type TableLoad } from '../../plan/load-table-file.ts';
-import type { PlannedTable } from '../../plan/plan.ts';
+import type { FileToLoad } from '../../plan/plan.ts';
 import { inspectTable } from '../../preview/inspect.ts';
 import type { Preview } from '../../entry/table-preview.ts';
 import { findPublished } from '../../plan/publish-record.sql.ts';
@@ -126,12 +125,11 @@ async function plannedTable(
   on: Queryable,
   { entry, upload: { name, publication, sha256 } }: TableToPublish,
   file: string,
-): Promise<PlannedTable> {
+): Promise<FileToLoad> {
   const remembered = await findPublished(on, publication, name);
   const loadedWith = remembered.find(({ sheet }) => sheet === (entry.sheet ?? ''))?.entry;
   return {
-    ...{ entry, path: name, file, bytes: statSync(file).size, contentSha256: sha256 },
-    ...{ state: 'file changed', isGuessed: false, changes: [] },
+    ...{ entry, path: name, file, contentSha256: sha256 },
     loadedWith: (loadedWith ?? null) as TableDescription | null,
   };
 }
@@ -147,7 +145,7 @@ const settingsOf = (given: TableToPublish, now: Date): Omit<LoadSettings, 'dryRu
 /** Returns its load numbers: a gap must not reveal a load that is not public. */
 async function dryRun(
   database: Database,
-  planned: PlannedTable,
+  planned: FileToLoad,
   given: TableToPublish,
   now: Date,
 ): Promise<Omit<CheckedTable, 'preview'>> {
@@ -199,7 +197,7 @@ const countsOf = (summary: LoadSummary): Counts => ({
 
 async function loadNow(
   database: Database,
-  planned: PlannedTable,
+  planned: FileToLoad,
   given: TableToPublish,
   now: Date,
 ): Promise<PublishedTable> {
@@ -223,7 +221,7 @@ async function loadNow(
 /** Until the instant, the table is stored as long rows: those that were checked are those that are loaded, even if the entry changes. */
 async function putUnderEmbargo(
   database: Database,
-  planned: PlannedTable,
+  planned: FileToLoad,
   given: TableToPublish,
   { due, now }: { due: Due; now: Date },
 ): Promise<PublishedTable> {
