@@ -166,7 +166,9 @@ function writeKey(
   if (map.flow !== true && why !== undefined) pair.key.commentBefore = ` ${why}`;
 }
 
-const flow = (value: EntryValue) => stringify(value, { collectionStyle: 'flow', lineWidth: 0 }).trim();
+/** On one line, in almanac.yml's syntax. */
+export const flow = (value: unknown): string =>
+  stringify(value, { collectionStyle: 'flow', lineWidth: 0 }).trim();
 
 /** The lines of almanac.yml that make the change, such as `date: { column: Date, format: M/D/YYYY }`. */
 export function linesOf(entry: Partial<TableDescription>, change: EntryChange): string {

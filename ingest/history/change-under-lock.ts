@@ -10,7 +10,6 @@ import {
   type Transacting,
 } from '../load/lock/give-way-to-release.ts';
 
-/** `dryRun`: rolls back everything at the end. */
 export interface ChangeSettings extends LockOptions {
   reason?: string;
   /** As in a load. */

@@ -32,6 +32,7 @@ export interface Interruption extends InterruptedAt {
 
 /** How work acquires the load lock, and what it reports while waiting. */
 export interface LockOptions {
+  /** Rolls back everything at the end. */
   dryRun?: boolean | undefined;
   /** Called once before waiting for another load; `isRelease`: the holder may be a release under embargo, which ends at its instant. */
   onWaiting?: ((load: RunningLoad | undefined, isRelease: boolean) => void) | undefined;

@@ -39,8 +39,6 @@ export interface LoadOptions extends ColumnOptions, RowOptions, CellOptions, Loc
   vintage?: string;
   /** The file is complete for each of its series: points it omits are deleted as of the vintage. */
   full?: boolean;
-  /** Rolls back everything at the end. */
-  dryRun?: boolean | undefined;
   /** Skips rejected rows (in a wide file: cells) instead of storing nothing. */
   skipInvalid?: boolean;
   /** If several rows have the same point, the first is stored and the others are rejected, even without `skipInvalid`. */

@@ -9,7 +9,6 @@ import { writeDescription } from '../../entry/write-entry-file.ts';
 import { entriesFor } from '../../entry/entries-for.ts';
 import { planMovedFile, type Plan } from '../../plan/plan.ts';
 import { inspectTable } from '../../preview/inspect.ts';
-import type { Inspected } from '../../entry/table-preview.ts';
 import { valueAt } from '../../plan/preview-text.ts';
 import type { Choice } from '../../entry/resolve-guesses.ts';
 import { samplesOf, type Sample } from '../../read/table-rows.ts';
@@ -47,21 +46,16 @@ export function readUpload({ database }: TaskContext, upload: UploadToRead): Pro
     const found: FoundTable[] = [];
     for (const [table, entry] of entries.entries()) {
       const fresh = newEntries.find((each) => each.entry === entry);
-      const inspected = fresh?.inspected ?? (await inspectedAgain(entry, upload, file));
+      const { name, today } = upload;
+      // Without an own reading, the entry comes from an earlier file with that name.
+      const inspected =
+        fresh?.inspected ??
+        (entry.skip === undefined ? await inspectTable({ entry, path: name, file, today }) : undefined);
       const known: NewEntry = fresh ?? { entry, evidence: evidenceOfKnown(entry), title: asBefore };
       found.push(foundTable(table, { ...known, inspected }, samples[sheetOf(entry)]?.sample));
     }
     return found;
   });
-}
-
-/** A table whose entry comes from an earlier file with that name. */
-async function inspectedAgain(
-  entry: TableDescription,
-  { name, today }: UploadToRead,
-  file: string,
-): Promise<Inspected | undefined> {
-  return entry.skip === undefined ? inspectTable({ entry, path: name, file, today }) : undefined;
 }
 
 /** Plans the file as in a folder whose almanac.yml has the entries with which files of that name were published before. */
