@@ -3,7 +3,7 @@
 import type { Transaction } from '../../../kernel/database.ts';
 import { entryAt } from '../../../kernel/entries.ts';
 import type { LoadCounts } from '../../load/store/load-record.sql.ts';
-import { recordedContent, keyOf } from '../../load/store/stated-rows.sql.ts';
+import { countOf, keyOf, recordedContent } from '../../load/store/stated-rows.sql.ts';
 
 /** A table whose loads can be retracted. */
 export interface FoldedTable {
@@ -168,13 +168,4 @@ export async function storeFold(
     [loadNo],
   );
   return { pointsNew, pointsRevised, pointsDeleted };
-}
-
-/** The rows of `done`, counted in the database: there may be millions. */
-async function countOf(on: Transaction, expressions: string, values: readonly unknown[]): Promise<number> {
-  const counted = await on.query<{ count: number }>(
-    `with ${expressions} select count(*) as count from done`,
-    values,
-  );
-  return entryAt(counted, 0).count;
 }
