@@ -163,6 +163,13 @@ export async function storeNewSeries(
   return { pointsNew, pointsRevised: 0, pointsUnchanged: 0, pointsDeleted: 0 };
 }
 
+/** Present points with a value of the series `t`: their count, and the first and last date. */
+export const livePoints = `lateral (
+  select count(o.value) as count, min(o.date) filter (where o.value is not null) as first_date,
+    max(o.date) filter (where o.value is not null) as last_date
+  from data.series_dims d join data.observations o using (line_no)
+  where d.series_no = t.series_no and o.superseded_on = 'infinity')`;
+
 /** Updates the facts of the changed series once their vintages are counted; other series are not touched. */
 export async function updateSeries(on: Transaction, load: LoadRow): Promise<void> {
   await on.query(
@@ -179,12 +186,7 @@ export async function updateSeries(on: Transaction, load: LoadRow): Promise<void
   await on.query(
     `update data.series s set row_version = s.row_version + 1,
        observation_count = c.count, first_date = c.first_date, last_date = c.last_date
-     from load_totals t, lateral (
-       select count(o.value) as count, min(o.date) filter (where o.value is not null) as first_date,
-         max(o.date) filter (where o.value is not null) as last_date
-       from data.series_dims d join data.observations o using (line_no)
-       where d.series_no = t.series_no and o.superseded_on = 'infinity') c
-     where t.series_no = s.series_no and t.recount`,
+     from load_totals t, ${livePoints} c where t.series_no = s.series_no and t.recount`,
   );
 }
 
