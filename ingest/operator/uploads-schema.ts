@@ -28,14 +28,9 @@ export function rowOf(upload: Upload): z.output<typeof uploadRowSchema> {
   };
 }
 
-/** Defaults for an upload that an older version has read. */
-const ofOlderVersions = { choices: [], preview: null };
-
 export const uploadOf = (upload: Upload): z.output<typeof uploadSchema> => ({
   ...rowOf(upload),
-  tables: z
-    .array(foundTableSchema)
-    .parse((upload.tables as object[]).map((table) => ({ ...ofOlderVersions, ...table }))),
+  tables: z.array(foundTableSchema).parse(upload.tables),
 });
 
 /** A label; its extension and a date in it determine how the file is read. */
