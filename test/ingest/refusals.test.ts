@@ -255,7 +255,7 @@ const refusals: Record<string, Refusal> = {
   },
   'a wide file with a dimension of control characters': {
     csv: 'date,SIDED\n2024-01-02,1',
-    options: { wide: true, set: { side: 'b\u001f' } },
+    options: { wide: true, set: { side: 'a\tb' } },
     code: 'usage',
     message: /--set side: the value of a dimension has 1 to 200 characters/,
   },

@@ -185,6 +185,12 @@ export function checkDimensionNames(names: readonly string[]): void {
   );
 }
 
+// oxlint-disable-next-line no-control-regex -- refusing control characters is the point
+const dimensionValue = /^[^\u0000-\u001f\u007f]{1,200}$/;
+
+/** Whether the value of a dimension has 1 to 200 characters, none of them a control character. */
+export const isDimensionValue = (text: string): boolean => dimensionValue.test(text);
+
 function slug(name: string): string {
   const words = name.toLowerCase().replaceAll(/[^a-z0-9]+/g, '_');
   return words.replace(/^_+|_+$/g, '').replace(/^(?=\d)/, '_') || 'name';
