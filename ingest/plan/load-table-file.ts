@@ -108,9 +108,9 @@ export async function loadTableFile(
   if (settings.isTyped === true) return loadPlanned(database, planned, settings);
   try {
     const loaded = await loadPlanned(database, planned, settings);
-    return { ...loaded, summary: summaryNamedByKey(loaded.summary) };
+    return { ...loaded, summary: summaryNamedByKey(loaded.summary, planned.entry) };
   } catch (error) {
-    throw error instanceof IngestFailure ? failureNamedByKey(error) : error;
+    throw error instanceof IngestFailure ? failureNamedByKey(error, planned.entry) : error;
   }
 }
 

@@ -31,7 +31,6 @@ import {
 } from './points.ts';
 import type { Combination, KnownSeries } from './series-directory.ts';
 import type { SeriesMetadata } from '../../datasets/metadata.ts';
-import { copyText } from '../store/stage.sql.ts';
 import type { WideColumn } from './wide-file.ts';
 import { expectedValue } from '../../cells/numbers/observation-values.ts';
 
@@ -215,15 +214,7 @@ export class LongReader {
     if (vintage === null) return;
     const combination = this.#combination(row, line, series);
     if (combination === null) return;
-    sink.add(
-      series,
-      combination,
-      vintage,
-      line,
-      date,
-      value ?? '\\N',
-      status === null ? '\\N' : copyText(status),
-    );
+    sink.add(series, combination, vintage, line, date, value, status);
   }
 
   /** Undefined if it was rejected. */

@@ -6,13 +6,13 @@ import { failUnusable } from '../../datasets/columns.ts';
 import type { SeriesInFile } from '../store/load-record.sql.ts';
 import type { Rejects } from '../store/rejects.ts';
 import type { Combination, KnownSeries, SeriesDirectory } from './series-directory.ts';
-import { CopyBuffer, CopyLine } from '../store/stage.sql.ts';
+import { CopyBuffer, CopyLine, copyText } from '../store/stage.sql.ts';
 import type { ValueOptions, ValueReader } from '../../cells/numbers/observation-values.ts';
 import { entryAt } from '../../../kernel/entries.ts';
 
 export interface PointContext {
-  directory: SeriesDirectory;
-  sink: PointSink;
+  directory: Pick<SeriesDirectory, 'makeSpace' | 'learn' | 'get' | 'combination'>;
+  sink: Pick<PointSink, 'add' | 'flush' | 'forgetDates'>;
   /** By row index, which is the line in a long file. */
   rejects: Pick<Rejects, 'add'>;
   dates: PointDates;
@@ -84,7 +84,7 @@ export class PointSink {
 
   /**
    * @param vintage of the row, followed by a tab, if the stage has a column for it; else ''.
-   * @param value digits, or `\N`. @param status in COPY format.
+   * @param value digits; null: published as missing.
    * @throws NotAscending
    */
   add(
@@ -93,24 +93,22 @@ export class PointSink {
     vintage: string,
     line: number,
     date: string,
-    value: string,
-    status: string,
+    value: string | null,
+    status: string | null,
   ): void {
+    const cells = `${value ?? '\\N'}\t${status === null ? '\\N' : copyText(status)}\n`;
     const place = vintage + date;
     const ascends = place > combination.lastPlace;
     combination.lastPlace = place;
     if (this.#straight === null || !series.fresh) {
       if (!ascends) this.mayRepeat = true;
       this.isStaged = true;
-      this.#staged.add(
-        `${vintage}${line}\t${series.seriesNo}\t${combination.lineNo}\t${date}\t${value}\t${status}\n`,
-      );
+      this.#staged.add(`${vintage}${line}\t${series.seriesNo}\t${combination.lineNo}\t${date}\t${cells}`);
       return;
     }
     if (!ascends) throw new NotAscending();
-    if (!this.#isRefused)
-      this.#straight.add(`${combination.lineNo}\t${date}${this.#published}${value}\t${status}\n`);
-    this.#count(series.seriesNo, date, value !== '\\N');
+    if (!this.#isRefused) this.#straight.add(`${combination.lineNo}\t${date}${this.#published}${cells}`);
+    this.#count(series.seriesNo, date, value !== null);
   }
 
   #count(seriesNo: number, date: string, hasValue: boolean): void {

@@ -259,7 +259,7 @@ async function putUnderEmbargo(
     // The lines of the long rows are not those of the file.
     if (error instanceof IngestFailure && error.code === 'invalid_rows')
       await loadTableFile(database, planned, { ...settingsOf(given, now), dryRun: true });
-    throw error instanceof IngestFailure ? failureNamedByKey(error) : error;
+    throw error instanceof IngestFailure ? failureNamedByKey(error, planned.entry) : error;
   }
 }
 
