@@ -6,10 +6,9 @@ import type { Transaction } from '../../kernel/database.ts';
 import { datasetNamed } from '../datasets/datasets.ts';
 import { IngestFailure } from '../failure.ts';
 import type { LockOptions, Transacting } from '../load/lock/give-way-to-release.ts';
-import type { LoadOptions, LoadSummary } from '../load/store/load-options.ts';
+import { inputOfRows, type LoadOptions, type LoadSummary } from '../load/store/load-options.ts';
 import { load } from '../load/load.ts';
 import { loadTable } from '../load/load-table.ts';
-import { Rejects } from '../load/store/rejects.ts';
 import { datasetLoad } from '../entry/dataset-load.ts';
 import { failureNamedByKey, summaryNamedByKey } from '../entry/messages-by-key.ts';
 import { lackingIn, type LoadableTable, type TableDescription } from '../entry/entry-schema.ts';
@@ -176,18 +175,7 @@ async function updateFacts(
   ]);
   if (rows.length === 0) return;
   const today = dateIn(seriesTimeZone, clock.now());
-  const rejects = new Rejects();
-  const input = {
-    header: ['series_id', ...names],
-    headerLine: 1,
-    batches: batchesOf(rows),
-    vintage: today,
-    vintageGiven: false,
-    today,
-    rejects,
-    notes: [],
-    onRows: () => undefined,
-  };
+  const input = inputOfRows(['series_id', ...names], batchesOf(rows), today);
   await loadTable(on, datasetNamed('series'), input, {
     dataset: 'series',
     input: 'almanac.yml',

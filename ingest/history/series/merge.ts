@@ -5,8 +5,7 @@ import { fail } from '../../../kernel/errors.ts';
 import { emitRowEvents } from '../../load/events/load-events.ts';
 import type { CsvBatch } from '../../read/csv-batch.ts';
 import type { Transacting } from '../../load/lock/give-way-to-release.ts';
-import type { LoadResult } from '../../load/store/load-options.ts';
-import { Rejects } from '../../load/store/rejects.ts';
+import { inputOfRows, type LoadResult } from '../../load/store/load-options.ts';
 import { noCounts } from '../../load/store/load-record.sql.ts';
 import { loadPoints } from '../../load/points/load-points.ts';
 import { insertAuditEvent } from '../audit.sql.ts';
@@ -160,16 +159,12 @@ async function storePoints(
   return loadPoints(
     on,
     {
-      header: ['series_id', 'date', 'value', 'status', ...names],
-      headerLine: 1,
-      batches: pointRows(on, { old, into, names, all: prefer === 'old' }),
+      ...inputOfRows(
+        ['series_id', 'date', 'value', 'status', ...names],
+        pointRows(on, { old, into, names, all: prefer === 'old' }),
+        today,
+      ),
       batchesAsk: true,
-      vintage: today,
-      vintageGiven: true,
-      today,
-      rejects: new Rejects(),
-      notes: [],
-      onRows: () => undefined,
     },
     {
       dataset: 'observations',

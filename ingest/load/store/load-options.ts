@@ -5,7 +5,7 @@ import type { Transaction } from '../../../kernel/database.ts';
 import type { ColumnOptions } from '../../datasets/columns.ts';
 import type { CsvBatch } from '../../read/csv-batch.ts';
 import type { Reject } from '../../failure.ts';
-import type { Rejects } from './rejects.ts';
+import { Rejects } from './rejects.ts';
 import type { Interruption, LockOptions } from '../lock/give-way-to-release.ts';
 import type { LoadCounts } from './load-record.sql.ts';
 import type { CellOptions } from '../../cells/cells.ts';
@@ -111,6 +111,16 @@ export interface LoadInput {
   notes: string[];
   onRows: (rowsRead: number) => void;
 }
+
+/** Rows that are not of a file, as input of a loader. */
+export const inputOfRows = (
+  header: string[],
+  batches: AsyncIterable<CsvBatch>,
+  today: string,
+): LoadInput => ({
+  ...{ header, headerLine: 1, batches, vintage: today, vintageGiven: false, today },
+  ...{ rejects: new Rejects(), notes: [], onRows: () => undefined },
+});
 
 /** Options without their undefined members: an optional member must not be undefined. */
 export function withoutUndefined<T extends object>(
