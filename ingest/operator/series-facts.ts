@@ -15,7 +15,7 @@ import { someOfParam } from '../../kernel/http/params.ts';
 import { one } from '../../kernel/http/service-endpoint.ts';
 import { changeFields } from './change-fields.ts';
 import { endpoint } from './endpoint.ts';
-import { interruptionsSchema } from './interruptions-schema.ts';
+import { count, interruptionsSchema } from '../load/load-report.ts';
 import { refusing } from './uploads.ts';
 
 const seriesMax = 200;
@@ -79,7 +79,6 @@ const value = z
     error: 'must be a text, a number, a list of texts or null',
   })
   .describe('As in the list; null deletes the fact.');
-const count = z.int().min(0);
 
 export const setSeriesFacts = endpoint({
   summary: 'Sets facts of many series, of all or of none.',

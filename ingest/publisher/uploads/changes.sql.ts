@@ -1,15 +1,10 @@
 // The changes of points by the loads of a transaction: the series and the largest changes. Call it under the load lock, before the commit.
 import type { Transaction } from '../../../kernel/database.ts';
+import type { CheckedTable } from './published-table.ts';
 
-export interface ChangedSeries {
-  id: string;
-  is_new: boolean;
-  points_new: number;
-  points_revised: number;
-  points_deleted: number;
-}
+type Changes = Pick<CheckedTable, 'series' | 'series_changed' | 'largest_changes'>;
 
-export interface ChangedPoint {
+interface ChangedPoint {
   series: string;
   dims: Record<string, string>;
   date: string;
@@ -37,11 +32,8 @@ const changed = `
  * The changes by the loads from this number on. @returns the first fifty of the changed series, how many there are, and the twenty largest changes in
  * percent.
  */
-export async function changesSince(
-  on: Transaction,
-  firstLoadNo: number,
-): Promise<{ series: ChangedSeries[]; seriesChanged: number; largest: ChangedPoint[] }> {
-  const series = await on.query<ChangedSeries & { all: number }>(
+export async function changesSince(on: Transaction, firstLoadNo: number): Promise<Changes> {
+  const series = await on.query<Changes['series'][number] & { all: number }>(
     `${changed}
      select series_id as id,
        not exists (select from data.vintages v where v.series_no = s.series_no and v.load_no < $1) as is_new,
@@ -62,7 +54,19 @@ export async function changesSince(
   );
   return {
     series: series.map(({ all: _all, ...each }) => each),
-    seriesChanged: series[0]?.all ?? 0,
-    largest,
+    series_changed: series[0]?.all ?? 0,
+    largest_changes: largest.map(withPercent),
   };
+}
+
+function withPercent(point: ChangedPoint): Changes['largest_changes'][number] {
+  const [before, after] = [numberOf(point.before), numberOf(point.after)];
+  const percent =
+    before === null || after === null || before === 0 ? NaN : ((after - before) / Math.abs(before)) * 100;
+  return { ...point, before, after, percent: Number.isFinite(percent) ? percent : null };
+}
+
+function numberOf(value: string | null): number | null {
+  const number = value === null ? NaN : Number(value);
+  return Number.isFinite(number) ? number : null;
 }

@@ -20,7 +20,6 @@ import { factsChanged } from '../../entry/entry-changes.ts';
 import { loadTableFile, tableLoad, type LoadSettings, type TableLoad } from '../../plan/load-table-file.ts';
 import type { FileToLoad } from '../../plan/plan.ts';
 import { inspectTable } from '../../preview/inspect.ts';
-import type { Preview } from '../../entry/table-preview.ts';
 import { findPublished } from '../../plan/publish-record.sql.ts';
 import { acceptUnderEmbargo, type Due } from '../releases/accept.ts';
 import type { TaskContext } from '../child-process/task.ts';
@@ -29,7 +28,8 @@ import { pointCounts } from '../../load/load-report.ts';
 import { clockFrom } from '../../../kernel/clock.ts';
 import { databaseClock, type ReleaseClock } from '../releases/release-clock.ts';
 import { dateIn } from '../../../kernel/clock.ts';
-import { changesSince, type ChangedPoint, type ChangedSeries } from './changes.sql.ts';
+import { changesSince } from './changes.sql.ts';
+import type { CheckedTable, PublishedTable } from './published-table.ts';
 import { refuseGone, withFile, type UploadToRead } from './spool.ts';
 import { markPublished } from './uploads.sql.ts';
 
@@ -46,36 +46,6 @@ export interface TableToPublish {
 /** The database, and its clock, which is read when the load begins: the task may have waited for others since it was requested. */
 type Context = Pick<TaskContext, 'database'> & { clock?: ReleaseClock };
 
-interface Counts {
-  rows_read: number;
-  rows_rejected: number;
-  points_new: number;
-  points_revised: number;
-  points_unchanged: number;
-  points_deleted: number;
-}
-
-export interface CheckedTable extends Counts {
-  /** False: a row is rejected, so nothing would be published. */
-  publishable: boolean;
-  rejects: readonly Reject[];
-  notes: string[];
-  series_count: number;
-  series_changed: number;
-  series: ChangedSeries[];
-  largest_changes: ChangedPoint[];
-  /** Its rows as they will be served, according to the checked entry. */
-  preview: Preview;
-}
-
-export interface PublishedTable extends Counts {
-  load: number | null;
-  release: number | null;
-  series_count: number;
-  series_ids: string[];
-  interruptions?: ReturnType<typeof interruptionsToJson>['interruptions'];
-}
-
 export interface PublishTasks {
   'check-table': { given: TableToPublish; answer: CheckedTable; event: never };
   'publish-table': {
@@ -86,6 +56,7 @@ export interface PublishTasks {
 }
 
 const nothing = { points_new: 0, points_revised: 0, points_unchanged: 0, points_deleted: 0 };
+const none = { series: [], series_changed: 0, largest_changes: [] };
 const idsShown = 20;
 const rejectsShown = 20;
 
@@ -152,7 +123,7 @@ async function dryRun(
   let rowsRead = 0;
   return underLoadLock(database, { onWaiting: refuseWaiting }, async (on) => {
     const firstLoadNo = await readNextLoadNo(on);
-    let changes: Awaited<ReturnType<typeof changesSince>> = { series: [], seriesChanged: 0, largest: [] };
+    let changes: Awaited<ReturnType<typeof changesSince>> = none;
     try {
       const { summary, series } = await loadTableFile(inSavepoints(on), planned, {
         ...settingsOf(given, now),
@@ -161,9 +132,8 @@ async function dryRun(
         inSameTransaction: async (within) => void (changes = await changesSince(within, firstLoadNo)),
       });
       return {
-        ...{ publishable: true, ...countsOf(summary), notes: summary.notes, rejects: summary.rejects },
-        ...{ series_count: series, series_changed: changes.seriesChanged },
-        ...{ series: changes.series, largest_changes: changes.largest },
+        ...{ publishable: true, ...countsOf(summary), notes: summary.notes },
+        ...{ rejects: summary.rejects.map(rejectOf), series_count: series, ...changes },
       };
     } catch (error) {
       if (!(error instanceof IngestFailure) || error.code !== 'invalid_rows') throw error;
@@ -175,8 +145,7 @@ async function dryRun(
           rows_rejected: error.rowsRejected,
           notes: [],
         },
-        ...{ rejects: error.rejects.slice(0, rejectsShown) },
-        ...{ series_count: 0, series_changed: 0, series: [], largest_changes: [] },
+        ...{ rejects: error.rejects.slice(0, rejectsShown).map(rejectOf), series_count: 0, ...none },
       };
     } finally {
       await returnLoadNumbers(on, firstLoadNo);
@@ -189,7 +158,12 @@ async function dryRun(
   });
 }
 
-const countsOf = (summary: LoadSummary): Counts => ({
+const rejectOf = ({ line, column, value, expected }: Reject) => ({
+  ...{ line, column },
+  reason: `"${value}", expected ${expected}`,
+});
+
+const countsOf = (summary: LoadSummary) => ({
   rows_read: summary.rowsRead,
   rows_rejected: summary.rowsRejected,
   ...pointCounts(summary),
