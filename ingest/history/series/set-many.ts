@@ -6,7 +6,8 @@ import type { ChangeSettings } from '../change-under-lock.ts';
 import { deletedBecause, earlierIdBecause, noSeries, changeByLoad, type SeriesChange } from './change.ts';
 import { findByIds } from './change.sql.ts';
 import type { FactsFault, FactsFile, FactsOfRow } from './facts-file.ts';
-import { datedBecause, factColumns, isDated, ofItemBecause } from './set.ts';
+import { factColumns } from '../../datasets/metadata.ts';
+import { datedBecause, isDated, ofItemBecause } from './set.ts';
 import {
   findManyFactChanges,
   findPublished,

@@ -1,7 +1,7 @@
 // Sets facts of a series, such as its name, with the checks of the dataset `series`.
 import type { Database, Transaction } from '../../../kernel/database.ts';
 import { fail } from '../../../kernel/errors.ts';
-import { datasetNamed } from '../../datasets/datasets.ts';
+import { factColumns } from '../../datasets/metadata.ts';
 import { plainCells, type Column } from '../../cells/cells.ts';
 import { changeSeries, refuseDeleted, type ChangeOptions, type SeriesChange } from './change.ts';
 import type { FoundSeries } from './change.sql.ts';
@@ -17,10 +17,6 @@ export interface FactsChange extends SeriesChange {
   changes: FactChange[];
 }
 
-/** The facts of a series, as columns of the dataset `series`. */
-export const factColumns: readonly Column[] = datasetNamed('series').columns.filter(
-  ({ name }) => name !== 'series_id',
-);
 /** Facts that a price series gets from its item. */
 const factsOfItem: ReadonlySet<string> = new Set(['name', 'unit', 'frequency', 'source', 'category']);
 /** The dates of points are the ends of periods, which depend on these facts. */
