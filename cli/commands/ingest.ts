@@ -9,7 +9,7 @@ import { IngestFailure } from '../../ingest/failure.ts';
 import type { LoadSummary } from '../../ingest/load/store/load-options.ts';
 import { waitForGatewayLeases } from '../../ingest/load/load.ts';
 import { loadTableFile, type LoadSettings } from '../../ingest/plan/load-table-file.ts';
-import { planTyped, type PlannedTable } from '../../ingest/plan/plan.ts';
+import { typedFile, type FileToLoad } from '../../ingest/plan/plan.ts';
 import type { Due } from '../../ingest/publisher/releases/accept.ts';
 import { reportOf } from '../../ingest/load/load-report.ts';
 import type { RunningLoad } from '../../ingest/load/lock/load-lock.sql.ts';
@@ -82,10 +82,10 @@ function planTypedFile(
   file: string,
   given: (attribute: string) => unknown,
   { stdin }: Terminal,
-): PlannedTable {
+): FileToLoad {
   try {
     const entry = entryOfFlags(dataset, file, ({ flag }) => given(new Option(flag).attributeName()));
-    return planTyped(entry, file, file === '-' ? stdin : undefined);
+    return typedFile(entry, file, file === '-' ? stdin : undefined);
   } catch (error) {
     throw asUsage(error);
   }
@@ -104,7 +104,7 @@ function dueOf({ releaseAt: instant, releaseWith: calendarId, dryRun }: Flags): 
 /** @param words of the command, for the suggestion if it fails. @param due undefined: it is loaded at once. */
 async function loadFile(
   terminal: Terminal,
-  planned: PlannedTable,
+  planned: FileToLoad,
   flags: Flags,
   { words, due }: { words: readonly string[]; due: Due | undefined },
 ): Promise<void> {
@@ -156,7 +156,7 @@ function asUsage(error: unknown): unknown {
 
 function loadInto(
   env: Environment,
-  planned: PlannedTable,
+  planned: FileToLoad,
   given: Pick<LoadSettings, 'dryRun' | 'reportFile' | 'onProgress' | 'onWaiting' | 'onInterrupted'>,
 ): Promise<LoadSummary> {
   return withData(env, 'ingest', async (database, { settings: { seriesTimeZone, fiscalYearFirstMonth } }) => {

@@ -255,7 +255,8 @@ async function confirmed(
   const entries = [...new Set(asked.map(({ entry }) => entry))];
   const choices = entries.map((entry) => ({ entry, choices: inspected.get(entry)?.choices ?? [] }));
   const picked = await askAll(choices, asking, terminal);
-  for (const { entry, change, label } of picked ?? []) changeEntry(plan.description, entry, change, label);
+  for (const { entry, change, label } of picked ?? [])
+    changeEntry(plan.description, entry, change, `picked: ${label}`);
   if (picked !== null && picked.length > 0) plan.isCompleted = true;
   const reread = new Set(
     (picked ?? []).flatMap(({ entry, change }) =>

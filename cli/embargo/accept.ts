@@ -4,7 +4,7 @@ import { reportOf } from '../../ingest/load/load-report.ts';
 import { isPublisherAlive } from '../../ingest/publisher/releases/release-health.ts';
 import { usageError } from '../../ingest/failure.ts';
 import { tableLoad } from '../../ingest/plan/load-table-file.ts';
-import type { PlannedTable } from '../../ingest/plan/plan.ts';
+import type { FileToLoad } from '../../ingest/plan/plan.ts';
 import { dateIn, systemClock } from '../../kernel/clock.ts';
 import type { LoadOptions, LoadSummary } from '../../ingest/load/store/load-options.ts';
 import { printJson, type Terminal } from '../command.ts';
@@ -20,7 +20,7 @@ export interface AcceptedHere {
 /** @throws IngestFailure as `acceptUnderEmbargo` does, and if the file is not text: its bytes are stored until the instant. */
 export function acceptInto(
   env: Environment,
-  planned: PlannedTable,
+  planned: FileToLoad,
   given: Pick<LoadOptions, 'reportFile' | 'onProgress' | 'onWaiting' | 'onInterrupted'>,
   due: Due,
 ): Promise<AcceptedHere> {

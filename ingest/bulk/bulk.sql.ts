@@ -3,16 +3,13 @@
 import { to as copyTo } from 'pg-copy-streams';
 import { asOfStatement } from '../../domain/as-of/statements.ts';
 import type { Queryable, Transaction } from '../../kernel/database.ts';
+import { entryAt } from '../../kernel/entries.ts';
+import { tryLock } from '../load/lock/load-lock.sql.ts';
 
 const bulkLock = 4_207_849_133;
 
 /** Whether this transaction may write files; one at a time may, until its end. */
-export async function tryLockBulk(on: Transaction): Promise<boolean> {
-  const [row] = await on.query<{ locked: boolean }>('select pg_try_advisory_xact_lock($1) as locked', [
-    bulkLock,
-  ]);
-  return row?.locked === true;
-}
+export const tryLockBulk = (on: Transaction): Promise<boolean> => tryLock(on, bulkLock);
 
 /** Makes all later reads of the transaction see one snapshot. It must be its first statement. */
 export async function readOneMoment(on: Transaction): Promise<void> {
@@ -21,8 +18,8 @@ export async function readOneMoment(on: Transaction): Promise<void> {
 
 /** The number of the newest load; 0 before the first. */
 export async function readNewestLoad(on: Queryable): Promise<number> {
-  const [row] = await on.query<{ load: number }>('select coalesce(max(load_no), 0) as load from data.loads');
-  return row?.load ?? 0;
+  const rows = await on.query<{ load: number }>('select coalesce(max(load_no), 0) as load from data.loads');
+  return entryAt(rows, 0).load;
 }
 
 /** The state that is read: the current series and values, or those as of a day. */
@@ -69,11 +66,11 @@ export async function readPinnedDays(on: Queryable, daysMax: number): Promise<Pi
 
 /** When the first load after the given one was made; null if no load came after it. */
 export async function readLoadedAfter(on: Queryable, load: number): Promise<Date | null> {
-  const [row] = await on.query<{ at: Date | null }>(
+  const rows = await on.query<{ at: Date | null }>(
     'select min(loaded_at) as at from data.loads where load_no > $1',
     [load],
   );
-  return row?.at ?? null;
+  return entryAt(rows, 0).at;
 }
 
 /** The facts of a scope: the series of a source, or all series. */

@@ -37,18 +37,18 @@ const msOfDay = 86_400_000;
 const retiredMax = 10;
 
 /**
- * @returns how many files were written; undefined if another process is writing.
+ * @returns how many files were written; null if another process is writing.
  * @throws BulkStoreFault; an error of the database. The previous files are served then.
  */
 export async function writeBulk(
   database: Pick<Database, 'transaction'>,
   settings: BulkSettings,
   clock: Clock,
-): Promise<number | undefined> {
+): Promise<number | null> {
   const store = await openBulkStore(settings.place);
   return database.transaction(async (on) => {
     await readOneMoment(on);
-    if (!(await tryLockBulk(on))) return undefined;
+    if (!(await tryLockBulk(on))) return null;
     const workshop = await store.openWorkshop();
     // After the lock: the manifest and the snapshot, which begins with the lock, include the work of other processes.
     const before = await store.readManifest();

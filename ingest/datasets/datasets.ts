@@ -2,7 +2,7 @@
 // datasets only from this table; a new dataset is a new row.
 import { plainCells, type Column } from '../cells/cells.ts';
 import { column, day, flag, required, text, word } from './column-types.ts';
-import type { Dataset } from './dataset.ts';
+import type { Dataset, Reference } from './dataset.ts';
 import { usageError } from '../failure.ts';
 import { fundDatasets } from './fund-datasets.ts';
 import { marketDatasets } from './market-datasets.ts';
@@ -49,6 +49,14 @@ const cityColumns: readonly Column[] = [
   column('latitude', 'number', 'degrees, north positive', { range: [-90, 90] }),
   column('longitude', 'number', 'degrees, east positive', { range: [-180, 180] }),
 ];
+
+const aSeries: Reference = {
+  column: 'series_id',
+  table: 'data.series',
+  key: 'series_id',
+  number: 'series_no',
+  expected: 'a series that exists',
+};
 
 /** The properties of every dataset of points. */
 const pointDate = required('date', 'date', 'day or period; stored as the last day of the period');
@@ -97,15 +105,7 @@ export const datasets: readonly Dataset[] = [
     kind: 'table',
     target: 'data.dimension_labels',
     key: ['series_id', 'dimension', 'value'],
-    references: [
-      {
-        column: 'series_id',
-        table: 'data.series',
-        key: 'series_id',
-        number: 'series_no',
-        expected: 'a series that exists',
-      },
-    ],
+    references: [aSeries],
     rules: [
       {
         columns: ['dimension', 'series_id'],
@@ -130,15 +130,7 @@ export const datasets: readonly Dataset[] = [
     key: ['series_id', 'date', 'dims', 'mark'],
     whole: ['series_id'],
     statedBy: 'text',
-    references: [
-      {
-        column: 'series_id',
-        table: 'data.series',
-        key: 'series_id',
-        number: 'series_no',
-        expected: 'a series that exists',
-      },
-    ],
+    references: [aSeries],
     rules: [
       {
         columns: ['dims', 'series_id'],

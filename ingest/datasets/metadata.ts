@@ -7,20 +7,21 @@ import { entryAt } from '../../kernel/entries.ts';
 /** The metadata of a series to create, columns of data.series as given by `readCell`. */
 export type SeriesMetadata = Readonly<Record<string, string | null>>;
 
-const columns: readonly Column[] = datasetNamed('series').columns.filter(
+/** The facts of a series: the columns of the dataset `series` besides its id. */
+export const factColumns: readonly Column[] = datasetNamed('series').columns.filter(
   (column) => column.name !== 'series_id',
 );
-const required = columns.filter((column) => column.required && column.name !== 'name');
+const required = factColumns.filter((column) => column.required && column.name !== 'name');
 /** Facts that a typed command must also give; an entry of almanac.yml may lack them if they are unknown. */
 const askedOfCommands: ReadonlySet<string> = new Set(['unit', 'source']);
 
 /** The names of the columns that describe a series rather than a point. */
-export const metadataNames: ReadonlySet<string> = new Set(columns.map((column) => column.name));
+export const metadataNames: ReadonlySet<string> = new Set(factColumns.map((column) => column.name));
 
 /** Parses the metadata among the constants. @throws IngestFailure if one is not of its column's type. */
 export function metadataConstants(set: Readonly<Record<string, string>>): SeriesMetadata {
   const constants: Record<string, string | null> = {};
-  for (const column of columns) {
+  for (const column of factColumns) {
     const text = set[column.name];
     if (text === undefined) continue;
     const value = plainCells.read(column, text.trim());
@@ -37,7 +38,7 @@ export function metadataConstants(set: Readonly<Record<string, string>>): Series
  * @throws IngestFailure if --create lacks a required fact of a series.
  */
 export function requireMetadata(given: ReadonlySet<string>, mayLack: boolean): void {
-  const lacking = columns
+  const lacking = factColumns
     .filter((column) => required.includes(column) || (!mayLack && askedOfCommands.has(column.name)))
     .map(({ name }) => name)
     .filter((name) => !given.has(name));
@@ -63,7 +64,7 @@ export function metadataOfRow(
 ): SeriesMetadata {
   const facts: Record<string, string | null> = {};
   for (const { target, index } of cells) {
-    const column = columns.find((each) => each.name === target);
+    const column = factColumns.find((each) => each.name === target);
     const value = column === undefined ? undefined : reader.read(column, entryAt(row, index).trim());
     if (value !== undefined) facts[target] = value;
   }

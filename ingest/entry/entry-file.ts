@@ -306,53 +306,34 @@ export function giveFacts(
   entries: readonly TableDescription[],
   facts: Readonly<Record<string, string>>,
 ): boolean {
-  const tables = file.document.get('tables') as YAMLSeq<YAMLMap>;
   let isChanged = false;
-  for (const [at, entry] of file.description.tables.entries()) {
-    const node = tables.items[at];
-    const given = Object.entries(facts).filter(([name]) => isOpenFact(entry, name));
-    if (node === undefined || given.length === 0 || !entries.includes(entry)) continue;
+  for (const entry of entries) {
+    const open = Object.entries(facts).filter(([name]) => isOpenFact(entry, name));
+    if (open.length === 0) continue;
     isChanged = true;
-    for (const [name, value] of given) {
-      Object.assign(entry.series ?? {}, { [name]: value });
-      node.setIn(['series', name], value);
-      const pair = (node.get('series') as YAMLMap<Scalar, Node>).items.find(({ key }) => key.value === name);
-      if (pair !== undefined) pair.key.commentBefore = ' the command line';
-    }
-    const left = (entry.guessed ?? []).filter((key) => !given.some(([name]) => key === `series.${name}`));
-    if (entry.guessed === undefined) continue;
-    if (left.length === 0) {
-      delete entry.guessed;
-      node.delete('guessed');
-    } else {
-      entry.guessed = left;
-      node.setIn(['guessed'], file.document.createNode(left, { flow: true }));
-    }
+    const given = Object.fromEntries(open.map(([name, value]) => [`series.${name}`, value]));
+    changeEntry(file, entry, given, 'the command line');
+    const left = (entry.guessed ?? []).filter((key) => !(key in given));
+    if (entry.guessed !== undefined) changeEntry(file, entry, { guessed: left.length === 0 ? null : left });
   }
   return isChanged;
 }
 
-/** Changes an entry and its text after a reading was picked. */
+/** Changes an entry and its text. @param why the new comment of the keys that are changed; if omitted, they keep theirs. */
 export function changeEntry(
   file: DescriptionFile,
   entry: TableDescription,
   change: EntryChange,
-  label: string,
+  why?: string,
 ): void {
   const at = file.description.tables.indexOf(entry);
   const node = (file.document.get('tables') as YAMLSeq<YAMLMap>).items[at];
-  if (node !== undefined)
-    applyChange(entry, node, file.document, { change, why: oneLine(`picked: ${label}`) });
+  if (node !== undefined) applyChange(entry, node, file.document, { change, why: why && oneLine(why) });
 }
 
 /** Confirms the guesses of entries. */
 export function confirmGuesses(file: DescriptionFile, entries: readonly TableDescription[]): void {
-  const tables = file.document.get('tables') as YAMLSeq<YAMLMap>;
-  for (const [at, entry] of file.description.tables.entries()) {
-    if (!entries.includes(entry)) continue;
-    delete entry.guessed;
-    tables.items[at]?.delete('guessed');
-  }
+  for (const entry of entries) changeEntry(file, entry, { guessed: null });
 }
 
 /** The YAML, with its comments. */

@@ -2,6 +2,7 @@
 import { shellWord } from '../datasets/shell-word.ts';
 import { IngestFailure } from '../failure.ts';
 import type { LoadSummary } from '../load/store/load-options.ts';
+import type { TableDescription } from './entry-schema.ts';
 import { entryFlags } from './flags.ts';
 
 const keyOf = new Map(entryFlags.map(({ flag, key }) => [flag.slice(2), key]));
@@ -9,23 +10,25 @@ const names = [...keyOf.keys()].toSorted((a, b) => b.length - a.length).join('|'
 /** A flag, and the column that it is for: `--map date=…`, `--set unit=Percent`, `--multiply nav: …`. */
 const flagInText = new RegExp(`(?<=^|[\\s("])--(${names})(?![\\w-])(?: ([A-Za-z_]\\w*)(=…|(?=[=:])))?`, 'g');
 
-/** The text with keys in place of flags: `--map date=…` is `map: { date: … }`. */
-export const namedByKey = (text: string): string =>
+type OfEntry = Pick<TableDescription, 'dataset'>;
+
+/** The text with keys in place of flags: `--map date=…` is `map: { date: … }`. A fact of the series of a layout is `series.unit`. */
+const namedByKey = (text: string, { dataset }: OfEntry): string =>
   text.replaceAll(flagInText, (_, flag: string, column: string | undefined, given: string | undefined) => {
-    const key = keyOf.get(flag) ?? flag;
+    const key = flag === 'set' && dataset === undefined ? 'series' : (keyOf.get(flag) ?? flag);
     if (column === undefined) return key;
     return given === '=…' ? `${key}: { ${column}: … }` : `${key}.${column}`;
   });
 
 /** The same failure with keys in place of flags. Missing options are written as an entry would have them. */
-export function failureNamedByKey(failure: IngestFailure): IngestFailure {
+export function failureNamedByKey(failure: IngestFailure, entry: OfEntry): IngestFailure {
   const { code, message, rowsRejected, rejects, cause, fix, due } = failure;
   const words = `${fix.map(shellWord).join(' ')}.`;
   const reason = fix.length > 0 && message.endsWith(words) ? message.slice(0, -words.length) : null;
-  const text = namedByKey(reason ?? message) + (reason === null ? '' : `${keysOf(fix)}.`);
+  const text = namedByKey(reason ?? message, entry) + (reason === null ? '' : `${keysOf(fix)}.`);
   return new IngestFailure(code, text, {
     ...{ rowsRejected, cause, due },
-    rejects: rejects.map((each) => ({ ...each, expected: namedByKey(each.expected) })),
+    rejects: rejects.map((each) => ({ ...each, expected: namedByKey(each.expected, entry) })),
   });
 }
 
@@ -42,8 +45,8 @@ function keysOf(fix: readonly string[]): string {
 }
 
 /** The summary with keys in place of flags. */
-export const summaryNamedByKey = (summary: LoadSummary): LoadSummary => ({
+export const summaryNamedByKey = (summary: LoadSummary, entry: OfEntry): LoadSummary => ({
   ...summary,
-  notes: summary.notes.map(namedByKey),
-  rejects: summary.rejects.map((each) => ({ ...each, expected: namedByKey(each.expected) })),
+  notes: summary.notes.map((note) => namedByKey(note, entry)),
+  rejects: summary.rejects.map((each) => ({ ...each, expected: namedByKey(each.expected, entry) })),
 });

@@ -26,7 +26,7 @@ test('a change is the same in the entry, in almanac.yml and in the text of one e
   const entry = entryNow();
   addEntries(description, [{ entry, evidence: { values: 'it has numbers' }, title: 'a table' }]);
   const expected = changed(entryNow(), other);
-  changeEntry(description, entry, other, 'day\nfirst');
+  changeEntry(description, entry, other, 'picked: day\nfirst');
   t.deepEqual(entry, expected);
   t.deepEqual((description.document.toJS() as { tables: unknown[] }).tables, [expected]);
   const text = description.document.toString({ lineWidth: 0 });

@@ -1,6 +1,15 @@
 // Settles guesses of an almanac.yml entry: a picked option, or a typed text, becomes a change of the entry. Shared by the command line and
 // the operators' pages; only this module interprets the keys of a change.
-import { isMap, parseDocument, stringify, type Document, type Pair, type Scalar, type YAMLMap } from 'yaml';
+import {
+  isMap,
+  isScalar,
+  parseDocument,
+  stringify,
+  type Document,
+  type Pair,
+  type Scalar,
+  type YAMLMap,
+} from 'yaml';
 import type { TableDescription } from './entry-schema.ts';
 
 /** The value of a key of an entry, as JSON. */
@@ -82,12 +91,15 @@ export function valuesAt(entry: Partial<TableDescription>, changes: readonly Ent
   );
 }
 
-/** Changes the entry, and its map of almanac.yml. The comments of other keys stay. @param why the comment of the keys that are changed. */
+/**
+ * Changes the entry, and its map of almanac.yml. The comments of other keys stay.
+ * @param why the comment of the keys that are changed; undefined: they keep theirs.
+ */
 export function applyChange(
   entry: TableDescription,
   node: YAMLMap,
   document: Document,
-  { change, why }: { change: EntryChange; why: string },
+  { change, why }: { change: EntryChange; why: string | undefined },
 ): void {
   const after = changed(entry, change);
   for (const key of Object.keys(entry)) delete (entry as Partial<EntryMap>)[key];
@@ -103,7 +115,7 @@ export function changedText(text: string, changes: readonly EntryChange[]): stri
   return document.toString({ lineWidth: 0 });
 }
 
-function writeChange(node: YAMLMap, document: Document, change: EntryChange, why: string): void {
+function writeChange(node: YAMLMap, document: Document, change: EntryChange, why: string | undefined): void {
   for (const [key, value] of Object.entries(change)) {
     writeAt(node, document, placeOf(key), value, why);
   }
@@ -115,7 +127,7 @@ function writeAt(
   document: Document,
   [key, ...below]: [string, ...string[]],
   value: EntryValue,
-  why: string,
+  why: string | undefined,
 ): void {
   const [next, ...further] = below;
   const parent = node.get(key);
@@ -131,23 +143,32 @@ function writeAt(
     );
 }
 
-function writeKey(map: YAMLMap, document: Document, key: string, value: EntryValue, why: string): void {
+function writeKey(
+  map: YAMLMap,
+  document: Document,
+  key: string,
+  value: EntryValue,
+  why: string | undefined,
+): void {
   if (value === null) return void map.delete(key);
   const isFlow = map.flow !== true && typeof value === 'object';
   const created = document.createNode(value, { flow: isFlow });
   const pairs = map.items as Pair<Scalar>[];
-  const pair = pairs.find((each) => each.key.value === key);
-  if (pair !== undefined) pair.value = created;
-  else {
+  let pair = pairs.find((each) => each.key.value === key);
+  if (pair === undefined) {
+    pair = document.createPair(key, created) as Pair<Scalar>;
     // Unconfirmed keys stay last.
     const last = pairs.findIndex((each) => each.key.value === 'guessed');
-    pairs.splice(last < 0 ? pairs.length : last, 0, document.createPair(key, created) as Pair<Scalar>);
-  }
-  const own = pair ?? pairs.find((each) => each.key.value === key);
-  if (map.flow !== true && own !== undefined) own.key.commentBefore = ` ${why}`;
+    pairs.splice(last < 0 ? pairs.length : last, 0, pair);
+  } else if (isScalar(pair.value) && isScalar(created))
+    pair.value.value = created.value; // keeps the comment behind it
+  else pair.value = created;
+  if (map.flow !== true && why !== undefined) pair.key.commentBefore = ` ${why}`;
 }
 
-const flow = (value: EntryValue) => stringify(value, { collectionStyle: 'flow', lineWidth: 0 }).trim();
+/** On one line, in almanac.yml's syntax. */
+export const flow = (value: unknown): string =>
+  stringify(value, { collectionStyle: 'flow', lineWidth: 0 }).trim();
 
 /** The lines of almanac.yml that make the change, such as `date: { column: Date, format: M/D/YYYY }`. */
 export function linesOf(entry: Partial<TableDescription>, change: EntryChange): string {

@@ -1,4 +1,5 @@
 // The preview of a table before it is loaded: its rows as they will be served, and the choices that settle its guesses.
+import { z } from 'zod';
 import type { Choice } from './resolve-guesses.ts';
 
 export interface Inspected {
@@ -6,45 +7,42 @@ export interface Inspected {
   choices: Choice[];
 }
 
+const count = z.int().min(0);
+export const previewSchema = z.object({
+  points: z
+    .array(
+      z.object({
+        line: z.int().describe('The line of the file.'),
+        series: z.string(),
+        dims: z.record(z.string(), z.string()),
+        date: z.iso.date(),
+        value: z.string().nullable().describe('With its digits; null: missing.'),
+        status: z.string().nullable(),
+        vintage: z.iso.date().nullable().describe('The day of publication; null: that of the load.'),
+      }),
+    )
+    .describe('The first points, some in between and the last, as they will be served.'),
+  points_read: count.describe('The number of points in the lines that were read.'),
+  is_whole: z.boolean().describe('Whether all lines were read.'),
+  left_out: z
+    .array(
+      z.object({
+        reason: z.string(),
+        count: count,
+        examples: z.array(z.object({ line: z.int(), text: z.string() })),
+      }),
+    )
+    .describe('Rows that are not loaded.'),
+  columns_left_out: z.array(z.object({ title: z.string(), reason: z.string() })),
+  refused: z
+    .array(z.object({ line: z.int(), column: z.string(), text: z.string(), expected: z.string() }))
+    .describe('The first five cells that the load refuses.'),
+  refused_count: count,
+  fault: z.string().nullable().describe('Why no rows are shown; null: rows are shown.'),
+});
+
 /** Serialisable as JSON: it is sent between processes, and to operators. */
-export interface Preview {
-  /** The first points, some of the middle and the last, as they will be served. */
-  points: PreviewPoint[];
-  /** Points of the rows that were read. */
-  points_read: number;
-  /** Whether all rows of the file were read. */
-  is_whole: boolean;
-  left_out: LeftOutRows[];
-  columns_left_out: { title: string; reason: string }[];
-  /** The first cells that the load rejects. */
-  refused: RefusedInPreview[];
-  refused_count: number;
-  /** Why no rows can be shown; null if they can. */
-  fault: string | null;
-}
-
-export interface PreviewPoint {
-  /** The line of the file. */
-  line: number;
-  series: string;
-  dims: Record<string, string>;
-  date: string;
-  /** As published, with its digits; null for missing. */
-  value: string | null;
-  status: string | null;
-  /** Null for the day of the load. */
-  vintage: string | null;
-}
-
-export interface LeftOutRows {
-  reason: string;
-  count: number;
-  examples: { line: number; text: string }[];
-}
-
-export interface RefusedInPreview {
-  line: number;
-  column: string;
-  text: string;
-  expected: string;
-}
+export type Preview = z.output<typeof previewSchema>;
+export type PreviewPoint = Preview['points'][number];
+export type LeftOutRows = Preview['left_out'][number];
+export type RefusedInPreview = Preview['refused'][number];

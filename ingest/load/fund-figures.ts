@@ -24,7 +24,7 @@ import {
   type FundFigures,
 } from './fund-figures.sql.ts';
 import { emitRowEvents } from './events/load-events.ts';
-import { finishLoads, insertLoad } from './store/load-record.sql.ts';
+import { finishLoads, insertLoad, noCounts } from './store/load-record.sql.ts';
 
 /** The time of the load, and the defaults for funds that state nothing. */
 export interface LoadDay {
@@ -56,8 +56,8 @@ export async function refreshFundFigures(on: Transaction, day: LoadDay): Promise
 
 /** Answers are cached until a load changes their datasets, so a change that no file makes is recorded as a load of its own. */
 async function recordTurned(on: Transaction, { today, now }: LoadDay, funds: number): Promise<void> {
-  const load = { dataset: 'funds', sourceName: 'fiscal years', vintage: today, complete: false };
-  const counts = { pointsNew: 0, pointsRevised: funds, pointsUnchanged: 0, pointsDeleted: 0 };
+  const load = { dataset: 'funds', sourceName: 'fiscal years', vintage: today };
+  const counts = { ...noCounts, pointsRevised: funds };
   const loadNo = await insertLoad(on, load);
   await finishLoads(on, new Map([[loadNo, counts]]), { rowsRead: 0, rowsRejected: 0 });
   await emitRowEvents(on, { loadNo, dataset: load.dataset, at: now }, counts);

@@ -1,7 +1,7 @@
 // The statements for commodity prices: look up and insert items and cities.
 import type { Queryable } from '../../kernel/database.ts';
 
-/** A row to insert: `id`, `name`, and the table's other columns as texts. */
+/** A row to insert: the table's columns as texts. */
 export type NewRow = Readonly<Record<string, string | null>>;
 
 /** All items, with the unit of their prices. */
@@ -14,24 +14,17 @@ export function findCities(on: Queryable): Promise<{ city_id: string }[]> {
   return on.query('select city_id from data.commodity_cities');
 }
 
-/** Inserts items and their series. */
-export async function insertItems(on: Queryable, rows: readonly NewRow[]): Promise<void> {
+/** Inserts items, which get their series, or cities. @param columns that the rows have; the others get their defaults. */
+export async function insertRows(
+  on: Queryable,
+  table: 'data.commodity_items' | 'data.commodity_cities',
+  columns: readonly string[],
+  rows: readonly NewRow[],
+): Promise<void> {
+  if (rows.length === 0) return;
   await on.query(
-    `insert into data.commodity_items (item_id, name, name_local, category, unit, unit_quantity, unit_measure, currency,
-       coicop, frequency, source)
-     select id, name, name_local, category, unit, unit_quantity, unit_measure, currency, coicop, frequency, source
-     from jsonb_to_recordset($1) as row (id text, name text, name_local text, category text, unit text,
-       unit_quantity numeric, unit_measure text, currency text, coicop text, frequency text, source text)`,
-    [JSON.stringify(rows)],
-  );
-}
-
-/** Inserts cities. */
-export async function insertCities(on: Queryable, rows: readonly NewRow[]): Promise<void> {
-  await on.query(
-    `insert into data.commodity_cities (city_id, name, province, latitude, longitude)
-     select id, name, province, latitude, longitude
-     from jsonb_to_recordset($1) as row (id text, name text, province text, latitude numeric, longitude numeric)`,
+    `insert into ${table} (${columns.join(', ')})
+     select ${columns.join(', ')} from jsonb_populate_recordset(null::${table}, $1)`,
     [JSON.stringify(rows)],
   );
 }

@@ -4,17 +4,17 @@ import type { Transaction } from '../../kernel/database.ts';
 import { entryAt, entryOf, memberOf } from '../../kernel/entries.ts';
 import { cellReader, type CellReader } from '../cells/cells.ts';
 import { datasetCells, failLacking, refuseIdleFactors, type DatasetCell } from '../datasets/columns.ts';
-import type { CsvBatch } from '../read/csv-batch.ts';
+import type { CsvBatch, RefusedCell } from '../read/csv-batch.ts';
 import { datasetNamed, notWide } from '../datasets/datasets.ts';
 import { usageError } from '../failure.ts';
 import type { LoadInput, LoadOptions, LoadResult } from './store/load-options.ts';
 import { loadPoints } from './points/load-points.ts';
-import { findCities, findItems, insertCities, insertItems, type NewRow } from './load-prices.sql.ts';
+import { findCities, findItems, insertRows, type NewRow } from './load-prices.sql.ts';
 import { UnusedFacts } from './points/unused-facts.ts';
 import { cellText, hasCells, isEmpty } from './points/points.ts';
 
 /** The cells of a row by the names of the dataset's columns; null where the cell is empty. */
-type Row = ReadonlyMap<string, string | null>;
+type Row = Map<string, string | null>;
 
 const prices = datasetNamed('commodity-prices');
 const itemFacts = factsOf('commodity-items', ['item_id', 'name', 'active']);
@@ -47,16 +47,14 @@ export async function loadPrices(
   const map = Object.fromEntries(
     targets.map((name, at) => [name === 'price' ? 'value' : name, entryAt(header, at)]),
   );
-  const refused = { rows: 0 };
   return loadPoints(
     on,
     {
       ...input,
       header,
-      batches: pointRows(on, cells, input, { reader: cellReader(options), create }, refused),
+      batches: pointRows(on, cells, input, { reader: cellReader(options), create }),
       batchesAsk: true,
       hasHappened: true,
-      rowsRefused: () => refused.rows,
     },
     {
       ...options,
@@ -90,38 +88,36 @@ function planCells(header: readonly string[], options: LoadOptions): DatasetCell
   return cells;
 }
 
-/**
- * Converts the rows to rows of observations. A row of an unknown item or city is rejected here and not passed on.
- * @param refused counts such rows.
- */
+/** Converts the rows to rows of observations. A row that is not valid, or of an unknown item or city, is passed on as refused. */
 async function* pointRows(
   on: Transaction,
   cells: readonly DatasetCell[],
   input: LoadInput,
   { reader, create }: { reader: CellReader; create: boolean },
-  refused: { rows: number },
 ): AsyncGenerator<CsvBatch> {
   const units = new Map((await findItems(on)).map(({ item_id, unit }) => [item_id, unit]));
   const cities = new Set((await findCities(on)).map(({ city_id }) => city_id));
   const used = { item: new Set<string>(), city: new Set<string>() };
   for await (const batch of input.batches) {
-    const rejectsBefore = input.rejects.count;
-    const rows = readBatch(batch, cells, reader, input);
+    const read = batch.rows.map((texts) => readRow(texts, cells, reader, input.header.length));
     if (create) {
-      for (const { row } of rows) {
+      const rows = read.filter((row) => row instanceof Map);
+      for (const row of rows) {
         used.item.add(textIn(row, 'item'));
         used.city.add(textIn(row, 'city'));
       }
       await createItems(on, rows, units);
       await createCities(on, rows, cities);
     }
-    const points: CsvBatch = { rows: [], lines: [] };
-    for (const { row, line } of rows) {
-      if (!isKnown(row, line, cells, input, { units, cities, create })) continue;
-      points.rows.push(pointOf(row, cells));
-      points.lines.push(line);
+    const refused = new Map<number, RefusedCell>();
+    const points: CsvBatch = { rows: [], lines: [], refused };
+    for (const [at, row] of read.entries()) {
+      if (row === null) continue;
+      const fault = row instanceof Map ? faultOf(row, cells, { units, cities, create }) : row;
+      if (fault !== null) refused.set(points.rows.length, fault);
+      points.rows.push(row instanceof Map ? pointOf(row, cells) : []);
+      points.lines.push(entryAt(batch.lines, at));
     }
-    refused.rows += input.rejects.count - rejectsBefore; // one reject per row
     yield points;
   }
   // Items and cities created here already have the constants.
@@ -144,48 +140,40 @@ function constantsOf(
   );
 }
 
-function readBatch(
-  batch: CsvBatch,
+/** The row, or why it is not valid; null for an empty one. */
+function readRow(
+  texts: readonly string[],
   cells: readonly DatasetCell[],
   reader: CellReader,
-  { header, rejects }: LoadInput,
-): { row: Row; line: number }[] {
-  return batch.rows.flatMap((texts, at) => {
-    const line = entryAt(batch.lines, at);
-    if (isEmpty(texts)) return [];
-    if (!hasCells(texts, header.length)) {
-      rejects.add(line, 'row', texts.join(','), `${header.length} cells, as in the header`);
-      return [];
-    }
-    const row = new Map<string, string | null>();
-    for (const cell of cells) {
-      const { column, title } = cell;
-      const text = cellText(texts, cell);
-      const value = pointColumns.includes(column.name) ? text : reader.read(column, text);
-      if (value === undefined || (value === null && column.required)) {
-        rejects.add(line, title, text, reader.expected(column));
-        return [];
-      }
-      row.set(column.name, value);
-      row.set(`${column.name} as written`, text);
-    }
-    return [{ row, line }];
-  });
+  width: number,
+): Row | RefusedCell | null {
+  if (isEmpty(texts)) return null;
+  if (!hasCells(texts, width))
+    return { title: 'row', text: texts.join(','), expected: `${width} cells, as in the header` };
+  const row = new Map<string, string | null>();
+  for (const cell of cells) {
+    const { column, title } = cell;
+    const text = cellText(texts, cell);
+    const value = pointColumns.includes(column.name) ? text : reader.read(column, text);
+    if (value === undefined || (value === null && column.required))
+      return { title, text, expected: reader.expected(column) };
+    row.set(column.name, value);
+    row.set(`${column.name} as written`, text);
+  }
+  return row;
 }
 
-/** Whether item and city exist and the price is in the item's unit; rejects the row if not. */
-function isKnown(
+/** Null if the item and the city exist and the price is in the item's unit. */
+function faultOf(
   row: Row,
-  line: number,
   cells: readonly DatasetCell[],
-  { rejects }: LoadInput,
   known: { units: ReadonlyMap<string, string>; cities: ReadonlySet<string>; create: boolean },
-): boolean {
-  const refuse = (name: string, expected: string): false => {
-    const title = cells.find(({ column }) => column.name === name)?.title ?? name;
-    rejects.add(line, title, textIn(row, `${name} as written`), expected);
-    return false;
-  };
+): RefusedCell | null {
+  const refuse = (name: string, expected: string): RefusedCell => ({
+    title: cells.find(({ column }) => column.name === name)?.title ?? name,
+    text: textIn(row, `${name} as written`),
+    expected,
+  });
   const unit = known.units.get(textIn(row, 'item'));
   if (unit === undefined)
     return refuse(
@@ -197,7 +185,7 @@ function isKnown(
   if (!known.cities.has(textIn(row, 'city')))
     return refuse('city', 'a city that exists; --create makes new ones');
   const given = row.get('unit') ?? unit;
-  return given === unit ? true : refuse('unit', `${unit}, the unit of the item`);
+  return given === unit ? null : refuse('unit', `${unit}, the unit of the item`);
 }
 
 /** The text of a required column. */
@@ -217,41 +205,33 @@ function pointOf(row: Row, cells: readonly DatasetCell[]): string[] {
   ];
 }
 
-async function createItems(
-  on: Transaction,
-  rows: readonly { row: Row }[],
-  units: Map<string, string>,
-): Promise<void> {
+async function createItems(on: Transaction, rows: readonly Row[], units: Map<string, string>): Promise<void> {
   const made = newRows(rows, 'item', itemFacts, units).filter(
     ({ unit, currency, frequency, source }) => ![unit, currency, frequency, source].includes(null),
   );
-  if (made.length > 0) await insertItems(on, made);
-  for (const { id, unit } of made) units.set(String(id), String(unit));
+  await insertRows(on, 'data.commodity_items', ['item_id', 'name', ...itemFacts], made);
+  for (const { item_id: id, unit } of made) units.set(String(id), String(unit));
 }
 
-async function createCities(
-  on: Transaction,
-  rows: readonly { row: Row }[],
-  cities: Set<string>,
-): Promise<void> {
+async function createCities(on: Transaction, rows: readonly Row[], cities: Set<string>): Promise<void> {
   const made = newRows(rows, 'city', cityFacts, cities);
-  if (made.length > 0) await insertCities(on, made);
-  for (const { id } of made) cities.add(String(id));
+  await insertRows(on, 'data.commodity_cities', ['city_id', 'name', ...cityFacts], made);
+  for (const { city_id: id } of made) cities.add(String(id));
 }
 
 /** The first row of each unknown id, as the table stores it; the name is the file's text. */
 function newRows(
-  rows: readonly { row: Row }[],
+  rows: readonly Row[],
   name: 'item' | 'city',
   facts: readonly string[],
   known: { has(id: string): boolean },
 ): NewRow[] {
   const made = new Map<string, NewRow>();
-  for (const { row } of rows) {
+  for (const row of rows) {
     const id = textIn(row, name);
     if (known.has(id) || made.has(id)) continue;
     const given = Object.fromEntries(facts.map((fact) => [fact, row.get(fact) ?? null]));
-    made.set(id, { ...given, id, name: textIn(row, `${name} as written`) });
+    made.set(id, { ...given, [`${name}_id`]: id, name: textIn(row, `${name} as written`) });
   }
   return [...made.values()];
 }

@@ -6,6 +6,7 @@ import type { Column } from '../cells/cells.ts';
 import type { Dataset, Identity, Reference, Rule } from '../datasets/dataset.ts';
 import { changeNeighboursOfStaged, shownBySeries } from './store/after-series-change.sql.ts';
 import {
+  countOf,
   insertNumbered,
   recordRestated,
   recordStatedColumns,
@@ -352,19 +353,6 @@ export async function deleteLeftOut(on: Transaction, dataset: Dataset, loadNo: n
        and not exists (select from ${statedRowsOf(dataset)} t where ${onKey(dataset, 't', 'k')}) returning ${returning})${change}`,
     needsLoad ? [loadNo] : [],
   );
-}
-
-/** Counts the rows of `done` in the database, as a file may have millions. @param expressions common table expressions. */
-async function countOf(
-  on: Transaction,
-  expressions: string,
-  values: readonly unknown[] = [],
-): Promise<number> {
-  const rows = await on.query<{ count: number }>(
-    `with ${expressions} select count(*) as count from done`,
-    values,
-  );
-  return entryAt(rows, 0).count;
 }
 
 /** The number of rows in the stage that are to be stored. */

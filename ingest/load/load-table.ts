@@ -71,7 +71,6 @@ export async function loadTable(
     dataset: dataset.name,
     sourceName: options.sourceName ?? (typeof options.input === 'string' ? options.input : '-'),
     vintage: input.vintage,
-    complete: false,
   });
   const { inserted, updated } = await upsert(on, dataset, columns, loadNo);
   const unchanged = rows - inserted - updated;

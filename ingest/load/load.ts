@@ -169,15 +169,11 @@ function checkOptions(options: LoadOptions): void {
     usageError(
       'With --full, points missing from the file are deleted, so --skip-invalid would delete the points of rejected rows. Use only one of the two.',
     );
-  if (options.skipRows !== undefined && !(Number.isInteger(options.skipRows) && options.skipRows >= 0))
-    usageError('--skip-rows is a number of lines, 0 or more.');
   if (options.prefix !== undefined && options.wide !== true) usageError('--prefix is for wide files.');
   if (options.delimiter !== undefined && !/^[^"\r\n]$/.test(options.delimiter))
     usageError('--delimiter must be the one character between the cells: a comma, ; | or a tab.');
   if (typeof options.input === 'string' && statSync(options.input, { throwIfNoEntry: false })?.isDirectory())
     usageError(`${options.input} is a folder; must be a file.`);
-  if (options.headerLine !== undefined && !(Number.isInteger(options.headerLine) && options.headerLine >= 1))
-    usageError('--header-line is the number of a line, 1 or more.');
 }
 
 function checkFactors(dataset: Dataset, factors: Readonly<Record<string, string>> = {}): void {

@@ -8,23 +8,14 @@ import { page } from '../../kernel/http/pages.ts';
 import { oneOfParam } from '../../kernel/http/params.ts';
 import { one } from '../../kernel/http/service-endpoint.ts';
 import { actingFor } from '../publisher/child-process/act-as.sql.ts';
+import { count, interruptionsSchema, pointCountsSchema } from '../load/load-report.ts';
 import { listLoads, seriesOfLoad, statusOf, type LoadEntry } from '../history/retract/load-list.sql.ts';
 import type { RetractableLoad } from '../history/retract/retract.sql.ts';
 import { findLoads, unretractableBecause } from '../history/retract/retractable.ts';
 import { retract, retractionReport } from '../history/retract/retract.ts';
 import { changeFields } from './change-fields.ts';
 import { endpoint, numberOf, type OperatorDeps } from './endpoint.ts';
-import { interruptionsSchema } from './interruptions-schema.ts';
 import { refuseWaiting } from '../publisher/releases/refuse-waiting.ts';
-
-export const count = z.int().min(0);
-/** The changes of a load. */
-export const pointCountsSchema = {
-  points_new: count,
-  points_revised: count,
-  points_unchanged: count,
-  points_deleted: count,
-};
 
 const rowSchema = z.object({
   load: z.int(),

@@ -10,69 +10,25 @@ import { anInstant, instantOf, type Due } from '../publisher/releases/accept.ts'
 import { parseEntry } from '../entry/entry-file.ts';
 import { changeOf, changedText, type Choice } from '../entry/resolve-guesses.ts';
 import { columnFactKey, entryOf } from '../publisher/uploads/upload-entry.ts';
-import type { CheckedTable, TableToPublish } from '../publisher/uploads/publish-table.ts';
+import { checkedTableSchema, publishedTableSchema } from '../publisher/uploads/published-table.ts';
+import type { TableToPublish } from '../publisher/uploads/publish-table.ts';
 import type { Upload } from '../publisher/uploads/uploads.sql.ts';
 import { endpoint, type OperatorDeps } from './endpoint.ts';
-import { interruptionsSchema } from './interruptions-schema.ts';
-import { count, pointCountsSchema } from './loads.ts';
-import { previewSchema, uploadOf, type uploadSchema } from './uploads-schema.ts';
+import { uploadOf, type uploadSchema } from './uploads-schema.ts';
 import { refusing, requireUpload } from './uploads.ts';
 
-const countsSchema = {
-  rows_read: count,
-  rows_rejected: count.describe('Rows that are not valid.'),
-  ...pointCountsSchema,
-};
 const commandSchema = z
   .string()
   .describe(
     'The command that does the same in the folder of the file. An edited entry and facts of single columns are written in its almanac.yml.',
   );
 
-const checkSchema = z.object({
-  publishable: z.boolean().describe('False: rows are not valid, and nothing would be published.'),
-  ...countsSchema,
-  rejects: z
-    .array(z.object({ line: z.int(), column: z.string(), reason: z.string() }))
-    .describe('The first twenty rows that are not valid.'),
-  notes: z.array(z.string()),
-  series_count: count.describe('The series of the table.'),
-  series_changed: count,
-  series: z
-    .array(
-      z.object({
-        id: z.string(),
-        is_new: z.boolean(),
-        points_new: count,
-        points_revised: count,
-        points_deleted: count,
-      }),
-    )
-    .describe('The first fifty of those that change.'),
-  largest_changes: z
-    .array(
-      z.object({
-        series: z.string(),
-        dims: z.record(z.string(), z.string()),
-        date: z.iso.date(),
-        before: z.number().nullable(),
-        after: z.number().nullable(),
-        percent: z.number().nullable(),
-      }),
-    )
-    .describe('The twenty points that are revised most, in percent.'),
-  preview: previewSchema.describe('Its rows as they will be served.'),
+const checkSchema = checkedTableSchema.extend({
   entry: z.string().describe('The entry that was checked, as YAML: with what was picked by `choose`.'),
   command: commandSchema,
 });
 
-const publicationSchema = z.object({
-  load: z.int().nullable().describe('The number of the load; null: it is under embargo.'),
-  release: z.int().nullable().describe('The number of the release under embargo; null: it is published.'),
-  ...countsSchema,
-  series_count: count,
-  series_ids: z.array(z.string()).describe('The first twenty.'),
-  interruptions: interruptionsSchema,
+const publicationSchema = publishedTableSchema.extend({
   command: commandSchema.nullable().describe('Null for an embargo: `almanac publish` has none.'),
 });
 
@@ -137,7 +93,7 @@ export const checkUpload = endpoint({
         return { entry: picked, checked: await deps.children.run('check-table', task, limits) };
       }),
     );
-    return one({ ...checkOf(checked, commandFor(upload.name, body.set, '--dry-run')), entry });
+    return one({ ...checked, entry, command: commandFor(upload.name, body.set, '--dry-run') });
   },
 });
 
@@ -236,35 +192,6 @@ async function taskOf(
     ...{ table, entry: entryOf(entry ?? found.entry, { name, facts: set }) },
     ...{ seriesTimeZone, fiscalYearFirstMonth },
   };
-}
-
-function checkOf(checked: CheckedTable, command: string): Omit<z.output<typeof checkSchema>, 'entry'> {
-  return {
-    ...checked,
-    rejects: checked.rejects.map(({ line, column, value, expected }) => ({
-      ...{ line, column },
-      reason: `"${value}", expected ${expected}`,
-    })),
-    largest_changes: checked.largest_changes.map((point) => {
-      const [before, after] = [numberOf(point.before), numberOf(point.after)];
-      const percent =
-        before === null || after === null || before === 0
-          ? null
-          : ((after - before) / Math.abs(before)) * 100;
-      return {
-        ...point,
-        before,
-        after,
-        percent: percent !== null && Number.isFinite(percent) ? percent : null,
-      };
-    }),
-    command,
-  };
-}
-
-function numberOf(value: string | null): number | null {
-  const number = value === null ? NaN : Number(value);
-  return Number.isFinite(number) ? number : null;
 }
 
 function commandFor(name: string, facts: Readonly<Record<string, string>>, flag: string): string {

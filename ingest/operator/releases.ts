@@ -2,6 +2,7 @@
 // releases`.
 import { z } from 'zod';
 import { instantText } from '../../kernel/clock.ts';
+import type { Database } from '../../kernel/database.ts';
 import { memberOf } from '../../kernel/entries.ts';
 import { Failure, fail } from '../../kernel/errors.ts';
 import { listParams } from '../../kernel/http/list.ts';
@@ -90,10 +91,8 @@ export const readRelease = endpoint({
   params,
   answers: { 200: withHistorySchema },
   handler: async ({ database }, { params: given, call }) => {
-    const releaseNo = numberOf(memberOf(given, 'release'), 'release');
-    const [release] = await call.stage('sql', () => selectReleases(database, releaseNo));
-    if (release === undefined) fail('not_found', `There is no release ${releaseNo}.`);
-    const history = await call.stage('sql', () => selectHistory(database, releaseNo));
+    const release = await call.stage('sql', () => requireRelease(database, given));
+    const history = await call.stage('sql', () => selectHistory(database, release.releaseNo));
     return one({
       ...rowOf(release),
       history: history.map((entry) => ({ ...historyReport(entry), at: instantText(entry.at) })),
@@ -123,18 +122,22 @@ export const publishRelease = endpoint({
     one(await call.stage('sql', () => change(deps, requester, given, makeDueNow)), { status: 202 }),
 });
 
+/** @throws Failure `not_found`. */
+async function requireRelease(database: Database, given: Readonly<Record<string, string>>): Promise<Release> {
+  const releaseNo = numberOf(memberOf(given, 'release'), 'release');
+  const [release] = await selectReleases(database, releaseNo);
+  return release ?? fail('not_found', `There is no release ${releaseNo}.`);
+}
+
 async function change(
   { database, releaseClock }: OperatorDeps,
   accountId: string,
   given: Readonly<Record<string, string>>,
   act: typeof cancelRelease,
 ) {
-  const releaseNo = numberOf(memberOf(given, 'release'), 'release');
-  const [known] = await selectReleases(database, releaseNo);
-  if (known === undefined) fail('not_found', `There is no release ${releaseNo}.`);
+  const { releaseNo } = await requireRelease(database, given);
   try {
-    const release: Release = await act(actingFor(database, accountId), releaseNo, releaseClock);
-    return rowOf(release);
+    return rowOf(await act(actingFor(database, accountId), releaseNo, releaseClock));
   } catch (error) {
     if (error instanceof WrongRelease) throw new Failure('conflict', error.message);
     throw error;

@@ -6,7 +6,8 @@ import { interruptionsToJson } from '../load/lock/give-way-to-release.ts';
 import { listFacts, type ListedFacts } from '../history/series/facts-list.sql.ts';
 import { readFactsRequest } from '../history/series/facts-request.ts';
 import { FactsRefused, setManyFacts, type ManyFactsChange } from '../history/series/set-many.ts';
-import { factColumns, fixedFacts } from '../history/series/set.ts';
+import { factColumns } from '../datasets/metadata.ts';
+import { fixedFacts } from '../history/series/set.ts';
 import { actingFor } from '../publisher/child-process/act-as.sql.ts';
 import { refuseWaiting } from '../publisher/releases/refuse-waiting.ts';
 import { listParams } from '../../kernel/http/list.ts';
@@ -15,7 +16,7 @@ import { someOfParam } from '../../kernel/http/params.ts';
 import { one } from '../../kernel/http/service-endpoint.ts';
 import { changeFields } from './change-fields.ts';
 import { endpoint } from './endpoint.ts';
-import { interruptionsSchema } from './interruptions-schema.ts';
+import { count, interruptionsSchema } from '../load/load-report.ts';
 import { refusing } from './uploads.ts';
 
 const seriesMax = 200;
@@ -79,7 +80,6 @@ const value = z
     error: 'must be a text, a number, a list of texts or null',
   })
   .describe('As in the list; null deletes the fact.');
-const count = z.int().min(0);
 
 export const setSeriesFacts = endpoint({
   summary: 'Sets facts of many series, of all or of none.',

@@ -6,16 +6,15 @@ import type { Transaction } from '../../kernel/database.ts';
 import { datasetNamed } from '../datasets/datasets.ts';
 import { IngestFailure } from '../failure.ts';
 import type { LockOptions, Transacting } from '../load/lock/give-way-to-release.ts';
-import type { LoadOptions, LoadSummary } from '../load/store/load-options.ts';
+import { inputOfRows, type LoadOptions, type LoadSummary } from '../load/store/load-options.ts';
 import { load } from '../load/load.ts';
 import { loadTable } from '../load/load-table.ts';
-import { Rejects } from '../load/store/rejects.ts';
 import { datasetLoad } from '../entry/dataset-load.ts';
 import { failureNamedByKey, summaryNamedByKey } from '../entry/messages-by-key.ts';
 import { lackingIn, type LoadableTable, type TableDescription } from '../entry/entry-schema.ts';
 import { factsChanged } from '../entry/entry-changes.ts';
 import { withoutQuery } from '../read/file-path.ts';
-import type { PlannedTable } from './plan.ts';
+import type { FileToLoad } from './plan.ts';
 import { rememberPublished } from './publish-record.sql.ts';
 import { vintageOf } from '../entry/file-name.ts';
 import { reshape, rowsOf, type Reshaped } from '../reshape/reshape.ts';
@@ -57,7 +56,7 @@ export interface TableLoad extends Pick<Reshaped, 'constants' | 'series' | 'stat
  * @param today YYYY-MM-DD, in the time zone of the series.
  * @throws IngestFailure if the entry does not fit the file, at once or when the rows are read.
  */
-export function tableLoad({ entry, file, input, path: name }: PlannedTable, today: string): TableLoad {
+export function tableLoad({ entry, file, input, path: name }: FileToLoad, today: string): TableLoad {
   if (entry.dataset !== undefined) {
     const vintage = vintageOf(entry, rowsOf(entry, name).fileName, today);
     const options = datasetLoad(entry, input ?? file, { dataset: entry.dataset, vintage });
@@ -102,21 +101,21 @@ export function tableLoad({ entry, file, input, path: name }: PlannedTable, toda
  */
 export async function loadTableFile(
   database: Transacting,
-  planned: PlannedTable,
+  planned: FileToLoad,
   settings: LoadSettings,
 ): Promise<LoadedTable> {
   if (settings.isTyped === true) return loadPlanned(database, planned, settings);
   try {
     const loaded = await loadPlanned(database, planned, settings);
-    return { ...loaded, summary: summaryNamedByKey(loaded.summary) };
+    return { ...loaded, summary: summaryNamedByKey(loaded.summary, planned.entry) };
   } catch (error) {
-    throw error instanceof IngestFailure ? failureNamedByKey(error) : error;
+    throw error instanceof IngestFailure ? failureNamedByKey(error, planned.entry) : error;
   }
 }
 
 async function loadPlanned(
   database: Transacting,
-  planned: PlannedTable,
+  planned: FileToLoad,
   settings: LoadSettings,
 ): Promise<LoadedTable> {
   const { entry, path: name } = planned;
@@ -176,18 +175,7 @@ async function updateFacts(
   ]);
   if (rows.length === 0) return;
   const today = dateIn(seriesTimeZone, clock.now());
-  const rejects = new Rejects();
-  const input = {
-    header: ['series_id', ...names],
-    headerLine: 1,
-    batches: batchesOf(rows),
-    vintage: today,
-    vintageGiven: false,
-    today,
-    rejects,
-    notes: [],
-    onRows: () => undefined,
-  };
+  const input = inputOfRows(['series_id', ...names], batchesOf(rows), today);
   await loadTable(on, datasetNamed('series'), input, {
     dataset: 'series',
     input: 'almanac.yml',

@@ -48,7 +48,7 @@ export interface PlanOptions {
 }
 
 /** A table to load: a file, or a sheet of one, and its entry. */
-export interface PlannedTable {
+export interface FileToLoad {
   entry: TableDescription;
   /** Below the folder, or a URL. */
   path: string;
@@ -56,16 +56,19 @@ export interface PlannedTable {
   file: string;
   /** Its bytes, if it is not a file: of an entry with `dataset`. */
   input?: Readable;
-  bytes: number;
   contentSha256: string;
+  /** The entry that it was loaded with. */
+  loadedWith: TableDescription | null;
+}
+
+export interface PlannedTable extends FileToLoad {
+  bytes: number;
   /** `no table`: left out by its own entry, which is not confirmed; `skipped`: left out on purpose. */
   state: 'new' | 'file changed' | 'entry changed' | 'load retracted' | 'unchanged' | 'skipped' | 'no table';
   /** Loaded only if the guesses are accepted. */
   isGuessed: boolean;
   /** The consequences of an edit of the entry since the table was loaded. */
   changes: string[];
-  /** The entry that it was loaded with. */
-  loadedWith: TableDescription | null;
 }
 
 export interface Plan {
@@ -359,8 +362,7 @@ async function sha256Of(file: string): Promise<string> {
   return hash.digest('hex');
 }
 
-/** The plan of an entry that was typed: it is loaded, whatever was loaded before. @param input the bytes of a file that is `-`. */
-export const planTyped = (entry: TableDescription, file: string, input?: Readable): PlannedTable => ({
-  ...{ entry, path: file, file, bytes: 0, contentSha256: '', ...(input !== undefined && { input }) },
-  ...{ state: 'new', isGuessed: false, changes: [], loadedWith: null },
+/** A file with an entry that was typed: it is loaded, whatever was loaded before. @param input the bytes of a file that is `-`. */
+export const typedFile = (entry: TableDescription, file: string, input?: Readable): FileToLoad => ({
+  ...{ entry, path: file, file, contentSha256: '', loadedWith: null, ...(input !== undefined && { input }) },
 });

@@ -1,13 +1,12 @@
 // Describes a run before it starts: the tables with certain and guessed facts, their rows as they will be served, the effects of edits, and
 // the tables that are left out.
-import { stringify } from 'yaml';
 import type { TableDescription } from '../entry/entry-schema.ts';
 import type { Plan, PlannedTable } from './plan.ts';
 import type { Inspected } from '../entry/table-preview.ts';
 import type { Preview, PreviewPoint } from '../entry/table-preview.ts';
 import { isMissing } from '../entry/missing-facts.ts';
 import { tableEndings } from '../read/file-kind.ts';
-import { linesOf, type Choice } from '../entry/resolve-guesses.ts';
+import { flow, linesOf, type Choice } from '../entry/resolve-guesses.ts';
 import { counted, nounOf } from '../../kernel/text/counted.ts';
 
 const tablesShown = 40;
@@ -164,9 +163,6 @@ function tableOf(points: readonly PreviewPoint[]): string[] {
 
 const textMax = 160;
 const shortened = (text: string) => (text.length > textMax ? `${text.slice(0, textMax)}…` : text);
-
-/** On one line, in almanac.yml's syntax. */
-const flow = (value: unknown) => stringify(value, { collectionStyle: 'flow', lineWidth: 0 }).trim();
 
 /** The value of a key such as `series.unit`, on one line; empty for none. */
 export function valueAt(entry: object, key: string): string {

@@ -39,7 +39,7 @@ export async function choicesOf(
         : (textChoice(key, entry) ??
           (plan === null
             ? null
-            : choiceOf(key, guessedOf(entry as LoadableTable, plan, sample, { fileName, today }))));
+            : (makers[key]?.(guessedOf(entry as LoadableTable, plan, sample, { fileName, today })) ?? null)));
     if (found !== null) choices.push(found);
   }
   return [...choices, ...missingFacts(entry, plan === null ? [] : valueTitles(plan))];
@@ -63,11 +63,6 @@ function guessedOf(
   const rows = filledDown(sample.rows.slice(first), plan.filled);
   const above = sample.rows.slice(0, first);
   return { entry, plan, above, rows, lines: sample.lines.slice(first), fileName, today };
-}
-
-function choiceOf(key: string, guessed: Guessed): Choice | null {
-  const make = makers[key];
-  return make?.(guessed) ?? null;
 }
 
 const makers: Readonly<Record<string, (guessed: Guessed) => Choice | null>> = {

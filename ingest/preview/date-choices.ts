@@ -15,7 +15,6 @@ import {
 import { namesIn } from '../entry/file-name.ts';
 import { dateOf } from '../reshape/long-rows.ts';
 import { choiceBetween, factOf, type Guessed } from './choice-between.ts';
-import { isYearEnd } from './preview-rows.ts';
 import type { Choice, EntryChange } from '../entry/resolve-guesses.ts';
 
 type Labelled = readonly [label: string, set: EntryChange | null];
@@ -197,6 +196,9 @@ export function fiscalYearChoice(guessed: Guessed): Choice | null {
   );
   return choice === null ? null : { ...choice, text: 'series.fiscal_year_end' };
 }
+
+/** The last day of a year, as MM-DD. */
+const isYearEnd = (text: string): boolean => /^\d\d-\d\d$/.test(text) && isDate(`2024-${text}`);
 
 /** The frequencies that give the texts different dates. */
 export function frequencyChoice(guessed: Guessed): Choice | null {

@@ -1,25 +1,19 @@
 // The rows of a table as they will be served, and its parts that are not loaded, made from the sampled rows by the code that loads them. So
-// the preview of a file reads every date and number as its load does.
-import { frequencies, type Frequency } from '../../domain/periods.ts';
-import { isDate } from '../../kernel/dates.ts';
+// the preview of a file reads every row as its load does.
+import type { Frequency } from '../../domain/periods.ts';
+import { isSeriesId } from '../../domain/series-id.ts';
 import { entryAt } from '../../kernel/entries.ts';
+import { plainCells } from '../cells/cells.ts';
 import type { CsvBatch } from '../read/csv-batch.ts';
-import {
-  dateReader,
-  expectedDate,
-  expectedVintage,
-  parseVintage,
-  PointDates,
-  vintageReader,
-} from '../cells/dates/date-patterns.ts';
-import {
-  expectedValue,
-  isFactor,
-  scaledReader,
-  type ValueReader,
-} from '../cells/numbers/observation-values.ts';
+import { dateReader, parseVintage, PointDates } from '../cells/dates/date-patterns.ts';
+import { isFactor, scaledReader } from '../cells/numbers/observation-values.ts';
+import type { SeriesMetadata } from '../datasets/metadata.ts';
 import { IngestFailure, usageError } from '../failure.ts';
 import { lackingIn, type LoadableTable, type TableDescription } from '../entry/entry-schema.ts';
+import { failureNamedByKey } from '../entry/messages-by-key.ts';
+import { LongReader, planLong } from '../load/points/long-file.ts';
+import type { PointContext } from '../load/points/points.ts';
+import type { KnownSeries } from '../load/points/series-directory.ts';
 import { isUntitled } from '../detect/table/header-lines.ts';
 import { isNumberText } from '../cells/cell-forms.ts';
 import type { LeftOut } from '../reshape/long-rows.ts';
@@ -69,21 +63,18 @@ export async function previewRows(
     await reading.readAll();
   } catch (error) {
     if (!(error instanceof IngestFailure)) throw error;
-    preview.fault = error.message;
+    preview.fault = failureNamedByKey(error, entry).message;
   }
   return { preview, plan: reading.plan };
 }
 
-/** One reading of the sampled rows. */
+/** One reading of the sampled rows, by the code that loads them. */
 class Reading {
   plan: ReshapePlan | null = null;
   readonly #table: LoadableTable;
   readonly #sample: Sample;
   readonly #about: PreviewOf;
   readonly #preview: Preview;
-  readonly #values: ValueReader;
-  readonly #dates = new PointDates(dateReader());
-  readonly #vintageDay: (text: string) => string | null;
   readonly #leftOut = new Map<string, LeftOutRows>();
   readonly #seen = new Map<string, number>();
   readonly #middleLine: number;
@@ -95,8 +86,6 @@ class Reading {
     this.#sample = sample;
     this.#about = about;
     this.#preview = preview;
-    this.#values = scaledReader({}, table.multiply);
-    this.#vintageDay = vintageReader(undefined, about.today);
     const first = sample.lines.findIndex((line) => line >= table.first);
     this.#middleLine = sample.lines[Math.floor((Math.max(0, first) + sample.lines.length) / 2)] ?? 0;
   }
@@ -117,10 +106,10 @@ class Reading {
       },
       leftOut: (why, row, line) => this.#count(reasonOf(why, this.plan), row, line),
     });
-    let header: Header | null = null;
+    let reader: LongReader | null = null;
     for await (const batch of rows()) {
-      if (header === null) header = headerOf(entryAt(batch.rows, 0), this.#table, constants, vintage);
-      else for (const [at, row] of batch.rows.entries()) this.#read(row, header, placeOf(batch, at));
+      if (reader === null) reader = this.#readerOf(entryAt(batch.rows, 0), constants, vintage);
+      else await reader.read(batch);
     }
     const { points } = this.#preview;
     const shown = new Set(points);
@@ -129,61 +118,57 @@ class Reading {
     this.#preview.left_out = [...this.#leftOut.values()];
   }
 
-  #read(row: readonly string[], header: Header, { line, title, refused }: Place): void {
-    if (refused !== undefined)
-      return this.#refuse({ line, column: refused.title, text: refused.text, expected: refused.expected });
-    const point = this.#pointOf(row, header, line, title);
-    if (point === null || this.#isRepeated(row, header, point)) return;
+  /** @param vintage of all rows; null: they have their own, or it is the day of the load. */
+  #readerOf(
+    header: readonly string[],
+    constants: Readonly<Record<string, string>>,
+    vintage: string | null,
+  ): LongReader {
+    const plan = planLong(header, { set: constants, create: true, mayLackFacts: true });
+    let dims: Record<string, string> = {};
+    const context: PointContext = {
+      directory: newSeriesOnly((values) => {
+        dims = Object.fromEntries(plan.dimensions.map(({ name }, at) => [name, entryAt(values, at)]));
+      }),
+      sink: {
+        add: ({ id: series }, _combination, day, line, date, value, status) =>
+          this.#add({ line, series, dims, date, value, status, vintage: day === '' ? vintage : day.trim() }),
+        flush: () => Promise.resolve(),
+        forgetDates: () => undefined,
+      },
+      rejects: { add: (line, column, text, expected) => this.#refuse({ line, column, text, expected }) },
+      dates: new PointDates(dateReader()),
+      dateFormat: undefined,
+      values: scaledReader({}, this.#table.multiply),
+      cells: plainCells,
+      valueOptions: {},
+      create: true,
+      latestDay: null,
+    };
+    return new LongReader(plan, context, this.#about.today);
+  }
+
+  #add(point: PreviewPoint): void {
+    if (this.#isRepeated(point)) return;
     const preview = this.#preview;
     preview.points_read++;
     if (preview.points.length < pointsAtEnds) preview.points.push(point);
-    else if (line >= this.#middleLine && this.#middle.length < pointsBetween) this.#middle.push(point);
+    else if (point.line >= this.#middleLine && this.#middle.length < pointsBetween) this.#middle.push(point);
     this.#last.push(point);
     if (this.#last.length > pointsAtEnds) this.#last.shift();
   }
 
-  /** Null if a cell was rejected. */
-  #pointOf(row: readonly string[], header: Header, line: number, title: string): PreviewPoint | null {
-    const cell = (at: number) => (at < 0 ? '' : (row[at] ?? '').trim());
-    const refuse = (column: string, text: string, expected: string) => {
-      this.#refuse({ line, column, text, expected });
-      return null;
-    };
-    const frequency = header.frequency.at < 0 ? header.frequency.constant : cell(header.frequency.at);
-    if (!isFrequency(frequency)) return refuse('frequency', frequency, `one of ${frequencies.join(', ')}`);
-    const end = header.yearEnd.at < 0 ? header.yearEnd.constant : cell(header.yearEnd.at);
-    if (end !== '' && !isYearEnd(end)) return refuse('fiscal_year_end', end, 'a month and day such as 06-30');
-    const date = this.#dates.at(cell(1), frequency, end === '' ? '12-31' : end);
-    if (date === null) return refuse('date', cell(1), expectedDate(frequency, undefined));
-    const value = this.#values(cell(2));
-    if (value === undefined) return refuse(title, cell(2), expectedValue(cell(2), {}));
-    const vintage = header.vintageAt < 0 ? header.vintage : this.#vintageDay(cell(header.vintageAt));
-    if (header.vintageAt >= 0 && vintage === null)
-      return refuse('vintage', cell(header.vintageAt), expectedVintage);
-    const dims = Object.fromEntries(header.dims.map(([name, at]) => [name, cell(at)]));
-    const empty = header.dims.find(([, at]) => cell(at) === '');
-    if (empty !== undefined) return refuse(empty[0], '', 'the value of a dimension');
-    const status = cell(header.statusAt);
-    return {
-      ...{ line, series: cell(0), dims, date, value, vintage },
-      status: status === '' ? null : status,
-    };
-  }
-
-  #isRepeated(
-    row: readonly string[],
-    { dims }: Header,
-    { line, date, series, vintage }: PreviewPoint,
-  ): boolean {
+  #isRepeated({ line, date, series, dims, vintage }: PreviewPoint): boolean {
     if (this.#seen.size >= pointsComparedMax) return false;
-    let place = `${series}\u001f${date}\u001f${vintage ?? ''}`;
-    for (const [, at] of dims) place += `\u001f${row[at] ?? ''}`;
+    const place = [series, date, vintage ?? '', ...Object.values(dims)].join('\u001f');
     const before = this.#seen.get(place);
     if (before === undefined) {
       this.#seen.set(place, line);
       return false;
     }
-    const text = [series, date, ...dims.map(([name, at]) => `${name} ${row[at] ?? ''}`)].join(', ');
+    const text = [series, date, ...Object.entries(dims).map(([name, value]) => `${name} ${value}`)].join(
+      ', ',
+    );
     if (this.#table.repeated === 'first')
       this.#countText('it repeats an observation of an earlier row (repeated: first)', text, line);
     else
@@ -223,58 +208,30 @@ class Reading {
   }
 }
 
-/** The positions of the parts of a point in a long row. */
-interface Header {
-  statusAt: number;
-  vintageAt: number;
-  vintage: string | null;
-  frequency: Fact;
-  yearEnd: Fact;
-  dims: [name: string, at: number][];
-}
-interface Fact {
-  at: number;
-  constant: string;
-}
-
-function headerOf(
-  titles: readonly string[],
-  { dimensions = {} }: LoadableTable,
-  constants: Readonly<Record<string, string>>,
-  vintage: string | null,
-): Header {
-  const names = Object.keys(dimensions);
-  const facts = titles.slice(0, titles.length - names.length);
-  const fact = (name: string): Fact => ({
-    at: facts.indexOf(name, 3),
-    constant: constants[name] ?? '',
-  });
+/** The series that a load would create: none exists. @param onDims receives the dimension values of each point before it is added. */
+function newSeriesOnly(onDims: (values: readonly string[]) => void): PointContext['directory'] {
+  const known = new Map<string, KnownSeries | null>();
   return {
-    statusAt: facts.indexOf('status'),
-    vintageAt: facts.indexOf('vintage'),
-    vintage,
-    frequency: fact('frequency'),
-    yearEnd: fact('fiscal_year_end'),
-    dims: names.map((name, at) => [name, facts.length + at]),
+    makeSpace: () => Promise.resolve(false),
+    get: (id) => known.get(id),
+    async learn(ids, metadataOf) {
+      for (const id of ids) {
+        const facts = isSeriesId(id) ? metadataOf(id) : null;
+        known.set(id, facts && newlyKnown(id, facts));
+      }
+    },
+    combination(_series, values) {
+      onDims(values);
+      return { lineNo: 0, lastPlace: '' };
+    },
   };
 }
 
-interface Place {
-  line: number;
-  title: string;
-  refused: { title: string; text: string; expected: string } | undefined;
-}
-
-const placeOf = ({ lines, titles, refused }: CsvBatch, at: number): Place => ({
-  line: entryAt(lines, at),
-  title: titles?.[at] ?? 'value',
-  refused: refused?.get(at),
+const newlyKnown = (id: string, facts: SeriesMetadata): KnownSeries => ({
+  ...{ id, seriesNo: 0, fresh: true, misfit: null, dims: new Map() },
+  frequency: facts['frequency'] as Frequency,
+  fiscalYearEnd: facts['fiscal_year_end'] ?? '12-31',
 });
-
-/** The last day of a year, as MM-DD. */
-export const isYearEnd = (text: string): boolean => /^\d\d-\d\d$/.test(text) && isDate(`2024-${text}`);
-
-const isFrequency = (text: string): text is Frequency => (frequencies as readonly string[]).includes(text);
 
 // oxlint-disable-next-line require-yield -- a sample is one batch, as the loader takes batches
 async function* batchOf({ rows, lines }: Sample): AsyncGenerator<CsvBatch> {

@@ -3,7 +3,7 @@
 import { getPriority, setPriority } from 'node:os';
 import { openDatabase, type Database } from '../../kernel/database.ts';
 import { createLog, standardOutput } from '../../kernel/log/log.ts';
-import { actAs } from './child-process/act-as.sql.ts';
+import { actingFor } from './child-process/act-as.sql.ts';
 import { endOfTasks, toSent, type Order, type Sent } from './child-process/messages.ts';
 import type { TaskContext } from './child-process/task.ts';
 import { tasks, type Tasks } from './child-process-tasks.ts';
@@ -46,14 +46,7 @@ async function perform({
   // Standard output carries the results of commands.
   const log = createLog('publisher', isQuiet ? 'silent' : 'warn', standardOutput());
   const shared = (opened ??= open());
-  const database: Database = {
-    ...shared,
-    transaction: (work) =>
-      shared.transaction(async (on) => {
-        if (accountId !== null) await actAs(on, accountId);
-        return work(on);
-      }),
-  };
+  const database = accountId === null ? shared : actingFor(shared, accountId);
   const run = (await tasks[task as keyof Tasks]()) as (
     context: TaskContext,
     given: unknown,

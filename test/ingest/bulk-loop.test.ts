@@ -48,7 +48,7 @@ async function startLoop(t: ExecutionContext, log = silentLog) {
       const files = await writeBulk(deps.database, settings, writeClock);
       nowMs += 10_000;
       await meanwhile();
-      return files ?? null;
+      return files;
     },
   };
   const pause = async (_ms: number, signal: AbortSignal) => {

@@ -88,9 +88,8 @@ test.serial('a release that is due while a source is loaded is on time', async (
 async function tableOfUpload(name: string, id: string) {
   const upload = { id: randomUUID(), name, publication: 'uploads', sha256: '0'.repeat(64), today };
   const [createdAt, expiresAt] = [new Date(), new Date(Date.now() + 3_600_000)];
-  await database.transaction((on) =>
-    insertUpload(on, { ...upload, accountId: 'acct_a', createdAt, expiresAt }, 100),
-  );
+  const row = { ...upload, accountId: upload.id, createdAt, expiresAt }; // the uploads of an account are limited
+  await database.transaction((on) => insertUpload(on, row));
   await storePieces(Readable.from([Buffer.from(csv(1, 2))]), (position, piece) =>
     insertPiece(database, { uploadId: upload.id }, position, piece),
   );

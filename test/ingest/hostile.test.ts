@@ -249,8 +249,8 @@ test('hostile uploads are refused, each with its reason', async (t) => {
     for (const { name, content, refused } of oneOfEachKind) {
       const given = { id: randomUUID(), name, publication: 'u', sha256: '0'.repeat(64), today: '2024-06-30' };
       const [createdAt, expiresAt] = [new Date(), new Date(Date.now() + 3_600_000)];
-      const row = { ...given, accountId: 'acct_a', createdAt, expiresAt };
-      await byRole.transaction((within) => insertUpload(within, row, 100));
+      const row = { ...given, accountId: given.id, createdAt, expiresAt }; // the uploads of an account are limited
+      await byRole.transaction((within) => insertUpload(within, row));
       async function* bytes() {
         yield content;
       }

@@ -59,45 +59,50 @@ const namesIn = (inbox: string, folder: string) => {
 const loads = async (name: string) =>
   (await database.query('select from data.loads where source_name = $1', [name])).length;
 
-test.serial(
-  'a publisher killed while loading a file stores nothing of it, and others load it once',
-  async (t) => {
-    const inbox = folderOf('KILLED');
-    const mayGoOn = Promise.withResolvers<undefined>();
-    const isBlocked = Promise.withResolvers<undefined>();
-    const block = database.transaction(async (on) => {
-      await on.query('lock table data.observations in access exclusive mode');
-      isBlocked.resolve(undefined);
-      await mayGoOn.promise;
-    });
-    await isBlocked.promise;
-    put(inbox, 'killed.csv', csv(1, 2));
-    const first = await startPublisher(inbox);
-    await until('the load waits for the table', async () => {
-      const rows = await database.query(
-        `select from pg_stat_activity where datname = current_database() and application_name = 'almanac publisher' and wait_event = 'relation'`,
-      );
-      return rows.length > 0;
-    });
-    t.is(await first.end('SIGKILL'), null, first.output());
-    mayGoOn.resolve(undefined);
-    await block;
-    t.deepEqual(await published(database, 'KILLED'), {});
-    t.deepEqual(namesIn(inbox, 'done'), []);
-    t.is(namesIn(inbox, '.taken').length, 1);
+for (const [what, signal, code] of [
+  ['killed', 'SIGKILL', null],
+  ['stopped', 'SIGTERM', 0],
+] as const)
+  test.serial(
+    `a publisher ${what} while loading a file stores nothing of it, and others load it once`,
+    async (t) => {
+      const [id, file] = [what.toUpperCase(), `${what}.csv`];
+      const inbox = folderOf(id);
+      const mayGoOn = Promise.withResolvers<undefined>();
+      const isBlocked = Promise.withResolvers<undefined>();
+      const block = database.transaction(async (on) => {
+        await on.query('lock table data.observations in access exclusive mode');
+        isBlocked.resolve(undefined);
+        await mayGoOn.promise;
+      });
+      await isBlocked.promise;
+      put(inbox, file, csv(1, 2));
+      const first = await startPublisher(inbox);
+      await until('the load waits for the table', async () => {
+        const rows = await database.query(
+          `select from pg_stat_activity where datname = current_database() and application_name = 'almanac publisher' and wait_event = 'relation'`,
+        );
+        return rows.length > 0;
+      });
+      t.is(await first.end(signal), code, first.output());
+      mayGoOn.resolve(undefined);
+      await block;
+      t.deepEqual(await published(database, id), {});
+      t.deepEqual(namesIn(inbox, 'done'), []);
+      t.is(namesIn(inbox, '.taken').length, 1);
 
-    const both = await Promise.all([startPublisher(inbox), startPublisher(inbox)]);
-    await until(
-      'the file is done',
-      () => namesIn(inbox, 'done').length > 0 && namesIn(inbox, '.taken').length === 0,
-    );
-    t.deepEqual(await published(database, 'KILLED'), { '2024-01-31': '1', '2024-02-29': '2' });
-    t.is(await loads('killed.csv'), 1);
-    t.deepEqual(await Promise.all(both.map((each) => each.end('SIGTERM'))), [0, 0]);
-    const output = both.map((each) => each.output()).join('');
-    t.is(output.match(/"event":"inbox_loaded"/g)?.length, 1, output);
-  },
-);
+      const both = await Promise.all([startPublisher(inbox), startPublisher(inbox)]);
+      await until(
+        'the file is done',
+        () => namesIn(inbox, 'done').length > 0 && namesIn(inbox, '.taken').length === 0,
+      );
+      t.deepEqual(await published(database, id), { '2024-01-31': '1', '2024-02-29': '2' });
+      t.is(await loads(file), 1);
+      t.deepEqual(await Promise.all(both.map((each) => each.end('SIGTERM'))), [0, 0]);
+      const output = both.map((each) => each.output()).join('');
+      t.is(output.match(/"event":"inbox_loaded"/g)?.length, 1, output);
+    },
+  );
 
 test.serial('a publisher serves the metrics of its folder, even while that is unavailable', async (t) => {
   const inbox = folderOf('FIGURES');

@@ -112,11 +112,11 @@ test.serial('a server that never answers delays no other source', async (t) => {
   slow.clock.set('2026-11-23T09:00:00Z');
   const fetching = startFetching(slow.deps);
   await until('the other is loaded', async () => (await published(database, quick.id))['2026-02-28'] === '2');
-  const [waiting] = await selectSources(database, `${slow.id}.${slow.id}`);
+  const [waiting] = await selectSources(database, { name: `${slow.id}.${slow.id}` });
   t.not(waiting?.leasedUntil, null);
   await fetching.close();
   t.deepEqual(fetching.counts, { loaded: 1, unchanged: 0, failed: 0 });
-  const [given] = await selectSources(database, `${slow.id}.${slow.id}`);
+  const [given] = await selectSources(database, { name: `${slow.id}.${slow.id}` });
   t.like(given, { leasedUntil: null, failures: 0 }, 'a publisher that stops gives it back');
   t.deepEqual(given?.fetchAt, new Date('2026-11-23T09:00:00Z'));
 });

@@ -36,8 +36,8 @@ async function upload(name: string, content: string | Buffer) {
     today: '2024-06-30',
   };
   const [createdAt, expiresAt] = [new Date(), new Date(Date.now() + 3_600_000)];
-  const row = { ...given, accountId: 'acct_a', createdAt, expiresAt };
-  await database.transaction((on) => insertUpload(on, row, 100));
+  const row = { ...given, accountId: given.id, createdAt, expiresAt }; // the uploads of an account are limited
+  await database.transaction((on) => insertUpload(on, row));
   async function* bytes() {
     yield Buffer.from(content);
   }

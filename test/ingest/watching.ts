@@ -88,7 +88,7 @@ export function startWatching(test: TestFn, url: string, now: string): Watching 
       const deps = { database: publisher, clock, log: silentLog, directory, seriesTimeZone: 'UTC' };
       // In this process, so that a test can intercept its statements.
       const watchOf = (own: InboxDeps) =>
-        new InboxWatch({ ...own, work: (file, started, signal) => workOn(own, file, started, signal) });
+        new InboxWatch({ ...own, work: (file, started) => workOn(own, file, started) });
       const watch = watchOf({ ...deps, ...more });
       return {
         ...{ directory, watch },

@@ -1,6 +1,6 @@
 // One load of every kind: new rows, revised ones, deletions only, a status only, names and labels, dataset by dataset.
 // They are based on the data of test/v1/every-dataset.ts, and must be made in this order.
-import type { ChangeOptions } from '../../ingest/history/series/change.ts';
+import type { ChangeSettings } from '../../ingest/history/change-under-lock.ts';
 import { declareBreak } from '../../ingest/history/series/break.ts';
 import { declareContinuation } from '../../ingest/history/series/continuation.ts';
 import { deleteSeries, restoreSeries } from '../../ingest/history/series/delete.ts';
@@ -194,7 +194,7 @@ export const changes: readonly (Load & { name: string })[] = [
 
 interface SeriesCommand {
   name: string;
-  run(database: Database, options: Omit<ChangeOptions, 'id'>): Promise<unknown>;
+  run(database: Database, options: ChangeSettings): Promise<unknown>;
 }
 
 /** Changes of series by the command line, made after the loads. Afterwards every requested id still resolves. */

@@ -1,7 +1,8 @@
 // almanac series: sets facts of a series; declares breaks; renames, merges, deletes and restores it.
 import path from 'node:path';
 import { interruptionsToJson } from '../../../ingest/load/lock/give-way-to-release.ts';
-import type { ChangeOptions, SeriesChange } from '../../../ingest/history/series/change.ts';
+import type { ChangeSettings } from '../../../ingest/history/change-under-lock.ts';
+import type { SeriesChange } from '../../../ingest/history/series/change.ts';
 import { deleteSeries, restoreSeries } from '../../../ingest/history/series/delete.ts';
 import { mergeSeries } from '../../../ingest/history/series/merge.ts';
 import { renameSeries } from '../../../ingest/history/series/rename.ts';
@@ -276,7 +277,7 @@ async function change(
   terminal: Terminal,
   flags: Flags,
   what: string,
-  work: (database: Database, options: Omit<ChangeOptions, 'id'>) => Promise<SeriesChange>,
+  work: (database: Database, options: ChangeSettings) => Promise<SeriesChange>,
 ): Promise<void> {
   printChange(terminal, flags, await runChange(terminal, flags, work), what);
 }
@@ -284,7 +285,7 @@ async function change(
 function runChange<Change>(
   terminal: Terminal,
   { reason, dryRun = false }: Flags,
-  work: (database: Database, options: Omit<ChangeOptions, 'id'>) => Promise<Change>,
+  work: (database: Database, options: ChangeSettings) => Promise<Change>,
 ): Promise<Change> {
   return withData(terminal.env, 'series', (database, { settings }) =>
     work(database, {

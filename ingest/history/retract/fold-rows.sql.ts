@@ -1,8 +1,9 @@
 // Recomputes the rows of a table from the active loads ("fold"): each cell takes its value from the newest of them whose file has its
 // column. A load that repeated a row unchanged stores no copy of it; the row as it was after that load is used.
 import type { Transaction } from '../../../kernel/database.ts';
+import { entryAt } from '../../../kernel/entries.ts';
 import type { LoadCounts } from '../../load/store/load-record.sql.ts';
-import { recordedContent, keyOf } from '../../load/store/stated-rows.sql.ts';
+import { countOf, keyOf, recordedContent } from '../../load/store/stated-rows.sql.ts';
 
 /** A table whose loads can be retracted. */
 export interface FoldedTable {
@@ -20,7 +21,7 @@ export async function findStatedRows(
   loadNos: readonly number[],
 ): Promise<number> {
   await on.query('create temp table undo_rows (row_no bigint primary key) on commit drop');
-  const [found] = await on.query<{ rows: number }>(
+  const found = await on.query<{ rows: number }>(
     `with inserted as (
        insert into undo_rows
        select row_no from ${target} where load_no = any($1)
@@ -34,7 +35,7 @@ export async function findStatedRows(
     [loadNos],
   );
   await on.query('analyze undo_rows');
-  return found?.rows ?? 0;
+  return entryAt(found, 0).rows;
 }
 
 /** The first five active loads after the given one whose files contain rows of undo_rows. */
@@ -167,13 +168,4 @@ export async function storeFold(
     [loadNo],
   );
   return { pointsNew, pointsRevised, pointsDeleted };
-}
-
-/** The rows of `done`, counted in the database: there may be millions. */
-async function countOf(on: Transaction, expressions: string, values: readonly unknown[]): Promise<number> {
-  const [counted] = await on.query<{ count: number }>(
-    `with ${expressions} select count(*) as count from done`,
-    values,
-  );
-  return counted?.count ?? 0;
 }

@@ -1,5 +1,6 @@
 // The statement that reads the record of loads, for the operator.
 import type { Queryable } from '../../../kernel/database.ts';
+import { entryAt } from '../../../kernel/entries.ts';
 import { allRetractions } from './retract.sql.ts';
 
 export interface LoadEntry {
@@ -91,7 +92,7 @@ export async function seriesOfLoad(
   loadNo: number,
   limit: number,
 ): Promise<{ count: number; series: string[] }> {
-  const [row] = await on.query<{ count: number; series: string[] }>(
+  const rows = await on.query<{ count: number; series: string[] }>(
     `with ids as materialized (
        select distinct s.series_id from data.vintages v join data.series s using (series_no) where v.load_no = $1
      )
@@ -99,6 +100,5 @@ export async function seriesOfLoad(
        array(select series_id from ids order by series_id collate "C" limit $2) as series`,
     [loadNo, limit],
   );
-  if (row === undefined) throw new Error('an aggregate always gives one row');
-  return row;
+  return entryAt(rows, 0);
 }

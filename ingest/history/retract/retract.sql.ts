@@ -1,5 +1,6 @@
-// The statements of a retraction besides those of the points: find the load that it concerns, and write the records of both.
+// The statements of a retraction besides those of the points: find the load that it concerns, and record what becomes of it.
 import type { Queryable, Transaction } from '../../../kernel/database.ts';
+import type { SeriesInFile } from '../../load/store/load-record.sql.ts';
 
 /** All loads of a file, which are retracted together. */
 export interface LoadsOfFile {
@@ -76,25 +77,6 @@ export function findRetractableLoads(
   );
 }
 
-/** Records the retraction, a load without a file. @returns its number. */
-export async function insertRetraction(
-  on: Transaction,
-  {
-    retracted,
-    vintage,
-    erases,
-    reason,
-  }: { retracted: RetractableLoad; vintage: string; erases: boolean; reason: string | null },
-): Promise<number> {
-  const [row] = await on.query<{ load_no: number }>(
-    `insert into data.loads (dataset, source_name, vintage, complete, keeps_statements, retracts, erases, reason)
-     values ($1, $2, $3, false, true, $4, $5, $6) returning load_no`,
-    [retracted.dataset, retracted.source_name, vintage, retracted.load_no, erases, reason],
-  );
-  if (row === undefined) throw new Error('the load got no number');
-  return row.load_no;
-}
-
 /** Deactivates the loads from the day on, or reactivates them. */
 export async function setActive(
   on: Transaction,
@@ -127,8 +109,11 @@ export async function recordErasedFrom(on: Transaction): Promise<void> {
 }
 
 /** How many points of each series are to be recomputed. */
-export function countFoldedSeries(on: Transaction): Promise<{ series_no: number; points: number }[]> {
-  return on.query('select series_no, count(*)::int as points from fold_points group by series_no');
+export function countFoldedSeries(on: Transaction): Promise<SeriesInFile[]> {
+  return on.query(
+    `select series_no as "seriesNo", count(*)::int as points, 0 as "pointsWithValue", null as "firstDate", null as "lastDate"
+     from fold_points group by series_no`,
+  );
 }
 
 /** A series of fold_points with a vintage after the day. */

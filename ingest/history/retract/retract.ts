@@ -1,7 +1,6 @@
 // Retracts a load: from today on the data are as if it had not been loaded, or, erased, as if it never had been. A retraction is itself a
 // load, and can be retracted. All loads of a file, one for each of its vintages, are retracted together.
 import { usualFirstMonth } from '../../../domain/funds/returns.ts';
-import { onOneDay, type Clock, type DatedWork } from '../../../kernel/clock.ts';
 import type { Transaction } from '../../../kernel/database.ts';
 import { fail } from '../../../kernel/errors.ts';
 import { datasetNamed } from '../../datasets/datasets.ts';
@@ -10,25 +9,28 @@ import { createChanged, noteChanged } from '../../load/events/series-events.sql.
 import { createHistory } from '../../load/store/recount-vintages.sql.ts';
 import {
   interruptionsToJson,
-  retryAfterInterruption,
-  underLoadLock,
   type Interruption,
-  type LockOptions,
   type Transacting,
 } from '../../load/lock/give-way-to-release.ts';
-import { waitForGatewayLeases } from '../../load/load.ts';
 import { createDifference, findLoadSeries } from '../../load/store/store-difference.sql.ts';
-import type { LoadRow } from '../../load/store/load-record.sql.ts';
 import { createStage } from '../../load/store/stage.sql.ts';
-import { createTotals, finishLoads, sumChanges, type LoadCounts } from '../../load/store/load-record.sql.ts';
+import {
+  createTotals,
+  finishLoads,
+  insertLoad,
+  noCounts,
+  sumChanges,
+  type LoadCounts,
+  type LoadRow,
+} from '../../load/store/load-record.sql.ts';
 import { pointCounts } from '../../load/load-report.ts';
 import { storeDifference } from '../../load/store/store-difference.ts';
 import { insertAuditEvent } from '../audit.sql.ts';
+import { changeUnderLock, type ChangeSettings } from '../change-under-lock.ts';
 import { refold } from '../../load/points/refold.ts';
 import {
   countFoldedSeries,
   findLaterVintage,
-  insertRetraction,
   recordErasedFrom,
   setErased,
   setActive,
@@ -43,18 +45,11 @@ import {
 } from '../../load/store/rewrite-history.sql.ts';
 import { createFold, findPointsOf, foldAt } from '../../load/store/stated-values.sql.ts';
 
-export interface RetractOptions extends LockOptions {
+export interface RetractOptions extends ChangeSettings {
   loadNo: number;
   /** Erases: the history too is as if the load had not been made. */
   erase?: boolean;
-  /** Rolls back everything at the end. */
-  dryRun?: boolean | undefined;
-  reason?: string;
-  /** As in a load. */
-  seriesTimeZone: string;
   fiscalYearFirstMonth?: number;
-  clock: Clock;
-  noGateway?: boolean;
 }
 
 /** As it is stored. */
@@ -89,33 +84,23 @@ export const retractionReport = (result: Retraction, isDryRun: boolean) => ({
  * Retracts the load. After it resolves, every call that begins sees the retraction.
  * @throws Failure `not_found`, or `conflict` if the load cannot be retracted in its present state; then nothing is changed.
  */
-export async function retract(database: Transacting, options: RetractOptions): Promise<Retraction> {
-  const { dryRun } = options;
-  const result = await retryAfterInterruption(database, options, (interruptions, onWaiting) =>
-    onOneDay(options, (dated) =>
-      underLoadLock(database, { dryRun, onWaiting }, async (on) => {
-        const retraction = await retractWithin(on, dated, options);
-        if (dryRun !== true) dated.end();
-        return { ...retraction, interruptions };
-      }),
-    ),
-  );
-  if (options.dryRun !== true && options.noGateway !== true) await waitForGatewayLeases();
-  return result;
+export function retract(database: Transacting, options: RetractOptions): Promise<Retraction> {
+  return changeUnderLock(database, options, (on, today) => retractWithin(on, today, options));
 }
 
-async function retractWithin(on: Transaction, dated: DatedWork, options: RetractOptions): Promise<Retracted> {
+async function retractWithin(on: Transaction, today: string, options: RetractOptions): Promise<Retracted> {
   const { erase = false, reason = null, clock } = options;
   const now = clock.now();
-  const today = dated.begin();
   const load =
     (await findLoads(on, [options.loadNo])).get(options.loadNo) ??
     fail('not_found', `There is no load ${options.loadNo}.`);
   const because = unretractableBecause(load, { erase, today });
   if (because !== null) fail('conflict', because);
   const dataset = datasetNamed(load.dataset);
-  const retracted = { ...load, load_no: load.retracts === null ? load.fileLoadNo : load.load_no };
-  const loadNo = await insertRetraction(on, { retracted, vintage: today, erases: erase, reason });
+  const loadNo = await insertLoad(on, {
+    ...{ dataset: load.dataset, sourceName: load.source_name, vintage: today, erases: erase, reason },
+    retracts: load.retracts === null ? load.fileLoadNo : load.load_no,
+  });
   const row: LoadRow = { loadNo, vintage: today, complete: false };
   const { loadNos } = load;
 
@@ -179,15 +164,7 @@ async function storeFold(on: Transaction, row: LoadRow, points: number): Promise
       `${later.series_id} has a vintage of ${later.vintage}, which is after today, ${row.vintage} (SERIES_TIME_ZONE).`,
     );
   await foldAt(on, row.vintage);
-  const folded = await countFoldedSeries(on);
-  const none = folded.map(() => null);
-  const series = await findLoadSeries(on, row, {
-    seriesNos: folded.map(({ series_no }) => series_no),
-    points: folded.map((each) => each.points),
-    pointsWithValue: folded.map(() => 0),
-    firstDates: none,
-    lastDates: none,
-  });
+  const series = await findLoadSeries(on, row, await countFoldedSeries(on));
   await findFoldChanges(on);
   const counts = await sumChanges(on);
   await noteChanged(on, row.loadNo);
@@ -204,7 +181,7 @@ async function eraseHistory(
   await recordErasedFrom(on);
   const counts = await refold(on, row, firstVintage);
   await forgetStatements(on, loadNos);
-  if (counts === null) return { pointsNew: 0, pointsRevised: 0, pointsUnchanged: points, pointsDeleted: 0 };
+  if (counts === null) return { ...noCounts, pointsUnchanged: points };
   await invalidateEarlierStates(on, row.loadNo);
   const { pointsNew, pointsRevised, pointsDeleted } = counts;
   return { pointsNew, pointsRevised, pointsDeleted, pointsUnchanged: unchangedOf(points, counts) };

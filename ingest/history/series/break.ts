@@ -1,11 +1,11 @@
 // Declares a break of a series: from a date on its points are in another unit, or have another base. Also removes breaks. Only the units
 // before breaks are stored; the last unit is that of the series.
-import type { Database } from '../../../kernel/database.ts';
+import type { Database, Transaction } from '../../../kernel/database.ts';
 import { parsePeriod } from '../../../kernel/dates.ts';
 import { fail } from '../../../kernel/errors.ts';
 import { changeSeries, refuseDeleted, type ChangeOptions } from './change.ts';
 import type { FoundSeries } from './change.sql.ts';
-import { deleteBreak, findLastBreak, insertBreak, type LastBreak } from './break.sql.ts';
+import { deleteBreak, findLastBreak, insertBreak } from './break.sql.ts';
 import { deleteContinuation } from './continuation.sql.ts';
 import { readFacts, type FactsChange } from './set.ts';
 import { findFactChanges, updateFacts, type FactChange } from './set.sql.ts';
@@ -43,11 +43,7 @@ export async function declareBreak(
           'conflict',
           `"${series.id}" has that unit already. The series must have the unit of the points before the break: almanac series set.`,
         );
-      const last = await findLastBreak(on, series.seriesNo);
-      if (last === undefined) return;
-      refuseContinued(series.id, last);
-      if (last.date >= date)
-        fail('conflict', `"${series.id}" has a break at ${last.date}; another one must be later.`);
+      await refuseBreakBefore(on, series, date);
     },
     async apply({ on, series: { seriesNo, id }, loadNo, today }) {
       await insertBreak(on, { seriesNo, date, note: text, declaredOn: today, loadNo });
@@ -137,12 +133,19 @@ export function refuseUnbreakable(series: FoundSeries): void {
     );
 }
 
-/** @throws Failure `conflict` if the last break of the series is its continuation as another one. */
-export function refuseContinued(id: string, { date, continuedBy }: LastBreak): void {
-  if (continuedBy !== null)
+/** @throws Failure `conflict` if the series has a break on the date or later, or is continued as another one. */
+export async function refuseBreakBefore(
+  on: Transaction,
+  { id, seriesNo }: FoundSeries,
+  date: string,
+): Promise<void> {
+  const last = await findLastBreak(on, seriesNo);
+  if (last === undefined) return;
+  if (last.continuedBy !== null)
     fail(
       'conflict',
-      `"${id}" is continued by "${continuedBy}" from ${date}, so it has no later breaks. ` +
-        `To undo that: almanac series break ${id} --from ${date} --remove`,
+      `"${id}" is continued by "${last.continuedBy}" from ${last.date}, so it has no later breaks. ` +
+        `To undo that: almanac series break ${id} --from ${last.date} --remove`,
     );
+  if (last.date >= date) fail('conflict', `"${id}" has a break at ${last.date}; another one must be later.`);
 }

@@ -1,4 +1,4 @@
-// The statements of a change of one series, and of its record as a load.
+// The statements of a change of one series.
 import type { Transaction } from '../../../kernel/database.ts';
 import { insertFormerFacts } from '../../load/store/former-facts.sql.ts';
 import { changeNeighbours } from '../../load/store/after-series-change.sql.ts';
@@ -17,50 +17,43 @@ export interface FoundSeries {
   mergedInto: string | null;
 }
 
-const facts = `
-  s.series_no as "seriesNo", s.series_id as id, s.deleted_on as "deletedOn",
-  exists (select from data.commodity_items i where i.series_no = s.series_no) as "isOfItem",
-  exists (select from data.series_aliases a where a.alias = $1 and a.series_no = s.series_no and a.merged_from is not null)
-    as "byMergedId",
-  (select n.series_id from data.series_aliases a join data.series n on n.series_no = a.series_no
-   where a.alias = s.series_id) as "mergedInto"`;
+/** The series with the ids, now or earlier, by the requested id. */
+export const findByIds = (on: Transaction, ids: readonly string[]): Promise<Map<string, FoundSeries>> =>
+  find(
+    on,
+    ids,
+    `coalesce((select a.series_no from data.series_aliases a where a.alias = w.asked),
+       (select o.series_no from data.series o where o.series_id = w.asked))`,
+  );
 
 /** The series with the id, now or earlier. */
-export async function findById(on: Transaction, id: string): Promise<FoundSeries | undefined> {
-  const [found] = await on.query<FoundSeries>(
-    `select ${facts} from data.series s where s.series_no = coalesce(
-       (select a.series_no from data.series_aliases a where a.alias = $1),
-       (select o.series_no from data.series o where o.series_id = $1))`,
-    [id],
-  );
-  return found;
-}
-
-/** The series with the ids, now or earlier, by the requested id. */
-export async function findByIds(
-  on: Transaction,
-  ids: readonly string[],
-): Promise<Map<string, Omit<FoundSeries, 'byMergedId' | 'mergedInto'>>> {
-  const rows = await on.query<Omit<FoundSeries, 'byMergedId' | 'mergedInto'> & { asked: string }>(
-    `select w.asked, s.series_no as "seriesNo", s.series_id as id, s.deleted_on as "deletedOn",
-       exists (select from data.commodity_items i where i.series_no = s.series_no) as "isOfItem"
-     from unnest($1::text[]) as w (asked)
-     join data.series s on s.series_no = coalesce(
-       (select a.series_no from data.series_aliases a where a.alias = w.asked),
-       (select o.series_no from data.series o where o.series_id = w.asked))`,
-    [ids],
-  );
-  return new Map(rows.map(({ asked, ...series }) => [asked, series]));
-}
+export const findById = async (on: Transaction, id: string): Promise<FoundSeries | undefined> =>
+  (await findByIds(on, [id])).get(id);
 
 /** The series that was merged into another and had the id until then. */
 export async function findMerged(on: Transaction, id: string): Promise<FoundSeries | undefined> {
-  const [found] = await on.query<FoundSeries>(
-    `select ${facts} from data.series s
-     where s.series_no = (select a.merged_from from data.series_aliases a where a.alias = $1 and a.alias = s.series_id)`,
-    [id],
+  const merged = `(select o.series_no from data.series_aliases a join data.series o on o.series_no = a.merged_from
+    where a.alias = w.asked and o.series_id = w.asked)`;
+  return (await find(on, [id], merged)).get(id);
+}
+
+/** @param seriesNo SQL for the number of the series of `w.asked`. */
+async function find(
+  on: Transaction,
+  ids: readonly string[],
+  seriesNo: string,
+): Promise<Map<string, FoundSeries>> {
+  const rows = await on.query<FoundSeries & { asked: string }>(
+    `select w.asked, s.series_no as "seriesNo", s.series_id as id, s.deleted_on as "deletedOn",
+       exists (select from data.commodity_items i where i.series_no = s.series_no) as "isOfItem",
+       exists (select from data.series_aliases a
+         where a.alias = w.asked and a.series_no = s.series_no and a.merged_from is not null) as "byMergedId",
+       (select n.series_id from data.series_aliases a join data.series n on n.series_no = a.series_no
+        where a.alias = s.series_id) as "mergedInto"
+     from unnest($1::text[]) as w (asked) join data.series s on s.series_no = ${seriesNo}`,
+    [ids],
   );
-  return found;
+  return new Map(rows.map(({ asked, ...series }) => [asked, series]));
 }
 
 /** The present id of the series and its earlier ones, sorted; at most 250, as an event has. */
@@ -71,20 +64,6 @@ export async function allIdsOf(on: Transaction, seriesNo: number): Promise<strin
     [seriesNo],
   );
   return rows.map(({ id }) => id);
-}
-
-/** Records the change as a load of metadata without a file. @returns its number. */
-export async function insertSeriesLoad(
-  on: Transaction,
-  load: { vintage: string; sourceName: string; reason: string | null },
-): Promise<number> {
-  const [row] = await on.query<{ load_no: number }>(
-    `insert into data.loads (dataset, source_name, vintage, complete, keeps_statements, reason)
-     values ('series', $1, $2, false, true, $3) returning load_no`,
-    [load.sourceName, load.vintage, load.reason],
-  );
-  if (row === undefined) throw new Error('the load got no number');
-  return row.load_no;
 }
 
 /** Gives the series the new id; the old one becomes an earlier id, and the calendar names the new one, also in its former rows. */

@@ -1,33 +1,20 @@
 // Changes series by the command line, in one transaction under the load lock; the change is a load of its own, recorded and reported like a
 // load of metadata.
-import { instantText, onOneDay, type Clock } from '../../../kernel/clock.ts';
+import { instantText } from '../../../kernel/clock.ts';
 import type { Transaction } from '../../../kernel/database.ts';
 import { fail } from '../../../kernel/errors.ts';
 import { emitRowEvents } from '../../load/events/load-events.ts';
 import { reportUpdate } from '../../load/events/updates.sql.ts';
-import { waitForGatewayLeases } from '../../load/load.ts';
-import {
-  retryAfterInterruption,
-  underLoadLock,
-  type Interruption,
-  type LockOptions,
-  type Transacting,
-} from '../../load/lock/give-way-to-release.ts';
+import type { Interruption, Transacting } from '../../load/lock/give-way-to-release.ts';
 import { refreshSearch } from '../../load/store/after-series-change.sql.ts';
-import { finishLoads } from '../../load/store/load-record.sql.ts';
+import { finishLoads, insertLoad, noCounts } from '../../load/store/load-record.sql.ts';
 import { insertAuditEvents, type AuditEvent } from '../audit.sql.ts';
-import { allIdsOf, findById, insertSeriesLoad, type FoundSeries } from './change.sql.ts';
+import { changeUnderLock, type ChangeSettings } from '../change-under-lock.ts';
+import { allIdsOf, findById, type FoundSeries } from './change.sql.ts';
 
-export interface ChangeOptions extends LockOptions {
+export interface ChangeOptions extends ChangeSettings {
   /** The present id of the series. */
   id: string;
-  /** Rolls back everything at the end. */
-  dryRun?: boolean | undefined;
-  reason?: string;
-  /** As in a load. */
-  seriesTimeZone: string;
-  clock: Clock;
-  noGateway?: boolean;
 }
 
 export interface SeriesChange {
@@ -88,8 +75,6 @@ export async function changeSeries(
   return { ...load, series: result };
 }
 
-const unchangedRows = { pointsNew: 0, pointsRevised: 0, pointsUnchanged: 0, pointsDeleted: 0 };
-
 /** A changed series, for the record. */
 interface ChangedSeries {
   seriesNo: number;
@@ -113,38 +98,30 @@ export interface LoadOfChanges<Found, Result> {
  * Changes series by one load, in one transaction. After it resolves, every call that begins sees the changes.
  * @param record.sourceName of the load. @throws what `find` and `apply` throw; then nothing is changed.
  */
-export async function changeByLoad<Found, Result>(
+export function changeByLoad<Found, Result>(
   database: Transacting,
   record: { action: AuditEvent['action']; sourceName: string },
-  options: Omit<ChangeOptions, 'id'>,
+  settings: ChangeSettings,
   { find, apply }: LoadOfChanges<Found, Result>,
 ): Promise<Pick<SeriesChange, 'loadNo' | 'interruptions'> & { result: Result }> {
-  const { dryRun = false, reason = null, clock } = options;
+  const { reason = null, clock } = settings;
   const { action, sourceName } = record;
-  const done = await retryAfterInterruption(database, options, (interruptions, onWaiting) =>
-    onOneDay(options, (dated) =>
-      underLoadLock(database, { dryRun, onWaiting }, async (on) => {
-        const found = await find(on);
-        const today = dated.begin();
-        const loadNo = await insertSeriesLoad(on, { vintage: today, sourceName, reason });
-        const { result, changed } = await apply(found, { on, loadNo, today });
-        await refreshSearch(
-          on,
-          changed.map(({ seriesNo }) => seriesNo),
-        );
-        const counts = { ...unchangedRows, pointsRevised: changed.length };
-        await finishLoads(on, new Map([[loadNo, counts]]), { rowsRead: 0, rowsRejected: 0 });
-        const at = clock.now();
-        await emitRowEvents(on, { loadNo, dataset: 'series', at }, counts);
-        await reportUpdates(on, { loadNo, at }, changed);
-        await insertAuditEvents(on, { action, loadNo, reason }, changed);
-        if (!dryRun) dated.end();
-        return { loadNo, result, interruptions };
-      }),
-    ),
-  );
-  if (!dryRun && options.noGateway !== true) await waitForGatewayLeases();
-  return done;
+  return changeUnderLock(database, settings, async (on, today) => {
+    const found = await find(on);
+    const loadNo = await insertLoad(on, { dataset: 'series', vintage: today, sourceName, reason });
+    const { result, changed } = await apply(found, { on, loadNo, today });
+    await refreshSearch(
+      on,
+      changed.map(({ seriesNo }) => seriesNo),
+    );
+    const counts = { ...noCounts, pointsRevised: changed.length };
+    await finishLoads(on, new Map([[loadNo, counts]]), { rowsRead: 0, rowsRejected: 0 });
+    const at = clock.now();
+    await emitRowEvents(on, { loadNo, dataset: 'series', at }, counts);
+    await reportUpdates(on, { loadNo, at }, changed);
+    await insertAuditEvents(on, { action, loadNo, reason }, changed);
+    return { loadNo, result };
+  });
 }
 
 async function reportUpdates(

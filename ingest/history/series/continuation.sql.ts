@@ -1,5 +1,7 @@
 // The statements about the continuation of a series as another one.
 import type { Transaction } from '../../../kernel/database.ts';
+import { entryAt } from '../../../kernel/entries.ts';
+import { markChanged } from '../../load/store/after-series-change.sql.ts';
 
 /** The ids of the series that continue as this one. */
 export async function findContinued(on: Transaction, seriesNo: number): Promise<string[]> {
@@ -25,12 +27,11 @@ export async function continuesAs(on: Transaction, seriesNo: number, other: numb
 }
 
 export async function readFrequency(on: Transaction, seriesNo: number): Promise<string> {
-  const [row] = await on.query<{ frequency: string }>(
+  const rows = await on.query<{ frequency: string }>(
     'select frequency from data.series where series_no = $1',
     [seriesNo],
   );
-  if (row === undefined) throw new Error(`there is no series of number ${seriesNo}`);
-  return row.frequency;
+  return entryAt(rows, 0).frequency;
 }
 
 /** Today's points from the date on, published as missing or with a value: how many, and the date of the last. */
@@ -39,14 +40,13 @@ export async function findPointsFrom(
   seriesNo: number,
   date: string,
 ): Promise<{ count: number; last: string | null }> {
-  const [found] = await on.query<{ count: number; last: string | null }>(
+  const found = await on.query<{ count: number; last: string | null }>(
     `select count(*)::int as count, max(date) as last
      from data.series_dims join data.observations using (line_no)
      where series_no = $1 and date >= $2 and superseded_on = 'infinity'`,
     [seriesNo, date],
   );
-  if (found === undefined) throw new Error('an aggregate always gives one row');
-  return found;
+  return entryAt(found, 0);
 }
 
 /** Records that the series continues as the other one. */
@@ -66,7 +66,7 @@ export async function insertContinuation(
      values ($1, $2, $3, $4, $5, $6)`,
     [added.seriesNo, added.date, added.continuedBy, added.note, added.declaredOn, added.loadNo],
   );
-  await changeBoth(on, [added.seriesNo, added.continuedBy], added.loadNo);
+  await markChanged(on, [added.seriesNo, added.continuedBy], added.loadNo);
 }
 
 /** Removes the continuation of the series. */
@@ -74,19 +74,9 @@ export async function deleteContinuation(
   on: Transaction,
   { seriesNo, loadNo }: { seriesNo: number; loadNo: number },
 ): Promise<void> {
-  const [removed] = await on.query<{ continued_by: number }>(
+  const removed = await on.query<{ continued_by: number }>(
     'delete from data.series_continuations where series_no = $1 returning continued_by',
     [seriesNo],
   );
-  if (removed === undefined) throw new Error(`the series of number ${seriesNo} goes on as no other one`);
-  await changeBoth(on, [seriesNo, removed.continued_by], loadNo);
-}
-
-/** Marks both series as changed for their readers. Their caches depend on the version, which becomes that of the load. */
-async function changeBoth(on: Transaction, seriesNos: readonly number[], loadNo: number): Promise<void> {
-  await on.query(
-    `update data.series set data_version = $2, row_version = row_version + 1, updated_at = now()
-     where series_no = any($1)`,
-    [seriesNos, loadNo],
-  );
+  await markChanged(on, [seriesNo, entryAt(removed, 0).continued_by], loadNo);
 }

@@ -3,8 +3,7 @@
 import { frequencies } from '../../../domain/periods.ts';
 import type { Database, Transaction } from '../../../kernel/database.ts';
 import { fail } from '../../../kernel/errors.ts';
-import { findLastBreak } from './break.sql.ts';
-import { firstDayOf, readNote, refuseContinued, refuseUnbreakable } from './break.ts';
+import { firstDayOf, readNote, refuseBreakBefore, refuseUnbreakable } from './break.ts';
 import { changeSeries, refuseDeleted, requireById, type ChangeOptions } from './change.ts';
 import type { FoundSeries } from './change.sql.ts';
 import { findPointsFrom, continuesAs, insertContinuation, readFrequency } from './continuation.sql.ts';
@@ -40,7 +39,7 @@ export async function declareContinuation(
     async refuse(series, on) {
       refuseUnbreakable(series);
       frequencyBefore = await readFrequency(on, series.seriesNo);
-      await refuseBreaks(on, series, date);
+      await refuseBreakBefore(on, series, date);
       await refuseSuccessor(on, series, await requireById(on, continuedBy), { frequency, frequencyBefore });
       await refusePoints(on, series, date);
     },
@@ -53,13 +52,6 @@ export async function declareContinuation(
     },
   });
   return { ...change, changes: changes() };
-}
-
-async function refuseBreaks(on: Transaction, { id, seriesNo }: FoundSeries, date: string): Promise<void> {
-  const last = await findLastBreak(on, seriesNo);
-  if (last === undefined) return;
-  refuseContinued(id, last);
-  if (last.date >= date) fail('conflict', `"${id}" has a break at ${last.date}; another one must be later.`);
 }
 
 async function refuseSuccessor(

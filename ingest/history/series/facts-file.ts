@@ -4,7 +4,8 @@ import type { Readable } from 'node:stream';
 import { sourceColumns, type SourceColumn } from '../../datasets/columns.ts';
 import { IngestFailure } from '../../failure.ts';
 import { readCsv } from '../../read/csv.ts';
-import { factColumns, invalidFact, readFact, unknownFact } from './set.ts';
+import { factColumns } from '../../datasets/metadata.ts';
+import { invalidFact, readFact, unknownFact } from './set.ts';
 
 /** A fault of a row, or, on line 1, of a column. */
 export interface FactsFault {

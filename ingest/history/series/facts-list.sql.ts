@@ -1,6 +1,6 @@
 // The statement that lists series with the facts that are set by hand.
 import type { Queryable } from '../../../kernel/database.ts';
-import { factColumns } from './set.ts';
+import { factColumns } from '../../datasets/metadata.ts';
 
 export interface FactsWish {
   /** Part of the id or of the name, in any case. */

@@ -1,6 +1,7 @@
 // Reads the facts of series in a request, given as JSON has them. All faults are collected in one pass, as of a file.
 import type { FactsFile } from './facts-file.ts';
-import { factColumns, invalidFact, readFact, unknownFact } from './set.ts';
+import { factColumns } from '../../datasets/metadata.ts';
+import { invalidFact, readFact, unknownFact } from './set.ts';
 
 /** In the format of the lists of series; null and an empty text clear the fact. */
 export type GivenFact = string | number | readonly string[] | null;

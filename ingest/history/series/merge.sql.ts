@@ -1,7 +1,8 @@
 // The statements that compare two series, copy the points of one to the other, and move its ids.
 import type { Transaction } from '../../../kernel/database.ts';
+import { entryAt } from '../../../kernel/entries.ts';
 import { insertFormerFacts } from '../../load/store/former-facts.sql.ts';
-import { refreshSearch } from '../../load/store/after-series-change.sql.ts';
+import { markChanged, refreshSearch } from '../../load/store/after-series-change.sql.ts';
 import { recordedContent } from '../../load/store/stated-rows.sql.ts';
 
 /** The properties that must be equal to merge two series. */
@@ -15,15 +16,14 @@ export interface Shape {
 }
 
 export async function findShape(on: Transaction, seriesNo: number): Promise<Shape> {
-  const [shape] = await on.query<Shape>(
+  const shapes = await on.query<Shape>(
     `select unit, frequency, fiscal_year_end, unit_multiplier,
        case when exists (select from data.series_dims d where d.series_no = s.series_no)
          then array(select d from unnest(s.dimensions) d order by d collate "C") end as dimensions
      from data.series s where series_no = $1`,
     [seriesNo],
   );
-  if (shape === undefined) throw new Error(`there is no series of number ${seriesNo}`);
-  return shape;
+  return entryAt(shapes, 0);
 }
 
 /** The id of a series that was merged into this one, if any. */
@@ -62,7 +62,7 @@ export async function findConflicts(
   { old, into }: Pair,
   limit: number,
 ): Promise<{ count: number; first: Conflict[] }> {
-  const [found] = await on.query<{ count: number; first: Conflict[] }>(
+  const found = await on.query<{ count: number; first: Conflict[] }>(
     `with differing as materialized (
        select o.date, d.dims, o.value::text as old, n.value::text as "into"
        from data.observations o join data.series_dims d using (line_no)
@@ -74,8 +74,7 @@ export async function findConflicts(
           select date, dims, old, "into" from differing order by date, dims::text limit $3) c) as first`,
     [old, into, limit],
   );
-  if (found === undefined) throw new Error('an aggregate always gives one row');
-  return found;
+  return entryAt(found, 0);
 }
 
 export interface MergedPoint {
@@ -172,7 +171,7 @@ export async function completeMerge(
      on conflict do nothing`,
     [old, into, loadNo],
   );
-  await touch(on, into, loadNo);
+  await markChanged(on, [into], loadNo);
   await refreshSearch(on, [old, into]);
 }
 
@@ -188,14 +187,6 @@ export async function restoreMergedIds(
      where merged_from = $1`,
     [old],
   );
-  await touch(on, into, loadNo);
+  await markChanged(on, [into], loadNo);
   await refreshSearch(on, [into]);
-}
-
-/** Marks a series whose aliases changed, so that caches of its facts expire. */
-async function touch(on: Transaction, seriesNo: number, loadNo: number): Promise<void> {
-  await on.query(
-    `update data.series set data_version = $2, row_version = row_version + 1, updated_at = now() where series_no = $1`,
-    [seriesNo, loadNo],
-  );
 }

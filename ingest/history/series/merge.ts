@@ -1,20 +1,15 @@
 // Merges a series into another: the points that the other one lacks are added to it as of today, and the old id becomes its alias. The old
 // series keeps its row, so that readers still get what was published under its id before.
-import { onOneDay } from '../../../kernel/clock.ts';
 import type { Transaction } from '../../../kernel/database.ts';
 import { fail } from '../../../kernel/errors.ts';
 import { emitRowEvents } from '../../load/events/load-events.ts';
 import type { CsvBatch } from '../../read/csv-batch.ts';
-import {
-  retryAfterInterruption,
-  underLoadLock,
-  type Transacting,
-} from '../../load/lock/give-way-to-release.ts';
-import type { LoadResult } from '../../load/store/load-options.ts';
-import { waitForGatewayLeases } from '../../load/load.ts';
-import { Rejects } from '../../load/store/rejects.ts';
+import type { Transacting } from '../../load/lock/give-way-to-release.ts';
+import { inputOfRows, type LoadResult } from '../../load/store/load-options.ts';
+import { noCounts } from '../../load/store/load-record.sql.ts';
 import { loadPoints } from '../../load/points/load-points.ts';
 import { insertAuditEvent } from '../audit.sql.ts';
+import { changeUnderLock } from '../change-under-lock.ts';
 import { findLastBreak } from './break.sql.ts';
 import { refuseDeleted, requireById, type ChangeOptions, type SeriesChange } from './change.ts';
 import type { FoundSeries } from './change.sql.ts';
@@ -55,24 +50,16 @@ const pageSize = 5_000;
  * @throws Failure `not_found`; `conflict` if the series do not fit, or have different values and none is preferred; then nothing is
  * changed.
  */
-export async function mergeSeries(database: Transacting, options: MergeOptions): Promise<Merge> {
-  const { dryRun } = options;
-  const result = await retryAfterInterruption(database, options, (interruptions, onWaiting) =>
-    onOneDay(options, (dated) =>
-      underLoadLock(database, { dryRun, onWaiting }, async (on) => {
-        const old = await requireById(on, options.id);
-        const into = await requireById(on, options.into);
-        await refuseUnmergeable(on, old, into);
-        const conflicts = await findConflicts(on, pairOf(old, into), namedMax);
-        if (options.prefer === undefined && conflicts.count > 0) refuseConflicts(old.id, into.id, conflicts);
-        const { loadNo, ...points } = await mergeWithin(on, old, into, { ...options, today: dated.begin() });
-        if (dryRun !== true) dated.end();
-        return { loadNo, series: into.id, ...points, conflicts: conflicts.count, interruptions };
-      }),
-    ),
-  );
-  if (dryRun !== true && options.noGateway !== true) await waitForGatewayLeases();
-  return result;
+export function mergeSeries(database: Transacting, options: MergeOptions): Promise<Merge> {
+  return changeUnderLock(database, options, async (on, today) => {
+    const old = await requireById(on, options.id);
+    const into = await requireById(on, options.into);
+    await refuseUnmergeable(on, old, into);
+    const conflicts = await findConflicts(on, pairOf(old, into), namedMax);
+    if (options.prefer === undefined && conflicts.count > 0) refuseConflicts(old.id, into.id, conflicts);
+    const merged = await mergeWithin(on, old, into, { ...options, today });
+    return { ...merged, series: into.id, conflicts: conflicts.count };
+  });
 }
 
 const pairOf = (old: FoundSeries, into: FoundSeries): Pair => ({ old: old.seriesNo, into: into.seriesNo });
@@ -154,8 +141,7 @@ async function mergeWithin(
   const { loadNo, pointsNew, pointsRevised } = await storePoints(on, old, into, options);
   if (loadNo === null) throw new Error('the load of a merge has one vintage, and so a number');
   await completeMerge(on, { ...pair, loadNo, reason });
-  const counts = { pointsNew: 0, pointsRevised: 1, pointsUnchanged: 0, pointsDeleted: 0 };
-  await emitRowEvents(on, { loadNo, dataset: 'series', at: clock.now() }, counts);
+  await emitRowEvents(on, { loadNo, dataset: 'series', at: clock.now() }, { ...noCounts, pointsRevised: 1 });
   const details = { merged_into: into.id, prefer, points_new: pointsNew, points_revised: pointsRevised };
   await insertAuditEvent(on, { action: 'series.merged', subject: old.id, loadNo, reason, details });
   return { loadNo, pointsNew, pointsRevised };
@@ -173,16 +159,12 @@ async function storePoints(
   return loadPoints(
     on,
     {
-      header: ['series_id', 'date', 'value', 'status', ...names],
-      headerLine: 1,
-      batches: pointRows(on, { old, into, names, all: prefer === 'old' }),
+      ...inputOfRows(
+        ['series_id', 'date', 'value', 'status', ...names],
+        pointRows(on, { old, into, names, all: prefer === 'old' }),
+        today,
+      ),
       batchesAsk: true,
-      vintage: today,
-      vintageGiven: true,
-      today,
-      rejects: new Rejects(),
-      notes: [],
-      onRows: () => undefined,
     },
     {
       dataset: 'observations',

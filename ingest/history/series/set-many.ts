@@ -2,17 +2,12 @@
 import type { Database, Transaction } from '../../../kernel/database.ts';
 import { fail } from '../../../kernel/errors.ts';
 import { IngestFailure } from '../../failure.ts';
-import {
-  deletedBecause,
-  earlierIdBecause,
-  noSeries,
-  changeByLoad,
-  type ChangeOptions,
-  type SeriesChange,
-} from './change.ts';
+import type { ChangeSettings } from '../change-under-lock.ts';
+import { deletedBecause, earlierIdBecause, noSeries, changeByLoad, type SeriesChange } from './change.ts';
 import { findByIds } from './change.sql.ts';
 import type { FactsFault, FactsFile, FactsOfRow } from './facts-file.ts';
-import { datedBecause, factColumns, isDated, ofItemBecause } from './set.ts';
+import { factColumns } from '../../datasets/metadata.ts';
+import { datedBecause, isDated, ofItemBecause } from './set.ts';
 import {
   findManyFactChanges,
   findPublished,
@@ -21,7 +16,7 @@ import {
   type WishedFacts,
 } from './set.sql.ts';
 
-export interface SetManyOptions extends Omit<ChangeOptions, 'id'>, FactsFile {
+export interface SetManyOptions extends ChangeSettings, FactsFile {
   /** The name of the file, for messages and the record; undefined for a request, whose rows are named by their ids. */
   fileName?: string;
 }

@@ -1,5 +1,6 @@
 // The statements that compare and change the facts of one series.
 import type { Transaction } from '../../../kernel/database.ts';
+import { metadataNames } from '../../datasets/metadata.ts';
 import { insertFormerFacts } from '../../load/store/former-facts.sql.ts';
 import { changeNeighbours } from '../../load/store/after-series-change.sql.ts';
 
@@ -63,13 +64,11 @@ export async function updateFacts(
   loadNo: number,
   wished: readonly WishedFacts[],
 ): Promise<void> {
+  const names = [...metadataNames].join(', ');
+  const values = [...metadataNames].map((name) => `n.${name}`).join(', ');
   await on.query(
     `with kept as (${insertFormerFacts('series', 'select unnest($1::int[])', { load: '$3' })})
-     update data.series s set (name, unit, frequency, source, description, geography, seasonal_adjustment, unit_multiplier,
-         decimals, licence, licence_url, attribution, fiscal_year_end, tags, category, methodology_url) = (
-       select n.name, n.unit, n.frequency, n.source, n.description, n.geography, n.seasonal_adjustment, n.unit_multiplier,
-         n.decimals, n.licence, n.licence_url, n.attribution, n.fiscal_year_end, n.tags, n.category, n.methodology_url
-       from jsonb_populate_record(s, w.facts) n),
+     update data.series s set (${names}) = (select ${values} from jsonb_populate_record(s, w.facts) n),
        data_version = $3, row_version = s.row_version + 1, updated_at = now()
      from unnest($1::int[], $2::jsonb[]) as w (series_no, facts)
      where s.series_no = w.series_no`,
@@ -77,11 +76,6 @@ export async function updateFacts(
   );
   for (const { seriesNo, values } of wished)
     if (values['frequency'] !== undefined) await changeNeighbours(on, seriesNo);
-}
-
-/** Whether a point of the series was ever published. */
-export async function hasVintages(on: Transaction, seriesNo: number): Promise<boolean> {
-  return (await findPublished(on, [seriesNo])).has(seriesNo);
 }
 
 /** The series among these that ever had a published point. */

@@ -1,11 +1,11 @@
 // Sets facts of a series, such as its name, with the checks of the dataset `series`.
 import type { Database, Transaction } from '../../../kernel/database.ts';
 import { fail } from '../../../kernel/errors.ts';
-import { datasetNamed } from '../../datasets/datasets.ts';
+import { factColumns } from '../../datasets/metadata.ts';
 import { plainCells, type Column } from '../../cells/cells.ts';
 import { changeSeries, refuseDeleted, type ChangeOptions, type SeriesChange } from './change.ts';
 import type { FoundSeries } from './change.sql.ts';
-import { findFactChanges, hasVintages, updateFacts, type FactChange } from './set.sql.ts';
+import { findFactChanges, findPublished, updateFacts, type FactChange } from './set.sql.ts';
 
 export interface SetOptions extends ChangeOptions {
   /** Fact → its text; empty clears the fact. */
@@ -17,10 +17,6 @@ export interface FactsChange extends SeriesChange {
   changes: FactChange[];
 }
 
-/** The facts of a series, as columns of the dataset `series`. */
-export const factColumns: readonly Column[] = datasetNamed('series').columns.filter(
-  ({ name }) => name !== 'series_id',
-);
 /** Facts that a price series gets from its item. */
 const factsOfItem: ReadonlySet<string> = new Set(['name', 'unit', 'frequency', 'source', 'category']);
 /** The dates of points are the ends of periods, which depend on these facts. */
@@ -100,7 +96,7 @@ async function refuseChanges(
   if (changes.length === 0) fail('conflict', `"${series.id}" has these facts already.`);
   const ofItem = ofItemBecause(series, changes);
   if (ofItem !== null) fail('conflict', ofItem);
-  if (isDated(changes) && (await hasVintages(on, series.seriesNo)))
+  if (isDated(changes) && (await findPublished(on, [series.seriesNo])).size > 0)
     fail('conflict', datedBecause(series, changes));
 }
 

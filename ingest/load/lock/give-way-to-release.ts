@@ -3,12 +3,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { instantText } from '../../../kernel/clock.ts';
 import { inTransaction, type Database, type Transaction } from '../../../kernel/database.ts';
+import { readClock } from '../../../kernel/time/database-clock.sql.ts';
 import {
   terminateHolder,
   findInterruption,
   isCommitted,
   noteInterruption,
-  readInstant,
   readOwnTransaction,
   type InterruptedAt,
   type OwnTransaction,
@@ -32,6 +32,7 @@ export interface Interruption extends InterruptedAt {
 
 /** How work acquires the load lock, and what it reports while waiting. */
 export interface LockOptions {
+  /** Rolls back everything at the end. */
   dryRun?: boolean | undefined;
   /** Called once before waiting for another load; `isRelease`: the holder may be a release under embargo, which ends at its instant. */
   onWaiting?: ((load: RunningLoad | undefined, isRelease: boolean) => void) | undefined;
@@ -113,7 +114,7 @@ export async function retryAfterInterruption<Result>(
       if (!(error instanceof InterruptedByRelease) || query === undefined) throw error;
       onInterrupted?.(error.interruption);
       while (await isReleaseBeingPrepared({ query })) await pause(askEveryMs);
-      interruptions.push({ ...error.interruption, startedAgainAt: await readInstant({ query }) });
+      interruptions.push({ ...error.interruption, startedAgainAt: await readClock({ query }) });
     }
   }
 }

@@ -64,11 +64,6 @@ export async function deleteOldInterruptions(on: Asked): Promise<void> {
   await on.query(`delete from embargo.interruptions where at < clock_timestamp() - interval '1 day'`);
 }
 
-/** The present instant, by the clock of `at`. */
-export async function readInstant(on: Asked): Promise<Date> {
-  return entryAt(await on.query<{ now: Date }>('select clock_timestamp() as now'), 0).now;
-}
-
 const forbidden = '42501';
 
 /**

@@ -17,13 +17,14 @@ export interface RunningLoad {
   clientAddress: string | null;
 }
 
-/** Locks the preparation of releases, so that one process prepares at a time. @returns false if another process holds the lock. */
-export async function tryLockReleases(on: Transaction): Promise<boolean> {
-  const tried = await on.query<{ locked: boolean }>('select pg_try_advisory_xact_lock($1) as locked', [
-    releasesLock,
-  ]);
+/** Locks until the transaction ends. @param lock its arbitrary number. @returns false if another transaction holds the lock. */
+export async function tryLock(on: Transaction, lock: number): Promise<boolean> {
+  const tried = await on.query<{ locked: boolean }>('select pg_try_advisory_xact_lock($1) as locked', [lock]);
   return entryAt(tried, 0).locked;
 }
+
+/** Locks the preparation of releases, so that one process prepares at a time. @returns as `tryLock`. */
+export const tryLockReleases = (on: Transaction): Promise<boolean> => tryLock(on, releasesLock);
 
 /**
  * Whether releases under embargo are being prepared: their publisher holds the load lock until their instant, or is taking it from its
@@ -39,12 +40,7 @@ export async function isReleaseBeingPrepared(on: Pick<Queryable, 'query'>): Prom
 }
 
 /** @returns false if another transaction holds the load lock. */
-export async function tryLockLoads(on: Transaction): Promise<boolean> {
-  const tried = await on.query<{ locked: boolean }>('select pg_try_advisory_xact_lock($1) as locked', [
-    loadsLock,
-  ]);
-  return entryAt(tried, 0).locked;
-}
+export const tryLockLoads = (on: Transaction): Promise<boolean> => tryLock(on, loadsLock);
 
 /** The transaction that holds the load lock, as PostgreSQL names it until it ends. Any role may call it. */
 export async function findLockHolder(on: Pick<Queryable, 'query'>): Promise<string | undefined> {

@@ -7,7 +7,7 @@ import { createChanged, noteChanged } from '../events/series-events.sql.ts';
 import { dateReader, PointDates } from '../../cells/dates/date-patterns.ts';
 import type { LoadInput, LoadOptions, LoadResult } from '../store/load-options.ts';
 import { checkVintage, LongReader, planLong } from './long-file.ts';
-import { PointSink, type PointContext } from './points.ts';
+import { PointSink, withoutPoints, type PointContext } from './points.ts';
 import {
   compareWithLive,
   compareWithVintage,
@@ -15,8 +15,6 @@ import {
   findLoadSeries,
   storeFresh,
 } from '../store/store-difference.sql.ts';
-import type { SeriesInFile } from '../store/load-record.sql.ts';
-import type { LoadRow } from '../store/load-record.sql.ts';
 import {
   createPlaces,
   indexVintages,
@@ -32,9 +30,12 @@ import {
   createTotals,
   finishLoads,
   insertLoad,
+  noCounts,
   storeNewSeries,
   sumChanges,
   type LoadCounts,
+  type LoadRow,
+  type SeriesInFile,
 } from '../store/load-record.sql.ts';
 import { scaledReader } from '../../cells/numbers/observation-values.ts';
 import { refoldBackfill } from './refold.ts';
@@ -77,7 +78,7 @@ export async function loadPoints(
     first === null
       ? await storeVintages(on, record)
       : new Map([[first.loadNo, await store(on, first, seriesInFile(reader, sink))]]);
-  const rowsRead = (plan.long.rowsRead?.() ?? reader.rowsRead) + (input.rowsRefused?.() ?? 0);
+  const rowsRead = plan.long.rowsRead?.() ?? reader.rowsRead;
   await finishLoads(on, stored, { rowsRead, rowsRejected: input.rejects.count });
   const sum = sumOf([...stored.values()]);
   await emitPointEvents(on, stored, sum, options);
@@ -161,17 +162,9 @@ async function readPoints(
   return reader;
 }
 
-function seriesInFile(reader: LongReader, sink: PointSink): SeriesInFile {
-  const none = { points: 0, pointsWithValue: 0, firstDate: null, lastDate: null };
-  const seriesNos = [...new Set([...sink.direct.keys(), ...reader.coveredSeries])];
-  const counts = seriesNos.map((seriesNo) => sink.direct.get(seriesNo) ?? none);
-  return {
-    seriesNos,
-    points: counts.map((count) => count.points),
-    pointsWithValue: counts.map((count) => count.pointsWithValue),
-    firstDates: counts.map((count) => count.firstDate),
-    lastDates: counts.map((count) => count.lastDate),
-  };
+function seriesInFile(reader: LongReader, sink: PointSink): SeriesInFile[] {
+  const seriesNos = new Set([...sink.direct.keys(), ...reader.coveredSeries]);
+  return [...seriesNos].map((seriesNo) => sink.direct.get(seriesNo) ?? withoutPoints(seriesNo));
 }
 
 /** If a vintage has a point several times, all rows but the first are rejected, even if the values are equal. */
@@ -206,21 +199,12 @@ async function storeVintages(
   if (earlier.length > 0) await indexVintages(on);
   for (const { vintage, loadNo } of earlier) {
     await stageVintage(on, vintage);
-    stored.set(loadNo, await storeVintage(on, { ...record, vintage, loadNo }, noOthers));
+    stored.set(loadNo, await storeVintage(on, { ...record, vintage, loadNo }, []));
   }
   for (const { loadNo, ...counts } of await storeFollowing(on, record.complete))
     stored.set(loadNo, sumOf([counts, stored.get(loadNo) ?? noCounts]));
   return stored;
 }
-
-const noOthers: SeriesInFile = {
-  seriesNos: [],
-  points: [],
-  pointsWithValue: [],
-  firstDates: [],
-  lastDates: [],
-};
-const noCounts: LoadCounts = { pointsNew: 0, pointsRevised: 0, pointsUnchanged: 0, pointsDeleted: 0 };
 
 function sumOf(all: readonly LoadCounts[]): LoadCounts {
   const sum = { ...noCounts };
@@ -229,7 +213,11 @@ function sumOf(all: readonly LoadCounts[]): LoadCounts {
   return sum;
 }
 
-async function storeVintage(on: Transaction, load: LoadRow, fileSeries: SeriesInFile): Promise<LoadCounts> {
+async function storeVintage(
+  on: Transaction,
+  load: LoadRow,
+  fileSeries: readonly SeriesInFile[],
+): Promise<LoadCounts> {
   const series = await findLoadSeries(on, load, fileSeries);
   if (series.known > 0) await compareWithLive(on, load);
   if (series.backfill > 0) await compareWithVintage(on, load);

@@ -23,6 +23,7 @@ import {
   cellText,
   checkDimensionNames,
   hasCells,
+  isDimensionValue,
   isEmpty,
   notFuture,
   unknownSeries,
@@ -30,7 +31,6 @@ import {
 } from './points.ts';
 import type { Combination, KnownSeries } from './series-directory.ts';
 import type { SeriesMetadata } from '../../datasets/metadata.ts';
-import { copyText } from '../store/stage.sql.ts';
 import type { WideColumn } from './wide-file.ts';
 import { expectedValue } from '../../cells/numbers/observation-values.ts';
 
@@ -52,7 +52,6 @@ interface LongPlan {
 const observations = datasetNamed('observations');
 const pointNames = ['series_id', 'date', 'value', 'status', 'vintage'];
 const statusColumn = observations.columns.find((column) => column.name === 'status');
-const dimensionValueMax = 200;
 
 /** @throws IngestFailure if the header lacks a required column, or a constant is given twice. */
 export function planLong(
@@ -215,15 +214,7 @@ export class LongReader {
     if (vintage === null) return;
     const combination = this.#combination(row, line, series);
     if (combination === null) return;
-    sink.add(
-      series,
-      combination,
-      vintage,
-      line,
-      date,
-      value ?? '\\N',
-      status === null ? '\\N' : copyText(status),
-    );
+    sink.add(series, combination, vintage, line, date, value, status);
   }
 
   /** Undefined if it was rejected. */
@@ -254,12 +245,12 @@ export class LongReader {
     const values = this.#dims;
     for (const [at, { cell }] of this.#plan.dimensions.entries()) {
       const text = cellText(row, cell);
-      if (text === '' || text.length > dimensionValueMax || hasControlCharacter.test(text)) {
+      if (!isDimensionValue(text)) {
         rejects.add(
           line,
           cell.title,
           text,
-          `the value of a dimension: 1 to ${dimensionValueMax} characters, none of them a control character`,
+          'the value of a dimension: 1 to 200 characters, none of them a control character',
         );
         return null;
       }
@@ -268,9 +259,6 @@ export class LongReader {
     return directory.combination(series, values);
   }
 }
-
-// oxlint-disable-next-line no-control-regex -- refusing control characters is the point
-const hasControlCharacter = /[\u0000-\u001f\u007f]/;
 
 /** @throws IngestFailure if both a column and the option give the vintage. */
 export function checkVintage(plan: LongPlan, vintage: string | undefined): void {

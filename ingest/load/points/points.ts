@@ -3,15 +3,16 @@ import type { Transaction } from '../../../kernel/database.ts';
 import type { CellReader } from '../../cells/cells.ts';
 import type { PointDates } from '../../cells/dates/date-patterns.ts';
 import { failUnusable } from '../../datasets/columns.ts';
+import type { SeriesInFile } from '../store/load-record.sql.ts';
 import type { Rejects } from '../store/rejects.ts';
 import type { Combination, KnownSeries, SeriesDirectory } from './series-directory.ts';
-import { CopyBuffer, CopyLine } from '../store/stage.sql.ts';
+import { CopyBuffer, CopyLine, copyText } from '../store/stage.sql.ts';
 import type { ValueOptions, ValueReader } from '../../cells/numbers/observation-values.ts';
 import { entryAt } from '../../../kernel/entries.ts';
 
 export interface PointContext {
-  directory: SeriesDirectory;
-  sink: PointSink;
+  directory: Pick<SeriesDirectory, 'makeSpace' | 'learn' | 'get' | 'combination'>;
+  sink: Pick<PointSink, 'add' | 'flush' | 'forgetDates'>;
   /** By row index, which is the line in a long file. */
   rejects: Pick<Rejects, 'add'>;
   dates: PointDates;
@@ -37,14 +38,9 @@ export class NotAscending extends Error {
   }
 }
 
-/** The points stored directly for a series. */
-interface DirectCount {
-  points: number;
-  pointsWithValue: number;
-  /** Among the points with a value. */
-  firstDate: string | null;
-  lastDate: string | null;
-}
+export const withoutPoints = (seriesNo: number): SeriesInFile => ({
+  ...{ seriesNo, points: 0, pointsWithValue: 0, firstDate: null, lastDate: null },
+});
 
 /**
  * The destination of points: the stage, for comparison with the stored ones; or directly data.observations, if the series was never
@@ -56,7 +52,7 @@ export class PointSink {
   /** Whether a point went into the stage. */
   isStaged = false;
   /** By series_no. */
-  readonly direct = new Map<number, DirectCount>();
+  readonly direct = new Map<number, SeriesInFile>();
   readonly #line: CopyLine;
   readonly #staged: CopyBuffer;
   readonly #straight: CopyBuffer | null;
@@ -88,7 +84,7 @@ export class PointSink {
 
   /**
    * @param vintage of the row, followed by a tab, if the stage has a column for it; else ''.
-   * @param value digits, or `\N`. @param status in COPY format.
+   * @param value digits; null: published as missing.
    * @throws NotAscending
    */
   add(
@@ -97,30 +93,28 @@ export class PointSink {
     vintage: string,
     line: number,
     date: string,
-    value: string,
-    status: string,
+    value: string | null,
+    status: string | null,
   ): void {
+    const cells = `${value ?? '\\N'}\t${status === null ? '\\N' : copyText(status)}\n`;
     const place = vintage + date;
     const ascends = place > combination.lastPlace;
     combination.lastPlace = place;
     if (this.#straight === null || !series.fresh) {
       if (!ascends) this.mayRepeat = true;
       this.isStaged = true;
-      this.#staged.add(
-        `${vintage}${line}\t${series.seriesNo}\t${combination.lineNo}\t${date}\t${value}\t${status}\n`,
-      );
+      this.#staged.add(`${vintage}${line}\t${series.seriesNo}\t${combination.lineNo}\t${date}\t${cells}`);
       return;
     }
     if (!ascends) throw new NotAscending();
-    if (!this.#isRefused)
-      this.#straight.add(`${combination.lineNo}\t${date}${this.#published}${value}\t${status}\n`);
-    this.#count(series.seriesNo, date, value !== '\\N');
+    if (!this.#isRefused) this.#straight.add(`${combination.lineNo}\t${date}${this.#published}${cells}`);
+    this.#count(series.seriesNo, date, value !== null);
   }
 
   #count(seriesNo: number, date: string, hasValue: boolean): void {
     let count = this.direct.get(seriesNo);
     if (count === undefined) {
-      count = { points: 0, pointsWithValue: 0, firstDate: null, lastDate: null };
+      count = withoutPoints(seriesNo);
       this.direct.set(seriesNo, count);
     }
     count.points++;
@@ -188,6 +182,12 @@ export function checkDimensionNames(names: readonly string[]): void {
     fix,
   );
 }
+
+// oxlint-disable-next-line no-control-regex -- refusing control characters is the point
+const dimensionValue = /^[^\u0000-\u001f\u007f]{1,200}$/;
+
+/** Whether the value of a dimension has 1 to 200 characters, none of them a control character. */
+export const isDimensionValue = (text: string): boolean => dimensionValue.test(text);
 
 function slug(name: string): string {
   const words = name.toLowerCase().replaceAll(/[^a-z0-9]+/g, '_');

@@ -1,6 +1,8 @@
 // The statements of the series directory: find series, create them, and number their lines.
 import type { Queryable } from '../../../kernel/database.ts';
+import { entryAt } from '../../../kernel/entries.ts';
 import type { Frequency } from '../../../domain/periods.ts';
+import { datasetNamed } from '../../datasets/datasets.ts';
 
 export interface SeriesRow {
   series_no: number;
@@ -46,20 +48,17 @@ export function findDims(
   );
 }
 
-/** Inserts series. @param rows objects of the table's columns; missing ones are null, tags is an array literal. */
+const columns = datasetNamed('series').columns.map(({ name }) => name);
+
+/** Inserts series. @param rows objects of the dataset's columns; missing ones are null, tags is an array literal. */
 export function insertSeries(
   on: Queryable,
   rows: readonly Record<string, string | null>[],
 ): Promise<SeriesRow[]> {
+  const values = columns.map((name) => (name === 'tags' ? `coalesce(tags, '{}')` : name));
   return on.query<SeriesRow>(
-    `insert into data.series (series_id, name, unit, frequency, source, description, geography, seasonal_adjustment,
-       unit_multiplier, decimals, licence, licence_url, attribution, fiscal_year_end, tags, category, methodology_url)
-     select series_id, name, unit, frequency, source, description, geography, seasonal_adjustment,
-       unit_multiplier, decimals, licence, licence_url, attribution, fiscal_year_end, coalesce(tags::text[], '{}'), category,
-       methodology_url
-     from jsonb_to_recordset($1) as row (series_id text, name text, unit text, frequency text, source text,
-       description text, geography text, seasonal_adjustment text, unit_multiplier integer, decimals smallint,
-       licence text, licence_url text, attribution text, fiscal_year_end text, tags text, category text, methodology_url text)
+    `insert into data.series (${columns.join(', ')})
+     select ${values.join(', ')} from jsonb_populate_recordset(null::data.series, $1)
      returning series_no, series_id, frequency, fiscal_year_end, dimensions, false as is_deleted, true as fresh`,
     [JSON.stringify(rows)],
   );
@@ -67,11 +66,10 @@ export function insertSeries(
 
 /** The highest line number, 0 before the first line. The load lock ensures that no other process assigns the next one. */
 export async function findLastLineNo(on: Queryable): Promise<number> {
-  const [row] = await on.query<{ last: number }>(
+  const rows = await on.query<{ last: number }>(
     'select coalesce(max(line_no), 0) as last from data.series_dims',
   );
-  if (row === undefined) throw new Error('an aggregate always gives one row');
-  return row.last;
+  return entryAt(rows, 0).last;
 }
 
 /** Inserts lines. */

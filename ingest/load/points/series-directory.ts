@@ -27,6 +27,7 @@ interface Misfit {
 }
 
 export interface KnownSeries {
+  readonly id: string;
   readonly seriesNo: number;
   readonly frequency: Frequency;
   readonly fiscalYearEnd: string;
@@ -168,6 +169,7 @@ export class SeriesDirectory {
       if (stored.length === 0 && this.#dimensions.length > 0) this.#unnamed.add(row.series_no);
       this.#remembered += dims.size;
       this.#known.set(row.series_id, {
+        id: row.series_id,
         seriesNo: row.series_no,
         frequency: row.frequency,
         fiscalYearEnd: row.fiscal_year_end ?? '12-31',

@@ -2,7 +2,6 @@
 // a row, numbered by cell, so that two cells of a line are distinguished.
 import { entryAt } from '../../../kernel/entries.ts';
 import { isSeriesId } from '../../../domain/series-id.ts';
-import { isPrintable } from '../../cells/cells.ts';
 import { failUnusable, sourceColumns } from '../../datasets/columns.ts';
 import type { Dataset } from '../../datasets/dataset.ts';
 import { metadataNames } from '../../datasets/metadata.ts';
@@ -10,7 +9,7 @@ import type { CsvBatch } from '../../read/csv-batch.ts';
 import { IngestFailure, usageError } from '../../failure.ts';
 import type { LoadInput, LoadOptions } from '../store/load-options.ts';
 import type { Rejects } from '../store/rejects.ts';
-import { checkDimensionNames, hasCells, isEmpty } from './points.ts';
+import { checkDimensionNames, hasCells, isDimensionValue, isEmpty } from './points.ts';
 
 /** The rows of the file in long form. */
 export interface LongInput extends Omit<LoadInput, 'rejects'> {
@@ -145,13 +144,11 @@ function checkConstants({ status, vintage, ...set }: Readonly<Record<string, str
   if (status !== undefined && status.length > 16) usageError('--set status: at most 16 characters.');
   const dimensions = Object.entries(set).filter(([name]) => !metadataNames.has(name));
   checkDimensionNames(dimensions.map(([name]) => name));
-  for (const [name, text] of dimensions) {
-    const value = text.trim();
-    if (value === '' || value.length > 200 || !isPrintable(value))
+  for (const [name, text] of dimensions)
+    if (!isDimensionValue(text.trim()))
       usageError(
         `--set ${name}: the value of a dimension has 1 to 200 characters, none of them a control character.`,
       );
-  }
 }
 
 /** Names the file's own line and column. A bad date is reported once per line, and an unknown name once, on the header's line. */

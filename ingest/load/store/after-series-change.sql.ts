@@ -24,6 +24,18 @@ export async function changeNeighbours(on: Queryable, seriesNo: number): Promise
   );
 }
 
+/** Marks series as changed by the load. Readers' caches of their facts depend on the version. */
+export async function markChanged(
+  on: Queryable,
+  seriesNos: readonly number[],
+  loadNo: number,
+): Promise<void> {
+  await on.query(
+    'update data.series set data_version = $2, row_version = row_version + 1, updated_at = now() where series_no = any($1)',
+    [seriesNos, loadNo],
+  );
+}
+
 /** The additional work of a statement whose `done` has changed rows that series show. */
 export interface Shown {
   /** The column that `done` has to return. */

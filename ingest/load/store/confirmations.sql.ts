@@ -4,37 +4,15 @@ import type { Transaction } from '../../../kernel/database.ts';
 import type { LoadRow } from './load-record.sql.ts';
 
 /**
- * load_spans: the combinations of series and dimensions with points to confirm, and the dates that the load spans. `whole`: the load has
- * every existing point in the span, so the span is one run.
- */
-async function createSpans(on: Transaction): Promise<void> {
-  await on.query(`
-    create temp table if not exists load_spans (
-      line_no integer not null, backfill boolean not null,
-      first_date date not null, last_date date not null, whole boolean not null
-    ) on commit drop`);
-}
-
-/**
  * Stores confirmations for the points of load_points that are not in load_changes, even where an earlier load of the same day has the same value,
  * as that load may be retracted. Runs before storeChanges because it reads the previous state.
+ * `span`: the combinations of series and dimensions with points to confirm, and the dates that the load spans. `whole`: the load has every
+ * existing point in the span, so the span is one run; others are interrupted by points which the load omits.
  */
 export async function insertConfirmations(on: Transaction, load: LoadRow): Promise<void> {
-  await createSpans(on);
-  await on.query('truncate load_spans');
-  await findSpans(on);
   await on.query(
     `insert into data.confirmations (line_no, published_on, load_no, dates)
-     select line_no, $1, $2, datemultirange(daterange(first_date, last_date, '[]'))
-     from load_spans where whole`,
-    [load.vintage, load.loadNo],
-  );
-  await insertRuns(on, load);
-}
-
-async function findSpans(on: Transaction): Promise<void> {
-  await on.query(
-    `with staged as (
+     with staged as (
        select p.line_no, s.backfill, count(*) as points,
          min(p.date) as first_date, max(p.date) as last_date
        from load_points p join load_series s using (series_no)
@@ -47,30 +25,20 @@ async function findSpans(on: Transaction): Promise<void> {
        select staged.*, staged.points - coalesce(changed.new_points, 0) as points_standing
        from staged left join changed using (line_no)
        where staged.points > coalesce(changed.points, 0)
-     )
-     insert into load_spans
-     select u.line_no, u.backfill, u.first_date, u.last_date,
-       not u.backfill and u.points_standing = live.points
-     from unchanged u, lateral (
-       select count(*) as points from data.observations o
-       where not u.backfill and o.line_no = u.line_no
-         and o.superseded_on = 'infinity' and o.date between u.first_date and u.last_date) live`,
-  );
-}
-
-/** The spans that are interrupted by points which the load omits, run by run. */
-async function insertRuns(on: Transaction, load: LoadRow): Promise<void> {
-  await on.query(
-    `with span as (
-       select * from load_spans where not whole
-     )  , following as (
+     ), span as materialized (
+       select u.*, not u.backfill and u.points_standing = live.points as whole
+       from unchanged u, lateral (
+         select count(*) as points from data.observations o
+         where not u.backfill and o.line_no = u.line_no
+           and o.superseded_on = 'infinity' and o.date between u.first_date and u.last_date) live
+     ), following as (
        select o.line_no, o.date
        from span join data.observations o using (line_no)
-       where not span.backfill and o.superseded_on = 'infinity'
+       where not span.whole and not span.backfill and o.superseded_on = 'infinity'
          and o.date between span.first_date and span.last_date
        union all
        select t.line_no, t.date
-       from load_later_state t join span using (line_no)
+       from load_later_state t join span using (line_no) where not span.whole
      ), runs as (
        select t.line_no, t.date,
          p.line is not null and c.date is null as needed,
@@ -84,7 +52,9 @@ async function insertRuns(on: Transaction, load: LoadRow): Promise<void> {
          daterange(min(date) filter (where needed), max(date) filter (where needed), '[]') as dates
        from runs group by line_no, run having bool_or(needed)
      )
-     insert into data.confirmations (line_no, published_on, load_no, dates)
+     select line_no, $1::date, $2::bigint, datemultirange(daterange(first_date, last_date, '[]'))
+     from span where whole
+     union all
      select line_no, $1, $2, range_agg(dates) from ranges group by line_no`,
     [load.vintage, load.loadNo],
   );

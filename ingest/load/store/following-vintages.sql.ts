@@ -3,7 +3,7 @@
 // nothing: only the repetition is recorded. Any other vintage is compared on its own, by ingest/load/store/store-difference.sql.ts. All three ways
 // store the same rows.
 import type { Transaction } from '../../../kernel/database.ts';
-import type { LoadCounts } from './load-record.sql.ts';
+import { livePoints, type LoadCounts } from './load-record.sql.ts';
 import { isOwnRow } from './stated-values.sql.ts';
 
 /**
@@ -345,12 +345,7 @@ async function record(on: Transaction, complete: boolean): Promise<(LoadCounts &
     `update data.series s set data_version = t.load_no, row_version = s.row_version + 1, last_updated = greatest(s.last_updated, t.vintage),
        observation_count = c.count, first_date = c.first_date, last_date = c.last_date
      from (select series_no, max(vintage) as vintage, max(load_no) as load_no from load_counts
-           where points_new + points_revised + points_deleted > 0 group by series_no) t,
-     lateral (
-       select count(o.value) as count, min(o.date) filter (where o.value is not null) as first_date,
-         max(o.date) filter (where o.value is not null) as last_date
-       from data.series_dims d join data.observations o using (line_no)
-       where d.series_no = t.series_no and o.superseded_on = 'infinity') c
+           where points_new + points_revised + points_deleted > 0 group by series_no) t, ${livePoints} c
      where t.series_no = s.series_no`,
   );
   await on.query(

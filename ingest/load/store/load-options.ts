@@ -5,7 +5,7 @@ import type { Transaction } from '../../../kernel/database.ts';
 import type { ColumnOptions } from '../../datasets/columns.ts';
 import type { CsvBatch } from '../../read/csv-batch.ts';
 import type { Reject } from '../../failure.ts';
-import type { Rejects } from './rejects.ts';
+import { Rejects } from './rejects.ts';
 import type { Interruption, LockOptions } from '../lock/give-way-to-release.ts';
 import type { LoadCounts } from './load-record.sql.ts';
 import type { CellOptions } from '../../cells/cells.ts';
@@ -39,8 +39,6 @@ export interface LoadOptions extends ColumnOptions, RowOptions, CellOptions, Loc
   vintage?: string;
   /** The file is complete for each of its series: points it omits are deleted as of the vintage. */
   full?: boolean;
-  /** Rolls back everything at the end. */
-  dryRun?: boolean | undefined;
   /** Skips rejected rows (in a wide file: cells) instead of storing nothing. */
   skipInvalid?: boolean;
   /** If several rows have the same point, the first is stored and the others are rejected, even without `skipInvalid`. */
@@ -104,8 +102,6 @@ export interface LoadInput {
   batchesAsk?: boolean;
   /** The values are observed, not forecast (such as prices): a date after the current period is rejected. */
   hasHappened?: boolean;
-  /** How many rows were rejected before the batches, and are not in them. */
-  rowsRefused?: () => number;
   /** The vintage of the load; set by the caller if `vintageGiven`. */
   vintage: string;
   vintageGiven: boolean;
@@ -115,6 +111,16 @@ export interface LoadInput {
   notes: string[];
   onRows: (rowsRead: number) => void;
 }
+
+/** Rows that are not of a file, as input of a loader. */
+export const inputOfRows = (
+  header: string[],
+  batches: AsyncIterable<CsvBatch>,
+  today: string,
+): LoadInput => ({
+  ...{ header, headerLine: 1, batches, vintage: today, vintageGiven: false, today },
+  ...{ rejects: new Rejects(), notes: [], onRows: () => undefined },
+});
 
 /** Options without their undefined members: an optional member must not be undefined. */
 export function withoutUndefined<T extends object>(

@@ -2,14 +2,19 @@
 import type { Transaction } from '../../../kernel/database.ts';
 import { entryAt } from '../../../kernel/entries.ts';
 
-/** Series that are not in load_points, as parallel lists: those stored directly, or without points in the file. */
+/** A series that is not in load_points: its points are stored directly, or it has none in the file. */
 export interface SeriesInFile {
-  seriesNos: number[];
-  points: number[];
-  pointsWithValue: number[];
-  firstDates: (string | null)[];
-  lastDates: (string | null)[];
+  seriesNo: number;
+  points: number;
+  pointsWithValue: number;
+  /** Among the points with a value. */
+  firstDate: string | null;
+  lastDate: string | null;
 }
+
+/** The columns of these series, for `jsonb_to_recordset`. */
+export const seriesInFileColumns =
+  '("seriesNo" integer, points integer, "pointsWithValue" integer, "firstDate" date, "lastDate" date)';
 
 /** The load being stored. */
 export interface LoadRow {
@@ -19,18 +24,30 @@ export interface LoadRow {
   complete: boolean;
 }
 
+/** A load, a change of series or a retraction, before its counts are known. */
+export interface NewLoad {
+  dataset: string;
+  sourceName: string;
+  vintage: string;
+  /** As of LoadRow; default: false. */
+  complete?: boolean;
+  reason?: string | null;
+  /** For a retraction: the load that it retracts, and whether it erases it. */
+  retracts?: number;
+  erases?: boolean;
+}
+
 /** @returns load_no. */
 export async function insertLoad(
   on: Transaction,
-  load: { dataset: string; sourceName: string; vintage: string; complete: boolean },
+  { dataset, sourceName, vintage, complete = false, reason = null, retracts, erases = false }: NewLoad,
 ): Promise<number> {
-  const [row] = await on.query<{ load_no: number }>(
-    `insert into data.loads (dataset, source_name, vintage, complete, keeps_statements) values ($1, $2, $3, $4, true)
-     returning load_no`,
-    [load.dataset, load.sourceName, load.vintage, load.complete],
+  const rows = await on.query<{ load_no: number }>(
+    `insert into data.loads (dataset, source_name, vintage, complete, keeps_statements, reason, retracts, erases)
+     values ($1, $2, $3, $4, true, $5, $6, $7) returning load_no`,
+    [dataset, sourceName, vintage, complete, reason, retracts ?? null, erases],
   );
-  if (row === undefined) throw new Error('the load got no number');
-  return row.load_no;
+  return entryAt(rows, 0).load_no;
 }
 
 /** Points, or the rows of a table dataset. */
@@ -41,28 +58,24 @@ export interface LoadCounts {
   pointsDeleted: number;
 }
 
+export const noCounts: LoadCounts = { pointsNew: 0, pointsRevised: 0, pointsUnchanged: 0, pointsDeleted: 0 };
+
 /** Stores the results of loads of one file. @param counts of each load, by load_no. */
 export async function finishLoads(
   on: Transaction,
   counts: ReadonlyMap<number, LoadCounts>,
   file: { rowsRead: number; rowsRejected: number },
 ): Promise<void> {
-  const all = [...counts.values()];
+  const loads = [...counts].map(([loadNo, of]) => ({ loadNo, ...of }));
   await on.query(
-    `update data.loads l set rows_read = $1, rows_rejected = $2, points_new = c.new, points_revised = c.revised,
-       points_unchanged = c.unchanged, points_deleted = c.deleted,
-       part_of = case when cardinality($3::bigint[]) > 1 then (select min(load_no) from unnest($3::bigint[]) as loads (load_no)) end
-     from unnest($3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[])
-       as c (load_no, new, revised, unchanged, deleted)
-     where l.load_no = c.load_no`,
+    `update data.loads l set rows_read = $1, rows_rejected = $2, points_new = c."pointsNew", points_revised = c."pointsRevised",
+       points_unchanged = c."pointsUnchanged", points_deleted = c."pointsDeleted", part_of = $4
+     from jsonb_to_recordset($3) as c ("loadNo" bigint, "pointsNew" bigint, "pointsRevised" bigint, "pointsUnchanged" bigint,
+       "pointsDeleted" bigint)
+     where l.load_no = c."loadNo"`,
     [
-      file.rowsRead,
-      file.rowsRejected,
-      [...counts.keys()],
-      all.map(({ pointsNew }) => pointsNew),
-      all.map(({ pointsRevised }) => pointsRevised),
-      all.map(({ pointsUnchanged }) => pointsUnchanged),
-      all.map(({ pointsDeleted }) => pointsDeleted),
+      ...[file.rowsRead, file.rowsRejected, JSON.stringify(loads)],
+      counts.size > 1 ? Math.min(...counts.keys()) : null,
     ],
   );
 }
@@ -94,14 +107,13 @@ export async function sumChanges(on: Transaction): Promise<LoadCounts> {
        backfill or bool_or(old_value is not null and value is null)
      from load_changes join load_series using (series_no) group by series_no, backfill`,
   );
-  const [counts] = await on.query<LoadCounts>(
+  const sums = await on.query<LoadCounts>(
     `select coalesce(sum(points_new), 0)::bigint as "pointsNew", coalesce(sum(points_revised), 0)::bigint as "pointsRevised",
        coalesce(sum(points_deleted), 0)::bigint as "pointsDeleted",
        (select coalesce(sum(points), 0) from load_series)::bigint - coalesce(sum(points_new + points_revised), 0)::bigint as "pointsUnchanged"
      from load_totals`,
   );
-  if (counts === undefined) throw new Error('a sum has one row');
-  return counts;
+  return entryAt(sums, 0);
 }
 
 /**
@@ -129,37 +141,34 @@ export async function insertVintages(on: Transaction, load: LoadRow): Promise<vo
 export async function storeNewSeries(
   on: Transaction,
   load: LoadRow,
-  brought: SeriesInFile,
+  brought: readonly SeriesInFile[],
 ): Promise<LoadCounts> {
   await on.query(
     `with brought as (
-       select * from unnest($4::int[], $5::int[], $6::int[], $7::date[], $8::date[])
-         as b (series_no, points, points_with_value, first_date, last_date) where points > 0
+       select * from jsonb_to_recordset($4) as b ${seriesInFileColumns} where points > 0
      ), vintages as (
        insert into data.vintages (series_no, published_on, load_no, complete, points_new, points_revised, points_deleted)
-       select series_no, $1, $2, $3, points, 0, 0 from brought
+       select "seriesNo", $1, $2, $3, points, 0, 0 from brought
      ), changed as (
-       insert into load_changed select series_no, $2, false from brought
+       insert into load_changed select "seriesNo", $2, false from brought
      )
      update data.series s set data_version = $2, row_version = s.row_version + 1,
        last_updated = greatest(s.last_updated, $1),
-       observation_count = s.observation_count + b.points_with_value,
-       first_date = least(s.first_date, b.first_date), last_date = greatest(s.last_date, b.last_date)
-     from brought b where s.series_no = b.series_no`,
-    [
-      load.vintage,
-      load.loadNo,
-      load.complete,
-      brought.seriesNos,
-      brought.points,
-      brought.pointsWithValue,
-      brought.firstDates,
-      brought.lastDates,
-    ],
+       observation_count = s.observation_count + b."pointsWithValue",
+       first_date = least(s.first_date, b."firstDate"), last_date = greatest(s.last_date, b."lastDate")
+     from brought b where s.series_no = b."seriesNo"`,
+    [load.vintage, load.loadNo, load.complete, JSON.stringify(brought)],
   );
-  const pointsNew = brought.points.reduce((sum, points) => sum + points, 0);
+  const pointsNew = brought.reduce((sum, { points }) => sum + points, 0);
   return { pointsNew, pointsRevised: 0, pointsUnchanged: 0, pointsDeleted: 0 };
 }
+
+/** Present points with a value of the series `t`: their count, and the first and last date. */
+export const livePoints = `lateral (
+  select count(o.value) as count, min(o.date) filter (where o.value is not null) as first_date,
+    max(o.date) filter (where o.value is not null) as last_date
+  from data.series_dims d join data.observations o using (line_no)
+  where d.series_no = t.series_no and o.superseded_on = 'infinity')`;
 
 /** Updates the facts of the changed series once their vintages are counted; other series are not touched. */
 export async function updateSeries(on: Transaction, load: LoadRow): Promise<void> {
@@ -177,12 +186,7 @@ export async function updateSeries(on: Transaction, load: LoadRow): Promise<void
   await on.query(
     `update data.series s set row_version = s.row_version + 1,
        observation_count = c.count, first_date = c.first_date, last_date = c.last_date
-     from load_totals t, lateral (
-       select count(o.value) as count, min(o.date) filter (where o.value is not null) as first_date,
-         max(o.date) filter (where o.value is not null) as last_date
-       from data.series_dims d join data.observations o using (line_no)
-       where d.series_no = t.series_no and o.superseded_on = 'infinity') c
-     where t.series_no = s.series_no and t.recount`,
+     from load_totals t, ${livePoints} c where t.series_no = s.series_no and t.recount`,
   );
 }
 

@@ -2,6 +2,7 @@
 // adjacent rows with equal values are merged, and the changes of every affected vintage are counted again. If a vintage consists of several
 // loads, its counts are stored in the row of its newest load; the others have 0.
 import type { Transaction } from '../../../kernel/database.ts';
+import { entryAt } from '../../../kernel/entries.ts';
 import type { LoadRow } from './load-record.sql.ts';
 import { isOwnRow } from './stated-values.sql.ts';
 
@@ -77,7 +78,7 @@ const isRow = (of: string): string =>
  * as an older vintage that is loaded later is valid only until that day.
  */
 export async function mergeRows(on: Transaction): Promise<void> {
-  const [found] = await on.query<{ rows: number }>(
+  const found = await on.query<{ rows: number }>(
     `with linked as (
        select o.*, coalesce(lag(o.superseded_on) over point = o.published_on
            and lag(o.value) over point is not distinct from o.value
@@ -96,7 +97,7 @@ export async function mergeRows(on: Transaction): Promise<void> {
      )
      select count(*)::int as rows from stored`,
   );
-  if (found?.rows === 0) return;
+  if (entryAt(found, 0).rows === 0) return;
   await on.query('analyze load_runs');
   await recordMergedStatements(on);
   for (const isStored of [`o.superseded_on = 'infinity'`, `o.superseded_on <> 'infinity'`])

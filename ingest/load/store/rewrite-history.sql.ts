@@ -1,6 +1,7 @@
 // Rewrites the history of points to match the fold (fold_days of stated-values.sql.ts): only of points whose history differs, from the first
 // folded day on.
 import type { Transaction } from '../../../kernel/database.ts';
+import { entryAt } from '../../../kernel/entries.ts';
 import { differs, isOwnRow } from './stated-values.sql.ts';
 
 /** Fills load_changes with the points whose fold at the one day of fold_days differs from the stored value. */
@@ -18,7 +19,7 @@ export async function findFoldChanges(on: Transaction): Promise<void> {
  * @returns how many points differ, and how many of them the load had not changed before.
  */
 export async function findRewritten(on: Transaction): Promise<{ points: number; others: number }> {
-  const [counts] = await on.query<{ points: number; others: number }>(
+  const found = await on.query<{ points: number; others: number }>(
     `with differing as (
        select line_no, date from fold_days where ${differs} group by line_no, date
      )
@@ -26,7 +27,7 @@ export async function findRewritten(on: Transaction): Promise<{ points: number; 
        select from load_changes c where (c.line_no, c.date) = (d.line_no, d.date)))::int as others
      from differing d`,
   );
-  if (counts === undefined) throw new Error('a count has one row');
+  const counts = entryAt(found, 0);
   if (counts.points === 0) return counts;
   await on.query('truncate load_changes, load_series');
   await on.query(

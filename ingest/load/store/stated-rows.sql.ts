@@ -1,6 +1,7 @@
 // The recorded statements of table loads: an unchanged row that the load wrote, the earlier form of a row that another load changed, and
 // the rows that a load repeated unchanged. The load's row in data.loads lists the columns of its file.
 import type { Transaction } from '../../../kernel/database.ts';
+import { entryAt } from '../../../kernel/entries.ts';
 
 /** A row `k` of the table as it is recorded: its columns without those of the record itself. */
 export const recordedContent = `to_jsonb(k) - array['row_no', 'load_no', 'updated_on']`;
@@ -8,6 +9,19 @@ export const recordedContent = `to_jsonb(k) - array['row_no', 'load_no', 'update
 /** The keys of rows, to find the number of a deleted one. @param columns of the key, as the table has them. */
 export const keyOf = (row: string, columns: readonly string[]): string =>
   `jsonb_build_array(${columns.map((name) => `${row}.${name}`).join(', ')})`;
+
+/** Counts the rows of `done` in the database, as a file may have millions. @param expressions common table expressions. */
+export async function countOf(
+  on: Transaction,
+  expressions: string,
+  values: readonly unknown[],
+): Promise<number> {
+  const rows = await on.query<{ count: number }>(
+    `with ${expressions} select count(*) as count from done`,
+    values,
+  );
+  return entryAt(rows, 0).count;
+}
 
 /** A load of a table: the table, and SQL that finds a staged row `t` in it. */
 export interface StatedRows {

@@ -2,6 +2,7 @@
 // A statement is recorded as a row that the load began, in data.statements, in data.confirmations, or as a complete vintage. The last two
 // store no value: it is the value visible on the day of the load, as a same-day correction saves the old value first.
 import type { Transaction } from '../../../kernel/database.ts';
+import { entryAt } from '../../../kernel/entries.ts';
 import type { LoadRow } from './load-record.sql.ts';
 
 /** Whether the value of a row is from the file of its load. A load also moves rows of other loads to the day on which its own value ends. */
@@ -104,7 +105,7 @@ export async function createFold(on: Transaction): Promise<void> {
  * other points of its series, and these may have no row any longer. @returns how many.
  */
 export async function findPointsOf(on: Transaction, loadNos: readonly number[]): Promise<number> {
-  const [found] = await on.query<{ points: number }>(
+  const found = await on.query<{ points: number }>(
     `with spoken_of as materialized (
        select series_no, bool_or(complete) as complete from (
          select series_no, complete from data.vintages where load_no = any($1)
@@ -139,7 +140,7 @@ export async function findPointsOf(on: Transaction, loadNos: readonly number[]):
     [loadNos],
   );
   await on.query('analyze fold_points');
-  return found?.points ?? 0;
+  return entryAt(found, 0).points;
 }
 
 /**

@@ -1,8 +1,9 @@
 // Compares a staged vintage with the stored points, one by one, and stores the difference in data.observations only. `vintage` is the day D
 // of the load. A statement is what a load states about a point: a value, or that the point does not exist.
 import type { Transaction } from '../../../kernel/database.ts';
+import { entryAt } from '../../../kernel/entries.ts';
 import { isOwnRow } from './stated-values.sql.ts';
-import type { LoadRow, SeriesInFile } from './load-record.sql.ts';
+import { seriesInFileColumns, type LoadRow, type SeriesInFile } from './load-record.sql.ts';
 
 /**
  * load_series: the series of the load.
@@ -37,22 +38,22 @@ export async function createDifference(on: Transaction): Promise<void> {
 export async function findLoadSeries(
   on: Transaction,
   load: LoadRow,
-  fileSeries: SeriesInFile,
+  fileSeries: readonly SeriesInFile[],
 ): Promise<{ fresh: number; known: number; backfill: number; rewrites: number }> {
   await on.query('truncate load_series, load_changes, load_later_state');
   await on.query(
     `with s as (
        select series_no, coalesce(staged.points, named.points) as points,
-         coalesce(staged.points_with_value, named.points_with_value) as points_with_value,
-         coalesce(staged.first_date, named.first_date) as first_date,
-         coalesce(staged.last_date, named.last_date) as last_date
+         coalesce(staged.points_with_value, named."pointsWithValue") as points_with_value,
+         coalesce(staged.first_date, named."firstDate") as first_date,
+         coalesce(staged.last_date, named."lastDate") as last_date
        from (
          select series_no, count(*) as points, count(value) as points_with_value,
            min(date) filter (where value is not null) as first_date,
            max(date) filter (where value is not null) as last_date
          from load_points group by series_no
-       ) staged full join unnest($2::int[], $3::int[], $4::int[], $5::date[], $6::date[])
-         as named (series_no, points, points_with_value, first_date, last_date) using (series_no)
+       ) staged full join (
+         select "seriesNo" as series_no, * from jsonb_to_recordset($2) as f ${seriesInFileColumns}) named using (series_no)
      )
      insert into load_series
      select s.series_no, fresh, backfill,
@@ -65,21 +66,14 @@ export async function findLoadSeries(
          exists (select from data.vintages v where v.series_no = s.series_no and v.published_on > $1)
            or exists (select from data.series_dims d join data.confirmations c using (line_no)
                       where d.series_no = s.series_no and c.published_on > $1) as backfill) known`,
-    [
-      load.vintage,
-      fileSeries.seriesNos,
-      fileSeries.points,
-      fileSeries.pointsWithValue,
-      fileSeries.firstDates,
-      fileSeries.lastDates,
-    ],
+    [load.vintage, JSON.stringify(fileSeries)],
   );
-  const [counts] = await on.query<{ fresh: number; known: number; backfill: number; rewrites: number }>(
+  const found = await on.query<{ fresh: number; known: number; backfill: number; rewrites: number }>(
     `select count(*) filter (where fresh) as fresh, count(*) filter (where not fresh and not backfill) as known,
        count(*) filter (where backfill) as backfill, count(*) filter (where rewrites) as rewrites
      from load_series`,
   );
-  if (counts === undefined) throw new Error('a count has one row');
+  const counts = entryAt(found, 0);
   if (counts.known + counts.backfill > 0) await on.query('analyze load_series, load_points');
   return counts;
 }

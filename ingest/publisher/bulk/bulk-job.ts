@@ -9,7 +9,11 @@ import { listPinnedDays, readNewestLoad } from '../../bulk/bulk.sql.ts';
 import type { BulkSettings } from '../../bulk/write-bulk.ts';
 import type { ChildRunner } from '../child-process/run-in-child.ts';
 import { run, type Pauses, type Running } from '../periodic-job/periodic-job.ts';
-import type { BulkTasks } from './write-in-child.ts';
+
+/** Written in a child process, so that a release of the publisher never waits for a row group. The answer is that of `writeBulk`. */
+export interface BulkTasks {
+  'write-bulk': { given: BulkSettings; answer: number | null; event: never };
+}
 
 export interface BulkJobDeps {
   database: Database;

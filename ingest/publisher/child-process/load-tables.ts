@@ -11,12 +11,12 @@ import { loadTableFile, type LoadedTable, type LoadSettings } from '../../plan/l
 import type { TableToInspect } from '../../preview/inspect.ts';
 import type { Inspected } from '../../entry/table-preview.ts';
 import { withoutQuery } from '../../read/file-path.ts';
-import type { PlannedTable } from '../../plan/plan.ts';
+import type { FileToLoad } from '../../plan/plan.ts';
 import { ProcessEnded, type ChildRunner } from './run-in-child.ts';
 import type { TaskContext } from './task.ts';
 
 export interface TableToLoad {
-  planned: PlannedTable;
+  planned: FileToLoad;
   settings: Pick<LoadSettings, 'seriesTimeZone' | 'fiscalYearFirstMonth' | 'publication' | 'dryRun'>;
   now: Date;
 }
@@ -36,7 +36,7 @@ export interface ChildTables {
   find(given: FindTables): Promise<FoundTable[]>;
   /** Its rows as they will be served, and the alternatives for its guesses, according to its present entry. */
   inspect(table: TableToInspect): Promise<Inspected>;
-  load(planned: PlannedTable, settings: Omit<LoadSettings, 'inSameTransaction'>): Promise<LoadedTable>;
+  load(planned: FileToLoad, settings: Omit<LoadSettings, 'inSameTransaction'>): Promise<LoadedTable>;
 }
 
 /** Reads all tables. @throws IngestFailure, also if a file crashed the process. */

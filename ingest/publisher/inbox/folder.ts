@@ -4,13 +4,14 @@ import { createHash, randomUUID, type Hash } from 'node:crypto';
 import { constants, type BigIntStats } from 'node:fs';
 import { lstat, mkdir, open, readdir, rename, rmdir, writeFile, type FileHandle } from 'node:fs/promises';
 import path from 'node:path';
+import { bytesMaxUsual } from '../../read/fetch-url.ts';
 import { splitEndings } from '../../read/file-kind.ts';
 import { descriptionFile } from '../../entry/entry-schema.ts';
 import { IngestFailure } from '../../failure.ts';
 import { instantText } from '../../../kernel/clock.ts';
 import { isUnfinished } from './unfinished-names.ts';
 
-/** Thrown when the process is stopping, or a file is being written: it stays in `.taken/`, and is processed later. */
+/** Thrown when the publisher is stopping, or a file is being written: it stays in `.taken/`, and is processed later. */
 export class NotNow extends Error {}
 
 /** Identifies a file until it is written to or replaced. */
@@ -170,16 +171,16 @@ export async function countAttempt(directory: string, claimed: ClaimedFile): Pro
 }
 
 /** The present state of the file. @throws IngestFailure if it may not be read, or is too large. */
-export async function inspect(file: string, bytesMax: number): Promise<Identity & { sha256: string }> {
+export async function inspect(file: string): Promise<Identity & { sha256: string }> {
   const handle = await openFile(file);
   try {
     const stats = await handle.stat({ bigint: true });
     const reason = kindOf(stats);
     if (reason !== null) throw new IngestFailure('invalid_file', `It cannot be loaded: ${reason}.`);
-    if (stats.size > BigInt(bytesMax))
+    if (stats.size > BigInt(bytesMaxUsual))
       throw new IngestFailure(
         'invalid_file',
-        `It is ${megabytesAbove(stats.size)} MB; the limit is ${bytesMax / 2 ** 20} MB.`,
+        `It is ${megabytesAbove(stats.size)} MB; the limit is ${bytesMaxUsual / 2 ** 20} MB.`,
       );
     const hash: Hash = createHash('sha256');
     for await (const piece of handle.createReadStream({ autoClose: false })) hash.update(piece as Buffer);

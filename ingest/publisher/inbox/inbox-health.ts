@@ -14,12 +14,14 @@ export interface InboxHealth {
 
 /** Changes nothing. @throws Error with the reason why files cannot be processed; IngestFailure for a fault in almanac.yml. */
 export async function describeInbox(directory: string): Promise<InboxHealth> {
-  const { dev } = await usableFolder(directory);
+  const own = await usableFolder(directory);
+  if (own === null) throw new Error(`There is no folder ${directory}.`);
   let rejected = 0;
   for (const name of Object.values(foldersOfInbox)) {
     const folder = path.join(directory, name);
-    if (!(await isThere(folder))) continue; // created when the folder is first watched
-    if ((await usableFolder(folder)).dev !== dev)
+    const inside = await usableFolder(folder);
+    if (inside === null) continue; // created when the folder is first watched
+    if (inside.dev !== own.dev)
       throw new Error(
         `${folder} must be on the same file system as ${directory}: files are moved there by renaming.`,
       );
@@ -40,10 +42,13 @@ export async function describeInbox(directory: string): Promise<InboxHealth> {
   return { detail: parts.join('; '), needsAttention: rejected > 0 };
 }
 
-async function usableFolder(folder: string): Promise<{ dev: number }> {
+/** @returns null if it does not exist. */
+async function usableFolder(folder: string): Promise<{ dev: number } | null> {
   const stats = await stat(folder).catch((error: NodeJS.ErrnoException) => {
-    throw error.code === 'ENOENT' ? new Error(`There is no folder ${folder}.`, { cause: error }) : error;
+    if (error.code === 'ENOENT') return null;
+    throw error;
   });
+  if (stats === null) return null;
   if (!stats.isDirectory()) throw new Error(`${folder} is not a folder.`);
   try {
     await access(folder, constants.R_OK | constants.W_OK | constants.X_OK);
@@ -51,13 +56,4 @@ async function usableFolder(folder: string): Promise<{ dev: number }> {
     throw new Error(`${folder} cannot be written by this user: files are moved out of it.`, { cause: error });
   }
   return stats;
-}
-
-async function isThere(folder: string): Promise<boolean> {
-  return (
-    (await stat(folder).catch((error: NodeJS.ErrnoException) => {
-      if (error.code === 'ENOENT') return null;
-      throw error;
-    })) !== null
-  );
 }

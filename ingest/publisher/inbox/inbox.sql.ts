@@ -1,6 +1,6 @@
 // The lock of the watched folder: one publisher at a time processes its files.
 import type { Transaction } from '../../../kernel/database.ts';
-import { entryAt } from '../../../kernel/entries.ts';
+import { tryLock } from '../../load/lock/load-lock.sql.ts';
 
 const inboxLock = 4_115_229; // an arbitrary constant
 
@@ -10,9 +10,4 @@ export async function lockInbox(on: Transaction): Promise<void> {
 }
 
 /** Locks until the transaction ends. @returns false if another publisher holds the lock. */
-export async function tryLockInbox(on: Transaction): Promise<boolean> {
-  const tried = await on.query<{ locked: boolean }>('select pg_try_advisory_xact_lock($1) as locked', [
-    inboxLock,
-  ]);
-  return entryAt(tried, 0).locked;
-}
+export const tryLockInbox = (on: Transaction): Promise<boolean> => tryLock(on, inboxLock);

@@ -13,7 +13,6 @@ import {
 import { relaxLimits } from '../../load/lock/load-lock.sql.ts';
 import { addEntries, emptyDescription, readDescription } from '../../entry/entry-file.ts';
 import { removeLeftDrafts, writeDescription } from '../../entry/write-entry-file.ts';
-import { bytesMaxUsual } from '../../read/fetch-url.ts';
 import { entriesFor } from '../../entry/entries-for.ts';
 import { loadTableFile, type LoadedTable } from '../../plan/load-table-file.ts';
 import { planMovedFile, type Plan } from '../../plan/plan.ts';
@@ -44,8 +43,6 @@ export interface InboxDeps {
   /** INBOX_DIR, absolute. */
   directory: string;
   seriesTimeZone: string;
-  /** The maximum size of a file in bytes; default: that of files that almanac publish fetches. */
-  bytesMax?: number;
 }
 
 /** The ids of the files that a process of a publisher has begun to read. */
@@ -72,7 +69,7 @@ export interface FileOfInbox {
   file: WaitingFile | ClaimedFile;
   /** The publisher has begun to read it before. */
   isStarted: boolean;
-  settings: Pick<InboxDeps, 'directory' | 'seriesTimeZone' | 'bytesMax'>;
+  settings: Pick<InboxDeps, 'directory' | 'seriesTimeZone'>;
 }
 
 /** `later`: after NotNow. */
@@ -95,8 +92,6 @@ class Rejected extends Error {
   }
 }
 
-const never = new AbortController().signal;
-
 /** The task. */
 export async function workHere(
   { database, log, emit }: TaskContext,
@@ -111,7 +106,7 @@ export async function workHere(
     },
   };
   try {
-    return await workOn({ database, clock: databaseClock, log, ...settings }, file, started, never);
+    return await workOn({ database, clock: databaseClock, log, ...settings }, file, started);
   } catch (error) {
     if (error instanceof NotNow) return { result: 'later', reason: error.message };
     throw error;
@@ -119,14 +114,13 @@ export async function workHere(
 }
 
 /**
- * @param started the files that this process has begun to read; extended here. @param signal stops uncommitted work.
+ * @param started the files that this process has begun to read; extended here.
  * @throws NotNow, or Error if the database or the disk fails: nothing is stored then, and a retry is safe.
  */
 export async function workOn(
   deps: InboxDeps,
   file: WaitingFile | ClaimedFile,
   started: StartedFiles,
-  signal: AbortSignal,
 ): Promise<Outcome> {
   const { database, directory } = deps;
   let known = file;
@@ -134,7 +128,7 @@ export async function workOn(
     // Another publisher may have processed it meanwhile.
     if (interruptions.length > 0) known = (await findClaimedAgain(directory, known)) ?? known;
     const outcome = await runInterruptible(database, false, (on) =>
-      attempt(deps, on, { file: known, started, signal, onClaimed: (claimed) => void (known = claimed) }),
+      attempt(deps, on, { file: known, started, onClaimed: (claimed) => void (known = claimed) }),
     );
     return 'claimed' in outcome ? { ...outcome, interruptions } : outcome;
   });
@@ -155,7 +149,6 @@ async function findClaimedAgain(
 interface Given {
   file: WaitingFile | ClaimedFile;
   started: StartedFiles;
-  signal: AbortSignal;
   onClaimed: (claimed: ClaimedFile) => void;
 }
 
@@ -163,7 +156,7 @@ interface Given {
 async function attempt(
   deps: InboxDeps,
   on: Transaction,
-  { file, started, signal, onClaimed }: Given,
+  { file, started, onClaimed }: Given,
 ): Promise<Outcome | Loaded> {
   const { clock, directory } = deps;
   if (!(await tryLockInbox(on))) return { result: 'busy' };
@@ -179,7 +172,7 @@ async function attempt(
   try {
     const [clock, { seriesTimeZone }] = [clockFrom(at), deps];
     const { result, tables } = await onOneDay({ clock, seriesTimeZone }, (dated) =>
-      inSavepoints(on).transaction(() => loadClaimed(deps, on, claimed, { clock, dated }, signal)),
+      inSavepoints(on).transaction(() => loadClaimed(deps, on, claimed, { clock, dated })),
     );
     return { result, tables, claimed, at };
   } catch (error) {
@@ -222,7 +215,6 @@ async function loadClaimed(
   on: Transaction,
   claimed: ClaimedFile,
   { clock, dated }: { clock: Clock; dated: DatedWork },
-  signal: AbortSignal,
 ): Promise<Pick<Loaded, 'result' | 'tables'>> {
   if (!tableEnding.test(claimed.name))
     throw new IngestFailure(
@@ -235,9 +227,9 @@ async function loadClaimed(
       detail:
         'Split it into smaller files, save the sheets of a workbook as CSV, or give the publisher more memory.',
     });
-  const content = await inspect(claimed.file, deps.bytesMax ?? bytesMaxUsual);
+  const content = await inspect(claimed.file);
   const plan = await planFor(deps, on, claimed, content.sha256, dated.begin());
-  const tables = await loadTables(deps, on, plan, clock, signal);
+  const tables = await loadTables(deps, on, plan, clock);
   if (!(await isUnchanged(claimed.file, content)))
     throw new NotNow(`${claimed.name} was written to while it was read`);
   if (tables.length > 0) dated.end();
@@ -276,20 +268,14 @@ async function loadTables(
   on: Transaction,
   plan: Plan,
   clock: Clock,
-  signal: AbortSignal,
 ): Promise<LoadedTable[]> {
   const loaded: LoadedTable[] = [];
-  const giveUpIfStopped = () => {
-    if (signal.aborted) throw new NotNow('the publisher is stopped');
-  };
   for (const table of plan.tables) {
-    giveUpIfStopped();
     if (table.state === 'unchanged' || table.state === 'skipped') continue;
     loaded.push(
       await loadTableFile(inSavepoints(on), table, {
         ...{ seriesTimeZone, dryRun: false, publication: plan.description.description.name },
         clock,
-        onProgress: giveUpIfStopped,
         onWaiting: () =>
           log.info(
             { event: 'inbox_waits', file: table.path },

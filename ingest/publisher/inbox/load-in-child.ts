@@ -10,9 +10,9 @@ import type { WatchDeps } from './watch.ts';
 
 export function workInChild(deps: InboxDeps, children: ChildRunner<InboxTasks>): WatchDeps['work'] {
   return async (file, started, signal) => {
-    const { directory, seriesTimeZone, bytesMax } = deps;
-    const settings = { directory, seriesTimeZone, ...(bytesMax !== undefined && { bytesMax }) };
-    const given = { file, isStarted: 'id' in file && started.has(file.id), settings };
+    const { directory, seriesTimeZone } = deps;
+    const isStarted = 'id' in file && started.has(file.id);
+    const given = { file, isStarted, settings: { directory, seriesTimeZone } };
     let id: string | undefined;
     const onEvent = (event: { started: string }) => {
       id = event.started;

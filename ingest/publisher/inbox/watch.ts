@@ -27,7 +27,7 @@ export interface Inbox {
 }
 
 export interface WatchDeps extends InboxDeps {
-  /** `workOn`, in a child process. */
+  /** `workOn`, in a child process, which ends when the signal aborts. */
   work: (file: WaitingFile | ClaimedFile, started: StartedFiles, signal: AbortSignal) => Promise<Outcome>;
 }
 

@@ -15,7 +15,7 @@ import {
 import { relaxLimits } from '../../load/lock/load-lock.sql.ts';
 import { acceptRelease, insertPiece, insertRelease, readPieces, selectCalendarEntry } from './embargo.sql.ts';
 import { leadMsOf } from './lead-time.ts';
-import { resetLoadNumbers, readLoadNumbers } from './prepared-loads.sql.ts';
+import { readNextLoadNo, returnLoadNumbers } from './prepared-loads.sql.ts';
 import { databaseClock, type ReleaseClock } from './release-clock.ts';
 import { reportOf } from '../../load/load-report.ts';
 import { storePieces } from './stored-file.ts';
@@ -128,7 +128,7 @@ function check(
 ): Promise<LoadSummary> {
   return retryAfterInterruption(database, options, (interruptions, onWaiting) =>
     underLoadLock(database, { onWaiting }, async (on) => {
-      const numbers = await readLoadNumbers(on);
+      const loadNo = await readNextLoadNo(on);
       try {
         const summary = await load(inSavepoints(on), {
           ...{ ...options, input: input() },
@@ -137,7 +137,7 @@ function check(
         const notes = [...interruptions.map(interruptionText), ...summary.notes];
         return { ...summary, notes, interruptions };
       } finally {
-        await resetLoadNumbers(on, numbers);
+        await returnLoadNumbers(on, loadNo);
       }
     }),
   );

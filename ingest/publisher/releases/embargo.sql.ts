@@ -180,35 +180,22 @@ export async function acceptRelease(
 }
 
 /**
- * Marks a pending release as made. @param release.at the instant at which it was due.
+ * Marks a pending release as made, or as failed: then its file stays, so that it can be retried.
+ * @param ended.dueAt the instant at which a release that is made was due; null for one that failed.
  * @returns false if it is no longer pending: it was cancelled or made meanwhile.
  */
-export async function endReleased(
-  on: Transaction,
-  release: Pick<DueRelease, 'releaseNo' | 'at'>,
-  { at, outcome }: { at: Date; outcome: object },
-): Promise<boolean> {
-  const rows = await on.query(
-    `update embargo.releases set state = 'released', due_at = $2, ended_at = $3, outcome = $4
-     where release_no = $1 and state = 'pending' returning release_no`,
-    [release.releaseNo, release.at, at, JSON.stringify(outcome)],
-  );
-  if (rows.length > 0) await addHistory(on, release.releaseNo, at, 'released');
-  return rows.length > 0;
-}
-
-/** Marks a pending release as failed. Its file stays, so that it can be retried. @returns false if it is no longer pending. */
-export async function endFailed(
+export async function endRelease(
   on: Transaction,
   releaseNo: number,
-  { at, outcome }: { at: Date; outcome: object },
+  ended: { dueAt: Date | null; at: Date; outcome: object },
 ): Promise<boolean> {
+  const state = ended.dueAt === null ? 'failed' : 'released';
   const rows = await on.query(
-    `update embargo.releases set state = 'failed', ended_at = $2, outcome = $3
+    `update embargo.releases set state = $2, due_at = $3, ended_at = $4, outcome = $5
      where release_no = $1 and state = 'pending' returning release_no`,
-    [releaseNo, at, JSON.stringify(outcome)],
+    [releaseNo, state, ended.dueAt, ended.at, JSON.stringify(ended.outcome)],
   );
-  if (rows.length > 0) await addHistory(on, releaseNo, at, 'failed');
+  if (rows.length > 0) await addHistory(on, releaseNo, ended.at, state);
   return rows.length > 0;
 }
 
@@ -283,12 +270,6 @@ export async function countReleases(on: Queryable, now: Date): Promise<ReleaseCo
     [now],
   );
   return entryAt(rows, 0);
-}
-
-/** The present instant by the database's clock; not the beginning of the transaction. */
-export async function readClock(on: Queryable): Promise<Date> {
-  const rows = await on.query<{ now: Date }>('select clock_timestamp() as now', [], 'clock');
-  return entryAt(rows, 0).now;
 }
 
 /** Records that a publisher is running, and deletes those not seen for a day. */

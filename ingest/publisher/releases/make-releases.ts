@@ -8,14 +8,8 @@ import type { Log } from '../../../kernel/log/log.ts';
 import { load } from '../../load/load.ts';
 import { acquireLoadLock } from '../../load/lock/give-way-to-release.ts';
 import { relaxLimits, tryLockReleases } from '../../load/lock/load-lock.sql.ts';
-import { endFailed, endReleased, readPieces, selectDue, type DueRelease } from './embargo.sql.ts';
-import {
-  dateLoads,
-  dropStage,
-  resetLoadNumbers,
-  readLoadNumbers,
-  type LoadNumbers,
-} from './prepared-loads.sql.ts';
+import { endRelease, readPieces, selectDue, type DueRelease } from './embargo.sql.ts';
+import { dateLoads, dropStage, readNextLoadNo, returnLoadNumbers } from './prepared-loads.sql.ts';
 import { isTemporary } from './temporary-faults.ts';
 import type { ReleaseClock } from './release-clock.ts';
 import { failureReport, reportOf } from '../../load/load-report.ts';
@@ -108,21 +102,22 @@ async function prepareAndWait(
   });
   const group = await groupToPrepare(on, clock); // the group as seen under the locks
   if (group === undefined) return { result: 'none' };
-  const numbers = await readLoadNumbers(on);
+  const firstLoadNo = await readNextLoadNo(on);
   const giveUp = async (made: Made): Promise<never> => {
-    await resetLoadNumbers(on, numbers);
+    await returnLoadNumbers(on, firstLoadNo);
     throw new GivenUp(made);
   };
   const outcomes = new Map<DueRelease, object>();
   for (const release of group.releases) {
     if (signal.aborted) await giveUp({ result: 'changed' });
-    outcomes.set(release, await prepare(deps, on, release, numbers));
+    outcomes.set(release, await prepare(deps, on, release, firstLoadNo));
   }
   if (!(await waitUntil(deps, on, group, signal))) await giveUp({ result: 'changed' });
   const endedAt = await clock.now(on);
-  for (const [release, outcome] of outcomes)
+  for (const [{ releaseNo, at: dueAt }, outcome] of outcomes)
     // It may have just been cancelled, and the caller has been notified of that.
-    if (!(await endReleased(on, release, { at: endedAt, outcome }))) await giveUp({ result: 'changed' });
+    if (!(await endRelease(on, releaseNo, { dueAt, at: endedAt, outcome })))
+      await giveUp({ result: 'changed' });
   return {
     result: 'released',
     releases: group.releases.map(({ releaseNo, at }) => ({ releaseNo, at, endedAt })),
@@ -145,16 +140,16 @@ async function firstGroup(on: Queryable): Promise<Group | undefined> {
   return { at: first.at, releases };
 }
 
-/** Loads a release in the transaction. @returns the outcome to store. @throws CannotLoad after resetting the load numbers. */
+/** Loads a release in the transaction. @returns the outcome to store. @throws CannotLoad after returning the load numbers. */
 async function prepare(
   { database, clock }: ReleaseDeps,
   on: Transaction,
   release: DueRelease,
-  before: LoadNumbers,
+  firstLoadNo: number,
 ): Promise<object> {
   const now = await clock.now(on);
   const visibleAt = now > release.at ? now : release.at;
-  const own = await readLoadNumbers(on);
+  const own = await readNextLoadNo(on);
   try {
     const options = fromStored(release.options);
     const summary = await load(inSavepoints(on), {
@@ -169,7 +164,7 @@ async function prepare(
     return { ...reportOf(summary), loads };
   } catch (error) {
     if (isTemporary(error)) throw error;
-    await resetLoadNumbers(on, before);
+    await returnLoadNumbers(on, firstLoadNo);
     throw new CannotLoad(release.releaseNo, error);
   }
 }
@@ -202,7 +197,7 @@ function isSame(found: Group | undefined, group: Group): boolean {
 async function fail({ database, clock, log }: ReleaseDeps, { releaseNo, cause }: CannotLoad): Promise<Made> {
   const outcome = failureReport(cause);
   const isNoted = await database.transaction(async (on) =>
-    endFailed(on, releaseNo, { at: await clock.now(on), outcome }),
+    endRelease(on, releaseNo, { dueAt: null, at: await clock.now(on), outcome }),
   );
   if (!isNoted) return { result: 'changed' };
   log.error(

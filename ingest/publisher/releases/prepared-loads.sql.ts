@@ -2,37 +2,31 @@
 import type { Transaction } from '../../../kernel/database.ts';
 import { entryAt } from '../../../kernel/entries.ts';
 
-/** The present position of the load number sequence. */
-export interface LoadNumbers {
-  last: number;
-  isTaken: boolean;
-}
-
-/** Call it under the load lock. */
-export async function readLoadNumbers(on: Transaction): Promise<LoadNumbers> {
-  const rows = await on.query<LoadNumbers>(
-    'select last_value as last, is_called as "isTaken" from data.loads_load_no_seq',
+/** The number of the next load. Call it under the load lock. */
+export async function readNextLoadNo(on: Transaction): Promise<number> {
+  const rows = await on.query<{ next: number }>(
+    'select case when is_called then last_value + 1 else last_value end as next from data.loads_load_no_seq',
   );
-  return entryAt(rows, 0);
+  return entryAt(rows, 0).next;
 }
 
 /**
- * Returns the load numbers that were used since, which will have no rows: a gap would reveal a load that is not public. Runs under the load
+ * Returns the load numbers from this one on, which will have no rows: a gap would reveal a load that is not public. Runs under the load
  * lock, so that no other process has used one.
  */
-export async function resetLoadNumbers(on: Transaction, { last, isTaken }: LoadNumbers): Promise<void> {
-  await on.query(`select setval('data.loads_load_no_seq', $1, $2)`, [last, isTaken]);
+export async function returnLoadNumbers(on: Transaction, next: number): Promise<void> {
+  await on.query(`select setval('data.loads_load_no_seq', $1, false)`, [next]);
 }
 
 /**
  * Sets the instants of the rows that this transaction has written to the instant at which they become visible. Their default is `now()`,
  * the earlier beginning of the transaction: a reader of the changes since then would miss them.
- * @param since the numbers before the load. @returns the numbers of its loads.
+ * @param first the number of its first load. @returns the numbers of its loads.
  */
-export async function dateLoads(on: Transaction, at: Date, since: LoadNumbers): Promise<number[]> {
+export async function dateLoads(on: Transaction, at: Date, first: number): Promise<number[]> {
   const loads = await on.query<{ load_no: number }>(
     'update data.loads set loaded_at = $1 where load_no >= $2 and loaded_at = now() returning load_no',
-    [at, since.isTaken ? since.last + 1 : since.last],
+    [at, first],
   );
   await on.query(
     `update data.series set row_version = row_version + 1,

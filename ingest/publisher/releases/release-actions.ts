@@ -18,30 +18,21 @@ export async function findRelease(database: Database, releaseNo: number): Promis
   return release;
 }
 
+/** @param act returns false if the state of the release does not allow it. */
+const action =
+  (act: typeof cancelOne, past: string) =>
+  async (database: Database, releaseNo: number, clock: ReleaseClock = databaseClock): Promise<Release> => {
+    const isDone = await database.transaction(async (on) => act(on, releaseNo, await clock.now(on)));
+    const release = await findRelease(database, releaseNo);
+    if (!isDone) throw new WrongRelease(`Release ${releaseNo} is ${release.state}; it cannot be ${past}.`);
+    return release;
+  };
+
 /** Cancels a release: once this resolves, it is never made. @throws WrongRelease if it is not pending and has not failed. */
-export async function cancelRelease(
-  database: Database,
-  releaseNo: number,
-  clock: ReleaseClock = databaseClock,
-): Promise<Release> {
-  const isCancelled = await database.transaction(async (on) => cancelOne(on, releaseNo, await clock.now(on)));
-  const release = await findRelease(database, releaseNo);
-  if (!isCancelled)
-    throw new WrongRelease(`Release ${releaseNo} is ${release.state}; it cannot be cancelled.`);
-  return release;
-}
+export const cancelRelease = action(cancelOne, 'cancelled');
 
 /** Makes a pending, held or failed release due now: a running publisher makes it. @throws WrongRelease if it was made or cancelled. */
-export async function makeDueNow(
-  database: Database,
-  releaseNo: number,
-  clock: ReleaseClock = databaseClock,
-): Promise<Release> {
-  const isDue = await database.transaction(async (on) => makeDue(on, releaseNo, await clock.now(on)));
-  const release = await findRelease(database, releaseNo);
-  if (!isDue) throw new WrongRelease(`Release ${releaseNo} is ${release.state}; it cannot be published.`);
-  return release;
-}
+export const makeDueNow = action(makeDue, 'published');
 
 /**
  * Makes a pending, held or failed release in this process, whenever it was due. A running publisher gives way to it.

@@ -1,7 +1,7 @@
 // The clock of releases: that of the database, which all publishers share. Tests use one that they set.
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Queryable } from '../../../kernel/database.ts';
-import { readClock } from './embargo.sql.ts';
+import { readClock } from '../../../kernel/time/database-clock.sql.ts';
 
 export interface ReleaseClock {
   now(on: Queryable): Promise<Date>;

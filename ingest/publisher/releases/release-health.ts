@@ -1,6 +1,7 @@
 // The state of the releases in words, for `almanac check`.
 import type { Queryable } from '../../../kernel/database.ts';
-import { countReleases, readClock, secondsSinceSeen } from './embargo.sql.ts';
+import { readClock } from '../../../kernel/time/database-clock.sql.ts';
+import { countReleases, secondsSinceSeen } from './embargo.sql.ts';
 
 export interface Health {
   detail: string;

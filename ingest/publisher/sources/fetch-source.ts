@@ -30,8 +30,6 @@ export interface FetchDeps {
   fiscalYearFirstMonth?: number | undefined;
   /** `loadFetchedHere`, in a child process. */
   load: (fetched: FetchedSource, signal: AbortSignal) => Promise<'loaded' | 'lost'>;
-  bytesMax?: number;
-  withinMs?: number;
 }
 
 /**
@@ -40,8 +38,8 @@ export interface FetchDeps {
  */
 export type FetchResult = 'loaded' | 'unchanged' | 'failed' | 'lost';
 
-const bytesMaxUsual = 256 * 1024 * 1024;
-const withinMsUsual = 5 * 60_000;
+const bytesMax = 256 * 1024 * 1024;
+const withinMs = 5 * 60_000;
 /** Operators are notified from this many consecutive failures on. */
 export const failuresToReport = 3;
 /** The delay after a fault of the database. */
@@ -103,7 +101,7 @@ async function fetchAndLoad(
   source: LeasedSource,
   signal: AbortSignal,
 ): Promise<FetchResult> {
-  const { database, guard, bytesMax = bytesMaxUsual, withinMs = withinMsUsual } = deps;
+  const { database, guard } = deps;
   const entry = entryOf(source);
   const loaded = (await findPublished(database, source.publication, source.url)).find(
     ({ sheet }) => sheet === source.sheet,
@@ -150,13 +148,15 @@ async function load(
   }: { entry: TableDescription; fetched: FetchedFile; loadedWith: object | undefined },
   signal: AbortSignal,
 ): Promise<FetchResult> {
-  const { file, bytes, sha256 } = fetched;
-  const table = { entry, file, bytes, contentSha256: sha256 };
+  const { file, sha256 } = fetched;
   try {
     return await loadOne(
       {
-        ...{ publication, url, lease, schedule, seriesTimeZone, fiscalYearFirstMonth },
-        ...{ table, loadedWith: (loadedWith ?? null) as TableDescription | null },
+        ...{ publication, lease, schedule, seriesTimeZone, fiscalYearFirstMonth },
+        table: {
+          ...{ entry, path: url, file, contentSha256: sha256 },
+          loadedWith: (loadedWith ?? null) as TableDescription | null,
+        },
         validators: validatorsOf(fetched),
       },
       signal,

@@ -2,10 +2,9 @@
 // process has is rolled back.
 import { clockFrom } from '../../../kernel/clock.ts';
 import type { Database } from '../../../kernel/database.ts';
-import type { TableDescription } from '../../entry/entry-schema.ts';
 import { interruptionsToJson } from '../../load/lock/give-way-to-release.ts';
 import { loadTableFile } from '../../plan/load-table-file.ts';
-import type { PlannedTable } from '../../plan/plan.ts';
+import type { FileToLoad } from '../../plan/plan.ts';
 import { databaseClock, type ReleaseClock } from '../releases/release-clock.ts';
 import { nextInstant } from '../../entry/schedule.ts';
 import { recordSuccess, type Validators } from './sources.sql.ts';
@@ -13,13 +12,11 @@ import { recordSuccess, type Validators } from './sources.sql.ts';
 /** A fetched file, as sent between processes. */
 export interface FetchedSource {
   publication: string;
-  url: string;
   lease: string;
   schedule: string;
   seriesTimeZone: string;
   fiscalYearFirstMonth: number | undefined;
-  table: Pick<PlannedTable, 'entry' | 'file' | 'bytes' | 'contentSha256'>;
-  loadedWith: TableDescription | null;
+  table: FileToLoad;
   validators: Validators;
 }
 
@@ -35,33 +32,26 @@ export async function loadFetchedHere(
   { database, clock = databaseClock }: { database: Database; clock?: ReleaseClock },
   fetched: FetchedSource,
 ): Promise<'loaded' | 'lost'> {
-  const { publication, url, lease, schedule, seriesTimeZone, fiscalYearFirstMonth } = fetched;
+  const { publication, lease, schedule, seriesTimeZone, fiscalYearFirstMonth } = fetched;
   const now = await clock.now(database);
   try {
-    await loadTableFile(
-      database,
-      {
-        ...{ ...fetched.table, path: url, loadedWith: fetched.loadedWith },
-        ...{ state: 'file changed', isGuessed: false, changes: [] },
+    await loadTableFile(database, fetched.table, {
+      ...{ publication, seriesTimeZone, dryRun: false, clock: clockFrom(now) },
+      ...(fiscalYearFirstMonth !== undefined && { fiscalYearFirstMonth }),
+      async inSameTransaction(on, load, interruptions) {
+        const at = await clock.now(on);
+        const isRecorded = await recordSuccess(on, lease, {
+          ...{
+            at,
+            hasChanged: true,
+            outcome: { result: 'loaded', load, ...interruptionsToJson(interruptions) },
+          },
+          fetchAt: nextInstant(schedule, seriesTimeZone, at),
+          validators: fetched.validators,
+        });
+        if (!isRecorded) throw new LeaseLost();
       },
-      {
-        ...{ publication, seriesTimeZone, dryRun: false, clock: clockFrom(now) },
-        ...(fiscalYearFirstMonth !== undefined && { fiscalYearFirstMonth }),
-        async inSameTransaction(on, load, interruptions) {
-          const at = await clock.now(on);
-          const isRecorded = await recordSuccess(on, lease, {
-            ...{
-              at,
-              hasChanged: true,
-              outcome: { result: 'loaded', load, ...interruptionsToJson(interruptions) },
-            },
-            fetchAt: nextInstant(schedule, seriesTimeZone, at),
-            validators: fetched.validators,
-          });
-          if (!isRecorded) throw new LeaseLost();
-        },
-      },
-    );
+    });
     return 'loaded';
   } catch (error) {
     if (error instanceof LeaseLost) return 'lost';

@@ -11,7 +11,7 @@ import {
   deleteSource,
   insertSource,
   lockRegistration,
-  selectOfPublication,
+  selectSources,
   findSourceNames,
   updateSource,
   type NewSource,
@@ -101,7 +101,7 @@ async function planRegistration(
   { seriesTimeZone, now, isNew }: RegisterOptions,
 ) {
   const present = new Map(
-    (await selectOfPublication(on, publication)).map((source) => [`${source.url}\n${source.sheet}`, source]),
+    (await selectSources(on, { publication })).map((source) => [`${source.url}\n${source.sheet}`, source]),
   );
   const usedNames = await findSourceNames(on);
   const added: Omit<NewSource, 'at'>[] = [];

@@ -10,7 +10,7 @@ class WrongSource extends Error {}
 
 /** @throws WrongSource if it does not exist. */
 export async function findSource(on: Queryable, name: string): Promise<Source> {
-  const [source] = await selectSources(on, name);
+  const [source] = await selectSources(on, { name });
   if (source === undefined) throw new WrongSource(`There is no source ${name}: see "almanac sources list".`);
   return source;
 }

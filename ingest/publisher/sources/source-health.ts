@@ -1,6 +1,6 @@
 // The state of the sources in words, for `almanac check`.
 import type { Queryable } from '../../../kernel/database.ts';
-import { readClock } from '../releases/embargo.sql.ts';
+import { readClock } from '../../../kernel/time/database-clock.sql.ts';
 import { isPublisherAlive, type Health } from '../releases/release-health.ts';
 import { failuresToReport } from './fetch-source.ts';
 import { countSources } from './sources.sql.ts';

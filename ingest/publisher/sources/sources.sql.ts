@@ -31,18 +31,16 @@ export interface Source {
 const columns = `name, publication, url, sheet, entry, schedule, registered_at as "registeredAt", fetch_at as "fetchAt",
   leased_until as "leasedUntil", fetched_at as "fetchedAt", changed_at as "changedAt", failures, failing_since as "failingSince", outcome`;
 
-/** @param name undefined: all sources, by name. */
-export function selectSources(on: Queryable, name?: string): Promise<Source[]> {
+/** The sources of that name or publication, or all; by name. */
+export function selectSources(
+  on: Queryable,
+  { name, publication }: { name?: string; publication?: string } = {},
+): Promise<Source[]> {
   return on.query<Source>(
-    `select ${columns} from embargo.sources where $1::text is null or name = $1 order by name`,
-    [name ?? null],
+    `select ${columns} from embargo.sources
+     where ($1::text is null or name = $1) and ($2::text is null or publication = $2) order by name`,
+    [name ?? null, publication ?? null],
   );
-}
-
-export function selectOfPublication(on: Queryable, publication: string): Promise<Source[]> {
-  return on.query<Source>(`select ${columns} from embargo.sources where publication = $1 order by name`, [
-    publication,
-  ]);
 }
 
 /** One publication is registered at a time, so that two sources never get the same name. */

@@ -1,16 +1,10 @@
 // The changes of points by the loads of a transaction: the series and the largest changes. Call it under the load lock, before the commit.
 import type { Transaction } from '../../../kernel/database.ts';
-import type { LoadNumbers } from '../releases/prepared-loads.sql.ts';
+import type { CheckedTable } from './published-table.ts';
 
-export interface ChangedSeries {
-  id: string;
-  is_new: boolean;
-  points_new: number;
-  points_revised: number;
-  points_deleted: number;
-}
+type Changes = Pick<CheckedTable, 'series' | 'series_changed' | 'largest_changes'>;
 
-export interface ChangedPoint {
+interface ChangedPoint {
   series: string;
   dims: Record<string, string>;
   date: string;
@@ -35,15 +29,11 @@ const changed = `
   )`;
 
 /**
- * The changes since these load numbers. @returns the first fifty of the changed series, how many there are, and the twenty largest changes in
+ * The changes by the loads from this number on. @returns the first fifty of the changed series, how many there are, and the twenty largest changes in
  * percent.
  */
-export async function changesSince(
-  on: Transaction,
-  { last, isTaken }: LoadNumbers,
-): Promise<{ series: ChangedSeries[]; seriesChanged: number; largest: ChangedPoint[] }> {
-  const first = isTaken ? last + 1 : last;
-  const series = await on.query<ChangedSeries & { all: number }>(
+export async function changesSince(on: Transaction, firstLoadNo: number): Promise<Changes> {
+  const series = await on.query<Changes['series'][number] & { all: number }>(
     `${changed}
      select series_id as id,
        not exists (select from data.vintages v where v.series_no = s.series_no and v.load_no < $1) as is_new,
@@ -52,7 +42,7 @@ export async function changesSince(
        count(*) filter (where not begins)::int as points_deleted, (count(*) over ())::int as all
      from points p join data.series s using (series_no)
      group by s.series_no, series_id order by series_id collate "C" limit $2`,
-    [first, seriesShown],
+    [firstLoadNo, seriesShown],
   );
   const largest = await on.query<ChangedPoint>(
     `${changed}
@@ -60,11 +50,23 @@ export async function changesSince(
      from points p join data.series using (series_no) join data.series_dims using (series_no, line_no)
      where begins and ends and before is distinct from after
      order by abs((after - before) / nullif(before, 0)) desc nulls last, series_id collate "C", date, line_no limit $2`,
-    [first, pointsShown],
+    [firstLoadNo, pointsShown],
   );
   return {
     series: series.map(({ all: _all, ...each }) => each),
-    seriesChanged: series[0]?.all ?? 0,
-    largest,
+    series_changed: series[0]?.all ?? 0,
+    largest_changes: largest.map(withPercent),
   };
+}
+
+function withPercent(point: ChangedPoint): Changes['largest_changes'][number] {
+  const [before, after] = [numberOf(point.before), numberOf(point.after)];
+  const percent =
+    before === null || after === null || before === 0 ? NaN : ((after - before) / Math.abs(before)) * 100;
+  return { ...point, before, after, percent: Number.isFinite(percent) ? percent : null };
+}
+
+function numberOf(value: string | null): number | null {
+  const number = value === null ? NaN : Number(value);
+  return Number.isFinite(number) ? number : null;
 }

@@ -1,6 +1,5 @@
 // Checks and publishes a table of an upload, by the rules of almanac publish: now, or under embargo. Runs in a child process. Each is one
 // transaction that also marks the upload as published: a process that is killed has done all of it, or nothing.
-import { statSync } from 'node:fs';
 import { Readable } from 'node:stream';
 import { stringify } from 'csv-stringify/sync';
 import { inSavepoints, type Database, type Queryable } from '../../../kernel/database.ts';
@@ -19,18 +18,18 @@ import { refuseWaiting, retryAfter } from '../releases/refuse-waiting.ts';
 import type { TableDescription } from '../../entry/entry-schema.ts';
 import { factsChanged } from '../../entry/entry-changes.ts';
 import { loadTableFile, tableLoad, type LoadSettings, type TableLoad } from '../../plan/load-table-file.ts';
-import type { PlannedTable } from '../../plan/plan.ts';
+import type { FileToLoad } from '../../plan/plan.ts';
 import { inspectTable } from '../../preview/inspect.ts';
-import type { Preview } from '../../entry/table-preview.ts';
 import { findPublished } from '../../plan/publish-record.sql.ts';
 import { acceptUnderEmbargo, type Due } from '../releases/accept.ts';
 import type { TaskContext } from '../child-process/task.ts';
-import { resetLoadNumbers, readLoadNumbers } from '../releases/prepared-loads.sql.ts';
+import { readNextLoadNo, returnLoadNumbers } from '../releases/prepared-loads.sql.ts';
 import { pointCounts } from '../../load/load-report.ts';
 import { clockFrom } from '../../../kernel/clock.ts';
 import { databaseClock, type ReleaseClock } from '../releases/release-clock.ts';
 import { dateIn } from '../../../kernel/clock.ts';
-import { changesSince, type ChangedPoint, type ChangedSeries } from './changes.sql.ts';
+import { changesSince } from './changes.sql.ts';
+import type { CheckedTable, PublishedTable } from './published-table.ts';
 import { refuseGone, withFile, type UploadToRead } from './spool.ts';
 import { markPublished } from './uploads.sql.ts';
 
@@ -47,36 +46,6 @@ export interface TableToPublish {
 /** The database, and its clock, which is read when the load begins: the task may have waited for others since it was requested. */
 type Context = Pick<TaskContext, 'database'> & { clock?: ReleaseClock };
 
-interface Counts {
-  rows_read: number;
-  rows_rejected: number;
-  points_new: number;
-  points_revised: number;
-  points_unchanged: number;
-  points_deleted: number;
-}
-
-export interface CheckedTable extends Counts {
-  /** False: a row is rejected, so nothing would be published. */
-  publishable: boolean;
-  rejects: readonly Reject[];
-  notes: string[];
-  series_count: number;
-  series_changed: number;
-  series: ChangedSeries[];
-  largest_changes: ChangedPoint[];
-  /** Its rows as they will be served, according to the checked entry. */
-  preview: Preview;
-}
-
-export interface PublishedTable extends Counts {
-  load: number | null;
-  release: number | null;
-  series_count: number;
-  series_ids: string[];
-  interruptions?: ReturnType<typeof interruptionsToJson>['interruptions'];
-}
-
 export interface PublishTasks {
   'check-table': { given: TableToPublish; answer: CheckedTable; event: never };
   'publish-table': {
@@ -87,6 +56,7 @@ export interface PublishTasks {
 }
 
 const nothing = { points_new: 0, points_revised: 0, points_unchanged: 0, points_deleted: 0 };
+const none = { series: [], series_changed: 0, largest_changes: [] };
 const idsShown = 20;
 const rejectsShown = 20;
 
@@ -126,12 +96,11 @@ async function plannedTable(
   on: Queryable,
   { entry, upload: { name, publication, sha256 } }: TableToPublish,
   file: string,
-): Promise<PlannedTable> {
+): Promise<FileToLoad> {
   const remembered = await findPublished(on, publication, name);
   const loadedWith = remembered.find(({ sheet }) => sheet === (entry.sheet ?? ''))?.entry;
   return {
-    ...{ entry, path: name, file, bytes: statSync(file).size, contentSha256: sha256 },
-    ...{ state: 'file changed', isGuessed: false, changes: [] },
+    ...{ entry, path: name, file, contentSha256: sha256 },
     loadedWith: (loadedWith ?? null) as TableDescription | null,
   };
 }
@@ -147,25 +116,24 @@ const settingsOf = (given: TableToPublish, now: Date): Omit<LoadSettings, 'dryRu
 /** Returns its load numbers: a gap must not reveal a load that is not public. */
 async function dryRun(
   database: Database,
-  planned: PlannedTable,
+  planned: FileToLoad,
   given: TableToPublish,
   now: Date,
 ): Promise<Omit<CheckedTable, 'preview'>> {
   let rowsRead = 0;
   return underLoadLock(database, { onWaiting: refuseWaiting }, async (on) => {
-    const numbers = await readLoadNumbers(on);
-    let changes: Awaited<ReturnType<typeof changesSince>> = { series: [], seriesChanged: 0, largest: [] };
+    const firstLoadNo = await readNextLoadNo(on);
+    let changes: Awaited<ReturnType<typeof changesSince>> = none;
     try {
       const { summary, series } = await loadTableFile(inSavepoints(on), planned, {
         ...settingsOf(given, now),
         dryRun: true,
         onProgress: (rows) => (rowsRead = rows),
-        inSameTransaction: async (within) => void (changes = await changesSince(within, numbers)),
+        inSameTransaction: async (within) => void (changes = await changesSince(within, firstLoadNo)),
       });
       return {
-        ...{ publishable: true, ...countsOf(summary), notes: summary.notes, rejects: summary.rejects },
-        ...{ series_count: series, series_changed: changes.seriesChanged },
-        ...{ series: changes.series, largest_changes: changes.largest },
+        ...{ publishable: true, ...countsOf(summary), notes: summary.notes },
+        ...{ rejects: summary.rejects.map(rejectOf), series_count: series, ...changes },
       };
     } catch (error) {
       if (!(error instanceof IngestFailure) || error.code !== 'invalid_rows') throw error;
@@ -177,11 +145,10 @@ async function dryRun(
           rows_rejected: error.rowsRejected,
           notes: [],
         },
-        ...{ rejects: error.rejects.slice(0, rejectsShown) },
-        ...{ series_count: 0, series_changed: 0, series: [], largest_changes: [] },
+        ...{ rejects: error.rejects.slice(0, rejectsShown).map(rejectOf), series_count: 0, ...none },
       };
     } finally {
-      await resetLoadNumbers(on, numbers);
+      await returnLoadNumbers(on, firstLoadNo);
     }
   }).catch((error: unknown) => {
     // The caller of a check does not wait for the release.
@@ -191,7 +158,12 @@ async function dryRun(
   });
 }
 
-const countsOf = (summary: LoadSummary): Counts => ({
+const rejectOf = ({ line, column, value, expected }: Reject) => ({
+  ...{ line, column },
+  reason: `"${value}", expected ${expected}`,
+});
+
+const countsOf = (summary: LoadSummary) => ({
   rows_read: summary.rowsRead,
   rows_rejected: summary.rowsRejected,
   ...pointCounts(summary),
@@ -199,7 +171,7 @@ const countsOf = (summary: LoadSummary): Counts => ({
 
 async function loadNow(
   database: Database,
-  planned: PlannedTable,
+  planned: FileToLoad,
   given: TableToPublish,
   now: Date,
 ): Promise<PublishedTable> {
@@ -223,7 +195,7 @@ async function loadNow(
 /** Until the instant, the table is stored as long rows: those that were checked are those that are loaded, even if the entry changes. */
 async function putUnderEmbargo(
   database: Database,
-  planned: PlannedTable,
+  planned: FileToLoad,
   given: TableToPublish,
   { due, now }: { due: Due; now: Date },
 ): Promise<PublishedTable> {
@@ -261,7 +233,7 @@ async function putUnderEmbargo(
     // The lines of the long rows are not those of the file.
     if (error instanceof IngestFailure && error.code === 'invalid_rows')
       await loadTableFile(database, planned, { ...settingsOf(given, now), dryRun: true });
-    throw error instanceof IngestFailure ? failureNamedByKey(error) : error;
+    throw error instanceof IngestFailure ? failureNamedByKey(error, planned.entry) : error;
   }
 }
 

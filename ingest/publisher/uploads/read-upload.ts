@@ -9,44 +9,13 @@ import { writeDescription } from '../../entry/write-entry-file.ts';
 import { entriesFor } from '../../entry/entries-for.ts';
 import { planMovedFile, type Plan } from '../../plan/plan.ts';
 import { inspectTable } from '../../preview/inspect.ts';
-import type { Inspected } from '../../entry/table-preview.ts';
 import { valueAt } from '../../plan/preview-text.ts';
-import type { Preview } from '../../entry/table-preview.ts';
 import type { Choice } from '../../entry/resolve-guesses.ts';
 import { samplesOf, type Sample } from '../../read/table-rows.ts';
 import type { TaskContext } from '../child-process/task.ts';
+import type { FoundTable } from './found-table.ts';
 import { withFile, type UploadToRead } from './spool.ts';
 import { publishedEntries } from './uploads.sql.ts';
-
-/** A part of the entry: its key, such as `series.unit`, its value, and the reason. */
-export interface Finding {
-  path: string;
-  value: string;
-  evidence: string;
-}
-
-export interface FoundTable {
-  /** Its index in the upload, from 0. */
-  table: number;
-  /** The sheet of a workbook. */
-  sheet: string | null;
-  /** The number of lines read for detection: all, or those of the sample. */
-  lines_read: number;
-  sure: Finding[];
-  guesses: Finding[];
-  /** Why it cannot be published as a table; null if it can. */
-  skip: string | null;
-  /** Its entry of almanac.yml, as YAML. */
-  entry: string;
-  /** The first ten lines. */
-  sample: string[][];
-  /** Its guesses, with their alternatives. */
-  choices: Choice[];
-  /** Its rows as they will be served; null if it is not a table. */
-  preview: Preview | null;
-}
-
-export type FoundInUpload = FoundTable[];
 
 const tablesMax = 200;
 const asBefore = 'as it was published before';
@@ -55,11 +24,11 @@ const cellsShown = 100;
 const charactersShown = 200;
 
 export interface ReadTasks {
-  'read-upload': { given: UploadToRead; answer: FoundInUpload; event: never };
+  'read-upload': { given: UploadToRead; answer: FoundTable[]; event: never };
 }
 
 /** @throws IngestFailure if the file cannot be read. */
-export function readUpload({ database }: TaskContext, upload: UploadToRead): Promise<FoundInUpload> {
+export function readUpload({ database }: TaskContext, upload: UploadToRead): Promise<FoundTable[]> {
   return withFile(database, upload, async (file) => {
     const { tables, newEntries } = await planOf(database, upload, file);
     if (tables.length > tablesMax)
@@ -74,24 +43,19 @@ export function readUpload({ database }: TaskContext, upload: UploadToRead): Pro
         samples.findIndex((each) => each.sheet === sheet),
       );
     const entries = tables.map(({ entry }) => entry).toSorted((a, b) => sheetOf(a) - sheetOf(b));
-    const found: FoundInUpload = [];
+    const found: FoundTable[] = [];
     for (const [table, entry] of entries.entries()) {
       const fresh = newEntries.find((each) => each.entry === entry);
-      const inspected = fresh?.inspected ?? (await inspectedAgain(entry, upload, file));
+      const { name, today } = upload;
+      // Without an own reading, the entry comes from an earlier file with that name.
+      const inspected =
+        fresh?.inspected ??
+        (entry.skip === undefined ? await inspectTable({ entry, path: name, file, today }) : undefined);
       const known: NewEntry = fresh ?? { entry, evidence: evidenceOfKnown(entry), title: asBefore };
       found.push(foundTable(table, { ...known, inspected }, samples[sheetOf(entry)]?.sample));
     }
     return found;
   });
-}
-
-/** A table whose entry comes from an earlier file with that name. */
-async function inspectedAgain(
-  entry: TableDescription,
-  { name, today }: UploadToRead,
-  file: string,
-): Promise<Inspected | undefined> {
-  return entry.skip === undefined ? inspectTable({ entry, path: name, file, today }) : undefined;
 }
 
 /** Plans the file as in a folder whose almanac.yml has the entries with which files of that name were published before. */

@@ -22,11 +22,7 @@ export interface Upload {
 export type NewUpload = Pick<Upload, 'id' | 'accountId' | 'name' | 'publication' | 'createdAt' | 'expiresAt'>;
 
 /** @returns false if the account has reached its limit of uploads; nothing is stored then. */
-export async function insertUpload(
-  on: Transaction,
-  upload: NewUpload,
-  perAccountMax = uploadsPerAccountMax,
-): Promise<boolean> {
+export async function insertUpload(on: Transaction, upload: NewUpload): Promise<boolean> {
   // Two concurrent uploads must not both become the last allowed one.
   await on.query(`select pg_advisory_xact_lock(hashtextextended('uploads of ' || $1, 0))`, [
     upload.accountId,
@@ -38,7 +34,7 @@ export async function insertUpload(
      returning upload_id`,
     [
       ...[upload.id, upload.accountId, upload.name, upload.publication],
-      ...[upload.createdAt, upload.expiresAt, perAccountMax],
+      ...[upload.createdAt, upload.expiresAt, uploadsPerAccountMax],
     ],
   );
   return rows.length > 0;
