@@ -5,7 +5,7 @@ import { isDoubtful } from './table/dimensions.ts';
 import { isDetermined } from './table/column-profile.ts';
 import { distinctIn, type Layout } from './table/layout.ts';
 import { scaleAbove, scaleIn } from '../cells/numbers/scales.ts';
-import type { About, Draft, Seen } from './proposal.ts';
+import { doubt, type About, type Draft, type Seen } from './proposal.ts';
 import type { PeriodKind } from '../cells/dates/date-forms.ts';
 import { addYearEnds } from './year-ends.ts';
 import { frequencyOf, mixedFrequency } from './table/frequency.ts';
@@ -74,6 +74,7 @@ export function addSeries(
       }),
   };
   addFacts(draft, facts, about);
+  if (layout.unitDoubt !== undefined) doubt(draft, 'series.unit', layout.unitDoubt);
   if (isSeveral) {
     addOwnUnits(draft, layout, columns);
     addUnitsBelow(draft, layout, columns, above);
@@ -206,6 +207,20 @@ function addUnitsBelow(
   if (stated.length > 0) evidence['columns'] = 'the last line of a title has the unit';
 }
 
+const cellOfLine = (line: number | undefined, above: readonly string[][], at: number): string =>
+  line === undefined ? '' : (above[line]?.[at] ?? '').trim();
+
+/** The scale of a column in the line that states those of all: `1000000`, `Millions` or `6`. */
+function scaleOfLine(
+  { multiplier }: Layout['facts'],
+  above: readonly string[][],
+  at: number,
+): ReturnType<typeof scaleAbove> {
+  const text = cellOfLine(multiplier, above, at);
+  const exponent = /^10*$/.test(text) ? text.length - 1 : scaleIn(text);
+  return exponent === null ? null : { exponent, text, isSure: true };
+}
+
 /** A scale in the title of a column, or in its cell of the line of units, is that of the column. */
 function addOwnScales(
   { entry, evidence, guessed }: Draft,
@@ -216,8 +231,15 @@ function addOwnScales(
   const stated: string[] = [];
   for (const at of columns.values) {
     const title = entryAt(titles, at);
-    const unit = facts.unit === undefined ? '' : (above[facts.unit]?.[at] ?? '');
-    const found = scaleAbove([title, unit, `(${unit})`, unitBelow(above, headerRows, at) ?? '']);
+    const stating = (fact: number | undefined) =>
+      fact === undefined ? '' : (above[fact]?.[at] ?? '').trim();
+    const unit = stating(facts.unit);
+    const currency = stating(facts.currency);
+    if (/^currency$/i.test(unit) && currency !== '')
+      entry.columns = { ...entry.columns, [title]: { ...entry.columns?.[title], unit: currency } };
+    const found =
+      scaleOfLine(facts, above, at) ??
+      scaleAbove([title, unit, `(${unit})`, unitBelow(above, headerRows, at) ?? '']);
     if (found === null) continue;
     const scaled = Object.assign({ ...entry.columns?.[title] }, { unit_multiplier: String(found.exponent) });
     entry.columns = { ...entry.columns, [title]: scaled };
@@ -315,7 +337,9 @@ function multiplierOf(
       ? []
       : [entryAt(titles, only), unitBelow(above, headerRows, only) ?? ''];
   const lines = above.filter((_, at) => !heads.has(at));
-  const found = scaleAbove([...lines.flatMap((line) => [...line, ...labelled(line)]), ...single]);
+  const found =
+    (only === undefined || second !== undefined ? null : scaleOfLine(facts, above, only)) ??
+    scaleAbove([...lines.flatMap((line) => [...line, ...labelled(line)]), ...single]);
   if (found === null) return {};
   evidence['series.unit_multiplier'] = `"${found.text.slice(0, 80)}"`;
   const names = [

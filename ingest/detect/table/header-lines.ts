@@ -7,7 +7,7 @@ import type { ReadDateText } from '../../cells/dates/dates-of-table.ts';
 import { isDateTitle } from '../../cells/dates/date-column-titles.ts';
 
 /** Facts of the series that lines above the data may state, by their labels. */
-export type LineFact = 'id' | 'name' | 'unit' | 'description';
+export type LineFact = 'id' | 'name' | 'unit' | 'description' | 'multiplier' | 'currency';
 
 export interface Head {
   /** Positions in the rows of the sample. */
@@ -20,11 +20,13 @@ export interface Head {
 
 /** Labels of the lines that offices put above each column (ABS, RBA, ONS, the Fed, Bundesbank, Banque de France, Banco de México), folded. */
 const labelOf: readonly [fact: LineFact | 'other', label: RegExp][] = [
-  ['id', /^(?:(?:time ?)?series ?(?:id|code|key|number)|cdid|mnemonic|ticker|series_id|identifier|vector|code serie|idbank|codigo)$/],
-  ['unit', /^(?:units?(?: of measure(?:ment)?)?|measure(?:ment)? unit|einheit|unite(?: de mesure)?|unidad(?: de medida)?|unita di misura)$/],
-  ['name', /^(?:title|series (?:name|title)|name|series|item|titre|titulo|titel|titolo|libelle|bezeichnung)$/],
+  ['id', /^(?:(?:time ?)?series ?(?:id|code|key|number)|cdid|mnemonic|ticker|series_id|(?:unique )?identifier|vector|code serie|idbank|codigo)$/],
+  ['unit', /^(?:units?(?: of measure(?:ment)?)?|measure(?:ment)? unit|einheit|unite(?: de mesure)?|unidade?(?: de medida)?|unita di misura|enhe[dt]|eenheid|yksikko|jednostka(?: miary)?|jednotka|mertekegyseg|birim|satuan|единица(?: измерения)?|ед изм|одиниця|μοναδα|단위|单位|単位|單位)$/],
+  ['name', /^(?:title|series (?:name|title|description)|name|series|item|titre|titulo|titel|titolo|libelle|bezeichnung)$/],
   ['description', /^(?:description|definition|long name)$/],
-  ['other', /^(?:freq|frequency|(?:series|data) type|type|collection month|series (?:start|end)|no obs|(?:last )?(?:publication|release|update)d? ?(?:date|on)?|next release|important notes|preunit|source(?: dataset(?: id)?)?|seasonal(?:ity| adjustment)?|multiplier|scale|start|end|code|notes?|transform(?:ation)?|dimension|stand vom|magnitude|methode d'observation|periodicite|derniere mise a jour|periodo disponible|periodicidad|cifra|base|tipo de informacion)$/],
+  ['multiplier', /^(?:multiplier|scale|dimension|magnitude)$/],
+  ['currency', /^currency$/],
+  ['other', /^(?:freq|frequency|(?:series|data) type|type|collection month|series (?:start|end)|no obs|(?:last )?(?:publication|release|update)d? ?(?:date|on)?|next release|important notes|preunit|source(?: dataset(?: id)?)?|seasonal(?:ity| adjustment)?|start|end|code|time period|notes?|transform(?:ation)?|stand vom|methode d'observation|periodicite|derniere mise a jour|periodo disponible|periodicidad|cifra|base|tipo de informacion)$/],
 ]; // prettier-ignore
 
 /** The fact that a line with this label states of each column; null if it is no label. */
