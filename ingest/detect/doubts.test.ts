@@ -417,3 +417,18 @@ test('numbers that never change in time, and numbers left out under a title such
   t.is(guessed(['Item', 'Year', 'Weight', 'Index'], changing), undefined);
   t.true(guessed(['Item', 'Year', 'Population Number', 'Index'], changing)?.includes('ignore'));
 });
+
+test('short words in a row without numbers below periods may be the flags of the numbers above', (t) => {
+  const dateOf = (...flags: string[]) => {
+    const { entry, evidence } = proposed([
+      ['Item', 'Attribute', ...years.slice(0, 3)],
+      ['Food', 'Value', '1.5', '2.5', '3.5'],
+      ['Food', ...flags],
+      ['Rent', 'Value', '4.5', '5.5', '6.5'],
+    ]);
+    return entry.guessed?.includes('date') === true ? evidence['date'] : '';
+  };
+  t.regex(dateOf('Status', '', '', 'P') ?? '', /"P" in a row without numbers may be the flag/);
+  t.is(dateOf('Value', 'n.a.', '..', ':'), '');
+  t.is(dateOf('Value', '', '', ''), '');
+});

@@ -3,7 +3,7 @@ import { entryAt } from '../../kernel/entries.ts';
 import { cellOf, isNumberText } from '../cells/cell-forms.ts';
 import type { DatedText } from '../cells/dates/date-forms.ts';
 import { isDateTitle, hasWordOfKind } from '../cells/dates/date-column-titles.ts';
-import { isOfWords } from './table/dates-across.ts';
+import { wordsUnderPeriods } from './table/dates-across.ts';
 import { centredGroup } from './table/header-lines.ts';
 import { areDecimals, isDetermined } from './table/column-profile.ts';
 import { followsFrom, isDoubtful } from './table/dimensions.ts';
@@ -37,7 +37,8 @@ export function addDoubts(
   doubtDates(draft, layout, columns, rows);
   doubtDimensions(draft, seen);
   doubtNumbersAndDates(draft, seen);
-  doubtUnits(draft, seen);
+  const words = layout.dates.kind === 'across' ? wordsUnderPeriods(rows, layout.dates.columns) : null;
+  if (words !== null) doubt(draft, 'date', words);
   doubtNumbers(draft, seen);
   const centred =
     layout.dates.kind === 'column'
@@ -90,23 +91,6 @@ function doubtNumbers(
     else if (isNumberOfRow)
       doubt(draft, 'values', `${entryAt(titles, at)} counts the rows, and may be a row number, not a value`);
   }
-}
-
-/** A line of words under the dates, with no text beside them, states the unit of the rows below it: those above may have another one. */
-function doubtUnits(draft: Draft, { layout: { dates }, rows }: Seen): void {
-  if (dates.kind !== 'across') return;
-  const last = rows.findLastIndex((row) => dates.columns.some((at) => isNumberText(row[at] ?? '')));
-  const line = rows.slice(1, Math.max(1, last)).findIndex((row) => isOfWords(row, dates.columns)) + 1;
-  const text = rows[line]
-    ?.find((cell) => cell.trim() !== '')
-    ?.trim()
-    .slice(0, 60);
-  if (line > 0)
-    doubt(
-      draft,
-      'date',
-      `"${text}" among the rows may be the unit of the rows below it, and not of those above: make a file for each unit`,
-    );
 }
 
 /** Quarters below a title that calls them fiscal: they are other months than those of the calendar. */
@@ -329,9 +313,10 @@ function doubtParts(
   columns: Columns,
   rows: readonly string[][],
 ): void {
-  if (dates.kind !== 'column' || dates.columns.length > 1) return;
+  const isAcross = dates.kind === 'across' && dates.year === null;
+  if (!isAcross && (dates.kind !== 'column' || dates.columns.length > 1)) return;
   if (dates.found.kind !== 'year' && dates.found.kind !== 'fiscal year') return;
-  for (const key of ['values', 'dimensions'] as const) {
+  for (const key of isAcross ? (['dimensions'] as const) : (['values', 'dimensions'] as const)) {
     const parts = possibleParts(columns[key], titles, rows);
     if (key === 'values' && parts.length === 0) parts.push(...namingParts(columns.values, titles));
     if (parts.length === 0) continue;

@@ -285,7 +285,9 @@ function addColumns(draft: Draft, { titles, dates }: Layout, columns: Columns): 
   }
   if (columns.status !== null) {
     entry.status = title(columns.status);
-    evidence['status'] = 'its title';
+    const why = columns.evidence.get(columns.status);
+    evidence['status'] = why ?? 'its title';
+    if (why !== undefined) draft.guessed.push('status');
   }
   if (columns.statusBeside) {
     entry.status = { beside: 'values' };

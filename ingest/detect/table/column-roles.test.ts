@@ -169,3 +169,23 @@ test('a column of numbers that repeats the dates of the rows is left out, as a g
   const values = months.map(({ text }, at) => [text, `${2022 + at * 7}.0417`, `${at}.25`]);
   t.is(proposed([['Date', 'Price', 'CO2'], ...values]).ignore, undefined);
 });
+
+test('a column of short texts beside some of the values has their status, as a guess unless its title means flags', (t) => {
+  const entryOf = (title: string, texts: readonly string[]) =>
+    proposed([['Year', 'Value', title], ...years.map((year, at) => [year, `${at}.5`, texts[at] ?? ''])]);
+  for (const title of ['Zeichen', 'Provisional', 'Comment'])
+    t.like(entryOf(title, ['', 'r', '', 'p', 'p']), { status: title, guessed: ['status'] }, title);
+  const titled = entryOf('footnote_codes', ['', 'r', '', 'p', 'p']);
+  t.deepEqual([titled.status, titled.guessed], [{ beside: 'values' }, undefined]);
+  const comment = entryOf('Comment', ['', 'The survey was not held.', '', '', '']);
+  t.deepEqual([comment.status, comment.ignore], [undefined, ['Comment']]);
+});
+
+test('columns of numbers before the periods are left out as a guess, also if a row has none of them', (t) => {
+  const { ignore, guessed } = proposed([
+    ['Item', '2022', '2023Q1', '2023Q2', '2023Q3'],
+    ['Food', '1.5', '2.5', '3.5', '4.5'],
+    ['Rent', '', '12.5', '13.5', '14.5'],
+  ]);
+  t.deepEqual([ignore, guessed?.includes('ignore')], [['2022'], true]);
+});

@@ -8,6 +8,7 @@ import { isYearAnnotation, isUntitled } from './header-lines.ts';
 import { vintageTitle } from './layout.ts';
 import { isOfWords } from './dates-across.ts';
 import { columnsLikeDates } from './columns-like-dates.ts';
+import { flagColumn, longestFlag } from './flag-column.ts';
 import { ofNoPeriod, besideValues, detectDimensions, likeDates, type Dimensions } from './dimensions.ts';
 import {
   examinedRows,
@@ -44,7 +45,7 @@ type Assigned = Omit<Columns, Exclude<keyof Dimensions, 'ignored' | 'evidence'>>
 
 const titled = {
   status: /^(?:obs(?:ervation)?[ _]?)?(?:status|flags?)$/i,
-  flags: /^(?:.*[ _])?(?:flags?|status|footnotes?|notes?|symbols?|fn|markers?)(?: codes?)?(?: \(\d+\))?$/i,
+  flags: /^(?:.*[ _])?(?:flags?|status|footnotes?|notes?|symbols?|fn|markers?)(?:[ _]codes?)?(?: \(\d+\))?$/i,
   flagCodes: /^codes?(?: \(\d+\))?$/i,
   ofFlags: /(?:^|[ _])(?:flags?|status)(?:[ _]|$)/i,
   comment: /comment|footnote|^notes?(?: \(\d+\))?$|remark|sequence/i,
@@ -149,6 +150,14 @@ export function detectColumns(
     .filter((row) => found.values.some((at) => (row[at] ?? '').trim() !== ''))
     .filter((row) => !isOfWords(row, known.periods))
     .slice(0, examinedRows);
+  if (found.status === null && !found.statusBeside && known.periods.length === 0) {
+    const flags = flagColumn(free, titles, body, titled.comment);
+    if (flags !== null) {
+      found.status = flags.at;
+      free.delete(flags.at);
+      found.evidence.set(flags.at, `"${flags.example}" is short, and beside some of the values only`);
+    }
+  }
   assignNames(found, free, titles, body, claimColumn);
   leaveStatusTexts(found, free, titles, body);
   const dimensions = detectDimensions(free, { key: found.key, dates: known.dates }, titles, body);
@@ -292,7 +301,9 @@ function assignAdjacentStatus(
   const isFlags = (at: number): boolean => {
     const profile = profiles[at];
     if (profile === undefined || found.values.includes(at)) return false;
-    const isShort = [...profile.distinct.keys()].every((text) => text.length <= 16 && !isNumberText(text));
+    const isShort = [...profile.distinct.keys()].every(
+      (text) => text.length <= longestFlag && !isNumberText(text),
+    );
     const title = entryAt(titles, at);
     const isTitled =
       titled.flags.test(title) ||

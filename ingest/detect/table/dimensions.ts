@@ -2,7 +2,7 @@
 // another one, are filled only once for a group of rows, or have the totals of other rows.
 import { entryAt, entryOf } from '../../../kernel/entries.ts';
 import { filledDown } from './layout.ts';
-import { areDecimals, isCodeTitle, isDetermined, profileOf } from './column-profile.ts';
+import { areDecimals, isCodeTitle, isDetermined, profileOf, type Profile } from './column-profile.ts';
 import { isTotal } from './totals.ts';
 
 export interface Dimensions {
@@ -67,7 +67,7 @@ export function detectDimensions(
   for (const at of repeatedDates(free, dates, rows)) leave(at, repeatingDates);
   for (const at of numbersOfRows(free, key, dates, rows)) leave(at, ofSingleRows);
   const withIsin = rowsWithIsin(free, rows);
-  const { body, filled } = fillOrLeave(free, withIsin.rows, leave);
+  const { body, filled } = fillOrLeave(free, withIsin.rows, titles, leave);
   leaveDetermined(free, key, titles, body, leave);
   const dimensions = [...free].toSorted((a, b) => a - b);
   const evidence = new Map<number, string>();
@@ -129,6 +129,7 @@ function rowsWithIsin(free: ReadonlySet<number>, rows: Rows): { rows: Rows; only
 function fillOrLeave(
   free: ReadonlySet<number>,
   rows: Rows,
+  titles: readonly string[],
   leave: (at: number, why: string) => void,
 ): { body: Rows; filled: number[] } {
   let body = rows;
@@ -140,13 +141,16 @@ function fillOrLeave(
     if (isStatedOnce(body, at)) {
       filled.push(at);
       body = filledDown(body, [at]);
-    } else leave(at, `it is empty in ${body.length - count} of ${body.length} rows with values`);
+    } else {
+      const why = `it is empty in ${body.length - count} of ${body.length} rows with values`;
+      leave(at, isOfNumbers(profileOf(body, at), entryAt(titles, at)) ? `${ofNoPeriod}; ${why}` : why);
+    }
   }
   return { body, filled };
 }
 
 /** Whether only the first row of a group has its text: another text begins where the cells are filled. */
-function isStatedOnce(body: Rows, at: number): boolean {
+export function isStatedOnce(body: Rows, at: number): boolean {
   const texts = body.map((row) => textAt(row, at));
   const stated = texts.filter((text) => text !== '');
   return (
@@ -156,6 +160,10 @@ function isStatedOnce(body: Rows, at: number): boolean {
     new Set(stated).size === stated.length
   );
 }
+
+/** Whether a column has numbers that are no codes. A second line of titles may be among few rows. */
+const isOfNumbers = ({ numbers, marks, filled }: Profile, title: string): boolean =>
+  numbers > 0 && (numbers + marks) * 2 > filled && !isCodeTitle(title);
 
 /** Leaves the columns that follow from the others, those with few texts first. */
 function leaveDetermined(
@@ -184,10 +192,12 @@ function leaveDetermined(
     if (rest.length === 0 || !isDetermined(body, rest, at)) continue;
     const by = rest.find((each) => isDetermined(body, [each], at));
     const of = by === undefined ? 'the others' : entryAt(titles, by);
-    const { numbers, marks, filled } = entryOf(profiles, at);
-    // A second line of titles may be among few rows.
-    const isNumbers = numbers > 0 && (numbers + marks) * 2 > filled && !isCodeTitle(entryAt(titles, at));
-    leave(at, isNumbers ? `${ofNoPeriod}, which follow from ${of}` : `${followsFrom} ${of}`);
+    leave(
+      at,
+      isOfNumbers(entryOf(profiles, at), entryAt(titles, at))
+        ? `${ofNoPeriod}, which follow from ${of}`
+        : `${followsFrom} ${of}`,
+    );
   }
 }
 
