@@ -432,3 +432,15 @@ test('short words in a row without numbers below periods may be the flags of the
   t.is(dateOf('Value', 'n.a.', '..', ':'), '');
   t.is(dateOf('Value', '', '', ''), '');
 });
+
+test('different words in a line over or under periods may be their statuses', (t) => {
+  const isAsked = (...head: string[][]) =>
+    proposed([...head, ['Food', '1.5', '2.5', '3.5'], ['Rent', '4.5', '5.5', '6.5']]).entry.guessed?.includes(
+      'date',
+    ) === true;
+  const periods = ['Item', '2022', '2023', '2024'];
+  t.true(isAsked(['', 'Actual', 'Actual', 'Forecast'], periods));
+  t.true(isAsked(periods, ['', 'Actual', 'Estimate', 'Forecast']));
+  t.false(isAsked(['', 'Calendar years', '', ''], periods));
+  t.false(isAsked(periods, ['', 'Dollars', 'Dollars', 'Dollars']));
+});

@@ -3,7 +3,7 @@ import { entryAt } from '../../kernel/entries.ts';
 import { cellOf, isNumberText } from '../cells/cell-forms.ts';
 import type { DatedText } from '../cells/dates/date-forms.ts';
 import { isDateTitle, hasWordOfKind } from '../cells/dates/date-column-titles.ts';
-import { wordsUnderPeriods } from './table/dates-across.ts';
+import { statusesOfPeriods, wordsUnderPeriods } from './table/dates-across.ts';
 import { centredGroup } from './table/header-lines.ts';
 import { areDecimals, isDetermined } from './table/column-profile.ts';
 import { followsFrom, isDoubtful } from './table/dimensions.ts';
@@ -15,11 +15,11 @@ import type { Columns } from './table/column-roles.ts';
 import type { SheetDoubts } from '../read/workbook.ts';
 import { doubt, type About, type Draft, type Seen } from './proposal.ts';
 
-/** @param sheet the doubts about the cells of a workbook. @param head the lines of the header. @returns why the table cannot be read, or null. */
+/** @param sheet the doubts about the cells of a workbook. @param above the lines above the data. @returns why the table cannot be read, or null. */
 export function addDoubts(
   draft: Draft,
   seen: Seen,
-  { about, sheet = {}, head }: { about: About; sheet?: SheetDoubts | undefined; head: readonly string[][] },
+  { about, sheet = {}, above }: { about: About; sheet?: SheetDoubts | undefined; above: readonly string[][] },
 ): string | null {
   const { layout, columns, rows } = seen;
   if (sheet.date !== undefined) doubt(draft, 'date', sheet.date);
@@ -37,13 +37,19 @@ export function addDoubts(
   doubtDates(draft, layout, columns, rows);
   doubtDimensions(draft, seen);
   doubtNumbersAndDates(draft, seen);
-  const words = layout.dates.kind === 'across' ? wordsUnderPeriods(rows, layout.dates.columns) : null;
-  if (words !== null) doubt(draft, 'date', words);
+  if (layout.dates.kind === 'across') {
+    const { columns: periods } = layout.dates;
+    for (const why of [
+      wordsUnderPeriods(rows, periods),
+      statusesOfPeriods(above, layout.headerRows, periods),
+    ])
+      if (why !== null) doubt(draft, 'date', why);
+  }
   doubtNumbers(draft, seen);
   const centred =
     layout.dates.kind === 'column'
       ? centredGroup(
-          head,
+          layout.headerRows.map((at) => entryAt(above, at)),
           columns.values.toSorted((a, b) => a - b),
         )
       : null;

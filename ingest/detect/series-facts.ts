@@ -1,6 +1,6 @@
 // The facts of the series of a table: id, name, unit and frequency, from its columns, its titles and the name of its file.
 import { entryAt } from '../../kernel/entries.ts';
-import type { Columns } from './table/column-roles.ts';
+import { inEveryRow, type Columns } from './table/column-roles.ts';
 import { isDoubtful } from './table/dimensions.ts';
 import { isDetermined } from './table/column-profile.ts';
 import { distinctIn, type Layout } from './table/layout.ts';
@@ -9,7 +9,7 @@ import { doubt, type About, type Draft, type Seen } from './proposal.ts';
 import type { PeriodKind } from '../cells/dates/date-forms.ts';
 import { addYearEnds } from './year-ends.ts';
 import { frequencyOf, mixedFrequency } from './table/frequency.ts';
-import { isUntitled } from './table/header-lines.ts';
+import { cellOfLine, isUntitled, scaleOfLine } from './table/header-lines.ts';
 import { frequencyOfDate, idPart } from '../entry/templates.ts';
 import { addStatedColumns, namesOf } from './series-names.ts';
 import { addLowerFrequencies } from './sparse-series.ts';
@@ -207,20 +207,6 @@ function addUnitsBelow(
   if (stated.length > 0) evidence['columns'] = 'the last line of a title has the unit';
 }
 
-const cellOfLine = (line: number | undefined, above: readonly string[][], at: number): string =>
-  line === undefined ? '' : (above[line]?.[at] ?? '').trim();
-
-/** The scale of a column in the line that states those of all: `1000000`, `Millions` or `6`. */
-function scaleOfLine(
-  { multiplier }: Layout['facts'],
-  above: readonly string[][],
-  at: number,
-): ReturnType<typeof scaleAbove> {
-  const text = cellOfLine(multiplier, above, at);
-  const exponent = /^10*$/.test(text) ? text.length - 1 : scaleIn(text);
-  return exponent === null ? null : { exponent, text, isSure: true };
-}
-
 /** A scale in the title of a column, or in its cell of the line of units, is that of the column. */
 function addOwnScales(
   { entry, evidence, guessed }: Draft,
@@ -231,10 +217,8 @@ function addOwnScales(
   const stated: string[] = [];
   for (const at of columns.values) {
     const title = entryAt(titles, at);
-    const stating = (fact: number | undefined) =>
-      fact === undefined ? '' : (above[fact]?.[at] ?? '').trim();
-    const unit = stating(facts.unit);
-    const currency = stating(facts.currency);
+    const unit = cellOfLine(facts.unit, above, at);
+    const currency = cellOfLine(facts.currency, above, at);
     if (/^currency$/i.test(unit) && currency !== '')
       entry.columns = { ...entry.columns, [title]: { ...entry.columns?.[title], unit: currency } };
     const found =
@@ -337,9 +321,12 @@ function multiplierOf(
       ? []
       : [entryAt(titles, only), unitBelow(above, headerRows, only) ?? ''];
   const lines = above.filter((_, at) => !heads.has(at));
+  const constant = [...columns.ignored].flatMap(([at, why]) =>
+    why.endsWith(inEveryRow) ? distinctIn(rows, at).slice(0, 1) : [],
+  );
   const found =
     (only === undefined || second !== undefined ? null : scaleOfLine(facts, above, only)) ??
-    scaleAbove([...lines.flatMap((line) => [...line, ...labelled(line)]), ...single]);
+    scaleAbove([...lines.flatMap((line) => [...line, ...labelled(line)]), ...single, ...constant]);
   if (found === null) return {};
   evidence['series.unit_multiplier'] = `"${found.text.slice(0, 80)}"`;
   const names = [

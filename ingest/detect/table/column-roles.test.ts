@@ -189,3 +189,31 @@ test('columns of numbers before the periods are left out as a guess, also if a r
   ]);
   t.deepEqual([ignore, guessed?.includes('ignore')], [['2022'], true]);
 });
+
+test('recurring texts that are too long for a status are left out as a guess', (t) => {
+  const { status, ignore, guessed } = proposed([
+    ['Year', 'Value', 'Nature'],
+    ...years.map((year, at) => [year, `${at}.5`, at > 3 ? 'Preliminary estimate' : '']),
+  ]);
+  t.deepEqual([status, ignore, guessed], [undefined, ['Nature'], ['ignore']]);
+});
+
+test('flags have the codes of OECD.Stat, not their descriptions', (t) => {
+  const { status, ignore } = proposed([
+    ['Year', 'Value', 'Flag Codes', 'Flags'],
+    ...years.map((year, at) => [year, `${at}.5`, ...(at > 3 ? ['P', 'Provisional value'] : ['', ''])]),
+  ]);
+  t.deepEqual([status, ignore], ['Flag Codes', ['Flags']]);
+});
+
+test('units are found by a title in any language, and a scale in a column with one text by the text', (t) => {
+  const seriesOf = (title: string, text: string) =>
+    proposed([
+      ['Year', 'Region', title, 'Value'],
+      ...years.flatMap((year, at) => ['North', 'South'].map((region) => [year, region, text, `${at}.5`])),
+    ]).series;
+  for (const title of ['Unidade de Medida', 'Jednostka miary', 'Ед. изм.', '단위', 'Unit of Measurement'])
+    t.like(seriesOf(title, 'Tonnes'), { unit: `{${title}}` }, title);
+  t.like(seriesOf('Potenz', 'Millionen'), { unit_multiplier: '6' });
+  t.like(seriesOf('Scale factor', 'Thousands'), { unit_multiplier: '{Scale factor}' });
+});

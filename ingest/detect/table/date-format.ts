@@ -4,6 +4,7 @@ import { dayNumber } from '../../../kernel/dates.ts';
 import { numberForms, orderForms, type PeriodKind } from '../../cells/dates/date-forms.ts';
 import {
   dateTextReader,
+  endsInR,
   type DateStyle,
   type ReadDate,
   type ReadDateText,
@@ -127,8 +128,9 @@ const isFitting = (format: string, { title = '', isTitles = false }: DateHints):
 /** The signs behind dates that would be read without them; null: none. */
 function marksFor(texts: readonly string[], read: ReadDateText): Record<string, string | null> | null {
   const marks: Record<string, string | null> = {};
+  const isPolish = texts.every((text) => endsInR.test(text));
   for (const text of texts) {
-    if (read(text) !== null) continue;
+    if (read(text) !== null && (isPolish || !endsInR.test(text))) continue;
     const sign = markText.exec(text)?.[1];
     if (sign === undefined || read(text.replace(markText, '')) === null) continue;
     marks[sign] = /[a-z]/i.test(sign) ? statusOf(sign) : null;

@@ -163,6 +163,22 @@ export function wordsUnderPeriods(rows: readonly string[][], periods: readonly n
     : `"${shown(flags)}" in a row without numbers may be the flag of the number above it: put flags beside their numbers, as in 12.5 p`;
 }
 
+/** Why a line beside that of the periods may have their statuses: it has different words over or under them, as `Actual` and `Forecast`. */
+export function statusesOfPeriods(
+  above: readonly string[][],
+  headerRows: readonly number[],
+  periods: readonly number[],
+): string | null {
+  const last = headerRows.at(-1) ?? 0;
+  for (const row of [above[(headerRows[0] ?? 0) - 1] ?? [], ...above.slice(last + 1)]) {
+    const cells = periods.map((at) => (row[at] ?? '').trim()).filter((cell) => cell !== '');
+    const [, other] = new Set(cells);
+    if (other !== undefined && cells.every((cell) => cellOf(cell).kind === 'word'))
+      return `"${other.slice(0, 60)}" may be the status of the periods under or over it: put it behind each, as in 2023 forecast`;
+  }
+  return null;
+}
+
 /** Whether the row has only short words under the periods, and texts elsewhere. */
 function isOfFlags(row: readonly string[], periods: readonly number[]): boolean {
   const cells = periods.map((at) => (row[at] ?? '').trim()).filter((cell) => cell !== '');

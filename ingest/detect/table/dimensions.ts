@@ -42,9 +42,12 @@ export const followsFrom = 'it follows from';
 /** Why numbers beside the column of values are not loaded, if they do not follow from a text. */
 export const besideValues = 'its numbers may be values as well';
 
+/** Why a column of recurring texts is not loaded. */
+const mayBeFlags = 'its texts may be flags';
+
 /** Whether a column that is not loaded may be one to load after all. */
 export const isDoubtful = (whyIgnored: string): boolean =>
-  [ofNoPeriod, repeatingDates, ofSingleRows, likeDates, besideValues].some((why) =>
+  [ofNoPeriod, repeatingDates, ofSingleRows, likeDates, besideValues, mayBeFlags].some((why) =>
     whyIgnored.startsWith(why),
   );
 
@@ -143,7 +146,13 @@ function fillOrLeave(
       body = filledDown(body, [at]);
     } else {
       const why = `it is empty in ${body.length - count} of ${body.length} rows with values`;
-      leave(at, isOfNumbers(profileOf(body, at), entryAt(titles, at)) ? `${ofNoPeriod}; ${why}` : why);
+      const profile = profileOf(body, at);
+      const doubt = isOfNumbers(profile, entryAt(titles, at))
+        ? ofNoPeriod
+        : isOfFlags(profile)
+          ? mayBeFlags
+          : '';
+      leave(at, doubt === '' ? why : `${doubt}; ${why}`);
     }
   }
   return { body, filled };
@@ -164,6 +173,10 @@ export function isStatedOnce(body: Rows, at: number): boolean {
 /** Whether a column has numbers that are no codes. A second line of titles may be among few rows. */
 const isOfNumbers = ({ numbers, marks, filled }: Profile, title: string): boolean =>
   numbers > 0 && (numbers + marks) * 2 > filled && !isCodeTitle(title);
+
+/** Whether texts recur that are too long for a status, and short for notes. */
+const isOfFlags = ({ distinct, filled }: Profile): boolean =>
+  distinct.size <= 8 && distinct.size < filled && [...distinct.keys()].every((text) => text.length <= 40);
 
 /** Leaves the columns that follow from the others, those with few texts first. */
 function leaveDetermined(

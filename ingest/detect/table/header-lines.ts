@@ -3,6 +3,7 @@ import { entryAt } from '../../../kernel/entries.ts';
 import { foldLetters } from '../../cells/dates/month-names.ts';
 import { cellOf, isNumberText } from '../../cells/cell-forms.ts';
 import { CarriedYears, isPart } from '../../cells/dates/carried-years.ts';
+import { scaleIn } from '../../cells/numbers/scales.ts';
 import type { ReadDateText } from '../../cells/dates/dates-of-table.ts';
 import { isDateTitle } from '../../cells/dates/date-column-titles.ts';
 
@@ -21,7 +22,7 @@ export interface Head {
 /** Labels of the lines that offices put above each column (ABS, RBA, ONS, the Fed, Bundesbank, Banque de France, Banco de México), folded. */
 const labelOf: readonly [fact: LineFact | 'other', label: RegExp][] = [
   ['id', /^(?:(?:time ?)?series ?(?:id|code|key|number)|cdid|mnemonic|ticker|series_id|(?:unique )?identifier|vector|code serie|idbank|codigo)$/],
-  ['unit', /^(?:units?(?: of measure(?:ment)?)?|measure(?:ment)? unit|einheit|unite(?: de mesure)?|unidade?(?: de medida)?|unita di misura|enhe[dt]|eenheid|yksikko|jednostka(?: miary)?|jednotka|mertekegyseg|birim|satuan|единица(?: измерения)?|ед изм|одиниця|μοναδα|단위|单位|単位|單位)$/],
+  ['unit', /^(?:units?(?: of measure(?:ment)?| label| name| description)?|measure(?:ment)? units?|mass?einheit|einheit|unite(?: de mesure)?|unidade?(?: de medida)?|unita di misura|(?:male)?enhe[dt]|eenheid|(?:mitta)?yksikko|jednostka(?: miary)?|(?:merna )?jednotka|mertekegyseg|unitate(?: de masura)?|jedinica (?:mjere|mere)|(?:merska enota|enota mere)|matavimo vienetas|mervieniba|mootuhik|(?:olcu )?birimi?|satuan|don vi(?: tinh)?|мерна единица|единица(?: измерения)?|ед изм|одиниц[ия](?: виміру)?|μοναδα(?: μετρησης)?|단위|(?:計量)?[单單単]位|الوحدة|وحدة القياس|יחידה|יחידת מידה)$/],
   ['name', /^(?:title|series (?:name|title|description)|name|series|item|titre|titulo|titel|titolo|libelle|bezeichnung)$/],
   ['description', /^(?:description|definition|long name)$/],
   ['multiplier', /^(?:multiplier|scale|dimension|magnitude)$/],
@@ -31,11 +32,26 @@ const labelOf: readonly [fact: LineFact | 'other', label: RegExp][] = [
 
 /** The fact that a line with this label states of each column; null if it is no label. */
 export const factLabelled = (cell: string): LineFact | 'other' | null => {
-  const folded = foldLetters(cell.trim())
+  const folded = foldLetters(cell.trim().replaceAll('_', ' '))
     .replace(/[:：]$/, '')
     .trim();
   return labelOf.find(([, label]) => label.test(folded))?.[0] ?? null;
 };
+
+/** The cell of a column in a line above the data; '' for none. */
+export const cellOfLine = (line: number | undefined, above: readonly string[][], at: number): string =>
+  line === undefined ? '' : (above[line]?.[at] ?? '').trim();
+
+/** The scale of a column in the line that states those of all: `1000000`, `Millions` or `6`. */
+export function scaleOfLine(
+  { multiplier }: Head['facts'],
+  above: readonly string[][],
+  at: number,
+): { exponent: number; text: string; isSure: boolean } | null {
+  const text = cellOfLine(multiplier, above, at);
+  const exponent = /^10*$/.test(text) ? text.length - 1 : scaleIn(text);
+  return exponent === null ? null : { exponent, text, isSure: true };
+}
 
 const isFilled = (cell: string | undefined) => (cell ?? '').trim() !== '';
 
