@@ -444,3 +444,13 @@ test('different words in a line over or under periods may be their statuses', (t
   t.false(isAsked(['', 'Calendar years', '', ''], periods));
   t.false(isAsked(periods, ['', 'Dollars', 'Dollars', 'Dollars']));
 });
+
+test('a name without numbers among the rows below periods may be a heading', (t) => {
+  const guessed = (...names: string[]) =>
+    proposed([
+      ['Item', ...years.slice(0, 3)],
+      ...names.map((name, at) => (name.endsWith(':') ? [name, '', '', ''] : [name, `${at}`, '2.5', '3.5'])),
+    ]).entry.guessed;
+  t.true(guessed('Exports:', 'Goods', 'Imports:', 'Services')?.includes('dimensions'));
+  t.is(guessed('Exports:', 'Goods', 'Services'), undefined);
+});

@@ -3,7 +3,7 @@ import { entryAt } from '../../kernel/entries.ts';
 import { cellOf, isNumberText } from '../cells/cell-forms.ts';
 import type { DatedText } from '../cells/dates/date-forms.ts';
 import { isDateTitle, hasWordOfKind } from '../cells/dates/date-column-titles.ts';
-import { statusesOfPeriods, wordsUnderPeriods } from './table/dates-across.ts';
+import { headingAmongRows, statusesOfPeriods, wordsUnderPeriods } from './table/dates-across.ts';
 import { centredGroup } from './table/header-lines.ts';
 import { areDecimals, isDetermined } from './table/column-profile.ts';
 import { followsFrom, isDoubtful } from './table/dimensions.ts';
@@ -37,14 +37,7 @@ export function addDoubts(
   doubtDates(draft, layout, columns, rows);
   doubtDimensions(draft, seen);
   doubtNumbersAndDates(draft, seen);
-  if (layout.dates.kind === 'across') {
-    const { columns: periods } = layout.dates;
-    for (const why of [
-      wordsUnderPeriods(rows, periods),
-      statusesOfPeriods(above, layout.headerRows, periods),
-    ])
-      if (why !== null) doubt(draft, 'date', why);
-  }
+  doubtLines(draft, seen, above);
   doubtNumbers(draft, seen);
   const centred =
     layout.dates.kind === 'column'
@@ -97,6 +90,18 @@ function doubtNumbers(
     else if (isNumberOfRow)
       doubt(draft, 'values', `${entryAt(titles, at)} counts the rows, and may be a row number, not a value`);
   }
+}
+
+/** Lines without numbers among the rows, and beside the line of the periods. */
+function doubtLines(draft: Draft, { layout, columns, rows }: Seen, above: readonly string[][]): void {
+  if (layout.dates.kind !== 'across') return;
+  const { columns: periods } = layout.dates;
+  for (const why of [wordsUnderPeriods(rows, periods), statusesOfPeriods(above, layout.headerRows, periods)])
+    if (why !== null) doubt(draft, 'date', why);
+  const [names, other] = columns.dimensions;
+  if (names === undefined || other !== undefined || columns.key !== null || columns.filled.length > 0) return;
+  const heading = headingAmongRows(rows, periods, names);
+  if (heading !== null) doubt(draft, 'dimensions', heading);
 }
 
 /** Quarters below a title that calls them fiscal: they are other months than those of the calendar. */

@@ -196,6 +196,11 @@ test('recurring texts that are too long for a status are left out as a guess', (
     ...years.map((year, at) => [year, `${at}.5`, at > 3 ? 'Preliminary estimate' : '']),
   ]);
   t.deepEqual([status, ignore, guessed], [undefined, ['Nature'], ['ignore']]);
+  const missing = proposed([
+    ['Year', 'Value', 'Nature'],
+    ...years.map((year, at) => (at > 3 ? [year, '.', 'No value available'] : [year, `${at}.5`, ''])),
+  ]);
+  t.is(missing.guessed, undefined, 'beside missing values only');
 });
 
 test('flags have the codes of OECD.Stat, not their descriptions', (t) => {

@@ -148,7 +148,12 @@ export function detectColumns(
   }
   assignNames(found, free, titles, body, claimColumn);
   leaveStatusTexts(found, free, titles, body);
-  const dimensions = detectDimensions(free, { key: found.key, dates: known.dates }, titles, body);
+  const dimensions = detectDimensions(
+    free,
+    { key: found.key, dates: known.dates, values: found.values },
+    titles,
+    body,
+  );
   return {
     ...{ ...found, ...dimensions },
     ignored: new Map([...found.ignored, ...dimensions.ignored]),

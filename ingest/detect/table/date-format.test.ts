@@ -85,3 +85,8 @@ test('an r behind a year means revised beside years without it, and is the word 
   t.is(polish?.style.marks, undefined);
   t.like(polish?.read('2021r'), { kind: 'year', status: '' });
 });
+
+test('a decade is not a year with a mark', (t) => {
+  t.is(detectDates(['1950s', '1960s', '1970s']), null);
+  t.deepEqual(detectDates(['1950', '1961', '1972s'])?.style.marks, { s: 's' });
+});

@@ -125,6 +125,9 @@ const isFitting = (format: string, { title = '', isTitles = false }: DateHints):
       ? hasWordOfKind('date', title) || hasWordOfKind('day', title) || /(?:date|^time)$/i.test(title.trim())
       : true;
 
+/** `1950s` are ten years. */
+const decade = /\d{3}0['’]?s$/;
+
 /** The signs behind dates that would be read without them; null: none. */
 function marksFor(texts: readonly string[], read: ReadDateText): Record<string, string | null> | null {
   const marks: Record<string, string | null> = {};
@@ -132,7 +135,7 @@ function marksFor(texts: readonly string[], read: ReadDateText): Record<string, 
   for (const text of texts) {
     if (read(text) !== null && (isPolish || !endsInR.test(text))) continue;
     const sign = markText.exec(text)?.[1];
-    if (sign === undefined || read(text.replace(markText, '')) === null) continue;
+    if (sign === undefined || decade.test(text) || read(text.replace(markText, '')) === null) continue;
     marks[sign] = /[a-z]/i.test(sign) ? statusOf(sign) : null;
   }
   return Object.keys(marks).length === 0 ? null : marks;

@@ -163,6 +163,20 @@ export function wordsUnderPeriods(rows: readonly string[][], periods: readonly n
     : `"${shown(flags)}" in a row without numbers may be the flag of the number above it: put flags beside their numbers, as in 12.5 p`;
 }
 
+/** Why the rows below a name without numbers may be of something else than those above it; null if there is none. @param names the column of the names. */
+export function headingAmongRows(
+  rows: readonly string[][],
+  periods: readonly number[],
+  names: number,
+): string | null {
+  const hasNumbers = (row: readonly string[]) => periods.some((at) => isNumberText(row[at] ?? ''));
+  const between = rows.slice(rows.findIndex(hasNumbers), rows.findLastIndex(hasNumbers));
+  const heading = between.find((row) => row.every((cell, at) => (cell.trim() !== '') === (at === names)));
+  return heading === undefined
+    ? null
+    : `"${(heading[names] ?? '').trim().slice(0, 60)}" among the rows may be a heading: the rows below it may be of something else than those above`;
+}
+
 /** Why a line beside that of the periods may have their statuses: it has different words over or under them, as `Actual` and `Forecast`. */
 export function statusesOfPeriods(
   above: readonly string[][],

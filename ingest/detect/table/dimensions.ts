@@ -1,6 +1,7 @@
 // Finds the dimensions of the series from the rows alone: the columns that distinguish the rows of one date. Recognises columns that repeat
 // another one, are filled only once for a group of rows, or have the totals of other rows.
 import { entryAt, entryOf } from '../../../kernel/entries.ts';
+import { isNumberText } from '../../cells/cell-forms.ts';
 import { filledDown } from './layout.ts';
 import { areDecimals, isCodeTitle, isDetermined, profileOf, type Profile } from './column-profile.ts';
 import { isTotal } from './totals.ts';
@@ -53,11 +54,11 @@ export const isDoubtful = (whyIgnored: string): boolean =>
 
 /**
  * @param candidates the columns that are neither dates, values nor facts of the series. @param key the column that names the series.
- * @param dates the columns of dates. @param rows those with a value.
+ * @param dates the columns of dates. @param values those of values. @param rows those with a value.
  */
 export function detectDimensions(
   candidates: Iterable<number>,
-  { key, dates }: { key: number | null; dates: readonly number[] },
+  { key, dates, values }: { key: number | null; dates: readonly number[]; values: readonly number[] },
   titles: readonly string[],
   rows: Rows,
 ): Dimensions {
@@ -70,7 +71,7 @@ export function detectDimensions(
   for (const at of repeatedDates(free, dates, rows)) leave(at, repeatingDates);
   for (const at of numbersOfRows(free, key, dates, rows)) leave(at, ofSingleRows);
   const withIsin = rowsWithIsin(free, rows);
-  const { body, filled } = fillOrLeave(free, withIsin.rows, titles, leave);
+  const { body, filled } = fillOrLeave(free, withIsin.rows, { titles, values }, leave);
   leaveDetermined(free, key, titles, body, leave);
   const dimensions = [...free].toSorted((a, b) => a - b);
   const evidence = new Map<number, string>();
@@ -132,11 +133,12 @@ function rowsWithIsin(free: ReadonlySet<number>, rows: Rows): { rows: Rows; only
 function fillOrLeave(
   free: ReadonlySet<number>,
   rows: Rows,
-  titles: readonly string[],
+  { titles, values }: { titles: readonly string[]; values: readonly number[] },
   leave: (at: number, why: string) => void,
 ): { body: Rows; filled: number[] } {
   let body = rows;
   const filled: number[] = [];
+  const withNumbers = rows.filter((row) => values.some((at) => isNumberText(row[at] ?? '')));
   for (const at of [...free]) {
     const count = body.filter((row) => textAt(row, at) !== '').length;
     const isOnlySum = free.size === 1 && body.length > 2 && body.length - count === 1;
@@ -149,7 +151,7 @@ function fillOrLeave(
       const profile = profileOf(body, at);
       const doubt = isOfNumbers(profile, entryAt(titles, at))
         ? ofNoPeriod
-        : isOfFlags(profile)
+        : isOfFlags(profileOf(withNumbers, at))
           ? mayBeFlags
           : '';
       leave(at, doubt === '' ? why : `${doubt}; ${why}`);

@@ -62,3 +62,14 @@ test('a column to the left of the first group may belong to it if its name recur
   );
   t.is(centredGroup([names], values), null);
 });
+
+test('the line that names the dates and every column is that of the names, not one of a list above it', (t) => {
+  const dates = ['2024-01-08', '2024-01-09', '2024-01-10', '2024-01-11'];
+  const { entry } = proposed([
+    ['id', 'label', 'description', 'source'],
+    ['FXUSDCAD', 'USD/CAD', 'US dollar', 'Bank'],
+    ['date', 'FXUSDCAD', '', ''],
+    ...dates.map((date, at) => [date, `1.3${at}`, '', '']),
+  ]);
+  t.deepEqual([entry.header, entry.values], [3, 'FXUSDCAD']);
+});

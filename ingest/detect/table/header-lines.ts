@@ -115,7 +115,13 @@ function headerAbove(rows: readonly string[][], firstRow: number, dates: number 
   });
   const most = Math.max(0, ...counts);
   const width = widthOf(rows);
-  const header = [counts.indexOf(most)];
+  // A line that names the dates and all columns with data is that of the names, whatever is above it.
+  const filled = [...(rows[firstRow] ?? []).keys()].filter((at) => isFilled(rows[firstRow]?.[at]));
+  const whole = above.findLastIndex(
+    (row) =>
+      dates !== null && isDateTitle((row[dates] ?? '').trim()) && filled.every((at) => isFilled(row[at])),
+  );
+  const header = [whole < 0 ? counts.indexOf(most) : whole];
   // A line that names the dates is one of names, even if only one other column has a name: a column of row numbers has none.
   const namesDates = dates !== null && isDateTitle((rows[entryAt(header, 0)]?.[dates] ?? '').trim());
   if (most === 0 || (most < 200_000 && width > 2 && !namesDates)) return null;
