@@ -417,3 +417,40 @@ test('numbers that never change in time, and numbers left out under a title such
   t.is(guessed(['Item', 'Year', 'Weight', 'Index'], changing), undefined);
   t.true(guessed(['Item', 'Year', 'Population Number', 'Index'], changing)?.includes('ignore'));
 });
+
+test('short words in a row without numbers below periods may be the flags of the numbers above', (t) => {
+  const dateOf = (...flags: string[]) => {
+    const { entry, evidence } = proposed([
+      ['Item', 'Attribute', ...years.slice(0, 3)],
+      ['Food', 'Value', '1.5', '2.5', '3.5'],
+      ['Food', ...flags],
+      ['Rent', 'Value', '4.5', '5.5', '6.5'],
+    ]);
+    return entry.guessed?.includes('date') === true ? evidence['date'] : '';
+  };
+  t.regex(dateOf('Status', '', '', 'P') ?? '', /"P" in a row without numbers may be the flag/);
+  t.is(dateOf('Value', 'n.a.', '..', ':'), '');
+  t.is(dateOf('Value', '', '', ''), '');
+});
+
+test('different words in a line over or under periods may be their statuses', (t) => {
+  const isAsked = (...head: string[][]) =>
+    proposed([...head, ['Food', '1.5', '2.5', '3.5'], ['Rent', '4.5', '5.5', '6.5']]).entry.guessed?.includes(
+      'date',
+    ) === true;
+  const periods = ['Item', '2022', '2023', '2024'];
+  t.true(isAsked(['', 'Actual', 'Actual', 'Forecast'], periods));
+  t.true(isAsked(periods, ['', 'Actual', 'Estimate', 'Forecast']));
+  t.false(isAsked(['', 'Calendar years', '', ''], periods));
+  t.false(isAsked(periods, ['', 'Dollars', 'Dollars', 'Dollars']));
+});
+
+test('a name without numbers among the rows below periods may be a heading', (t) => {
+  const guessed = (...names: string[]) =>
+    proposed([
+      ['Item', ...years.slice(0, 3)],
+      ...names.map((name, at) => (name.endsWith(':') ? [name, '', '', ''] : [name, `${at}`, '2.5', '3.5'])),
+    ]).entry.guessed;
+  t.true(guessed('Exports:', 'Goods', 'Imports:', 'Services')?.includes('dimensions'));
+  t.is(guessed('Exports:', 'Goods', 'Services'), undefined);
+});

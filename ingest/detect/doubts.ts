@@ -3,8 +3,8 @@ import { entryAt } from '../../kernel/entries.ts';
 import { cellOf, isNumberText } from '../cells/cell-forms.ts';
 import type { DatedText } from '../cells/dates/date-forms.ts';
 import { isDateTitle, hasWordOfKind } from '../cells/dates/date-column-titles.ts';
-import { isOfWords } from './table/dates-across.ts';
-import { centredGroup } from './table/header-lines.ts';
+import { headingAmongRows, statusesOfPeriods, wordsUnderPeriods } from './table/dates-across.ts';
+import { centredGroup, wideLastGroup } from './table/header-lines.ts';
 import { areDecimals, isDetermined } from './table/column-profile.ts';
 import { followsFrom, isDoubtful } from './table/dimensions.ts';
 import { detectDates } from './table/date-format.ts';
@@ -15,11 +15,11 @@ import type { Columns } from './table/column-roles.ts';
 import type { SheetDoubts } from '../read/workbook.ts';
 import { doubt, type About, type Draft, type Seen } from './proposal.ts';
 
-/** @param sheet the doubts about the cells of a workbook. @param head the lines of the header. @returns why the table cannot be read, or null. */
+/** @param sheet the doubts about the cells of a workbook. @param above the lines above the data. @returns why the table cannot be read, or null. */
 export function addDoubts(
   draft: Draft,
   seen: Seen,
-  { about, sheet = {}, head }: { about: About; sheet?: SheetDoubts | undefined; head: readonly string[][] },
+  { about, sheet = {}, above }: { about: About; sheet?: SheetDoubts | undefined; above: readonly string[][] },
 ): string | null {
   const { layout, columns, rows } = seen;
   if (sheet.date !== undefined) doubt(draft, 'date', sheet.date);
@@ -37,27 +37,34 @@ export function addDoubts(
   doubtDates(draft, layout, columns, rows);
   doubtDimensions(draft, seen);
   doubtNumbersAndDates(draft, seen);
-  doubtUnits(draft, seen);
+  doubtLines(draft, seen, above);
   doubtNumbers(draft, seen);
-  const centred =
-    layout.dates.kind === 'column'
-      ? centredGroup(
-          head,
-          columns.values.toSorted((a, b) => a - b),
-        )
-      : null;
-  if (centred !== null)
-    doubt(
-      draft,
-      'values',
-      `${centred.title} is to the left of ${centred.group}, and may belong to it: names of groups may be centred above their columns`,
-    );
+  if (layout.dates.kind === 'column') doubtGroups(draft, layout, columns, above);
   return (
     fiscalParts(layout) ??
     mixedOrder(layout, rows) ??
     otherPeriods(layout, rows) ??
     doubtHeadings(draft, seen)
   );
+}
+
+/** Names of groups in a line above those of the columns. */
+function doubtGroups(
+  draft: Draft,
+  { headerRows }: Layout,
+  { values }: Columns,
+  above: readonly string[][],
+): void {
+  const head = headerRows.map((at) => entryAt(above, at));
+  const places = values.toSorted((a, b) => a - b);
+  const [centred, last] = [centredGroup(head, places), wideLastGroup(head, places)];
+  if (centred !== null)
+    doubt(
+      draft,
+      'values',
+      `${centred.title} is to the left of ${centred.group}, and may belong to it: names of groups may be centred above their columns`,
+    );
+  if (last !== null) doubt(draft, 'values', `${last.title} may not belong to ${last.group}`);
 }
 
 /** A column of whole numbers may be a code if all are equal, or a row number if it counts from 0 or 1 and is left of the dates. */
@@ -92,21 +99,16 @@ function doubtNumbers(
   }
 }
 
-/** A line of words under the dates, with no text beside them, states the unit of the rows below it: those above may have another one. */
-function doubtUnits(draft: Draft, { layout: { dates }, rows }: Seen): void {
-  if (dates.kind !== 'across') return;
-  const last = rows.findLastIndex((row) => dates.columns.some((at) => isNumberText(row[at] ?? '')));
-  const line = rows.slice(1, Math.max(1, last)).findIndex((row) => isOfWords(row, dates.columns)) + 1;
-  const text = rows[line]
-    ?.find((cell) => cell.trim() !== '')
-    ?.trim()
-    .slice(0, 60);
-  if (line > 0)
-    doubt(
-      draft,
-      'date',
-      `"${text}" among the rows may be the unit of the rows below it, and not of those above: make a file for each unit`,
-    );
+/** Lines without numbers among the rows, and beside the line of the periods. */
+function doubtLines(draft: Draft, { layout, columns, rows }: Seen, above: readonly string[][]): void {
+  if (layout.dates.kind !== 'across') return;
+  const { columns: periods } = layout.dates;
+  for (const why of [wordsUnderPeriods(rows, periods), statusesOfPeriods(above, layout.headerRows, periods)])
+    if (why !== null) doubt(draft, 'date', why);
+  const [names, other] = columns.dimensions;
+  if (names === undefined || other !== undefined || columns.key !== null || columns.filled.length > 0) return;
+  const heading = headingAmongRows(rows, periods, names);
+  if (heading !== null) doubt(draft, 'dimensions', heading);
 }
 
 /** Quarters below a title that calls them fiscal: they are other months than those of the calendar. */
@@ -329,9 +331,10 @@ function doubtParts(
   columns: Columns,
   rows: readonly string[][],
 ): void {
-  if (dates.kind !== 'column' || dates.columns.length > 1) return;
+  const isAcross = dates.kind === 'across' && dates.year === null;
+  if (!isAcross && (dates.kind !== 'column' || dates.columns.length > 1)) return;
   if (dates.found.kind !== 'year' && dates.found.kind !== 'fiscal year') return;
-  for (const key of ['values', 'dimensions'] as const) {
+  for (const key of isAcross ? (['dimensions'] as const) : (['values', 'dimensions'] as const)) {
     const parts = possibleParts(columns[key], titles, rows);
     if (key === 'values' && parts.length === 0) parts.push(...namingParts(columns.values, titles));
     if (parts.length === 0) continue;

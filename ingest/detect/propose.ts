@@ -80,8 +80,8 @@ export function propose(sample: Sample, about: About): Proposal {
   const undivided = undividedMonths(layout, columns, rows);
   if (undivided !== null) return skipped(undivided);
   addColumns(draft, layout, columns);
-  const head = layout.headerRows.map((at) => entryAt(sample.rows, at));
-  const misread = addDoubts(draft, { layout, columns, rows }, { about, sheet: sample.doubts, head });
+  const above = sample.rows.slice(0, found.firstRow);
+  const misread = addDoubts(draft, { layout, columns, rows }, { about, sheet: sample.doubts, above });
   if (misread !== null) return skipped(misread);
   const kinds = addUndated(draft, { layout, columns, rows });
   if (typeof kinds === 'string') return skipped(kinds);
@@ -93,7 +93,7 @@ export function propose(sample: Sample, about: About): Proposal {
     kinds,
     rows: filledDown(rows, columns.filled),
     about,
-    above: sample.rows.slice(0, found.firstRow),
+    above,
   });
   const contradicting = addRepeated(draft, { layout, columns, rows: filledDown(rows, columns.filled) });
   if (contradicting !== null) return skipped(contradicting);
@@ -285,7 +285,9 @@ function addColumns(draft: Draft, { titles, dates }: Layout, columns: Columns): 
   }
   if (columns.status !== null) {
     entry.status = title(columns.status);
-    evidence['status'] = 'its title';
+    const why = columns.evidence.get(columns.status);
+    evidence['status'] = why ?? 'its title';
+    if (why !== undefined) draft.guessed.push('status');
   }
   if (columns.statusBeside) {
     entry.status = { beside: 'values' };

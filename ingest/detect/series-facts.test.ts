@@ -83,3 +83,45 @@ test('a scale in the cell behind the label of the unit is that of the table', (t
   t.is(multiplier('Einheit', 'Tsd. EUR'), '3');
   t.is(multiplier('Source', 'Office'), undefined);
 });
+
+test('lines of units, currencies and factors above the data hold for their columns', (t) => {
+  const data = ['2022Q1', '2022Q2', '2022Q3', '2022Q4'].map((date, at) => [date, `${at}.5`, `${at}.25`]);
+  const { series, columns } = proposedRows([
+    ['Series Description', 'Net worth', 'Rate'],
+    ['Unit:', 'Currency', 'Percent'],
+    ['Multiplier:', '1000000', '1'],
+    ['Currency:', 'USD', 'NA'],
+    ['Unique Identifier:', 'Z1/FL15.Q', 'H15/RIF.Q'],
+    ['Time Period', 'FL15.Q', 'RIF.Q'],
+    ...data,
+  ]).entry;
+  t.like(series, { id: '{line 5}', name: '{line 1}', unit: '{line 2}' });
+  t.deepEqual(columns, {
+    'Net worth': { unit: 'USD', unit_multiplier: '6' },
+    Rate: { unit_multiplier: '0' },
+  });
+  const dimension = (...texts: string[]) =>
+    proposedRows([
+      ['', 'BB.A', ...(texts.length > 1 ? ['BB.B'] : [])],
+      ['Einheit', ...texts.map(() => 'Euro')],
+      ['Dimension', ...texts],
+      ...data.map((row) => row.slice(0, texts.length + 1)),
+    ]).entry;
+  t.like(dimension('Millionen').series, { unit_multiplier: '6' });
+  t.deepEqual(dimension('Millionen', 'Eins').columns, {
+    'BB.A': { unit_multiplier: '6' },
+    'BB.B': { unit_multiplier: '0' },
+  });
+});
+
+test('a line of words below the titles has the units for certain only if its label means that, or it has none', (t) => {
+  const isAsked = (...line: string[]) => {
+    const { series, guessed } = proposed([['Year', 'Exports', 'Imports', 'Rate'], line]).entry;
+    t.is(series?.unit, '{line 2}');
+    return guessed?.includes('series.unit') === true;
+  };
+  t.true(isAsked('Status', 'Final', 'Final', 'Prelim'));
+  t.true(isAsked('', 'Exportations', 'Importations', 'Taux'));
+  t.false(isAsked('Enhet', 'Kronor', 'Kronor', 'Procent'));
+  t.false(isAsked('', 'USD', 'EUR', 'Percent'));
+});

@@ -1,15 +1,15 @@
 // The facts of the series of a table: id, name, unit and frequency, from its columns, its titles and the name of its file.
 import { entryAt } from '../../kernel/entries.ts';
-import type { Columns } from './table/column-roles.ts';
+import { inEveryRow, type Columns } from './table/column-roles.ts';
 import { isDoubtful } from './table/dimensions.ts';
 import { isDetermined } from './table/column-profile.ts';
 import { distinctIn, type Layout } from './table/layout.ts';
 import { scaleAbove, scaleIn } from '../cells/numbers/scales.ts';
-import type { About, Draft, Seen } from './proposal.ts';
+import { doubt, type About, type Draft, type Seen } from './proposal.ts';
 import type { PeriodKind } from '../cells/dates/date-forms.ts';
 import { addYearEnds } from './year-ends.ts';
 import { frequencyOf, mixedFrequency } from './table/frequency.ts';
-import { isUntitled } from './table/header-lines.ts';
+import { cellOfLine, isUntitled, scaleOfLine } from './table/header-lines.ts';
 import { frequencyOfDate, idPart } from '../entry/templates.ts';
 import { addStatedColumns, namesOf } from './series-names.ts';
 import { addLowerFrequencies } from './sparse-series.ts';
@@ -74,6 +74,7 @@ export function addSeries(
       }),
   };
   addFacts(draft, facts, about);
+  if (layout.unitDoubt !== undefined) doubt(draft, 'series.unit', layout.unitDoubt);
   if (isSeveral) {
     addOwnUnits(draft, layout, columns);
     addUnitsBelow(draft, layout, columns, above);
@@ -216,8 +217,13 @@ function addOwnScales(
   const stated: string[] = [];
   for (const at of columns.values) {
     const title = entryAt(titles, at);
-    const unit = facts.unit === undefined ? '' : (above[facts.unit]?.[at] ?? '');
-    const found = scaleAbove([title, unit, `(${unit})`, unitBelow(above, headerRows, at) ?? '']);
+    const unit = cellOfLine(facts.unit, above, at);
+    const currency = cellOfLine(facts.currency, above, at);
+    if (/^currency$/i.test(unit) && currency !== '')
+      entry.columns = { ...entry.columns, [title]: { ...entry.columns?.[title], unit: currency } };
+    const found =
+      scaleOfLine(facts, above, at) ??
+      scaleAbove([title, unit, `(${unit})`, unitBelow(above, headerRows, at) ?? '']);
     if (found === null) continue;
     const scaled = Object.assign({ ...entry.columns?.[title] }, { unit_multiplier: String(found.exponent) });
     entry.columns = { ...entry.columns, [title]: scaled };
@@ -315,7 +321,12 @@ function multiplierOf(
       ? []
       : [entryAt(titles, only), unitBelow(above, headerRows, only) ?? ''];
   const lines = above.filter((_, at) => !heads.has(at));
-  const found = scaleAbove([...lines.flatMap((line) => [...line, ...labelled(line)]), ...single]);
+  const constant = [...columns.ignored].flatMap(([at, why]) =>
+    why.endsWith(inEveryRow) ? distinctIn(rows, at).slice(0, 1) : [],
+  );
+  const found =
+    (only === undefined || second !== undefined ? null : scaleOfLine(facts, above, only)) ??
+    scaleAbove([...lines.flatMap((line) => [...line, ...labelled(line)]), ...single, ...constant]);
   if (found === null) return {};
   evidence['series.unit_multiplier'] = `"${found.text.slice(0, 80)}"`;
   const names = [

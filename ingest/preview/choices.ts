@@ -95,6 +95,7 @@ const makers: Readonly<Record<string, (guessed: Guessed) => Choice | null>> = {
   columns: columnsChoice,
   values: valuesChoice,
   ignore: ignoreChoice,
+  status: statusChoice,
 };
 
 const texts: Readonly<Record<string, string>> = {
@@ -202,6 +203,16 @@ function valuesChoice({ entry }: Guessed): Choice | null {
   return choiceBetween(entry, 'values', `Columns with numbers and no title (${untitled.join(', ')})`, [
     ['they are loaded', null],
     ['they are left out', { values: rest }],
+  ]);
+}
+
+/** A column that has texts beside some of the values only. */
+function statusChoice({ entry }: Guessed): Choice | null {
+  const { status, ignore = [] } = entry;
+  if (typeof status !== 'string') return null;
+  return choiceBetween(entry, 'status', `The texts in ${status} are`, [
+    ['the status of the points', null],
+    ['left out', { status: null, ignore: [...ignore, status] }],
   ]);
 }
 

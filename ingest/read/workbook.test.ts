@@ -173,6 +173,19 @@ for (const bookType of ['xlsx', 'xlsb', 'xls'] as const)
     t.regex(second?.doubts?.values ?? '', /^row 3 and column B of the sheet are hidden and were read/);
   });
 
+for (const bookType of ['xlsx', 'xls', 'ods'] satisfies BookType[])
+  test(`a number merged over several cells of ${bookType} is named, and a year is not`, (t) => {
+    const doubtOf = (value: number) => {
+      const sheet = utils.aoa_to_sheet([['Month', 'Sales'], ['Jan', value], ['Feb'], ['Mar', 7.5]]);
+      sheet['!merges'] = [utils.decode_range('B2:B3')];
+      const book = utils.book_new(sheet, 'A');
+      const content = write(book, { type: 'buffer', bookType }) as Buffer;
+      return readWorkbook(written(`merged-${value}.${bookType}`, content))[0]?.doubts?.values;
+    };
+    t.regex(doubtOf(100.5) ?? '', /^B2:B3 are merged, and have one number/);
+    t.is(doubtOf(2024), undefined);
+  });
+
 test('rows and columns of an OpenDocument that are hidden by hand or by a filter are named if they have content; hidden sheets are not read', (t) => {
   const cells = (row: string) =>
     row.split('').map((text) => `<table:table-cell office:value-type="string"><text:p>${text}</text:p></table:table-cell>`).join(''); // prettier-ignore

@@ -193,7 +193,11 @@ function sheetOf(name: string, sheet: WorkSheet, from1904: boolean, room: Room):
     }
     rows[at] = withoutEnd(texts);
   }
-  const continued = repeatMerged(rows, sheet['!merges'] ?? [], take);
+  const merges = sheet['!merges'] ?? [];
+  const shared = merges.find(({ s: { r, c } }) => data[r]?.[c]?.t === 'n' && isValue(rows[r]?.[c] ?? ''));
+  if (shared !== undefined)
+    doubts.values = `${utils.encode_range(shared)} are merged, and have one number: it may be that of all their periods together`;
+  const continued = repeatMerged(rows, merges, take);
   noteHidden(doubts, sheet, rows);
   if (from1904) doubts.serial = 'the workbook counts days from 1904: give the dates the format of a date';
   return {
@@ -219,6 +223,10 @@ function noteNumber(
     if (/^-?\d+\.\d+%?$/.test(text)) known.withDecimals = { row, text };
   }
 }
+
+/** Whether a number is hardly a year, a month, a week or the number of an item. */
+const isValue = (text: string): boolean =>
+  /^-?\d+(?:\.\d+)?%?$/.test(text) && !/^(?:[0-4]?\d|5[0-3]|(?:1[5-9]|2[0-2])\d{2})$/.test(text);
 
 /** @param take is called with the cells that are added. @returns the lines that continue a cell. */
 function repeatMerged(

@@ -25,13 +25,16 @@ export function dateTextReader({ format, language = 'en', marks = {} }: DateStyl
   const signs = Object.keys(marks).toSorted((a, b) => b.length - a.length);
   return (text) => {
     const found = read(text);
-    if (found !== null) return { ...found, status: '' };
     const sign = signs.find((each) => text.endsWith(each));
+    if (found !== null && !(/^r$/i.test(sign ?? '') && endsInR.test(text))) return { ...found, status: '' };
     if (sign === undefined) return null;
     const marked = read(text.slice(0, -sign.length).trim());
     return marked === null ? null : { ...marked, status: marks[sign] ?? '' };
   };
 }
+
+/** `2023r` is a year in Polish, and a revised one beside others without the letter. */
+export const endsInR = /\d\s*r$/i;
 
 function readerOf(format: string | undefined, language: string): (text: string) => DatedText | null {
   if (format === undefined) return (text) => readPlain(text, language);

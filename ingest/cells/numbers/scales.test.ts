@@ -37,6 +37,22 @@ test('a scale is stated by a line, a part of it in brackets, or a cell of units'
     ['Rs. lakh crore', 12],
     ['Households (in hundreds of thousands)', 5],
     ['Deuda (millones de millones)', 12],
+    ['£m', 6],
+    ['€ m, current prices', 6],
+    ['GDP £bn', 9],
+    ['Unit: EUR m', 6],
+    ['PIB (Md€)', 9],
+    ['en k€', 3],
+    ['mil. Kč', 6],
+    ['Mil pessoas', 3],
+    ['Bin ton', 3],
+    ['x 1 000 euro', 3],
+    ['1000 osób', 3],
+    ['000 tonnes', 3],
+    ['Kshs Million', 6],
+    ['億元', 8],
+    ['GDP (nghìn tỷ đồng)', 12],
+    ['BNP, mnkr', 6],
   ] as const)
     t.is(exponentOf(text), exponent, text);
   t.is(scaleIn('100 million'), 8);
@@ -56,6 +72,15 @@ test('a rate, a large number of something else and a part of a number are not sc
     'Prices, 1 000 = 100',
     'Share index (1000 = 31.12.1990)',
     '(千葉県)',
+    'Rent (€/m²)',
+    'Land (€ m²)',
+    'Gas (€/MWh)',
+    'Money supply M2',
+    '1000 and over',
+    '1,000 to 4,999 employees',
+    'Milano',
+    'Bin collection',
+    'Area in km',
   ])
     t.is(exponentOf(text), null, text);
 });

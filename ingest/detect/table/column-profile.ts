@@ -1,7 +1,33 @@
-// The profile of one column of a table: its cells counted by kind, whether its title names codes, and whether its cells number the rows or follow
+// The titles of columns by their roles, and the profile of one column of a table: its cells counted by kind, whether its title names codes, and whether its cells number the rows or follow
 // from those of other columns.
 import { cellOf, currencySigns } from '../../cells/cell-forms.ts';
-import { isUntitled } from './header-lines.ts';
+import { factLabelled, isUntitled } from './header-lines.ts';
+
+/** The titles of columns by their roles. */
+export const titled = {
+  status: /^(?:obs(?:ervation)?[ _]?)?(?:status|flags?)$/i,
+  statusCodes: /^(?:flag|status)[ _]codes?$/i,
+  flags:
+    /^(?:.*[ _(])?(?:flags?|status|footnotes?|notes?|symbols?|fn|markers?)(?:[ _]codes?)?\)?(?: \(\d+\))?$/i,
+  flagCodes: /^codes?(?: \(\d+\))?$/i,
+  ofFlags: /(?:^|[ _])(?:flags?|status)(?:[ _]|$)/i,
+  comment: /comment|footnote|^notes?(?: \(\d+\))?$|remark|sequence/i,
+  unit: /^(?:unit[ _]measure|uom|um)$/i,
+  currency: /^currency(?:[ _]code)?$/i,
+  frequency: /^freq(?:uency)?$/i,
+  multiplier:
+    /^(?:scal(?:e|ar)[ _]factor|units?[ _]?mult(?:iplier)?|scale|multiplier|power[ _]?code|(?:order of )?magnitude)$/i,
+  key: /^(?:series|indicator|variable|subject)[ _.-]?(?:key|id|code|identifier)$/i,
+  name: /^(?:series|indicator|variable|subject)(?:[ _.-]?(?:display[ _])?(?:name|title|descriptor))?$/i,
+  dataset: /^(?:data[ _-]?set|table|publication)(?:[ _.-]?(?:name|title))?$/i,
+  value:
+    /^(?:(?:obs(?:ervation)?[ _.]?)?values?|wert|valeur|valor|valore|waarde|v[æä]rde?i?|arvo|wartość|hodnota|érték|vrijednost|vrednost|valoare|значение|значення|değer|nilai|数?値|数?值|값)$/i,
+} as const;
+
+/** The titles of units are also labels of lines. */
+export const unitTitle = {
+  test: (title: string): boolean => titled.unit.test(title) || factLabelled(title) === 'unit',
+};
 
 export interface Profile {
   filled: number;

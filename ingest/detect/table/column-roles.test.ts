@@ -169,3 +169,56 @@ test('a column of numbers that repeats the dates of the rows is left out, as a g
   const values = months.map(({ text }, at) => [text, `${2022 + at * 7}.0417`, `${at}.25`]);
   t.is(proposed([['Date', 'Price', 'CO2'], ...values]).ignore, undefined);
 });
+
+test('a column of short texts beside some of the values has their status, as a guess unless its title means flags', (t) => {
+  const entryOf = (title: string, texts: readonly string[]) =>
+    proposed([['Year', 'Value', title], ...years.map((year, at) => [year, `${at}.5`, texts[at] ?? ''])]);
+  for (const title of ['Zeichen', 'Provisional', 'Comment'])
+    t.like(entryOf(title, ['', 'r', '', 'p', 'p']), { status: title, guessed: ['status'] }, title);
+  const titled = entryOf('footnote_codes', ['', 'r', '', 'p', 'p']);
+  t.deepEqual([titled.status, titled.guessed], [{ beside: 'values' }, undefined]);
+  const comment = entryOf('Comment', ['', 'The survey was not held.', '', '', '']);
+  t.deepEqual([comment.status, comment.ignore], [undefined, ['Comment']]);
+});
+
+test('columns of numbers before the periods are left out as a guess, also if a row has none of them', (t) => {
+  const { ignore, guessed } = proposed([
+    ['Item', '2022', '2023Q1', '2023Q2', '2023Q3'],
+    ['Food', '1.5', '2.5', '3.5', '4.5'],
+    ['Rent', '', '12.5', '13.5', '14.5'],
+  ]);
+  t.deepEqual([ignore, guessed?.includes('ignore')], [['2022'], true]);
+});
+
+test('recurring texts that are too long for a status are left out as a guess', (t) => {
+  const { status, ignore, guessed } = proposed([
+    ['Year', 'Value', 'Nature'],
+    ...years.map((year, at) => [year, `${at}.5`, at > 3 ? 'Preliminary estimate' : '']),
+  ]);
+  t.deepEqual([status, ignore, guessed], [undefined, ['Nature'], ['ignore']]);
+  const missing = proposed([
+    ['Year', 'Value', 'Nature'],
+    ...years.map((year, at) => (at > 3 ? [year, '.', 'No value available'] : [year, `${at}.5`, ''])),
+  ]);
+  t.is(missing.guessed, undefined, 'beside missing values only');
+});
+
+test('flags have the codes of OECD.Stat, not their descriptions', (t) => {
+  const { status, ignore } = proposed([
+    ['Year', 'Value', 'Flag Codes', 'Flags'],
+    ...years.map((year, at) => [year, `${at}.5`, ...(at > 3 ? ['P', 'Provisional value'] : ['', ''])]),
+  ]);
+  t.deepEqual([status, ignore], ['Flag Codes', ['Flags']]);
+});
+
+test('units are found by a title in any language, and a scale in a column with one text by the text', (t) => {
+  const seriesOf = (title: string, text: string) =>
+    proposed([
+      ['Year', 'Region', title, 'Value'],
+      ...years.flatMap((year, at) => ['North', 'South'].map((region) => [year, region, text, `${at}.5`])),
+    ]).series;
+  for (const title of ['Unidade de Medida', 'Jednostka miary', 'Ед. изм.', '단위', 'Unit of Measurement'])
+    t.like(seriesOf(title, 'Tonnes'), { unit: `{${title}}` }, title);
+  t.like(seriesOf('Potenz', 'Millionen'), { unit_multiplier: '6' });
+  t.like(seriesOf('Scale factor', 'Thousands'), { unit_multiplier: '{Scale factor}' });
+});

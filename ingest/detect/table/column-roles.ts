@@ -8,6 +8,7 @@ import { isYearAnnotation, isUntitled } from './header-lines.ts';
 import { vintageTitle } from './layout.ts';
 import { isOfWords } from './dates-across.ts';
 import { columnsLikeDates } from './columns-like-dates.ts';
+import { flagColumn, longestFlag } from './flag-column.ts';
 import { ofNoPeriod, besideValues, detectDimensions, likeDates, type Dimensions } from './dimensions.ts';
 import {
   examinedRows,
@@ -16,6 +17,8 @@ import {
   isDetermined,
   numbersRows,
   profileOf,
+  titled,
+  unitTitle,
   type Profile,
 } from './column-profile.ts';
 
@@ -42,22 +45,8 @@ export interface Columns extends Dimensions {
 /** The roles that are found before the dimensions, from titles and cells. */
 type Assigned = Omit<Columns, Exclude<keyof Dimensions, 'ignored' | 'evidence'>>;
 
-const titled = {
-  status: /^(?:obs(?:ervation)?[ _]?)?(?:status|flags?)$/i,
-  flags: /^(?:.*[ _])?(?:flags?|status|footnotes?|notes?|symbols?|fn|markers?)(?: codes?)?(?: \(\d+\))?$/i,
-  flagCodes: /^codes?(?: \(\d+\))?$/i,
-  ofFlags: /(?:^|[ _])(?:flags?|status)(?:[ _]|$)/i,
-  comment: /comment|footnote|^notes?(?: \(\d+\))?$|remark|sequence/i,
-  unit: /^(?:units?(?:[ _](?:of[ _])?measure)?|uom|unit[ _]name|einheit|unidad|unit[ée])$/i,
-  currency: /^currency(?:[ _]code)?$/i,
-  frequency: /^freq(?:uency)?$/i,
-  multiplier: /^(?:scalar_factor|unit[ _]?mult(?:iplier)?|scale|multiplier|power[ _]?code|magnitude)$/i,
-  key: /^(?:series|indicator|variable|subject)[ _.-]?(?:key|id|code|identifier)$/i,
-  name: /^(?:series|indicator|variable|subject)(?:[ _.-]?(?:display[ _])?(?:name|title|descriptor))?$/i,
-  dataset: /^(?:data[ _-]?set|table|publication)(?:[ _.-]?(?:name|title))?$/i,
-  value:
-    /^(?:(?:obs(?:ervation)?[ _.]?)?values?|wert|valeur|valor|valore|waarde|v[æä]rde?i?|arvo|wartość|hodnota|érték|vrijednost|vrednost|valoare|значение|значення|değer|nilai|数?値|数?值|값)$/i,
-} as const;
+/** The end of why a column with one text is not loaded. */
+export const inEveryRow = 'in every row';
 
 /**
  * @param rows those of data. @param titles of all columns.
@@ -93,7 +82,7 @@ export function detectColumns(
     known.dates.includes(at) || known.periods.includes(at) ? [] : [at],
   );
   const free = new Set(others);
-  const claimColumn = (pattern: RegExp, isOfWords = false): number | null => {
+  const claimColumn = (pattern: Pick<RegExp, 'test'>, isOfWords = false): number | null => {
     const at = others.find(
       (each) =>
         free.has(each) &&
@@ -126,9 +115,9 @@ export function detectColumns(
     found.ignored.set(at, 'it repeats the dates');
   }
   found.key = claimColumn(titled.key);
-  found.status = claimColumn(titled.status);
+  found.status = claimColumn(titled.statusCodes) ?? claimColumn(titled.status);
   // Numbers below Units or Currency are sold units, and money in circulation.
-  found.unit = claimColumn(titled.unit, true);
+  found.unit = claimColumn(unitTitle, true);
   found.currency = claimColumn(titled.currency, true);
   found.frequency = claimColumn(titled.frequency);
   found.multiplier = claimColumn(titled.multiplier);
@@ -149,9 +138,22 @@ export function detectColumns(
     .filter((row) => found.values.some((at) => (row[at] ?? '').trim() !== ''))
     .filter((row) => !isOfWords(row, known.periods))
     .slice(0, examinedRows);
+  if (found.status === null && !found.statusBeside && known.periods.length === 0) {
+    const flags = flagColumn(free, titles, body, titled.comment);
+    if (flags !== null) {
+      found.status = flags.at;
+      free.delete(flags.at);
+      found.evidence.set(flags.at, `"${flags.example}" is short, and beside some of the values only`);
+    }
+  }
   assignNames(found, free, titles, body, claimColumn);
   leaveStatusTexts(found, free, titles, body);
-  const dimensions = detectDimensions(free, { key: found.key, dates: known.dates }, titles, body);
+  const dimensions = detectDimensions(
+    free,
+    { key: found.key, dates: known.dates, values: found.values },
+    titles,
+    body,
+  );
   return {
     ...{ ...found, ...dimensions },
     ignored: new Map([...found.ignored, ...dimensions.ignored]),
@@ -292,7 +294,9 @@ function assignAdjacentStatus(
   const isFlags = (at: number): boolean => {
     const profile = profiles[at];
     if (profile === undefined || found.values.includes(at)) return false;
-    const isShort = [...profile.distinct.keys()].every((text) => text.length <= 16 && !isNumberText(text));
+    const isShort = [...profile.distinct.keys()].every(
+      (text) => text.length <= longestFlag && !isNumberText(text),
+    );
     const title = entryAt(titles, at);
     const isTitled =
       titled.flags.test(title) ||
@@ -382,7 +386,7 @@ function assignNames(
     if (found.dataset === at) continue;
     found.ignored.set(
       at,
-      only === '' ? 'it is empty beside the values' : `it is "${only.slice(0, 60)}" in every row`,
+      only === '' ? 'it is empty beside the values' : `it is "${only.slice(0, 60)}" ${inEveryRow}`,
     );
   }
 }

@@ -76,3 +76,17 @@ test('quarters written as months, and years written as weeks, need confirmation'
   t.deepEqual(of(['2010-12', '2013-15', '2016-18', '2019-21']), [false, true]);
   t.deepEqual(of(['2020-51', '2020-52', '2021-01', '2021-02'], 'Week'), [true, false]);
 });
+
+test('an r behind a year means revised beside years without it, and is the word for year if all have it', (t) => {
+  const marked = detectDates(['2020', '2021r', '2022p']);
+  t.deepEqual(marked?.style.marks, { r: 'r', p: 'p' });
+  t.like(marked?.read('2021r'), { from: '2021-01-01', status: 'r' });
+  const polish = detectDates(['2020r', '2021r', '2022r']);
+  t.is(polish?.style.marks, undefined);
+  t.like(polish?.read('2021r'), { kind: 'year', status: '' });
+});
+
+test('a decade is not a year with a mark', (t) => {
+  t.is(detectDates(['1950s', '1960s', '1970s']), null);
+  t.deepEqual(detectDates(['1950', '1961', '1972s'])?.style.marks, { s: 's' });
+});

@@ -4,6 +4,7 @@ import { dayNumber } from '../../../kernel/dates.ts';
 import { numberForms, orderForms, type PeriodKind } from '../../cells/dates/date-forms.ts';
 import {
   dateTextReader,
+  endsInR,
   type DateStyle,
   type ReadDate,
   type ReadDateText,
@@ -124,13 +125,17 @@ const isFitting = (format: string, { title = '', isTitles = false }: DateHints):
       ? hasWordOfKind('date', title) || hasWordOfKind('day', title) || /(?:date|^time)$/i.test(title.trim())
       : true;
 
+/** `1950s` are ten years. */
+const decade = /\d{3}0['’]?s$/;
+
 /** The signs behind dates that would be read without them; null: none. */
 function marksFor(texts: readonly string[], read: ReadDateText): Record<string, string | null> | null {
   const marks: Record<string, string | null> = {};
+  const isPolish = texts.every((text) => endsInR.test(text));
   for (const text of texts) {
-    if (read(text) !== null) continue;
+    if (read(text) !== null && (isPolish || !endsInR.test(text))) continue;
     const sign = markText.exec(text)?.[1];
-    if (sign === undefined || read(text.replace(markText, '')) === null) continue;
+    if (sign === undefined || decade.test(text) || read(text.replace(markText, '')) === null) continue;
     marks[sign] = /[a-z]/i.test(sign) ? statusOf(sign) : null;
   }
   return Object.keys(marks).length === 0 ? null : marks;

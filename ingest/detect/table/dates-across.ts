@@ -1,6 +1,6 @@
 // Finds the dates in the titles of columns: in one line, or months and quarters in a line below that of their years.
 import { entryAt } from '../../../kernel/entries.ts';
-import { isNumberText, isValueText } from '../../cells/cell-forms.ts';
+import { cellOf, isNumberText, isValueText } from '../../cells/cell-forms.ts';
 import type { PeriodKind } from '../../cells/dates/date-forms.ts';
 import { CarriedYears } from '../../cells/dates/carried-years.ts';
 import type { ReadDate } from '../../cells/dates/dates-of-table.ts';
@@ -139,6 +139,68 @@ export function firstBelow(rows: readonly string[][], titles: number, periods: r
 export function isOfWords(row: readonly string[], periods: readonly number[]): boolean {
   const cells = [...row.entries()].filter(([, cell]) => cell.trim() !== '');
   return cells.length > 0 && cells.every(([at, cell]) => periods.includes(at) && !isValueText(cell));
+}
+
+const longestFlag = 8;
+
+/**
+ * Why a line of words among the rows of numbers matters: without a text beside them, it states the unit of the rows below it, and those above may
+ * have another one; with the name of a row, short words may be the flags of the numbers above them. Null if there is none.
+ */
+export function wordsUnderPeriods(rows: readonly string[][], periods: readonly number[]): string | null {
+  const last = rows.findLastIndex((row) => periods.some((at) => isNumberText(row[at] ?? '')));
+  const shown = (row: readonly string[]) =>
+    periods
+      .map((at) => (row[at] ?? '').trim())
+      .find((text) => text !== '')
+      ?.slice(0, 60) ?? '';
+  const unit = rows.slice(1, Math.max(1, last)).find((row) => isOfWords(row, periods));
+  if (unit !== undefined)
+    return `"${shown(unit)}" among the rows may be the unit of the rows below it, and not of those above: make a file for each unit`;
+  const flags = rows.slice(1, last + 2).find((row) => isOfFlags(row, periods));
+  return flags === undefined
+    ? null
+    : `"${shown(flags)}" in a row without numbers may be the flag of the number above it: put flags beside their numbers, as in 12.5 p`;
+}
+
+/** Why the rows below a name without numbers may be of something else than those above it; null if there is none. @param names the column of the names. */
+export function headingAmongRows(
+  rows: readonly string[][],
+  periods: readonly number[],
+  names: number,
+): string | null {
+  const hasNumbers = (row: readonly string[]) => periods.some((at) => isNumberText(row[at] ?? ''));
+  const between = rows.slice(rows.findIndex(hasNumbers), rows.findLastIndex(hasNumbers));
+  const heading = between.find((row) => row.every((cell, at) => (cell.trim() !== '') === (at === names)));
+  return heading === undefined
+    ? null
+    : `"${(heading[names] ?? '').trim().slice(0, 60)}" among the rows may be a heading: the rows below it may be of something else than those above`;
+}
+
+/** Why a line beside that of the periods may have their statuses: it has different words over or under them, as `Actual` and `Forecast`. */
+export function statusesOfPeriods(
+  above: readonly string[][],
+  headerRows: readonly number[],
+  periods: readonly number[],
+): string | null {
+  const last = headerRows.at(-1) ?? 0;
+  for (const row of [above[(headerRows[0] ?? 0) - 1] ?? [], ...above.slice(last + 1)]) {
+    const cells = periods.map((at) => (row[at] ?? '').trim()).filter((cell) => cell !== '');
+    const [, other] = new Set(cells);
+    if (other !== undefined && cells.every((cell) => cellOf(cell).kind === 'word'))
+      return `"${other.slice(0, 60)}" may be the status of the periods under or over it: put it behind each, as in 2023 forecast`;
+  }
+  return null;
+}
+
+/** Whether the row has only short words under the periods, and texts elsewhere. */
+function isOfFlags(row: readonly string[], periods: readonly number[]): boolean {
+  const cells = periods.map((at) => (row[at] ?? '').trim()).filter((cell) => cell !== '');
+  return (
+    cells.length > 0 &&
+    cells.every((cell) => cell.length <= longestFlag && cellOf(cell).kind === 'word') &&
+    row.some((cell, at) => cell.trim() !== '' && !periods.includes(at))
+  );
 }
 
 /**

@@ -243,3 +243,15 @@ test('weeks in a column next to that of the years are parts of the dates', (t) =
   t.deepEqual(entry.date, { column: ['Jahr', 'KW'], format: 'YYYY/W' });
   t.is(entry.series?.frequency, 'weekly');
 });
+
+test('months and quarters of unknown names beside years across are refused, or asked about; the months that end quarters are parts of the dates', (t) => {
+  const across = (title: string, parts: readonly string[]) =>
+    proposed([[title, '2022', '2023'], ...parts.map((part, at) => [part, `${at}.5`, `${at + 20}.5`])]).entry;
+  const months = Array.from({ length: 12 }, (_, at) => `Tháng ${at + 1}`);
+  t.regex(across('Month', months).skip ?? '', /^the column Month divides the years, and "Tháng 1" in it/);
+  t.regex(across('Quarter', ['First', 'Second', 'Third', 'Fourth']).skip ?? '', /"First" in it is neither/);
+  t.deepEqual(across('Month', months.slice(0, 3)).guessed, ['dimensions']);
+  t.is(across('Area', months).guessed, undefined);
+  const { date, series } = across('Quarter', ['Mar', 'Jun', 'Sep', 'Dec']);
+  t.like({ ...date, ...series }, { across: 'columns', year: 'Quarter', frequency: 'quarterly' });
+});

@@ -67,7 +67,10 @@ function withPartsDown(
     if (dates.columns.includes(column) || texts.length > partsMax) continue;
     if (texts.every(isNumberText) && !isPartTitle(title)) continue;
     const { parts, found } = withoutWholeYears(texts, title);
-    if (parts.length < 2 || found === null || found.kind === 'year' || found.kind === 'day') continue;
+    if (parts.length < 2 || found === null || found.kind === 'year' || found.kind === 'day') {
+      if (mayBeParts(texts, title)) return unknownPart(title, texts[0] ?? '');
+      continue;
+    }
     if (found.unread.length > 0) return unknownPart(title, (found.unread[0] ?? '').slice(5));
     if (!areSuccessive(found, parts)) continue;
     if (isFiscal)
@@ -159,6 +162,12 @@ const isPartTitle = (title: string): boolean =>
   title.length <= 24 && partKinds.some((kind) => hasWordOfKind(kind, title));
 const partKinds = ['month', 'quarter', 'half', 'week'] as const;
 
+/** Whether the texts are as many as months or quarters, below a title of such. */
+const mayBeParts = (texts: readonly string[], title: string): boolean =>
+  (isPartTitle(title) || hasWordOfKind('period', title)) &&
+  (texts.length === 12 || texts.length === 4) &&
+  !texts.every(isNumberText);
+
 /** The only kind of parts that a title names; null if it names none, or several. */
 function statedParts(title: string): PeriodKind | null {
   const [kind = null, other] = partKinds.filter((each) => hasWordOfKind(each, title));
@@ -195,11 +204,7 @@ function partColumn(
     if (texts.every(isNumberText) && !isNamed) continue;
     const { parts, found } = withoutWholeYears(texts, title);
     if (found === null || found.kind === 'year' || found.kind === 'day') {
-      const isParts =
-        (isNamed || hasWordOfKind('period', title)) &&
-        (texts.length === 12 || texts.length === 4) &&
-        !texts.every(isNumberText);
-      if (isParts) return unknownPart(title, texts[0] ?? '');
+      if (mayBeParts(texts, title)) return unknownPart(title, texts[0] ?? '');
       continue;
     }
     if (found.unread.length > 0) return unknownPart(title, (found.unread[0] ?? '').slice(5));
@@ -220,8 +225,10 @@ function partColumn(
   return null;
 }
 
+const stepOf: Readonly<Record<string, number>> = { month: 1, quarter: 3, half: 6 };
+
 /**
- * Whether the texts are parts of a year, all different and without a gap. In some languages the name of a month means a yearly figure in
+ * Whether the texts are parts of a year, all different and without a gap, or the months that end quarters or halves. In some languages the name of a month means a yearly figure in
  * others: `avg` is August beside July or September, and the average beside January to April.
  */
 function areSuccessive({ read, kind, unread }: DatesFound, texts: readonly string[]): boolean {
@@ -229,8 +236,9 @@ function areSuccessive({ read, kind, unread }: DatesFound, texts: readonly strin
     const span = read(`2000 ${text}`);
     return span?.kind === kind ? [Number(span.from.slice(5, 7))] : [];
   });
-  const step = { month: 1, quarter: 3, half: 6 }[kind as string];
   const sorted = starts.toSorted((a, b) => a - b);
+  const [first = 0, second = 0] = sorted;
+  const step = kind === 'month' && [3, 6].includes(second - first) ? second - first : stepOf[kind as string];
   return (
     unread.length === 0 &&
     starts.length === texts.length &&

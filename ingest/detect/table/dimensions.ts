@@ -1,8 +1,9 @@
 // Finds the dimensions of the series from the rows alone: the columns that distinguish the rows of one date. Recognises columns that repeat
 // another one, are filled only once for a group of rows, or have the totals of other rows.
 import { entryAt, entryOf } from '../../../kernel/entries.ts';
+import { isNumberText } from '../../cells/cell-forms.ts';
 import { filledDown } from './layout.ts';
-import { areDecimals, isCodeTitle, isDetermined, profileOf } from './column-profile.ts';
+import { areDecimals, isCodeTitle, isDetermined, profileOf, type Profile } from './column-profile.ts';
 import { isTotal } from './totals.ts';
 
 export interface Dimensions {
@@ -42,19 +43,22 @@ export const followsFrom = 'it follows from';
 /** Why numbers beside the column of values are not loaded, if they do not follow from a text. */
 export const besideValues = 'its numbers may be values as well';
 
+/** Why a column of recurring texts is not loaded. */
+const mayBeFlags = 'its texts may be flags';
+
 /** Whether a column that is not loaded may be one to load after all. */
 export const isDoubtful = (whyIgnored: string): boolean =>
-  [ofNoPeriod, repeatingDates, ofSingleRows, likeDates, besideValues].some((why) =>
+  [ofNoPeriod, repeatingDates, ofSingleRows, likeDates, besideValues, mayBeFlags].some((why) =>
     whyIgnored.startsWith(why),
   );
 
 /**
  * @param candidates the columns that are neither dates, values nor facts of the series. @param key the column that names the series.
- * @param dates the columns of dates. @param rows those with a value.
+ * @param dates the columns of dates. @param values those of values. @param rows those with a value.
  */
 export function detectDimensions(
   candidates: Iterable<number>,
-  { key, dates }: { key: number | null; dates: readonly number[] },
+  { key, dates, values }: { key: number | null; dates: readonly number[]; values: readonly number[] },
   titles: readonly string[],
   rows: Rows,
 ): Dimensions {
@@ -67,7 +71,7 @@ export function detectDimensions(
   for (const at of repeatedDates(free, dates, rows)) leave(at, repeatingDates);
   for (const at of numbersOfRows(free, key, dates, rows)) leave(at, ofSingleRows);
   const withIsin = rowsWithIsin(free, rows);
-  const { body, filled } = fillOrLeave(free, withIsin.rows, leave);
+  const { body, filled } = fillOrLeave(free, withIsin.rows, { titles, values }, leave);
   leaveDetermined(free, key, titles, body, leave);
   const dimensions = [...free].toSorted((a, b) => a - b);
   const evidence = new Map<number, string>();
@@ -129,10 +133,12 @@ function rowsWithIsin(free: ReadonlySet<number>, rows: Rows): { rows: Rows; only
 function fillOrLeave(
   free: ReadonlySet<number>,
   rows: Rows,
+  { titles, values }: { titles: readonly string[]; values: readonly number[] },
   leave: (at: number, why: string) => void,
 ): { body: Rows; filled: number[] } {
   let body = rows;
   const filled: number[] = [];
+  const withNumbers = rows.filter((row) => values.some((at) => isNumberText(row[at] ?? '')));
   for (const at of [...free]) {
     const count = body.filter((row) => textAt(row, at) !== '').length;
     const isOnlySum = free.size === 1 && body.length > 2 && body.length - count === 1;
@@ -140,13 +146,22 @@ function fillOrLeave(
     if (isStatedOnce(body, at)) {
       filled.push(at);
       body = filledDown(body, [at]);
-    } else leave(at, `it is empty in ${body.length - count} of ${body.length} rows with values`);
+    } else {
+      const why = `it is empty in ${body.length - count} of ${body.length} rows with values`;
+      const profile = profileOf(body, at);
+      const doubt = isOfNumbers(profile, entryAt(titles, at))
+        ? ofNoPeriod
+        : isOfFlags(profileOf(withNumbers, at))
+          ? mayBeFlags
+          : '';
+      leave(at, doubt === '' ? why : `${doubt}; ${why}`);
+    }
   }
   return { body, filled };
 }
 
 /** Whether only the first row of a group has its text: another text begins where the cells are filled. */
-function isStatedOnce(body: Rows, at: number): boolean {
+export function isStatedOnce(body: Rows, at: number): boolean {
   const texts = body.map((row) => textAt(row, at));
   const stated = texts.filter((text) => text !== '');
   return (
@@ -156,6 +171,14 @@ function isStatedOnce(body: Rows, at: number): boolean {
     new Set(stated).size === stated.length
   );
 }
+
+/** Whether a column has numbers that are no codes. A second line of titles may be among few rows. */
+const isOfNumbers = ({ numbers, marks, filled }: Profile, title: string): boolean =>
+  numbers > 0 && (numbers + marks) * 2 > filled && !isCodeTitle(title);
+
+/** Whether texts recur that are too long for a status, and short for notes. */
+const isOfFlags = ({ distinct, filled }: Profile): boolean =>
+  distinct.size <= 8 && distinct.size < filled && [...distinct.keys()].every((text) => text.length <= 40);
 
 /** Leaves the columns that follow from the others, those with few texts first. */
 function leaveDetermined(
@@ -184,10 +207,12 @@ function leaveDetermined(
     if (rest.length === 0 || !isDetermined(body, rest, at)) continue;
     const by = rest.find((each) => isDetermined(body, [each], at));
     const of = by === undefined ? 'the others' : entryAt(titles, by);
-    const { numbers, marks, filled } = entryOf(profiles, at);
-    // A second line of titles may be among few rows.
-    const isNumbers = numbers > 0 && (numbers + marks) * 2 > filled && !isCodeTitle(entryAt(titles, at));
-    leave(at, isNumbers ? `${ofNoPeriod}, which follow from ${of}` : `${followsFrom} ${of}`);
+    leave(
+      at,
+      isOfNumbers(entryOf(profiles, at), entryAt(titles, at))
+        ? `${ofNoPeriod}, which follow from ${of}`
+        : `${followsFrom} ${of}`,
+    );
   }
 }
 

@@ -62,3 +62,33 @@ test('a column to the left of the first group may belong to it if its name recur
   );
   t.is(centredGroup([names], values), null);
 });
+
+test('the line that names the dates and every column is that of the names, not one of a list above it', (t) => {
+  const dates = ['2024-01-08', '2024-01-09', '2024-01-10', '2024-01-11'];
+  const { entry } = proposed([
+    ['id', 'label', 'description', 'source'],
+    ['FXUSDCAD', 'USD/CAD', 'US dollar', 'Bank'],
+    ['date', 'FXUSDCAD', '', ''],
+    ...dates.map((date, at) => [date, `1.3${at}`, '', '']),
+  ]);
+  t.deepEqual([entry.header, entry.values], [3, 'FXUSDCAD']);
+});
+
+test('the names of groups above different names are part of them, and columns behind the last group are asked about', (t) => {
+  const entryOf = (...head: string[][]) =>
+    proposed([
+      ...head,
+      ...months.map((month, at) => [month, ...(head[0] ?? []).slice(1).map((_, place) => `${at + place}.5`)]),
+    ]);
+  const even = entryOf(['', 'Exports', '', 'Imports', ''], ['Month', 'Goods', 'Services', 'Oil', 'Other']);
+  t.deepEqual(even.entry.header, [1, 2]);
+  t.deepEqual(even.columns, ['Exports / Goods', 'Exports / Services', 'Imports / Oil', 'Imports / Other']);
+  t.is(even.entry.guessed, undefined);
+  const { entry, evidence } = entryOf(
+    ['', 'Exports', 'Imports', ''],
+    ['Month', 'Goods', 'Goods and services', 'Balance'],
+  );
+  t.deepEqual(entry.guessed, ['values']);
+  t.regex(evidence['values'] ?? '', /Balance may not belong to Imports/);
+  t.is(entryOf(['Source:', 'Office', '', ''], ['Month', 'A', 'B', 'C']).entry.header, 2);
+});

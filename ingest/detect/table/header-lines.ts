@@ -3,11 +3,12 @@ import { entryAt } from '../../../kernel/entries.ts';
 import { foldLetters } from '../../cells/dates/month-names.ts';
 import { cellOf, isNumberText } from '../../cells/cell-forms.ts';
 import { CarriedYears, isPart } from '../../cells/dates/carried-years.ts';
+import { scaleIn } from '../../cells/numbers/scales.ts';
 import type { ReadDateText } from '../../cells/dates/dates-of-table.ts';
 import { isDateTitle } from '../../cells/dates/date-column-titles.ts';
 
 /** Facts of the series that lines above the data may state, by their labels. */
-export type LineFact = 'id' | 'name' | 'unit' | 'description';
+export type LineFact = 'id' | 'name' | 'unit' | 'description' | 'multiplier' | 'currency';
 
 export interface Head {
   /** Positions in the rows of the sample. */
@@ -20,20 +21,37 @@ export interface Head {
 
 /** Labels of the lines that offices put above each column (ABS, RBA, ONS, the Fed, Bundesbank, Banque de France, Banco de México), folded. */
 const labelOf: readonly [fact: LineFact | 'other', label: RegExp][] = [
-  ['id', /^(?:(?:time ?)?series ?(?:id|code|key|number)|cdid|mnemonic|ticker|series_id|identifier|vector|code serie|idbank|codigo)$/],
-  ['unit', /^(?:units?(?: of measure(?:ment)?)?|measure(?:ment)? unit|einheit|unite(?: de mesure)?|unidad(?: de medida)?|unita di misura)$/],
-  ['name', /^(?:title|series (?:name|title)|name|series|item|titre|titulo|titel|titolo|libelle|bezeichnung)$/],
+  ['id', /^(?:(?:time ?)?series ?(?:id|code|key|number)|cdid|mnemonic|ticker|series_id|(?:unique )?identifier|vector|code serie|idbank|codigo)$/],
+  ['unit', /^(?:units?(?: of measure(?:ment)?| label| name| description)?|measure(?:ment)? units?|mass?einheit|einheit|unite(?: de mesure)?|unidade?(?: de medida)?|unita di misura|(?:male)?enhe[dt]|eenheid|(?:mitta)?yksikko|jednostka(?: miary)?|(?:merna )?jednotka|mertekegyseg|unitate(?: de masura)?|jedinica (?:mjere|mere)|(?:merska enota|enota mere)|matavimo vienetas|mervieniba|mootuhik|(?:olcu )?birimi?|satuan|don vi(?: tinh)?|мерна единица|единица(?: измерения)?|ед изм|одиниц[ия](?: виміру)?|μοναδα(?: μετρησης)?|단위|(?:計量)?[单單単]位|الوحدة|وحدة القياس|יחידה|יחידת מידה)$/],
+  ['name', /^(?:title|series (?:name|title|description)|name|series|item|titre|titulo|titel|titolo|libelle|bezeichnung)$/],
   ['description', /^(?:description|definition|long name)$/],
-  ['other', /^(?:freq|frequency|(?:series|data) type|type|collection month|series (?:start|end)|no obs|(?:last )?(?:publication|release|update)d? ?(?:date|on)?|next release|important notes|preunit|source(?: dataset(?: id)?)?|seasonal(?:ity| adjustment)?|multiplier|scale|start|end|code|notes?|transform(?:ation)?|dimension|stand vom|magnitude|methode d'observation|periodicite|derniere mise a jour|periodo disponible|periodicidad|cifra|base|tipo de informacion)$/],
+  ['multiplier', /^(?:multiplier|scale|dimension|magnitude)$/],
+  ['currency', /^currency$/],
+  ['other', /^(?:freq|frequency|(?:series|data) type|type|collection month|series (?:start|end)|no obs|(?:last )?(?:publication|release|update)d? ?(?:date|on)?|next release|important notes|preunit|source(?: dataset(?: id)?)?|seasonal(?:ity| adjustment)?|start|end|code|time period|notes?|transform(?:ation)?|stand vom|methode d'observation|periodicite|derniere mise a jour|periodo disponible|periodicidad|cifra|base|tipo de informacion)$/],
 ]; // prettier-ignore
 
 /** The fact that a line with this label states of each column; null if it is no label. */
 export const factLabelled = (cell: string): LineFact | 'other' | null => {
-  const folded = foldLetters(cell.trim())
+  const folded = foldLetters(cell.trim().replaceAll('_', ' '))
     .replace(/[:：]$/, '')
     .trim();
   return labelOf.find(([, label]) => label.test(folded))?.[0] ?? null;
 };
+
+/** The cell of a column in a line above the data; '' for none. */
+export const cellOfLine = (line: number | undefined, above: readonly string[][], at: number): string =>
+  line === undefined ? '' : (above[line]?.[at] ?? '').trim();
+
+/** The scale of a column in the line that states those of all: `1000000`, `Millions` or `6`. */
+export function scaleOfLine(
+  { multiplier }: Head['facts'],
+  above: readonly string[][],
+  at: number,
+): { exponent: number; text: string; isSure: boolean } | null {
+  const text = cellOfLine(multiplier, above, at);
+  const exponent = /^10*$/.test(text) ? text.length - 1 : scaleIn(text);
+  return exponent === null ? null : { exponent, text, isSure: true };
+}
 
 const isFilled = (cell: string | undefined) => (cell ?? '').trim() !== '';
 
@@ -97,13 +115,33 @@ function headerAbove(rows: readonly string[][], firstRow: number, dates: number 
   });
   const most = Math.max(0, ...counts);
   const width = widthOf(rows);
-  const header = [counts.indexOf(most)];
+  // A line that names the dates and all columns with data is that of the names, whatever is above it.
+  const filled = [...(rows[firstRow] ?? []).keys()].filter((at) => isFilled(rows[firstRow]?.[at]));
+  const whole = above.findLastIndex(
+    (row) =>
+      dates !== null && isDateTitle((row[dates] ?? '').trim()) && filled.every((at) => isFilled(row[at])),
+  );
+  const header = [whole < 0 ? counts.indexOf(most) : whole];
   // A line that names the dates is one of names, even if only one other column has a name: a column of row numbers has none.
   const namesDates = dates !== null && isDateTitle((rows[entryAt(header, 0)]?.[dates] ?? '').trim());
   if (most === 0 || (most < 200_000 && width > 2 && !namesDates)) return null;
   for (let at = entryAt(header, 0) - 1; at >= 0 && repeats(header, rows, width); at--)
     if (new Set(namesIn(rows[at] ?? [])).size > 1) header.unshift(at);
+  for (let at = entryAt(header, 0) - 1; at >= 0 && isOfGroups(rows, at, entryAt(header, 0), dates); at--)
+    header.unshift(at);
   return header;
+}
+
+/** Whether a line directly above that of the names has the names of groups of its columns. */
+function isOfGroups(rows: readonly string[][], at: number, below: number, dates: number | null): boolean {
+  const [row, names] = [entryAt(rows, at), entryAt(rows, below)];
+  const corner = dates === null ? '' : (row[dates] ?? '').trim();
+  const groups = [...row.entries()].filter(([column, cell]) => column !== dates && isFilled(cell));
+  return (
+    (corner === '' || isDateTitle(corner)) &&
+    new Set(groups.map(([, cell]) => cell.trim())).size > 1 &&
+    groups.every(([column, cell]) => isFilled(names[column]) && cellOf(cell.trim()).kind === 'word')
+  );
 }
 
 /** Whether the cells number the columns: 1 2 3, (1) (2) (3) or (a) (b) (c). */
@@ -173,6 +211,24 @@ export function centredGroup(
     const first = values.findIndex((at) => isFilled(row[at]));
     const title = names.find((name, at) => at < first && name !== '' && names.lastIndexOf(name) >= first);
     if (title !== undefined) return { group: (row[values[first] ?? 0] ?? '').trim(), title };
+  }
+  return null;
+}
+
+/** The last group in the lines of the header, if it has more columns than each other one: the last ones may belong to none. */
+export function wideLastGroup(
+  header: readonly (readonly string[])[],
+  values: readonly number[],
+): { group: string; title: string } | null {
+  for (const row of header.slice(0, -1)) {
+    const starts = values.flatMap((at, place) => (isFilled(row[at]) ? [place] : []));
+    const sizes = starts.map((start, group) => (starts[group + 1] ?? values.length) - start);
+    const last = sizes.at(-1) ?? 0;
+    if (sizes.length > 1 && sizes.slice(0, -1).every((size) => size < last))
+      return {
+        group: (row[values[starts.at(-1) ?? 0] ?? 0] ?? '').trim(),
+        title: (header.at(-1)?.[values.at(-1) ?? 0] ?? '').trim(),
+      };
   }
   return null;
 }

@@ -30,6 +30,8 @@ export interface Layout extends Head {
   dates: TableDates;
   /** The lines of the file that state a fact of each column. */
   factLines: Partial<Record<LineFact, number>>;
+  /** Why the line of units may have something else. */
+  unitDoubt?: string | undefined;
   evidence: string;
 }
 
@@ -230,6 +232,8 @@ function complete(
   return {
     ...head,
     facts: stated,
+    ...(facts.unit === undefined &&
+      unitRow !== undefined && { unitDoubt: unitDoubt(entryAt(rows, unitRow), dates) }),
     factLines: Object.fromEntries(Object.entries(stated).map(([fact, at]) => [fact, entryAt(lines, at)])),
     firstRow: first,
     dates,
@@ -237,6 +241,22 @@ function complete(
       `the columns are named on line ${names}, and the data begins on line ${entryAt(lines, first)}` +
       passed.map((at) => `; line ${entryAt(lines, at)} has no date and is left out`).join(''),
   };
+}
+
+const unitWord =
+  /[%\d\p{Sc}]|\bper|percent|prozent|index|thousand|milli|^[A-Z]{3}\b|^(?:kg|t|tonnes?|tons?|persons?)$/iu;
+
+/** Why a line of words below the titles may not have the units: it has another label, or as many words as columns; undefined if nothing is against it. */
+function unitDoubt(row: readonly string[], dates: TableDates): string | undefined {
+  const label = dates.kind === 'column' ? (row[entryAt(dates.columns, 0)] ?? '').trim() : '';
+  const words = row.map((cell) => cell.trim()).filter((cell) => cell !== '');
+  if (label !== '' && factLabelled(label) !== 'unit')
+    return `the line of "${label.slice(0, 40)}" may have something else than units`;
+  return words.length > 2 &&
+    new Set(words).size === words.length &&
+    !words.some((word) => unitWord.test(word))
+    ? 'a line with another word in each column may continue the titles'
+    : undefined;
 }
 
 /** The unit of periods is one: different words may be the statuses of the periods. */
