@@ -191,7 +191,7 @@ export function requireAllPublished(run: PublishedRun): void {
   }
   if (unconfirmed.length > 0)
     throw new Error(
-      `${tablesOf(unconfirmed.length)} ${nounOf(unconfirmed.length, 'was', 'were')} not loaded, because their guesses are not confirmed: ` +
+      `${tablesOf(unconfirmed.length)} ${nounOf(unconfirmed.length, 'was', 'were')} not loaded, because ${nounOf(unconfirmed.length, 'its', 'their')} guesses are not confirmed: ` +
         `correct ${files} and delete the lines "guessed" there, or accept them with --yes.`,
     );
 }
