@@ -145,7 +145,7 @@ const longestFlag = 8;
 
 /**
  * Why a line of words among the rows of numbers matters: without a text beside them, it states the unit of the rows below it, and those above may
- * have another one; with the name of a row, short words may be the flags of the numbers above them. Null if there is none.
+ * have another one; with the name of a row, short words may be the flags of the numbers above them. @returns null for a table without such a line.
  */
 export function wordsUnderPeriods(rows: readonly string[][], periods: readonly number[]): string | null {
   const last = rows.findLastIndex((row) => periods.some((at) => isNumberText(row[at] ?? '')));
@@ -163,7 +163,7 @@ export function wordsUnderPeriods(rows: readonly string[][], periods: readonly n
     : `"${shown(flags)}" in a row without numbers may be the flag of the number above it: put flags beside their numbers, as in 12.5 p`;
 }
 
-/** Why the rows below a name without numbers may be of something else than those above it; null if there is none. @param names the column of the names. */
+/** Why the rows below a name without numbers may be of something else than those above it; null without such a name. @param names the column of the names. */
 export function headingAmongRows(
   rows: readonly string[][],
   periods: readonly number[],
