@@ -60,7 +60,7 @@ test('series stored by one transaction have separate previews and charts', async
       days.map((date, i) => ({ date, value: id === 'TWIN.A' ? `${i}` : `${100 - i}` })),
     );
   await service.pool.query("update data.series set name = series_id where series_id like 'TWIN.%'");
-  await refreshSearch(service.pool);
+  await refreshSearch(service.pool, 'TWIN.%');
   for (const part of ['preview', 'chart.svg']) {
     const [first, second] = [
       await call(`/v1/catalog/TWIN.A/${part}`),

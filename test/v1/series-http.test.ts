@@ -49,7 +49,7 @@ test('the next call shows a load, with another ETag', async (t) => {
   await service.pool.query(
     `update data.series set name = 'Renamed', row_version = row_version + 1 where series_id = 'FRESH'`,
   );
-  await refreshSearch(service.pool);
+  await refreshSearch(service.pool, 'FRESH');
   const renamed = await service.call('/v1/series/FRESH', {
     headers: { 'if-none-match': loaded.headers.get('etag') ?? '' },
   });
