@@ -74,6 +74,17 @@ test('the line that names the dates and every column is that of the names, not o
   t.deepEqual([entry.header, entry.values], [3, 'FXUSDCAD']);
 });
 
+test('a line of tags or codes below that of the names is not one of names, and the names are no groups', (t) => {
+  for (const codes of [
+    ['#date', '#item+name', '#value'],
+    ['DATE', 'ITEM', 'OBS'],
+  ]) {
+    const rows = months.map((month, at) => [month, at % 2 === 0 ? 'Rice' : 'Salt', `${at}.5`]);
+    const { entry } = proposed([['date', 'commodity', 'price'], codes, ...rows]);
+    t.deepEqual([entry.header, entry.values], [1, 'price'], codes.join());
+  }
+});
+
 test('the names of groups above different names are part of them, and columns behind the last group are asked about', (t) => {
   const entryOf = (...head: string[][]) =>
     proposed([

@@ -115,13 +115,18 @@ function headerAbove(rows: readonly string[][], firstRow: number, dates: number 
   });
   const most = Math.max(0, ...counts);
   const width = widthOf(rows);
-  // A line that names the dates and all columns with data is that of the names, whatever is above it.
+  // A line that names the dates and all columns with data is that of the names, whatever is above it: the first with a name of its own for each
+  // column, as another one below it may have codes or tags, or else the last, below repeated groups.
   const filled = [...(rows[firstRow] ?? []).keys()].filter((at) => isFilled(rows[firstRow]?.[at]));
-  const whole = above.findLastIndex(
-    (row) =>
-      dates !== null && isDateTitle((row[dates] ?? '').trim()) && filled.every((at) => isFilled(row[at])),
+  const whole = [...above.keys()].filter((at) => {
+    const row = entryAt(above, at);
+    const namesDates = dates !== null && isDateTitle((row[dates] ?? '').trim());
+    return namesDates && filled.every((column) => isFilled(row[column]));
+  });
+  const distinct = whole.find(
+    (at) => new Set(namesIn(entryAt(above, at))).size === namesIn(entryAt(above, at)).length,
   );
-  const header = [whole < 0 ? counts.indexOf(most) : whole];
+  const header = [distinct ?? whole.at(-1) ?? counts.indexOf(most)];
   // A line that names the dates is one of names, even if only one other column has a name: a column of row numbers has none.
   const namesDates = dates !== null && isDateTitle((rows[entryAt(header, 0)]?.[dates] ?? '').trim());
   if (most === 0 || (most < 200_000 && width > 2 && !namesDates)) return null;
