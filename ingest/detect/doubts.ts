@@ -4,7 +4,7 @@ import { cellOf, isNumberText } from '../cells/cell-forms.ts';
 import type { DatedText } from '../cells/dates/date-forms.ts';
 import { isDateTitle, hasWordOfKind } from '../cells/dates/date-column-titles.ts';
 import { headingAmongRows, statusesOfPeriods, wordsUnderPeriods } from './table/dates-across.ts';
-import { centredGroup, wideLastGroup } from './table/header-lines.ts';
+import { centredGroup } from './table/header-lines.ts';
 import { areDecimals, isDetermined } from './table/column-profile.ts';
 import { followsFrom, isDoubtful } from './table/dimensions.ts';
 import { detectDates } from './table/date-format.ts';
@@ -39,32 +39,25 @@ export function addDoubts(
   doubtNumbersAndDates(draft, seen);
   doubtLines(draft, seen, above);
   doubtNumbers(draft, seen);
-  if (layout.dates.kind === 'column') doubtGroups(draft, layout, columns, above);
-  return (
-    fiscalParts(layout) ??
-    mixedOrder(layout, rows) ??
-    otherPeriods(layout, rows) ??
-    doubtHeadings(draft, seen)
-  );
-}
-
-/** Names of groups in a line above those of the columns. */
-function doubtGroups(
-  draft: Draft,
-  { headerRows }: Layout,
-  { values }: Columns,
-  above: readonly string[][],
-): void {
-  const head = headerRows.map((at) => entryAt(above, at));
-  const places = values.toSorted((a, b) => a - b);
-  const [centred, last] = [centredGroup(head, places), wideLastGroup(head, places)];
+  const centred =
+    layout.dates.kind === 'column'
+      ? centredGroup(
+          layout.headerRows.map((at) => entryAt(above, at)),
+          columns.values.toSorted((a, b) => a - b),
+        )
+      : null;
   if (centred !== null)
     doubt(
       draft,
       'values',
       `${centred.title} is to the left of ${centred.group}, and may belong to it: names of groups may be centred above their columns`,
     );
-  if (last !== null) doubt(draft, 'values', `${last.title} may not belong to ${last.group}`);
+  return (
+    fiscalParts(layout) ??
+    mixedOrder(layout, rows) ??
+    otherPeriods(layout, rows) ??
+    doubtHeadings(draft, seen)
+  );
 }
 
 /** A column of whole numbers may be a code if all are equal, or a row number if it counts from 0 or 1 and is left of the dates. */

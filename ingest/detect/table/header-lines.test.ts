@@ -84,22 +84,3 @@ test('a line of tags or codes below that of the names is not one of names, and t
     t.deepEqual([entry.header, entry.values], [1, 'price'], codes.join());
   }
 });
-
-test('the names of groups above different names are part of them, and columns behind the last group are asked about', (t) => {
-  const entryOf = (...head: string[][]) =>
-    proposed([
-      ...head,
-      ...months.map((month, at) => [month, ...(head[0] ?? []).slice(1).map((_, place) => `${at + place}.5`)]),
-    ]);
-  const even = entryOf(['', 'Exports', '', 'Imports', ''], ['Month', 'Goods', 'Services', 'Oil', 'Other']);
-  t.deepEqual(even.entry.header, [1, 2]);
-  t.deepEqual(even.columns, ['Exports / Goods', 'Exports / Services', 'Imports / Oil', 'Imports / Other']);
-  t.is(even.entry.guessed, undefined);
-  const { entry, evidence } = entryOf(
-    ['', 'Exports', 'Imports', ''],
-    ['Month', 'Goods', 'Goods and services', 'Balance'],
-  );
-  t.deepEqual(entry.guessed, ['values']);
-  t.regex(evidence['values'] ?? '', /Balance may not belong to Imports/);
-  t.is(entryOf(['Source:', 'Office', '', ''], ['Month', 'A', 'B', 'C']).entry.header, 2);
-});

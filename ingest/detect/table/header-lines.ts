@@ -132,21 +132,7 @@ function headerAbove(rows: readonly string[][], firstRow: number, dates: number 
   if (most === 0 || (most < 200_000 && width > 2 && !namesDates)) return null;
   for (let at = entryAt(header, 0) - 1; at >= 0 && repeats(header, rows, width); at--)
     if (new Set(namesIn(rows[at] ?? [])).size > 1) header.unshift(at);
-  for (let at = entryAt(header, 0) - 1; at >= 0 && isOfGroups(rows, at, entryAt(header, 0), dates); at--)
-    header.unshift(at);
   return header;
-}
-
-/** Whether a line directly above that of the names has the names of groups of its columns. */
-function isOfGroups(rows: readonly string[][], at: number, below: number, dates: number | null): boolean {
-  const [row, names] = [entryAt(rows, at), entryAt(rows, below)];
-  const corner = dates === null ? '' : (row[dates] ?? '').trim();
-  const groups = [...row.entries()].filter(([column, cell]) => column !== dates && isFilled(cell));
-  return (
-    (corner === '' || isDateTitle(corner)) &&
-    new Set(groups.map(([, cell]) => cell.trim())).size > 1 &&
-    groups.every(([column, cell]) => isFilled(names[column]) && cellOf(cell.trim()).kind === 'word')
-  );
 }
 
 /** Whether the cells number the columns: 1 2 3, (1) (2) (3) or (a) (b) (c). */
@@ -216,24 +202,6 @@ export function centredGroup(
     const first = values.findIndex((at) => isFilled(row[at]));
     const title = names.find((name, at) => at < first && name !== '' && names.lastIndexOf(name) >= first);
     if (title !== undefined) return { group: (row[values[first] ?? 0] ?? '').trim(), title };
-  }
-  return null;
-}
-
-/** The last group in the lines of the header, if it has more columns than each other one: the last ones may belong to none. */
-export function wideLastGroup(
-  header: readonly (readonly string[])[],
-  values: readonly number[],
-): { group: string; title: string } | null {
-  for (const row of header.slice(0, -1)) {
-    const starts = values.flatMap((at, place) => (isFilled(row[at]) ? [place] : []));
-    const sizes = starts.map((start, group) => (starts[group + 1] ?? values.length) - start);
-    const last = sizes.at(-1) ?? 0;
-    if (sizes.length > 1 && sizes.slice(0, -1).every((size) => size < last))
-      return {
-        group: (row[values[starts.at(-1) ?? 0] ?? 0] ?? '').trim(),
-        title: (header.at(-1)?.[values.at(-1) ?? 0] ?? '').trim(),
-      };
   }
   return null;
 }
