@@ -148,6 +148,7 @@ test('clients that abandon their streams occupy no connection: the next call is 
     `insert into data.series_dims (line_no, series_no, dims)
      select 1000 + n, series_no, json_build_object('n', n::text) from data.series, generate_series(0, 19) n where series_id = 'HUGE'`,
   );
+  await refreshSearch(service.pool, 'HUGE');
   await service.pool.query(
     `insert into data.observations (line_no, date, published_on, load_no, value)
      select 1000 + n, date '2000-01-01' + d, '2024-01-01', 0, n from generate_series(0, 19) n, generate_series(0, 2999) d`,
