@@ -1,6 +1,7 @@
 // almanac migrate --partitions: splits data.observations by a hash of the line, so that each vacuum, and each rebuilt index, has a part of the rows.
 // Columns, checks, settings, rights and indexes are those of the table, so that they are declared in the migrations only.
 import pg from 'pg';
+import { entryAt } from '../kernel/entries.ts';
 
 /** The fewest and the most partitions: each read of many lines plans, and each connection caches, all of them. */
 export const partitionsBounds = { min: 2, max: 256 } as const;
@@ -16,11 +17,10 @@ export async function partitionObservations(databaseUrl: string, count: number):
   try {
     await client.query('begin');
     await client.query('lock table data.observations in access exclusive mode');
-    const { rows } = await client.query<Table>(tableStatement);
-    const [table] = rows;
-    if (table === undefined || table.partitions > 0)
+    const table = entryAt((await client.query<Table>(tableStatement)).rows, 0);
+    if (table.partitions > 0)
       throw new Error(
-        `data.observations has ${table?.partitions} partitions already. To change their number, run "almanac backup", and restore it into an empty database.`,
+        `data.observations has ${table.partitions} partitions already. To change their number, run "almanac backup", and restore it into an empty database.`,
       );
     await client.query(statementsFor(table, count).join(';\n'));
     await client.query('commit');
