@@ -46,6 +46,9 @@ export function addNumbers(
   };
   if (found.decimal.value === ',' || !found.decimal.isSure) add('decimal', found.decimal);
   add('thousands', found.thousands as Finding<NonNullable<Draft['entry']['thousands']>> | null);
+  const series = seriesOf(rows, values, entry.values === undefined);
+  if (entry.decimal === undefined && entry.thousands === undefined && stored.withPoint === undefined)
+    add('decimal', partlyGrouped(series, texts));
   // A word that occurs once may be a mistake: the load rejects it, with its line.
   const repeated = new Map([...found.words].filter(([, times]) => times > 1));
   add('missing', withWords(found.missing, repeated));
@@ -71,10 +74,7 @@ export function addNumbers(
       'missing',
       `"${zero.note.slice(0, 80)}" says that ${zero.mark} is zero: for that, write 0 in the file`,
     );
-  const doubts = [
-    stored.doubt,
-    footnoteDoubt(everyRow.slice(first), rows, values, entry.values === undefined),
-  ];
+  const doubts = [stored.doubt, footnoteDoubt(everyRow.slice(first), series, values)];
   const key = entry.values === undefined ? 'date' : 'values';
   for (const why of doubts) if (why !== null) doubt({ evidence, guessed }, key, why);
   if (found.words.size > wordsMax) {
@@ -108,18 +108,34 @@ function storedNumbers(
   };
 }
 
-/** @param below all rows from the first of data on. @param rows those with a point. @param isAcross each row is a series. */
+/** The cells of each column of values, or of each row if the dates are across. */
+const seriesOf = (rows: readonly string[][], values: readonly number[], isAcross: boolean): string[][] =>
+  isAcross
+    ? rows.map((row) => values.map((at) => row[at] ?? ''))
+    : values.map((at) => rows.map((row) => row[at] ?? ''));
+
+/** @param below all rows from the first of data on. */
 function footnoteDoubt(
   below: readonly string[][],
-  rows: readonly string[][],
+  series: readonly string[][],
   values: readonly number[],
-  isAcross: boolean,
 ): string | null {
   const isNote = (row: readonly string[]) => !values.some((at) => isNumberText((row[at] ?? '').trim()));
   const footnotes = footnotesIn(below.filter(isNote).flat());
-  const cells = (row: readonly string[]) => values.map((at) => row[at] ?? '');
-  const series = isAcross ? rows.map(cells) : values.map((at) => rows.map((row) => row[at] ?? ''));
   return gluedFootnote(series, footnotes) ?? spacedFootnote(series);
+}
+
+/** Some numbers of one series have three digits behind a point, and others have four digits or more and no point: 12.345 may be 12345. */
+function partlyGrouped(series: readonly string[][], texts: readonly string[]): Finding<'.'> | null {
+  const isGrouped = (text: string) => /^[-+]?[1-9]\d{0,2}\.\d{3}$/.test(text);
+  if (texts.some((text) => /\.\d/.test(text) && !isGrouped(text))) return null;
+  for (const cells of series) {
+    const [grouped, whole] = [cells.find(isGrouped), cells.find((cell) => /^[-+]?[1-9]\d{3,}$/.test(cell))];
+    if (grouped === undefined || whole === undefined) continue;
+    const evidence = `"${grouped}" is ${grouped.replace('.', '')} if the point divides groups, as the size of "${whole}" suggests`;
+    return { value: '.', isSure: false, evidence };
+  }
+  return null;
 }
 
 function textAmongNumbers(column: number, { row, text }: { row: number; text: string }): string {

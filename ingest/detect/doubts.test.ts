@@ -454,3 +454,13 @@ test('a name without numbers among the rows below periods may be a heading', (t)
   t.true(guessed('Exports:', 'Goods', 'Imports:', 'Services')?.includes('dimensions'));
   t.is(guessed('Exports:', 'Goods', 'Services'), undefined);
 });
+
+test('columns whose titles differ only in a date may be vintages of one series', (t) => {
+  const guessedOf = (...titles: string[]) =>
+    proposed([['observation_date', ...titles], ...years.map((year) => [`${year}-01-01`, '1.5', '1.6'])]).entry
+      .guessed;
+  t.deepEqual(guessedOf('GDP_20240125', 'GDP_20240425'), ['values']);
+  t.deepEqual(guessedOf('ROUTPUT65Q4', 'ROUTPUT66Q1'), ['values']);
+  t.is(guessedOf('GDP_20240125', 'CPI_20240425'), undefined);
+  t.is(guessedOf('GDP_20240125', 'GDP'), undefined);
+});

@@ -39,6 +39,7 @@ export function addDoubts(
   doubtNumbersAndDates(draft, seen);
   doubtLines(draft, seen, above);
   doubtNumbers(draft, seen);
+  doubtVintages(draft, seen);
   const centred =
     layout.dates.kind === 'column'
       ? centredGroup(
@@ -90,6 +91,23 @@ function doubtNumbers(
     else if (isNumberOfRow)
       doubt(draft, 'values', `${entryAt(titles, at)} counts the rows, and may be a row number, not a value`);
   }
+}
+
+/** A title that ends with a day, as ALFRED writes vintages (`GDP_20240125`), or with a quarter or month of a year of two digits (`ROUTPUT65Q4`). */
+const vintageTitle =
+  /^(.*\p{L}.*?)[ _-]?(?:(?:19|20)\d\d-?(?:0[1-9]|1[0-2])-?(?:0[1-9]|[12]\d|3[01])|\d\d(?:Q[1-4]|M\d{1,2}))$/u;
+
+/** Columns beside a column of dates whose titles differ only in a date may be vintages of one series. */
+function doubtVintages(draft: Draft, { layout: { dates, titles }, columns: { values } }: Seen): void {
+  if (dates.kind !== 'column' || values.length < 2) return;
+  const names = values.map((at) => vintageTitle.exec(entryAt(titles, at))?.[1]);
+  if (names[0] === undefined || new Set(names).size > 1) return;
+  const [first, last] = [entryAt(values, 0), entryAt(values, values.length - 1)];
+  doubt(
+    draft,
+    'values',
+    `${entryAt(titles, first)} to ${entryAt(titles, last)} may be vintages of one series: load each as a vintage, not as a series of its own`,
+  );
 }
 
 /** Lines without numbers among the rows, and beside the line of the periods. */

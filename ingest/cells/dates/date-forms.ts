@@ -143,6 +143,10 @@ const plainForms: readonly DateTextForm[] = [
     quarterOf(y, q),
   ),
   form(['First quarter 2024', 'erstes Quartal 2024'], `${ordinalWord} ${quarterWord}${gap}${of}${anyYear}`, ([q = '', y = '']) => quarterOf(y, q)),
+  form(['March quarter 2024', 'Mar Qtr 24'], `${word} (?:quarter|qtr)${gap}${anyYear}`, ([m = '', y = ''], language) => {
+    const last = monthNamed(m, language);
+    return rangeOf(y, last === null ? null : last - 2, last);
+  }),
   form('First half 2024', `${ordinalWord} ${halfWord}${gap}${of}${anyYear}`, ([h = '', y = '']) => halfOf(y, h)),
   form(['I/2024', 'I kwartał 2024'], `${roman}${joint}(?:${quarterWord}${joint})?${of}${anyYear}`, ([q = '', y = '']) =>
     quarterOf(y, q),
@@ -175,6 +179,8 @@ const plainForms: readonly DateTextForm[] = [
   ),
   form('2024年', `${year}(?:年|년)`, ([y = '']) => yearOf(y)),
   form(['Year 2024', 'Jahr 2024', 'année 2024'], `(?:year|jahr|annee|ano|anno|jaar|ar|rok)\\s+${year}`, ([y = '']) => yearOf(y)),
+  form(['CY2024', 'CY24'], `cy${joint}${anyYear}`, ([y = '']) => yearOf(y)),
+  form('2024JJ00', `${year}jj00`, ([y = '']) => yearOf(y)),
   form("'24", `['\u2019](\\d{2})`, ([y = '']) => yearOf(y)),
   form(['FY2024', 'FY24'], `fy${joint}${anyYear}`, ([y = '']) => {
     const span = yearOf(y);
