@@ -4,7 +4,7 @@ import { cellOf, isNumberText, type NumberCell } from '../cells/cell-forms.ts';
 import { footnotesIn, gluedFootnote, spacedFootnote } from './glued-footnotes.ts';
 import { noteOfZero, whyAboveZero } from './legends.ts';
 import type { Sample } from '../read/table-rows.ts';
-import { cellPlace, type SheetNumbers } from '../read/workbook.ts';
+import { cellPlace, type ColumnNumbers, type SheetNumbers } from '../read/workbook.ts';
 import { detectNumbers, isPartlyPercent, type Finding } from './table/number-format.ts';
 import { doubt, type Draft } from './proposal.ts';
 
@@ -96,7 +96,7 @@ function storedNumbers(
 ): { withPoint?: string | undefined; doubt: string | null } {
   const columns = values.flatMap((at) => {
     const { last = -1, withDecimals, grouped } = numbers.get(at) ?? {};
-    return last < first ? [] : [{ at, withDecimals, grouped }];
+    return last < first ? [] : [{ withDecimals, grouped }];
   });
   const mixed = columns.find(({ grouped }) => grouped !== undefined && grouped.row >= first);
   const decimals = columns.find(
@@ -104,7 +104,7 @@ function storedNumbers(
   );
   return {
     withPoint: decimals?.withDecimals?.text,
-    doubt: mixed?.grouped === undefined ? null : textAmongNumbers(mixed.at, mixed.grouped),
+    doubt: mixed?.grouped === undefined ? null : textAmongNumbers(mixed.grouped),
   };
 }
 
@@ -138,7 +138,7 @@ function partlyGrouped(series: readonly string[][], texts: readonly string[]): F
   return null;
 }
 
-function textAmongNumbers(column: number, { row, text }: { row: number; text: string }): string {
+function textAmongNumbers({ row, column, text }: NonNullable<ColumnNumbers['grouped']>): string {
   const sign = text.includes('.') ? '.' : ',';
   return `${cellPlace(row, column)} is the text "${text}" in a column of numbers: ${text.replaceAll(sign, '')} if ${sign} divides groups, ${text.replace(sign, '.')} if it is the decimal mark; store it as a number`;
 }

@@ -82,7 +82,7 @@ test('a line with the numbers of the columns is not a line of names', (t) => {
 test('a column without a title beside those of the periods is asked about, even with a word among few numbers', (t) => {
   const { entry } = proposed([
     ['', '2022', '', '2023', ''],
-    ['Region', 'Level', '% change', 'Level', '% change'],
+    ['Region', 'Level', '% change', 'Level', 'revised'],
     ...['North', 'South', 'West'].map((name, at) => [
       name,
       `${100 + at}`,

@@ -181,10 +181,16 @@ function placesOf(sample: Sample, { headerRows, firstRow }: Layout): Draft {
     ...(sample.delimiter !== undefined && sample.delimiter !== ',' && { delimiter: sample.delimiter }),
     ...(sample.quote !== undefined && { quote: sample.quote }),
     ...(sample.split !== undefined && { split: sample.split }),
+    ...(sample.crosstab !== undefined && { crosstab: sample.crosstab }),
     header: header.length === 1 ? only : header,
     first: line(firstRow),
   };
   const draft: Draft = { entry, evidence: {}, guessed: [] };
+  if (sample.crosstab !== undefined) {
+    const { periods, groups } = sample.crosstab;
+    draft.evidence['crosstab'] =
+      `line ${periods} has periods, and line ${groups} groups that recur for each of them`;
+  }
   if (sample.encodingDoubt !== undefined) {
     draft.evidence['encoding'] = sample.encodingDoubt;
     draft.guessed.push('encoding');

@@ -132,6 +132,15 @@ const tableShape = z.strictObject({
     .optional()
     .describe('The sign around cells that have the delimiter in them; left out: "'),
   split: z.literal(',').optional().describe('The first cell of each row holds several, divided by this sign'),
+  crosstab: z
+    .strictObject({
+      periods: line.describe('The line of the periods'),
+      groups: line.describe('The line of the groups, above or below that of the periods'),
+    })
+    .optional()
+    .describe(
+      'The columns have a period and a group, such as Men and Women, in two lines. Each row is read once for each group, with the column Group. The lower line is then the header',
+    ),
   header: z
     .union([line, z.array(line).min(1).max(10)])
     .optional()

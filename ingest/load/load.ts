@@ -12,7 +12,7 @@ import type { Dataset } from '../datasets/dataset.ts';
 import { datasetNamed } from '../datasets/datasets.ts';
 import { isFactor } from '../cells/numbers/observation-values.ts';
 import { parseVintage } from '../cells/dates/date-patterns.ts';
-import { selectRows } from '../read/row-selection.ts';
+import { selectRows } from './store/row-selection.ts';
 import { IngestFailure, usageError } from '../failure.ts';
 import { readCalendar } from '../read/release-calendar.ts';
 import type { LoadOptions, LoadResult, LoadSummary } from './store/load-options.ts';

@@ -74,6 +74,7 @@ export function tableLoad({ entry, file, input, path: name }: FileToLoad, today:
       delimiter: table.delimiter,
       quote: table.quote,
       split: table.split,
+      crosstab: table.crosstab,
       onBytes: (bytesRead) => void (bytes = bytesRead),
     }),
   );

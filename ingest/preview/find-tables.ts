@@ -14,6 +14,7 @@ import type { StatedFacts } from '../entry/metadata-files/stated-facts.ts';
 import { namesIn } from '../entry/file-name.ts';
 import type { About, Proposal } from '../detect/proposal.ts';
 import { propose } from '../detect/propose.ts';
+import { withoutCrosstab } from '../detect/table/find-crosstab.ts';
 
 export interface FindTables {
   source: { path: string; file: string };
@@ -47,7 +48,9 @@ export async function findTables({
   const isDescribed = (name: string | undefined, at: number) =>
     entries.some(({ sheet }) => (sheet === undefined ? at === 0 : sheet === name));
   const ofSheets = proposeSheets(
-    samples.map((each, at) => ({ ...each, at })).filter(({ sheet, at }) => !isDescribed(sheet, at)),
+    samples
+      .map(({ sheet, sample }, at) => ({ sheet, sample: withoutCrosstab(sample), at }))
+      .filter(({ sheet, at }) => !isDescribed(sheet, at)),
     { stem: names.stem, dateInName: names.dateInName, ...{ folder, facts, metadata, today } },
   );
   const found: (FoundTable & { content: string })[] = [];

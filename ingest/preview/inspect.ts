@@ -41,6 +41,6 @@ export async function inspectTable(table: TableToInspect): Promise<Inspected> {
   return inspect(table, sample);
 }
 
-const partsOf = ({ sheet, encoding, delimiter, quote, split }: TableDescription) => ({
-  ...{ sheet, encoding, delimiter, quote, split },
+const partsOf = ({ sheet, encoding, delimiter, quote, split, crosstab }: TableDescription) => ({
+  ...{ sheet, encoding, delimiter, quote, split, crosstab },
 });

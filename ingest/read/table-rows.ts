@@ -9,6 +9,7 @@ import {
   type EncodingCandidate,
   type EncodingFound,
 } from './encodings.ts';
+import { CrosstabRows, type Crosstab } from './crosstab.ts';
 import type { CsvBatch } from './csv-batch.ts';
 import { IngestFailure } from '../failure.ts';
 import { isNumberText } from '../cells/cell-forms.ts';
@@ -26,6 +27,8 @@ export interface TableFile {
   quote?: "'" | undefined;
   /** The first cell of each row contains several, separated by this character. */
   split?: ',' | undefined;
+  /** The rows are those of a crosstab. */
+  crosstab?: Crosstab | undefined;
   /** Bytes read so far, and the total. */
   onBytes?: (bytesRead: number, bytesTotal: number | undefined) => void;
 }
@@ -50,6 +53,8 @@ export interface Sample {
   quote?: "'";
   /** The first cell of each row contains several. */
   split?: ',';
+  /** The rows are made from those of a crosstab. */
+  crosstab?: Crosstab;
   /** Why the values of the rows are unknown. */
   fault?: string;
   /** For a sheet: why its cells may differ in meaning from what they show. */
@@ -68,8 +73,13 @@ const sampleCharactersMax = 24 * 1024 * 1024;
 const charactersOfCell = 16;
 const pageBytesMax = 64 * 1024 * 1024;
 
-/** All rows in batches. @throws IngestFailure as readCsv and readWorkbook do, and if the sheet does not exist. */
+/** All rows in batches. @throws IngestFailure as readCsv and readWorkbook do, and if the sheet does not exist or has no such crosstab. */
 export async function* tableRows(table: TableFile): AsyncGenerator<CsvBatch> {
+  const crosstab = table.crosstab === undefined ? null : new CrosstabRows(table.crosstab);
+  for await (const batch of fileRows(table)) yield crosstab === null ? batch : crosstab.of(batch);
+}
+
+async function* fileRows(table: TableFile): AsyncGenerator<CsvBatch> {
   const kind = tableKind(table.file);
   if (kind === 'workbook') {
     const { name, rows, fault } = sheetNamed(table);

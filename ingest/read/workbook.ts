@@ -43,7 +43,7 @@ export interface ColumnNumbers {
   /** The last one with decimals: its mark is a point, whatever the office writes in texts. */
   withDecimals?: { row: number; text: string };
   /** The last text whose digits are in groups of three, such as 1.201. */
-  grouped?: { row: number; text: string };
+  grouped?: { row: number; column: number; text: string };
 }
 
 const workbookBytesMax = 64 * 1024 * 1024;
@@ -217,7 +217,7 @@ function noteNumber(
   if (!isNumber && (type !== 's' || !groupedText.test(text))) return;
   const known = columns.get(column) ?? { last: -1 };
   columns.set(column, known);
-  if (!isNumber) known.grouped = { row, text };
+  if (!isNumber) known.grouped = { row, column, text };
   else {
     known.last = row;
     if (/^-?\d+\.\d+%?$/.test(text)) known.withDecimals = { row, text };

@@ -1,5 +1,6 @@
 // The entries that detection proposes for tables in tests.
 import { propose } from '../../ingest/detect/propose.ts';
+import { withoutCrosstab } from '../../ingest/detect/table/find-crosstab.ts';
 import type { Sample } from '../../ingest/read/table-rows.ts';
 
 /** A file whose name and folder are uninformative. */
@@ -14,4 +15,4 @@ export const sampleOf = (rows: string[][]): Sample => ({
   ...{ continued: new Set(), delimiter: ',' },
 });
 
-export const proposed = (rows: string[][]) => propose(sampleOf(rows), about);
+export const proposed = (rows: string[][]) => propose(withoutCrosstab(sampleOf(rows)), about);

@@ -4,7 +4,11 @@ import { entryAt, entryOf } from '../../../kernel/entries.ts';
 import { isNumberText } from '../../cells/cell-forms.ts';
 import { filledDown } from './layout.ts';
 import { areDecimals, isCodeTitle, isDetermined, profileOf, type Profile } from './column-profile.ts';
-import { isTotal } from './totals.ts';
+
+const total = /^\W*(?:\(?[a-z]{1,3}\)\s*)?(?:grand[- ]?|sub[- ]?)*totals?\b/i;
+
+/** Whether a text names the total of other rows: `Total`, `Grand total`, `(A) Sub-total`. */
+const isTotal = (text: string): boolean => total.test(text);
 
 export interface Dimensions {
   /** The columns that distinguish the rows of one date, besides the key. */

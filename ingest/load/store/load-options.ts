@@ -9,7 +9,7 @@ import { Rejects } from './rejects.ts';
 import type { Interruption, LockOptions } from '../lock/give-way-to-release.ts';
 import type { LoadCounts } from './load-record.sql.ts';
 import type { CellOptions } from '../../cells/cells.ts';
-import type { RowOptions } from '../../read/row-selection.ts';
+import type { RowOptions } from './row-selection.ts';
 
 export interface LoadOptions extends ColumnOptions, RowOptions, CellOptions, LockOptions {
   dataset: string;

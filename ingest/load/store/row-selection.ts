@@ -1,7 +1,7 @@
 // Leaves out the rows that --skip-where names, and replaces the cells that --map-value names, before a dataset reads the rows. A column is
 // found by its title in the file, or by our name, to which --map maps it.
-import { usageError } from '../failure.ts';
-import type { CsvBatch } from './csv-batch.ts';
+import { usageError } from '../../failure.ts';
+import type { CsvBatch } from '../../read/csv-batch.ts';
 
 export interface RowOptions {
   /** Rows to leave out: those whose cell in the column is the value. */
