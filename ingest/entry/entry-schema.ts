@@ -135,11 +135,13 @@ const tableShape = z.strictObject({
   crosstab: z
     .strictObject({
       periods: line.describe('The line of the periods'),
-      groups: line.describe('The line of the groups, above or below that of the periods'),
+      groups: line.describe(
+        'The line of the groups, above or below that of the periods; the same line if each title has both, as in Births 2023',
+      ),
     })
     .optional()
     .describe(
-      'The columns have a period and a group, such as Men and Women, in two lines. Each row is read once for each group, with the column Group. The lower line is then the header',
+      'Each column of values has a period and a group, such as Men or Women, in its titles. Each row is read once for each group, with the column Group. The lower line is then the header',
     ),
   header: z
     .union([line, z.array(line).min(1).max(10)])

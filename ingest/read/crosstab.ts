@@ -1,10 +1,11 @@
-// Reads a crosstab, whose columns have a period and a group in two lines (2023 over Men and Women), as a table with a row for each group.
+// Reads a crosstab, whose columns have a period and a group in two lines (2023 over Men and Women) or in one title (`Births 2023`), as a table
+// with a row for each group.
 import { entryAt } from '../../kernel/entries.ts';
 import { cellOf } from '../cells/cell-forms.ts';
 import { IngestFailure } from '../failure.ts';
 import type { CsvBatch } from './csv-batch.ts';
 
-/** The lines of the periods and of the groups, from 1: either may be the upper one, and they follow one another. */
+/** The lines of the periods and of the groups, from 1: one line with both, or two that follow one another, in either order. */
 export interface Crosstab {
   periods: number;
   groups: number;
@@ -12,22 +13,46 @@ export interface Crosstab {
 
 export interface CrossedColumn {
   at: number;
-  /** Its text in the upper line, or the one to the left of it: an upper text applies up to the next. */
+  /** Its text in the upper line, or the one to the left of it: an upper text applies up to the next. Of one title: the group. */
   upper: string;
   lower: string;
 }
 
-/** The columns whose text in the lower line recurs below another text of the upper line. */
+/**
+ * The columns whose text in the lower line recurs below another text of the upper line.
+ * @param lower the same line as the upper one if each title has a group and a period.
+ */
 export function crossedColumns(upper: readonly string[], lower: readonly string[]): CrossedColumn[] {
+  const named =
+    upper === lower
+      ? lower.flatMap((title, at) => groupAndPeriod(title, at))
+      : besideAbove(upper, lower).filter((column) => column.upper !== '' && column.lower !== '');
+  const firstOf = new Map<string, string>();
+  const recurring = new Set<string>();
+  for (const column of named)
+    if ((firstOf.get(column.lower) ?? column.upper) === column.upper) firstOf.set(column.lower, column.upper);
+    else recurring.add(column.lower);
+  return named.filter((column) => recurring.has(column.lower));
+}
+
+function besideAbove(upper: readonly string[], lower: readonly string[]): CrossedColumn[] {
   let above = '';
-  const named = Array.from({ length: Math.max(upper.length, lower.length) }, (_, at) => {
+  return Array.from({ length: Math.max(upper.length, lower.length) }, (_, at) => {
     const own = textAt(upper, at);
     if (own !== '') above = own;
     return { at, upper: above, lower: textAt(lower, at) };
-  }).filter((column) => column.upper !== '' && column.lower !== '');
-  return named.filter((column) =>
-    named.some((other) => other.lower === column.lower && other.upper !== column.upper),
-  );
+  });
+}
+
+const period = String.raw`((?:1[5-9]|2[01])\d{2}(?:[\s-]?[MQKHTVW]\d{1,2})?)`;
+const periodBehind = new RegExp(String.raw`^(\p{L}.*?)[\s,(/:_]+${period}\)?$`, 'su');
+const periodBefore = new RegExp(String.raw`^${period}[\s,/:_]+(\p{L}.*)$`, 'su');
+
+/** The group and the period of a title such as `Births 2023`, `births_2023` or `2023 Births`. */
+function groupAndPeriod(title: string, at: number): CrossedColumn[] {
+  const [, before = '', group = ''] = periodBefore.exec(title.trim()) ?? [];
+  const [, upper = group, lower = before] = periodBehind.exec(title.trim()) ?? [];
+  return upper === '' ? [] : [{ at, upper, lower }];
 }
 
 /** The rows of a crosstab as those of a table: the column `Group`, and one for each period. */
@@ -68,12 +93,12 @@ export class CrosstabRows {
   }
 
   #rowsOf(row: string[], line: number, upper: number, lower: number): string[][] {
-    if (line === upper) {
+    if (line === upper && upper < lower) {
       this.#upper = row;
       return [[]];
     }
     if (line === lower) {
-      this.#plan = planOf(this.#upper, row, this.#crosstab);
+      this.#plan = planOf(upper < lower ? this.#upper : row, row, this.#crosstab);
       return [[...this.#plan.titles, 'Group', ...this.#plan.periods]];
     }
     return this.#plan === null ? [row] : rowsBy(this.#plan, row);

@@ -35,6 +35,21 @@ test('months of rows below years and groups, marks of years, and a line of one u
   t.like(stated, { first: 4, series: { unit: '{line 3}' } });
 });
 
+test('titles of a group and a period are read as a row for each group', (t) => {
+  const read = {
+    crosstab: { periods: 1, groups: 1 },
+    header: 1,
+    first: 2,
+    dimensions: { region: 'Region', group: 'Group' },
+  };
+  const of = (...titles: string[]) => proposed([['Region', ...titles], ...rows]).entry;
+  t.like(of('Births 2021', 'Births 2022', 'Deaths 2021', 'Deaths 2022'), read);
+  t.like(of('births_2021', 'deaths_2021', 'births_2022', 'deaths_2022'), read);
+  t.like(of('2021 Births', '2021 Deaths', '2022 Births', '2022 Deaths'), read);
+  t.is(of('Births 2021', 'Births 2022', 'Deaths 2022', 'Other 2021').crosstab, undefined);
+  t.is(of('2021 Jan', '2021 Feb', '2022 Jan', '2022 Feb').crosstab, undefined);
+});
+
 test('years over quarters, flags beside values, a third line of names, and unequal groups are no crosstab', (t) => {
   const years = ['Region', '2021', '', '2022', ''];
   t.is(entryOf(years, ['', 'Q1', 'Q2', 'Q1', 'Q2']).crosstab, undefined);

@@ -1,4 +1,4 @@
-// Finds a crosstab: two lines of titles, one with periods and one with groups that recur for each of them.
+// Finds a crosstab: two lines of titles, one with periods and one with groups that recur for each of them, or one line with both.
 import { isNumberText, isValueText } from '../../cells/cell-forms.ts';
 import { isPart } from '../../cells/dates/carried-years.ts';
 import { crossedColumns, CrosstabRows, type CrossedColumn } from '../../read/crosstab.ts';
@@ -12,18 +12,18 @@ import { headRows, profiledRows } from './dates-across.ts';
 export function withoutCrosstab(sample: Sample): Sample {
   const { rows, lines } = sample;
   for (const [at, upper] of rows.slice(0, headRows).entries()) {
-    const lower = rows[at + 1] ?? [];
-    const crossed = crossedColumns(upper, lower);
-    const arePeriodsAbove = periodsAbove(crossed);
-    if (arePeriodsAbove === null || !isWhole(crossed, lower)) continue;
-    const below = rows.slice(at + 2, at + 2 + profiledRows);
-    if (!areNumbers(below, crossed) || !areOthersNamed(below, crossed, [upper, lower])) continue;
-    const [first, second] = [lines[at] ?? 0, lines[at + 1] ?? 0];
-    const crosstab = arePeriodsAbove
-      ? { periods: first, groups: second }
-      : { periods: second, groups: first };
-    const made = new CrosstabRows(crosstab);
-    return { ...sample, ...made.of(sample), crosstab, ...numbersOf(sample, made) };
+    for (const lowerAt of [at + 1, at]) {
+      const lower = rows[lowerAt] ?? [];
+      const crossed = crossedColumns(upper, lower);
+      const arePeriodsAbove = periodsAbove(crossed);
+      if (arePeriodsAbove === null || !isWhole(crossed, lower)) continue;
+      const below = rows.slice(lowerAt + 1, lowerAt + 1 + profiledRows);
+      if (!areNumbers(below, crossed) || !areOthersNamed(below, crossed, [upper, lower])) continue;
+      const [first, last] = [lines[at] ?? 0, lines[lowerAt] ?? 0];
+      const crosstab = arePeriodsAbove ? { periods: first, groups: last } : { periods: last, groups: first };
+      const made = new CrosstabRows(crosstab);
+      return { ...sample, ...made.of(sample), crosstab, ...numbersOf(sample, made) };
+    }
   }
   return sample;
 }
