@@ -464,3 +464,11 @@ test('columns whose titles differ only in a date may be vintages of one series',
   t.is(guessedOf('GDP_20240125', 'CPI_20240425'), undefined);
   t.is(guessedOf('GDP_20240125', 'GDP'), undefined);
 });
+
+test('weeks under a title of epidemiology may begin on Sunday', (t) => {
+  const of = (...titles: string[]) =>
+    proposed([titles, ...[31, 32, 33, 34].map((week) => ['2024', String(week), `${week}5`])]).entry.guessed;
+  t.deepEqual(of('epi_year', 'epi_week', 'cases'), ['date']);
+  t.deepEqual(of('MMWR Year', 'MMWR Week', 'cases'), ['date']);
+  t.is(of('Year', 'Week', 'cases'), undefined);
+});

@@ -134,13 +134,23 @@ function fiscalParts({ dates, titles }: Layout): string | null {
 /** Days since 1960 reach it in 2028; as those of Excel, it is in 1968. */
 const latestOther = 25_000;
 
+const epiTitle = /(?<![a-z])(?:epi|mmwr)[a-z]*[ _-]?(?:week|wk|year)/i;
+
 const severalMonths = /\b(?:\d{1,2}|three|four|six|nine|twelve|rolling|moving)[ -]?months?\b/i;
 
 /** Weeks written as 01/2023 look like months, and months such as 2301 like years. */
 function doubtPeriods(draft: Draft, { dates, titles }: Layout, rows: readonly string[][]): void {
-  if (dates.kind !== 'column' || dates.columns.length > 1) return;
-  const title = entryAt(titles, entryAt(dates.columns, 0));
+  if (dates.kind !== 'column') return;
   const { kind } = dates.found;
+  const epidemiological = dates.columns.map((at) => entryAt(titles, at)).find((name) => epiTitle.test(name));
+  if (kind === 'week' && epidemiological !== undefined)
+    doubt(
+      draft,
+      'date',
+      `${epidemiological} may have weeks from Sunday to Saturday, as MMWR weeks are; they are read as those of ISO 8601, from Monday`,
+    );
+  if (dates.columns.length > 1) return;
+  const title = entryAt(titles, entryAt(dates.columns, 0));
   const stated = hasWordOfKind('week', title) ? 'week' : hasWordOfKind('month', title) ? 'month' : null;
   const isOther =
     stated === 'week'
