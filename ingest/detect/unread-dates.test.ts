@@ -41,3 +41,11 @@ test('years behind several words are refused with the words', (t) => {
     /^its titles have years behind several words, such as "Births" and "Deaths": make a file for each/,
   );
 });
+
+test('times of day are refused with the line', (t) => {
+  const hours = Array.from({ length: 5 }, (_, at) => `2024-01-01 0${at + 1}:00,${at}.5`);
+  t.regex(
+    refusal(['Time,MW', ...hours]),
+    /^"2024-01-01 01:00" on line 2 has a time of day, .* without the time$/,
+  );
+});

@@ -17,6 +17,10 @@ const unread: readonly [expression: RegExp, what: string][] = [
     /^(?:令和|平成|昭和|民國|民国|R|H|S)\s?\d{1,3}\s?年|^1[01]\d\s?年/,
     'has the year of an era: write the year of the common era, as in 2023年1月',
   ],
+  [
+    /^\d{1,4}[./-]\d{1,2}[./-]\d{1,4}[T\s]+\d{1,2}:\d{2}/,
+    'has a time of day, and points have days or longer periods: write one row for each day, without the time',
+  ],
   [/(?=\P{ASCII})\p{Nd}/u, 'has digits other than 0 to 9: write its numbers with these'],
 ];
 
