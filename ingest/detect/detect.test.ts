@@ -259,6 +259,20 @@ test('the same words before each period across the columns are left out of it; o
   t.deepEqual(proposed('Month,Index 2015,Index 2020', ...dated).date, { column: 'Month' });
 });
 
+test('one text over all periods, beside the titles of other columns, is read as the words before each of them', (t) => {
+  const proposed = (...lines: string[]) =>
+    propose(sampleOf([...lines, 'North,1,2', 'South,3,4'].map((line) => line.split(','))), about).entry;
+  const read = {
+    ...{ header: [1, 2], first: 3, date: { across: 'columns', after: 'Thousand persons' } },
+    ...{ dimensions: { region: 'Region' }, guessed: ['date'] },
+  };
+  t.like(proposed('Region,Thousand persons,', ',2021,2022'), read);
+  t.like(proposed('Region,Thousand persons,', ',2021,2022').series, { unit_multiplier: '3' });
+  t.like(proposed('Region,Thousand persons,Thousand persons', 'Region,2021,2022'), read);
+  t.like(proposed('Table 1,Persons,', 'Region,2021,2022'), { header: 2, dimensions: { region: 'Region' } });
+  t.is(proposed('Region,Actual,Forecast', ',2021,2022').header, 2);
+});
+
 test('possible multiples, units and shares are guesses, as are points that may group or be decimal', (t) => {
   const flagsOf = (...texts: string[]) => detectNumbers(texts, { delimiter: ',' }).flags;
   const multiplesOf = (...texts: string[]) => detectNumbers(texts, { delimiter: ',' }).multiples;

@@ -302,7 +302,7 @@ function lineTemplate({ factLines }: Layout, fact: keyof Layout['facts']): strin
 /** The power of ten of the unit, from a column, or from words such as `in millions` and `(000)`. */
 function multiplierOf(
   { evidence, guessed }: Draft,
-  { titles, facts, headerRows }: Layout,
+  { titles, facts, headerRows, dates }: Layout,
   columns: Columns,
   rows: readonly string[][],
   above: readonly string[][],
@@ -326,7 +326,12 @@ function multiplierOf(
   );
   const found =
     (only === undefined || second !== undefined ? null : scaleOfLine(facts, above, only)) ??
-    scaleAbove([...lines.flatMap((line) => [...line, ...labelled(line)]), ...single, ...constant]);
+    scaleAbove([
+      ...lines.flatMap((line) => [...line, ...labelled(line)]),
+      ...single,
+      ...constant,
+      ...(dates.kind === 'across' ? [dates.after] : []),
+    ]);
   if (found === null) return {};
   evidence['series.unit_multiplier'] = `"${found.text.slice(0, 80)}"`;
   const names = [

@@ -76,7 +76,9 @@ const describedDates = [
     across: z.literal('columns').describe('columns: each column whose title is a date is a period'),
     after: title
       .optional()
-      .describe('With across: the words before each period, as Population in the title Population 2021'),
+      .describe(
+        'With across: the words before each period, as Population in the title Population 2021, or over all periods in another line of the header',
+      ),
     year: title
       .optional()
       .describe(

@@ -1,4 +1,4 @@
-// Crosstabs, whose columns have a period and a group in two lines, as almanac publish loads them, with a real PostgreSQL.
+// Crosstabs, whose columns have a period and a group in two lines, and periods below one text, as almanac publish loads them, with a real PostgreSQL.
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -7,7 +7,7 @@ import test from 'ava';
 import { openDatabase } from '../../kernel/database.ts';
 import { createTestDatabase, silentLog } from '../services/harness.ts';
 import { commandLine, settingsOf } from '../cli/terminal.ts';
-import { published } from './loading.ts';
+import { published, seriesRow } from './loading.ts';
 
 const testDatabase = await createTestDatabase();
 const database = openDatabase(testDatabase.url, silentLog, { applicationName: 'test' });
@@ -47,6 +47,19 @@ test('years over groups become points of each group; a later year is read by the
   t.is(narrowed.code, 1);
   t.regex(narrowed.stderr, /No column has a period on line 1 and a group on line 2/);
   t.deepEqual(await published(database, 'residents'), { ...first, ...added });
+});
+
+test('years below one text become points once confirmed, and the text is in the name', async (t) => {
+  const file = newFile('over.csv');
+  writeFileSync(file, ['Region,Births,', ',2021,2022', 'North,10,11', 'South,20,..'].join('\n'));
+  const flags = ['--set', 'source=Tests', '--set', 'unit=Persons'];
+  t.is((await almanac(['publish', file, ...flags])).code, 1);
+  const ran = await almanac(['publish', file, '--yes', ...flags]);
+  t.is(ran.code, 0, ran.stderr);
+  t.deepEqual(await published(database, 'over'), {
+    ...{ '2021-12-31 North': '10', '2022-12-31 North': '11', '2021-12-31 South': '20' },
+  });
+  t.like(await seriesRow(database, 'over'), { name: 'over, Births' });
 });
 
 test('groups over years in merged cells of a workbook become points of each group', async (t) => {

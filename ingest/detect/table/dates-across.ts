@@ -41,9 +41,11 @@ export function datesAcross(rows: readonly string[][]): Across | null {
     const one = periodsOf(cells);
     const words = one === null ? wordsBeforePeriods(cells) : '';
     const named = words === '' ? null : periodsOf(cells.map((cell) => withoutWords(cell, words)));
+    const group = row === 0 || one === null ? '' : groupOver(rows[row - 1] ?? [], cells, one.columns);
     const carried = areCarried(cells) ? periodsIn(rows, row, withYearsBefore(cells), 2) : null;
     for (const [dates, lines, isFilled, after] of [
       [two, [row - 1, row], false, ''],
+      [group === '' ? null : one, [row - 1, row], false, group],
       [one, [row], false, ''],
       [named, [row], false, words],
       [carried, [row], true, ''],
@@ -52,6 +54,21 @@ export function datesAcross(rows: readonly string[][]): Across | null {
         best = { rows: [...lines], ...dates, isFilled, after };
   }
   return best;
+}
+
+/**
+ * The one text over all periods, in a line that also has the titles of columns to their left: it is over the first period, or over each. '' for
+ * none.
+ */
+function groupOver(above: readonly string[], cells: readonly string[], periods: readonly number[]): string {
+  const [first = 0] = periods;
+  const text = (row: readonly string[], at: number) => (row[at] ?? '').trim();
+  const isTitle = (_: string, at: number) =>
+    text(above, at) !== '' && ['', text(above, at)].includes(text(cells, at));
+  if (!above.slice(0, first).some(isTitle)) return '';
+  const group = text(above, first);
+  const isOne = above.slice(first).every((cell) => ['', group].includes(cell.trim()));
+  return isOne && cellOf(group).kind === 'word' && !/\d{4}/.test(group) ? group.replaceAll(/\s+/g, ' ') : '';
 }
 
 /** The texts of a line in which only the first month or quarter of each year has the year. */

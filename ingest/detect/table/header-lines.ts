@@ -256,12 +256,13 @@ export function periodTitles(
   return titles.map((title) => years.of(periodTitle(title.replace(/ \(\d+\)$/, ''))));
 }
 
-/** A title without the words before its period; '' if it does not begin with them. */
+/** A title without the words before its period, or over it in another line; '' if it does not begin with them. */
 export const withoutWords = (title: string, words: string): string =>
   title.trim().startsWith(`${words} `)
     ? title
         .trim()
         .slice(words.length + 1)
+        .replace(/^\/ /, '')
         .trim()
     : '';
 

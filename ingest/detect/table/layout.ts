@@ -117,11 +117,12 @@ function layoutOf({ rows, lines, continued }: Sample): Layout | string {
   const firstDated = column === null ? -1 : firstDatedRow(rows, column);
   // Numbers of a row of data may look like years in order; titles are above the data, or one of them is the only date of its column. Years after words,
   // such as Index 2015 beside a column of dates, are parts of names.
+  const isOfNames = across !== null && across.after !== '' && across.rows.length === 1;
   if (
     across !== null &&
     (firstDated < 0 ||
-      (across.after === '' && across.rows[0] < firstDated) ||
-      (across.after === '' && across.rows[0] === firstDated && across.columns.length > 2))
+      (!isOfNames && across.rows[0] < firstDated) ||
+      (!isOfNames && across.rows[0] === firstDated && across.columns.length > 2))
   )
     return finishAcross(rows, lines, across);
   if (column !== null && firstDated >= 0)
