@@ -194,7 +194,7 @@ function countReply(
   { list, where, counted = { list, where, known: () => Promise.resolve(undefined) }, state }: ListAnswer,
 ): Reply {
   return {
-    identity: ['count', list.name, list.from, where.sql, where.values, state?.version],
+    identity: ['count', list.name, where.sql, where.values, state?.version],
     lastModified: state?.changedAt ?? null,
     format: 'json',
     async read() {

@@ -42,7 +42,7 @@ export const getBulk = endpoint({
         url: `${dependencies.publicUrl}/v1/bulk/${file.name}`,
       }));
     // Files are written some time after their load, so gateways must not cache this answer until the next load.
-    call.changesAt(dependencies.clock.now());
+    call.changesAt(dependencies.clock.now().getTime());
     const newest = Math.max(...files.map(({ created_at }) => Date.parse(created_at)));
     const changedAt = files.length === 0 ? null : new Date(newest);
     const cached = { value: rows, untilMs: Infinity, changedAt };

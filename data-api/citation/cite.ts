@@ -63,7 +63,7 @@ export const getCitation = endpoint({
     const pageQuery = pageQueryOf(series, request, dependencies.cursors);
     const pinnedUrl = `${dependencies.publicUrl}/v1/series/${series.id}?${pinnedQuery(url, pageQuery)}`;
     const accessedOn = dateIn('UTC', clock.now());
-    call.changesAt(nextDayIn('UTC', clock.now()));
+    call.changesAt(nextDayIn('UTC', clock.now()).getTime());
     return {
       identity: ['cite', ...identityOf(pageQuery), pinnedUrl, accessedOn, format],
       lastModified: series.changedAt,

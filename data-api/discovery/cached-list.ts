@@ -131,7 +131,7 @@ export function cachedListReply(
   const pageQuery = JSON.stringify([name, chosen]);
   const after = cursor === undefined ? null : (cursors.open(cursor, pageQuery) as unknown as Place);
   const most = limit ?? (format === 'json' ? limitDefault : Infinity);
-  if (cached.untilMs < Infinity) call.changesAt(new Date(cached.untilMs));
+  call.changesAt(cached.untilMs);
   return {
     lastModified: cached.changedAt,
     format,

@@ -88,10 +88,10 @@ function changeOf(
   status: readonly string[] | undefined,
   now: Date,
   timeZone: string,
-): Date {
-  if (status !== undefined) return now;
+): number {
+  if (status !== undefined) return now.getTime();
   const coming = releases.map(({ release_at: at }) => Date.parse(at)).filter((at) => at > now.getTime());
-  return new Date(Math.min(...coming, nextDayIn(timeZone, now).getTime(), nextDayIn('UTC', now).getTime()));
+  return Math.min(...coming, nextDayIn(timeZone, now).getTime(), nextDayIn('UTC', now).getTime());
 }
 
 /**

@@ -111,8 +111,8 @@ export const getRelease = endpoint({
       return { ...release, series: await listSeriesOf(database, release), past_dates, next_dates };
     });
     const [next] = data.next_dates;
-    if (next !== undefined) call.changesAt(new Date(next.release_at));
-    if (cached.untilMs < Infinity) call.changesAt(new Date(cached.untilMs));
+    if (next !== undefined) call.changesAt(Date.parse(next.release_at));
+    call.changesAt(cached.untilMs);
     return recordReply({ data, state: cached });
   },
 });

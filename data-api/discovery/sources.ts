@@ -80,7 +80,7 @@ export const getSource = endpoint({
       .map(({ source: _source, source_id: _id, ...release }) => release)
       .sort((a, b) => (a.name < b.name ? -1 : 1));
     const catalog_url = `/v1/catalog?${new URLSearchParams({ source: source.name }).toString()}`;
-    for (const { untilMs } of [cached, calendar]) if (untilMs < Infinity) call.changesAt(new Date(untilMs));
+    call.changesAt(Math.min(cached.untilMs, calendar.untilMs));
     return recordReply({ data: { ...source, releases: own, catalog_url }, state: cached });
   },
 });

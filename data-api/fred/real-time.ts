@@ -40,7 +40,7 @@ export function realtimeOf(
   if (realtime_end !== lastDay) requireByPin(asOf, realtime_end, 'realtime_end');
   const now = clock.now();
   const today = dateIn(seriesTimeZone, now);
-  call.changesAt(nextDayIn(seriesTimeZone, now));
+  call.changesAt(nextDayIn(seriesTimeZone, now).getTime());
   if (realtime_start === undefined && realtime_end === undefined)
     return byDefault === 'all'
       ? { start: firstDay, end: lastDay, today }

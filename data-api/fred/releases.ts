@@ -241,7 +241,7 @@ async function datesReply(
       statuses: query.include_release_dates_with_no_data ? ['released', 'scheduled'] : ['released'],
     }),
   );
-  if (cached.untilMs < Infinity) call.changesAt(new Date(cached.untilMs));
+  call.changesAt(cached.untilMs);
   return fredReply(query.file_type, {
     identity: ['fred release dates', query, from, count, rows],
     lastModified: cached.changedAt,

@@ -103,7 +103,7 @@ function withUpcomingReleases(series: Series, call: Pick<ServiceCall, 'changesAt
   const now = clock.now().getTime();
   const releases = series.releases.filter((releaseAt) => Date.parse(releaseAt) > now);
   const [next] = releases;
-  if (next !== undefined) call.changesAt(new Date(next));
+  if (next !== undefined) call.changesAt(Date.parse(next));
   return { ...series, releases };
 }
 

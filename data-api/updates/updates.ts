@@ -85,7 +85,7 @@ export const getUpdates = endpoint({
     const { cursor, type, limit, format } = asked;
     const now = dependencies.clock.now();
     const isOpen = asked.since === undefined && cursor === undefined;
-    if (isOpen) call.changesAt(now); // the window moves with the clock
+    if (isOpen) call.changesAt(now.getTime()); // the window moves with the clock
     const since = isOpen ? new Date(now.getTime() - daysByDefault * dayMs) : asked.since;
     const where = await call.stage('lookup', () => narrowedBy(dependencies, asked));
     const found = await call.stage('sql', () =>

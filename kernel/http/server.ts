@@ -35,8 +35,11 @@ export interface ServiceCall {
   readonly identity: Identity;
   /** Runs one stage of the handler and adds its time to the Server-Timing header. */
   stage<T>(name: HandlerStage, work: () => Promise<T> | T): Promise<T>;
-  /** States that the answer changes at an instant even without new data: it names a future event, or depends on the day. */
-  changesAt(instant: Date): void;
+  /**
+   * States that the answer changes at an instant even without new data: it names a future event, or depends on the day. @param atMs since 1970;
+   * Infinity if it never does.
+   */
+  changesAt(atMs: number): void;
   /** The earliest of these instants, in ms since 1970; Infinity without one. */
   readonly changesAtMs: number;
   /**
@@ -214,8 +217,8 @@ class OpenCall implements ServiceCall, CallContext {
     }
   }
 
-  changesAt(instant: Date): void {
-    this.changesAtMs = Math.min(this.changesAtMs, instant.getTime());
+  changesAt(atMs: number): void {
+    this.changesAtMs = Math.min(this.changesAtMs, atMs);
   }
 
   sendToGateway(name: string, valueOf: () => string | undefined): void {
