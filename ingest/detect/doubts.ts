@@ -12,6 +12,7 @@ import { namingParts, possibleParts } from './table/dates-in-two-parts.ts';
 import { dateText, distinctIn, periodsAcross, type Layout } from './table/layout.ts';
 import { mixedOrder } from './table/mixed-order.ts';
 import type { Columns } from './table/column-roles.ts';
+import { groupTitle } from '../read/crosstab.ts';
 import type { SheetDoubts } from '../read/workbook.ts';
 import { doubt, type About, type Draft, type Seen } from './proposal.ts';
 
@@ -116,7 +117,10 @@ function doubtLines(draft: Draft, { layout, columns, rows }: Seen, above: readon
   const { columns: periods } = layout.dates;
   for (const why of [wordsUnderPeriods(rows, periods), statusesOfPeriods(above, layout.headerRows, periods)])
     if (why !== null) doubt(draft, 'date', why);
-  const [names, other] = columns.dimensions;
+  // The groups of a crosstab are in no column of the file.
+  const isGroup = (at: number) =>
+    draft.entry.crosstab !== undefined && entryAt(layout.titles, at) === groupTitle;
+  const [names, other] = columns.dimensions.filter((at) => !isGroup(at));
   if (names === undefined || other !== undefined || columns.key !== null || columns.filled.length > 0) return;
   const heading = headingAmongRows(rows, periods, names);
   if (heading !== null) doubt(draft, 'dimensions', heading);

@@ -55,7 +55,10 @@ function groupAndPeriod(title: string, at: number): CrossedColumn[] {
   return upper === '' ? [] : [{ at, upper, lower }];
 }
 
-/** The rows of a crosstab as those of a table: the column `Group`, and one for each period. */
+/** The title of the column that the groups are read into. */
+export const groupTitle = 'Group';
+
+/** The rows of a crosstab as those of a table: the column of the groups, and one for each period. */
 export class CrosstabRows {
   readonly #crosstab: Crosstab;
   #upper: readonly string[] = [];
@@ -99,7 +102,7 @@ export class CrosstabRows {
     }
     if (line === lower) {
       this.#plan = planOf(upper < lower ? this.#upper : row, row, this.#crosstab);
-      return [[...this.#plan.titles, 'Group', ...this.#plan.periods]];
+      return [[...this.#plan.titles, groupTitle, ...this.#plan.periods]];
     }
     return this.#plan === null ? [row] : rowsBy(this.#plan, row);
   }

@@ -35,6 +35,21 @@ test('months of rows below years and groups, marks of years, and a line of one u
   t.like(stated, { first: 4, series: { unit: '{line 3}' } });
 });
 
+test('a name without numbers among the rows of a crosstab may be a heading', (t) => {
+  const headed = [
+    ['Europe', '', '', '', ''],
+    ...rows.slice(0, 2),
+    ['Asia', '', '', '', ''],
+    ...rows.slice(2),
+  ];
+  const { guessed } = entryOf(
+    ['Region', '2021', '', '2022', ''],
+    ['', 'Men', 'Women', 'Men', 'Women'],
+    headed,
+  );
+  t.deepEqual(guessed, ['dimensions']);
+});
+
 test('titles of a group and a period are read as a row for each group', (t) => {
   const read = {
     crosstab: { periods: 1, groups: 1 },
