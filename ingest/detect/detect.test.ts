@@ -271,6 +271,13 @@ test('one text over all periods, beside the titles of other columns, is read as 
   t.like(proposed('Region,Thousand persons,Thousand persons', 'Region,2021,2022'), read);
   t.like(proposed('Table 1,Persons,', 'Region,2021,2022'), { header: 2, dimensions: { region: 'Region' } });
   t.is(proposed('Region,Actual,Forecast', ',2021,2022').header, 2);
+  const year = proposed('Region,Year,', ',2021,2022');
+  t.like(year, {
+    date: { after: 'Year' },
+    dimensions: { region: 'Region' },
+    series: { name: 'folder, table' },
+  });
+  t.is(year.guessed, undefined);
 });
 
 test('possible multiples, units and shares are guesses, as are points that may group or be decimal', (t) => {

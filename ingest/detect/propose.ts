@@ -26,6 +26,7 @@ import { addUndated } from './undated-rows.ts';
 import { unreadDates, unreadForms } from './unread-dates.ts';
 import { sdmxEntry } from './sdmx-csv.ts';
 import { addFacts, addSeries } from './series-facts.ts';
+import { isDateTitle } from '../cells/dates/date-column-titles.ts';
 import type { Sample } from '../read/table-rows.ts';
 import { idPart } from '../entry/templates.ts';
 
@@ -211,7 +212,7 @@ function addDateForm({ entry, evidence, guessed }: Draft, { dates }: Layout): vo
     ...(dates.isFilled && { fill: true }),
   } as Entry['date'];
   evidence['date'] = dates.found.evidence;
-  const isAfterWords = dates.kind === 'across' && dates.after !== '';
+  const isAfterWords = dates.kind === 'across' && dates.after !== '' && !isDateTitle(dates.after);
   if (isAfterWords) evidence['date'] += `; before each is "${dates.after}"`;
   if (!isSure || kind === 'years' || isAfterWords) guessed.push('date');
 }

@@ -1,5 +1,6 @@
 // The names of the series of a table, from the first source available: a column or a line of names, the title of the table, the name of its
 // file; followed by the parts that distinguish the series.
+import { isDateTitle } from '../cells/dates/date-column-titles.ts';
 import { entryAt } from '../../kernel/entries.ts';
 import { isInformative, wordsOf } from '../entry/file-name.ts';
 import type { About, Draft, Seen } from './proposal.ts';
@@ -85,7 +86,8 @@ export function namesOf(
   const { base, ...of } = tableName(about, titleAbove(above, layout));
   const key = columns.key === null ? [] : [columns.key];
   const column = isSeveral || isTitleInformative(layout, columns, base) ? ['{column}'] : [];
-  const measure = layout.dates.kind === 'across' ? layout.dates.after : '';
+  const over = layout.dates.kind === 'across' ? layout.dates.after : '';
+  const measure = isDateTitle(over) ? '' : over;
   const measured = plain(base).includes(plain(measure)) ? [] : [measure];
   return { ...of, name: [base, ...measured, ...key.map(place), ...parts.map(place), ...column].join(', ') };
 }
