@@ -119,6 +119,20 @@ test.serial('in a wide file the title of the package is not the name of its seri
   t.deepEqual(series, { name: 'Rate', source: 'The Office' });
 });
 
+test.serial('a column of the file overrides the fact of that name in the package', async (t) => {
+  writeFileSync(path.join(folder, 'data/sourced.csv'), 'Year,Rate,Source\n2023,1,Another Office\n');
+  const fields = [...years.schema.fields, { name: 'Source', type: 'string' }];
+  await loadCsv(database, '', {
+    input: writePackage([{ name: 'sourced', path: 'data/sourced.csv', schema: { fields } }]),
+    create: true,
+    set: { frequency: 'annual', unit: 'Percent', name: 'Rates' },
+  });
+  const found = await database.query<object>('select source from data.series where series_id = $1', [
+    'sourced',
+  ]);
+  t.deepEqual(found, [{ source: 'Another Office' }]);
+});
+
 test.serial('options override the package', async (t) => {
   const wrong = {
     ...prices,
