@@ -19,13 +19,20 @@ export function bytesText(bytes: number): string {
   return `${numberText(Math.round((bytes / factor) * 10) / 10)} ${unit}`;
 }
 
-/** `$99`, `$99.50`. @param amount in the smallest unit of the currency. */
+// The browser's own digits are those of everyday use: none for HUF or IDR, whose amounts at Stripe are in hundredths.
+const digitsOfCurrencies: Readonly<Record<string, number>> = {
+  ...Object.fromEntries(
+    'bif clp djf gnf jpy kmf krw mga pyg rwf vnd vuv xaf xof xpf'.split(' ').map((code) => [code, 0]),
+  ),
+  ...Object.fromEntries('bhd jod kwd omr tnd'.split(' ').map((code) => [code, 3])),
+};
+
+/** `$99`, `$99.50`. @param amount in the smallest unit of the currency, as Stripe counts it. */
 export function moneyText(amount: number, currency: string): string {
+  const digits = digitsOfCurrencies[currency.toLowerCase()] ?? 2;
   const format = new Intl.NumberFormat('en-US', {
-    style: 'currency',
-    currency,
-    trailingZeroDisplay: 'stripIfInteger',
+    ...{ style: 'currency', currency, trailingZeroDisplay: 'stripIfInteger' },
+    ...{ minimumFractionDigits: digits, maximumFractionDigits: digits },
   });
-  const { maximumFractionDigits = 2 } = format.resolvedOptions();
-  return format.format(amount / 10 ** maximumFractionDigits).replace('-', '−');
+  return format.format(amount / 10 ** digits).replace('-', '−');
 }
