@@ -27,7 +27,7 @@ export function Calendar() {
   const given = params.get('month') ?? '';
   const month = /^\d{4}-(?:0[1-9]|1[0-2])$/.test(given) ? given : today().slice(0, 7);
   const form: Form = params.get('as') === 'list' ? 'list' : 'month';
-  const source = params.get('source') ?? undefined;
+  const source = params.get('source') || undefined;
   const query = {
     from: month,
     to: month,
