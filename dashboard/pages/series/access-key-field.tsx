@@ -42,6 +42,8 @@ export function AccessKey({ children }: { children: string }) {
             name="key"
             type="password"
             placeholder="pk_live_…"
+            pattern="\s*pk_live_[0-9A-Za-z]{42}\s*"
+            title="A whole key: pk_live_ and 42 letters and digits. The masked form in a list is not enough."
             autocomplete="off"
             spellcheck={false}
             required

@@ -14,7 +14,7 @@ export function SignUp() {
   const [mailedTo, setMailedTo] = useState<string>();
   if (mailedTo !== undefined) return <MailSent to={mailedTo} />;
   return (
-    <NarrowPage title="Create an account" lede="Free for 1,000 calls a month, without a card.">
+    <NarrowPage title="Create an account" lede="The free plan needs no card.">
       <Waiting for={methods} failure="The sign-up methods could not be loaded">
         {(found) => (
           <>

@@ -48,6 +48,7 @@ function NameAndEmail({ account, reload }: OfAccount) {
       ...(name === '' || name === account.name ? {} : { name }),
       ...(isNewEmail ? { email, password: field('password') } : {}),
     };
+    if (Object.keys(body).length === 0) return;
     await accountApi.patch('/v1/account', { body });
     setAskedFor(isNewEmail ? email : undefined);
     reload();
@@ -60,6 +61,7 @@ function NameAndEmail({ account, reload }: OfAccount) {
         defaultValue={account.name ?? ''}
         maxLength={100}
         autocomplete="organization"
+        required={account.name !== null}
       />
       <Field
         label="E-mail address"
