@@ -293,6 +293,7 @@ test.serial('what a command refuses is named as it was typed, and ends with exit
     [[...account, '--scopes', 'data,write'], /^almanac: --scopes is "write", but must be one of/],
     [[...account, '--name', ''], /^almanac: --name must have 1 to 100 characters/],
     [['keys', 'rotate', 'key_nobody', '--overlap-hours', ''], /^almanac: --overlap-hours must be a whole number/],
+    [['loads', 'list', '--dataset', 'observation'], /option '--dataset <name>' argument 'observation' is invalid\. Allowed choices are series, observations/],
     [['publish', csv, '--yes', '--set', 'frequency=often'], /^almanac: --set frequency=often: one of daily, /],
   ]; // prettier-ignore
   for (const [words, message] of refusals) {
