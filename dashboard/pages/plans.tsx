@@ -79,7 +79,7 @@ function PlanAction({ plan }: { plan: Plan }) {
   return (
     <Link
       class={plan.price_usd_month === 0 ? 'btn main' : 'btn'}
-      href={`/sign-up?plan=${encodeURIComponent(plan.id)}`}
+      href={plan.price_usd_month === 0 ? '/sign-up' : '/sign-up?return_to=/dashboard/billing'}
     >
       {plan.price_usd_month === 0 ? 'Get a key' : `Choose ${plan.name}`}
     </Link>

@@ -83,7 +83,9 @@ export function SignIn() {
       </Waiting>
       <p class="other-ways">
         <Link href="/forgot-password">Forgot the password?</Link>
-        <Link href="/sign-up">Create an account</Link>
+        <Link href={returnTo === null ? '/sign-up' : `/sign-up?return_to=${encodeURIComponent(returnTo)}`}>
+          Create an account
+        </Link>
       </p>
     </NarrowPage>
   );
