@@ -223,6 +223,11 @@ test('a citation names the source, the day of the data and the day of reading', 
   );
 });
 
+test('a day of the URL that does not exist is ignored', (t) => {
+  const state = stateOf(new URLSearchParams('base=2024-99-99&vintage=2024-02-30&from=0000-01-01'), unranked([]), 'monthly'); // prettier-ignore
+  t.deepEqual([state.base, state.vintage, state.from], [null, null, null]);
+});
+
 test('values have the digits that were published, and computed ones as many as tell them apart', (t) => {
   const decimals = (values: number[], transform: Transform | null = null, aggregate?: 'avg' | 'sum') =>
     decimalsFor({ transform, ...(aggregate && { aggregate }) }, [
