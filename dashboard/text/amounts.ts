@@ -1,9 +1,10 @@
 // Shares, sizes and sums of money as people read them.
 import { countText, numberText } from './numbers.ts';
 
-/** 0.971 → `97.1 %`. A small positive share is never written as 0. */
+/** 0.971 → `97.1 %`. A small positive share is never written as 0, and one that lacks little never as the whole. */
 export function shareText(part: number): string {
   if (part > 0 && part < 0.0005) return 'below 0.1 %';
+  if (part >= 0.9995 && part < 1) return 'above 99.9 %';
   return `${(part * 100).toLocaleString('en-GB', { maximumFractionDigits: 1 })} %`;
 }
 

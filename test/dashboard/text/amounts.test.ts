@@ -1,7 +1,7 @@
 // Sizes of files and sums of money as people read them.
 import test from 'ava';
 import fc from 'fast-check';
-import { bytesText, moneyText } from '../../../dashboard/text/amounts.ts';
+import { bytesText, moneyText, shareText } from '../../../dashboard/text/amounts.ts';
 
 test('a size has one decimal at most, in the unit that keeps it below a thousand', (t) => {
   t.is(bytesText(0), '0 bytes');
@@ -27,6 +27,11 @@ test('a larger file never has a smaller size', (t) => {
       t.true(sizeOf(Math.min(a, b)) <= sizeOf(Math.max(a, b)));
     }),
   );
+});
+
+test('a share is neither nothing nor the whole unless it is', (t) => {
+  const texts = [0, 0.0004, 0.971, 0.99949, 0.9999, 1, 1.5].map(shareText);
+  t.deepEqual(texts, ['0 %', 'below 0.1 %', '97.1 %', '99.9 %', 'above 99.9 %', '100 %', '150 %']);
 });
 
 test('an amount is in the unit in which the currency is counted at Stripe, whatever the browser rounds it to', (t) => {

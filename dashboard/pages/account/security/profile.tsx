@@ -51,6 +51,7 @@ function NameAndEmail({ account, reload }: OfAccount) {
     if (Object.keys(body).length === 0) return;
     await accountApi.patch('/v1/account', { body });
     setAskedFor(isNewEmail ? email : undefined);
+    setEmail(account.email); // until the link is used; the typed password goes with its field
     reload();
   });
   return (
