@@ -1,5 +1,5 @@
 // The command line: the table of commands; each is declared in a file of its own. Exit codes: 0 done, 1 failed, 2 wrong arguments.
-import { CommanderError } from 'commander';
+import { CommanderError, type CommandUnknownOpts } from 'commander';
 import { Failure } from '../kernel/errors.ts';
 import { programVersion } from '../kernel/project.ts';
 import { misspelledSettings } from '../kernel/settings/misspelled.ts';
@@ -119,7 +119,7 @@ export async function main(
   const terminal = { ...process, stdout: plainOutput(process.stdout), bytes: process.stdout };
   const words = given[0] === 'help' ? [...given.slice(1), '--help'] : given;
   const [name] = words;
-  let running = 'almanac';
+  let running: CommandUnknownOpts | undefined;
   try {
     terminal.env = withSettingsFile(process.env, settingsFile);
     // The completion is made of the declarations of all commands.
@@ -130,7 +130,7 @@ export async function main(
       return 2;
     }
     program.hook('preAction', (_program, action) => {
-      running = pathOf(action);
+      running = action;
       warnOfMisspelledSettings(terminal);
     });
     // Help for a command that does not exist would be that of the program.
@@ -178,10 +178,16 @@ function warnOfMisspelledSettings({ env, stderr }: Terminal): void {
 }
 
 /** @param running the command whose action was reached. */
-function report(error: unknown, running: string, { env, stderr: output }: Terminal): number {
+function report(
+  error: unknown,
+  running: CommandUnknownOpts | undefined,
+  { env, stderr: output }: Terminal,
+): number {
   const stderr = plainOutput(output);
-  if (error instanceof UsageError) {
-    stderr.write(`almanac: ${error.message}\nSee ${error.command ?? running} --help\n`);
+  const wrong = wrongCallOf(error, running);
+  if (wrong !== null) {
+    const command = error instanceof UsageError ? error.command : undefined;
+    stderr.write(`almanac: ${wrong}\nSee ${command ?? (running ? pathOf(running) : 'almanac')} --help\n`);
     return 2;
   }
   if (error instanceof Failure) {
@@ -194,4 +200,19 @@ function report(error: unknown, running: string, { env, stderr: output }: Termin
     stderr.write(`  because: ${error.cause.message}\n`);
   if (env['LOG_LEVEL'] === 'debug' && error instanceof Error) stderr.write(`${error.stack}\n`);
   return 1;
+}
+
+/** The message for a wrong call, in which a field of the API is named as it was typed: `"as_of"` is `--as-of`. Null: another failure. */
+function wrongCallOf(error: unknown, running: CommandUnknownOpts | undefined): string | null {
+  if (error instanceof UsageError) return error.message;
+  // By its name: the class is imported with the commands that load.
+  if (error instanceof Error && error.name === 'IngestFailure')
+    return Reflect.get(error, 'code') === 'usage' ? error.message : null;
+  if (!(error instanceof Failure) || error.param === undefined) return null;
+  const [field = ''] = error.param.replaceAll('_', '-').split('.');
+  const isArgument = running?.registeredArguments.some((each) => each.name() === field);
+  const typed = running?.options.find(({ long }) => long === `--${field}`)?.long;
+  const name = typed ?? (isArgument === true ? `<${field}>` : null);
+  const quoted = `"${error.param}"`;
+  return name !== null && error.message.includes(quoted) ? error.message.replace(quoted, name) : null;
 }

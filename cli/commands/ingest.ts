@@ -41,7 +41,7 @@ export const ingest: DeclareCommand = (command, terminal, words) => {
       ),
     )
     .action(async (dataset, file, options) => {
-      if (options.describe !== undefined) return printDescription(terminal, options.describe);
+      if (options.describe !== undefined) return printJson(terminal, describe(options.describe));
       if (dataset === undefined || file === undefined)
         throw new UsageError('ingest takes a dataset and a file.');
       const due = dueOf(options);
@@ -76,19 +76,15 @@ function declareFlags(command: Command) {
     .option(...jsonFlag);
 }
 
-/** @param given the value of a flag by its attribute, such as `skipRows`. @throws UsageError if they make no entry. */
+/** @param given the value of a flag by its attribute, such as `skipRows`. @throws IngestFailure if they make no entry. */
 function planTypedFile(
   dataset: string,
   file: string,
   given: (attribute: string) => unknown,
   { stdin }: Terminal,
 ): FileToLoad {
-  try {
-    const entry = entryOfFlags(dataset, file, ({ flag }) => given(new Option(flag).attributeName()));
-    return typedFile(entry, file, file === '-' ? stdin : undefined);
-  } catch (error) {
-    throw asUsage(error);
-  }
+  const entry = entryOfFlags(dataset, file, ({ flag }) => given(new Option(flag).attributeName()));
+  return typedFile(entry, file, file === '-' ? stdin : undefined);
 }
 
 /** When the load is to become visible; undefined: at once. */
@@ -129,29 +125,15 @@ async function loadFile(
     print(terminal, summary, asJson, dryRun);
   } catch (error) {
     progress.clear();
-    throw withFix(asUsage(error), error, words);
+    throw withFix(error, words);
   }
 }
 
 /** Adds the whole working command, if the failure knows the missing part. */
-function withFix(shown: unknown, error: unknown, words: readonly string[]): unknown {
-  if (!(shown instanceof UsageError && error instanceof IngestFailure) || error.fix.length === 0)
-    return shown;
+function withFix(error: unknown, words: readonly string[]): unknown {
+  if (!(error instanceof IngestFailure && error.code === 'usage') || error.fix.length === 0) return error;
   const command = ['almanac', ...words, ...error.fix].map(shellWord).join(' ');
-  return new UsageError(`${shown.message}\nWith this the columns can be used:\n  ${command}`);
-}
-
-function printDescription(terminal: Terminal, dataset: string): void {
-  try {
-    printJson(terminal, describe(dataset));
-  } catch (error) {
-    throw asUsage(error);
-  }
-}
-
-/** Reports a wrong call with the usage text, wherever it was detected. */
-function asUsage(error: unknown): unknown {
-  return error instanceof IngestFailure && error.code === 'usage' ? new UsageError(error.message) : error;
+  return new UsageError(`${error.message}\nWith this the columns can be used:\n  ${command}`);
 }
 
 function loadInto(

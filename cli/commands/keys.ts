@@ -81,7 +81,7 @@ export const keys: DeclareCommand = (command, terminal) => {
     .option(
       '--overlap-hours <hours>',
       'for how long the old value also works, at most 168 (default: 24; 0: it ends at once)',
-      Number,
+      (text) => (/^\d+$/.test(text) ? Number(text) : Number.NaN), // an empty text is not 0
     )
     .option(...jsonFlag)
     .addHelpText(

@@ -1,6 +1,6 @@
 // almanac publish: from a folder, files or URLs to served series. This file has the arguments, the preview and the questions; ingest/plan/
 // analyses and loads the files.
-import { metadataNames } from '../../ingest/datasets/metadata.ts';
+import { metadataConstants, metadataNames } from '../../ingest/datasets/metadata.ts';
 import { IngestFailure } from '../../ingest/failure.ts';
 import { planPublishing, type Plan, type PlannedTable } from '../../ingest/plan/plan.ts';
 import { createChildRunner } from '../../ingest/publisher/child-process/run-in-child.ts';
@@ -98,7 +98,7 @@ export const publish: DeclareCommand = (command, terminal) => {
 };
 
 function factsOf(given: readonly string[]): Record<string, string> {
-  return Object.fromEntries(
+  const facts = Object.fromEntries(
     given.map((text) => {
       const [, name = '', value] = /^([a-z_]+)=(.+)$/s.exec(text) ?? [];
       if (value === undefined) throw new UsageError(`--set takes name=value, not "${text}".`);
@@ -109,6 +109,8 @@ function factsOf(given: readonly string[]): Record<string, string> {
       return [name, value];
     }),
   );
+  metadataConstants(facts); // before anything is written in almanac.yml
+  return facts;
 }
 
 interface Run {
@@ -125,18 +127,16 @@ interface Run {
 async function publishAll(run: Run, wish: Wish): Promise<void> {
   const { database, installation, tables, terminal, today } = run;
   const { stderr } = terminal;
-  const plans = await asUsage(
-    planPublishing(database, {
-      targets: wish.targets,
-      facts: wish.facts,
-      again: wish.again,
-      today,
-      find: tables.find,
-      onFile: (path, number, of) => {
-        if (stderr.isTTY === true) stderr.write(`\r\x1b[Kreading ${number} of ${of}: ${path.slice(-60)}`);
-      },
-    }),
-  );
+  const plans = await planPublishing(database, {
+    targets: wish.targets,
+    facts: wish.facts,
+    again: wish.again,
+    today,
+    find: tables.find,
+    onFile: (path, number, of) => {
+      if (stderr.isTTY === true) stderr.write(`\r\x1b[Kreading ${number} of ${of}: ${path.slice(-60)}`);
+    },
+  });
   if (stderr.isTTY === true) stderr.write('\r\x1b[K');
   try {
     const results: Published[] = [];
@@ -273,14 +273,4 @@ async function confirmed(
   if (guessed.length === 0) return false;
   const answer = await asking.ask(`\nLoad ${tablesOf(guessed.length)}? [y/N] `);
   return answer !== null && /^y(?:es)?$/i.test(answer);
-}
-
-/** A wrong call is reported as such, wherever it was detected. */
-async function asUsage<T>(work: Promise<T>): Promise<T> {
-  try {
-    return await work;
-  } catch (error) {
-    if (error instanceof IngestFailure && error.code === 'usage') throw new UsageError(error.message);
-    throw error;
-  }
 }

@@ -1,5 +1,5 @@
 // Loads the content of a component: the phases of waiting, abort on unmount, and retry.
-import { useCallback, useEffect, useState } from 'preact/hooks';
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { AlmanacError } from '../../clients/typescript/errors.ts';
 import { asAlmanacError, localError } from './clients.ts';
 
@@ -12,7 +12,8 @@ const timeoutMs = 10_000;
 type Outcome<T> =
   | { phase: 'begun' | 'loading' | 'slow'; previous: T | undefined }
   | { phase: 'ready'; value: T }
-  | { phase: 'failed'; error: AlmanacError; previous: T | undefined };
+  /** `isReload`: `previous` has the same inputs. */
+  | { phase: 'failed'; error: AlmanacError; previous: T | undefined; isReload: boolean };
 
 /** `reload` loads it again, after a failure or a change. */
 export type Loaded<T> = Outcome<T> & { reload: () => void };
@@ -25,8 +26,13 @@ export function useLoad<T>(load: (signal: AbortSignal) => Promise<T>, inputs: re
   const [outcome, setOutcome] = useState<Outcome<T>>({ phase: 'begun', previous: undefined });
   const [tries, setTries] = useState(0);
   const reload = useCallback(() => setTries((count) => count + 1), []);
+  const seenTries = useRef(0);
+  /** Whether the content was loaded with the present inputs. */
+  const isCurrent = useRef(false);
   useEffect(() => {
     const leaving = new AbortController();
+    if (seenTries.current === tries) isCurrent.current = false;
+    seenTries.current = tries;
     const wait = (phase: 'begun' | 'loading' | 'slow') =>
       setOutcome((before) => ({ phase, previous: shownIn(before) }));
     wait('begun');
@@ -39,7 +45,9 @@ export function useLoad<T>(load: (signal: AbortSignal) => Promise<T>, inputs: re
     let isLeft = false;
     load(leaving.signal)
       .then((value) => {
-        if (!isLeft) setOutcome({ phase: 'ready', value });
+        if (isLeft) return;
+        isCurrent.current = true;
+        setOutcome({ phase: 'ready', value });
       })
       .catch((error: unknown) => {
         if (isLeft) return;
@@ -48,6 +56,7 @@ export function useLoad<T>(load: (signal: AbortSignal) => Promise<T>, inputs: re
           phase: 'failed',
           error: asAlmanacError(error),
           previous: shownIn(before),
+          isReload: isCurrent.current,
         }));
       })
       .finally(stopTimers);

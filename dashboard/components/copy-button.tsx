@@ -25,15 +25,15 @@ export function CopyButton({
     const timer = setTimeout(setResult, resultShownMs, undefined);
     return () => clearTimeout(timer);
   }, [result]);
-  async function copy() {
-    setResult((await copied(typeof text === 'string' ? text : text())) ? 'Copied' : 'Not copied');
+  async function copy(button: HTMLElement) {
+    setResult((await copied(typeof text === 'string' ? text : text(), button)) ? 'Copied' : 'Not copied');
   }
   return (
     <button
       class={`${className} copy`}
       type="button"
       aria-label={result ?? label}
-      onClick={() => void copy()}
+      onClick={(event) => void copy(event.currentTarget)}
     >
       {result === 'Copied' ? <CheckIcon /> : <CopyIcon />}
       <span aria-live="polite">{result ?? children}</span>
@@ -41,20 +41,20 @@ export function CopyButton({
   );
 }
 
-/** Browsers provide a clipboard only on https and localhost; elsewhere the text is copied from a selection. */
-async function copied(text: string): Promise<boolean> {
-  if ('clipboard' in navigator) {
-    return navigator.clipboard.writeText(text).then(
-      () => true,
-      () => false, // not allowed
-    );
+/** Browsers provide a clipboard only on https and localhost, and may refuse it; then the text is copied from a selection. */
+async function copied(text: string, button: HTMLElement): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    const area = document.createElement('textarea');
+    area.value = text;
+    area.className = 'vh';
+    button.after(area); // a dialog allows no selection outside it
+    area.select();
+    const isDone = document.execCommand('copy');
+    area.remove();
+    button.focus();
+    return isDone;
   }
-  const area = document.createElement('textarea');
-  area.value = text;
-  area.className = 'vh';
-  document.body.append(area);
-  area.select();
-  const isDone = document.execCommand('copy');
-  area.remove();
-  return isDone;
 }

@@ -15,6 +15,8 @@ interface DialogProps {
 export function Dialog({ title, onClose, locked = false, children }: DialogProps) {
   const id = useId();
   const dialog = useRef<HTMLDialogElement>(null);
+  /** A selection of text that ends outside is a click on the dialog, too. */
+  const isPressedOutside = useRef(false);
   useEffect(() => {
     const opener = document.activeElement;
     const element = dialog.current;
@@ -42,8 +44,9 @@ export function Dialog({ title, onClose, locked = false, children }: DialogProps
         event.preventDefault();
         if (!locked) onClose();
       }}
+      onPointerDown={(event) => void (isPressedOutside.current = event.target === dialog.current)}
       onClick={(event) => {
-        if (event.target === dialog.current && !locked) onClose();
+        if (event.target === dialog.current && isPressedOutside.current && !locked) onClose();
       }}
     >
       <div class="dlg-in">

@@ -20,10 +20,13 @@ export function useNavigations(): void {
   useEffect(() => {
     if (before.current === path) return;
     before.current = path;
+    shownPath = location.pathname;
     if (location.hash === '' && !isGoingBack) scrollTo(0, 0);
     isGoingBack = false;
   }, [path]);
 }
 
 let isGoingBack = false;
-addEventListener('popstate', () => void (isGoingBack = true));
+/** Back within a page, or to a section of it, is no navigation: the next link leads to the top of its page. */
+let shownPath = location.pathname;
+addEventListener('popstate', () => void (isGoingBack = location.pathname !== shownPath));

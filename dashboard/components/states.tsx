@@ -12,24 +12,24 @@ interface WaitingProps<T> {
   children: (value: T) => ComponentChild;
 }
 
-/** Shows the content once it is loaded, before that its skeleton, or the error. Content from before the inputs changed stays. */
+/** Shows the content once it is loaded, before that its skeleton, or the error. Content from before a reload or a change of the inputs stays, below the error of a reload. */
 export function Waiting<T>({ for: loaded, skeleton, failure, children }: WaitingProps<T>) {
-  if (loaded.phase === 'failed') {
-    return (
-      <Failed
-        error={loaded.error}
-        retry={loaded.reload}
-        {...(failure === undefined ? {} : { title: failure })}
-      />
-    );
-  }
+  const failed = loaded.phase === 'failed' && (
+    <Failed
+      error={loaded.error}
+      retry={loaded.reload}
+      {...(failure === undefined ? {} : { title: failure })}
+    />
+  );
+  if (loaded.phase === 'failed' && !loaded.isReload) return failed;
   // One element for both, so that input, open parts and focus in the content survive a reload.
   const known =
     loaded.phase !== 'ready' && loaded.previous !== undefined ? { value: loaded.previous } : loaded;
   if ('value' in known) {
     const isOld = loaded.phase === 'loading' || loaded.phase === 'slow';
     return (
-      <div aria-busy={loaded.phase !== 'ready'} class={isOld ? 'old' : undefined}>
+      <div aria-busy={loaded.phase !== 'ready' && failed === false} class={isOld ? 'old' : undefined}>
+        {failed}
         {children(known.value)}
       </div>
     );

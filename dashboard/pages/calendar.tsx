@@ -9,7 +9,7 @@ import { DataTable, type Column } from '../components/data-table.tsx';
 import { PageHead } from '../components/page-head.tsx';
 import { Empty, SkeletonRows, Waiting } from '../components/states.tsx';
 import { useQuery } from '../components/use-query.ts';
-import { dayText, monthText, referencePeriodText, shortDayText, timeText, today } from '../text/times.ts';
+import { dayText, monthText, referencePeriodText, shortDayText, timeOnText, today } from '../text/times.ts';
 import { daysOfMonth, monthAfter } from './calendar-months.ts';
 import '../styles/calendar.css';
 
@@ -27,7 +27,7 @@ export function Calendar() {
   const given = params.get('month') ?? '';
   const month = /^\d{4}-(?:0[1-9]|1[0-2])$/.test(given) ? given : today().slice(0, 7);
   const form: Form = params.get('as') === 'list' ? 'list' : 'month';
-  const source = params.get('source') ?? undefined;
+  const source = params.get('source') || undefined;
   const query = {
     from: month,
     to: month,
@@ -39,7 +39,7 @@ export function Calendar() {
     <div class="wrap">
       <PageHead
         title="Calendar"
-        lede="When series are released. Times are UTC."
+        lede="When series are released. Days are those of the publisher, times are UTC."
         actions={<Subscription source={source} />}
       />
       <div class="bar-ctl month-bar">
@@ -141,7 +141,7 @@ function MonthGrid({ month, releases }: { month: string; releases: readonly Rele
                 {byDay.get(day)?.map((release) => (
                   <p key={release.id} class={release.importance === 'high' ? 'high' : undefined}>
                     <ReleaseTitle release={release} />
-                    {release.time_confirmed && <small>{timeText(release.release_at)}</small>}
+                    {release.time_confirmed && <small>{timeOnText(release.release_at, day)}</small>}
                   </p>
                 ))}
               </td>
@@ -203,7 +203,8 @@ const columns: Column<Release>[] = [
   },
   {
     label: 'Time, UTC',
-    cell: ({ release_at: at, time_confirmed: isSure }) => (isSure ? timeText(at) : 'not confirmed'),
+    cell: ({ release_at: at, release_date: day, time_confirmed: isSure }) =>
+      isSure ? timeOnText(at, day) : 'not confirmed',
   },
   {
     label: 'Period',

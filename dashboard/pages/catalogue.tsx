@@ -37,15 +37,18 @@ const usualOrder = (params: URLSearchParams): Order => (hasWords(params) ? 'rele
 const hasWords = (params: URLSearchParams): boolean => (params.get('q') ?? '').trim() !== '';
 
 /** The filters of the URL, without values that the API would reject. */
-function queryOf(params: URLSearchParams): Query {
+function filtersIn(params: URLSearchParams) {
   const given = filterNames.flatMap((name) => {
     const value = params.get(name)?.trim() ?? '';
     return value === '' ? [] : [[name, value] as const];
   });
+  return { ...Object.fromEntries(given), sort: orderOf(params) };
+}
+
+function queryOf(params: URLSearchParams): Query {
   const cursor = params.get('cursor');
   return {
-    ...Object.fromEntries(given),
-    sort: orderOf(params),
+    ...filtersIn(params),
     limit: pageSize,
     facets: true,
     ...(cursor === null ? {} : { cursor }),
@@ -122,9 +125,10 @@ export function Catalogue() {
 /** Writes the words to the URL when typing pauses. */
 function WordsFilter({ words, onChange }: { words: string; onChange: (words: string) => void }) {
   const [text, setText] = useState(words);
-  useEffect(() => setText(words), [words]);
+  // A space at the end stays, as another word may follow.
+  useEffect(() => setText((typed) => (typed.trim() === words.trim() ? typed : words)), [words]);
   useEffect(() => {
-    if (text.trim() === words) return undefined;
+    if (text.trim() === words.trim()) return undefined;
     const timer = setTimeout(() => onChange(text.trim()), typedAfterMs);
     return () => clearTimeout(timer);
   }, [text]);
@@ -242,9 +246,7 @@ function Facet({ title, values, chosen, onChoose }: FacetProps) {
 function Count({ catalog, params }: { catalog: Catalog; params: URLSearchParams }) {
   const counts = catalog.meta?.facets?.['frequency'] ?? [];
   const total = counts.reduce((sum, { count }) => sum + count, 0);
-  const csv = new URLSearchParams(params);
-  csv.delete('cursor');
-  csv.set('format', 'csv');
+  const csv = new URLSearchParams({ ...filtersIn(params), format: 'csv' });
   const followed = followedBy(params);
   return (
     <div class="sec-head">

@@ -1,5 +1,5 @@
 // The plans from /v1/plans, with monthly or yearly prices.
-import { Link, useSearchParams } from 'wouter-preact';
+import { Link } from 'wouter-preact';
 import { api } from '../api/clients.ts';
 import { useLoad } from '../api/use-load.ts';
 import { session } from '../api/session.ts';
@@ -7,6 +7,7 @@ import { Choice } from '../components/choice.tsx';
 import { PageHead } from '../components/page-head.tsx';
 import { PlanCards, type Interval, type Plan } from '../components/plan-cards.tsx';
 import { Waiting } from '../components/states.tsx';
+import { useSearchParams } from '../components/use-query.ts';
 
 const intervals = [
   { value: 'month', label: 'Monthly' },
@@ -78,7 +79,7 @@ function PlanAction({ plan }: { plan: Plan }) {
   return (
     <Link
       class={plan.price_usd_month === 0 ? 'btn main' : 'btn'}
-      href={`/sign-up?plan=${encodeURIComponent(plan.id)}`}
+      href={plan.price_usd_month === 0 ? '/sign-up' : '/sign-up?return_to=/dashboard/billing'}
     >
       {plan.price_usd_month === 0 ? 'Get a key' : `Choose ${plan.name}`}
     </Link>

@@ -1,8 +1,9 @@
 // A page whose code is loaded when it is first shown.
 import type { ComponentType } from 'preact';
-import { localError } from '../api/clients.ts';
+import { useErrorBoundary } from 'preact/hooks';
+import { asAlmanacError, localError } from '../api/clients.ts';
 import { useLoad } from '../api/use-load.ts';
-import { Waiting } from '../components/states.tsx';
+import { Failed, Waiting } from '../components/states.tsx';
 
 /** The properties that a route passes to its page: the path parameters, such as `:id`. */
 export interface PageProps {
@@ -14,9 +15,13 @@ export function lazyPage(load: () => Promise<ComponentType<PageProps>>): Compone
   let Page: ComponentType<PageProps> | undefined;
   return function LazyPage(props: PageProps) {
     const loading = useLoad(async () => (Page ??= await load().catch(notLoaded)), []);
-    if (Page !== undefined) return <Page {...props} />;
+    const [fault, tryAgain] = useErrorBoundary((thrown: unknown) => console.error(thrown));
+    if (Page !== undefined && fault === undefined) return <Page {...props} />;
     return (
       <div class="wrap">
+        {fault !== undefined && (
+          <Failed error={asAlmanacError(fault)} retry={tryAgain} title="This page cannot be shown" />
+        )}
         <Waiting for={loading} failure="The page could not be loaded">
           {() => null}
         </Waiting>

@@ -66,7 +66,9 @@ export function Search({
   }
   function onSubmit(event: Event) {
     event.preventDefault();
-    const hit = open ? (hits[active] ?? (onPick === undefined ? undefined : hits[0])) : undefined;
+    const isFoundByText = found?.query === text.trim(); // not by its beginning, while the answer is on its way
+    const first = onPick !== undefined && isFoundByText ? hits[0] : undefined;
+    const hit = open ? (hits[active] ?? first) : undefined;
     if (hit !== undefined) choose(hit);
     else if (onPick !== undefined) return;
     else if (text.trim() !== '') go(`/catalogue?${new URLSearchParams({ q: text.trim() }).toString()}`);

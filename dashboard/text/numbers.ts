@@ -1,11 +1,12 @@
 // Numbers as people read them: thousands separators, a true minus sign, and as many digits as were published.
+import { zerosBefore } from '../../domain/chart/text.ts';
 import { nounOf } from '../../kernel/text/counted.ts';
 
 /** `digits`: fixed; absent: those of the number. */
 export function numberText(value: number, digits?: number): string {
   const options =
     digits === undefined
-      ? { maximumFractionDigits: 12 }
+      ? { maximumFractionDigits: Math.min(100, 12 + zerosBefore(Math.abs(value))) }
       : { minimumFractionDigits: digits, maximumFractionDigits: digits };
   const text = value.toLocaleString('en-GB', options);
   return /[1-9]/.test(text) ? text.replace('-', '−') : text.replace('-', '');

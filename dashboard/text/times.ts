@@ -23,6 +23,10 @@ export const timeText = (instant: string): string => instant.slice(11, 16);
 /** `15 Dec 2020, 14:15` */
 export const instantText = (instant: string): string => `${dayText(instant)}, ${timeText(instant)}`;
 
+/** `23:30`, or with its day where that is not the day beside it, as for a publisher in Tokyo: `14 Dec, 23:30`. @param day of the publisher. */
+export const timeOnText = (instant: string, day: string): string =>
+  instant.startsWith(day) ? timeText(instant) : `${shortDayText(instant)}, ${timeText(instant)}`;
+
 /** `December 2020`. @param month `2020-12`, or a day in it. */
 export const monthText = (month: string): string =>
   `${months[Number(month.slice(5, 7)) - 1] ?? ''} ${month.slice(0, 4)}`;

@@ -313,7 +313,10 @@ test('numbers and periods are written as people read them', (t) => {
   t.is(formatNumber(-1234567.5, 1), '\u{2212}1,234,567.5');
   t.is(formatNumber(-0.0001, 2), '0.00');
   t.is(decimalsOf([1, 2.25, 1e-3]), 3);
-  t.is(decimalsOf([1e-12]), 6);
+  t.is(decimalsOf([1, 1e-12]), 6);
+  t.is(decimalsOf([0, -2.5e-7]), 8);
+  t.is(decimalsOf([0.1 + 0.2]), 6);
+  t.is(decimalsOf([1e-300]), 20);
   t.is(periodName('2020-09-30', 'quarterly'), 'Q3 2020');
   t.is(periodName('2020-12-15', 'daily', true), '15 Dec 2020');
   t.is(periodName('2020-06-30', 'annual'), '2020');

@@ -15,7 +15,7 @@ export function monthName(month: number, isShort = false): string {
 /** A number with thousands separators, that many decimals and a true minus sign; from 1e15 on with an exponent. */
 export function formatNumber(value: number, decimals: number): string {
   if (Math.abs(value) >= 1e15) return value.toExponential().replaceAll('-', '\u{2212}').replace('+', '');
-  const [whole = '', fraction] = Math.abs(value).toFixed(Math.min(decimals, 20)).split('.');
+  const [whole = '', fraction] = Math.abs(value).toFixed(Math.min(decimals, formattedMax)).split('.');
   const grouped = whole.replace(/\B(?=(?:\d{3})+$)/g, ',');
   const digits = fraction === undefined ? grouped : `${grouped}.${fraction}`;
   return value < 0 && /[1-9]/.test(digits) ? `\u{2212}${digits}` : digits;
@@ -41,19 +41,25 @@ export function axisNumber(
   return exact.toExponential().replaceAll('-', '\u{2212}').replace('+', '');
 }
 
-/** The decimals that show every value in full, but no more than six. */
+/** The decimals that show every value in full, but no more than six; numbers that are all below 0.1 have more, as `zerosBefore` says. */
 export function decimalsOf(values: Iterable<number>): number {
-  let most = 0;
+  let [decimals, largest] = [0, 0];
   for (const value of values) {
-    if (Number.isInteger(value)) continue;
+    largest = Math.max(largest, Math.abs(value));
+    if (decimals >= decimalsMax || Number.isInteger(value)) continue;
     const [digits = '', exponent = '0'] = String(Math.abs(value)).split('e');
-    const decimals = (digits.split('.')[1]?.length ?? 0) - Number(exponent);
-    most = Math.max(most, decimals);
-    if (most >= decimalsMax) return decimalsMax;
+    decimals = Math.max(decimals, (digits.split('.')[1]?.length ?? 0) - Number(exponent));
   }
-  return most;
+  return Math.min(decimals, decimalsMax + zerosBefore(largest), formattedMax);
 }
 const decimalsMax = 6;
+/** Of `formatNumber`. */
+const formattedMax = 20;
+
+/** The zeros between the point and the first digit: 2 of 0.0034. */
+export function zerosBefore(value: number): number {
+  return value === 0 || value >= 0.1 ? 0 : -Math.floor(Math.log10(value)) - 1;
+}
 
 /** The period that ends on the date, in words: `November 2020`, `Q3 2020`, `15 December 2020`. */
 export function periodName(date: string, frequency: Frequency, isShort = false): string {

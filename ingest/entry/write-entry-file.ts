@@ -33,7 +33,7 @@ export function requireWritable(file: string): void {
 function failUnwritable(file: string, cause: NodeJS.ErrnoException): never {
   const folder = path.dirname(file);
   throw new IngestFailure(
-    'usage',
+    'invalid_file',
     `${file} cannot be written: almanac publish keeps there how the files are loaded. ${reason()}`,
     { cause },
   );

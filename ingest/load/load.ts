@@ -200,7 +200,7 @@ async function headerAndRows(
     throw new IngestFailure(
       'invalid_file',
       (options.headerLine ?? 1) > 1 && first === null
-        ? `The file ends before line ${options.headerLine}, its header: correct header in almanac.yml, or --header-line.`
+        ? `The file ends before line ${options.headerLine}, its header: correct --header-line.`
         : 'The file has no header: its first line must name the columns.',
     );
   if (!header.every(isPrintable))

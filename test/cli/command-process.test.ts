@@ -1,6 +1,6 @@
 // A command as a separate process.
 import { spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync } from 'node:fs';
+import { mkdtempSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -50,3 +50,32 @@ test.serial(
     t.deepEqual([wrong.code, wrong.stdout], [2, '']);
   },
 );
+
+test.serial('a command whose output nobody reads finishes its work', async (t) => {
+  const directory = mkdtempSync(path.join(tmpdir(), 'almanac-test-'));
+  for (const name of ['UNREAD.A', 'UNREAD.B', 'UNREAD.C'])
+    writeFileSync(path.join(directory, `${name}.csv`), `series_id,date,value\n${name},2024-01-31,1\n${name},2024-02-29,2\n`); // prettier-ignore
+  const words = ['publish', directory, '--yes', '--set', 'unit=One', '--set', 'source=Tests'];
+  const child = spawn(process.execPath, [path.join(projectRoot, 'almanac.js'), ...words], {
+    env: { ...process.env, ...settings },
+  });
+  t.teardown(() => child.kill('SIGKILL'));
+  child.stdout.destroy();
+  const closed = new Promise<number | null>((resolve) => child.once('close', resolve));
+  t.notRegex(await text(child.stderr), /EPIPE/);
+  t.is(await closed, 0);
+  for (const name of ['UNREAD.A', 'UNREAD.B', 'UNREAD.C'])
+    t.deepEqual(await published(database, name), { '2024-01-31': '1', '2024-02-29': '2' });
+});
+
+test('a command whose result does not fit on the disk fails', async (t) => {
+  const child = spawn(process.execPath, [path.join(projectRoot, 'almanac.js'), 'completion', 'bash'], {
+    stdio: ['ignore', openSync('/dev/full', 'w'), 'pipe'],
+  });
+  const closed = new Promise<number | null>((resolve) => child.once('close', resolve));
+  t.regex(
+    child.stderr === null ? '' : await text(child.stderr),
+    /^almanac: the output cannot be written: ENOSPC/,
+  );
+  t.is(await closed, 1);
+});

@@ -285,6 +285,24 @@ test.serial('check reports a failure as text too, next to the checks that pass',
   t.regex(stdout, /^plans +failed: .+\ndatabase +ok: .+\nroles +warning: .+\nwebhooks +not configured: /m);
 });
 
+test.serial('what a command refuses is named as it was typed, and ends with exit code 2', async (t) => {
+  const account = ['keys', 'create', 'bob@example.org'];
+  const refusals: [words: string[], message: RegExp][] = [
+    [['accounts', 'create', 'bob'], /^almanac: <email> must be an e-mail address\.\nSee almanac accounts create/],
+    [[...account, '--as-of', '2020'], /^almanac: --as-of must be a date/],
+    [[...account, '--scopes', 'data,write'], /^almanac: --scopes is "write", but must be one of/],
+    [[...account, '--name', ''], /^almanac: --name must have 1 to 100 characters/],
+    [['keys', 'rotate', 'key_nobody', '--overlap-hours', ''], /^almanac: --overlap-hours must be a whole number/],
+    [['loads', 'list', '--dataset', 'observation'], /option '--dataset <name>' argument 'observation' is invalid\. Allowed choices are series, observations/],
+    [['publish', csv, '--yes', '--set', 'frequency=often'], /^almanac: --set frequency=often: one of daily, /],
+  ]; // prettier-ignore
+  for (const [words, message] of refusals) {
+    const { code, stdout, stderr } = await almanac(words);
+    t.deepEqual([code, stdout], [2, ''], stderr);
+    t.regex(stderr, message);
+  }
+});
+
 test.serial('a command that fails exits with 1 and gives the reason only on standard error', async (t) => {
   const failures: [words: string[], message: RegExp, env?: Record<string, string>][] = [
     [

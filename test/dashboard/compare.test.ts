@@ -47,6 +47,8 @@ test('a URL of more than eight series, or of one twice, compares eight different
     ['A', 'B', 'C', 'D', 'E', 'F', 'G', 'H'],
   );
   t.is(stateOf(new URLSearchParams('s=A@@7')).series[0]?.version, null, 'a version alone pins nothing');
+  const absent = stateOf(new URLSearchParams('s=A@2024-02-30&base=2024-99-99'));
+  t.deepEqual([absent.series[0]?.vintage, absent.base], [null, null], 'days that do not exist');
 });
 
 test('the series of a URL beyond the eighth are known, so that the page can name them', (t) => {

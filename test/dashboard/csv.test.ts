@@ -4,6 +4,8 @@ import test from 'ava';
 import fc from 'fast-check';
 import { comparisonCsv } from '../../dashboard/pages/compare/comparison-chart.ts';
 import { csvOf } from '../../dashboard/pages/series/exports.ts';
+import { stateOf } from '../../dashboard/pages/series/series-state.ts';
+import { shownOf } from '../../dashboard/pages/series/shown.ts';
 import { digits } from '../../kernel/digits.ts';
 import { listCsv } from '../../kernel/http/list.ts';
 
@@ -36,9 +38,9 @@ const anyText = fc.oneof(
 /** One line of one point. */
 function csvOfPoint(dimension: string, value: number, text: string): string {
   const date = '2024-01-31';
-  const shown = { dates: [date], window: { first: 0, last: 0 } } as unknown as Shown;
-  const points = [{ date, value }];
-  return csvOf(shown, [dimension], [{ dims: Object.fromEntries([[dimension, text]]), points }]);
+  const lines = [Object.fromEntries([[dimension, text]])];
+  const shown = { dates: [date], window: { first: 0, last: 0 }, lines, all: [[{ date, value }]] };
+  return csvOf(shown as unknown as Shown, [dimension]);
 }
 
 test('the CSV of a view equals the API’s for any dimensions: no text runs as a formula', (t) => {
@@ -56,6 +58,30 @@ test('the CSV of a view equals the API’s for any dimensions: no text runs as a
       },
     ),
   );
+});
+
+test('the CSV of a view has the chosen lines and the window only', (t) => {
+  const side = { name: 'side', values: ['buy', 'sell'], labels: {} };
+  const entry = { name: 'Rate', dims: [side], newest_combinations: [] };
+  const dates = ['2024-01-31', '2024-02-29', '2024-03-31'];
+  const points = {
+    lines: side.values.map((value) => ({
+      dims: { side: value },
+      points: dates.map((date, at) => ({ date, value: at })),
+    })),
+    meta: {
+      transform: null,
+      vintage: null,
+      frequency: 'monthly',
+      unit: null,
+      unit_multiplier: null,
+      breaks: [],
+    },
+    previewPoints: 3,
+  } as unknown as Parameters<typeof shownOf>[2];
+  const state = stateOf(new URLSearchParams('dims=side:sell&from=2024-02-01'), entry, 'monthly');
+  const shown = shownOf(entry as unknown as Parameters<typeof shownOf>[0], state, points, undefined, null);
+  t.is(csvOf(shown, ['side']), 'date,value,side\r\n2024-02-29,1,sell\r\n2024-03-31,2,sell\r\n');
 });
 
 test('the CSV of a comparison has no cell that runs as a formula', (t) => {

@@ -17,12 +17,13 @@ import {
   type SeriesState,
 } from '../../dashboard/pages/series/series-state.ts';
 import { periodParam } from '../../dashboard/pages/series/api-query.ts';
+import { decimalsFor } from '../../dashboard/pages/series/shown.ts';
 import { samplesOf } from '../../dashboard/text/samples.ts';
 import { combinationsThatPass, parseDims } from '../../data-api/series/dims.ts';
 import { parsePeriod } from '../../kernel/dates.ts';
 import { aggregates } from '../../domain/aggregates.ts';
 import { linesMax } from '../../domain/chart/layout.ts';
-import { transforms } from '../../domain/transforms.ts';
+import { transforms, type Transform } from '../../domain/transforms.ts';
 import { periodEnd, type Frequency } from '../../domain/periods.ts';
 import type { findSeries } from '../../data-api/series/stored/series.sql.ts';
 
@@ -220,4 +221,25 @@ test('a citation names the source, the day of the data and the day of reading', 
     citation(entry, { vintage: '2024-01-05', last_updated: '2024-01-01' }, url, now),
     /as published by 5 Jan 2024/,
   );
+});
+
+test('a day of the URL that does not exist is ignored', (t) => {
+  const state = stateOf(new URLSearchParams('base=2024-99-99&vintage=2024-02-30&from=0000-01-01'), unranked([]), 'monthly'); // prettier-ignore
+  t.deepEqual([state.base, state.vintage, state.from], [null, null, null]);
+});
+
+test('values have the digits that were published, and computed ones as many as tell them apart', (t) => {
+  const decimals = (values: number[], transform: Transform | null = null, aggregate?: 'avg' | 'sum') =>
+    decimalsFor({ transform, ...(aggregate && { aggregate }) }, [
+      { points: values.map((each) => ({ date: '2024-01-31', value: each })) },
+    ]);
+  t.is(decimals([1.0843, 1.1]), 4);
+  t.is(decimals([2.5e-7]), 8);
+  t.is(decimals([1.08433333333, 1.1], null, 'avg'), 4);
+  t.is(decimals([285.41333333333], null, 'avg'), 2);
+  t.is(decimals([12_345, 12_346], null, 'avg'), 0);
+  t.is(decimals([0.0012, -0.0008], 'change'), 4);
+  t.is(decimals([8.93333333333], 'yoy'), 2);
+  t.is(decimals([0.00312345678], 'log_change'), 4);
+  t.is(decimals([0, 2], 'yoy'), 2);
 });

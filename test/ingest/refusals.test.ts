@@ -382,7 +382,7 @@ const refusals: Record<string, Refusal> = {
     csv: 'series_id,date,value',
     options: { headerLine: 99 },
     code: 'invalid_file',
-    message: /The file ends before line 99, its header: correct header in almanac\.yml, or --header-line/,
+    message: /The file ends before line 99, its header: correct --header-line/,
   },
   'a package whose file has no header': {
     csv: '',

@@ -1,5 +1,5 @@
 // almanac loads: lists loads, shows one, retracts one.
-import { datasetNamed } from '../../../ingest/datasets/datasets.ts';
+import { datasetNamed, datasetNames } from '../../../ingest/datasets/datasets.ts';
 import { listLoads, seriesOfLoad, type LoadEntry } from '../../../ingest/history/retract/load-list.sql.ts';
 import { findLoads, unretractableBecause } from '../../../ingest/history/retract/retractable.ts';
 import { retract, retractionReport, type Retraction } from '../../../ingest/history/retract/retract.ts';
@@ -31,7 +31,7 @@ export const loads: DeclareCommand = (command, terminal) => {
   command
     .command('list')
     .summary('list the loads, newest first')
-    .option('--dataset <name>', 'only loads of that dataset')
+    .addOption(command.createOption('--dataset <name>', 'only loads of that dataset').choices(datasetNames))
     .option('--before <load>', 'only loads older than that')
     .option('--limit <number>', 'the most loads that are listed', '20')
     .option(...jsonFlag)

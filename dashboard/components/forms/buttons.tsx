@@ -9,7 +9,7 @@ interface ButtonsProps {
   /** False: a required field is still empty. */
   isReady?: boolean;
   isDangerous?: boolean;
-  /** Closes the dialog; only in dialogs. */
+  /** Closes the dialog, which shows the result of a change that has begun; only in dialogs. */
   onCancel?: () => void;
   /** Shows the error; by default `Problem`. */
   problem?: typeof Problem;
@@ -39,7 +39,7 @@ export function Buttons({
         send
       ) : (
         <div class="actions dlg-end">
-          <button class="btn" type="button" onClick={onCancel}>
+          <button class="btn" type="button" onClick={onCancel} disabled={action.isBusy}>
             Cancel
           </button>
           {send}

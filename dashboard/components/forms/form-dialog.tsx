@@ -21,7 +21,7 @@ interface FormDialogProps {
 export function FormDialog({ title, change, onClose, children, ...buttons }: FormDialogProps) {
   const action = useAction();
   return (
-    <Dialog title={title} onClose={onClose}>
+    <Dialog title={title} onClose={onClose} locked={action.isBusy}>
       <form onSubmit={action.submit(change)}>
         {children}
         <Buttons action={action} {...buttons} onCancel={onClose} />

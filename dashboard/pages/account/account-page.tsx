@@ -7,7 +7,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import { Link, useLocation } from 'wouter-preact';
 import type { AnswerOf } from '../../../clients/typescript/client.ts';
 import { accountApi } from '../../api/clients.ts';
-import { useLoad } from '../../api/use-load.ts';
+import { shownIn, useLoad } from '../../api/use-load.ts';
 import { session, signOut, tabsSynced } from '../../api/session.ts';
 import { Failed, SkeletonLines } from '../../components/states.tsx';
 import type { PageProps } from '../../shell/lazy-page.tsx';
@@ -78,10 +78,12 @@ function SignedIn({ token, children }: { token: string; children: (of: OfAccount
     async (signal) => {
       const { data: account } = await accountApi.get('/v1/account', { signal });
       known.value = { token, account };
+      return account;
     },
     [token],
   );
-  const account = known.value?.token === token ? known.value.account : undefined;
+  // A new password replaces the session: the page stays.
+  const account = known.value?.token === token ? known.value.account : shownIn(loaded);
   return (
     <div class="wrap">
       <div class="acct-grid">

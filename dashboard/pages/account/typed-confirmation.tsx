@@ -2,6 +2,7 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import type { Problem } from '../../components/forms/action.tsx';
+import { isTyped } from '../../text/typed.ts';
 import { Field } from '../../components/forms/field.tsx';
 import { FormDialog } from '../../components/forms/form-dialog.tsx';
 
@@ -21,7 +22,7 @@ interface TypedConfirmationProps {
 export function TypedConfirmation({ name, button, children, ...dialog }: TypedConfirmationProps) {
   const [typed, setTyped] = useState('');
   return (
-    <FormDialog {...dialog} submit={button} isReady={typed === name} isDangerous>
+    <FormDialog {...dialog} submit={button} isReady={isTyped(typed, name)} isDangerous>
       <div class="sm dlg-text">{children}</div>
       <Field
         label={`Type “${name}” to confirm`}

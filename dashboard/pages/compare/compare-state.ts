@@ -1,5 +1,6 @@
 // The state of the comparison, which is its URL: up to eight series, each at its own vintage, and how they are made comparable. The form of a series
 // is `DEMO.CPI`, `DEMO.CPI@2026-09-15`, `DEMO.CPI@2026-09-15@7` for one load, or `DEMO.FX@@@side:buy`.
+import { isDate } from '../../../kernel/dates.ts';
 
 export const modes = ['rebased', 'levels', 'ratio'] as const;
 export type Mode = (typeof modes)[number];
@@ -34,7 +35,7 @@ export function stateOf(query: URLSearchParams): CompareState {
   return {
     series: allOf(query).slice(0, comparedMax),
     mode: modes.find((each) => each === mode) ?? 'rebased',
-    base: base !== null && isDay(base) ? base : null,
+    base: base !== null && isDate(base) ? base : null,
     years: years === 'all' ? null : (yearsOffered.find((each) => String(each) === years) ?? yearsByDefault),
   };
 }
@@ -61,7 +62,7 @@ function comparedOf(text: string): Compared | undefined {
   const [, id = '', vintage = '', version = '', dims = ''] =
     /^([^@]+)(?:@([^@]*))?(?:@([^@]*))?(?:@(.*))?$/s.exec(text) ?? [];
   if (id === '') return undefined;
-  const day = isDay(vintage) ? vintage : null;
+  const day = isDate(vintage) ? vintage : null;
   return {
     id,
     vintage: day,
@@ -74,8 +75,4 @@ function comparedOf(text: string): Compared | undefined {
 function allOf(query: URLSearchParams): Compared[] {
   const series = query.getAll('s').flatMap((text) => comparedOf(text) ?? []);
   return [...new Map(series.map((each) => [textOf(each), each])).values()];
-}
-
-function isDay(text: string): boolean {
-  return /^\d{4}-\d{2}-\d{2}$/.test(text);
 }

@@ -1,8 +1,7 @@
 // Up to eight series on one chart, each as of the day chosen for it. Its state is the URL.
 import { useMemo, useState } from 'preact/hooks';
-import { useSearchParams } from 'wouter-preact';
 import { layOut } from '../../../domain/chart/layout.ts';
-import { periodName } from '../../../domain/chart/text.ts';
+import { decimalsOf, periodName } from '../../../domain/chart/text.ts';
 import { accessKey } from '../../api/access-key.ts';
 import { useLoad } from '../../api/use-load.ts';
 import { CursorChart } from '../../charts/cursor-chart.tsx';
@@ -15,6 +14,7 @@ import { Pick } from '../../components/pick.tsx';
 import { PageHead } from '../../components/page-head.tsx';
 import { Search } from '../../shell/search.tsx';
 import { Empty, Waiting } from '../../components/states.tsx';
+import { useSearchParams } from '../../components/use-query.ts';
 import { AccessKey } from '../series/access-key-field.tsx';
 import { ValuesTable } from '../series/values-table.tsx';
 import {
@@ -118,7 +118,8 @@ function ComparedView({ state, change, outcomes }: ComparedViewProps) {
   const { chart, dates, base, bases } = comparison;
   const isPreview = loaded.some((each) => each.isPreview);
   const window = { first: 0, last: dates.length - 1 };
-  const decimals = state.mode === 'ratio' ? 4 : 2;
+  const shownValues = chart.lines.flatMap(({ points }) => points.flatMap(({ value }) => value ?? []));
+  const decimals = state.mode === 'levels' ? decimalsOf(shownValues) : state.mode === 'ratio' ? 4 : 2;
   const replace = (at: number, by: Compared | null) =>
     change({ series: state.series.flatMap((each, i) => (i !== at ? each : (by ?? []))) });
   return (

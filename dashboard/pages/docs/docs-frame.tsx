@@ -117,7 +117,7 @@ function Entry({ path, title, current, sections }: EntryProps) {
 /** Scrolls to the section in the URL once it is rendered: the browser looks for it before the text is loaded. */
 function useSection(path: string, sections: DocsFrameProps['sections']): void {
   useEffect(() => {
-    const id = decodeURIComponent(location.hash.slice(1));
+    const id = location.hash.slice(1); // nothing in it is escaped in a URL
     if (id !== '') document.getElementById(id)?.scrollIntoView();
   }, [path, sections]);
 }

@@ -1,9 +1,10 @@
 // Lists the guides and the reference, or the sections found by a search.
-import { Link, useSearchParams } from 'wouter-preact';
+import { Link } from 'wouter-preact';
 import { groups } from 'virtual:guides';
 import { useLoad } from '../../api/use-load.ts';
 import { PageHead } from '../../components/page-head.tsx';
 import { Waiting } from '../../components/states.tsx';
+import { useSearchParams } from '../../components/use-query.ts';
 import { countText } from '../../text/numbers.ts';
 import { DocsSearch } from './docs-search.tsx';
 import { finderOf } from './find.ts';

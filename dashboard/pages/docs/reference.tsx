@@ -1,11 +1,12 @@
 // The reference of the API, from the OpenAPI document of this installation.
 import { useEffect, useMemo, useState } from 'preact/hooks';
-import { Link, useSearchParams } from 'wouter-preact';
+import { Link } from 'wouter-preact';
 import { api } from '../../api/clients.ts';
 import { shownIn, useLoad } from '../../api/use-load.ts';
 import { CodePanel } from '../../components/code-panel.tsx';
 import { PageHead } from '../../components/page-head.tsx';
 import { SkeletonRows, Waiting } from '../../components/states.tsx';
+import { useSearchParams } from '../../components/use-query.ts';
 import { curlOf } from './curl-example.ts';
 import { DocsFrame } from './docs-frame.tsx';
 import { readDocument, type Field, type Operation } from './openapi-document.ts';

@@ -2,7 +2,7 @@
 import { Link } from 'wouter-preact';
 import { api } from '../../api/clients.ts';
 import { useLoad } from '../../api/use-load.ts';
-import { shortDayText, timeText, today } from '../../text/times.ts';
+import { shortDayText, timeOnText, today } from '../../text/times.ts';
 import { Empty, SkeletonRows, Waiting } from '../../components/states.tsx';
 
 export function NextReleases({ count }: { count: number }) {
@@ -28,9 +28,9 @@ export function NextReleases({ count }: { count: number }) {
           <ul class="cal">
             {data.map(({ id, title, release_at: at, release_date: day, time_confirmed: isSure }) => (
               <li key={id}>
-                <time dateTime={at ?? day}>{shortDayText(day)}</time>
+                <time dateTime={day}>{shortDayText(day)}</time>
                 <span>{title}</span>
-                <span class="time">{at === null || !isSure ? '' : timeText(at)}</span>
+                <span class="time">{at === null || !isSure ? '' : timeOnText(at, day)}</span>
               </li>
             ))}
           </ul>

@@ -1,5 +1,5 @@
 // Formats the texts and numbers of the page: values with the digits of the series, changes with their sign, periods, days.
-import { decimalsOf } from '../../../domain/chart/text.ts';
+import { decimalsOf, zerosBefore } from '../../../domain/chart/text.ts';
 import type { RevisionTable } from '../../../domain/chart/revisions/table.ts';
 import { changeText, numberText } from '../../text/numbers.ts';
 import { periodText } from '../../text/times.ts';
@@ -31,13 +31,15 @@ const periodNames: Readonly<Record<Entry['frequency'], string>> = {
   irregular: 'day',
 };
 
-/** More digits would not be useful. */
+/** More digits would not be useful, but behind the zeros of small numbers. */
 const digitsMost = 4;
 
 export function formatsOf({ frequency, unit, decimals }: Entry, table: RevisionTable): Formats {
-  const own = decimals ?? decimalsOf(someValues(table));
-  const digits = Math.min(digitsMost, own);
-  const ofChange = Math.min(digitsMost + 1, Math.max(own, 1));
+  const values = [...someValues(table)];
+  const own = decimals ?? decimalsOf(values);
+  const most = digitsMost + zerosBefore(values.reduce((size, value) => Math.max(size, Math.abs(value)), 0));
+  const digits = Math.min(most, own);
+  const ofChange = Math.min(most + 1, Math.max(own, 1));
   return {
     value: (value) => numberText(value, digits),
     change: (change) => changeText(change, ofChange),

@@ -1,7 +1,7 @@
 // The page without the plan for vintages: an example with the public series, the plan and its price.
 import { useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
-import { giveKey } from '../../api/access-key.ts';
+import { giveKey, keyInput } from '../../api/access-key.ts';
 import { dayText } from '../../text/times.ts';
 import { FanPreview } from './fan-preview.tsx';
 import type { Plan } from '../../components/plan-cards.tsx';
@@ -54,7 +54,6 @@ function KeyForm({ failure, plan, onKey }: { failure: string | undefined; plan: 
       class="key-form"
       onSubmit={(event) => {
         event.preventDefault();
-        if (text.trim() === '') return;
         giveKey(text.trim());
         setText('');
         onKey();
@@ -65,12 +64,9 @@ function KeyForm({ failure, plan, onKey }: { failure: string | undefined; plan: 
       </label>
       <div class="actions">
         <input
+          {...keyInput}
           id="data-key"
           class="in"
-          type="password"
-          autocomplete="off"
-          spellcheck={false}
-          placeholder="pk_live_…"
           value={text}
           onInput={(event) => setText(event.currentTarget.value)}
         />

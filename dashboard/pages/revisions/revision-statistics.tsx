@@ -34,7 +34,7 @@ export function RevisionStatistics({ table, formats }: { table: RevisionTable; f
           <details class="basis">
             <summary>How this is computed</summary>
             <p>
-              A revision is a later value minus the first print, the first published value, of the same
+              A revision is a later value minus the first print, the first published value, of the same{' '}
               {formats.periodName}. Only {formats.periodName}s first published in the vintages shown, with a
               value in the later release, are compared. Nothing is compared across a change of base or unit:
               “Latest” is the newest release, or the last one before such a change. t is the mean divided by

@@ -18,7 +18,7 @@ import { useParameter } from './revisions-state.ts';
 import '../../styles/revisions.css';
 
 export function RevisionsPage({ params }: PageProps) {
-  const id = decodeURIComponent(params['id'] ?? '');
+  const id = params['id'] ?? '';
   const [tries, setTries] = useState(0);
   const loading = useLoad((signal) => loadRevisions(id, signal), [id, tries, accessKey.value]);
   return (

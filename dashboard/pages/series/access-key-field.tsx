@@ -1,7 +1,7 @@
 // The line about the limits of a visitor without a key, with a field for one. The key is stored only in memory.
 import { useId, useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
-import { accessKey, giveKey } from '../../api/access-key.ts';
+import { accessKey, giveKey, keyInput } from '../../api/access-key.ts';
 
 /** @param children what is shown without a key: "This is the public preview: …". */
 export function AccessKey({ children }: { children: string }) {
@@ -36,16 +36,7 @@ export function AccessKey({ children }: { children: string }) {
           <label class="vh" for={id}>
             API key
           </label>
-          <input
-            class="in mono"
-            id={id}
-            name="key"
-            type="password"
-            placeholder="pk_live_…"
-            autocomplete="off"
-            spellcheck={false}
-            required
-          />
+          <input {...keyInput} class="in mono" id={id} name="key" />
           <button class="btn main" type="submit">
             Show all data
           </button>

@@ -51,7 +51,6 @@ export function Actions({ entry, shown, points, onWindow }: ActionsProps) {
         ? csvOf(
             shown,
             entry.dims.map(({ name }) => name),
-            points.lines,
           )
         : await keyed.getText('/v1/series/{id}', {
             path: { id: entry.id },

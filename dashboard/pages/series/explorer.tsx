@@ -1,6 +1,6 @@
 // The chart or table of a series with its controls, the code that fetches it, and its newest values. Its state is the URL.
 import { useMemo, useState } from 'preact/hooks';
-import { Link, useSearchParams } from 'wouter-preact';
+import { Link } from 'wouter-preact';
 import { accessKey } from '../../api/access-key.ts';
 import { useBulk } from '../../api/bulk-feature.ts';
 import { useLoad } from '../../api/use-load.ts';
@@ -9,6 +9,7 @@ import { CodeTabs } from '../../components/code-panel.tsx';
 import { PlusIcon } from '../../components/icons.tsx';
 import { PageHead } from '../../components/page-head.tsx';
 import { Waiting } from '../../components/states.tsx';
+import { useSearchParams } from '../../components/use-query.ts';
 import { dayText } from '../../text/times.ts';
 import { FollowButton } from '../following/follow-button.tsx';
 import { Actions } from './actions.tsx';

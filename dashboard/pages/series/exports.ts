@@ -4,19 +4,15 @@ import { samplesOf, toolSamplesOf, type Sample } from '../../text/samples.ts';
 import { csvOfRows } from '../../text/csv.ts';
 import { dayText } from '../../text/times.ts';
 import type { Shown } from './shown.ts';
-import type { SeriesEntry, SeriesLine, SeriesPoints } from './series-points.ts';
+import type { SeriesEntry, SeriesPoints } from './series-points.ts';
 import type { Selection } from './default-view.ts';
 import { paramsOf } from './api-query.ts';
 
 /** The points on screen in the columns of the API's CSV: date, value, dimensions. With a key the API makes it. */
-export function csvOf(
-  { dates, window }: Shown,
-  dimensions: readonly string[],
-  lines: readonly SeriesLine[],
-): string {
+export function csvOf({ dates, window, lines, all }: Shown, dimensions: readonly string[]): string {
   const [from = '', to = ''] = [dates[window.first], dates[window.last]];
-  const rows = lines.flatMap(({ dims, points }) =>
-    points
+  const rows = lines.flatMap((dims, at) =>
+    (all[at] ?? [])
       .filter(({ date, value }) => date >= from && date <= to && value !== null)
       .map(({ date, value }) => ({
         date,

@@ -6,6 +6,7 @@ import {
   type Aggregate,
   type TargetFrequency,
 } from '../../../domain/aggregates.ts';
+import { isDate } from '../../../kernel/dates.ts';
 import { linesMax } from '../../../domain/chart/layout.ts';
 import { isApplicable, transforms, type Transform } from '../../../domain/transforms.ts';
 import {
@@ -51,7 +52,7 @@ export function stateOf(query: URLSearchParams, series: Selectable, published: F
   const applicable = transforms.filter((each) => isApplicable(each, frequency ?? published));
   const day = (name: string): string | null => {
     const text = query.get(name);
-    return text !== null && /^\d{4}-\d{2}-\d{2}$/.test(text) ? text : null;
+    return text !== null && isDate(text) ? text : null;
   };
   return {
     selected: selectionOf(query.get('dims'), series),

@@ -1,7 +1,8 @@
 // The part of the loaded points on screen: the selected lines in the window, their chart, and the API call for the same points.
 import { chartUnit, lineNames, unitBreaks } from '../../../domain/chart/captions.ts';
 import { linesMax, type Chart } from '../../../domain/chart/layout.ts';
-import { decimalsOf } from '../../../domain/chart/text.ts';
+import { decimalsOf, zerosBefore } from '../../../domain/chart/text.ts';
+import { unitPreserving } from '../../../domain/transforms.ts';
 import type { Window } from '../../charts/window.ts';
 import type { SeriesEntry, SeriesLine, SeriesPoints } from './series-points.ts';
 import { yearsByDefault } from './default-view.ts';
@@ -80,11 +81,17 @@ export function shownOf(
   };
 }
 
-/** Published values keep their digits; means, percentages and indices are computed, and have two decimals. */
-function decimalsFor(meta: SeriesPoints['meta'], lines: readonly SeriesLine[]): number {
-  if (meta.transform !== null || meta.aggregate === 'avg') return 2;
+/** Published values keep their digits. Percentages and indices have two decimals, means and changes five digits; small numbers have more. */
+export function decimalsFor(
+  { transform, aggregate }: Pick<SeriesPoints['meta'], 'transform' | 'aggregate'>,
+  lines: readonly Pick<SeriesLine, 'points'>[],
+): number {
   const values = lines.flatMap(({ points }) => points.flatMap(({ value }) => value ?? []));
-  return decimalsOf(values);
+  const own = decimalsOf(values);
+  const largest = values.reduce((size, value) => Math.max(size, Math.abs(value)), 0);
+  if (transform !== null && !unitPreserving.has(transform)) return 2 + zerosBefore(largest);
+  if (transform === null && aggregate !== 'avg') return own;
+  return Math.min(own, Math.max(2, largest === 0 ? 0 : 4 - Math.floor(Math.log10(largest))));
 }
 
 /** A combination keeps its style whichever others are selected, if there are enough styles for all combinations of the series. */

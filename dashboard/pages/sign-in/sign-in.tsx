@@ -1,11 +1,12 @@
 // /sign-in: sign-in by password, by passkey, or with Google, which sends the browser back here with a code after `#`.
 import { useEffect, useState } from 'preact/hooks';
-import { Link, useLocation, useSearchParams } from 'wouter-preact';
+import { Link, useLocation } from 'wouter-preact';
 import { accountApi } from '../../api/clients.ts';
 import { useAction, Problem } from '../../components/forms/action.tsx';
 import { Buttons } from '../../components/forms/buttons.tsx';
 import { Field } from '../../components/forms/field.tsx';
 import { Waiting } from '../../components/states.tsx';
+import { useSearchParams } from '../../components/use-query.ts';
 import { NarrowPage, GoogleButton, useMethods, type Methods } from './narrow-page.tsx';
 import { SecondStep } from './second-step.tsx';
 import { popFragment } from './fragment.ts';
@@ -82,7 +83,9 @@ export function SignIn() {
       </Waiting>
       <p class="other-ways">
         <Link href="/forgot-password">Forgot the password?</Link>
-        <Link href="/sign-up">Create an account</Link>
+        <Link href={returnTo === null ? '/sign-up' : `/sign-up?return_to=${encodeURIComponent(returnTo)}`}>
+          Create an account
+        </Link>
       </p>
     </NarrowPage>
   );

@@ -6,20 +6,24 @@ import { useAction } from '../../components/forms/action.tsx';
 import { Buttons } from '../../components/forms/buttons.tsx';
 import { Field } from '../../components/forms/field.tsx';
 import { Waiting } from '../../components/states.tsx';
+import { useSearchParams } from '../../components/use-query.ts';
 import { NarrowPage, GoogleButton, NewPasswordField, useMethods, type Methods } from './narrow-page.tsx';
+import { safePage } from './safe-page.ts';
 import { storeSignIn } from './signed-in.ts';
 
 export function SignUp() {
   const methods = useMethods();
   const [mailedTo, setMailedTo] = useState<string>();
+  const [query] = useSearchParams();
+  const returnTo = query.get('return_to');
   if (mailedTo !== undefined) return <MailSent to={mailedTo} />;
   return (
-    <NarrowPage title="Create an account" lede="Free for 1,000 calls a month, without a card.">
+    <NarrowPage title="Create an account" lede="The free plan needs no card.">
       <Waiting for={methods} failure="The sign-up methods could not be loaded">
         {(found) => (
           <>
-            <GoogleButton methods={found} returnTo={null} />
-            <SignUpForm methods={found} onMailed={setMailedTo} />
+            <GoogleButton methods={found} returnTo={returnTo} />
+            <SignUpForm methods={found} returnTo={returnTo} onMailed={setMailedTo} />
           </>
         )}
       </Waiting>
@@ -30,7 +34,14 @@ export function SignUp() {
   );
 }
 
-function SignUpForm({ methods, onMailed }: { methods: Methods; onMailed: (email: string) => void }) {
+interface SignUpFormProps {
+  methods: Methods;
+  /** The page that was requested before. */
+  returnTo: string | null;
+  onMailed: (email: string) => void;
+}
+
+function SignUpForm({ methods, returnTo, onMailed }: SignUpFormProps) {
   const [, navigate] = useLocation();
   const action = useAction();
   const submit = action.submit(async (field) => {
@@ -39,7 +50,7 @@ function SignUpForm({ methods, onMailed }: { methods: Methods; onMailed: (email:
     const { data } = await accountApi.post('/auth/signup', { body });
     if (!('session_token' in data)) return onMailed(email);
     storeSignIn(data);
-    navigate('/dashboard');
+    navigate(safePage(returnTo, location.origin));
   });
   return (
     <form onSubmit={submit}>

@@ -1,7 +1,7 @@
-// Sizes of files as people read them.
+// Sizes of files and sums of money as people read them.
 import test from 'ava';
 import fc from 'fast-check';
-import { bytesText } from '../../../dashboard/text/amounts.ts';
+import { bytesText, moneyText, shareText } from '../../../dashboard/text/amounts.ts';
 
 test('a size has one decimal at most, in the unit that keeps it below a thousand', (t) => {
   t.is(bytesText(0), '0 bytes');
@@ -27,4 +27,19 @@ test('a larger file never has a smaller size', (t) => {
       t.true(sizeOf(Math.min(a, b)) <= sizeOf(Math.max(a, b)));
     }),
   );
+});
+
+test('a share is neither nothing nor the whole unless it is', (t) => {
+  const texts = [0, 0.0004, 0.971, 0.99949, 0.9999, 1, 1.5].map(shareText);
+  t.deepEqual(texts, ['0 %', 'below 0.1 %', '97.1 %', '99.9 %', 'above 99.9 %', '100 %', '150 %']);
+});
+
+test('an amount is in the unit in which the currency is counted at Stripe, whatever the browser rounds it to', (t) => {
+  t.is(moneyText(9900, 'usd'), '$99');
+  t.is(moneyText(-9950, 'usd'), '−$99.50');
+  t.is(moneyText(990_000, 'huf'), 'HUF\u00a09,900');
+  t.is(moneyText(14_950_050, 'idr'), 'IDR\u00a0149,500.50');
+  t.is(moneyText(500, 'isk'), 'ISK\u00a05');
+  t.is(moneyText(2_900, 'jpy'), '¥2,900');
+  t.is(moneyText(12_500, 'kwd'), 'KWD\u00a012.500');
 });

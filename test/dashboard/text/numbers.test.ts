@@ -7,6 +7,8 @@ test('a number keeps its published digits, with thousands separators and a true 
   t.is(numberText(-1234.5), '−1,234.5');
   t.is(numberText(7, 2), '7.00');
   t.is(numberText(0.0006), '0.0006');
+  t.is(numberText(0.1 + 0.2), '0.3');
+  t.is(numberText(-2.5e-13), '−0.00000000000025');
 });
 
 test('a change has its sign, and none where it rounds to zero', (t) => {

@@ -7,6 +7,7 @@ import {
   periodText,
   referencePeriodText,
   shortDayText,
+  timeOnText,
 } from '../../../dashboard/text/times.ts';
 
 test('a day is written out, whatever the time zone and language of the reader', (t) => {
@@ -14,6 +15,11 @@ test('a day is written out, whatever the time zone and language of the reader', 
   t.is(shortDayText('2020-12-31T23:59:59Z'), '31 Dec');
   t.is(instantText('2020-12-15T14:15:00Z'), '15 Dec 2020, 14:15');
   t.is(monthText('2020-12'), 'December 2020');
+});
+
+test('a time in UTC names its day where the publisher has another one', (t) => {
+  t.is(timeOnText('2020-12-15T14:15:00Z', '2020-12-15'), '14:15');
+  t.is(timeOnText('2020-12-14T23:30:00Z', '2020-12-15'), '14 Dec, 23:30');
 });
 
 test('the period of a release is named as that of a value, and any other text stays', (t) => {

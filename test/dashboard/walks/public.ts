@@ -58,6 +58,13 @@ async function checkCatalogue(stage: Stage, page: Page): Promise<void> {
 async function checkNothingFound(_stage: Stage, page: Page): Promise<void> {
   await page.getByText('0 series', { exact: true }).waitFor();
   assertSame(await page.getByText('Download as CSV').count(), 0, 'links to an empty file');
+  const words = page.getByLabel('Words of the name or the description');
+  for (const typed of ['zzqxy ', 'zzqx%abzzqx']) {
+    await words.fill(typed);
+    await page.waitForURL((url) => url.searchParams.get('q') === typed.trim());
+    await page.getByText('0 series', { exact: true }).waitFor();
+    assertSame(await words.inputValue(), typed, 'the words as they were typed');
+  }
 }
 
 /** A request for something that does not exist is not retried. */

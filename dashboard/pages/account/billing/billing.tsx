@@ -1,6 +1,5 @@
 // /dashboard/billing: the subscription, the most serious banner, and the plans to change to. Stripe takes the payments.
 import { useEffect, useState } from 'preact/hooks';
-import { useSearchParams } from 'wouter-preact';
 import { accountApi, api } from '../../../api/clients.ts';
 import { useLoad } from '../../../api/use-load.ts';
 import { rowsOf } from '../../../api/rows.ts';
@@ -11,6 +10,7 @@ import { InfoIcon, WarningIcon } from '../../../components/icons.tsx';
 import { PageHead } from '../../../components/page-head.tsx';
 import { PlanCards, priceOf, type Interval, type Plan } from '../../../components/plan-cards.tsx';
 import { Waiting } from '../../../components/states.tsx';
+import { useSearchParams } from '../../../components/use-query.ts';
 import { moneyText } from '../../../text/amounts.ts';
 import { dayText, instantText } from '../../../text/times.ts';
 import { accountPage, type Account } from '../account-page.tsx';

@@ -1,5 +1,4 @@
 // /dashboard/keys: lists, creates, rotates and revokes the keys of the account. Dialogs and the rotation are in the URL; a secret never is.
-import { useSearchParams } from 'wouter-preact';
 import { accountApi, api } from '../../../api/clients.ts';
 import { useLoad } from '../../../api/use-load.ts';
 import { rowsOf } from '../../../api/rows.ts';
@@ -7,6 +6,7 @@ import { actionsColumn, DataTable, RowButton } from '../../../components/data-ta
 import { PageHead } from '../../../components/page-head.tsx';
 import type { Plan } from '../../../components/plan-cards.tsx';
 import { Empty, SkeletonRows, Waiting } from '../../../components/states.tsx';
+import { useSearchParams } from '../../../components/use-query.ts';
 import { numberText } from '../../../text/numbers.ts';
 import { dayText, instantText, agoText, utcDay } from '../../../text/times.ts';
 import { accountPage } from '../account-page.tsx';
@@ -130,10 +130,10 @@ function Found({ found: { keys, use, plans }, query, show, reload, isFull, planI
       {rotated !== undefined && (
         <Rotation {...{ keys, use, old: rotated, to: keyIn('to'), isFull, show, reload }} />
       )}
-      {query.get('create') !== null && !isFull && (
+      {query.get('create') !== null && (
         <NewKey
           suggestion={rotated === undefined ? '' : nextName(rotated.name, keys)}
-          {...{ plans, planId }}
+          {...{ plans, planId, isFull }}
           onMade={(id) => {
             reload();
             if (rotated !== undefined) show({ create: 'key', rotate: rotated.id, to: id });

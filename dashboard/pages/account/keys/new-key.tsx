@@ -26,6 +26,8 @@ interface OfPlan {
 interface NewKeyProps extends OfPlan {
   /** The initial name in the field. */
   suggestion: string;
+  /** The account has all keys that it may have: only the one just made is shown. */
+  isFull: boolean;
   onMade: (id: string) => void;
   onClose: () => void;
 }
@@ -37,7 +39,7 @@ interface Made {
   key?: string;
 }
 
-export function NewKey({ suggestion, plans, planId, onMade, onClose }: NewKeyProps) {
+export function NewKey({ suggestion, isFull, plans, planId, onMade, onClose }: NewKeyProps) {
   const [made, setMade] = useState<Made>();
   if (made?.key !== undefined) {
     return (
@@ -54,6 +56,7 @@ export function NewKey({ suggestion, plans, planId, onMade, onClose }: NewKeyPro
       </SecretOnce>
     );
   }
+  if (isFull) return null;
   const create = async (field: Fields) => {
     const days = field('days');
     const expires_at =

@@ -6,6 +6,7 @@ import { rowsOf, type Row } from '../../../api/rows.ts';
 import { DataTable } from '../../../components/data-table.tsx';
 import { Waiting } from '../../../components/states.tsx';
 import { instantText } from '../../../text/times.ts';
+import type { OfAccount } from '../account-page.tsx';
 
 type AuditRow = Row<'/v1/account/audit'>;
 
@@ -56,14 +57,14 @@ const whatHappened: Readonly<Record<AuditRow['action'], string>> = {
   'purchase.taken': 'Purchase added to the account',
 };
 
-export function AuditLog() {
+export function AuditLog({ account }: OfAccount) {
   const [limit, setLimit] = useState(rowsAtFirst);
   const loaded = useLoad(
     async (signal) => {
       const answer = await accountApi.get('/v1/account/audit', { query: { limit }, signal });
       return { rows: rowsOf(answer), hasMore: answer.pagination.next_cursor !== null };
     },
-    [limit],
+    [limit, account],
   );
   return (
     <section aria-labelledby="audit">

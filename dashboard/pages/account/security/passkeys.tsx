@@ -12,7 +12,7 @@ import { Waiting } from '../../../components/states.tsx';
 import { dayText, agoText } from '../../../text/times.ts';
 import type { Methods } from '../../sign-in/narrow-page.tsx';
 import type { OfAccount } from '../account-page.tsx';
-import { passwordIn, Proof } from './proof.tsx';
+import { Proof, proofIn } from './proof.tsx';
 
 type Passkey = Row<'/auth/passkeys'>;
 /** The open dialog. */
@@ -128,7 +128,7 @@ interface OfDialog extends Pick<OfAccount, 'account'> {
 
 function Add({ account, hasApp, onClose, onDone }: OfDialog) {
   const add = async (field: Fields) => {
-    const body = { ...passwordIn(account, field), ...(hasApp && { code: field('code') }) };
+    const body = proofIn({ account, hasApp }, field);
     const started = await accountApi.post('/auth/passkeys/options', { body });
     const credential = await createPasskey(started.data.options);
     await accountApi.post('/auth/passkeys', { body: { name: field('name'), credential } });
@@ -165,7 +165,7 @@ function Remove({
   onDone,
 }: OfDialog & { passkey: Passkey }) {
   const remove = async (field: Fields) => {
-    const body = { ...passwordIn(account, field), ...(hasApp && { code: field('code') }) };
+    const body = proofIn({ account, hasApp }, field);
     await accountApi.post('/auth/passkeys/{id}/remove', { path: { id }, body });
     onDone();
   };

@@ -48,8 +48,10 @@ function NameAndEmail({ account, reload }: OfAccount) {
       ...(name === '' || name === account.name ? {} : { name }),
       ...(isNewEmail ? { email, password: field('password') } : {}),
     };
+    if (Object.keys(body).length === 0) return;
     await accountApi.patch('/v1/account', { body });
     setAskedFor(isNewEmail ? email : undefined);
+    setEmail(account.email); // until the link is used; the typed password goes with its field
     reload();
   });
   return (
@@ -60,6 +62,7 @@ function NameAndEmail({ account, reload }: OfAccount) {
         defaultValue={account.name ?? ''}
         maxLength={100}
         autocomplete="organization"
+        required={account.name !== null}
       />
       <Field
         label="E-mail address"

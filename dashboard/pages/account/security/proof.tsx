@@ -34,6 +34,13 @@ export function PasswordField() {
   );
 }
 
+/** The values of these fields. */
+export function proofIn(of: OfProof & { hasApp: true }, field: Fields): { password?: string; code: string };
+export function proofIn(of: OfProof, field: Fields): { password?: string; code?: string };
+export function proofIn({ account, hasApp }: OfProof, field: Fields) {
+  return { ...passwordIn(account, field), ...(hasApp && { code: field('code') }) };
+}
+
 /** The password, if the account has one. */
 export function passwordIn(account: Account, field: Fields): { password?: string } {
   return account.has_password ? { password: field('password') } : {};

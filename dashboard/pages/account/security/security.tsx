@@ -24,9 +24,9 @@ export const Security = accountPage((of) => (
     <PageHead title="Security" lede="Sign-in methods, sessions, and the history of the account." />
     <SignInMethods {...of} />
     <TwoFactor {...of} />
-    <Sessions />
+    <Sessions {...of} />
     <Profile {...of} />
-    <AuditLog />
+    <AuditLog {...of} />
     <CloseAccount {...of} />
   </>
 ));
@@ -52,16 +52,15 @@ function SignInMethods(of: OfAccount) {
 }
 
 function Password({ account, reload, methods }: OfAccount & { methods: Methods }) {
-  const [isDone, setIsDone] = useState(false);
+  const [changes, setChanges] = useState(0);
   const action = useAction();
   const submit = action.submit(async (field) => {
-    setIsDone(false);
     const password = field('new');
     const answer = account.has_password
       ? await accountApi.post('/auth/change-password', { body: { current: field('current'), new: password } })
       : await accountApi.post('/auth/set-password', { body: { password } });
     if ('session_token' in answer.data) storeSignIn(answer.data);
-    setIsDone(true);
+    setChanges((count) => count + 1);
     reload();
   });
   if (account.role === 'operator' && !account.has_password) {
@@ -73,7 +72,7 @@ function Password({ account, reload, methods }: OfAccount & { methods: Methods }
     );
   }
   return (
-    <form class="form sec-form below" onSubmit={submit} key={isDone ? 'done' : 'open'}>
+    <form class="form sec-form below" onSubmit={submit} key={changes}>
       <p class="sm">
         {account.has_password
           ? 'A new password ends all other sessions. Keys keep working.'
@@ -95,7 +94,10 @@ function Password({ account, reload, methods }: OfAccount & { methods: Methods }
           {account.has_password ? 'Change the password' : 'Set a password'}
         </button>
         <span role="status" class="sm">
-          {isDone && 'Done. All other sessions have ended.'}
+          {changes > 0 &&
+            !action.isBusy &&
+            action.error === undefined &&
+            'Done. All other sessions have ended.'}
         </span>
       </div>
     </form>

@@ -4,28 +4,31 @@ import { accountApi } from '../../../api/clients.ts';
 import { useLoad } from '../../../api/use-load.ts';
 import { rowsOf } from '../../../api/rows.ts';
 import { Problem, useAction } from '../../../components/forms/action.tsx';
-import { actionsColumn, DataTable } from '../../../components/data-table.tsx';
+import { actionsColumn, DataTable, RowButton } from '../../../components/data-table.tsx';
 import { Waiting } from '../../../components/states.tsx';
 import { countText } from '../../../text/numbers.ts';
 import { instantText, agoText } from '../../../text/times.ts';
+import type { OfAccount } from '../account-page.tsx';
 
-export function Sessions() {
+export function Sessions({ account, reload }: OfAccount) {
   const [ended, setEnded] = useState<number>();
   const action = useAction();
   const loaded = useLoad(
     async (signal) => rowsOf(await accountApi.get('/auth/sessions', { query: { limit: 1000 }, signal })),
-    [],
+    [account],
   );
   const end = (id: string) =>
     action.run(async () => {
       await accountApi.delete('/auth/sessions/{id}', { path: { id } });
       loaded.reload();
+      reload();
     });
   const endOthers = () =>
     action.run(async () => {
       const { data } = await accountApi.delete('/auth/sessions');
       setEnded(data.ended);
       loaded.reload();
+      reload();
     });
   const now = Date.now();
   return (
@@ -59,12 +62,8 @@ export function Sessions() {
               { label: 'Last call', cell: ({ last_seen_at: at }) => agoText(at, now) },
               {
                 ...actionsColumn,
-                cell: ({ id, current }) =>
-                  !current && (
-                    <button class="btn sml" type="button" onClick={() => end(id)} disabled={action.isBusy}>
-                      End
-                    </button>
-                  ),
+                cell: ({ id, current, user_agent: agent }) =>
+                  !current && <RowButton label="End" of={browserName(agent)} onClick={() => end(id)} />,
               },
             ]}
           />

@@ -10,7 +10,7 @@ import { dayText } from '../../../text/times.ts';
 import type { AnswerOf } from '../../../../clients/typescript/client.ts';
 import type { Account, OfAccount } from '../account-page.tsx';
 import { SecretOnce } from '../secret-once.tsx';
-import { passwordIn, Proof } from './proof.tsx';
+import { Proof, proofIn } from './proof.tsx';
 import { SetUp } from './set-up-totp.tsx';
 
 type SecondFactor = AnswerOf<'get', '/auth/second-factor'>['data'];
@@ -97,7 +97,7 @@ interface OfDialog {
 
 function TurnOff({ account, onClose }: OfDialog) {
   const turnOff = async (field: Fields) => {
-    const body = { code: field('code'), ...passwordIn(account, field) };
+    const body = proofIn({ account, hasApp: true }, field);
     await accountApi.post('/auth/second-factor/turn-off', { body });
     onClose();
   };
@@ -117,7 +117,7 @@ function TurnOff({ account, onClose }: OfDialog) {
 
 function NewCodes({ account, onDone, onClose }: OfDialog & { onDone: (codes: readonly string[]) => void }) {
   const create = async (field: Fields) => {
-    const body = { code: field('code'), ...passwordIn(account, field) };
+    const body = proofIn({ account, hasApp: true }, field);
     const { data } = await accountApi.post('/auth/second-factor/recovery-codes', { body });
     onDone(data.recovery_codes);
   };

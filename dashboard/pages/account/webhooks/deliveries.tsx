@@ -43,6 +43,7 @@ export function Deliveries({ webhooks, query, show, changes, reload }: Deliverie
   const status = statuses.find((each) => each === query.get('status'));
   const type = types.find((each) => each === query.get('type'));
   const id = webhook?.id ?? '';
+  const list = `${id} ${status} ${type}`;
   const request = async (signal: AbortSignal) => {
     const filters = { ...(status === undefined ? {} : { status }), ...(type === undefined ? {} : { type }) };
     const answer = await accountApi.get('/v1/webhooks/{id}/deliveries', {
@@ -50,9 +51,9 @@ export function Deliveries({ webhooks, query, show, changes, reload }: Deliverie
       query: { limit: rowsShown, ...filters },
       signal,
     });
-    return rowsOf(answer);
+    return { of: list, rows: rowsOf(answer) };
   };
-  const inputs = [id, status, type, changes];
+  const inputs = [list, changes];
   const loaded = useLoad(request, inputs);
   const watched = usePoll(shownIn(loaded) === undefined ? null : request, pollEveryMs, inputs);
   return (
@@ -91,7 +92,8 @@ export function Deliveries({ webhooks, query, show, changes, reload }: Deliverie
       <Waiting for={loaded} failure="The deliveries could not be loaded">
         {(first) => (
           <Log
-            deliveries={watched ?? first}
+            // The newest answer may be to the filters of before.
+            deliveries={watched?.of === list ? watched.rows : first.rows}
             webhookId={id}
             chosen={query.get('delivery')}
             show={show}
@@ -175,6 +177,7 @@ function Log({ deliveries, webhookId, chosen, show, reload }: LogProps) {
         <p class="sm dim">Choose a delivery to see its attempts.</p>
       ) : (
         <DeliveryDetail
+          key={chosen}
           webhookId={webhookId}
           id={chosen}
           stamp={stampOf(deliveries, chosen)}

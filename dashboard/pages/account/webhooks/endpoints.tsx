@@ -240,7 +240,7 @@ function Manage({ webhook, reload, forget, onClose }: ManageProps) {
       reload();
     });
   return (
-    <Dialog title={addressOf(webhook)} onClose={onClose}>
+    <Dialog title={addressOf(webhook)} onClose={onClose} locked={action.isBusy}>
       <Facts
         class="below"
         facts={[
@@ -276,7 +276,7 @@ function Manage({ webhook, reload, forget, onClose }: ManageProps) {
       </p>
       <Problem of={action.error} />
       <div class="actions dlg-end">
-        <button class="btn" type="button" onClick={onClose}>
+        <button class="btn" type="button" onClick={onClose} disabled={action.isBusy}>
           Close
         </button>
       </div>

@@ -1,6 +1,6 @@
 // /dashboard/webhooks: the endpoints, and the log of their deliveries. Filters, the chosen delivery and dialogs are in the URL.
 import { useState } from 'preact/hooks';
-import { Link, useSearchParams } from 'wouter-preact';
+import { Link } from 'wouter-preact';
 import { accountApi, api } from '../../../api/clients.ts';
 import { useLoad } from '../../../api/use-load.ts';
 import { rowsOf } from '../../../api/rows.ts';
@@ -24,15 +24,17 @@ interface Found {
 
 export const Webhooks = accountPage(({ account }) => {
   const [query, show] = useQuery();
-  const [, setQuery] = useSearchParams();
-  const [reloads, setReloads] = useState(0);
-  const loaded = useLoad((signal) => webhooksOf(account.plan, signal), [account.plan, reloads]);
+  const [changes, setChanges] = useState(0);
+  const loaded = useLoad((signal) => webhooksOf(account.plan, signal), [account.plan]);
   // No further request while the list is being reloaded.
   const [deleted, setDeleted] = useState<readonly string[]>([]);
-  const reload = () => setReloads((count) => count + 1);
+  const reload = () => {
+    loaded.reload();
+    setChanges((count) => count + 1);
+  };
   const forget = (id: string) => {
     setDeleted([...deleted, id]);
-    setQuery(new URLSearchParams());
+    show({ manage: null, endpoint: null, delivery: null });
     reload();
   };
   return (
@@ -58,7 +60,7 @@ export const Webhooks = accountPage(({ account }) => {
                     webhooks={found.webhooks}
                     query={query}
                     show={show}
-                    changes={reloads}
+                    changes={changes}
                     reload={reload}
                   />
                 </>

@@ -30,7 +30,7 @@ export function Changes({ report, onSave, onClose }: ChangesProps) {
   );
   const { series_changed: changed, series_unchanged: unchanged } = report;
   return (
-    <Dialog title="What changes" onClose={onClose}>
+    <Dialog title="What changes" onClose={onClose} locked={action.isBusy}>
       <p class="sm below">
         {countText(changes.length, 'change', 'changes')} in {countText(changed, 'series', 'series')}
         {unchanged > 0 && `; ${numberText(unchanged)} already had these values`}. Either all are saved, or

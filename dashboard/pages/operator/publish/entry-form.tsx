@@ -10,10 +10,12 @@ interface EntryFormProps {
   table: Table;
   fields: readonly FactField[];
   draft: Draft;
-  onChange: (draft: Draft) => void;
+  onChange: (edit: (before: Draft) => Draft) => void;
 }
 
 export function EntryForm({ table, fields, draft, onChange }: EntryFormProps) {
+  const edit = (key: string, text: string) =>
+    onChange((before) => ({ ...before, facts: { ...before.facts, [key]: text } }));
   return (
     <section aria-labelledby="entry">
       <h2 id="entry">Series metadata</h2>
@@ -30,9 +32,7 @@ export function EntryForm({ table, fields, draft, onChange }: EntryFormProps) {
             maxLength={1000}
             hint={hint}
             value={draft.facts[key] ?? found}
-            onInput={(event) =>
-              onChange({ ...draft, facts: { ...draft.facts, [key]: event.currentTarget.value } })
-            }
+            onInput={(event) => edit(key, event.currentTarget.value)}
           />
         ))}
       </div>
@@ -40,7 +40,9 @@ export function EntryForm({ table, fields, draft, onChange }: EntryFormProps) {
         found={table.entry}
         edited={draft.entry}
         isOpen={draft.entry !== undefined || table.skip !== null}
-        onEdit={(entry) => onChange({ ...draft, entry: entry === table.entry ? undefined : entry })}
+        onEdit={(entry) =>
+          onChange((before) => ({ ...before, entry: entry === table.entry ? undefined : entry }))
+        }
       />
     </section>
   );

@@ -1,11 +1,12 @@
 // /dashboard/operator/publish/:id: the tables detected in an uploaded file, which are checked and published here. The URL names the table.
 import { useState } from 'preact/hooks';
-import { Link, useLocation, useSearchParams } from 'wouter-preact';
+import { Link, useLocation } from 'wouter-preact';
 import { accountApi } from '../../../api/clients.ts';
 import { shownIn, useLoad } from '../../../api/use-load.ts';
 import { useAction } from '../../../components/forms/action.tsx';
 import { PageHead } from '../../../components/page-head.tsx';
 import { Tabs } from '../../../components/tabs.tsx';
+import { useSearchParams } from '../../../components/use-query.ts';
 import { bytesText } from '../../../text/amounts.ts';
 import { instantText } from '../../../text/times.ts';
 import '../../../styles/publish.css';

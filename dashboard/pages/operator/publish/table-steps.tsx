@@ -8,6 +8,7 @@ import { Choices } from './choices.tsx';
 import { Difference } from './difference.tsx';
 import {
   confirmedBy,
+  pickedIn,
   storeDraft,
   storedDraft,
   openGuesses,
@@ -41,28 +42,24 @@ export function TableSteps({ upload, table, onPublished }: TableStepsProps) {
   const fields = factFields(table);
   const request = requestOf(table.table, draft, fields);
   const open = table.skip === null ? openGuesses(table.guesses, draft) : [];
-  const change = (next: Draft) => {
-    setDraft(next);
-    storeDraft(of, next);
-  };
+  const change = (edit: (before: Draft) => Draft) =>
+    setDraft((before) => {
+      const next = edit(before);
+      storeDraft(of, next);
+      return next;
+    });
   const check = async (choose: Record<string, number> = {}) => {
     const { data } = await accountApi.post('/v1/operator/uploads/{id}/check', {
       path: { id: upload },
       body: { ...request, choose },
     });
-    const isFound = data.entry === table.entry;
-    // Picking a reading confirms it.
-    const next = {
-      ...confirmedBy(draft, Object.keys(choose), true),
-      ...{ entry: isFound ? undefined : data.entry, picks: { ...draft.picks, ...choose } },
-    };
-    if (Object.keys(choose).length > 0) change(next);
-    setChecked({
-      request: JSON.stringify(
-        Object.keys(choose).length > 0 ? requestOf(table.table, next, fields) : request,
-      ),
-      report: data,
-    });
+    const isPick = Object.keys(choose).length > 0;
+    const picked = (before: Draft) =>
+      pickedIn(before, choose, data.entry === table.entry ? undefined : data.entry);
+    // What was typed while the check ran stays, and is checked again.
+    if (isPick) change(picked);
+    const made = isPick ? requestOf(table.table, picked(draft), fields) : request;
+    setChecked({ request: JSON.stringify(made), report: data });
   };
   // Only a checked table is published: after an edit it is checked again.
   const report = checked?.request === JSON.stringify(request) ? checked.report : undefined;
@@ -73,7 +70,7 @@ export function TableSteps({ upload, table, onPublished }: TableStepsProps) {
         table={table}
         open={open}
         picks={draft.picks}
-        onConfirm={(paths, isConfirmed) => change(confirmedBy(draft, paths, isConfirmed))}
+        onConfirm={(paths, isConfirmed) => change((before) => confirmedBy(before, paths, isConfirmed))}
       />
       <Choices
         choices={table.choices}

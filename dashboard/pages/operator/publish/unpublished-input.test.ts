@@ -3,6 +3,7 @@ import test from 'ava';
 import {
   confirmedBy,
   emptyDraft,
+  pickedIn,
   storeDraft,
   storedDraft,
   openGuesses,
@@ -69,11 +70,23 @@ test('a guess is open until it is confirmed, one by one or several at once', (t)
   t.deepEqual(openGuesses(guesses, confirmedBy(one, ['date'], false)), ['date', 'series.unit']);
 });
 
-test.serial('a draft is saved for its table only', (t) => {
+test('a picked reading keeps what was typed meanwhile, and confirms its guess', (t) => {
+  const picked = pickedIn({ ...draft, confirmed: ['values'] }, { decimal: 2 }, 'decimal: ","\n');
+  t.deepEqual(picked, {
+    facts: draft.facts,
+    entry: 'decimal: ","\n',
+    picks: { date: 1, decimal: 2 },
+    confirmed: ['values', 'decimal'],
+  });
+});
+
+test.serial('each table keeps its own draft', (t) => {
   t.deepEqual(storedDraft('one 0'), emptyDraft);
   storeDraft('one 0', draft);
   t.deepEqual(storedDraft('one 0'), draft);
   t.deepEqual(storedDraft('one 1'), emptyDraft);
+  storeDraft('one 1', { ...emptyDraft, entry: 'header: 3\n' });
+  t.deepEqual(storedDraft('one 0'), draft);
   storeDraft('one 0', emptyDraft);
   t.deepEqual(storedDraft('one 0'), emptyDraft);
 });

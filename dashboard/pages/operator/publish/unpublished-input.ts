@@ -16,17 +16,15 @@ export const emptyDraft: Draft = { facts: {}, entry: undefined, picks: {}, confi
 
 const storedAs = 'almanac.publish-draft';
 
-/** The draft of this table, if the last stored one belongs to it. @param of the upload and the table. */
+/** The draft of this table. @param of the upload and the table. */
 export function storedDraft(of: string): Draft {
-  const text = sessionStorage.getItem(storedAs);
-  if (text === null) return emptyDraft;
   // Only storeDraft writes it, but possibly in an earlier version.
-  const { of: storedOf, ...stored } = JSON.parse(text) as { of: string } & Partial<Draft>;
-  return storedOf === of ? { ...emptyDraft, ...stored } : emptyDraft;
+  const stored = JSON.parse(sessionStorage.getItem(`${storedAs} ${of}`) ?? '{}') as Partial<Draft>;
+  return { ...emptyDraft, ...stored };
 }
 
 export function storeDraft(of: string, draft: Draft): void {
-  sessionStorage.setItem(storedAs, JSON.stringify({ of, ...draft }));
+  sessionStorage.setItem(`${storedAs} ${of}`, JSON.stringify(draft));
 }
 
 /** The API request for the table: texts are trimmed, and empty or unchanged ones are left out. */
@@ -57,3 +55,9 @@ export function confirmedBy(draft: Draft, paths: readonly string[], isConfirmed:
   const others = draft.confirmed.filter((path) => !paths.includes(path));
   return { ...draft, confirmed: isConfirmed ? [...others, ...paths] : others };
 }
+
+/** The draft with these options picked, which confirms them. @param entry that has their effect; undefined: as it was found. */
+export const pickedIn = (draft: Draft, choose: Draft['picks'], entry: string | undefined): Draft => ({
+  ...confirmedBy(draft, Object.keys(choose), true),
+  ...{ entry, picks: { ...draft.picks, ...choose } },
+});

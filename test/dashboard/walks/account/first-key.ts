@@ -104,5 +104,16 @@ export const firstKey: Walk = {
     await page.getByText('read, manage · from 127.0.0.0/8, 2001:db8::/32').waitFor();
     await visitor.look('keys-bound');
     assertSame(await call(renewed), 403, 'the key without its scope for data');
+
+    for (const name of ['Second', 'Last']) {
+      await page.getByRole('button', { name: 'Create a key' }).click();
+      await makeKey(page, name, async () => {
+        if (name === 'Last') await page.getByText('3 of 3 used').waitFor();
+        assert(
+          await dialog.isVisible(),
+          'the key is shown until it is stored, also the last that is allowed',
+        );
+      });
+    }
   },
 };

@@ -55,6 +55,13 @@ export const forgottenPassword: Walk = {
     await visitor.look('sign-in-ended');
     await signIn(page, changed);
     await page.waitForURL(/\/dashboard\/usage\?by=key/);
+
+    await page.getByRole('link', { name: 'Security' }).click();
+    await page.getByLabel('Current password').fill(changed.password);
+    await page.getByLabel('New password').fill(newPassword());
+    await page.getByRole('button', { name: 'Change the password' }).click();
+    await page.getByText('Done. All other sessions have ended.').waitFor();
+    await page.getByText('Password changed').first().waitFor();
   },
 };
 

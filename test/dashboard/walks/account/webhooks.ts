@@ -1,6 +1,6 @@
 // A webhook endpoint is created, a test event is seen and resent, and missed events are resent.
 import { addEndpoint, sendTestEvent, withReceiver } from '../../endpoint-steps.ts';
-import { assertSame, newPerson, signUp } from '../../people.ts';
+import { assert, assertSame, newPerson, signUp } from '../../people.ts';
 import type { Receiver } from '../../../webhooks/receiver.ts';
 import type { Visitor } from '../../browser.ts';
 import type { Stage } from '../../stage.ts';
@@ -28,11 +28,27 @@ async function walk(stage: Stage, visitor: Visitor, receiver: Receiver): Promise
   await page.getByRole('button', { name: 'Add an endpoint' }).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel('Address').fill(receiver.url);
+  const box = await dialog.getByLabel('Address').boundingBox();
+  assert(box !== null, 'the field is there');
+  await page.mouse.move(box.x + 40, box.y + box.height / 2);
+  await page.mouse.down();
+  await page.mouse.move(1, box.y + box.height / 2);
+  await page.mouse.up();
+  assert(await dialog.isVisible(), 'a selection of text that ends outside does not close the dialog');
   await dialog.getByRole('checkbox', { name: 'key.created' }).check();
   await dialog.getByRole('button', { name: 'Sample of series.revised' }).click();
   await dialog.getByText('"type": "series.revised"').waitFor();
   await visitor.look('webhooks-new');
-  await addEndpoint(visitor, () => visitor.look('webhooks-secret'));
+  await addEndpoint(visitor, async () => {
+    await visitor.look('webhooks-secret');
+    // As on http, where browsers have no clipboard.
+    await page.evaluate(
+      "Object.defineProperty(navigator, 'clipboard', { value: undefined, configurable: true })",
+    );
+    await dialog.getByRole('button', { name: 'Copy the secret' }).click();
+    await dialog.getByText('Copied', { exact: true }).waitFor();
+    await page.evaluate('delete navigator.clipboard');
+  });
 
   // It is not retried automatically meanwhile.
   receiver.answer((_request, response) =>
