@@ -108,6 +108,18 @@ for (const [era, mode] of Object.entries(modes)) {
   });
 }
 
+test('a tool keeps the published digits of numbers', async (t) => {
+  await services.ingest(
+    'series_id,date,value\nDIGITS,2024-01-31,1.50\nDIGITS,2024-02-29,12345678901234567.10\n',
+  );
+  const params = { name: 'get_series', arguments: { ids: ['DIGITS'] } };
+  const call = { jsonrpc: '2.0', id: 1, method: 'tools/call', params };
+  const text = await (await post(services.url, call, { 'x-api-key': key })).text();
+  for (const value of ['1.50', '12345678901234567.10'])
+    for (const form of [`"value":${value},`, `\\"value\\":${value},`])
+      t.true(text.includes(form), `${form}: ${text}`);
+});
+
 test('an answer of a series cites the URL that the route of citations gives', async (t) => {
   const client = await connect(services.url, key);
   for (const [given, query] of [
