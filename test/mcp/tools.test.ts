@@ -111,6 +111,14 @@ for (const [era, mode] of Object.entries(modes)) {
   });
 }
 
+test('a comma of a text in a list does not divide it', async (t) => {
+  const client = await connect(services.url, key);
+  const given = { q: 'GDP', source: ['Food, drink', 'Office'], limit: 1 };
+  const { urls } = contentOf(await client.callTool({ name: 'search', arguments: given }));
+  t.deepEqual(urls, ['https://almanac.example/v1/search?q=GDP&source=%22Food,%20drink%22,Office&limit=1']);
+  await client.close();
+});
+
 test('a tool keeps the published digits of numbers', async (t) => {
   await services.ingest(
     'series_id,date,value\nDIGITS,2024-01-31,1.50\nDIGITS,2024-02-29,12345678901234567.10\n',
