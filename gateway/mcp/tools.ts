@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { parsePeriod } from '../../kernel/dates.ts';
 import { Failure } from '../../kernel/errors.ts';
-import { periodRule } from '../../kernel/http/params.ts';
+import { periodRule, severalText } from '../../kernel/http/params.ts';
 
 /** A tool. Its answer has one part per read, under the part's name. */
 export interface Tool {
@@ -168,13 +168,11 @@ type Value = string | number | readonly string[] | undefined;
 
 function target(path: string, query: Readonly<Record<string, Value>>): string {
   const given = Object.entries(query).flatMap(([name, value]) =>
-    value === undefined ? [] : [`${name}=${encodeURIComponent(textOf(value)).replaceAll('%2C', ',')}`],
+    value === undefined
+      ? []
+      : [
+          `${name}=${encodeURIComponent(typeof value === 'object' ? severalText(value) : String(value)).replaceAll('%2C', ',')}`,
+        ],
   );
   return given.length === 0 ? path : `${path}?${given.join('&')}`;
-}
-
-/** A value of a list is quoted if a comma or a quote of its own would divide it. */
-function textOf(value: Exclude<Value, undefined>): string {
-  if (typeof value !== 'object') return String(value);
-  return value.map((each) => (/[",]/.test(each) ? `"${each.replaceAll('"', '""')}"` : each)).join();
 }
