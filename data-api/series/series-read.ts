@@ -68,7 +68,7 @@ export async function requireSeries(
   if (series?.merged && isBefore(series.merged, vintage, version)) {
     const merged = await findMergedSeries(database, { id, seriesNo: series.merged.seriesNo }, vintage);
     if (merged === undefined) throw new Error(`the series that ${id} was is gone`);
-    return { ...merged, deletedOn: null, releases: [] };
+    return { ...merged, deletedOn: null };
   }
   if (series !== undefined) return withUpcomingReleases(series, call, clock);
   const neighbours = isValidId ? await findNeighbourIds(database, id) : [];

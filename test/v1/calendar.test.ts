@@ -255,6 +255,24 @@ test.serial(
   },
 );
 
+test.serial(
+  'the next release of a series is the next one of a year of daily ones, on each day',
+  async (t) => {
+    await makeSeries(service.pool, { id: 'OFTEN' });
+    await service.pool
+      .query(`insert into data.releases (release_id, title, source, release_at, time_zone, series_ids)
+    select 'often-' || day, 'T', 'Elsewhere', day, 'UTC', '{OFTEN}'
+    from generate_series(timestamptz '2031-01-01 08:00Z', '2031-12-31 08:00Z', '1 day') day`);
+    const before = service.clock.now().toISOString();
+    for (const day of ['2031-01-01', '2031-01-02', '2031-03-15', '2031-12-31', '2031-01-03']) {
+      service.clock.set(`${day}T07:00:00Z`);
+      const { json } = await service.call('/v1/series/OFTEN');
+      t.is((json as { meta: { next_release: string } }).meta.next_release, `${day}T08:00:00Z`);
+    }
+    service.clock.set(before);
+  },
+);
+
 test.serial('loading our own iCalendar file changes nothing', async (t) => {
   await service.pool.query(
     `insert into data.releases (release_id, title, source, release_at, time_zone, time_confirmed, status)
