@@ -246,8 +246,10 @@ test.serial(
     t.is(new Set([first, second, third]).size, 3);
     const entry = await service.call('/v1/catalog/NEXT', { identity: publicCaller });
     t.is((entry.json as { data: { next_release: string } }).data.next_release, '2030-01-01T08:00:00Z');
-    await service.pool.query(`update data.releases set status = 'cancelled' where release_id = 'n1'`);
-    t.is((await read())[0], '2030-02-01T08:00:00Z');
+    for (const status of ['delayed', 'cancelled']) {
+      await service.pool.query(`update data.releases set status = '${status}' where release_id = 'n1'`);
+      t.is((await read())[0], '2030-02-01T08:00:00Z', status);
+    }
     const before = service.clock.now().toISOString();
     service.clock.set('2030-03-01T00:00:00Z');
     t.is((await read())[0], null);

@@ -150,7 +150,7 @@ const seriesSql = (
     greatest(s.updated_at, (select l.loaded_at from data.loads l where l.load_no = s.data_version)) as "changedAt",
     (select min(v.published_on) from data.vintages v where v.series_no = s.series_no and ${changed}) as "firstVintage",
     array(select ${utc('release_at')} from data.releases r
-      where r.series_ids @> array[s.series_id] and r.status is distinct from 'cancelled' and r.release_at > ${after}
+      where r.series_ids @> array[s.series_id] and coalesce(r.status not in ('cancelled', 'delayed'), true) and r.release_at > ${after}
       order by release_at limit ${releasesMax}) as releases,
     ${vintageFields},
     (select coalesce(json_object_agg(dimension, labels), '{}') from (
