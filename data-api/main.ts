@@ -189,7 +189,7 @@ function openServer(
     cutsAtClose: true,
   });
   const loads = createLoads(database, shared.edition);
-  const seriesFacts = createSeriesFacts(database);
+  const seriesFacts = createSeriesFacts(database, shared.clock);
   const own = { database, longReads, seriesFacts, loads };
   const about = { service: 'data-api', server: name };
   return {

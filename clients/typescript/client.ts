@@ -184,11 +184,15 @@ export function pathOf(at: string, values: object = {}): string {
   });
 }
 
-/** Lists are separated by commas, as every list parameter takes them; what is undefined is left out. */
+/** A value of a list, quoted if a comma or a quote of its own would divide it. */
+const listed = (value: unknown): string =>
+  /[",]/.test(String(value)) ? `"${String(value).replaceAll('"', '""')}"` : String(value);
+
+/** Lists are separated by commas, as every list parameter takes them; `dims` has a notation of its own. What is undefined is left out. */
 export function queryOf(values: object = {}): string {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(values)) {
-    if (Array.isArray(value)) query.append(name, value.join(','));
+    if (Array.isArray(value)) query.append(name, value.map(name === 'dims' ? String : listed).join(','));
     else if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean')
       query.append(name, String(value));
   }

@@ -23,18 +23,19 @@ export function dependenciesAsOf(dependencies: Dependencies, day: string): Depen
   const { seriesTimeZone, edition, drawingSlots, clock } = dependencies;
   const endsMs = endOf(day, seriesTimeZone).getTime();
   const database = databaseAsOf(dependencies.database, day, seriesTimeZone);
+  const now = () => new Date(Math.min(clock.now().getTime(), endsMs));
   return {
     ...dependencies,
     database,
     longReads: queryAsOf(dependencies.longReads, day, seriesTimeZone),
     seriesFacts: {
       known: () => undefined,
-      find: (id, vintage) => findSeries(database, id, vintage),
+      find: (id, vintage) => findSeries(database, id, vintage, now()),
     },
     drawingSlots: {
       draw: (image, draw) => drawingSlots.draw({ ...image, name: `${image.name} as of ${day}` }, draw),
     },
-    clock: { now: () => new Date(Math.min(clock.now().getTime(), endsMs)) },
+    clock: { now },
     asOf: day,
     present: dependencies,
     edition: `${edition} as of ${day}`,

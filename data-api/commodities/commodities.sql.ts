@@ -8,7 +8,7 @@ import type { List } from '../list.sql.ts';
 /** The items that have prices. */
 export const itemList: List = {
   name: 'commodity-items',
-  datasets: ['commodity-items', 'commodity-prices', 'series'],
+  datasets: ['commodity-items', 'commodity-prices', 'observations', 'series'],
   from: 'data.commodity_items i join data.series s using (series_no)',
   fields: {
     id: sorted(filled(text('i.item_id'))),
@@ -34,7 +34,7 @@ export const itemList: List = {
 /** The cities that have prices. Their dates are the ends of each combination's points, found by index. */
 export const cityList: List = {
   name: 'commodity-cities',
-  datasets: ['commodity-cities', 'commodity-prices'],
+  datasets: ['commodity-cities', 'commodity-prices', 'observations'],
   from: `data.commodity_cities c left join (
     select d.dims ->> 'city' as city_id, min(ends.first_date) as first_date, max(ends.last_date) as last_date,
       max(s.last_updated) as last_updated

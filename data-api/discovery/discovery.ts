@@ -68,6 +68,9 @@ export const getCatalog = endpoint({
   handler: async (dependencies, { query, call }) => {
     const { database, vocabulary } = dependencies;
     const { q } = query;
+    // Which series have the words depends on more datasets. Read before the words: they may be newer than the state, but not older.
+    const datasets = q === undefined ? catalogList.datasets : searched;
+    const state = await call.stage('lookup', () => findDataState(database, datasets));
     const words =
       q === undefined ? undefined : await call.stage('lookup', () => seriesWords(database, vocabulary, q));
     const counted = countedCatalog({ ...query, words });
@@ -80,6 +83,7 @@ export const getCatalog = endpoint({
     };
     const known = () => storedCount(database, counted.where, query);
     const common = {
+      state,
       counted: { ...counted, known },
       ...(query.facets ? { extra } : {}),
     };
@@ -100,10 +104,9 @@ export const getCatalog = endpoint({
         ...common,
       });
     }
-    const state = await call.stage('lookup', () => findDataState(database, searched));
     const where = catalogWhere({ ...query, words });
     const list = byRelevance({ ...query, words }, dayOf(state));
-    return listReply(dependencies, call, { list, query: { ...query, sort }, where, state, ...common });
+    return listReply(dependencies, call, { list, query: { ...query, sort }, where, ...common });
   },
 });
 

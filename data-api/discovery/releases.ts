@@ -30,9 +30,9 @@ export type PublicationRow = z.output<typeof publicationSchema>;
 /** The id of a release. */
 export const releaseIdOf = ({ source, name }: PublicationName): string => nameId(name, source);
 
-/** The releases, cached until the calendar, a deleted or restored series or the clock changes them. */
+/** The releases, cached until the calendar, a deleted, restored or merged series or the clock changes them. */
 export const cachedReleases = cachedUntilChanged(
-  ['calendar', 'series'],
+  ['calendar', 'series', 'observations'],
   async ({ database }, now): Promise<Computed<PublicationRow[]>> => {
     const found = await listPublications(database, now);
     return {

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { nameId } from '../../domain/name-id.ts';
 import { memberOf } from '../../kernel/entries.ts';
 import { listOf, oneOf, rowOf } from '../../kernel/http/list.ts';
-import { oneOfParam } from '../../kernel/http/params.ts';
+import { oneOfParam, severalText } from '../../kernel/http/params.ts';
 import { endpoint } from '../endpoint.ts';
 import { recordReply } from '../list.ts';
 import { catalogList } from './discovery.sql.ts';
@@ -79,7 +79,7 @@ export const getSource = endpoint({
       .filter((release) => release.source === source.name)
       .map(({ source: _source, source_id: _id, ...release }) => release)
       .sort((a, b) => (a.name < b.name ? -1 : 1));
-    const catalog_url = `/v1/catalog?${new URLSearchParams({ source: source.name }).toString()}`;
+    const catalog_url = `/v1/catalog?${new URLSearchParams({ source: severalText([source.name]) }).toString()}`;
     call.changesAt(Math.min(cached.untilMs, calendar.untilMs));
     return recordReply({ data: { ...source, releases: own, catalog_url }, state: cached });
   },

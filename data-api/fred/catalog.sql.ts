@@ -1,4 +1,5 @@
 // The statement that lists series for FRED's clients, a page by offset. Uses the catalogue's columns.
+import { multiplierNames } from '../../domain/chart/captions.ts';
 import type { Queryable } from '../../kernel/database.ts';
 import { catalogList } from '../discovery/discovery.sql.ts';
 import { countRows, type Conditions, type List } from '../list.sql.ts';
@@ -22,6 +23,11 @@ export const seriesOrders = {
   popularity: 'series_id',
   group_popularity: 'series_id',
 } as const;
+
+const sizes = Object.entries(multiplierNames).map(([power, name]) => `when ${power} then '${name}'`);
+/** The units in the answers, such as `USD, millions`. */
+export const shownUnits = `concat_ws(', ', unit,
+  case unit_multiplier when 0 then null ${sizes.join(' ')} else '10^' || unit_multiplier end)`;
 
 interface Page {
   /** In SQL. */

@@ -37,25 +37,21 @@ export async function requireFredSeries(
   const mark = seriesId.indexOf('~');
   const [name, values] = mark < 0 ? [seriesId, null] : [seriesId.slice(0, mark), seriesId.slice(mark + 1)];
   const { series, askedId } = await findByName(dependencies, call, name);
-  const ids = valuesOf(series);
-  if (values === null) {
-    const [only] = ids.size === 1 ? ids.values() : [];
-    return { series, askedId, values, id: series.id, lineNo: only ?? null };
-  }
-  const lineNo = ids.get(values);
-  if (lineNo === undefined || series.dimensions.length === 0)
+  const lineNo = lineNoOf(series, values);
+  if (values === null) return { series, askedId, values, id: series.id, lineNo };
+  if (lineNo === null || series.dimensions.length === 0)
     return fail('not_found', `There is no series "${seriesId.slice(0, 80)}". ${hintOf(series)}`, {
       param: 'series_id',
     });
   return { series, askedId, values, id: `${series.id}~${values}`, lineNo };
 }
 
-/** The combination of the same values in another state of the series. */
-export function lineNoOf(
-  series: Series,
-  { values, lineNo }: Pick<FredSeries, 'values' | 'lineNo'>,
-): number | null {
-  return values === null ? lineNo : (valuesOf(series).get(values) ?? null);
+/** The combination with the values; without values, the only one. */
+export function lineNoOf(series: Series, values: string | null): number | null {
+  const ids = valuesOf(series);
+  if (values !== null) return ids.get(values) ?? null;
+  const [only = null] = ids.size === 1 ? ids.values() : [];
+  return only;
 }
 
 /** @throws Failure `invalid_parameter` that names three ids if the series has several combinations and the id names none. */

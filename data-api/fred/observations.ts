@@ -270,7 +270,10 @@ async function rowsByVintage(
   const { query, realtime, request, dating } = reading;
   const { today } = realtime;
   const columns = await columnsOf(dependencies, found, query, realtime);
-  const cells = await readCells(dependencies, call, found, { request, vintages: columns.days, today });
+  // For the id of a merged series, a vintage is that of /v1/series, a range of vintages that of the triangle.
+  const isRange = query.vintage_dates === undefined && columns.days.length > 1;
+  const asked = isRange ? { ...found, askedId: found.series.id } : found;
+  const cells = await readCells(dependencies, call, asked, { request, vintages: columns.days, today });
   const dated = cells.map((row) => ({ ...row, date: fredDate(row.date, dating) }));
   return query.output_type === '1'
     ? dated.flatMap((row) => periodsOf(row, columns.days, realtime.end))

@@ -24,7 +24,7 @@ import {
   type FileType,
   type SortOrder,
 } from './answer.ts';
-import { findSeriesPage, seriesOrders } from './catalog.sql.ts';
+import { findSeriesPage, seriesOrders, shownUnits } from './catalog.sql.ts';
 import { realtimeFacts, realtimeOf, type Realtime } from './real-time.ts';
 import { seriesRow, seriesSchema } from './fred-series.ts';
 
@@ -188,8 +188,11 @@ function withIdLike(text: string): Conditions {
 const adjustments: Readonly<Record<string, readonly string[]>> = {
   'seasonally adjusted': ['sa', 'seasonally adjusted'],
   'not seasonally adjusted': ['nsa', 'not seasonally adjusted'],
-  'seasonally adjusted annual rate': ['saar'],
+  'seasonally adjusted annual rate': ['saar', 'seasonally adjusted annual rate'],
 };
+
+/** What answers show for an irregular series, and for one whose adjustment is unknown. */
+const notApplicable = 'not applicable';
 
 /** @throws Failure `invalid_parameter` if a filter has no value, or a value without a filter. */
 function narrowedBy(
@@ -203,13 +206,13 @@ function narrowedBy(
     );
   const value = filter_value?.toLowerCase();
   const of = (variable: string) => (filter_variable === variable ? value : undefined);
-  const adjustment = of('seasonal_adjustment');
+  const [frequency, adjustment] = [of('frequency'), of('seasonal_adjustment')];
   return where
-    .and(of('frequency'), (p) => `frequency = ${p}`)
-    .and(of('units'), (p) => `lower(unit) = ${p}`)
+    .and(frequency === notApplicable ? 'irregular' : frequency, (p) => `frequency = ${p}`)
+    .and(of('units'), (p) => `${p} in (lower(unit), lower(${shownUnits}))`)
     .and(
       adjustment && (adjustments[adjustment] ?? [adjustment]),
-      (p) => `lower(seasonal_adjustment) = any(${p})`,
+      (p) => `coalesce(lower(seasonal_adjustment), '${notApplicable}') = any(${p})`,
     )
     .and(tag_names?.split(';'), (p) => `tags @> ${p}::text[]`)
     .and(exclude_tag_names?.split(';'), (p) => `not tags && ${p}::text[]`);

@@ -1,5 +1,9 @@
 // GET /fred/series: the facts of one series.
+import type { Dependencies } from '../dependencies.ts';
+import { newestOf } from '../discovery/preview.ts';
 import { stateOf } from '../series/series-read.ts';
+import { readFirst } from '../series/stored/points.ts';
+import type { Series } from '../series/stored/series.sql.ts';
 import { allOf, answerParams, fredEndpoint, rowsReply } from './answer.ts';
 import { requireFredSeries, seriesIdParam, valuesOf } from './find-series.ts';
 import { seriesRow, seriesSchema, type SeriesFacts } from './fred-series.ts';
@@ -19,7 +23,7 @@ export const getFredSeries = fredEndpoint({
   json: allOf(kind),
   errors: ['not_found', 'gone'],
   handler: async (dependencies, { query, call }) => {
-    const { series, id, values } = await call.stage('lookup', () =>
+    const { series, id, values, lineNo } = await call.stage('lookup', () =>
       requireFredSeries(dependencies, call, query.series_id),
     );
     const ids = [...valuesOf(series).keys()]
@@ -29,8 +33,17 @@ export const getFredSeries = fredEndpoint({
     const isWhole = values === null && series.dimensions.length > 0;
     const notes = [series.description, isWhole ? `Ids by dimension: ${ids.join(', ')}` : null];
     const description = notes.filter((note) => note !== null).join('\n\n');
-    const facts = { ...series, id, description: description === '' ? null : description };
+    const ofOne = values === null || lineNo === null ? {} : await datesOf(dependencies, series, lineNo);
+    const facts = { ...series, ...ofOne, id, description: description === '' ? null : description };
     const state = { version: stateOf(series), changedAt: series.changedAt };
     return rowsReply(dependencies, call, kind, { name: 'fred series', query, state, rows: [facts] });
   },
 });
+
+/** The dates of the first and the last value of a combination. */
+async function datesOf({ database }: Dependencies, series: Series, lineNo: number) {
+  const newest = newestOf(series, [lineNo], 'values');
+  const last = await readFirst(database, newest);
+  const first = await readFirst(database, { ...newest, order: 'asc' });
+  return { firstDate: first.dates[0] ?? null, lastDate: last.dates[0] ?? null };
+}

@@ -28,8 +28,11 @@ export async function readPointsOf(
     vintage === null
       ? found.series
       : await requireSeries(dependencies, call, found.askedId, vintage, version);
-  const asked = pageQueryOf(series, request, dependencies.cursors);
-  const lineNo = lineNoOf(series, found);
+  // Before a merge, the id means another series, with loads of its own.
+  const isOther = series.seriesNo !== found.series.seriesNo;
+  const own = isOther ? { ...request, version: null } : request;
+  const asked = pageQueryOf(series, own, dependencies.cursors);
+  const lineNo = lineNoOf(series, found.values);
   const points = noPoints();
   if (lineNo === null) return points;
   const pageQuery = { ...asked, selection: { ...asked.selection, lineNos: [lineNo] } };
@@ -47,11 +50,12 @@ export async function readCells(
   found: FredSeries,
   { request, vintages, today }: { request: SeriesRequest; vintages: readonly string[]; today: string },
 ): Promise<CellRow[]> {
-  const { series, lineNo } = found;
+  const { series, lineNo, askedId } = found;
   if (lineNo === null) return [];
   const isComputed =
     request.transform !== null || (request.frequency !== null && request.frequency !== series.frequency);
-  if (!isComputed && vintages.length > 1) {
+  const hasMerged = series.merged !== null && askedId !== series.id;
+  if (!isComputed && !hasMerged && vintages.length > 1) {
     const { from, to } = request;
     const triangle = { series, lineNos: [lineNo], from, to, vintages, version: series.version };
     const rows: CellRow[] = [];

@@ -1,5 +1,6 @@
 import test from 'ava';
 import type { Queryable } from '../../kernel/database.ts';
+import { systemClock } from '../../kernel/clock.ts';
 import { createSeriesFacts } from './series-cache.ts';
 
 /** A database with one series whose row version the test sets; statements answer when the test releases them. */
@@ -16,7 +17,12 @@ function controlledDatabase() {
             resolve(
               ids
                 .filter((id) => id !== 'NONE')
-                .map((id) => ({ id, rowVersion: state.rowVersion, combinations: [] })) as object[] as Row[],
+                .map((id) => ({
+                  id,
+                  rowVersion: state.rowVersion,
+                  combinations: [],
+                  releases: [],
+                })) as object[] as Row[],
             ),
           fail: () => reject(new Error('the connection broke')),
         });
@@ -38,7 +44,7 @@ function controlledDatabase() {
 
 test('a cached series costs one small statement, shared by concurrent calls', async (t) => {
   const controlled = controlledDatabase();
-  const facts = createSeriesFacts(controlled.database);
+  const facts = createSeriesFacts(controlled.database, systemClock);
   const first = facts.find('A', null);
   await controlled.run();
   const series = await first;
@@ -51,7 +57,7 @@ test('a cached series costs one small statement, shared by concurrent calls', as
 
 test('a call is answered by a statement that began after the call arrived', async (t) => {
   const controlled = controlledDatabase();
-  const facts = createSeriesFacts(controlled.database);
+  const facts = createSeriesFacts(controlled.database, systemClock);
   const first = facts.find('A', null);
   await controlled.run();
   await first;
@@ -71,7 +77,7 @@ test('a call is answered by a statement that began after the call arrived', asyn
 
 test('a failure reaches the waiting calls, but not later ones', async (t) => {
   const controlled = controlledDatabase();
-  const facts = createSeriesFacts(controlled.database);
+  const facts = createSeriesFacts(controlled.database, systemClock);
   const first = facts.find('A', null);
   await controlled.run();
   await first;
@@ -86,7 +92,7 @@ test('a failure reaches the waiting calls, but not later ones', async (t) => {
 
 test('each vintage has its own facts, and missing series are not cached', async (t) => {
   const controlled = controlledDatabase();
-  const facts = createSeriesFacts(controlled.database);
+  const facts = createSeriesFacts(controlled.database, systemClock);
   for (const [id, vintage, statement] of [
     ['A', '2024-01-01', 'series_at_vintage'],
     ['A', '2024-01-02', 'series_at_vintage'],

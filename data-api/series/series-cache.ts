@@ -2,8 +2,9 @@
 // Concurrent calls share one statement. A call waits for a statement that began after the call arrived, so the next call sees a load, in
 // this process as in any other.
 import { LRUCache } from 'lru-cache';
+import type { Clock } from '../../kernel/clock.ts';
 import type { Queryable } from '../../kernel/database.ts';
-import { findSeries, readRowVersions, type Series } from './stored/series.sql.ts';
+import { findSeries, readRowVersions, releasesMax, type Series } from './stored/series.sql.ts';
 
 export interface SeriesFacts {
   /** The cached facts of the series, which may be stale: for a statement that checks them. */
@@ -16,23 +17,40 @@ const seriesMax = 5_000;
 /** Series with more combinations are large, and are read again each time. */
 const combinationsMax = 1_000;
 
-export function createSeriesFacts(database: Queryable): SeriesFacts {
-  const cache = new LRUCache<string, Series>({ max: seriesMax });
+interface Cached {
+  series: Series;
+  /** When it was read, in ms. */
+  readMs: number;
+}
+
+export function createSeriesFacts(database: Queryable, clock: Clock): SeriesFacts {
+  const cache = new LRUCache<string, Cached>({ max: seriesMax });
+  const knownAs = (name: string): Series | undefined => {
+    const cached = cache.get(name);
+    return cached !== undefined && hasNextRelease(cached, clock.now().getTime()) ? cached.series : undefined;
+  };
   const rowVersionOf = createAsker((ids) => readRowVersions(database, ids));
 
   return {
-    known: (id, vintage) => cache.get(nameOf(id, vintage)),
+    known: (id, vintage) => knownAs(nameOf(id, vintage)),
     async find(id, vintage) {
       const name = nameOf(id, vintage);
-      const known = cache.get(name);
+      const known = knownAs(name);
       // Every change of a fact changes the row: a load that changes points or a vintage, or new metadata.
       const isCurrent = known !== undefined && (await rowVersionOf(id)) === known.rowVersion;
-      const series = isCurrent ? known : await findSeries(database, id, vintage);
+      if (isCurrent) return known;
+      const now = clock.now();
+      const series = await findSeries(database, id, vintage, now);
       if (series === undefined || series.combinations.length > combinationsMax) cache.delete(name);
-      else cache.set(name, series);
+      else cache.set(name, { series, readMs: now.getTime() });
       return series;
     },
   };
+}
+
+/** Whether the next release at the time is known: not if all that were read have passed, or the clock was set back. */
+function hasNextRelease({ series: { releases }, readMs }: Cached, nowMs: number): boolean {
+  return nowMs >= readMs && (releases.length < releasesMax || Date.parse(releases.at(-1) ?? '') > nowMs);
 }
 
 function nameOf(id: string, vintage: string | null): string {

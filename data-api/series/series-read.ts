@@ -19,7 +19,15 @@ import {
   reversePoints,
   type Points,
 } from './stored/point-columns.ts';
-import { blockPoints, isStored, readBlocks, readFirst, readNewest, type Selection } from './stored/points.ts';
+import {
+  blockPoints,
+  isStored,
+  readBlocks,
+  readFirst,
+  readNewest,
+  readsNothing,
+  type Selection,
+} from './stored/points.ts';
 import { canonicalRequest, includesNotes, requireFewNewest, type SeriesRequest } from './series-request.ts';
 import { withBreaksAt } from './series-meta.ts';
 import { findMergedSeries, findNeighbourIds, findPointNotes, type Series } from './stored/series.sql.ts';
@@ -60,7 +68,7 @@ export async function requireSeries(
   if (series?.merged && isBefore(series.merged, vintage, version)) {
     const merged = await findMergedSeries(database, { id, seriesNo: series.merged.seriesNo }, vintage);
     if (merged === undefined) throw new Error(`the series that ${id} was is gone`);
-    return { ...merged, deletedOn: null, releases: [] };
+    return { ...merged, deletedOn: null };
   }
   if (series !== undefined) return withUpcomingReleases(series, call, clock);
   const neighbours = isValidId ? await findNeighbourIds(database, id) : [];
@@ -157,7 +165,7 @@ export function cachedPageQuery(
       request,
       cursors,
     );
-    if (selection.lineNos.length === 0) return null; // no statement would run that checks the facts
+    if (readsNothing(selection)) return null; // no statement would run that checks the facts
     return { ...pageQuery, selection: { ...selection, isUnchecked: true } };
   } catch (error) {
     if (error instanceof Failure) return null;

@@ -19,7 +19,7 @@ export const transformNames: Readonly<Record<string, string>> = {
   zscore: 'Distance from the mean',
 };
 
-const multiplierNames: Readonly<Record<number, string>> = {
+export const multiplierNames: Readonly<Record<number, string>> = {
   3: 'thousands',
   6: 'millions',
   9: 'billions',

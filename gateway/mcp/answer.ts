@@ -1,5 +1,6 @@
 // Builds the result of a tool from the answers of its reads: as structured content and as text, with citations, at most 25 kB.
 import type { CallToolResult } from '@modelcontextprotocol/server';
+import { digits } from '../../kernel/digits.ts';
 import type { InnerAnswer } from './inner-call.ts';
 import type { Tool } from './tools.ts';
 
@@ -44,7 +45,7 @@ export function outputSchemaOf(
 /** @returns the result; with `isError` if a read failed, or the answer cannot be shortened enough. */
 export function resultOf(asked: Asked): CallToolResult {
   const { tool, targets, answers, publicUrl, asOf } = asked;
-  const bodies = answers.map(({ body }) => JSON.parse(body) as Json);
+  const bodies = answers.map(({ body }) => JSON.parse(body, asPublished) as Json);
   const failed = answers.findIndex(({ status }) => status !== 200);
   if (failed >= 0) {
     const error = (bodies[failed]?.['error'] ?? {}) as Json;
@@ -69,6 +70,10 @@ export function resultOf(asked: Asked): CallToolResult {
   const links = content.shortened ? linksOf(cited, content.urls) : [];
   return { content: [text, ...links], structuredContent: content };
 }
+
+/** Keeps the digits of a number that would be written in another way, such as 1.50. */
+const asPublished = (_name: string, value: unknown, { source = '' }: { source?: string } = {}): unknown =>
+  typeof value === 'number' && String(value) !== source ? digits(source) : value;
 
 /** Renames the route's parameter `vintage` in an error to the tool's parameter. */
 function byName(error: Json, param: string): Json {

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { parsePeriod } from '../../kernel/dates.ts';
 import { Failure } from '../../kernel/errors.ts';
-import { periodRule } from '../../kernel/http/params.ts';
+import { periodRule, severalText } from '../../kernel/http/params.ts';
 
 /** A tool. Its answer has one part per read, under the part's name. */
 export interface Tool {
@@ -21,7 +21,7 @@ export interface Tool {
    * URL returns the same data later. @throws Failure `invalid_parameter`.
    */
   reads(given: never): readonly string[];
-  /** Which rows remain when an answer is too long: the end of a series, or the beginning of a list. */
+  /** Which rows remain when an answer is too long: the newest of a series, or the beginning of a list. */
   keeps: 'first' | 'last';
 }
 
@@ -86,13 +86,14 @@ export const tools: readonly Tool[] = [
     name: 'get_series',
     title: 'Get series',
     description:
-      'The observations of up to 10 series, with metadata, from oldest to newest. `last` gives only the newest of each. Costs one call per series.',
+      'The observations of up to 10 series, with metadata, from newest to oldest: of each series the newest 1,000 or `limit`, or with `last` the newest of each combination. Costs one call per series.',
     route: '/v1/series',
+    keeps: 'first',
     input: {
       ...{ ids, ...range, ...selection, last: z.int().min(1).max(1000).optional() },
       ...{ limit: z.int().min(1).max(1000).optional(), as_of: asOf },
     },
-    reads: ({ as_of, ...query }) => [target('/v1/series', { ...query, vintage: as_of })],
+    reads: ({ as_of, ...query }) => [target('/v1/series', { ...query, vintage: as_of, sort: 'desc' })],
   }),
   tool({
     name: 'latest',
@@ -106,8 +107,9 @@ export const tools: readonly Tool[] = [
     name: 'compare',
     title: 'Compare two vintages',
     description:
-      'The observations of up to 10 series as published on two days, to see what was revised. Costs two calls per series.',
+      'The observations of up to 10 series as published on two days, newest first, to see what was revised. Costs two calls per series.',
     route: '/v1/series',
+    keeps: 'first',
     parts: ['a', 'b'],
     days: ['as_of_a', 'as_of_b'],
     input: { ids, as_of_a: day, as_of_b: day, ...range, ...selection, as_of: asOf },
@@ -115,7 +117,7 @@ export const tools: readonly Tool[] = [
       for (const [param, vintage] of Object.entries({ as_of_a: a, as_of_b: b }))
         if (as_of !== undefined && vintage > as_of)
           throw refused(param, `${param} is ${vintage}, which is later than as_of, ${as_of}.`);
-      return [a, b].map((vintage) => target('/v1/series', { ...query, vintage }));
+      return [a, b].map((vintage) => target('/v1/series', { ...query, vintage, sort: 'desc' }));
     },
   }),
   tool({
@@ -166,7 +168,11 @@ type Value = string | number | readonly string[] | undefined;
 
 function target(path: string, query: Readonly<Record<string, Value>>): string {
   const given = Object.entries(query).flatMap(([name, value]) =>
-    value === undefined ? [] : [`${name}=${encodeURIComponent(String(value)).replaceAll('%2C', ',')}`],
+    value === undefined
+      ? []
+      : [
+          `${name}=${encodeURIComponent(typeof value === 'object' ? severalText(value) : String(value)).replaceAll('%2C', ',')}`,
+        ],
   );
   return given.length === 0 ? path : `${path}?${given.join('&')}`;
 }

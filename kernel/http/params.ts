@@ -122,6 +122,10 @@ function partsOf(text: string): string[] {
   });
 }
 
+/** The text of several values that `severalParam` reads: one is quoted if a comma or a quote of its own would divide it. */
+export const severalText = (values: readonly string[]): string =>
+  values.map((value) => (/[",]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value)).join();
+
 /** `true` or `false`. */
 export const booleanParam = oneOfParam(['true', 'false'])
   .transform((word) => word === 'true')

@@ -324,3 +324,18 @@ function twins(): [string, string] {
     names.set(number, name);
   }
 }
+
+test.serial('a filter finds a series by each value that its answer shows', async (t) => {
+  await service.load('series', [
+    'series_id,name,unit,unit_multiplier,frequency,seasonal_adjustment',
+    'SHOWN.A,A,USD,6,irregular,',
+    'SHOWN.B,B,USD,-2,annual,Seasonally Adjusted Annual Rate',
+    'SHOWN.C,C,USD,0,annual,SAAR',
+  ]);
+  const search = '/fred/series/search?search_text=SHOWN.*&search_type=series_id';
+  for (const shown of (await json(search)).seriess)
+    for (const name of ['frequency', 'units', 'seasonal_adjustment']) {
+      const filter = `filter_variable=${name}&filter_value=${encodeURIComponent(String(shown[name]))}`;
+      t.true(ids((await json(`${search}&${filter}`)).seriess).includes(shown['id']), filter);
+    }
+});

@@ -103,6 +103,22 @@ test('fredgraph.csv has a column for each series, and an empty cell for a missin
   t.regex((await graph('id=NOPE')).text, /<error code="404"/);
 });
 
+test('the first and last dates of one combination of a series are its own', async (t) => {
+  await makeSeries(service.pool, { id: 'CITIES', dimensions: ['city'] });
+  const point = (date: string, value: string | null, city: string) => ({ date, value, dims: { city } });
+  await publish(service.pool, 'CITIES', '2024-05-01', [
+    ...['2024-01-31', '2024-03-31'].map((date) => point(date, '1', 'a')),
+    ...[point('2024-01-31', null, 'b'), point('2024-02-29', '2', 'b')],
+  ]);
+  for (const [id, start, end] of [
+    ['CITIES', '2024-01-01', '2024-03-01'],
+    ['CITIES~b', '2024-02-01', '2024-02-01'],
+  ]) {
+    const { json } = await service.call(`/fred/series?series_id=${id}&file_type=json`);
+    t.like((json as { seriess: object[] }).seriess[0], { observation_start: start, observation_end: end });
+  }
+});
+
 test('an error of fredgraph.csv names its own parameters', async (t) => {
   await makeSeries(service.pool, { id: 'RATES', frequency: 'daily', dimensions: ['side'] });
   await publish(

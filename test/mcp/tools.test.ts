@@ -15,7 +15,7 @@ await services.ingest('series_id,date,value\nGDP,2024-01-31,1.7\nGDP,2024-02-29,
   vintage: '2024-04-10',
 });
 await services.ingest('series_id,date,value\nCPI,2024-01-31,100\n', { vintage: '2024-03-10' });
-const longDays = Array.from({ length: 1_000 }, (_, i) =>
+const longDays = Array.from({ length: 1_100 }, (_, i) =>
   new Date(Date.UTC(2020, 0, 1 + i)).toISOString().slice(0, 10),
 );
 await services.ingest(
@@ -36,13 +36,16 @@ const calls: { name: string; given: Record<string, unknown>; reads: Record<strin
   {
     name: 'get_series',
     given: { ids: ['GDP', 'CPI'], from: '2024', transform: 'change', as_of: first },
-    reads: { answer: `/v1/series?ids=GDP,CPI&from=2024&transform=change&vintage=${first}` },
+    reads: { answer: `/v1/series?ids=GDP,CPI&from=2024&transform=change&vintage=${first}&sort=desc` },
   },
   { name: 'latest', given: { ids: ['GDP'] }, reads: { answer: '/v1/series?ids=GDP&last=1' } },
   {
     name: 'compare',
     given: { ids: ['GDP'], as_of_a: first, as_of_b: second },
-    reads: { a: `/v1/series?ids=GDP&vintage=${first}`, b: `/v1/series?ids=GDP&vintage=${second}` },
+    reads: {
+      a: `/v1/series?ids=GDP&vintage=${first}&sort=desc`,
+      b: `/v1/series?ids=GDP&vintage=${second}&sort=desc`,
+    },
   },
   {
     name: 'revisions',
@@ -107,6 +110,26 @@ for (const [era, mode] of Object.entries(modes)) {
     await client.close();
   });
 }
+
+test('a comma of a text in a list does not divide it', async (t) => {
+  const client = await connect(services.url, key);
+  const given = { q: 'GDP', source: ['Food, drink', 'Office'], limit: 1 };
+  const { urls } = contentOf(await client.callTool({ name: 'search', arguments: given }));
+  t.deepEqual(urls, ['https://almanac.example/v1/search?q=GDP&source=%22Food,%20drink%22,Office&limit=1']);
+  await client.close();
+});
+
+test('a tool keeps the published digits of numbers', async (t) => {
+  await services.ingest(
+    'series_id,date,value\nDIGITS,2024-01-31,1.50\nDIGITS,2024-02-29,12345678901234567.10\n',
+  );
+  const params = { name: 'get_series', arguments: { ids: ['DIGITS'] } };
+  const call = { jsonrpc: '2.0', id: 1, method: 'tools/call', params };
+  const text = await (await post(services.url, call, { 'x-api-key': key })).text();
+  for (const value of ['1.50', '12345678901234567.10'])
+    for (const form of [`"value":${value},`, `\\"value\\":${value},`])
+      t.true(text.includes(form), `${form}: ${text}`);
+});
 
 test('an answer of a series cites the URL that the route of citations gives', async (t) => {
   const client = await connect(services.url, key);
@@ -225,17 +248,23 @@ test('a tool that is called with a pinned key answers as of its day, which the c
 
 test('an answer above 25 kB keeps the newest rows and links the whole', async (t) => {
   const client = await connect(services.url, key);
-  const result = await client.callTool({ name: 'get_series', arguments: { ids: ['LONG'], limit: 1_000 } });
+  const result = await client.callTool({ name: 'get_series', arguments: { ids: ['LONG'] } });
   const content = contentOf(result);
   t.true(Buffer.byteLength(JSON.stringify(content)) <= 25_000);
   t.true(content.shortened);
-  const [series] = (content['answer'] as { data: { data: { date: string }[] }[] }).data;
-  t.is(series?.data.at(-1)?.date, longDays.at(-1));
+  const newestOf = (part: unknown) =>
+    (part as { data: { data: { date: string }[] }[] }).data[0]?.data[0]?.date;
+  t.is(newestOf(content['answer']), longDays.at(-1));
   t.like(result.content[1], {
     type: 'resource_link',
     uri: content.sources[0]?.citation,
     mimeType: 'text/csv',
   });
+  const days = { as_of_a: first, as_of_b: second };
+  const compared = contentOf(
+    await client.callTool({ name: 'compare', arguments: { ids: ['LONG'], ...days } }),
+  );
+  t.deepEqual([newestOf(compared['a']), newestOf(compared['b'])], [longDays.at(-1), longDays.at(-1)]);
   await client.close();
 });
 

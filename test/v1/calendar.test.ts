@@ -246,11 +246,31 @@ test.serial(
     t.is(new Set([first, second, third]).size, 3);
     const entry = await service.call('/v1/catalog/NEXT', { identity: publicCaller });
     t.is((entry.json as { data: { next_release: string } }).data.next_release, '2030-01-01T08:00:00Z');
-    await service.pool.query(`update data.releases set status = 'cancelled' where release_id = 'n1'`);
-    t.is((await read())[0], '2030-02-01T08:00:00Z');
+    for (const status of ['delayed', 'cancelled']) {
+      await service.pool.query(`update data.releases set status = '${status}' where release_id = 'n1'`);
+      t.is((await read())[0], '2030-02-01T08:00:00Z', status);
+    }
     const before = service.clock.now().toISOString();
     service.clock.set('2030-03-01T00:00:00Z');
     t.is((await read())[0], null);
+    service.clock.set(before);
+  },
+);
+
+test.serial(
+  'the next release of a series is the next one of a year of daily ones, on each day',
+  async (t) => {
+    await makeSeries(service.pool, { id: 'OFTEN' });
+    await service.pool
+      .query(`insert into data.releases (release_id, title, source, release_at, time_zone, series_ids)
+    select 'often-' || day, 'T', 'Elsewhere', day, 'UTC', '{OFTEN}'
+    from generate_series(timestamptz '2031-01-01 08:00Z', '2031-12-31 08:00Z', '1 day') day`);
+    const before = service.clock.now().toISOString();
+    for (const day of ['2031-01-01', '2031-01-02', '2031-03-15', '2031-12-31', '2031-01-03']) {
+      service.clock.set(`${day}T07:00:00Z`);
+      const { json } = await service.call('/v1/series/OFTEN');
+      t.is((json as { meta: { next_release: string } }).meta.next_release, `${day}T08:00:00Z`);
+    }
     service.clock.set(before);
   },
 );

@@ -75,7 +75,7 @@ async function startUncachedService({ databaseUrl, clock, call }: ListService) {
     cursors: createCursors(testIdentitySecret),
     seriesFacts: {
       known: () => undefined,
-      find: (id, vintage) => findSeries(database, id, vintage),
+      find: (id, vintage) => findSeries(database, id, vintage, clock.now()),
     },
     loads: createLoads(database, edition),
     edition,

@@ -104,6 +104,12 @@ export const changes: readonly (Load & { name: string })[] = [
     lines: ['item,city,date,price', 'rice,lahore,2024-05-30,115'],
   },
   {
+    name: 'a new price from a file of observations',
+    dataset: 'observations',
+    options: { vintage: '2024-06-08' },
+    lines: ['series_id,date,value,city,price_type,stat', 'commodity.rice,2024-06-06,116,lahore,retail,avg'],
+  },
+  {
     name: 'deleted prices alone',
     dataset: 'commodity-prices',
     options: { vintage: '2024-06-09', full: true },

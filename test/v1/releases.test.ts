@@ -1,6 +1,9 @@
 // GET /v1/releases and /v1/releases/{id}: the recurring releases that calendar entries belong to.
 import test from 'ava';
 import { nameId } from '../../domain/name-id.ts';
+import { mergeSeries } from '../../ingest/history/series/merge.ts';
+import { openDatabase } from '../../kernel/database.ts';
+import { silentLog } from '../services/harness.ts';
 import { publicCaller } from '../services/data-service.ts';
 import { csvLines, startListService, type ListBody } from '../services/list-service.ts';
 
@@ -146,6 +149,24 @@ test.serial('a date is past from its second on, in the list and in the release',
     last_release_at: '2026-07-10T08:00:00Z',
     next_release_at: null,
   });
+});
+
+test.serial('a series that is merged into another is no longer counted', async (t) => {
+  await service.load('series', ['series_id,name,frequency,source', 'LEFT,L,daily,Bank', 'KEPT,K,daily,Bank']);
+  await service.load('observations', ['series_id,date,value', 'LEFT,2026-01-01,1', 'KEPT,2026-01-02,2']);
+  await service.load('calendar', [
+    'release_id,title,source,release_at,time_zone,series_ids',
+    'm1,Merged,Bank,2026-06-01 08:00,UTC,LEFT;KEPT',
+  ]);
+  const count = async () => (await list('?series=KEPT')).data[0]?.['series_count'];
+  t.is(await count(), 2);
+  const database = openDatabase(service.databaseUrl, silentLog, { applicationName: 'test' });
+  await mergeSeries(database, {
+    ...{ id: 'LEFT', into: 'KEPT', seriesTimeZone: 'UTC' },
+    clock: service.clock,
+  });
+  await database.close();
+  t.is(await count(), 1);
 });
 
 test.serial('a hundred past dates and a hundred next ones are shown', async (t) => {

@@ -43,6 +43,18 @@ test('a series created by a load of points or metadata is found; one whose rows 
   t.deepEqual(await found('hazel'), []);
 });
 
+test('the catalogue by id is another once a label makes a series match: the ETag of before is not confirmed', async (t) => {
+  await make('PLUMS', 'Plum harvest');
+  await service.load('observations', ['series_id,date,value,fruit', 'FRUIT,2024-01,1,p'], {
+    ...{ create: true, set: monthly },
+  });
+  const path = '/v1/catalog?q=plum&sort=id&fields=id&format=csv';
+  const before = await service.call(path);
+  await service.load('dimension-labels', ['series_id,dimension,value,label', 'FRUIT,fruit,p,Plum']);
+  const after = await service.call(path, { headers: { 'if-none-match': before.headers.get('etag') ?? '' } });
+  t.deepEqual([after.status, after.text], [200, 'id\r\nFRUIT\r\nPLUMS\r\n']);
+});
+
 test('a series is found by dimension values added by a later load, and by labels, new ones instead of old ones', async (t) => {
   const header = 'series_id,date,value,city';
   const load = (city: string) =>

@@ -27,7 +27,7 @@ test('a load that commits between two statements of one call changes neither', a
     await makeSeries(pool, { id, frequency: 'daily' });
     await publish(pool, id, '2024-02-01', points('1'));
     await publish(pool, id, '2024-02-02', points('2'));
-    const series = await findSeries(database, id, vintage);
+    const series = await findSeries(database, id, vintage, new Date());
     if (series === undefined) throw new Error('the series was made above');
     let loads = 0;
     const racingDatabase: Queryable = {

@@ -278,7 +278,7 @@ test('a stream of many blocks has the same values as the whole series at once, i
       return rows;
     },
   };
-  const series = await findSeries(database, 'LONG', null);
+  const series = await findSeries(database, 'LONG', null, new Date());
   if (series === undefined) throw new Error('There is no series LONG.');
   const lineNos = series.combinations.map(({ lineNo }) => lineNo);
   for (const [from, to] of [

@@ -161,3 +161,15 @@ test.serial('the next call after a load sees it, under another ETag', async (t) 
   t.is(after.status, 200);
   t.like((after.json as ListBody).data[1], { name: 'Central Bank', series_count: 2 });
 });
+
+test.serial('the path of its series names a source with a comma as a whole', async (t) => {
+  await service.load('series', [
+    'series_id,name,frequency,source',
+    'TAX.A,A,annual,Tax',
+    'TAX.B,B,annual,"Tax, ""Customs"""',
+  ]);
+  const [id] = await service.column('/v1/sources?q=customs', 'id');
+  const { json } = await service.call(`/v1/sources/${String(id)}`);
+  const { catalog_url: path } = (json as { data: { catalog_url: string } }).data;
+  t.deepEqual(await service.column(path, 'id'), ['TAX.B']);
+});

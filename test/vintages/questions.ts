@@ -31,7 +31,7 @@ const ofBuy = new Map([['side', new Set(['buy'])]]);
 
 /** The current answer of data-api. */
 export async function answersOf(database: Queryable, id: string, day: number): Promise<Answers> {
-  const series = await findSeries(database, id, null);
+  const series = await findSeries(database, id, null, new Date());
   if (series === undefined) return { exists: false };
   const read = async (of: Series, request: Partial<SeriesRequest>) => {
     const pageQuery = pageQueryOf(of, { ...ofAll, ...request }, cursors);
@@ -45,7 +45,7 @@ export async function answersOf(database: Queryable, id: string, day: number): P
   };
   const ofVintage = async (at: number): Promise<[string, unknown][]> => {
     const vintage = dateOf(at);
-    const known = await findSeries(database, id, vintage);
+    const known = await findSeries(database, id, vintage, new Date());
     if (known === undefined) throw new Error(`${id} is gone`);
     return [
       [`vintage ${at}`, await read(known, { vintage })],

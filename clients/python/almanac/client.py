@@ -115,18 +115,24 @@ def path_of(template: str, **values: str) -> str:
 
 def query_of(query: Mapping[str, Any]) -> str:
     """``?name=value&…`` in the API's spelling; what is None is left out."""
-    given = {name: _text(value) for name, value in query.items() if value is not None}
+    given = {name: _text(value, name) for name, value in query.items() if value is not None}
     return f"?{urlencode(given)}" if given else ""
 
 
-def _text(value: Any) -> str:
+def _text(value: Any, name: str = "") -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, (list, tuple)):
-        return ",".join(map(str, value))
+        return ",".join(str(each) if name == "dims" else _listed(each) for each in value)
     if hasattr(value, "isoformat"):  # a day: of datetime.date, datetime.datetime or pandas.Timestamp
         return str(value.isoformat())[:10]
     return str(value)
+
+
+def _listed(value: Any) -> str:
+    """A value of a list, quoted if a comma or a quote of its own would divide it."""
+    text = str(value)
+    return '"' + text.replace('"', '""') + '"' if "," in text or '"' in text else text
 
 
 def _wait_before(repetition: int, error: AlmanacError) -> float | None:

@@ -178,6 +178,11 @@ class Frames(unittest.TestCase):
         asked = "/v1/funds?limit=3&from=2024&shariah=true"
         self.assertEqual(server.asked, [asked, f"{asked}&cursor=next"])
 
+    def test_a_comma_of_a_text_in_a_list_does_not_divide_it(self) -> None:
+        with Scripted([FINE]) as server:
+            almanac.catalogue(source=["Food, drink", "Office"], client=Client(KEY, server.url))
+        self.assertEqual(server.asked, ["/v1/catalog?limit=1000&source=%22Food%2C+drink%22%2COffice"])
+
 
 if __name__ == "__main__":
     unittest.main()

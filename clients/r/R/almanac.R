@@ -253,8 +253,12 @@ almanac_dims <- function(dims) {
 almanac_query <- function(query) {
   query <- Filter(Negate(is.null), query)
   if (length(query) == 0) return("")
-  text <- vapply(query, function(value) {
+  text <- vapply(names(query), function(name) {
+    value <- query[[name]]
     if (is.numeric(value)) value <- format(value, scientific = FALSE, digits = 15, trim = TRUE)
+    # Of several texts, one is quoted if a comma or a quote of its own would divide it.
+    if (is.character(value) && length(value) > 1 && name != "dims")
+      value <- ifelse(grepl('[",]', value), paste0('"', gsub('"', '""', value), '"'), value)
     if (is.logical(value)) tolower(value) else paste(value, collapse = ",")
   }, "")
   paste0("?", paste0(names(query), "=", curl::curl_escape(text), collapse = "&"))

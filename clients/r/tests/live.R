@@ -48,6 +48,10 @@ failed_once <- function(...) home$almanac_error("Because.", ...)
 
 failure <- function(code) tryCatch({ code; stop("It did not fail.") }, almanac_error = identity)
 
+test("a comma of a text in a list does not divide it", {
+  stopifnot(home$almanac_query(list(source = c("Food, drink", "Office"))) == "?source=%22Food%2C%20drink%22%2COffice")
+})
+
 test("almanac_get equals the CSV of the API", {
   same(almanac_get("DEMO.CPI"), csv("/v1/series/DEMO.CPI?format=csv"))
   same(almanac_get("DEMO.CPI", as_of = as.Date("2026-09-30")), csv("/v1/series/DEMO.CPI?format=csv&vintage=2026-09-30"))

@@ -3,7 +3,7 @@
 import type { Queryable } from '../../../kernel/database.ts';
 import { entryAt } from '../../../kernel/entries.ts';
 import { fail, refuseParam } from '../../../kernel/errors.ts';
-import { addDays, addMonths, type DateRange } from '../../../kernel/dates.ts';
+import { addDays, addMonths, withinCalendar, type DateRange } from '../../../kernel/dates.ts';
 import { monthsPerPeriod, periodEnd } from '../../../domain/periods.ts';
 import { decimal, rounded, type Decimal } from '../../decimal.ts';
 import { isApplicable, unitPreserving, type Transform } from '../../../domain/transforms.ts';
@@ -183,7 +183,7 @@ function baseWindow(
     return { from: addDays(base.from, -slackDays), to: base.to, order: 'desc' };
   }
   const endOf = (date: string): string =>
-    periodEnd(date, series.frequency, series.fiscalYearEnd ?? undefined);
+    withinCalendar(periodEnd(date, series.frequency, series.fiscalYearEnd ?? undefined));
   const before = reachesBack ? endOf(addMonths(endOf(base.from), -months)) : null;
   return { from: before === null ? base.from : addDays(before, 1), to: endOf(base.to), order: 'asc' };
 }

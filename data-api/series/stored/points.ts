@@ -85,6 +85,11 @@ export async function* readBlocks(
   }
 }
 
+/** Whether no point can be selected: no combination passes, or no aggregated period ends in the window. */
+export function readsNothing({ lineNos, aggregation = null, from, to }: Selection): boolean {
+  return lineNos.length === 0 || (aggregation !== null && sourceWindow(aggregation, { from, to }) === null);
+}
+
 /** The points of an aggregated selection: stored points are read a little beyond it, so that its first and last periods are whole. */
 async function* aggregatedBlocks(
   database: Queryable,

@@ -96,7 +96,7 @@ export interface Series {
   rowVersion: string;
   changedAt: Date;
   firstVintage: string | null;
-  /** Its releases in the calendar, ascending, ISO 8601 in UTC: the newest fifty, reduced to the coming ones if requested. */
+  /** The next releases of it in the calendar, at most `releasesMax`, ascending, ISO 8601 in UTC. */
   releases: string[];
   /** The newest publication day up to the requested vintage; null without a vintage, or before the first. */
   vintagePublishedOn: string | null;
@@ -129,9 +129,16 @@ export const rowVersion = (row: string): string => `${row}.series_no || '.' || $
 /** The note of a row `f`. */
 const footnote = `json_build_object('mark', nullif(f.mark, ''), 'text', f.text, 'dims', f.dims)`;
 
+/** More would fill the caches where releases are daily. */
+export const releasesMax = 20;
+
 // Two statements, not one whose second parameter may be null: that would be cheaper when planned for null, so PostgreSQL would plan it again
 // for each call, which takes four times as long as the statement itself (2026-11-23).
-const seriesSql = (vintageFields: string, isAsked = `s.series_id = ${presentId('$1')}`): string => `
+const seriesSql = (
+  vintageFields: string,
+  after: string,
+  isAsked = `s.series_id = ${presentId('$1')}`,
+): string => `
   select s.series_no as "seriesNo", s.series_id as id, nullif($1, s.series_id) as "renamedFrom", s.deleted_on as "deletedOn",
     (select json_build_object('seriesNo', a.merged_from, 'on', a.merged_on, 'loadNo', a.merged_by)
      from data.series_aliases a where a.alias = $1 and a.merged_from <> s.series_no) as merged, s.name, s.unit, s.frequency, s.source, s.description, s.geography,
@@ -142,10 +149,9 @@ const seriesSql = (vintageFields: string, isAsked = `s.series_id = ${presentId('
     s.data_version as version, ${rowVersion('s')} as "rowVersion",
     greatest(s.updated_at, (select l.loaded_at from data.loads l where l.load_no = s.data_version)) as "changedAt",
     (select min(v.published_on) from data.vintages v where v.series_no = s.series_no and ${changed}) as "firstVintage",
-    array(select ${utc('release_at')} from (
-      select release_at from data.releases r
-      where r.series_ids @> array[s.series_id] and r.status is distinct from 'cancelled'
-      order by release_at desc limit 50) newest order by release_at) as releases,
+    array(select ${utc('release_at')} from data.releases r
+      where r.series_ids @> array[s.series_id] and coalesce(r.status not in ('cancelled', 'delayed'), true) and r.release_at > ${after}
+      order by release_at limit ${releasesMax}) as releases,
     ${vintageFields},
     (select coalesce(json_object_agg(dimension, labels), '{}') from (
        select dimension, json_object_agg(value, label) as labels from (
@@ -173,29 +179,28 @@ const seriesSql = (vintageFields: string, isAsked = `s.series_id = ${presentId('
       from data.series_dims d where d.series_no = s.series_no), '[]') as combinations
   from data.series s where ${isAsked}`;
 
-const seriesNowSql = seriesSql('null as "vintagePublishedOn", false as "vintageHasLostPoints"');
-const seriesAtSql = seriesSql(ofVintage);
+const withoutVintage = 'null as "vintagePublishedOn", false as "vintageHasLostPoints"';
+const seriesNowSql = seriesSql(withoutVintage, '$2::timestamptz');
+const seriesAtSql = seriesSql(ofVintage, '$3::timestamptz');
 
-/** The series with the id, now or earlier, or undefined. @param vintage fills the two fields about a vintage. */
+/** The series with the id, now or earlier, or undefined. @param vintage fills the two fields about a vintage. @param now its releases are later. */
 export async function findSeries(
   database: Queryable,
   id: string,
   vintage: string | null,
+  now: Date,
 ): Promise<Series | undefined> {
   const [series] =
     vintage === null
-      ? await database.query<Series>(seriesNowSql, [id], 'series')
-      : await database.query<Series>(seriesAtSql, [id, vintage], 'series_at_vintage');
+      ? await database.query<Series>(seriesNowSql, [id, now], 'series')
+      : await database.query<Series>(seriesAtSql, [id, vintage, now], 'series_at_vintage');
   return series;
 }
 
-const mergedNowSql = seriesSql(
-  'null as "vintagePublishedOn", false as "vintageHasLostPoints"',
-  's.series_no = $2',
-);
-const mergedAtSql = seriesSql(ofVintage, 's.series_no = $3');
+const mergedNowSql = seriesSql(withoutVintage, `'infinity'`, 's.series_no = $2');
+const mergedAtSql = seriesSql(ofVintage, `'infinity'`, 's.series_no = $3');
 
-/** A series that was merged into another, in its state before the merge. @param id the requested one, an id that it had. */
+/** A series that was merged into another, in its state before the merge, without releases. @param id the requested one, an id that it had. */
 export async function findMergedSeries(
   database: Queryable,
   { id, seriesNo }: { id: string; seriesNo: number },

@@ -55,6 +55,12 @@ test('a call sends its path, its query and the key, and resolves to the body', a
   t.is(received[0]?.headers['x-session-token'], undefined);
 });
 
+test('a comma of a text in a list does not divide it', async (t) => {
+  const { baseUrl, received } = await serverThat(t, json({ success: true, data: [] }));
+  await createClient({ baseUrl }).get('/v1/catalog', { query: { source: ['Food, drink', 'Office'] } });
+  t.is(received[0]?.url, '/v1/catalog?source=%22Food%2C+drink%22%2COffice');
+});
+
 test('the session is asked at each call, and sent in its header only', async (t) => {
   const { baseUrl, received } = await serverThat(t, json({ success: true, data: {} }, 201));
   let token: string | undefined = 'first';

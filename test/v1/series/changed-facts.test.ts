@@ -20,7 +20,12 @@ test('changed facts are in the next answers, the catalogue and the search, with 
       vintage: '2024-04-10',
     },
   });
-  const paths = ['/v1/series/CPI', '/v1/series/CPI?vintage=2024-04-30', '/v1/series/CPI/latest'];
+  const paths = [
+    '/v1/series/CPI?frequency=annual&from=2024-02&to=2024-03', // no period ends there, so no point is read
+    '/v1/series/CPI',
+    '/v1/series/CPI?vintage=2024-04-30',
+    '/v1/series/CPI/latest',
+  ];
   const before = await Promise.all(paths.map((path) => service.call(path)));
   await setFacts(database, {
     ...{ id: 'CPI', facts: { name: 'Living costs', unit: 'Index 2020=100', tags: 'prices' } },

@@ -125,6 +125,14 @@ test('the fiscal year of the series is that of annual values', async (t) => {
   t.deepEqual(values(await series('/v1/series/FISCAL?frequency=annual&aggregate=sum')), { '2023-06-30': 12 });
 });
 
+test('the base of an index may be a day of the fiscal year that ends after year 9999', async (t) => {
+  await makeSeries(service.pool, { id: 'LAST', frequency: 'annual' });
+  await service.pool.query(`update data.series set fiscal_year_end = '06-30' where series_id = 'LAST'`);
+  await publish(service.pool, 'LAST', '2024-07-05', [{ date: '2024-06-30', value: '2' }]);
+  const { error } = await series('/v1/series/LAST?transform=index&base=9999-12-31');
+  t.like(error, { code: 'invalid_parameter', param: 'base' });
+});
+
 test('values are aggregated before they are transformed', async (t) => {
   const change = await series('/v1/series/SALES?frequency=annual&aggregate=sum&transform=pct_change');
   t.deepEqual(values(change), { '2023-12-31': 150 });

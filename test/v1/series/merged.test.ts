@@ -49,6 +49,9 @@ const ofThePast = [
   '/v1/series/ID?vintage=2024-05-31&format=csv',
   '/v1/series?ids=ID&vintage=2024-04-30',
   '/v1/series/ID/chart.svg?vintage=2024-04-30',
+  '/fred/series/observations?series_id=ID&vintage_dates=2024-04-30',
+  '/fred/series/observations?series_id=ID&vintage_dates=2024-04-15,2024-05-31',
+  '/fred/series/observations?series_id=ID&realtime_start=2024-04-30&realtime_end=2024-04-30&units=chg',
 ];
 
 test.serial(
