@@ -85,9 +85,9 @@ async function moveIntoAccount(
   { requester: { accountId, actor }, id }: { requester: SignedIn; id: string },
 ): Promise<Account> {
   const { db, clock } = deps;
-  await lockRowsOf(db, transaction, 'billing_customers', id);
+  await lockRowsOf(db, transaction, 'accounts.billing_customers', id);
   await moveCheckouts(db, transaction, { from: id, to: accountId, now: clock.now() });
-  await lockRowsOf(db, transaction, 'quota_months', id);
+  await lockRowsOf(db, transaction, 'accounts.quota_months', id);
   const [account, bought] = await lockBoth(deps, transaction, { accountId, id });
   const { plan } = await requireOffered(deps, transaction, { accountId, id });
   const own = await selectSubscriptions(db, [accountId], transaction);

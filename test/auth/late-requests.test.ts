@@ -1,7 +1,9 @@
 // Requests that overlap with the end of their credential or their account: the gateway has checked the credential before.
 import test, { type ExecutionContext } from 'ava';
 import type { KeyRecord } from '../../accounts-api/keys/keys.ts';
+import { openJobs } from '../../accounts-api/jobs/jobs.ts';
 import { setPlan } from '../../accounts-api/operator/operator.ts';
+import { fanOut } from '../../accounts-api/webhooks/fan-out.ts';
 import { utcMonth } from '../../kernel/clock.ts';
 import { untilWaiting } from '../run/until.ts';
 import {
@@ -11,13 +13,18 @@ import {
   type Answer,
   type Client,
 } from '../services/accounts-service.ts';
+import { silentLog } from '../services/harness.ts';
 import { from } from '../services/sign-in.ts';
 import { holdersOf, type Holder } from './holders.ts';
 
 const service = await startAccountsService();
 const { password, newHolder, mailLink } = await holdersOf(service);
 const { db } = service.deps;
-test.after.always(() => service.close());
+const jobs = openJobs(db.sequelize, service.databaseUrl, silentLog);
+test.after.always(async () => {
+  await jobs.close();
+  await service.close();
+});
 
 const url = 'https://hooks.example.org/events';
 const webhook = { url, events: ['key.created'] };
@@ -111,3 +118,22 @@ for (const [when, lock] of [
     `an account is closed while its first calls of a month are charged, ${when}, and neither fails`,
     (t) => closeDuringCharge(t, lock),
   );
+
+test.serial(
+  'an account is closed while a worker turns its events into messages, and neither fails',
+  async (t) => {
+    const { holder, webhookId } = await newAccount(t);
+    let answers: [Promise<Answer>, Promise<number>] | undefined;
+    await db.inLedgerTransaction(async (transaction) => {
+      await db.webhooks.findByPk(webhookId, { transaction, lock: true });
+      const closing = ask(holder, '/v1/account', undefined, 'DELETE');
+      await untilWaiting(db.read);
+      const making = fanOut({ ...service.deps, jobs });
+      await Promise.race([making, untilWaiting(db.read, 2)]);
+      answers = [closing, making];
+    });
+    const [closed, events] = await Promise.all(answers ?? []);
+    t.is(closed?.status, 204);
+    t.is(typeof events, 'number');
+  },
+);
