@@ -5,6 +5,7 @@ import { openJobs } from '../../accounts-api/jobs/jobs.ts';
 import { setPlan } from '../../accounts-api/operator/operator.ts';
 import { fanOut } from '../../accounts-api/webhooks/fan-out.ts';
 import { utcMonth } from '../../kernel/clock.ts';
+import { recordSecret } from '../run/traces.ts';
 import { untilWaiting } from '../run/until.ts';
 import {
   assertError,
@@ -15,6 +16,7 @@ import {
 } from '../services/accounts-service.ts';
 import { silentLog } from '../services/harness.ts';
 import { from } from '../services/sign-in.ts';
+import { codeAt } from './authenticator.ts';
 import { holdersOf, type Holder } from './holders.ts';
 
 const service = await startAccountsService();
@@ -88,6 +90,14 @@ test.serial(
     t.is(answer.status, 200);
   },
 );
+
+test.serial('a session that has ended since it was checked confirms no authenticator app', async (t) => {
+  const holder = await newHolder();
+  const begun = dataOf(t, await ask(holder, '/auth/second-factor/totp', { password })) as { secret: string };
+  const code = codeAt(recordSecret(begun.secret), service.clock.now());
+  t.is((await ask(holder, '/auth/logout', undefined, 'POST')).status, 204);
+  assertError(t, await ask(holder, '/auth/second-factor/totp/confirm', { code }), 401, 'unauthorized');
+});
 
 /** Closes an account whose first calls of a month are charged at the same time. @param table that closing waits for. */
 async function closeDuringCharge(t: ExecutionContext, lock: string) {
