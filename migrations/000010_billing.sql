@@ -63,7 +63,7 @@ create table accounts.checkouts (
   plan       text not null check (plan ~ '^[a-z][a-z0-9_-]{0,31}$'),
   billing_interval text not null check (billing_interval in ('month', 'year')),
   claim_hash text not null unique check (claim_hash ~ '^[0-9a-f]{64}$'),   -- SHA-256 of the token of the return page
-  request_hash text unique check (request_hash ~ '^[0-9a-f]{64}$'),        -- of an Idempotency-Key without an account
+  request_hash text unique check (request_hash ~ '^[0-9a-f]{64}$'),        -- of the Idempotency-Key and its buyer
   session_id text unique check (length(session_id) <= 255),                -- null: being made at Stripe
   url        text check (length(url) <= 5000),
   created_at timestamptz not null,

@@ -32,8 +32,8 @@ export const closeAccount = endpoint({
     }
     await deps.db.inTransaction(async (transaction) => {
       const { id: accountId, email } = account;
-      await lockRowsOf(deps.db, transaction, 'billing_customers', accountId);
-      await lockRowsOf(deps.db, transaction, 'quota_months', accountId);
+      await lockRowsOf(deps.db, transaction, 'accounts.billing_customers', accountId);
+      await lockRowsOf(deps.db, transaction, 'accounts.quota_months', accountId);
       if (!(await lockAccountIfUnchanged(deps, transaction, account))) {
         fail('conflict', 'The account has just been changed elsewhere. Reload it, then close it.');
       }

@@ -81,7 +81,7 @@ export const verifyEmail = endpoint({
       .describe('The password of the sign-up or the account; a session of the account may be sent instead.'),
   }),
   answers: { 200: signedInAnswer, 202: secondStepAnswer },
-  errors: ['invalid_credentials', 'gone', 'email_taken', 'rate_limited', 'unavailable'],
+  errors: ['unauthorized', 'invalid_credentials', 'gone', 'email_taken', 'rate_limited', 'unavailable'],
   handler: async (deps, { body: { token, password }, call, request }) => {
     const clientInfo = clientInfoOf(request);
     await deps.throttle.token(clientInfo.ip);

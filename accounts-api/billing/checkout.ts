@@ -1,10 +1,12 @@
 // POST /v1/checkout begins the purchase of a plan, with or without an account. To avoid two live subscriptions, an account has at most one open
 // checkout, and a repeated request gets the same Stripe page.
 import type { Transaction } from 'sequelize';
+import type { Request } from 'express';
 import { z } from 'zod';
 import { sha256 } from '../../kernel/credentials/sha256.ts';
 import { fail, refuseField } from '../../kernel/errors.ts';
 import { intervals, type PlanPrice, type Plans } from '../../kernel/plans.ts';
+import type { ServiceCall } from '../../kernel/http/server.ts';
 import { one } from '../../kernel/http/service-endpoint.ts';
 import { failDeleted, findAccount, lockOwnAccount } from '../models/find-account.ts';
 import { clientInfoOf } from '../sessions/client-info.ts';
@@ -12,7 +14,7 @@ import type { ServiceDeps } from '../deps.ts';
 import { endpoint } from '../endpoint.ts';
 import { emailField } from '../fields.ts';
 import { newId } from '../ids.ts';
-import { idempotencyHeader, idempotencyKeyOf, idempotently, type Remember } from '../keys/idempotency.ts';
+import { idempotencyHeader, idempotencyKeyOf } from '../keys/idempotency.ts';
 import type { Account } from '../models/account.ts';
 import { requesterOf } from '../requester.ts';
 import {
@@ -73,32 +75,32 @@ export const beginCheckout = endpoint({
     'billing_not_configured',
     'unavailable',
   ],
-  headers: ['Idempotent-Replayed'],
   handler: async (deps, { body, call, request }) => {
     const billing = requireBilling(deps);
     const sold = soldFor(deps.plans, body);
     const key = idempotencyKeyOf(request);
-    if (call.identity.accountId === null) {
-      if (body.email === undefined)
-        refuseField('email', '"email" is required without an API key or a session.');
-      const { email } = body;
-      await deps.throttle.mail('checkout', { email, ip: clientInfoOf(request).ip });
-      const requestHash = key === undefined ? null : sha256(JSON.stringify([key, email.toLowerCase()]));
-      const buyer = { account: null, email, requestHash };
-      return one({ url: await openCheckout(deps, billing, { ...sold, buyer }) });
-    }
-    if (body.email !== undefined) refuseField('email', '"email": the account has one already. Leave it out.');
-    const { accountId } = requesterOf(call);
-    const account = await findAccount(deps, accountId);
-    const buyer = { account, email: null, requestHash: null };
-    const asked = { accountId, route: 'POST /v1/checkout', key, body };
-    const { data, replayed } = await idempotently(deps, asked, async (remember) => ({
-      status: 200,
-      data: { url: await openCheckout(deps, billing, { ...sold, buyer }, remember) },
-    }));
-    return one(data, { headers: replayed ? { 'idempotent-replayed': 'true' } : {} });
+    const buyer = await buyerOf(deps, { email: body.email, call, request });
+    const who = buyer.account === null ? buyer.email.toLowerCase() : buyer.account.id;
+    const requestHash = key === undefined ? null : sha256(JSON.stringify([key, who]));
+    return one({ url: await openCheckout(deps, billing, { ...sold, buyer, requestHash }) });
   },
 });
+
+type Buyer = { account: Account; email: null } | { account: null; email: string };
+
+/** The account of the call, or without one the e-mail address. @throws Failure `rate_limited` for too many requests with an address. */
+async function buyerOf(
+  deps: ServiceDeps,
+  { email, call, request }: { email: string | undefined; call: ServiceCall; request: Request },
+): Promise<Buyer> {
+  if (call.identity.accountId === null) {
+    if (email === undefined) refuseField('email', '"email" is required without an API key or a session.');
+    await deps.throttle.mail('checkout', { email, ip: clientInfoOf(request).ip });
+    return { account: null, email };
+  }
+  if (email !== undefined) refuseField('email', '"email": the account has one already. Leave it out.');
+  return { account: await findAccount(deps, requesterOf(call).accountId), email: null };
+}
 
 /** The plan and price to buy; the price comes from the plans, never from a request. @throws Failure `invalid_body`. */
 function soldFor(
@@ -123,25 +125,21 @@ function soldFor(
 interface Order {
   plan: string;
   price: PlanPrice;
-  buyer:
-    | { account: Account; email: null; requestHash: null }
-    | { account: null; email: string; requestHash: string | null };
+  buyer: Buyer;
+  /** Identifies the buyer's Idempotency-Key; null without one. */
+  requestHash: string | null;
 }
 
-/** @returns the URL of Stripe's page. @param remember stores the answer for retries. */
-async function openCheckout(
-  deps: ServiceDeps,
-  billing: Billing,
-  order: Order,
-  remember: Remember = () => Promise.resolve(),
-): Promise<string> {
+/** @returns the URL of Stripe's page. */
+async function openCheckout(deps: ServiceDeps, billing: Billing, order: Order): Promise<string> {
   for (let attempt = 1; attempt <= attemptsMax; attempt += 1) {
+    if (order.requestHash !== null) await releaseRequest(deps.db, order.requestHash, deps.clock.now());
     const checkout = await deps.db.inLedgerTransaction((transaction) => reserve(deps, transaction, order));
     const isWanted = checkout.plan === order.plan && checkout.interval === order.price.interval;
     const url =
       checkout.sessionId === null
-        ? await makeSession(deps, billing, checkout, { ...order, isWanted }, remember)
-        : await reopen(deps, billing, { ...checkout, sessionId: checkout.sessionId }, { isWanted, remember });
+        ? await makeSession(deps, billing, checkout, { ...order, isWanted })
+        : await reopen(deps, billing, { ...checkout, sessionId: checkout.sessionId }, isWanted);
     if (url !== null) return url;
   }
   return fail('conflict', 'Other requests are starting a purchase for this account. Try again.');
@@ -153,22 +151,22 @@ async function openCheckout(
  */
 async function reserve(deps: ServiceDeps, transaction: Transaction, order: Order): Promise<Checkout> {
   const { db, clock } = deps;
-  const { account, email, requestHash } = order.buyer;
+  const { account, email } = order.buyer;
+  const { requestHash } = order;
   const now = clock.now();
   if (account !== null) {
     await lockOwnAccount(deps, transaction, account.id);
     if ((await selectSubscriptions(db, [account.id], transaction)).some(isLive)) failSubscribed();
-    const open = await selectOpenCheckout(db, transaction, account.id);
-    if (open !== null) return open;
   }
-  if (requestHash !== null) {
-    await releaseRequest(db, transaction, requestHash, now);
-    const known = await selectCheckoutOfRequest(db, transaction, requestHash);
-    if (known !== null) {
-      if (known.plan === order.plan && known.interval === order.price.interval) return known;
+  const known = requestHash === null ? null : await selectCheckoutOfRequest(db, transaction, requestHash);
+  if (known !== null) {
+    if (known.plan !== order.plan || known.interval !== order.price.interval)
       fail('idempotency_mismatch', 'This Idempotency-Key was used with a different body. Use a new one.');
-    }
+    if (known.paidAt !== null) failPaid();
+    return known;
   }
+  const open = account === null ? null : await selectOpenCheckout(db, transaction, account.id);
+  if (open !== null) return open;
   const id = newId('chk');
   const checkout = {
     ...{ id, accountId: account?.id ?? null, email, plan: order.plan, interval: order.price.interval },
@@ -197,6 +195,10 @@ function failSubscribed(): never {
   );
 }
 
+function failPaid(): never {
+  fail('conflict', 'The purchase with this Idempotency-Key is already paid. Use a new key.');
+}
+
 /**
  * The page of an open checkout, if it is still open at Stripe and for the same plan. Otherwise the checkout is closed, also at Stripe, so that two
  * cannot both be paid.
@@ -206,7 +208,7 @@ async function reopen(
   deps: ServiceDeps,
   billing: Billing,
   { id, sessionId, url, accountId }: Checkout & { sessionId: string },
-  { isWanted, remember }: { isWanted: boolean; remember: Remember },
+  isWanted: boolean,
 ): Promise<string | null> {
   const { db, clock } = deps;
   // A payer without an account has no stored subscription that would reveal an earlier payment.
@@ -214,12 +216,9 @@ async function reopen(
   if (session?.status === 'complete') {
     if (session.customerId !== null) await askForCustomer(db, null, session.customerId, clock.now());
     if (accountId !== null) failSubscribed();
-    fail('conflict', 'The purchase with this Idempotency-Key is already paid. Use a new key.');
+    failPaid();
   }
-  if (session?.status === 'open' && isWanted && url !== null) {
-    await db.inLedgerTransaction((transaction) => remember(transaction, { status: 200, data: { url } }));
-    return url;
-  }
+  if (session?.status === 'open' && isWanted) return url;
   if (session?.status === 'open' && !(await askStripe(expireSession(billing.stripe, sessionId)))) return null;
   await closeCheckout(db, null, id, clock.now());
   return null;
@@ -234,7 +233,6 @@ async function makeSession(
   billing: Billing,
   checkout: Checkout,
   order: Order & { isWanted: boolean },
-  remember: Remember,
 ): Promise<string | null> {
   const { db, clock, log } = deps;
   const now = clock.now();
@@ -266,13 +264,8 @@ async function makeSession(
     return null;
   }
   const { id: sessionId, url } = session;
-  const isStored = await db.inLedgerTransaction(async (transaction) => {
-    const checkAt = new Date(now.getTime() + hourMs);
-    if (!(await storeSession(db, transaction, { id: checkout.id, sessionId, url, checkAt }))) return false;
-    await remember(transaction, { status: 200, data: { url } });
-    return true;
-  });
-  if (isStored) return url;
+  const checkAt = new Date(now.getTime() + hourMs);
+  if (await storeSession(db, { id: checkout.id, sessionId, url, checkAt })) return url;
   await askStripe(expireSession(billing.stripe, sessionId)); // a request for another plan has replaced it
   return null;
 }

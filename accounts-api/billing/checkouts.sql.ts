@@ -29,7 +29,7 @@ export interface NewCheckout extends Pick<
   'id' | 'accountId' | 'email' | 'plan' | 'interval' | 'expiresAt'
 > {
   claimHash: string;
-  /** The hash of a request with an Idempotency-Key but without an account; null without a key. */
+  /** The hash of the request's Idempotency-Key and its buyer; null without a key. */
   requestHash: string | null;
   createdAt: Date;
 }
@@ -61,16 +61,15 @@ export function selectOpenCheckout(
   return one(db, 'account_id = $1 and closed_at is null', accountId, transaction);
 }
 
-/** Frees the Idempotency-Keys of requests whose checkouts have expired. */
-export async function releaseRequest(
-  db: AccountsDatabase,
-  transaction: Transaction,
-  requestHash: string,
-  now: Date,
-): Promise<void> {
+/**
+ * Frees the Idempotency-Key of a request whose checkout has expired, or was closed without payment: a retry begins a new one. Not within a
+ * transaction that has locked an account: others lock a checkout first.
+ */
+export async function releaseRequest(db: AccountsDatabase, requestHash: string, now: Date): Promise<void> {
   await db.sequelize.query(
-    'update accounts.checkouts set request_hash = null where request_hash = $1 and expires_at <= $2',
-    { bind: [requestHash, now], transaction },
+    `update accounts.checkouts set request_hash = null
+     where request_hash = $1 and (expires_at <= $2 or (closed_at is not null and paid_at is null))`,
+    { bind: [requestHash, now] },
   );
 }
 
@@ -114,13 +113,12 @@ async function one(
  */
 export async function storeSession(
   db: AccountsDatabase,
-  transaction: Transaction,
   { id, sessionId, url, checkAt }: { id: string; sessionId: string; url: string; checkAt: Date },
 ): Promise<boolean> {
   return db.hasRow(
     `update accounts.checkouts set session_id = $2, url = $3, check_at = $4
      where id = $1 and (session_id is null or session_id = $2) and closed_at is null returning true`,
-    { bind: [id, sessionId, url, checkAt], transaction },
+    { bind: [id, sessionId, url, checkAt] },
   );
 }
 

@@ -68,17 +68,17 @@ export async function endLease(
   );
 }
 
-/** Ends a failed fetch; it is retried at `dueAt`, or with the next event. */
+/** Ends a failed fetch; it is retried at `dueAt`, or with the next event: at once if one was requested meanwhile. */
 export async function endFailedLease(
   db: AccountsDatabase,
-  { customerId, leaseNo }: Lease,
+  { customerId, leaseNo, asked }: Lease,
   { dueAt, error }: { dueAt: Date; error: string },
 ): Promise<void> {
   await db.sequelize.query(
     `update accounts.billing_customers
-     set due_at = $3, leased_until = null, failures = failures + 1, last_error = $4
+     set due_at = case when asked = $5 then $3 else least(due_at, $3) end, leased_until = null, failures = failures + 1, last_error = $4
      where id = $1 and lease_no = $2`,
-    { bind: [customerId, leaseNo, dueAt, error.slice(0, 500)] },
+    { bind: [customerId, leaseNo, dueAt, error.slice(0, 500), asked] },
   );
 }
 

@@ -227,7 +227,7 @@ export async function endFollowsOf(
   accountId: string,
   actor: Actor,
 ): Promise<number> {
-  await lockRowsOf(deps.db, transaction, 'follows', accountId);
+  await lockRowsOf(deps.db, transaction, 'accounts.follows', accountId);
   const ended = await deleteFollowsOf(deps.db, transaction, accountId);
   for (const follow of ended) await auditDeleted(deps, transaction, { ...follow, accountId, actor });
   return ended.length;

@@ -44,11 +44,15 @@ export async function chargeQuota(
   charges: Batch['charges'],
 ): Promise<void> {
   await db.sequelize.query(
-    `insert into accounts.quota_months as quota (account_id, month, used)
-     select account_id, month, sum(calls)
-     from json_to_recordset($1::json) as charge(account_id text, month date, calls bigint)
-     join accounts.accounts as account on account.id = account_id
-     group by account_id, month
+    `with charge as (
+       select account_id, month, sum(calls) as calls
+       from json_to_recordset($1::json) as charge(account_id text, month date, calls bigint)
+       group by account_id, month
+     ), existing as materialized (
+       select id from accounts.accounts where id in (select account_id from charge) order by id for key share
+     )
+     insert into accounts.quota_months as quota (account_id, month, used)
+     select account_id, month, calls from charge join existing on id = account_id
      order by account_id, month
      on conflict (account_id, month) do update set used = quota.used + excluded.used`,
     { bind: [JSON.stringify(charges)], transaction },

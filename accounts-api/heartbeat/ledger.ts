@@ -19,9 +19,10 @@ export async function recordBatch(deps: ServiceDeps, batch: Batch): Promise<void
       await addUsage(db, transaction, batch.usage);
     }
     if (batch.spent.length > 0) await addSpent(deps, transaction, batch.spent, rows);
-    if (batch.charges.length > 0) await chargeQuota(db, transaction, batch.charges);
     if (batch.files.length > 0) await refundRepeated(db, transaction, batch.files, now);
     if (batch.last_used.length > 0) await touchKeys(db, transaction, batch.last_used, now);
+    // Last: a new month locks its account, whose other rows must then not be waited for.
+    if (batch.charges.length > 0) await chargeQuota(db, transaction, batch.charges);
   });
 }
 

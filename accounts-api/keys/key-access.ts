@@ -11,6 +11,7 @@ import {
 import { fail, refuseField } from '../../kernel/errors.ts';
 import { isButText } from '../../kernel/http/params.ts';
 import type { Deps } from '../database.ts';
+import { requireCredential } from '../models/find-account.ts';
 import type { Requester } from '../requester.ts';
 
 export interface KeyAccess {
@@ -57,16 +58,14 @@ export type AccessWish = { readonly [Field in keyof KeyAccess]?: KeyAccess[Field
 const everything: KeyAccess = { scopes: [...keyScopes], addresses: null };
 
 /** The access of the calling key. Sessions and operators have full access. */
-async function accessOf({ db }: Deps, transaction: Transaction, { actor }: Requester): Promise<KeyAccess> {
-  if (actor.actorKind !== 'key') return everything;
-  const maker = await db.keys.findByPk(actor.actorId, { transaction });
-  return maker ?? fail('unauthorized', 'The key of this call no longer exists.');
+async function accessOf(deps: Deps, transaction: Transaction, requester: Requester): Promise<KeyAccess> {
+  return (await requireCredential(deps, transaction, requester)) ?? everything;
 }
 
 /**
  * The access that a key will have. Fields missing in the request keep their value; a new key gets them from its creator.
  * @param before null: the key is new. @param isPinned whether the key is pinned to a day; such a key only reads data.
- * @throws Failure `forbidden` if the calling key would grant more than it has; `invalid_body` for other scopes of a pinned key.
+ * @throws Failure `unauthorized` if the credential of the call has ended; `forbidden` if the calling key would grant more than it has; `invalid_body` for other scopes of a pinned key.
  */
 export async function grantedAccess(
   deps: Deps,

@@ -32,7 +32,7 @@ import {
 } from './keys.sql.ts';
 import { pinField, requirePin } from './pin.ts';
 import type { ApiKey } from '../models/api-key.ts';
-import { lockOwnAccount } from '../models/find-account.ts';
+import { lockAccount, lockOwnAccount } from '../models/find-account.ts';
 
 /** How many active keys an account may have; the table has as many slots. */
 export const keysMax = 3;
@@ -275,15 +275,16 @@ export async function revokeKey(deps: Deps, caller: Requester, id: string): Prom
   });
 }
 
-/** A key of the account, locked. @throws Failure `not_found`, also for one of another account. */
+/** A key of the account, locked after its account. @throws Failure `not_found`, also for one of another account. */
 export async function findKey(
-  { db }: Deps,
+  deps: Deps,
   transaction: Transaction,
   accountId: string,
   id: string,
 ): Promise<ApiKey> {
+  await lockAccount(deps, transaction, accountId);
   const lock = transaction.LOCK.NO_KEY_UPDATE;
-  const key = await db.keys.findOne({ where: { id, accountId }, transaction, lock });
+  const key = await deps.db.keys.findOne({ where: { id, accountId }, transaction, lock });
   return key ?? fail('not_found', 'The account has no key with this id.');
 }
 

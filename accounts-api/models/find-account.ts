@@ -2,7 +2,9 @@
 import { UniqueConstraintError, type Transaction } from 'sequelize';
 import { fail } from '../../kernel/errors.ts';
 import type { Deps } from '../database.ts';
+import type { Requester } from '../requester.ts';
 import type { Account } from './account.ts';
+import type { ApiKey } from './api-key.ts';
 
 /** The account of a caller. @throws Failure `unauthorized` if it was deleted, together with its credentials. */
 export async function findAccount(deps: Deps, accountId: string): Promise<Account> {
@@ -16,6 +18,37 @@ export async function lockOwnAccount(
   accountId: string,
 ): Promise<Account> {
   return (await lockAccount(deps, transaction, accountId)) ?? failDeleted();
+}
+
+/** The same, for a change that gives lasting access to the account. @throws Failure also as `requireCredential` does. */
+export async function lockAccountOfCaller(
+  deps: Deps,
+  transaction: Transaction,
+  requester: Requester,
+): Promise<Account> {
+  const account = await lockOwnAccount(deps, transaction, requester.accountId);
+  await requireCredential(deps, transaction, requester);
+  return account;
+}
+
+/**
+ * The key of a call; null for a session and for others. The gateway has checked the credential before it read the body, so it may have ended since.
+ * The transaction has locked the account, as a revocation does.
+ * @throws Failure `unauthorized` if the key was revoked, or the session has ended.
+ */
+export async function requireCredential(
+  { db }: Deps,
+  transaction: Transaction,
+  { accountId, actor: { actorKind, actorId } }: Requester,
+): Promise<ApiKey | null> {
+  if (actorKind === 'key') {
+    const key = await db.keys.findOne({ where: { id: actorId, accountId }, transaction });
+    return key?.revokedAt === null ? key : fail('unauthorized', 'The API key of this call was revoked.');
+  }
+  if (actorKind !== 'session') return null;
+  const where = { id: actorId, accountId };
+  const session = await db.sessions.findOne({ where, transaction, lock: transaction.LOCK.KEY_SHARE });
+  return session === null ? fail('unauthorized', 'The session has ended. Sign in again.') : null;
 }
 
 /**

@@ -6,13 +6,15 @@ import type { AccountsDatabase } from '../database.ts';
 /** The tables whose rows are locked, with the order of the rows. */
 const lockOrder = {
   /** Locked before the account: a fetch from Stripe locks its customer first. */
-  billing_customers: 'id',
+  'accounts.billing_customers': 'id',
   /** Locked before the account: a month is locked before its account is read. */
-  quota_months: 'month',
+  'accounts.quota_months': 'month',
+  /** Locked after the account, and before its webhooks: a worker locks an event before the webhooks that receive it. */
+  'events.outbox': 'position',
   /** Locked after the account, as in every change of a key. */
-  api_keys: 'id',
-  webhooks: 'id',
-  follows: 'id',
+  'accounts.api_keys': 'id',
+  'accounts.webhooks': 'id',
+  'accounts.follows': 'id',
 } as const;
 
 /** Locks an account's rows of one table. See `lockOrder` for when to call it. */
@@ -23,7 +25,7 @@ export async function lockRowsOf(
   accountId: string,
 ): Promise<void> {
   await db.sequelize.query(
-    `select from accounts.${table} where account_id = $1 order by ${lockOrder[table]} for update`,
+    `select from ${table} where account_id = $1 order by ${lockOrder[table]} for update`,
     { bind: [accountId], transaction },
   );
 }
@@ -34,6 +36,11 @@ export async function lockOwnedRows(
   transaction: Transaction,
   accountId: string,
 ): Promise<void> {
-  for (const table of ['api_keys', 'webhooks', 'follows'] as const)
+  for (const table of [
+    'events.outbox',
+    'accounts.api_keys',
+    'accounts.webhooks',
+    'accounts.follows',
+  ] as const)
     await lockRowsOf(db, transaction, table, accountId);
 }

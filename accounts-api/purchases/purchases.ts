@@ -10,6 +10,7 @@ import { inMemory, page } from '../../kernel/http/pages.ts';
 import { one } from '../../kernel/http/service-endpoint.ts';
 import { planOf } from '../../kernel/plans.ts';
 import { accountRecord, accountSchema } from '../account/account.ts';
+import { lockAccount } from '../models/find-account.ts';
 import { lockOwnedRows, lockRowsOf } from '../models/lock-order.sql.ts';
 import { endCheckout } from '../account/closing.ts';
 import { audit } from '../audit.ts';
@@ -84,9 +85,9 @@ async function moveIntoAccount(
   { requester: { accountId, actor }, id }: { requester: SignedIn; id: string },
 ): Promise<Account> {
   const { db, clock } = deps;
-  await lockRowsOf(db, transaction, 'billing_customers', id);
+  await lockRowsOf(db, transaction, 'accounts.billing_customers', id);
   await moveCheckouts(db, transaction, { from: id, to: accountId, now: clock.now() });
-  await lockRowsOf(db, transaction, 'quota_months', id);
+  await lockRowsOf(db, transaction, 'accounts.quota_months', id);
   const [account, bought] = await lockBoth(deps, transaction, { accountId, id });
   const { plan } = await requireOffered(deps, transaction, { accountId, id });
   const own = await selectSubscriptions(db, [accountId], transaction);
@@ -111,15 +112,13 @@ async function moveIntoAccount(
 
 /** Locks the account of the holder and that of the purchase, ordered by their ids: two holders may each claim the other's. */
 async function lockBoth(
-  { db }: ServiceDeps,
+  deps: ServiceDeps,
   transaction: Transaction,
   { accountId, id }: { accountId: string; id: string },
 ): Promise<[Account, Account]> {
   const locked = new Map<string, Account>();
   for (const each of [accountId, id].toSorted()) {
-    // The row to delete is locked exclusively, so that no row referencing it is being written.
-    const lock = each === id ? transaction.LOCK.UPDATE : transaction.LOCK.NO_KEY_UPDATE;
-    const account = await db.accounts.findByPk(each, { transaction, lock });
+    const account = await lockAccount(deps, transaction, each);
     if (account !== null) locked.set(each, account);
   }
   const [account, bought] = [locked.get(accountId), locked.get(id)];

@@ -100,7 +100,7 @@ export async function endPresented(
 /**
  * The proof of identity of a session that replaces the caller's after a password or a mailed link alone. For an account with a second factor, and for
  * a session opened by a passkey, it stays that of the old session; otherwise a stolen session and a password would yield a fresh session.
- * @returns options for `openSession`; empty if the password is the only factor.
+ * @returns options for `openSession`; empty if the password is the only factor. @throws Failure `unauthorized` if the session has ended meanwhile.
  */
 export async function proofOf(
   { db }: Deps,
@@ -108,9 +108,9 @@ export async function proofOf(
   { accountId, sessionId }: { accountId: string; sessionId: string },
 ): Promise<{ authTime?: Date; twoFactors?: boolean }> {
   const session = await db.sessions.findOne({ where: { id: sessionId, accountId }, transaction });
-  const twoFactors = session?.twoFactors ?? false;
-  if (!twoFactors && !(await hasSecondFactor(db, transaction, accountId))) return {};
-  return { authTime: session?.authTime ?? new Date(0), twoFactors };
+  if (session === null) fail('unauthorized', 'The session has ended. Sign in again.');
+  const { authTime, twoFactors } = session;
+  return twoFactors || (await hasSecondFactor(db, transaction, accountId)) ? { authTime, twoFactors } : {};
 }
 
 /** Records that a second factor was proved in a session, besides the factor that opened it. The session becomes no fresher. */

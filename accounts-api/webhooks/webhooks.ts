@@ -5,7 +5,7 @@ import { memberOf } from '../../kernel/entries.ts';
 import { fail } from '../../kernel/errors.ts';
 import { listParams } from '../../kernel/http/list.ts';
 import { missingFeatureText, planOf } from '../../kernel/plans.ts';
-import { findAccount, lockOwnAccount } from '../models/find-account.ts';
+import { findAccount, lockAccountOfCaller } from '../models/find-account.ts';
 import { audit } from '../audit.ts';
 import type { Deps } from '../database.ts';
 import type { ServiceDeps } from '../deps.ts';
@@ -100,10 +100,11 @@ async function requirePlanOf(deps: ServiceDeps, { accountId }: Requester): Promi
 async function makeWebhook(
   deps: ServiceDeps,
   transaction: Transaction,
-  { accountId, actor }: Requester,
+  requester: Requester,
   wish: z.output<typeof newWebhook>,
 ): Promise<{ record: WebhookRecord; secret: string }> {
-  const account = await lockOwnAccount(deps, transaction, accountId);
+  const { accountId, actor } = requester;
+  const account = await lockAccountOfCaller(deps, transaction, requester);
   requireWebhooksPlan(deps, account);
   const slot = await lowestFreeSlot(deps.db, transaction, { of: 'webhooks', accountId, max: webhooksMax });
   if (slot === null) {
@@ -154,6 +155,7 @@ export const changeWebhook = endpoint({
     const url = body.url === undefined ? undefined : await checkedUrl(deps.webhooks.guard, body.url);
     return call.stage('sql', () =>
       deps.db.inLedgerTransaction(async (transaction) => {
+        await lockAccountOfCaller(deps, transaction, requester);
         const webhook = await findWebhook(deps, requester.accountId, id, transaction);
         await applyChange(deps, transaction, webhook, { requester, body: { ...body, url } });
         return one(webhookRecord(webhook, deps.clock.now()));
@@ -262,10 +264,12 @@ export const rotateSecret = endpoint({
   requester: 'account',
   answers: { 200: webhookWithSecret },
   errors: ['not_found'],
-  handler: async (deps, { requester: { accountId, actor }, params, call }) => {
+  handler: async (deps, { requester, params, call }) => {
+    const { accountId, actor } = requester;
     const id = memberOf(params, 'id');
     return call.stage('sql', () =>
       deps.db.inLedgerTransaction(async (transaction) => {
+        await lockAccountOfCaller(deps, transaction, requester);
         const webhook = await findWebhook(deps, accountId, id, transaction);
         const now = deps.clock.now();
         const { value, sealed } = deps.webhooks.secrets.mint(id);

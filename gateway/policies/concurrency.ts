@@ -2,7 +2,8 @@
 // abandoned by its client. An answer that exceeds its total deadline is ended with 504, or cut off if it has begun.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Failure, fail } from '../../kernel/errors.ts';
-import { callOf, callerOf, enterStage, whenClosed, type Call } from '../call.ts';
+import { counted } from '../../kernel/text/counted.ts';
+import { callOf, callerOf, enterStage, parentOf, whenClosed, type Call } from '../call.ts';
 import { answerFailure, type Refusals } from '../send-failure.ts';
 import type { Policy } from '../policy.ts';
 import type { Answer, ConcurrencyLimiter } from '../limits/concurrent-answers.ts';
@@ -29,10 +30,12 @@ function admit(call: Call, response: ServerResponse, answer: Answer | null, next
   if (answer === null)
     fail(
       'rate_limited',
-      `Too many requests at once: your plan allows ${callerOf(call).plan.concurrency} concurrent requests. Wait until one has ended.`,
+      `Too many requests at once: your plan allows ${counted(callerOf(call).plan.concurrency, 'concurrent request')}. Wait until one has ended.`,
       { headers: { 'retry-after': '1' } },
     );
   whenClosed(call, response, () => answer.end());
+  // A read of a tool is closed with the tool's call, which may still make another read.
+  if (parentOf(response.req) !== undefined) response.once('finish', () => answer.end());
   next();
 }
 

@@ -4,6 +4,7 @@ import { codeOf, peopleOf, sessionIn, type Answer, type Person } from '../auth/p
 import { untilWaiting } from '../run/until.ts';
 import { listening } from '../services/harness.ts';
 import { from } from '../services/sign-in.ts';
+import { buyingOf } from './buying.ts';
 import { dayMs, startPaying, type Paying } from './paying.ts';
 import { syncDue } from './sync-due.ts';
 
@@ -138,4 +139,31 @@ test.serial('an account is closed while its customer is being fetched, and neith
   t.is((await closing)?.status, 204);
   t.is(await fetching, 1);
   t.deepEqual(messages, []);
+});
+
+test.serial('a purchase is taken while its payer revokes its key, and neither fails', async (t) => {
+  const { db } = paying.services.accounts;
+  const buying = buyingOf(paying);
+  const holder = await buying.holder('free');
+  const session = await buying.sessionOf(holder.accountId);
+  const bought = await buying.begin(holder.email, 'starter');
+  paying.fake.completeCheckout(bought.session);
+  await paying.deliverAndSync();
+  const { json } = await buying.claim(bought.token);
+  const { id, key } = (json as { data: { id: string; key: string } }).data;
+  const purchase = await buying.accountOf(bought);
+  let answers: Promise<{ status: number }>[] = [];
+  await db.inLedgerTransaction(async (transaction) => {
+    // The revocation waits to write its event.
+    await db.sequelize.query('lock table events.outbox in share mode', { transaction });
+    const revoking = paying.services.call(`/v1/keys/${id}`, { method: 'DELETE', key });
+    await untilWaiting(db.read);
+    const taking = people().post(`/v1/billing/purchases/${purchase}/take`, {}, session);
+    await untilWaiting(db.read, 2);
+    answers = [revoking, taking];
+  });
+  t.deepEqual(
+    (await Promise.all(answers)).map(({ status }) => status),
+    [204, 200],
+  );
 });

@@ -257,6 +257,22 @@ test.serial('a fetch requested while another is running starts right after it', 
   t.is(await paying.entitlement(accountId), 'free none');
 });
 
+test.serial('an event that arrives during a fetch that fails is fetched at once', async (t) => {
+  const { accountId, id, customer } = await subscriber();
+  await paying.fake.deliverPending();
+  const slow = paying.fake.delayRequests({ path: `/v1/customers/${customer}` });
+  paying.fake.fail({ status: 400 as 500 }, { path: '/v1/subscriptions' });
+  const fetching = syncDue(paying.deps);
+  await slow.arrived;
+  paying.fake.changePlan(id, paying.price('starter'));
+  await paying.fake.deliverPending();
+  slow.release();
+  await fetching;
+  t.is(await paying.entitlement(accountId), 'free none');
+  t.is(await syncDue(paying.deps), 1);
+  t.is(await paying.entitlement(accountId), 'starter active');
+});
+
 test.serial(
   'while Stripe fails, events wait; each failure is tried again later, and nothing is lost',
   async (t) => {

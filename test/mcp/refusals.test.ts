@@ -10,7 +10,11 @@ import { connect, errorOf, listTools, modes, post } from './mcp-client.ts';
 
 const accounts = await startAccountsService(noon);
 const plans = projectPlans();
-const small = plans.all.map((plan) => ({ ...plan, calls_second: plan.id === 'free' ? 4 : 100_000 }));
+const small = plans.all.map((plan) => ({
+  ...plan,
+  calls_second: plan.id === 'free' ? 4 : 100_000,
+  concurrency: plan.id === 'enterprise' ? 1 : plan.concurrency,
+}));
 const gateway = await startTestGateway({
   ...{ accounts, publicUrl: 'https://almanac.example', dashboardOrigins: ['https://dashboard.example'] },
   plans: { ...plans, all: small, get: (id) => small.find((plan) => plan.id === id) },
@@ -206,4 +210,13 @@ test('more messages in a second than the plan allows are 429 by HTTP', async (t)
 test('the client of the SDK reports a refused key as such', async (t) => {
   for (const mode of Object.values(modes))
     await t.throwsAsync(connect(gateway.url, 'pk_live_wrong', mode), { message: /401|[Uu]nauthorized/ });
+});
+
+test('a tool with two reads works under a plan that allows one request at once', async (t) => {
+  const { key: narrow } = await accounts.newClient('enterprise');
+  const client = await connect(gateway.url, narrow);
+  t.teardown(() => client.close());
+  const given = { ids: ['GDP'], as_of_a: '2024-03-31', as_of_b: '2024-06-30' };
+  const result = await client.callTool({ name: 'compare', arguments: given });
+  t.falsy(result.isError, JSON.stringify(result.content));
 });

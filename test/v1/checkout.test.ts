@@ -225,6 +225,49 @@ test.serial(
 );
 
 test.serial(
+  'a retry with an Idempotency-Key gets an open page: a new one after a failure, and once the first has expired or was closed',
+  async (t) => {
+    const { key } = await paying.services.accountWithKey('free');
+    const price = paying.price('pro');
+    for (const [who, from] of [
+      [{ key }, () => ({})],
+      [{}, (idempotencyKey: string) => ({ email: `${idempotencyKey}@example.org` })],
+    ] as const) {
+      const retry = (idempotencyKey: string) =>
+        begin({ plan: 'pro', ...from(idempotencyKey) }, { ...who, idempotencyKey });
+      paying.fake.override(price, { active: false });
+      t.is(codeOf(await retry('failed')), '503 billing_not_configured');
+      paying.fake.override(price, { active: true });
+      const failed = sessionOf(urlOf(t, await retry('failed')));
+      await paying.stripe.checkout.sessions.expire(failed.id);
+      const first = sessionOf(urlOf(t, await retry('late')));
+      await paying.stripe.checkout.sessions.expire(first.id);
+      const second = sessionOf(urlOf(t, await retry('late')));
+      t.is(second.status, 'open');
+      await paying.fake.advance(23 * 60 * 60_000);
+      t.is(paying.fake.session(second.id).status, 'expired');
+      t.is(sessionOf(urlOf(t, await retry('late'))).status, 'open');
+    }
+  },
+);
+
+test.serial('a retry of a paid purchase is refused, whatever became of its subscription', async (t) => {
+  const { key } = await paying.services.accountWithKey('free');
+  const retry = () => begin({ plan: 'pro' }, { key, idempotencyKey: 'paid' });
+  const session = sessionOf(urlOf(t, await retry()));
+  paying.fake.completeCheckout(session.id);
+  t.is(codeOf(await retry()), '409 already_subscribed');
+  await paying.deliverAndSync();
+  t.is(codeOf(await retry()), '409 already_subscribed');
+  paying.fake.cancelNow(
+    paying.fake.subscriptionsOf(customerIn(paying.fake.session(session.id)))[0]?.id ?? '',
+  );
+  await paying.deliverAndSync();
+  t.regex((await retry()).text, /is already paid. Use a new key/);
+  urlOf(t, await begin({ plan: 'pro' }, { key, idempotencyKey: 'next' }));
+});
+
+test.serial(
   'without an account the answer is the same for known and unknown e-mail addresses, and their number is limited',
   async (t) => {
     await paying.services.accounts.db.accounts.update(

@@ -2,6 +2,7 @@
 import test from 'ava';
 import type { KeyRecord } from '../../accounts-api/keys/keys.ts';
 import { createKey } from '../../accounts-api/operator/operator.ts';
+import { holdersOf } from '../auth/holders.ts';
 import {
   assertError,
   dataOf,
@@ -119,7 +120,8 @@ test('a key cannot grant more access than it has, to a new key, another key or i
     ).length,
     2,
   );
-  const session = { accountId: client.accountId, sessionId: `sess_${'a'.repeat(16)}` };
+  const { newSession } = await holdersOf(service);
+  const session = { accountId: client.accountId, ...(await newSession(client.accountId)) };
   const all = await service.signedIn(session, `/v1/keys/${bound.keyId}`, {
     method: 'PATCH',
     body: everything,

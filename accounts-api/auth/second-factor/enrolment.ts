@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { instantText } from '../../../kernel/clock.ts';
 import { fail } from '../../../kernel/errors.ts';
 import { one } from '../../../kernel/http/service-endpoint.ts';
-import { findAccount } from '../../models/find-account.ts';
+import { findAccount, requireCredential } from '../../models/find-account.ts';
 import { audit } from '../../audit.ts';
 import type { ServiceDeps } from '../../deps.ts';
 import { endpoint } from '../../endpoint.ts';
@@ -117,6 +117,7 @@ export const confirmTotp = endpoint({
     const account = await findAccount(deps, requester.accountId);
     const { ip } = clientInfoOf(request);
     const codes = await byCode(deps, account, async (transaction) => {
+      await requireCredential(deps, transaction, requester);
       const step = await stepOfUnconfirmed(deps, transaction, account, code);
       if (step === null) return null;
       const { id: accountId, email } = account;
