@@ -33,6 +33,7 @@ const ofDashboard = [
   'domain/periods.ts',
   'domain/transforms.ts',
   'kernel/text/counted.ts',
+  'kernel/dates.ts',
   'kernel/formula.ts',
 ];
 
@@ -137,7 +138,7 @@ test('the publisher has no code that reads a workbook, a web page or a file that
   );
 });
 
-test('the dashboard imports only the client, the charts, the names of frequencies and transforms, the grammar of filters and the rule for formulas', (t) => {
+test('the dashboard imports only the client, the charts, the names of frequencies and transforms, the grammar of filters, days and the rule for formulas', (t) => {
   const files = sources('dashboard').filter((name) => !/^dashboard\/(?:vite\.config|build\/)/.test(name));
   for (const file of files) {
     for (const target of importedFiles(file)) {
