@@ -1,5 +1,5 @@
 // Reads and writes the text of a filter by dimension values, `side:buy|sell,city:Lahore`: comma is AND over dimensions, | is OR within one,
-// a backslash escapes the next character.
+// a backslash escapes the next character. Also names the columns of dimensions in files.
 
 export interface DimsPart {
   /** Empty if the part has no name. */
@@ -47,4 +47,15 @@ function escaped(text: string): string {
 
 function unescaped(text: string): string {
   return text.replaceAll(/\\(.)/gu, '$1');
+}
+
+/** The names of the columns of dimensions: one that another column has, in any case, gets the prefix `dim_`. @param others the other columns. */
+export function dimensionColumns(dimensions: readonly string[], others: Iterable<string>): string[] {
+  const usedNames = new Set(others);
+  return dimensions.map((dimension) => {
+    let name = dimension;
+    while (usedNames.has(name.toLowerCase())) name = `dim_${name}`;
+    usedNames.add(name.toLowerCase());
+    return name;
+  });
 }

@@ -185,7 +185,7 @@ export function pathOf(at: string, values: object = {}): string {
 }
 
 /** A value of a list, quoted if a comma or a quote of its own would divide it. */
-const listed = (value: unknown): string =>
+export const listed = (value: unknown): string =>
   /[",]/.test(String(value)) ? `"${String(value).replaceAll('"', '""')}"` : String(value);
 
 /** Lists are separated by commas, as every list parameter takes them; `dims` has a notation of its own. What is undefined is left out. */

@@ -1,6 +1,6 @@
 // The calendar of releases: a month as a grid of days, or as a list. The URL has the month, the layout and the filters.
 import { Link } from 'wouter-preact';
-import type { AnswerOf } from '../../clients/typescript/client.ts';
+import { listed, type AnswerOf } from '../../clients/typescript/client.ts';
 import { api } from '../api/clients.ts';
 import { useLoad } from '../api/use-load.ts';
 import { Choice } from '../components/choice.tsx';
@@ -88,7 +88,7 @@ export function Calendar() {
 
 /** The address that calendar programs subscribe to. */
 function Subscription({ source }: { source: string | undefined }) {
-  const query = new URLSearchParams({ format: 'ics', ...(source === undefined ? {} : { source }) });
+  const query = new URLSearchParams({ format: 'ics', ...(source === undefined ? {} : { source: listed(source) }) });
   const path = `/v1/calendar?${query.toString()}`;
   return (
     <>

@@ -1,6 +1,6 @@
 // The catalogue: all series, narrowed by words and by the API's own facets. The URL has the whole state.
 import { useEffect, useState } from 'preact/hooks';
-import type { AnswerOf, CallOptions } from '../../clients/typescript/client.ts';
+import { listed, type AnswerOf, type CallOptions } from '../../clients/typescript/client.ts';
 import { api } from '../api/clients.ts';
 import { useLoad } from '../api/use-load.ts';
 import { previewsOf } from '../api/previews.ts';
@@ -40,7 +40,7 @@ const hasWords = (params: URLSearchParams): boolean => (params.get('q') ?? '').t
 function filtersIn(params: URLSearchParams) {
   const given = filterNames.flatMap((name) => {
     const value = params.get(name)?.trim() ?? '';
-    return value === '' ? [] : [[name, value] as const];
+    return value === '' ? [] : [[name, name === 'q' ? value : listed(value)] as const];
   });
   return { ...Object.fromEntries(given), sort: orderOf(params) };
 }

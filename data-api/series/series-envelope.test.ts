@@ -129,3 +129,14 @@ test('in a series each dimension, its values and each status is defused', (t) =>
     }),
   );
 });
+
+test('a dimension with the name of another column gets the prefix dim_', (t) => {
+  const series = { dimensions: ['Series', 'note', 'dim_note'], combinations: [] };
+  t.is(
+    seriesCsv(series, ['date', 'value', 'dims'], 'A').header,
+    'series,date,value,dim_Series,note,dim_note\r\n',
+  );
+  t.is(seriesCsv(series, ['date', 'value', 'dims']).header, 'date,value,Series,note,dim_note\r\n');
+  const noted = seriesCsv(series, ['date', 'value', 'dims', 'notes'], 'A').header;
+  t.is(noted, 'series,date,value,dim_Series,dim_note,dim_dim_note,note\r\n');
+});

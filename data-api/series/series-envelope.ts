@@ -1,5 +1,6 @@
 // Writes points as text: the JSON envelope of the contract, CSV or NDJSON, from the same columns.
 // Values keep their published digits: no number is ever parsed here.
+import { dimensionColumns } from '../../domain/dims-text.ts';
 import { entryAt, entryOf } from '../../kernel/entries.ts';
 import { harmless } from '../../kernel/formula.ts';
 import { csvCells, csvLine, csvText } from '../../kernel/http/list.ts';
@@ -60,18 +61,20 @@ export function seriesCsv(
   id?: string,
 ): SeriesLines {
   const writers = fields.map((field) => csvCellWriter(series, field));
-  const names = fields.flatMap((field) =>
-    field === 'dims' ? series.dimensions.map(harmless) : field === 'notes' ? ['note'] : [field],
-  );
+  const nameOf = (field: PointField) => (field === 'notes' ? 'note' : field);
+  const before = id === undefined ? [] : ['series'];
+  const others = [...before, ...fields.filter((field) => field !== 'dims').map(nameOf)];
+  const ofDims = dimensionColumns(series.dimensions, others).map(harmless);
+  const names = fields.flatMap((field) => (field === 'dims' ? ofDims : [nameOf(field)]));
   // A series without dimensions has no columns for them.
   const shown = writers.filter((_, i) => fields[i] !== 'dims' || series.dimensions.length > 0);
-  const before = id === undefined ? '' : `${csvCells([harmless(id)])},`;
+  const idCell = id === undefined ? '' : `${csvCells([harmless(id)])},`;
   return {
-    header: csvLine(id === undefined ? names : ['series', ...names]),
+    header: csvLine([...before, ...names]),
     lines(points) {
       let text = '';
       for (let i = 0; i < points.dates.length; i += 1) {
-        text += `${before}${shown.map((write) => write(points, i)).join(',')}\r\n`;
+        text += `${idCell}${shown.map((write) => write(points, i)).join(',')}\r\n`;
       }
       return text;
     },

@@ -1,6 +1,7 @@
 // Writes the two files of a scope in one pass: the newest values, and every value that was ever visible.
 import path from 'node:path';
 import { instantOf, type BulkKind, type StoredFile } from '../../domain/bulk/manifest.ts';
+import { dimensionColumns } from '../../domain/dims-text.ts';
 import { nameId } from '../../domain/name-id.ts';
 import { copyValues, readLines, type Line, type Moment, type Scope } from './bulk.sql.ts';
 import { createParquetFile, type Cell, type Column, type ParquetFile } from './parquet-file.ts';
@@ -53,16 +54,7 @@ const ofVintage: readonly Column[] = [
   { name: 'superseded_load', type: 'BIGINT', ...optional },
 ];
 
-/** A dimension is a column by its name; if another column has that name in any case, it gets the prefix `dim_`. */
-export function dimensionColumns(dimensions: readonly string[]): string[] {
-  const usedNames = new Set(['series', ...[...ofPoint, ...ofVintage].map(({ name }) => name)]);
-  return dimensions.map((dimension) => {
-    let name = dimension;
-    while (usedNames.has(name.toLowerCase())) name = `dim_${name}`;
-    usedNames.add(name.toLowerCase());
-    return name;
-  });
-}
+const fixedColumns = ['series', ...[...ofPoint, ...ofVintage].map(({ name }) => name)];
 
 interface DatasetFile extends Pick<ParquetFile, 'add' | 'abandon'> {
   finish(): StoredFile;
@@ -78,7 +70,7 @@ function newFile(
   );
   const columns: Column[] = [
     { ...varchar('series'), isRequired: true },
-    ...dimensionColumns(scope.dimensions).map(varchar),
+    ...dimensionColumns(scope.dimensions, fixedColumns).map(varchar),
     ...ofPoint,
     ...(kind === 'vintages' ? ofVintage : []),
   ];
