@@ -284,19 +284,15 @@ function Manage({ webhook, reload, forget, onClose }: ManageProps) {
   );
 }
 
-/** The most requests for one resend; each continues where the previous one stopped. */
-const callsMax = 200;
-
+/** Each request continues where the previous one stopped. */
 async function recoverAll(id: string, from: { since: string } | { cursor: string }): Promise<number> {
   let sum = 0;
-  let body = from;
-  for (let calls = 0; calls < callsMax; calls += 1) {
+  for (let body = from; ;) {
     const { data } = await accountApi.post('/v1/webhooks/{id}/recover', { path: { id }, body });
     sum += data.recovered;
-    if (!data.has_more) break;
+    if (!data.has_more || (data.recovered === 0 && data.cursor === null)) return sum;
     if (data.cursor !== null) body = { cursor: data.cursor };
   }
-  return sum;
 }
 
 function ResendMissed({ id, onDone }: { id: string; onDone: (recovered: number) => void }) {
