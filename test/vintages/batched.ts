@@ -82,5 +82,6 @@ function lateral(text: string, types: readonly string[]): string {
 
 function textOf(value: unknown): string | null {
   if (value === null || value === undefined) return null;
+  if (value instanceof Date) return value.toISOString();
   return Array.isArray(value) ? `{${value.join(',')}}` : `${value as string | number}`;
 }
