@@ -48,8 +48,9 @@ export function unreadForms({ rows, lines }: Sample): string | null {
 /** Years behind different words in the titles, such as `Births 2021` and `Deaths 2021`. */
 function contentsOf(cells: readonly { text: string; line: number }[]): string | null {
   const titles = cells.flatMap(({ text, line }) => {
+    if (text.length > 80) return [];
     const [, words] = /^(\p{L}.*?)[\s,(/:]+(?:19|20)\d{2}\)?$/su.exec(text) ?? [];
-    return words === undefined || text.length > 80 ? [] : [{ words, line }];
+    return words === undefined ? [] : [{ words, line }];
   });
   const [first] = titles;
   const ofLine = titles.filter(({ line }) => line === first?.line).map(({ words }) => words);

@@ -48,8 +48,9 @@ const period = String.raw`((?:1[5-9]|2[01])\d{2}(?:[\s-]?[MQKHTVW]\d{1,2})?)`;
 const periodBehind = new RegExp(String.raw`^(\p{L}.*?)[\s,(/:_]+${period}\)?$`, 'su');
 const periodBefore = new RegExp(String.raw`^${period}[\s,/:_]+(\p{L}.*)$`, 'su');
 
-/** The group and the period of a title such as `Births 2023`, `births_2023` or `2023 Births`. */
+/** The group and the period of a title such as `Births 2023`, `births_2023` or `2023 Births`. The expressions are slow on longer titles. */
 function groupAndPeriod(title: string, at: number): CrossedColumn[] {
+  if (title.length > 200) return [];
   const [, before = '', group = ''] = periodBefore.exec(title.trim()) ?? [];
   const [, upper = group, lower = before] = periodBehind.exec(title.trim()) ?? [];
   return upper === '' ? [] : [{ at, upper, lower }];

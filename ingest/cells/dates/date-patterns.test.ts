@@ -2,6 +2,7 @@ import test from 'ava';
 import fc from 'fast-check';
 import { fromDayNumber } from '../../../kernel/dates.ts';
 import { dateReader, parseVintage, pointDate, PointDates, remembering } from './date-patterns.ts';
+import { withoutMidnight } from './date-forms.ts';
 import { IngestFailure } from '../../failure.ts';
 
 const day = fc.integer({ min: -40_000, max: 40_000 }).map(fromDayNumber);
@@ -163,4 +164,10 @@ test('a month, quarter or half never dates an annual point, also in a fiscal yea
   for (const end of ['12-31', '06-30', '03-31', '04-05'])
     for (const text of ['2003-04', '2011-12', '2011-06', '2011-Q4', '2011-H1'])
       t.is(pointDate(dateReader()(text) ?? { from: '', to: '' }, 'annual', end), null, `${text} ${end}`);
+});
+
+test('a long run of blanks is read once', (t) => {
+  const text = `a${' '.repeat(500_000)}12345`;
+  t.is(withoutMidnight(text), text);
+  t.is(withoutMidnight(`2024-01-31${' '.repeat(500_000)}00:00`), '2024-01-31');
 });

@@ -48,7 +48,7 @@ export interface DateHints {
 }
 
 const markText =
-  /(?:(?<=[\d年月日季度期년월일])|\s+|(?<=[)\]]))(\(?\[?(?:p|r|e|f|b|s|c|ne|[abpr]e|[fst]re|[fs]ae|est|prov|prel|rev|fc|estimates?|estimated|provisional|preliminary|revised|forecast|projections?)\.?\]?\)?|[*†‡#]{1,3}|[⁰¹²³⁴⁵⁶⁷⁸⁹]+|\(\d{1,2}\)|\d\)|[pref]\/|\d\/(?:[\s,]*\d\/)*)$/i;
+  /(?:(?<=[\d年月日季度期년월일])|(?<!\s)\s+|(?<=[)\]]))(\(?\[?(?:p|r|e|f|b|s|c|ne|[abpr]e|[fst]re|[fs]ae|est|prov|prel|rev|fc|estimates?|estimated|provisional|preliminary|revised|forecast|projections?)\.?\]?\)?|[*†‡#]{1,3}|[⁰¹²³⁴⁵⁶⁷⁸⁹]+|\(\d{1,2}\)|\d\)|[pref]\/|\d\/(?:[\s,]*\d\/)*)$/i;
 /** Texts with marks behind their dates, for docs/recognised.md. */
 export const markedExamples: readonly string[] = [
   '2023p', '2023 (p)', '2023 est.', '2023 [r]', 'Q1 2024 prov', '2023 preliminary', '2023 revised', '2023 forecast', '2023 e', '2023*', '2023¹', '2023 (1)', '2023年p', '2023 1/', '2023 p/', '2023 (FRE)',

@@ -274,6 +274,7 @@ const afterWords = /^([^\d{}]*\p{L}[^\d{}]*?)\s+(?:1[5-9]|2[01])\d{2}(?:\s?[MQKH
  */
 export function wordsBeforePeriods(cells: readonly string[]): string {
   const dated = cells.filter((cell) => /\d{4}/.test(cell));
+  if (dated.some((cell) => cell.length > 200)) return '';
   const [words = '', ...others] = new Set(
     dated.map((cell) => afterWords.exec(cell.trim())?.[1]?.trim() ?? ''),
   );
