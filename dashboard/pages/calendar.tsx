@@ -88,7 +88,10 @@ export function Calendar() {
 
 /** The address that calendar programs subscribe to. */
 function Subscription({ source }: { source: string | undefined }) {
-  const query = new URLSearchParams({ format: 'ics', ...(source === undefined ? {} : { source: listed(source) }) });
+  const query = new URLSearchParams({
+    format: 'ics',
+    ...(source === undefined ? {} : { source: listed(source) }),
+  });
   const path = `/v1/calendar?${query.toString()}`;
   return (
     <>
