@@ -38,8 +38,8 @@ export function parseFields<Shape extends z.ZodRawShape>(
 /** Converts an error about a parameter into one about a field of the body. */
 export function ofBody(error: unknown): unknown {
   if (!(error instanceof Failure) || error.code !== 'invalid_parameter') return error;
-  const { message, param, detail } = error;
-  return new Failure('invalid_body', message, { param, detail });
+  const { message, param } = error;
+  return new Failure('invalid_body', message, { param });
 }
 
 /** The field in the form of a URL parameter, once for each value of a repeatable one. */
