@@ -41,7 +41,7 @@ export function axisNumber(
   return exact.toExponential().replaceAll('-', '\u{2212}').replace('+', '');
 }
 
-/** The decimals that show every value in full, but no more than six; numbers that are all below 0.1 have more, as `zerosBefore` says. */
+/** The decimals that show every value in full, at most six; numbers that are all below 0.1 have `zerosBefore` more. */
 export function decimalsOf(values: Iterable<number>): number {
   let [decimals, largest] = [0, 0];
   for (const value of values) {

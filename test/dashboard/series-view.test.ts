@@ -228,7 +228,7 @@ test('a day of the URL that does not exist is ignored', (t) => {
   t.deepEqual([state.base, state.vintage, state.from], [null, null, null]);
 });
 
-test('values have the digits that were published, and computed ones as many as tell them apart', (t) => {
+test('values have the digits that were published, and computed ones enough to distinguish them', (t) => {
   const decimals = (values: number[], transform: Transform | null = null, aggregate?: 'avg' | 'sum') =>
     decimalsFor({ transform, ...(aggregate && { aggregate }) }, [
       { points: values.map((each) => ({ date: '2024-01-31', value: each })) },

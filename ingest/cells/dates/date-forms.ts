@@ -227,9 +227,8 @@ function readIso(text: string): DatedText | null {
 
 /**
  * A day with a time of midnight or noon in any usual form, and with a zone, is that day. A zone never moves it: offices write the local
- * day.
+ * day. A run of blanks is tried from its beginning only, or the time would grow with the square of its length.
  */
-// A run of blanks is tried from its beginning only: the time would grow with its square.
 const dayTime =
   /(?<![T\s])[T\s]+(?:0?0:00(?::00(?:\.0+)?)?|12:00(?::00(?:\.0+)?)?(?:\s*[AP]\.?M\.?)?)\s*(?:Z|UTC|GMT|[+-]\d{2}:?\d{2})?$/i;
 export const withoutMidnight = (text: string): string => text.replace(dayTime, '');

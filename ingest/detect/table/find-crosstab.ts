@@ -69,7 +69,7 @@ function arePeriods(texts: readonly string[]): boolean {
   );
 }
 
-/** Words or signs that are no dates, and of which at most half look like parts of years: `Out` is October in Portuguese. */
+/** Words or signs that are not dates. At most half may look like parts of years: `Out` is October in Portuguese. */
 const areGroups = (texts: readonly string[]): boolean =>
   !texts.some((text) => isNumberText(text)) &&
   texts.filter((text) => isPart(text)).length * 2 <= texts.length &&
