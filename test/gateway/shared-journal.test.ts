@@ -10,7 +10,8 @@ import { startGatewayProcess } from './gateway-process.ts';
 import { until } from '../run/until.ts';
 import { passOn, startRecordingUpstream } from './recording-upstream.ts';
 
-const accounts = await startAccountsService();
+// Gateway processes charge calls to the month of the machine's clock.
+const accounts = await startAccountsService(new Date().toISOString());
 const accountsApi = await startRecordingUpstream('accounts-api', accounts.url);
 const dataApi = await startRecordingUpstream('data-api');
 const journals = mkdtempSync(path.join(tmpdir(), 'almanac-shared-journal-'));
