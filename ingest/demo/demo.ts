@@ -12,6 +12,8 @@ import { entryAt } from '../../kernel/entries.ts';
 
 const firstMonth = '2015-01-31';
 const firstDay = '2022-01-03';
+/** The guides ask for the data known on 2026-09-30, so the first vintage is never later. */
+const firstVintage = '2026-07-16';
 
 /**
  * The demo files in the order of loading: metadata, then each vintage.
@@ -21,9 +23,10 @@ export function demoFiles(today: string): DemoFile[] {
   const isReleased = Number(today.slice(8)) > releaseDay; // the figures of the month before
   const lastMonth = periodEnd(addMonths(`${today.slice(0, 7)}-01`, isReleased ? -1 : -2), 'monthly');
   const yesterday = addDays(today, -1);
-  const vintages = [3, 2, 1, 0].map((monthsAgo) =>
+  const recent = [3, 2, 1, 0].map((monthsAgo) =>
     addDays(periodEnd(addMonths(lastMonth, -monthsAgo), 'monthly'), releaseDay),
   );
+  const vintages = [...(entryAt(recent, 0) > firstVintage ? [firstVintage] : []), ...recent];
   return [
     { dataset: 'series', lines: seriesLines },
     ...vintages.flatMap((vintage) => [

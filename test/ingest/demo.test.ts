@@ -129,7 +129,12 @@ test('on any day the newest month is a first estimate, off by at most a fifth of
   let revisions = 0;
   fc.assert(
     fc.property(fc.integer({ min: 0, max: 3_000 }), (days) => {
-      const files = demoFiles(addDays('2024-06-01', days)).slice(1, 1 + 4 * 2); // four vintages of two files
+      const all = demoFiles(addDays('2024-06-01', days));
+      // Two files of each vintage.
+      const files = all.slice(
+        1,
+        all.findIndex(({ vintage }, i) => i > 0 && vintage === undefined),
+      );
       for (const [i, file] of files.entries()) {
         const [older, newer] = [rowsOf(files[i - 2] ?? file), rowsOf(file)];
         const newest = older.at(-1)?.['date'];
@@ -146,6 +151,18 @@ test('on any day the newest month is a first estimate, off by at most a fifth of
     { numRuns: 10 },
   );
   t.true(revisions > 0);
+});
+
+test('on any day the demo has a vintage of every macro series that the guides ask for: 2026-09-30', (t) => {
+  for (const today of ['2026-12-01', '2027-01-17', '2028-02-29', '2032-12-31']) {
+    const first = demoFiles(today).filter(({ vintage }) => vintage !== undefined && vintage <= '2026-09-30');
+    const rows = first.flatMap(rowsOf);
+    for (const id of ['DEMO.CPI', 'DEMO.GDP', 'DEMO.UNEMPLOYMENT', 'DEMO.EXPORTS'])
+      t.true(
+        rows.some((row) => row['series_id'] === id && (row['date'] ?? '') > '2026'),
+        `${id} on ${today}`,
+      );
+  }
 });
 
 test('the revised demo series has two years of vintages, more upward than downward revisions of first prints, and converges', (t) => {
