@@ -1,7 +1,7 @@
 // The whole system with a process per service and for the worker, Redis, and a real SMTP server; and a worker that is killed.
 import path from 'node:path';
-import { Readable } from 'node:stream';
 import test from 'ava';
+import { fileOf } from '../ingest/loading.ts';
 import { load } from '../../ingest/load/load.ts';
 import { systemClock } from '../../kernel/clock.ts';
 import { openDatabase } from '../../kernel/database.ts';
@@ -78,7 +78,7 @@ test.serial(
     const loader = openDatabase(database.url, silentLog, { applicationName: 'tests' });
     await load(loader, {
       dataset: 'observations',
-      input: Readable.from(['series_id,date,value\nGDP,2024-01-31,1.50\n']),
+      input: fileOf(['series_id,date,value\nGDP,2024-01-31,1.50\n']),
       create: true,
       set: { unit: 'Index', frequency: 'monthly', source: 'Tests', name: 'GDP' },
       seriesTimeZone: 'UTC',

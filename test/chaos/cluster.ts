@@ -1,9 +1,9 @@
 // Sets up the cluster of the chaos run: units, data, accounts and keys, and the expected answers.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { Readable } from 'node:stream';
 import { createAccount, createKey } from '../../accounts-api/operator/operator.ts';
 import { connect, type Deps } from '../../accounts-api/database.ts';
+import { fileOf } from '../ingest/loading.ts';
 import { load } from '../../ingest/load/load.ts';
 import { systemClock } from '../../kernel/clock.ts';
 import { openDatabase } from '../../kernel/database.ts';
@@ -176,7 +176,7 @@ async function loadSeries(databaseUrl: string): Promise<void> {
   const database = openDatabase(databaseUrl, silentLog, { applicationName: 'chaos' });
   await load(database, {
     dataset: 'observations',
-    input: Readable.from([
+    input: fileOf([
       `series_id,date,value\n${rows('SHORT', 300)}${rows('LONG', 20_000)}${rows(tick.id, 60)}${tick.id},${tick.date},${tick.value}\n`,
     ]),
     create: true,

@@ -81,7 +81,7 @@ async function withChildRunner(
 ): Promise<void> {
   const children = createChildRunner<Tasks>({
     ...{ databaseUrl: role, applicationName: 'test children', log: silentLog },
-    limits: { memoryMb: 96, stepSeconds: 120 },
+    limits: { memoryMb: 96, stepSeconds: 400 },
   });
   const tasks: string[] = [];
   try {
@@ -257,7 +257,7 @@ test('hostile uploads are refused, each with its reason', async (t) => {
       await storePieces(bytes(), (position, piece) =>
         insertPiece(byRole, { uploadId: given.id }, position, piece),
       );
-      const read = children.run('read-upload', given, { withinMs: 120_000 });
+      const read = children.run('read-upload', given, { withinMs: 400_000 });
       if (/no table/.test(refused.source)) t.regex(String((await read)[0]?.skip), /./, name);
       else {
         const error = await t.throwsAsync(read, undefined, name);

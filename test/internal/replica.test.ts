@@ -3,11 +3,11 @@
 import { chmodSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { Readable } from 'node:stream';
 import test, { type ExecutionContext } from 'ava';
 import pg from 'pg';
 import { start } from '../../data-api/main.ts';
 import { routesOfEither, watchReplica } from '../../data-api/replica.ts';
+import { fileOf } from '../ingest/loading.ts';
 import { load } from '../../ingest/load/load.ts';
 import { systemClock } from '../../kernel/clock.ts';
 import { openDatabase } from '../../kernel/database.ts';
@@ -52,7 +52,7 @@ async function publish(value: number): Promise<void> {
   const database = openDatabase(primary.url, silentLog, { applicationName: 'tests' });
   await load(database, {
     dataset: 'observations',
-    input: Readable.from([`series_id,date,value\n${id},2026-01-01,${value}\n`]),
+    input: fileOf([`series_id,date,value\n${id},2026-01-01,${value}\n`]),
     create: true,
     set: { unit: 'Index', frequency: 'daily', source: 'Tests' },
     seriesTimeZone: 'UTC',

@@ -5,8 +5,8 @@ import type { DeliveryTiming } from '../../accounts-api/webhooks/delivery.ts';
 import type { WebhookSettings } from '../../accounts-api/webhooks/webhook-tools.ts';
 import { setPlan } from '../../accounts-api/operator/operator.ts';
 import type { Deps } from '../../accounts-api/database.ts';
+import { fileOf } from '../ingest/loading.ts';
 import { load } from '../../ingest/load/load.ts';
-import { Readable } from 'node:stream';
 import path from 'node:path';
 import { systemClock, type Clock } from '../../kernel/clock.ts';
 import { openDatabase, type Database } from '../../kernel/database.ts';
@@ -121,7 +121,7 @@ export async function startServices(options: ServicesOptions = {}): Promise<Serv
     async ingest(csv, { vintage, set } = {}) {
       await load(database, {
         dataset: 'observations',
-        input: Readable.from([csv]),
+        input: fileOf([csv]), // at midnight it is read again
         create: true,
         set: { unit: 'Index', frequency: 'monthly', source: 'Tests', ...set },
         ...(vintage === undefined ? {} : { vintage }),
