@@ -64,8 +64,12 @@ class Calls(unittest.TestCase):
         whole = json.dumps({"success": True, "data": []}).encode()
         cut = Answer(200, whole[:-5], {"Content-Length": str(len(whole))})
         zipped = Answer(200, gzip.compress(whole)[:-4], {"Content-Encoding": "gzip"})
-        server, waits, answer = self.call(cut, zipped, FINE)
-        self.assertEqual((len(server.asked), answer), (3, {"success": True, "data": []}))
+        error = json.dumps({"success": False, "error": {"code": "unavailable", "message": "Because."}}).encode()
+        cut_error = Answer(503, error[:-5], {"Content-Length": str(len(error))})
+        zipped_error = Answer(503, gzip.compress(error)[:-4], {"Content-Encoding": "gzip"})
+        for faults in [(cut, zipped), (cut_error, zipped_error)]:
+            server, waits, answer = self.call(*faults, FINE)
+            self.assertEqual((len(server.asked), answer), (3, {"success": True, "data": []}))
 
     def test_reads_compressed_answers(self) -> None:
         body = gzip.compress(b'{"success":true,"data":[1]}')
