@@ -93,23 +93,28 @@ interface Sent extends SendOptions {
   body?: unknown;
 }
 
+interface Answered {
+  response: Response;
+  text: string;
+}
+
 /** @throws TypeError if there is neither `baseUrl` nor a page. */
 export function createClient(options: ClientOptions = {}): Client {
   const baseUrl = (options.baseUrl ?? originOfPage()).replace(/\/$/, '');
 
-  async function send(method: Method, at: string, sent: Sent = {}): Promise<{ text: string; type: string }> {
+  async function send(method: Method, at: string, sent: Sent = {}): Promise<Answered> {
     const once = () => sendOnce(method, at, sent);
     return isSafe(method, at, sent.headers ?? {}) ? repeated(once, options.retry ?? {}, sent.signal) : once();
   }
 
-  async function sendOnce(method: Method, at: string, sent: Sent): Promise<{ text: string; type: string }> {
+  async function sendOnce(method: Method, at: string, sent: Sent): Promise<Answered> {
     const headers: Record<string, string> = { ...sent.headers };
     const session = options.session?.();
     const body = sent.body === undefined ? undefined : written(sent.body);
     if (options.apiKey !== undefined) headers['X-API-Key'] = options.apiKey;
     if (session !== undefined) headers['X-Session-Token'] = session;
     if (body !== undefined) headers['Content-Type'] = body.type;
-    const { response, text } = await answerOf(
+    const answered = await answerOf(
       (options.fetch ?? globalThis.fetch)(baseUrl + pathOf(at, sent.path) + queryOf(sent.query), {
         method: method.toUpperCase(),
         headers,
@@ -119,15 +124,15 @@ export function createClient(options: ClientOptions = {}): Client {
       }),
       sent.signal,
     );
-    if (!response.ok) throw errorOf(response, text);
-    return { text, type: response.headers.get('content-type') ?? '' };
+    if (!answered.response.ok) throw errorOf(answered.response, answered.text);
+    return answered;
   }
 
   function call<M extends Method>(method: M): Call<M> {
     return async (at, ...[sent]) => {
-      const { text, type } = await send(method, at, sent);
+      const answered = await send(method, at, sent);
       // The types are those of the document, to which the tests hold every answer of the server.
-      return (type.startsWith('application/json') ? JSON.parse(text) : undefined) as AnswerOf<M, typeof at>;
+      return (answered.text === '' ? undefined : jsonOf(answered)) as AnswerOf<M, typeof at>;
     };
   }
 
@@ -137,8 +142,8 @@ export function createClient(options: ClientOptions = {}): Client {
   ): AsyncGenerator<RowOf<P>, void> {
     const { query, ...others }: Sent = sent ?? {};
     for (let cursor: string | undefined; ;) {
-      const { text } = await send('get', at, { ...others, query: { limit: 1000, ...query, cursor } });
-      const page = JSON.parse(text) as PageOf<RowOf<P>>; // as for `call`
+      const answered = await send('get', at, { ...others, query: { limit: 1000, ...query, cursor } });
+      const page = jsonOf(answered) as PageOf<RowOf<P>>; // as for `call`
       yield* page.data;
       if (page.pagination.next_cursor === null) return;
       cursor = page.pagination.next_cursor;
@@ -161,10 +166,16 @@ function written(body: unknown): { type: string; content: Blob | string } {
   return { type: 'application/json', content: JSON.stringify(body) };
 }
 
-async function answerOf(
-  asked: Promise<Response>,
-  signal: AbortSignal | undefined,
-): Promise<{ response: Response; text: string }> {
+/** @throws AlmanacError for another text, such as the page of a proxy. */
+function jsonOf({ response, text }: Answered): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    throw errorOf(response, text);
+  }
+}
+
+async function answerOf(asked: Promise<Response>, signal: AbortSignal | undefined): Promise<Answered> {
   try {
     const response = await asked;
     return { response, text: await response.text() };

@@ -41,7 +41,7 @@ export class AlmanacError extends Error {
 export function errorOf(response: Response, text: string): AlmanacError {
   const { code, message, param, docsUrl, requestId } = bodyOf(text) ?? {
     code: 'unexpected_answer',
-    message: `The server answered ${response.status} ${response.statusText}`.trimEnd() + '.',
+    message: `${`The server answered ${response.status} ${response.statusText}`.trimEnd()}, but not as Almanac does. Check the address, and any proxy in between.`,
     param: undefined,
     docsUrl: undefined,
     requestId: undefined,

@@ -118,9 +118,13 @@ function requireBulk({ bulk }: Asking, call: ServiceCall): BulkFiles {
 }
 
 function failWithdrawn(): never {
-  fail('unavailable', 'Data were retracted, and the bulk files are being rewritten. Try again in a minute.', {
-    headers: { 'retry-after': '60' },
-  });
+  fail(
+    'unavailable',
+    'Data were retracted, and the bulk files are being rewritten. Try again in a few seconds.',
+    {
+      headers: { 'retry-after': '5' },
+    },
+  );
 }
 
 /** @throws Failure `unavailable` if the store fails, with the reason for the log; otherwise what the work throws. */

@@ -8,7 +8,8 @@ const linesMax = 1_000;
 /** Points of a line are counted up to this number: lines with more are equal. */
 const pointsCounted = 1_000;
 
-const ordered = new WeakMap<Series, readonly number[]>();
+/** By the combinations: they are those of one state of a series, while each call has facts of its own. */
+const ordered = new WeakMap<Series['combinations'], readonly number[]>();
 
 /**
  * The lines of each series by their newest date with a value, descending, then by the number of their points, then by their dimension values:
@@ -18,13 +19,13 @@ export async function newestLines(
   database: Queryable,
   series: readonly Series[],
 ): Promise<(readonly number[])[]> {
-  const unknown = series.filter((each) => each.combinations.length > 1 && !ordered.has(each));
+  const unknown = series.filter((each) => each.combinations.length > 1 && !ordered.has(each.combinations));
   if (unknown.length > 0) {
     const asked = unknown.flatMap((each) => linesOf(each).slice(0, linesMax));
     const states = new Map((await statesOf(database, asked)).map((state) => [state.lineNo, state]));
-    for (const each of unknown) ordered.set(each, newestFirst(each, states));
+    for (const each of unknown) ordered.set(each.combinations, newestFirst(each, states));
   }
-  return series.map((each) => ordered.get(each) ?? linesOf(each));
+  return series.map((each) => ordered.get(each.combinations) ?? linesOf(each));
 }
 
 const linesOf = ({ combinations }: Series): number[] => combinations.map(({ lineNo }) => lineNo);

@@ -1,8 +1,9 @@
 // The statement that lists series for FRED's clients, a page by offset. Uses the catalogue's columns.
 import { multiplierNames } from '../../domain/chart/captions.ts';
 import type { Queryable } from '../../kernel/database.ts';
+import { entryAt } from '../../kernel/entries.ts';
 import { catalogList } from '../discovery/discovery.sql.ts';
-import { countRows, type Conditions, type List } from '../list.sql.ts';
+import type { Conditions, List } from '../list.sql.ts';
 import type { SeriesFacts } from './fred-series.ts';
 
 /** The day of the newest points, as in the catalogue: no other change affects the answer of a list. */
@@ -37,23 +38,28 @@ interface Page {
   limit: number;
 }
 
-/** A page of the matching series, and their number. Equal ones are by id; those without a value come last. @param list the catalogue, in some order. */
+/**
+ * A page of the matching series, and their number, in one statement: a load may commit between two. Equal ones are by id; those without a
+ * value come last. @param list the catalogue, in some order.
+ */
 export async function findSeriesPage(
   database: Queryable,
   list: List,
   where: Conditions,
   { order, direction, offset, limit }: Page,
 ): Promise<{ count: number; rows: SeriesFacts[] }> {
-  const count = await countRows(database, catalogList, where);
   const ranked = where.copy();
   const ctes = list.ranking === undefined ? '' : `with ${list.ranking.ctes(ranked)}`;
-  const rows = await database.query<SeriesFacts>(
-    `${ctes} select series_id as id, name, unit, unit_multiplier as "unitMultiplier", frequency, fiscal_year_end as "fiscalYearEnd",
-       seasonal_adjustment as "seasonalAdjustment", description, first_date as "firstDate", last_date as "lastDate",
-       ${changedAt} as "changedAt"
-     from ${list.from} ${where.sql.length === 0 ? '' : `where ${where.sql.join(' and ')}`}
-     order by ${order} ${direction} nulls last, series_id limit ${limit} offset ${offset}`,
+  const matching = where.sql.length === 0 ? '' : `where ${where.sql.join(' and ')}`;
+  const inOrder = `order by ${order} ${direction} nulls last, series_id`;
+  const rows = await database.query<SeriesFacts & { count: number; place: number | null }>(
+    `${ctes} select counted.count, page.* from (select count(*) from ${catalogList.from} ${matching}) counted left join (
+       select series_id as id, name, unit, unit_multiplier as "unitMultiplier", frequency, fiscal_year_end as "fiscalYearEnd",
+         seasonal_adjustment as "seasonalAdjustment", description, first_date as "firstDate", last_date as "lastDate",
+         ${changedAt} as "changedAt", row_number() over (${inOrder}) as place
+       from ${list.from} ${matching} ${inOrder} limit ${limit} offset ${offset}) page on true
+     order by page.place`,
     ranked.values,
   );
-  return { count, rows };
+  return { count: entryAt(rows, 0).count, rows: rows.filter(({ place }) => place !== null) };
 }

@@ -114,7 +114,7 @@ async function byOwnNames<T>(work: () => Promise<T>): Promise<T> {
     if (!(error instanceof Failure) || param === undefined) throw error;
     const { code, headers, detail } = error;
     const message = error.message.replaceAll(/"([a-z_]+)"/g, (text, name: string) =>
-      name in ownNames ? `"${ownNames[name]}"` : text,
+      Object.hasOwn(ownNames, name) ? `"${ownNames[name]}"` : text,
     );
     throw new Failure(code, message, { param, headers, detail });
   }

@@ -2,6 +2,7 @@
 // period of validity, or a column for each vintage.
 import { z } from 'zod';
 import { fail, refuseParam } from '../../kernel/errors.ts';
+import type { Queryable } from '../../kernel/database.ts';
 import { isDate } from '../../kernel/dates.ts';
 import { dateParam, oneOfParam, readParam } from '../../kernel/http/params.ts';
 import type { ServiceCall } from '../../kernel/http/server.ts';
@@ -270,10 +271,7 @@ async function rowsByVintage(
   const { query, realtime, request, dating } = reading;
   const { today } = realtime;
   const columns = await columnsOf(dependencies, found, query, realtime);
-  // For the id of a merged series, a vintage is that of /v1/series, a range of vintages that of the triangle.
-  const isRange = query.vintage_dates === undefined && columns.days.length > 1;
-  const asked = isRange ? { ...found, askedId: found.series.id } : found;
-  const cells = await readCells(dependencies, call, asked, { request, vintages: columns.days, today });
+  const cells = await readCells(dependencies, call, found, { request, vintages: columns.days, today });
   const dated = cells.map((row) => ({ ...row, date: fredDate(row.date, dating) }));
   return query.output_type === '1'
     ? dated.flatMap((row) => periodsOf(row, columns.days, realtime.end))
@@ -288,13 +286,13 @@ interface Columns {
 
 async function columnsOf(
   { longReads }: Dependencies,
-  { series }: FredSeries,
+  found: FredSeries,
   { vintage_dates, output_type }: Query,
   { start, end, today }: Realtime,
 ): Promise<Columns> {
   if (vintage_dates !== undefined) return { days: vintage_dates, hidden: 0 };
   if (start === end && output_type === '1') return { days: [start], hidden: 0 };
-  const all = await readVintageDays(longReads, series.seriesNo, series.version);
+  const all = await vintageDaysOf(longReads, found);
   const within = all.filter((day) => day >= start && day <= end);
   const previousDay = all.findLast((day) => day < start);
   if (output_type === '1')
@@ -305,6 +303,16 @@ async function columnsOf(
   if (within.length === 0) return { days: [end < today ? end : today], hidden: 0 };
   if (output_type === '2' || previousDay === undefined) return { days: within, hidden: 0 };
   return { days: [previousDay, ...within], hidden: 1 };
+}
+
+/** The days of the vintages of an id: until a merge, those of the series that it named. */
+async function vintageDaysOf(longReads: Queryable, { series }: FredSeries): Promise<string[]> {
+  const { seriesNo, version, merged } = series;
+  const days = await readVintageDays(longReads, seriesNo, version);
+  if (merged === null) return days;
+  const before = await readVintageDays(longReads, merged.seriesNo, merged.loadNo);
+  const { on } = merged;
+  return [...before.filter((day) => day < on), on, ...days.filter((day) => day > on)];
 }
 
 /** A row for each value and the days on which it was valid. */
@@ -365,18 +373,15 @@ export const getFredVintageDates = endpoint({
   handler: async (dependencies, { query, call }) => {
     requireVintages(undefined, call);
     const realtime = realtimeOf(query, dependencies, call, 'all');
-    const { series } = await call.stage('lookup', () =>
-      requireFredSeries(dependencies, call, query.series_id),
-    );
+    const found = await call.stage('lookup', () => requireFredSeries(dependencies, call, query.series_id));
+    const { series } = found;
     const { sort_order, offset, limit } = query;
     return fredReply(query.file_type, {
       identity: ['fred vintagedates', query, realtime, ...stateOf(series), series.version],
       lastModified: series.changedAt,
       async read() {
         const { longReads } = dependencies;
-        const all = await call.stage('sql', () =>
-          readVintageDays(longReads, series.seriesNo, series.version),
-        );
+        const all = await call.stage('sql', () => vintageDaysOf(longReads, found));
         const days = all.filter((day) => day >= realtime.start && day <= realtime.end);
         if (sort_order === 'desc') days.reverse();
         return {

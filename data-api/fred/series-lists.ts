@@ -185,11 +185,11 @@ function withIdLike(text: string): Conditions {
 }
 
 /** FRED's names of seasonal adjustment → the values that series have. */
-const adjustments: Readonly<Record<string, readonly string[]>> = {
-  'seasonally adjusted': ['sa', 'seasonally adjusted'],
-  'not seasonally adjusted': ['nsa', 'not seasonally adjusted'],
-  'seasonally adjusted annual rate': ['saar', 'seasonally adjusted annual rate'],
-};
+const adjustments: ReadonlyMap<string, readonly string[]> = new Map([
+  ['seasonally adjusted', ['sa', 'seasonally adjusted']],
+  ['not seasonally adjusted', ['nsa', 'not seasonally adjusted']],
+  ['seasonally adjusted annual rate', ['saar', 'seasonally adjusted annual rate']],
+]);
 
 /** What answers show for an irregular series, and for one whose adjustment is unknown. */
 const notApplicable = 'not applicable';
@@ -211,7 +211,7 @@ function narrowedBy(
     .and(frequency === notApplicable ? 'irregular' : frequency, (p) => `frequency = ${p}`)
     .and(of('units'), (p) => `${p} in (lower(unit), lower(${shownUnits}))`)
     .and(
-      adjustment && (adjustments[adjustment] ?? [adjustment]),
+      adjustment && (adjustments.get(adjustment) ?? [adjustment]),
       (p) => `coalesce(lower(seasonal_adjustment), '${notApplicable}') = any(${p})`,
     )
     .and(tag_names?.split(';'), (p) => `tags @> ${p}::text[]`)

@@ -50,12 +50,11 @@ export async function readCells(
   found: FredSeries,
   { request, vintages, today }: { request: SeriesRequest; vintages: readonly string[]; today: string },
 ): Promise<CellRow[]> {
-  const { series, lineNo, askedId } = found;
+  const { series, lineNo } = found;
   if (lineNo === null) return [];
   const isComputed =
     request.transform !== null || (request.frequency !== null && request.frequency !== series.frequency);
-  const hasMerged = series.merged !== null && askedId !== series.id;
-  if (!isComputed && !hasMerged && vintages.length > 1) {
+  if (!isComputed && series.merged === null && vintages.length > 1) {
     const { from, to } = request;
     const triangle = { series, lineNos: [lineNo], from, to, vintages, version: series.version };
     const rows: CellRow[] = [];

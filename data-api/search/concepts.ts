@@ -15,7 +15,7 @@ export interface Concept {
 }
 
 /** Misspelt word → the words that may be meant, the likeliest first. */
-export type Corrections = Readonly<Record<string, readonly string[]>>;
+export type Corrections = ReadonlyMap<string, readonly string[]>;
 
 /** Words in very many names, which are too common to search for alone. */
 const weakWords = new Set(
@@ -32,9 +32,13 @@ export const fullWeight = 3;
 const comparedMax = 6;
 
 /** The concepts of a query in order. */
-export function conceptsOf(query: string, vocabulary: Vocabulary, corrections: Corrections = {}): Concept[] {
+export function conceptsOf(
+  query: string,
+  vocabulary: Vocabulary,
+  corrections: Corrections = new Map(),
+): Concept[] {
   const words = contentWords(wordsOf(query));
-  const meant = words.map((word) => corrections[word]?.[0] ?? word);
+  const meant = words.map((word) => corrections.get(word)?.[0] ?? word);
   const concepts: Concept[] = [];
   for (let at = 0; at < words.length;) {
     const term = vocabulary.termAt(meant, at);
@@ -46,7 +50,7 @@ export function conceptsOf(query: string, vocabulary: Vocabulary, corrections: C
 }
 
 function conceptOf(words: readonly string[], terms: readonly string[], corrections: Corrections): Concept {
-  const meant = words.map((word) => corrections[word] ?? [word]);
+  const meant = words.map((word) => corrections.get(word) ?? [word]);
   const own = meant.length === 1 ? (meant[0] ?? []) : [meant.map(([likeliest]) => likeliest).join(' ')];
   const isWeak = terms.some((term) => weakWords.has(term));
   const parts =

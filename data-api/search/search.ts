@@ -104,10 +104,10 @@ export const getSearch = endpoint({
       return { hits, asked, concepts, corrections };
     }
     async function search(): Promise<Found> {
-      const found = await find(opened === null ? {} : (JSON.parse(opened[0]) as Corrections));
+      const found = await find(correctionsIn(opened));
       if (after !== null || coveredBy(found) === 1000) return found;
       const corrections = await correctionsOf(q, vocabulary, (words) => findCorrections(database, words));
-      if (Object.keys(corrections).length === 0) return found;
+      if (corrections.size === 0) return found;
       const corrected = await find(corrections);
       return coveredBy(corrected) > coveredBy(found) ? corrected : found;
     }
@@ -129,7 +129,7 @@ export const getSearch = endpoint({
         const last = hits.length > limit ? shown.at(-1) : undefined;
         const place = last && [last.rank, last.finerRank, last.entryNo];
         const nextCursor =
-          place === undefined ? null : cursors.seal([JSON.stringify(corrections), ...place], pageQuery);
+          place === undefined ? null : cursors.seal([textOf(corrections), ...place], pageQuery);
         const text = await call.stage('render', () =>
           renderList(
             shown.map((hit) => toResult(hit, concepts, asked)),
@@ -141,6 +141,10 @@ export const getSearch = endpoint({
     };
   },
 });
+
+const textOf = (corrections: Corrections): string => JSON.stringify(Object.fromEntries(corrections));
+const correctionsIn = (opened: Opened | null): Corrections =>
+  new Map(Object.entries(JSON.parse(opened?.[0] ?? '{}') as Record<string, readonly string[]>));
 
 interface Found {
   hits: SearchHit[];
@@ -159,20 +163,20 @@ async function correctionsOf(
   find: (words: readonly string[]) => ReturnType<typeof findCorrections>,
 ): Promise<Corrections> {
   const unknown = contentWords(wordsOf(q)).filter((word) => word.length >= 4 && !vocabulary.has(word));
-  if (unknown.length === 0) return {};
+  if (unknown.length === 0) return new Map();
   const found = await find(unknown);
   const entries = found.map(({ word, meant, isNear }): [string, readonly string[]] => {
     const terms = isNear ? [] : vocabulary.near(word);
     return [word, terms.length > 0 ? terms : meant];
   });
-  return Object.fromEntries(entries.filter(([, meant]) => meant.length > 0));
+  return new Map(entries.filter(([, meant]) => meant.length > 0));
 }
 
 /** The query with each corrected word replaced by the likeliest correction; null if there is none. */
 function correctedText(q: string, corrections: Corrections): string | null {
-  if (Object.keys(corrections).length === 0) return null;
+  if (corrections.size === 0) return null;
   return wordsOf(q)
-    .map((word) => corrections[word]?.[0] ?? word)
+    .map((word) => corrections.get(word)?.[0] ?? word)
     .join(' ');
 }
 

@@ -140,3 +140,11 @@ test('a dimension with the name of another column gets the prefix dim_', (t) => 
   const noted = seriesCsv(series, ['date', 'value', 'dims', 'notes'], 'A').header;
   t.is(noted, 'series,date,value,dim_Series,dim_note,dim_dim_note,note\r\n');
 });
+
+test('a row whose only cell is empty is not a blank line, which readers of CSV skip', (t) => {
+  const [points, dimensions] = [{ dates: ['2024-01-31', '2024-02-29'], values: ['', '1'] }, []];
+  const others = { lineNos: [0, 0], publishedOn: ['', ''], statuses: [null, null] };
+  const series = seriesCsv({ dimensions, combinations: [] }, ['value']);
+  t.is(series.header + series.lines({ ...points, ...others }), 'value\r\n""\r\n1\r\n');
+  t.is(listCsv([{ isin: null }, { isin: 'A' }], ['isin']), 'isin\r\n""\r\nA\r\n');
+});

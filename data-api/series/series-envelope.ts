@@ -3,7 +3,7 @@
 import { dimensionColumns } from '../../domain/dims-text.ts';
 import { entryAt, entryOf } from '../../kernel/entries.ts';
 import { harmless } from '../../kernel/formula.ts';
-import { csvCells, csvLine, csvText } from '../../kernel/http/list.ts';
+import { csvCells, csvLine, csvText, emptyCsvLine } from '../../kernel/http/list.ts';
 import type { Points } from './stored/point-columns.ts';
 import type { Footnote, Series } from './stored/series.sql.ts';
 
@@ -74,7 +74,8 @@ export function seriesCsv(
     lines(points) {
       let text = '';
       for (let i = 0; i < points.dates.length; i += 1) {
-        text += `${idCell}${shown.map((write) => write(points, i)).join(',')}\r\n`;
+        const line = `${idCell}${shown.map((write) => write(points, i)).join(',')}`;
+        text += line === '' ? emptyCsvLine : `${line}\r\n`;
       }
       return text;
     },

@@ -1,6 +1,7 @@
 // GET /v1/series/{id}/triangle: every vintage of a series in one answer, streamed; and the same for one series without a key. Two layouts:
 // a row per cell, or a row per point with a column per vintage.
 import type { z } from 'zod';
+import { dimensionColumns } from '../../domain/dims-text.ts';
 import { memberOf } from '../../kernel/entries.ts';
 import { fail, refuseParam } from '../../kernel/errors.ts';
 import { harmless } from '../../kernel/formula.ts';
@@ -169,15 +170,16 @@ function jsonWriter(
 
 function csvWriter({ series, vintages }: Triangle, layout: Layout): Writer {
   const { dimensions, combinations } = series;
-  const names = dimensions.map(harmless);
   const dimsCells = new Map(
     combinations.map(({ lineNo, dims }) => [
       lineNo,
       dimensions.length === 0 ? '' : `,${csvCells(dimensions.map((name) => csvText(dims[name])))}`,
     ]),
   );
-  const header =
-    layout.layout === 'wide' ? ['date', ...names, ...vintages] : ['vintage', 'date', 'value', ...names];
+  const isWide = layout.layout === 'wide';
+  const others = isWide ? ['date', ...vintages] : ['vintage', 'date', 'value'];
+  const names = dimensionColumns(dimensions, others).map(harmless);
+  const header = isWide ? ['date', ...names, ...vintages] : [...others, ...names];
   return {
     begin: csvLine(header),
     row({ lineNo, date, cells }) {

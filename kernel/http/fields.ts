@@ -28,7 +28,8 @@ export function parseFields<Shape extends z.ZodRawShape>(
   if (typeof sent !== 'object' || sent === null || Array.isArray(sent))
     return fail('invalid_body', 'The body must be a JSON object.');
   try {
-    const given = Object.entries(sent).flatMap(([name, value]) => textsOf(name, value, schema.shape[name]));
+    const known = new Map(Object.entries(schema.shape));
+    const given = Object.entries(sent).flatMap(([name, value]) => textsOf(name, value, known.get(name)));
     return parseGiven(schema, given, unless);
   } catch (error) {
     throw ofBody(error);

@@ -148,8 +148,12 @@ export async function* csvParts<Place>(
   }
 }
 
+/** A line with one empty cell; readers skip a blank line. */
+export const emptyCsvLine = '""\r\n';
+
 /** A CSV line. Readers also treat a lone LF or CR as a line end, so the rest of such a cell would begin a new line. */
 export function csvLine(cells: readonly string[]): string {
+  if (cells.length === 1 && cells[0] === '') return emptyCsvLine;
   return stringify([[...cells]], { record_delimiter: 'windows', quote_record_delimiter: true });
 }
 

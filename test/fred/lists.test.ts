@@ -1,7 +1,11 @@
 // /fred/releases, sources, categories, tags and updates: the forms that FRED's clients parse, and the rows of /v1.
 import test from 'ava';
 import { nameId, numberOfNameId } from '../../domain/name-id.ts';
+import { findSeriesPage } from '../../data-api/fred/catalog.sql.ts';
+import { catalogList, catalogWhere } from '../../data-api/discovery/discovery.sql.ts';
+import { openDatabase, type Queryable } from '../../kernel/database.ts';
 import { publicCaller } from '../services/data-service.ts';
+import { silentLog } from '../services/harness.ts';
 import { startListService, type ListBody } from '../services/list-service.ts';
 
 const service = await startListService();
@@ -338,4 +342,23 @@ test.serial('a filter finds a series by each value that its answer shows', async
       const filter = `filter_variable=${name}&filter_value=${encodeURIComponent(String(shown[name]))}`;
       t.true(ids((await json(`${search}&${filter}`)).seriess).includes(shown['id']), filter);
     }
+});
+
+test.serial('the number of rows and the rows are of one state, whatever is loaded meanwhile', async (t) => {
+  const database = openDatabase(service.databaseUrl, silentLog, { applicationName: 'test' });
+  let loads = 0;
+  const beforeLoads: Queryable = {
+    async query(...statement) {
+      const rows = await database.query(...statement);
+      await service.load('series', ['series_id,name,unit,frequency', `LATER.${loads},Later,%,annual`]);
+      loads += 1;
+      return rows as never;
+    },
+  };
+  const page = { order: 'series_id', direction: 'asc', offset: 0, limit: 1_000 } as const;
+  const { count, rows } = await findSeriesPage(beforeLoads, catalogList, catalogWhere({}), page);
+  const beyond = await findSeriesPage(database, catalogList, catalogWhere({}), { ...page, offset: 100 });
+  await database.close();
+  t.is(count, rows.length);
+  t.deepEqual(beyond, { count: count + loads, rows: [] });
 });

@@ -148,6 +148,17 @@ test('an error of fredgraph.csv names its own parameters', async (t) => {
   );
 });
 
+test('a word that is a name of JavaScript is a word like others', async (t) => {
+  const filter = 'filter_variable=seasonal_adjustment&filter_value=constructor';
+  const found = await service.call(`/fred/series/search?search_text=prices&${filter}&file_type=json`);
+  t.is(found.status, 200, found.text);
+  t.is((found.json as { count: number }).count, 0);
+  t.regex(
+    (await service.call('/graph/fredgraph.csv?id=constructor')).text,
+    /no series &quot;constructor&quot;/,
+  );
+});
+
 test('fredgraph.csv has each series once: an id that is sent twice in different letters is refused', async (t) => {
   t.regex(
     (await service.call('/graph/fredgraph.csv?id=DEMO.CPI,demo.cpi')).text,

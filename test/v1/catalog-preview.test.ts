@@ -1,7 +1,13 @@
 // GET /v1/catalog/{id}/preview and GET /v1/previews: the newest points of series, for visitors.
 import test from 'ava';
+import type { Dependencies } from '../../data-api/dependencies.ts';
+import { newestLines } from '../../data-api/discovery/newest-lines.sql.ts';
+import { createSeriesFacts } from '../../data-api/series/series-cache.ts';
+import { requireSeries } from '../../data-api/series/series-read.ts';
+import { openDatabase, type Queryable } from '../../kernel/database.ts';
 import { publicCaller, startDataService, type DataService } from '../services/data-service.ts';
 import { refreshSearch } from '../migrations/search-entries.ts';
+import { silentLog } from '../services/harness.ts';
 import { makeSeries, publish, type FixturePoint } from './series-fixture.ts';
 import type { Envelope } from './series-service.ts';
 
@@ -192,4 +198,28 @@ test('if the operator has switched previews off they are 404, with a message tha
     t.regex((json as Envelope).error.message, /switched off/);
   }
   await off.close();
+});
+
+test('the order of the combinations is read once for each state of a series', async (t) => {
+  await make('ORDERED', ['code'], codes.map((code) => ({ date: '2024-01-01', value: '1', dims: { code } }))); // prettier-ignore
+  const database = openDatabase(service.databaseUrl, silentLog, { applicationName: 'test' });
+  const seriesFacts = createSeriesFacts(database, service.clock);
+  let reads = 0;
+  const counted: Queryable = {
+    query(text, values, name) {
+      reads += 1;
+      return database.query(text, values, name);
+    },
+  };
+  const first = async () => {
+    const dependencies = { database, seriesFacts, clock: service.clock } as unknown as Dependencies;
+    const series = await requireSeries(dependencies, { changesAt: () => undefined }, 'ORDERED', null);
+    const [[lineNo] = []] = await newestLines(counted, [series]);
+    return series.combinations.find((each) => each.lineNo === lineNo)?.dims;
+  };
+  t.deepEqual([await first(), await first()], [{ code: 'c0' }, { code: 'c0' }]);
+  t.is(reads, 1);
+  await publish(service.pool, 'ORDERED', '2024-02-02', [{ date: '2024-01-02', value: '1', dims: { code: 'c7' } }]); // prettier-ignore
+  t.deepEqual(await first(), { code: 'c7' });
+  await database.close();
 });

@@ -352,3 +352,17 @@ test('the score falls with the kind of match, and every hit of a kind has the sa
     seen,
   );
 });
+
+test('words that are names of JavaScript are words like others', async (t) => {
+  await makeSeries(service.pool, { id: 'BUILT', name: 'Constructor of prototypes' });
+  for (const q of ['constructor', 'constructor prototypes', 'constructor hasownproperty', 'konstructor']) {
+    const { status, json } = await service.call(`/v1/search?q=${encodeURIComponent(q)}`, {
+      identity: publicCaller,
+    });
+    t.is(status, 200, q);
+    t.true(
+      (json as Answer).data.some(({ id }) => id === 'BUILT'),
+      q,
+    );
+  }
+});

@@ -67,6 +67,8 @@ test('a fault in a field is invalid_body, and names the field', async (t) => {
     [{ ids, layout: 'wide' }, 'layout', /format=csv/],
     [{ ids, start: '2024' }, 'start', /Did you mean "from"/],
     [{ ids, cursor: 'x' }, 'cursor', /Known names: ids, /],
+    [{ ids, constructor: 'x' }, 'constructor', /Known names: ids, /],
+    [{ ids, toString: ['x'] }, 'toString', /Known names: ids, /],
     [{ ids, vintage: '2999-01-01' }, 'vintage', /future/],
   ] as const) {
     const answer = await query(body);

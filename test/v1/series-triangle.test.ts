@@ -186,6 +186,16 @@ test('a deleted point has no cell, one published as missing has null on request,
   t.regex(csv.headers.get('content-disposition') ?? '', /filename="CELLS-triangle\.csv"/);
 });
 
+test('a dimension with the name of another column of the CSV gets the prefix dim_, as in that of a vintage', async (t) => {
+  await makeSeries(service.pool, { id: 'NAMED', dimensions: ['Vintage', 'side'] });
+  const point = { date: '2024-01-31', value: '1', dims: { Vintage: 'old', side: 'buy' } };
+  await publish(service.pool, 'NAMED', '2024-03-01', [point]);
+  const csv = async (layout: string) =>
+    (await service.call(`/v1/series/NAMED/triangle?format=csv&layout=${layout}`)).text;
+  t.is(await csv('long'), 'vintage,date,value,dim_Vintage,side\r\n2024-03-01,2024-01-31,1,old,buy\r\n');
+  t.is(await csv('wide'), 'date,Vintage,side,2024-03-01\r\n2024-01-31,old,buy,1\r\n');
+});
+
 test('a triangle of more revisions than one part holds is whole, for one combination and for many', async (t) => {
   const frequency = 'daily';
   await makeSeries(service.pool, { id: 'TALL', frequency });

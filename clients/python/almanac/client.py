@@ -89,16 +89,15 @@ class Client:
             headers["X-API-Key"] = self._key
         request = urllib.request.Request(url, headers=headers)
         try:
-            with self._opener.open(request, timeout=self.timeout) as answer:
+            with self._answer_of(request) as answer:
                 status, sent, body = answer.status, answer.headers, _plain(answer.headers, answer.read())
-        except urllib.error.HTTPError as answer:
-            with answer:
-                raise error_of(answer.code, answer.headers, _plain(answer.headers, answer.read()), url) from None
         except (OSError, EOFError, http.client.HTTPException, zlib.error) as fault:
             cause = getattr(fault, "reason", fault)
             what = f"nothing for {self.timeout:g} s" if isinstance(cause, TimeoutError) else str(cause) or repr(cause)
             error = AlmanacError(f"No answer from {self.url}: {what}.", code="unreachable")
             raise error from (cause if isinstance(cause, BaseException) else fault)
+        if not 200 <= status < 300:
+            raise error_of(status, sent, body, url)
         try:
             parsed = json.loads(body)
         except ValueError:
@@ -106,6 +105,13 @@ class Client:
         if not isinstance(parsed, dict) or parsed.get("success") is not True:
             raise error_of(status, sent, b"", url)
         return parsed
+
+    def _answer_of(self, request: urllib.request.Request) -> Any:
+        """The answer of any status, whose body is still to be read."""
+        try:
+            return self._opener.open(request, timeout=self.timeout)
+        except urllib.error.HTTPError as answer:
+            return answer
 
 
 def path_of(template: str, **values: str) -> str:

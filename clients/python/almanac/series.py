@@ -93,11 +93,11 @@ def get(
     if layout not in ("wide", "long"):
         raise ValueError(f'layout must be "wide" or "long", not {layout!r}.')
     query = {
-        "from": _day(start),
-        "to": _day(end),
-        "vintage": _day(as_of),
+        "from": _first(start),
+        "to": _last(end),
+        "vintage": _last(as_of),
         "transform": transform,
-        "base": _day(base),
+        "base": _calendar(base),
         "frequency": frequency,
         "aggregate": aggregate,
         "incomplete": incomplete or None,
@@ -123,7 +123,7 @@ def latest(
     client: Client | None = None,
 ) -> pd.DataFrame:
     """The newest point with a value of each combination of dimensions, in the long layout of ``get``."""
-    query = {"vintage": _day(as_of), "transform": transform, "dims": _dims_text(dims)}
+    query = {"vintage": _last(as_of), "transform": transform, "dims": _dims_text(dims)}
     answer = (client or Client()).fetch(path_of("/v1/series/{id}/latest", id=series), query)
     frame = _long([answer])
     frame.attrs["series"] = {answer["series"]: answer["meta"]}
@@ -135,7 +135,7 @@ def vintages(
     series: str, *, start: Day | None = None, end: Day | None = None, client: Client | None = None
 ) -> pd.DataFrame:
     """The days on which the series was published or revised (the index), and how many points were new, revised, deleted."""
-    query = {"from": _day(start), "to": _day(end)}
+    query = {"from": _first(start), "to": _last(end)}
     rows = (client or Client()).rows(path_of("/v1/series/{id}/vintages", id=series), query)
     columns = ["vintage", "points_new", "points_revised", "points_deleted", "loaded_at"]
     return frame_of(rows, columns).set_index("vintage")
@@ -168,10 +168,10 @@ def triangle(
     if layout not in ("wide", "long"):
         raise ValueError(f'layout must be "wide" or "long", not {layout!r}.')
     query = {
-        "from": _day(start),
-        "to": _day(end),
-        "vintages_from": _day(vintages_start),
-        "vintages_to": _day(vintages_end),
+        "from": _first(start),
+        "to": _last(end),
+        "vintages_from": _first(vintages_start),
+        "vintages_to": _last(vintages_end),
         "last": last,
         "dims": _dims_text(dims),
         "include_missing": missing or None,
@@ -252,13 +252,26 @@ def _index(dates: list[str]) -> pd.DatetimeIndex:
     return pd.DatetimeIndex(pd.to_datetime(dates, format="%Y-%m-%d"), name="date")
 
 
-def _day(value: Day | None) -> str | None:
-    """A day or a period as the API spells it."""
+def _first(value: Day | None) -> str | None:
+    """A day as the API spells it: of a period, the first."""
+    return _last(value.start_time if isinstance(value, pd.Period) else value)
+
+
+def _last(value: Day | None) -> str | None:
+    """The same, but of a period the last. The years and quarters of a period may be fiscal ones, which the API does not spell."""
     if value is None or isinstance(value, str):
         return value
-    if isinstance(value, pd.Period):
-        return f"{value.year}-Q{value.quarter}" if value.freqstr.startswith("Q") else str(value)
-    return value.isoformat()[:10]
+    return (value.end_time if isinstance(value, pd.Period) else value).isoformat()[:10]
+
+
+def _calendar(value: Day | None) -> str | None:
+    """A day, or a whole period of the calendar: the API spells no other."""
+    if not isinstance(value, pd.Period):
+        return _last(value)
+    first, kind = value.start_time, value.freqstr[0]
+    if first.month not in {"Q": (1, 4, 7, 10), "A": (1,), "Y": (1,)}.get(kind, range(1, 13)):
+        raise ValueError(f"base must be a day or a period of the calendar year, not {value!r}.")
+    return f"{first.year}-Q{first.quarter}" if kind == "Q" else str(value)
 
 
 def _dims_text(dims: Dims | None) -> str | None:

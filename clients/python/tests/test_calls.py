@@ -64,8 +64,12 @@ class Calls(unittest.TestCase):
         whole = json.dumps({"success": True, "data": []}).encode()
         cut = Answer(200, whole[:-5], {"Content-Length": str(len(whole))})
         zipped = Answer(200, gzip.compress(whole)[:-4], {"Content-Encoding": "gzip"})
-        server, waits, answer = self.call(cut, zipped, FINE)
-        self.assertEqual((len(server.asked), answer), (3, {"success": True, "data": []}))
+        error = json.dumps({"success": False, "error": {"code": "unavailable", "message": "Because."}}).encode()
+        cut_error = Answer(503, error[:-5], {"Content-Length": str(len(error))})
+        zipped_error = Answer(503, gzip.compress(error)[:-4], {"Content-Encoding": "gzip"})
+        for faults in [(cut, zipped), (cut_error, zipped_error)]:
+            server, waits, answer = self.call(*faults, FINE)
+            self.assertEqual((len(server.asked), answer), (3, {"success": True, "data": []}))
 
     def test_reads_compressed_answers(self) -> None:
         body = gzip.compress(b'{"success":true,"data":[1]}')
@@ -152,7 +156,22 @@ class Frames(unittest.TestCase):
             almanac.get("S", as_of=datetime.date(2024, 3, 31), start=period, end=pandas.Timestamp(2024, 12, 1), dims=dims,
                         version=8, client=Client(KEY, server.url))
         sent = "dims=side%3Abuy%2Citem%3Aa%5C%2Cb%7Cc%5C%7Cd%5C%5C&version=8&limit=100000"
-        self.assertEqual(server.asked, [f"/v1/series/S?from=2024-Q3&to=2024-12-01&vintage=2024-03-31&{sent}"])
+        self.assertEqual(server.asked, [f"/v1/series/S?from=2024-07-01&to=2024-12-01&vintage=2024-03-31&{sent}"])
+
+    def test_periods_of_fiscal_years_are_the_days_that_they_cover(self) -> None:
+        import pandas
+
+        quarter = pandas.Period("2024Q1", "Q-JUN")
+        year = pandas.Period("2024", pandas.offsets.YearEnd(month=6))
+        with Scripted([series()]) as server:
+            client = Client(KEY, server.url)
+            almanac.get("S", start=quarter, end=quarter, as_of=year, base=quarter, client=client)
+            almanac.get("S", start=year, end=year, base=pandas.Period("2024", "M"), client=client)
+            with self.assertRaisesRegex(ValueError, "base must be"):
+                almanac.get("S", base=year, client=client)
+        sent = "from=2023-07-01&to=2023-09-30&vintage=2024-06-30&base=2023-Q3"
+        self.assertEqual(server.asked[0], f"/v1/series/S?{sent}&limit=100000")
+        self.assertEqual(server.asked[1], "/v1/series/S?from=2023-07-01&to=2024-06-30&base=2024-01&limit=100000")
 
     def test_a_series_without_points_is_an_empty_frame_of_the_usual_types(self) -> None:
         for layout, columns in [("wide", ["S"]), ("long", ["series", "value"])]:

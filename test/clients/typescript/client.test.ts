@@ -133,6 +133,17 @@ test('an answer of something else, such as a proxy, is an error with its status'
   t.like(thrown, { status: 502, code: 'unexpected_answer', requestId: 'p-1' });
 });
 
+test('an answer of 200 that is not JSON, such as the page of a proxy, is an error too', async (t) => {
+  const { baseUrl } = await serverThat(t, (response) => {
+    response.writeHead(200, { 'content-type': 'text/html' }).end('<h1>Sign in to the network</h1>');
+  });
+  const client = createClient({ baseUrl });
+  for (const call of [client.get('/v1/status'), client.rows('/v1/funds').next()]) {
+    const thrown = await t.throwsAsync(call, { instanceOf: AlmanacError });
+    t.like(thrown, { status: 200, code: 'unexpected_answer' });
+  }
+});
+
 test('a connection that ends without a whole answer is the error "unreachable"', async (t) => {
   const { baseUrl } = await serverThat(t, (response) => {
     response.writeHead(200, { 'content-type': 'application/json', 'content-length': '100' });

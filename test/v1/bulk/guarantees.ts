@@ -329,7 +329,12 @@ test.serial(
     });
     const withdrawn = before.filter(({ source }) => source !== 'Bank');
     for (const { name } of before) t.is((await got(name)).status, 503);
-    t.is((await service.call('/v1/bulk')).status, 503);
+    const { status, headers } = await service.call('/v1/bulk');
+    t.deepEqual(
+      [status, headers.get('retry-after')],
+      [503, '5'],
+      'the publisher removes them within seconds',
+    );
     t.is(await write(), 4);
     for (const { name } of withdrawn) {
       t.is((await got(name)).status, 404);

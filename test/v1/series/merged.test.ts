@@ -32,6 +32,8 @@ interface Body {
   data: { date: string; value: number }[];
   pagination: { next_cursor: string | null };
   error?: { code: string };
+  vintage_dates?: string[];
+  observations?: Record<string, string>[];
 }
 let cursorOfBefore = '';
 const body = async (path: string) => (await service.call(path)).json as Body;
@@ -52,6 +54,8 @@ const ofThePast = [
   '/fred/series/observations?series_id=ID&vintage_dates=2024-04-30',
   '/fred/series/observations?series_id=ID&vintage_dates=2024-04-15,2024-05-31',
   '/fred/series/observations?series_id=ID&realtime_start=2024-04-30&realtime_end=2024-04-30&units=chg',
+  '/fred/series/observations?series_id=ID&realtime_start=2024-04-11&realtime_end=2024-06-20',
+  '/fred/series/observations?series_id=ID&realtime_start=2024-04-11&realtime_end=2024-06-20&units=chg',
 ];
 
 test.serial(
@@ -71,6 +75,25 @@ test.serial(
     t.deepEqual(await textsOf(paths), before);
     t.deepEqual((await textsOf(pathsOfOther)).map(withoutVersion), ofOther.map(withoutVersion));
     t.is((await service.call(pathname + search)).text, pinned, 'a citation goes on');
+    for (const id of ids) {
+      const fred = `/fred/series/vintagedates?series_id=${id}&file_type=json`;
+      t.deepEqual(await body(fred).then(({ vintage_dates: days }) => days), [
+        '2024-04-10',
+        '2024-05-10',
+        '2024-06-30',
+      ]);
+      const whole = `/fred/series/observations?series_id=${id}&file_type=json&realtime_start=2024-04-30&realtime_end=2024-06-30`;
+      t.deepEqual(
+        (await body(whole)).observations?.map((row) => Object.values(row)),
+        [
+          ['2024-04-30', '2024-06-30', '2024-01-01', '1'],
+          ['2024-04-30', '2024-05-09', '2024-02-01', '2'],
+          ['2024-05-10', '2024-06-30', '2024-02-01', '20'],
+          ['2024-06-30', '2024-06-30', '2024-03-01', '3'],
+          ['2024-05-10', '2024-06-30', '2024-04-01', '4'],
+        ],
+      );
+    }
     for (const id of ids)
       for (const query of ['', '?vintage=2024-06-30', '?release=first']) {
         const answer = await body(`/v1/series/${id}${query}`);
