@@ -1,6 +1,7 @@
 // Rows that repeat a point of an earlier row: a few are mistakes of the publisher, many mean that a column was overlooked.
 import type { Columns } from './table/column-roles.ts';
 import { dateText } from './table/layout.ts';
+import { columnsNamedIn } from '../entry/templates.ts';
 import { cellOf } from '../cells/cell-forms.ts';
 import type { Draft, Entry, Seen } from './proposal.ts';
 import { nounOf } from '../../kernel/text/counted.ts';
@@ -25,6 +26,8 @@ export function addRepeated(
     ...(columns.key === null ? [] : [columns.key]),
     ...columns.dimensions,
     ...(columns.vintage === null ? [] : [columns.vintage.at]),
+    // A currency or unit that names the series.
+    ...columnsNamedIn(entry.series?.id ?? '').map((title) => titles.indexOf(title)),
   ];
   const seen = new Map<string, readonly string[]>();
   let repeated = 0;

@@ -125,3 +125,23 @@ test('a line of words below the titles has the units for certain only if its lab
   t.false(isAsked('Enhet', 'Kronor', 'Kronor', 'Procent'));
   t.false(isAsked('', 'USD', 'EUR', 'Percent'));
 });
+
+test('a currency that alone distinguishes the rows of a date is a dimension, as exchange rates are of it; beside others it is a unit, once confirmed', (t) => {
+  const days = ['2024-01-01', '2024-01-02', '2024-01-03'];
+  const of = (titles: string[], ...each: string[][]) =>
+    proposedRows([
+      titles,
+      ...days.flatMap((day, n) => each.map((cells, at) => [day, ...cells, `${278 + 9 * n + at}.5`])),
+    ]).entry;
+  const rates = of(['Date', 'Currency', 'Rate'], ['USD'], ['EUR']);
+  t.like(rates, { values: 'Rate', dimensions: { currency: 'Currency' }, series: { id: 'table' } });
+  t.is(rates.series?.unit, undefined);
+  const named = of(['Date', 'Currency Code', 'Currency', 'Rate'], ['USD', 'Dollar'], ['EUR', 'Euro']);
+  t.like(named, { dimensions: { currency_code: 'Currency Code' } });
+  t.is(named.series?.unit, undefined);
+  const debt = of(['Date', 'Kind', 'Currency', 'Sum'], ['Bonds', 'USD'], ['Bonds', 'EUR'], ['Bills', 'USD']);
+  t.like(debt, { series: { id: 'table.{Currency}', unit: '{Currency}' }, dimensions: { kind: 'Kind' } });
+  t.true(debt.guessed?.includes('series.unit'));
+  const units = of(['Date', 'Unit', 'Value'], ['kg'], ['USD']);
+  t.like(units, { series: { id: 'table.{Unit}', unit: '{Unit}' }, skip: undefined });
+});

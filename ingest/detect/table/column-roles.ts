@@ -119,6 +119,10 @@ export function detectColumns(
   // Numbers below Units or Currency are sold units, and money in circulation.
   found.unit = claimColumn(unitTitle, true);
   found.currency = claimColumn(titled.currency, true);
+  if (found.currency !== null && namesRows(rows, known.dates, found.currency)) {
+    free.add(found.currency);
+    found.currency = null;
+  }
   found.frequency = claimColumn(titled.frequency);
   found.multiplier = claimColumn(titled.multiplier);
   assignVintage(found, free, titles, profiles);
@@ -165,6 +169,12 @@ export function detectColumns(
 function areDistinct(rows: readonly string[][], columns: readonly number[]): boolean {
   const keys = rows.map((row) => columns.map((at) => (row[at] ?? '').trim()).join('\u001f'));
   return new Set(keys).size === keys.length;
+}
+
+/** Whether each row of a date has another currency: exchange rates are of a currency, and not in it. */
+function namesRows(rows: readonly string[][], dates: readonly number[], currency: number): boolean {
+  const named = rows.filter((row) => (row[currency] ?? '').trim() !== '');
+  return !areDistinct(named, dates) && areDistinct(named, [...dates, currency]);
 }
 
 /** The columns with the title of the dates: tables side by side have one each. */
