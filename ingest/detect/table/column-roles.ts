@@ -11,6 +11,7 @@ import { columnsLikeDates } from './columns-like-dates.ts';
 import { flagColumn, longestFlag } from './flag-column.ts';
 import { ofNoPeriod, besideValues, detectDimensions, likeDates, type Dimensions } from './dimensions.ts';
 import {
+  areDistinct,
   examinedRows,
   followsFromText,
   isCodeTitle,
@@ -124,6 +125,12 @@ export function detectColumns(
     found.currency = null;
   }
   found.frequency = claimColumn(titled.frequency);
+  for (const role of ['status', 'frequency'] as const) {
+    const at = found[role];
+    if (at === null || !dividesRows(rows, [...known.dates, ...ofWords], at)) continue;
+    free.add(at);
+    found[role] = null;
+  }
   found.multiplier = claimColumn(titled.multiplier);
   assignVintage(found, free, titles, profiles);
   if (known.periods.length === 0) {
@@ -165,16 +172,20 @@ export function detectColumns(
   };
 }
 
-/** Whether no two rows are equal in these columns: otherwise a number may be what distinguishes them. */
-function areDistinct(rows: readonly string[][], columns: readonly number[]): boolean {
-  const keys = rows.map((row) => columns.map((at) => (row[at] ?? '').trim()).join('\u001f'));
-  return new Set(keys).size === keys.length;
-}
-
 /** Whether each row of a date has another currency: exchange rates are of a currency, and not in it. */
 function namesRows(rows: readonly string[][], dates: readonly number[], currency: number): boolean {
   const named = rows.filter((row) => (row[currency] ?? '').trim() !== '');
   return !areDistinct(named, dates) && areDistinct(named, [...dates, currency]);
+}
+
+/** Whether the column has each of its texts for most of what the others state: `Employed` and `Unemployed` are no flags of values, and `Daily` and `Never` no frequencies of series. */
+function dividesRows(rows: readonly string[][], columns: readonly number[], at: number): boolean {
+  const named = rows.filter((row) => (row[at] ?? '').trim() !== '');
+  const others = columns.filter((each) => each !== at);
+  const countOf = (by: readonly number[]) =>
+    new Set(named.map((row) => by.map((each) => (row[each] ?? '').trim()).join('\u001f'))).size;
+  const texts = countOf([at]);
+  return texts > 1 && named.length * 2 > countOf(others) * texts && areDistinct(named, [...others, at]);
 }
 
 /** The columns with the title of the dates: tables side by side have one each. */
