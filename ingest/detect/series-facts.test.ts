@@ -145,3 +145,16 @@ test('a currency that alone distinguishes the rows of a date is a dimension, as 
   const units = of(['Date', 'Unit', 'Value'], ['kg'], ['USD']);
   t.like(units, { series: { id: 'table.{Unit}', unit: '{Unit}' }, skip: undefined });
 });
+
+test('the sign before a unit in a line of its own is a part of the unit', (t) => {
+  const data = ['2022 Q1', '2022 Q2', '2022 Q3', '2022 Q4'].map((date, at) => [date, `${at}.5`, `${at}.25`]);
+  const { series, columns } = proposedRows([
+    ['Title', 'GDP', 'Growth'],
+    ['CDID', 'ABMI', 'IHYQ'],
+    ['PreUnit', '£', ''],
+    ['Unit', 'm', '%'],
+    ...data,
+  ]).entry;
+  t.is(series?.unit, '{line 3}{line 4}');
+  t.deepEqual(columns, { GDP: { unit_multiplier: '6' } });
+});

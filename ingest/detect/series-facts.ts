@@ -223,7 +223,7 @@ function addOwnScales(
   const stated: string[] = [];
   for (const at of columns.values) {
     const title = entryAt(titles, at);
-    const unit = cellOfLine(facts.unit, above, at);
+    const unit = cellOfLine(facts.prefix, above, at) + cellOfLine(facts.unit, above, at);
     const currency = cellOfLine(facts.currency, above, at);
     if (/^currency$/i.test(unit) && currency !== '')
       entry.columns = { ...entry.columns, [title]: { ...entry.columns?.[title], unit: currency } };
@@ -384,7 +384,10 @@ function unitOf(
           ? title(columns.unit)
           : `${title(columns.currency)} per ${title(columns.unit)}`,
     };
-  if (layout.facts.unit !== undefined) return { unit: lineTemplate(layout, 'unit') };
+  if (layout.facts.unit !== undefined) {
+    const prefix = layout.facts.prefix === undefined ? '' : lineTemplate(layout, 'prefix');
+    return { unit: `${prefix}${lineTemplate(layout, 'unit')}` };
+  }
   if (columns.currency !== null) return { unit: title(columns.currency) };
   const { name } = columns;
   const names =
