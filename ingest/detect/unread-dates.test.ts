@@ -49,3 +49,11 @@ test('times of day are refused with the line', (t) => {
     /^"2024-01-01 01:00" on line 2 has a time of day, .* without the time$/,
   );
 });
+
+test('ranges of days are refused with what to write instead', (t) => {
+  const weeks = ['01-07 Jan 2024', '08-14 Jan 2024', '29 Jan-04 Feb 2024'];
+  t.regex(
+    refusal(['Week,Price', ...weeks.map((week, at) => `${week},${at}.5`)]),
+    /"01-07 Jan 2024" on line 2 is a range of days: .* 2024-01-01\/2024-01-07/,
+  );
+});

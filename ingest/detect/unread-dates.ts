@@ -21,6 +21,10 @@ const unread: readonly [expression: RegExp, what: string][] = [
     /^\d{1,4}[./-]\d{1,2}[./-]\d{1,4}[T\s]+\d{1,2}:\d{2}/,
     'has a time of day, and points have days or longer periods: write one row for each day, without the time',
   ],
+  [
+    /^\d{1,2}(?:\s?\p{L}{3,9}\.?)?\s?[-–]\s?\d{1,2}\s?\p{L}{3,9}\.?,?\s?\d{4}$/u,
+    'is a range of days: write its first and last day, as in 2024-01-01/2024-01-07',
+  ],
   [/(?=\P{ASCII})\p{Nd}/u, 'has digits other than 0 to 9: write its numbers with these'],
 ];
 
