@@ -529,3 +529,11 @@ test('titles with several dates among other words are refused, and none of them 
   ]);
   t.regex(entry.skip ?? '', /several dates, such as "Index Jan 2023" and "Index Jan 2024"/);
 });
+
+test('a second table with the titles of the first repeats its points, and its titles are not taken for months', (t) => {
+  const table = (from: number) => years.slice(0, 3).map((year, at) => [year, `${from + 2 * at}`, `${from + 1 + 2 * at}`]); // prettier-ignore
+  const titles = ['Year', 'Goods', 'Services'];
+  const second = [[''], ['Table 2. Imports'], titles, ...table(20)];
+  const { entry } = proposed([['Table 1. Exports'], titles, ...table(10), ...second]);
+  t.regex(entry.skip ?? '', /3 of 6 rows repeat a point of an earlier row \(2015\)/);
+});

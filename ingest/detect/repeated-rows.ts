@@ -58,7 +58,7 @@ export function addRepeated(
   if (repeated === 0) return null;
   const finding = `${repeated} of ${counted} rows ${nounOf(repeated, 'repeats', 'repeat')} a point of an earlier row (${example}), ${contradicting} of them with another value`;
   if (contradicting > counted * contradictingShareMax || repeated > counted * repeatedShareMax)
-    return `${finding}, and no column distinguishes them. At most 10 % may repeat a point, and at most 1 % with another value. Name a column under dimensions, or keep the first of each by repeated: first`;
+    return `${finding}, and no column distinguishes them. At most 10 % may repeat a point, and at most 1 % with another value. Name a column under dimensions, write what a heading says of the rows below it into a column, or keep the first of each by repeated: first`;
   entry.repeated = 'first';
   evidence['repeated'] =
     `${finding}: the first is kept, and ${repeated} ${nounOf(repeated, 'is', 'are')} left out`;

@@ -32,6 +32,12 @@ const unread: readonly [expression: RegExp, what: string][] = [
 export const unreadDates = (sample: Sample, { sheet, stem }: About): string | null =>
   unreadForms(sample) ?? partsWithoutYear(sample, [sheet, stem]);
 
+/** Whether a word before the year is no part of one, as in `Budget 2022-23`. */
+function isBehindWord(text: string): boolean {
+  const [word = ''] = /^\p{L}{3,}/u.exec(text) ?? [];
+  return word !== '' && !isPart(word);
+}
+
 /** Why texts that look like dates are not read. @returns null if no text does. */
 export function unreadForms({ rows, lines }: Sample): string | null {
   const cells = rows
@@ -40,7 +46,9 @@ export function unreadForms({ rows, lines }: Sample): string | null {
       row.map((cell, column) => ({ text: cell.trim(), line: entryAt(lines, at), column })),
     );
   for (const [expression, what] of unread) {
-    const [found, other] = cells.filter(({ text }) => text.length <= 30 && expression.test(text));
+    const [found, other] = cells.filter(
+      ({ text }) => text.length <= 30 && expression.test(text) && !isBehindWord(text),
+    );
     if (found !== undefined && other !== undefined) return `"${found.text}" on line ${found.line} ${what}`;
   }
   const first = cells.filter(({ text, column }) => column === 0 && /^\d/.test(text));
