@@ -158,3 +158,11 @@ test('the sign before a unit in a line of its own is a part of the unit', (t) =>
   t.is(series?.unit, '{line 3}{line 4}');
   t.deepEqual(columns, { GDP: { unit_multiplier: '6' } });
 });
+
+test('a title with commas that is not quoted is the name, unless the cells of the titles begin with a blank, too', (t) => {
+  const title = ['Exports', ' imports and balance', ' annual', ''];
+  const named = proposed([title, ['Year', 'Exports', 'Imports']]).entry.series;
+  t.is(named?.name, 'Exports, imports and balance, annual, {column}');
+  const spaced = proposed([['Country', ' Norway'], ['Year', ' Exports', ' Imports']]).entry.series; // prettier-ignore
+  t.notRegex(spaced?.name ?? '', /Norway/);
+});
