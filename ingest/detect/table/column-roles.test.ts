@@ -224,6 +224,19 @@ test('a column called Status or Frequency that divides the rows of each date is 
   t.like(proposed([['Year', 'Sex', 'Status', 'Persons'], ...flags]), { status: 'Status' });
 });
 
+test('lengths of time such as 3M and 1Y are a dimension, not millions', (t) => {
+  const of = (title: string, ...tenors: string[]) =>
+    proposed([
+      ['Date', title, 'Bid'],
+      ...['2024-01-01', '2024-01-02', '2024-01-03'].flatMap((day, at) =>
+        tenors.map((tenor, n) => [day, tenor, `${21 + at}.${n + 1}`]),
+      ),
+    ]);
+  t.like(of('Tenor', '1W', '1M', '3M', '1Y'), { values: 'Bid', dimensions: { tenor: 'Tenor' } });
+  t.like(of('Maturity (months)', '1M', '3M', '6M'), { values: 'Bid', multiples: undefined });
+  t.like(of('Curve', 'O/N', '1W', '1M'), { values: 'Bid', dimensions: { curve: 'Curve' } });
+});
+
 test('flags have the codes of OECD.Stat, not their descriptions', (t) => {
   const { status, ignore } = proposed([
     ['Year', 'Value', 'Flag Codes', 'Flags'],

@@ -227,6 +227,7 @@ function assignValues(
       titled.comment.test(entryAt(titles, at)) &&
       [...distinct.keys()].every((text) => /^\d{1,2}$|\D{3}/.test(text));
     if (numbers === 0 || plain === 0 || plain * 5 < numbers || isComment) return false;
+    if (areTenors(entryAt(titles, at), [...distinct.keys()])) return false;
     return (
       numbers + marks >= filled * 0.9 || (numbers * 2 >= filled && words.size <= Math.max(6, filled * 0.05))
     );
@@ -251,6 +252,14 @@ function assignValues(
     const isOwn = (named === undefined || isPlain.includes(at)) && !followsFromText(at, profiles, rows);
     found.ignored.set(at, isOwn ? `${besideValues}, beside ${beside}` : `numbers beside ${beside}`);
   }
+}
+
+const tenorTitle = /^(?:tenors?|terms?|maturit(?:y|ies)|duration)\b/i;
+
+/** Whether the texts are lengths of time, as `1W`, `3M` and `1Y`: months alone may be millions, unless the title says what they are. */
+function areTenors(title: string, texts: readonly string[]): boolean {
+  const isTenor = texts.every((text) => /^\d{1,3}\s?[DWMY]$/i.test(text) || /^[OTS]\/?N$/i.test(text));
+  return isTenor && (tenorTitle.test(title) || texts.some((text) => /[DWY]$/i.test(text)));
 }
 
 /** `Number` of persons, unless it counts the rows: 1, 2, 3. */
