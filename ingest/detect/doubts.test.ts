@@ -472,3 +472,68 @@ test('weeks under a title of epidemiology may begin on Sunday', (t) => {
   t.deepEqual(of('MMWR Year', 'MMWR Week', 'cases'), ['date']);
   t.is(of('Year', 'Week', 'cases'), undefined);
 });
+
+test('columns of one title, and days beside years, are asked about; the days of a month across the columns are refused', (t) => {
+  const titles = ['Year', 'Men', 'Women', 'Men', 'Women'];
+  const repeated = proposed([titles, ...years.map((year, at) => [year, `${at}`, '2', '3.5', `${at}.5`])]);
+  t.true(repeated.entry.guessed?.includes('values'));
+  t.regex(repeated.evidence['values'] ?? '', /several columns have the title Men, and no line says/);
+  const days = Array.from({ length: 31 }, (_, at) => String(at + 1));
+  const daily = proposed([
+    ['Year', 'Month', ...days],
+    ...['1', '2', '3'].map((month) => ['2023', month, ...days.map((day) => `${day}.5`)]),
+  ]);
+  t.regex(daily.entry.skip ?? '', /its titles count from 1 to 31, and may be the days of each month/);
+  const parted = proposed([
+    ['Year', 'Day', 'Rate'],
+    ...['01-01', '02-01', '03-01', '04-01'].map((day, at) => ['2024', day, `${at}.5`]),
+  ]);
+  t.true(parted.entry.guessed?.includes('dimensions'));
+  t.regex(parted.evidence['dimensions'] ?? '', /Day may have the day or the part of each year/);
+});
+
+test('rows whose text is empty in a column that the others need are left out once confirmed, as are those of totals', (t) => {
+  const { entry } = proposed([
+    ['Province', 'District', '2021', '2022'],
+    ['Punjab', 'Lahore', '10', '11'],
+    ['Punjab', 'Multan', '20', '21'],
+    ['Punjab', 'Total', '30', '32'],
+    ['Sindh', 'Karachi', '40', '41'],
+    ['Sindh', 'Total', '40', '41'],
+    ['Pakistan', '', '70', '73'],
+  ]);
+  t.like(entry, {
+    dimensions: { province: 'Province', district: 'District' },
+    only: { District: String.raw`\S` },
+    leave_out: { District: ['Total'] },
+  });
+  t.deepEqual(entry.guessed, ['only', 'leave_out']);
+});
+
+test('years over two lines of groups are refused as such', (t) => {
+  const { entry } = proposed([
+    ['Region', '2021', '', '', '', '2022', '', '', ''],
+    ['', 'Urban', '', 'Rural', '', 'Urban', '', 'Rural', ''],
+    ['', 'Men', 'Women', 'Men', 'Women', 'Men', 'Women', 'Men', 'Women'],
+    ['North', '1', '2', '3', '4', '5', '6', '7', '8'],
+    ['South', '11', '12', '13', '14', '15', '16', '17', '18'],
+  ]);
+  t.regex(entry.skip ?? '', /^line 1 has years over other titles .*, which are in more lines than are read/);
+});
+
+test('titles with several dates among other words are refused, and none of them dates the table', (t) => {
+  const { entry } = proposed([
+    ['Item', 'Weight', 'Index Jan 2023', 'Index Jan 2024', 'Change'],
+    ['Food', '34.5', '210.5', '255.5', '2.1'],
+    ['Housing', '23.6', '190.5', '201.5', '1.1'],
+  ]);
+  t.regex(entry.skip ?? '', /several dates, such as "Index Jan 2023" and "Index Jan 2024"/);
+});
+
+test('a second table with the titles of the first repeats its points, and its titles are not taken for months', (t) => {
+  const table = (from: number) => years.slice(0, 3).map((year, at) => [year, `${from + 2 * at}`, `${from + 1 + 2 * at}`]); // prettier-ignore
+  const titles = ['Year', 'Goods', 'Services'];
+  const second = [[''], ['Table 2. Imports'], titles, ...table(20)];
+  const { entry } = proposed([['Table 1. Exports'], titles, ...table(10), ...second]);
+  t.regex(entry.skip ?? '', /3 of 6 rows repeat a point of an earlier row \(2015\)/);
+});

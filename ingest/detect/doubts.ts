@@ -41,6 +41,7 @@ export function addDoubts(
   doubtLines(draft, seen, above);
   doubtNumbers(draft, seen);
   doubtVintages(draft, seen);
+  doubtTitles(draft, seen);
   const centred =
     layout.dates.kind === 'column'
       ? centredGroup(
@@ -56,6 +57,7 @@ export function addDoubts(
     );
   return (
     fiscalParts(layout) ??
+    daysAcross(layout) ??
     mixedOrder(layout, rows) ??
     otherPeriods(layout, rows) ??
     doubtHeadings(draft, seen)
@@ -111,6 +113,17 @@ function doubtVintages(draft: Draft, { layout: { dates, titles }, columns: { val
   );
 }
 
+/** Two columns of one title are of different things, which no title states. */
+function doubtTitles(draft: Draft, { layout: { dates, titles }, columns: { values } }: Seen): void {
+  if (dates.kind !== 'column') return;
+  const names = values.map((at) => entryAt(titles, at));
+  const repeated = names
+    .map((name) => name.replace(/ \(\d+\)$/, ''))
+    .find((name, at) => name !== names[at] && names.includes(name));
+  if (repeated !== undefined)
+    doubt(draft, 'values', `several columns have the title ${repeated}, and no line says how they differ`);
+}
+
 /** Lines without numbers among the rows, and beside the line of the periods. */
 function doubtLines(draft: Draft, { layout, columns, rows }: Seen, above: readonly string[][]): void {
   if (layout.dates.kind !== 'across') return;
@@ -132,6 +145,18 @@ function fiscalParts({ dates, titles }: Layout): string | null {
   const title = entryAt(titles, entryAt(dates.columns, 0));
   return hasWordOfKind('fiscal', title)
     ? `${title} has parts of fiscal years: write the calendar year and quarter or month of each, as in 2023-Q3`
+    : null;
+}
+
+/** The days of a month across the columns, beside years and months: some look like months. */
+function daysAcross({ dates, titles }: Layout): string | null {
+  const isOfMonths =
+    dates.kind === 'across' ? dates.year !== null : dates.kind === 'column' && dates.found.kind === 'month';
+  const first = titles.findIndex((title) => Number(title) === 1);
+  const after = titles.slice(first).findIndex((title, at) => Number(title) !== at + 1);
+  const count = after < 0 ? titles.length - first : after;
+  return isOfMonths && first >= 0 && count >= 28 && count <= 31
+    ? `its titles count from 1 to ${count}, and may be the days of each month: write one row for each day`
     : null;
 }
 
@@ -244,6 +269,12 @@ function doubtNumbersAndDates(draft: Draft, { layout: { dates, titles }, columns
   for (const at of columns.dimensions) {
     const texts = distinctIn(body, at);
     const title = entryAt(titles, at);
+    if (dates.kind === 'column' && dates.found.kind === 'year' && isDateTitle(title))
+      doubt(
+        draft,
+        'dimensions',
+        `${title} may have the day or the part of each year, as in "${texts[0] ?? ''}"`,
+      );
     if (areDecimals(texts)) doubt(draft, 'dimensions', `${title} has decimals, which may be values`);
     const found = dates.kind === 'across' && dates.year === null ? detectDates(texts, { title }) : null;
     if (found !== null && found.kind !== 'year' && found.unread.length === 0 && texts.length > 1)

@@ -1,6 +1,7 @@
 // Rows that repeat a point of an earlier row: a few are mistakes of the publisher, many mean that a column was overlooked.
 import type { Columns } from './table/column-roles.ts';
 import { dateText } from './table/layout.ts';
+import { columnsNamedIn } from '../entry/templates.ts';
 import { cellOf } from '../cells/cell-forms.ts';
 import type { Draft, Entry, Seen } from './proposal.ts';
 import { nounOf } from '../../kernel/text/counted.ts';
@@ -25,6 +26,8 @@ export function addRepeated(
     ...(columns.key === null ? [] : [columns.key]),
     ...columns.dimensions,
     ...(columns.vintage === null ? [] : [columns.vintage.at]),
+    // A currency or unit that names the series.
+    ...columnsNamedIn(entry.series?.id ?? '').map((title) => titles.indexOf(title)),
   ];
   const seen = new Map<string, readonly string[]>();
   let repeated = 0;
@@ -55,7 +58,7 @@ export function addRepeated(
   if (repeated === 0) return null;
   const finding = `${repeated} of ${counted} rows ${nounOf(repeated, 'repeats', 'repeat')} a point of an earlier row (${example}), ${contradicting} of them with another value`;
   if (contradicting > counted * contradictingShareMax || repeated > counted * repeatedShareMax)
-    return `${finding}, and no column distinguishes them. At most 10 % may repeat a point, and at most 1 % with another value. Name a column under dimensions, or keep the first of each by repeated: first`;
+    return `${finding}, and no column distinguishes them. At most 10 % may repeat a point, and at most 1 % with another value. Name a column under dimensions, write what a heading says of the rows below it into a column, or keep the first of each by repeated: first`;
   entry.repeated = 'first';
   evidence['repeated'] =
     `${finding}: the first is kept, and ${repeated} ${nounOf(repeated, 'is', 'are')} left out`;

@@ -125,3 +125,44 @@ test('a line of words below the titles has the units for certain only if its lab
   t.false(isAsked('Enhet', 'Kronor', 'Kronor', 'Procent'));
   t.false(isAsked('', 'USD', 'EUR', 'Percent'));
 });
+
+test('a currency that alone distinguishes the rows of a date is a dimension, as exchange rates are of it; beside others it is a unit, once confirmed', (t) => {
+  const days = ['2024-01-01', '2024-01-02', '2024-01-03'];
+  const of = (titles: string[], ...each: string[][]) =>
+    proposedRows([
+      titles,
+      ...days.flatMap((day, n) => each.map((cells, at) => [day, ...cells, `${278 + 9 * n + at}.5`])),
+    ]).entry;
+  const rates = of(['Date', 'Currency', 'Rate'], ['USD'], ['EUR']);
+  t.like(rates, { values: 'Rate', dimensions: { currency: 'Currency' }, series: { id: 'table' } });
+  t.is(rates.series?.unit, undefined);
+  const named = of(['Date', 'Currency Code', 'Currency', 'Rate'], ['USD', 'Dollar'], ['EUR', 'Euro']);
+  t.like(named, { dimensions: { currency_code: 'Currency Code' } });
+  t.is(named.series?.unit, undefined);
+  const debt = of(['Date', 'Kind', 'Currency', 'Sum'], ['Bonds', 'USD'], ['Bonds', 'EUR'], ['Bills', 'USD']);
+  t.like(debt, { series: { id: 'table.{Currency}', unit: '{Currency}' }, dimensions: { kind: 'Kind' } });
+  t.true(debt.guessed?.includes('series.unit'));
+  const units = of(['Date', 'Unit', 'Value'], ['kg'], ['USD']);
+  t.like(units, { series: { id: 'table.{Unit}', unit: '{Unit}' }, skip: undefined });
+});
+
+test('the sign before a unit in a line of its own is a part of the unit', (t) => {
+  const data = ['2022 Q1', '2022 Q2', '2022 Q3', '2022 Q4'].map((date, at) => [date, `${at}.5`, `${at}.25`]);
+  const { series, columns } = proposedRows([
+    ['Title', 'GDP', 'Growth'],
+    ['CDID', 'ABMI', 'IHYQ'],
+    ['PreUnit', '£', ''],
+    ['Unit', 'm', '%'],
+    ...data,
+  ]).entry;
+  t.is(series?.unit, '{line 3}{line 4}');
+  t.deepEqual(columns, { GDP: { unit_multiplier: '6' } });
+});
+
+test('a title with commas that is not quoted is the name, unless the cells of the titles begin with a blank, too', (t) => {
+  const title = ['Exports', ' imports and balance', ' annual', ''];
+  const named = proposed([title, ['Year', 'Exports', 'Imports']]).entry.series;
+  t.is(named?.name, 'Exports, imports and balance, annual, {column}');
+  const spaced = proposed([['Country', ' Norway'], ['Year', ' Exports', ' Imports']]).entry.series; // prettier-ignore
+  t.notRegex(spaced?.name ?? '', /Norway/);
+});

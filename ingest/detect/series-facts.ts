@@ -75,6 +75,12 @@ export function addSeries(
   };
   addFacts(draft, facts, about);
   if (layout.unitDoubt !== undefined) doubt(draft, 'series.unit', layout.unitDoubt);
+  if (columns.currency !== null && parts.includes(columns.currency))
+    doubt(
+      draft,
+      'series.unit',
+      `${title(columns.currency)} may be what the values are of, as exchange rates are, and not their unit`,
+    );
   if (isSeveral) {
     addOwnUnits(draft, layout, columns);
     addUnitsBelow(draft, layout, columns, above);
@@ -217,7 +223,7 @@ function addOwnScales(
   const stated: string[] = [];
   for (const at of columns.values) {
     const title = entryAt(titles, at);
-    const unit = cellOfLine(facts.unit, above, at);
+    const unit = cellOfLine(facts.prefix, above, at) + cellOfLine(facts.unit, above, at);
     const currency = cellOfLine(facts.currency, above, at);
     if (/^currency$/i.test(unit) && currency !== '')
       entry.columns = { ...entry.columns, [title]: { ...entry.columns?.[title], unit: currency } };
@@ -237,9 +243,12 @@ function addOwnScales(
 }
 
 /** Unit and scale belong to a series: the columns on which they depend are part of the id, or they are themselves. */
-function idColumns({ key, unit, multiplier, dimensions }: Columns, rows: readonly string[][]): number[] {
+function idColumns(
+  { key, unit, currency, multiplier, dimensions }: Columns,
+  rows: readonly string[][],
+): number[] {
   const parts = new Set<number>();
-  for (const fact of [unit, multiplier]) {
+  for (const fact of [unit, currency, multiplier]) {
     if (fact === null) continue;
     const body = rows.filter((row) => (row[fact] ?? '').trim() !== '').slice(0, 20_000);
     const known = [...(key === null ? [] : [key]), ...parts];
@@ -375,7 +384,10 @@ function unitOf(
           ? title(columns.unit)
           : `${title(columns.currency)} per ${title(columns.unit)}`,
     };
-  if (layout.facts.unit !== undefined) return { unit: lineTemplate(layout, 'unit') };
+  if (layout.facts.unit !== undefined) {
+    const prefix = layout.facts.prefix === undefined ? '' : lineTemplate(layout, 'prefix');
+    return { unit: `${prefix}${lineTemplate(layout, 'unit')}` };
+  }
   if (columns.currency !== null) return { unit: title(columns.currency) };
   const { name } = columns;
   const names =

@@ -17,14 +17,22 @@ const isNote = /^(?:sources?|units?|notes?|footnotes?|last updated?|updated|rele
 /** The only text of a line above the data: the first that is neither a note nor a date. */
 export function titleAbove(above: readonly string[][], { headerRows, facts }: Layout): string | undefined {
   const others = new Set([...headerRows, ...Object.values(facts)]);
+  const isSpaced = isSentence(above[headerRows[0] ?? 0] ?? []);
   for (const [at, row] of above.entries()) {
     if (others.has(at)) continue;
-    const texts = row.map((cell) => cell.trim()).filter((cell) => cell !== '');
+    const cells = row.filter((cell) => cell.trim() !== '');
+    const texts = isSentence(row) && !isSpaced ? [cells.join(',').trim()] : cells.map((cell) => cell.trim());
     const [text = ''] = texts;
     if (texts.length !== 1 || text.length < 4 || text.length > 200 || /[{}]/.test(text)) continue;
     if (/\p{L}{3}/u.test(text) && !isNote.test(text) && detectDates([text]) === null) return text;
   }
   return undefined;
+}
+
+/** Whether the cells are parts of a title with commas that is not quoted: each but the first begins with a blank. */
+function isSentence(row: readonly string[]): boolean {
+  const [first = '', ...others] = row.slice(0, row.findLastIndex((cell) => cell.trim() !== '') + 1);
+  return first.trim() !== '' && others.length > 0 && others.every((cell) => /^ \S/.test(cell));
 }
 
 export interface Names {

@@ -49,3 +49,17 @@ test('times of day are refused with the line', (t) => {
     /^"2024-01-01 01:00" on line 2 has a time of day, .* without the time$/,
   );
 });
+
+test('ranges of days are refused with what to write instead', (t) => {
+  const weeks = ['01-07 Jan 2024', '08-14 Jan 2024', '29 Jan-04 Feb 2024'];
+  t.regex(
+    refusal(['Week,Price', ...weeks.map((week, at) => `${week},${at}.5`)]),
+    /"01-07 Jan 2024" on line 2 is a range of days: .* 2024-01-01\/2024-01-07/,
+  );
+});
+
+test('a fiscal year behind a word is not called a part of one', (t) => {
+  const years = ['Item,Budget 2022-23,Revised 2022-23,Budget 2023-24', 'Revenue,1,2,3', 'Spending,4,5,6'];
+  t.notRegex(refusal(years), /is a part of a fiscal year/);
+  t.regex(refusal(['Month,Rate', 'July 2022-23,1.5', 'August 2022-23,2.5']), /is a part of a fiscal year/);
+});

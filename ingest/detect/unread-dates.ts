@@ -21,12 +21,22 @@ const unread: readonly [expression: RegExp, what: string][] = [
     /^\d{1,4}[./-]\d{1,2}[./-]\d{1,4}[T\s]+\d{1,2}:\d{2}/,
     'has a time of day, and points have days or longer periods: write one row for each day, without the time',
   ],
+  [
+    /^\d{1,2}(?:\s?\p{L}{3,9}\.?)?\s?[-–]\s?\d{1,2}\s?\p{L}{3,9}\.?,?\s?\d{4}$/u,
+    'is a range of days: write its first and last day, as in 2024-01-01/2024-01-07',
+  ],
   [/(?=\P{ASCII})\p{Nd}/u, 'has digits other than 0 to 9: write its numbers with these'],
 ];
 
 /** @returns null if no text is like a date. */
 export const unreadDates = (sample: Sample, { sheet, stem }: About): string | null =>
   unreadForms(sample) ?? partsWithoutYear(sample, [sheet, stem]);
+
+/** Whether a word before the year is no part of one, as in `Budget 2022-23`. */
+function isBehindWord(text: string): boolean {
+  const [word = ''] = /^\p{L}{3,}/u.exec(text) ?? [];
+  return word !== '' && !isPart(word);
+}
 
 /** Why texts that look like dates are not read. @returns null if no text does. */
 export function unreadForms({ rows, lines }: Sample): string | null {
@@ -36,7 +46,9 @@ export function unreadForms({ rows, lines }: Sample): string | null {
       row.map((cell, column) => ({ text: cell.trim(), line: entryAt(lines, at), column })),
     );
   for (const [expression, what] of unread) {
-    const [found, other] = cells.filter(({ text }) => text.length <= 30 && expression.test(text));
+    const [found, other] = cells.filter(
+      ({ text }) => text.length <= 30 && expression.test(text) && !isBehindWord(text),
+    );
     if (found !== undefined && other !== undefined) return `"${found.text}" on line ${found.line} ${what}`;
   }
   const first = cells.filter(({ text, column }) => column === 0 && /^\d/.test(text));

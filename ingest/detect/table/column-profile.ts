@@ -94,6 +94,12 @@ export function isDetermined(rows: readonly string[][], by: readonly number[], c
   return true;
 }
 
+/** Whether no two rows are equal in these columns: otherwise a number may be what distinguishes them. */
+export function areDistinct(rows: readonly string[][], columns: readonly number[]): boolean {
+  const keys = rows.map((row) => columns.map((at) => (row[at] ?? '').trim()).join('\u001f'));
+  return new Set(keys).size === keys.length;
+}
+
 /** Whether most of the texts are numbers with decimals, as of coordinates or values. */
 export const areDecimals = (texts: readonly string[]): boolean =>
   texts.filter((text) => /^-?\d*[.,]\d+$/.test(text)).length * 2 > texts.length;

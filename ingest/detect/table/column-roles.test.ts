@@ -203,6 +203,40 @@ test('recurring texts that are too long for a status are left out as a guess', (
   t.is(missing.guessed, undefined, 'beside missing values only');
 });
 
+test('a column called Status or Frequency that divides the rows of each date is a dimension', (t) => {
+  const rows = ['2021', '2022', '2023'].flatMap((year, at) =>
+    ['Men', 'Women'].flatMap((sex) =>
+      ['Employed', 'Unemployed'].map((status, n) => [year, sex, status, `${at}${n}.5`]),
+    ),
+  );
+  const entry = proposed([['Year', 'Sex', 'Status', 'Persons'], ...rows]);
+  t.like(entry, { dimensions: { sex: 'Sex', status_: 'Status' }, status: undefined, skip: undefined });
+  const often = proposed([['Year', 'Sex', 'Frequency', 'Persons'], ...rows]);
+  t.like(often, { dimensions: { sex: 'Sex', frequency_: 'Frequency' }, skip: undefined });
+  const across = [
+    ['Status', '2021', '2022', '2023'],
+    ['Single', '1', '2', '3'],
+    ['Married', '4', '5', '6'],
+    ['Widowed', '7', '8', '9'],
+  ];
+  t.like(proposed(across), { dimensions: { status_: 'Status' }, skip: undefined });
+  const flags = rows.filter((_, at) => at % 2 === 0).map(([year = '', sex = '', , value = ''], at) => [year, sex, at < 4 ? 'Final' : 'Provisional', value]); // prettier-ignore
+  t.like(proposed([['Year', 'Sex', 'Status', 'Persons'], ...flags]), { status: 'Status' });
+});
+
+test('lengths of time such as 3M and 1Y are a dimension, not millions', (t) => {
+  const of = (title: string, ...tenors: string[]) =>
+    proposed([
+      ['Date', title, 'Bid'],
+      ...['2024-01-01', '2024-01-02', '2024-01-03'].flatMap((day, at) =>
+        tenors.map((tenor, n) => [day, tenor, `${21 + at}.${n + 1}`]),
+      ),
+    ]);
+  t.like(of('Tenor', '1W', '1M', '3M', '1Y'), { values: 'Bid', dimensions: { tenor: 'Tenor' } });
+  t.like(of('Maturity (months)', '1M', '3M', '6M'), { values: 'Bid', multiples: undefined });
+  t.like(of('Curve', 'O/N', '1W', '1M'), { values: 'Bid', dimensions: { curve: 'Curve' } });
+});
+
 test('flags have the codes of OECD.Stat, not their descriptions', (t) => {
   const { status, ignore } = proposed([
     ['Year', 'Value', 'Flag Codes', 'Flags'],

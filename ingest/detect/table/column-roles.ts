@@ -11,6 +11,7 @@ import { columnsLikeDates } from './columns-like-dates.ts';
 import { flagColumn, longestFlag } from './flag-column.ts';
 import { ofNoPeriod, besideValues, detectDimensions, likeDates, type Dimensions } from './dimensions.ts';
 import {
+  areDistinct,
   examinedRows,
   followsFromText,
   isCodeTitle,
@@ -119,7 +120,17 @@ export function detectColumns(
   // Numbers below Units or Currency are sold units, and money in circulation.
   found.unit = claimColumn(unitTitle, true);
   found.currency = claimColumn(titled.currency, true);
+  if (found.currency !== null && namesRows(rows, known.dates, found.currency)) {
+    free.add(found.currency);
+    found.currency = null;
+  }
   found.frequency = claimColumn(titled.frequency);
+  for (const role of ['status', 'frequency'] as const) {
+    const at = found[role];
+    if (at === null || !dividesRows(rows, [...known.dates, ...ofWords], at)) continue;
+    free.add(at);
+    found[role] = null;
+  }
   found.multiplier = claimColumn(titled.multiplier);
   assignVintage(found, free, titles, profiles);
   if (known.periods.length === 0) {
@@ -161,10 +172,20 @@ export function detectColumns(
   };
 }
 
-/** Whether no two rows are equal in these columns: otherwise a number may be what distinguishes them. */
-function areDistinct(rows: readonly string[][], columns: readonly number[]): boolean {
-  const keys = rows.map((row) => columns.map((at) => (row[at] ?? '').trim()).join('\u001f'));
-  return new Set(keys).size === keys.length;
+/** Whether each row of a date has another currency: exchange rates are of a currency, and not in it. */
+function namesRows(rows: readonly string[][], dates: readonly number[], currency: number): boolean {
+  const named = rows.filter((row) => (row[currency] ?? '').trim() !== '');
+  return !areDistinct(named, dates) && areDistinct(named, [...dates, currency]);
+}
+
+/** Whether the column has each of its texts for most of what the others state: `Employed` and `Unemployed` are no flags of values, and `Daily` and `Never` no frequencies of series. */
+function dividesRows(rows: readonly string[][], columns: readonly number[], at: number): boolean {
+  const named = rows.filter((row) => (row[at] ?? '').trim() !== '');
+  const others = columns.filter((each) => each !== at);
+  const countOf = (by: readonly number[]) =>
+    new Set(named.map((row) => by.map((each) => (row[each] ?? '').trim()).join('\u001f'))).size;
+  const texts = countOf([at]);
+  return texts > 1 && named.length * 2 > countOf(others) * texts && areDistinct(named, [...others, at]);
 }
 
 /** The columns with the title of the dates: tables side by side have one each. */
@@ -206,6 +227,7 @@ function assignValues(
       titled.comment.test(entryAt(titles, at)) &&
       [...distinct.keys()].every((text) => /^\d{1,2}$|\D{3}/.test(text));
     if (numbers === 0 || plain === 0 || plain * 5 < numbers || isComment) return false;
+    if (areTenors(entryAt(titles, at), [...distinct.keys()])) return false;
     return (
       numbers + marks >= filled * 0.9 || (numbers * 2 >= filled && words.size <= Math.max(6, filled * 0.05))
     );
@@ -230,6 +252,14 @@ function assignValues(
     const isOwn = (named === undefined || isPlain.includes(at)) && !followsFromText(at, profiles, rows);
     found.ignored.set(at, isOwn ? `${besideValues}, beside ${beside}` : `numbers beside ${beside}`);
   }
+}
+
+const tenorTitle = /^(?:tenors?|terms?|maturit(?:y|ies)|duration)\b/i;
+
+/** Whether the texts are lengths of time, as `1W`, `3M` and `1Y`: months alone may be millions, unless the title says what they are. */
+function areTenors(title: string, texts: readonly string[]): boolean {
+  const isTenor = texts.every((text) => /^\d{1,3}\s?[DWMY]$/i.test(text) || /^[OTS]\/?N$/i.test(text));
+  return isTenor && (tenorTitle.test(title) || texts.some((text) => /[DWY]$/i.test(text)));
 }
 
 /** `Number` of persons, unless it counts the rows: 1, 2, 3. */

@@ -65,7 +65,7 @@ function withPartsDown(
   for (const [column, title] of titles.entries()) {
     const texts = distinctIn(body, column);
     if (dates.columns.includes(column) || texts.length > partsMax) continue;
-    if (texts.every(isNumberText) && !isPartTitle(title)) continue;
+    if (texts.every((text) => isValueText(text) || text === title) && !isPartTitle(title)) continue;
     const { parts, found } = withoutWholeYears(texts, title);
     if (parts.length < 2 || found === null || found.kind === 'year' || found.kind === 'day') {
       if (mayBeParts(texts, title)) return unknownPart(title, texts[0] ?? '');
@@ -201,7 +201,8 @@ function partColumn(
     if (column === year || texts.length < 2 || texts.length > partsMax) continue;
     if (isDetermined(rows, [year, ...groupColumns.filter((at) => at !== column)], column)) continue;
     const isNamed = isPartTitle(title);
-    if (texts.every(isNumberText) && !isNamed) continue;
+    // A heading among the rows may have the title again.
+    if (texts.every((text) => isValueText(text) || text === title) && !isNamed) continue;
     const { parts, found } = withoutWholeYears(texts, title);
     if (found === null || found.kind === 'year' || found.kind === 'day') {
       if (mayBeParts(texts, title)) return unknownPart(title, texts[0] ?? '');

@@ -3,7 +3,14 @@
 import { entryAt, entryOf } from '../../../kernel/entries.ts';
 import { isNumberText } from '../../cells/cell-forms.ts';
 import { filledDown } from './layout.ts';
-import { areDecimals, isCodeTitle, isDetermined, profileOf, type Profile } from './column-profile.ts';
+import {
+  areDecimals,
+  areDistinct,
+  isCodeTitle,
+  isDetermined,
+  profileOf,
+  type Profile,
+} from './column-profile.ts';
 
 const total = /^\W*(?:\(?[a-z]{1,3}\)\s*)?(?:grand[- ]?|sub[- ]?)*totals?\b/i;
 
@@ -75,7 +82,7 @@ export function detectDimensions(
   for (const at of repeatedDates(free, dates, rows)) leave(at, repeatingDates);
   for (const at of numbersOfRows(free, key, dates, rows)) leave(at, ofSingleRows);
   const withIsin = rowsWithIsin(free, rows);
-  const { body, filled } = fillOrLeave(free, withIsin.rows, { titles, values }, leave);
+  const { body, filled } = fillOrLeave(free, withIsin.rows, { titles, values, key, dates }, leave);
   leaveDetermined(free, key, titles, body, leave);
   const dimensions = [...free].toSorted((a, b) => a - b);
   const evidence = new Map<number, string>();
@@ -132,17 +139,27 @@ function rowsWithIsin(free: ReadonlySet<number>, rows: Rows): { rows: Rows; only
 
 /**
  * Fills down columns whose text is only in the first row of a group, and excludes others with many empty cells. A single empty cell in the
- * only column may be that of a total row.
+ * only column may be that of a total row, and so may few in a column without which rows would repeat.
  */
 function fillOrLeave(
   free: ReadonlySet<number>,
   rows: Rows,
-  { titles, values }: { titles: readonly string[]; values: readonly number[] },
+  {
+    titles,
+    values,
+    key,
+    dates,
+  }: { titles: readonly string[]; values: readonly number[]; key: number | null; dates: readonly number[] },
   leave: (at: number, why: string) => void,
 ): { body: Rows; filled: number[] } {
   let body = rows;
   const filled: number[] = [];
   const withNumbers = rows.filter((row) => values.some((at) => isNumberText(row[at] ?? '')));
+  const isNeeded = (at: number) => {
+    const named = body.filter((row) => textAt(row, at) !== '');
+    const others = [...dates, ...(key === null ? [] : [key]), ...[...free].filter((each) => each !== at)];
+    return !areDistinct(named, others) && areDistinct(named, [...others, at]);
+  };
   for (const at of [...free]) {
     const count = body.filter((row) => textAt(row, at) !== '').length;
     const isOnlySum = free.size === 1 && body.length > 2 && body.length - count === 1;
@@ -150,7 +167,7 @@ function fillOrLeave(
     if (isStatedOnce(body, at)) {
       filled.push(at);
       body = filledDown(body, [at]);
-    } else {
+    } else if (count * 2 <= body.length || !isNeeded(at)) {
       const why = `it is empty in ${body.length - count} of ${body.length} rows with values`;
       const profile = profileOf(body, at);
       const doubt = isOfNumbers(profile, entryAt(titles, at))

@@ -16,6 +16,7 @@ test('periods over groups, groups over periods and repeated labels are read as a
   t.like(entryOf(['Region', '2021', '', '2022', ''], ['', 'Men', 'Women', 'Men', 'Women']), above);
   t.like(entryOf(['Region', 'Q1 2022', '', 'Q2 2022', ''], ['', '0-14', '15+', '0-14', '15+']), above);
   t.like(entryOf(['', '2021', '2021', '2022', '2022'], ['Region', 'Men', 'Women', 'Men', 'Women']), above);
+  t.like(entryOf(['Region', 'Jan-24', '', 'Feb-24', ''], ['', 'Tons', 'Sum', 'Tons', 'Sum']), above);
   const below = { ...above, crosstab: { periods: 2, groups: 1 } };
   t.like(entryOf(['Region', 'Men', '', 'Women', ''], ['', '2021', '2022', '2021', '2022']), below);
 });

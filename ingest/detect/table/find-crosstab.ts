@@ -59,7 +59,8 @@ function periodsAbove(crossed: readonly CrossedColumn[]): boolean | null {
 
 /** Dates with a year, in order. */
 function arePeriods(texts: readonly string[]): boolean {
-  if (!texts.every((text) => /\d{4}/.test(text) && text.length <= 32)) return false;
+  if (!texts.every((text) => /\d{4}|^\p{L}{3,}\.?[\s-]'?\d{2}$/u.test(text) && text.length <= 32))
+    return false;
   const found = detectDates(texts, { allowsNumbers: true, isTitles: true });
   const days = texts.map((text) => found?.read(text)?.from ?? '');
   const isOrder = (follows: (day: string, before: string) => boolean) =>

@@ -84,3 +84,16 @@ test('a line of tags or codes below that of the names is not one of names, and t
     t.deepEqual([entry.header, entry.values], [1, 'price'], codes.join());
   }
 });
+
+test('the periods of KOSIS across the columns are read in Korean, too', (t) => {
+  const of = (...periods: string[]) =>
+    proposed([
+      ['항목', ...periods],
+      ['총지수', '110.1', '110.3', '110.6', '110.9'],
+      ['식료품', '113.2', '113.9', '114.1', '114.4'],
+    ]).entry.series?.frequency;
+  t.is(of('2021 년', '2022 년', '2023 년', '2024 년'), 'annual');
+  t.is(of('2023.1/4', '2023.2/4', '2023.3/4', '2023.4/4'), 'quarterly');
+  t.is(of('2023.1/4 분기', '2023.2/4 분기', '2023.3/4 분기', '2023.4/4 분기'), 'quarterly');
+  t.is(of('2023.01 월', '2023.02 월', '2023.03 월', '2023.04 월'), 'monthly');
+});

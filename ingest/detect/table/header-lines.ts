@@ -8,7 +8,7 @@ import type { ReadDateText } from '../../cells/dates/dates-of-table.ts';
 import { isDateTitle } from '../../cells/dates/date-column-titles.ts';
 
 /** Facts of the series that lines above the data may state, by their labels. */
-export type LineFact = 'id' | 'name' | 'unit' | 'description' | 'multiplier' | 'currency';
+export type LineFact = 'id' | 'name' | 'unit' | 'description' | 'multiplier' | 'currency' | 'prefix';
 
 export interface Head {
   /** Positions in the rows of the sample. */
@@ -27,7 +27,8 @@ const labelOf: readonly [fact: LineFact | 'other', label: RegExp][] = [
   ['description', /^(?:description|definition|long name)$/],
   ['multiplier', /^(?:multiplier|scale|dimension|magnitude)$/],
   ['currency', /^currency$/],
-  ['other', /^(?:freq|frequency|(?:series|data) type|type|collection month|series (?:start|end)|no obs|(?:last )?(?:publication|release|update)d? ?(?:date|on)?|next release|important notes|preunit|source(?: dataset(?: id)?)?|seasonal(?:ity| adjustment)?|start|end|code|time period|notes?|transform(?:ation)?|stand vom|methode d'observation|periodicite|derniere mise a jour|periodo disponible|periodicidad|cifra|base|tipo de informacion)$/],
+  ['prefix', /^preunit$/],
+  ['other', /^(?:freq|frequency|(?:series|data) type|type|collection month|series (?:start|end)|no obs|(?:last )?(?:publication|release|update)d? ?(?:date|on)?|next release|important notes|source(?: dataset(?: id)?)?|seasonal(?:ity| adjustment)?|start|end|code|time period|notes?|transform(?:ation)?|stand vom|methode d'observation|periodicite|derniere mise a jour|periodo disponible|periodicidad|cifra|base|tipo de informacion)$/],
 ]; // prettier-ignore
 
 /** The fact that a line with this label states of each column; null if it is no label. */
@@ -89,6 +90,8 @@ function labelledLines(
   if (known.length < 2 || !full.some(({ fact }) => fact === 'id' || fact === 'unit')) return null;
   const facts: Head['facts'] = {};
   for (const { fact, at } of full) if (fact !== null && fact !== 'other') facts[fact] ??= at;
+  const prefix = known.find(({ fact, others }) => fact === 'prefix' && others > 0);
+  if (prefix !== undefined && facts.unit !== undefined) facts.prefix = prefix.at;
   // A line above the block without a label has the names, as in the workbooks of the ABS.
   const bare = named.find(({ isBare, others, at }) => isBare && others >= least && at < entryAt(full, 0).at);
   const header = bare?.at ?? facts.name ?? facts.description ?? facts.id;
@@ -231,13 +234,14 @@ export const isYearAnnotation = (title: string, of?: 'flag' | 'note'): boolean =
 };
 
 /**
- * The period in a title: the World Bank's DataBank writes `2020 [YR2020]`, the FAO `Y2020`, KOSIS `2020.10 Month`, and titles of two lines are `2021 / Q1`.
+ * The period in a title: the World Bank's DataBank writes `2020 [YR2020]`, the FAO `Y2020`, KOSIS `2020.10 Month` and `2020.1/4`, and titles of two lines are `2021 / Q1`.
  */
 export function periodTitle(title: string): string {
   return title
     .replace(/^Y(?=\d{4}$)/, '')
     .replace(/\s*\[YR\d{4}\]$/, '')
-    .replace(/(?<=^\d{4}(?:\.\d{1,2})?) (?:Month|Year)$/, '')
+    .replace(/(?<=^\d{4}(?:\.\d{1,2})?) (?:Month|Year|년|월)$/, '')
+    .replace(/^(\d{4})\.([1-4])\/4(?: (?:Quarter|분기))?$/, '$1-Q$2')
     .replaceAll(' / ', ' ')
     .trim();
 }
