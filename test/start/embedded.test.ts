@@ -102,6 +102,11 @@ test.serial(
     );
 
     second.process.kill('SIGKILL');
+    // As after a restart of the machine, when another process may have the number of the killed one.
+    writeFileSync(
+      path.join(installation.dataDir, 'serving.json'),
+      JSON.stringify({ url: installation.url, pid: process.pid }),
+    );
     const third = await installation.start();
     t.is(await count('BESIDE', key), 40, 'a start after kill -9 recovers by itself');
 
