@@ -6,6 +6,7 @@ import path from 'node:path';
 import type { WebhookSettings } from '../accounts-api/webhooks/webhook-tools.ts';
 import { fullDisk, isDiskFull } from '../embedded/disk.ts';
 import { hasEmbeddedDatabase, startEmbeddedPostgres } from '../embedded/postgres.ts';
+import { stopOnSignal } from '../embedded/stop-on-signal.ts';
 import { openDatabase, type Database } from '../kernel/database.ts';
 import { createLog } from '../kernel/log/log.ts';
 import { openPlans, type PlansFile } from '../kernel/plans.ts';
@@ -140,14 +141,16 @@ export async function withInstallation<T>(
   opening?: Opening,
 ): Promise<T> {
   const installation = await openInstallation(readSettings(env), opening);
+  const { databaseDirectory, settings } = installation;
+  const stopListening = databaseDirectory === undefined ? undefined : stopOnSignal(settings.dataDir);
   try {
     return await work(installation);
   } catch (error) {
-    const { databaseDirectory } = installation;
     if (databaseDirectory === undefined || !isDiskFull(error)) throw error;
     throw new Error(fullDisk(databaseDirectory), { cause: error });
   } finally {
     await installation.release();
+    stopListening?.();
   }
 }
 

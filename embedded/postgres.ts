@@ -252,6 +252,21 @@ async function stopServer(cluster: string): Promise<void> {
   }
 }
 
+/**
+ * Stops the server of `<dataDir>/postgres`, if it runs, once no process is connected to it. If others use it for a minute, it is left to
+ * them: the last of them stops it.
+ */
+export async function stopOnceUnused(dataDir: string): Promise<void> {
+  const cluster = clusterPath(dataDir, serverOwner());
+  const url = await join(cluster, readOrMakePassword(path.join(dataDir, 'postgres.password')));
+  if (url === null) return;
+  const deadline = Date.now() + stopTimeoutMs;
+  while (Date.now() < deadline) {
+    if (!(await isInUse(url))) return stopServer(cluster);
+    await sleep(200);
+  }
+}
+
 async function isInUse(url: string): Promise<boolean> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();

@@ -78,7 +78,7 @@ With one: that service alone, to scale services separately. It needs IDENTITY_SE
 
 async function serveEverything({ env, stdout, started }: Terminal, signals: ServiceSignals): Promise<void> {
   const { settings, plans } = readConfiguration(env);
-  requireUnserved(settings);
+  await requireUnserved(settings);
   await requireFreePort(settings.host, settings.port);
   if (settings.metrics !== undefined)
     await requireFreePort(settings.metrics.host, settings.metrics.port, 'METRICS_PORT');
@@ -400,9 +400,16 @@ function gatewayOptions(
 }
 
 /** @throws Error if another process serves the same directory, with its address. */
-function requireUnserved({ dataDir }: Settings): void {
+async function requireUnserved({ dataDir }: Settings): Promise<void> {
   const other = servingOf(dataDir);
   if (other === undefined) return;
+  // After a kill or a power failure another process, or this one, may have the noted number: its port is free then.
+  const { hostname, port } = new URL(other.url);
+  const isPortFree = await requireFreePort(hostname.replace(/^\[|\]$/g, ''), Number(port || 80)).then(
+    () => true,
+    () => false,
+  );
+  if (isPortFree) return;
   throw new Error(
     `Almanac is already running on ${dataDir}, at ${other.url} (process ${other.pid}). Stop it first, or set another DATA_DIR and PORT.`,
   );

@@ -262,6 +262,29 @@ for (const [state, statement] of Object.entries(looks))
     t.deepEqual([inbox.names('done'), inbox.names('rejected')], [[name], []]);
   });
 
+test.serial(
+  'a load is reported by the publisher that made it, also if another one then moves the file',
+  async (t) => {
+    const inbox: WatchedFolder = folder(monthlySeries('overtaken', '*.csv', 'OVERTAKEN'), {
+      database: {
+        ...publisher,
+        async transaction(work) {
+          const answer = await publisher.transaction(work);
+          await second.look(never);
+          return answer;
+        },
+      },
+    });
+    const second = inbox.another();
+    inbox.put('overtaken.csv', csv(1));
+    await inbox.processAll();
+    t.deepEqual(await values('OVERTAKEN'), ['1']);
+    t.is(inbox.names('done').length, 1);
+    t.like(inbox.watch.counts, { loaded: 1, unchanged: 0 });
+    t.like(second.counts, { loaded: 0, unchanged: 1 });
+  },
+);
+
 test.serial('a file stays while another publisher works', async (t) => {
   const inbox = folder(monthlySeries('locked', '*.csv', 'LOCKED'));
   inbox.put('locked.csv', csv(1));

@@ -237,7 +237,7 @@ test.serial(
     const dataset = 'commodity-prices';
     const rows = (...items: string[]) => [
       'item,city,date,price',
-      ...items.map((item) => `${item},noted-town,2024-01,2`),
+      ...items.map((item) => `${item},Noted Town,2024-01,2`),
     ];
     const set = {
       unit: 'Kg',
@@ -249,7 +249,8 @@ test.serial(
     };
     const notesOf = async (items: string[], more: Partial<typeof set> & Record<string, string>) =>
       (await loadCsv(database, rows(...items), { dataset, create: true, set: { ...set, ...more } })).notes;
-    t.deepEqual(await notesOf(['noted-rice', 'noted-salt', 'noted-flour', 'noted-ghee'], {}), []);
+    // Their names are not their ids.
+    t.deepEqual(await notesOf(['Noted Rice', 'Noted Salt', 'noted-flour', 'noted-ghee'], {}), []);
     t.deepEqual(
       await notesOf(['noted-rice', 'noted-dal'], { unit_quantity: '1.0' }),
       [],

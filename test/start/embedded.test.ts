@@ -1,5 +1,6 @@
 // The embedded mode end to end: `almanac start` as a process, its shutdown, and commands run meanwhile.
-import { existsSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
@@ -101,6 +102,11 @@ test.serial(
     );
 
     second.process.kill('SIGKILL');
+    // As after a restart of the machine, when another process may have the number of the killed one.
+    writeFileSync(
+      path.join(installation.dataDir, 'serving.json'),
+      JSON.stringify({ url: installation.url, pid: process.pid }),
+    );
     const third = await installation.start();
     t.is(await count('BESIDE', key), 40, 'a start after kill -9 recovers by itself');
 
@@ -221,6 +227,21 @@ test.serial(
     }
   },
 );
+
+test.serial('a signal that ends a command stops the PostgreSQL that the command started', async (t) => {
+  const pipe = path.join(path.dirname(installation.dataDir), 'pipe.csv');
+  execFileSync('mkfifo', [pipe]); // nobody writes to it
+  await installation.almanac('migrate');
+  const note = path.join(installation.dataDir, 'postgres/postmaster.pid');
+  const isReady = () => Promise.resolve(postgresRuns() && /^ready/m.test(readFileSync(note, 'utf8')));
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    const ingest = installation.spawn('ingest', 'observations', pipe, ...daily('PIPE'));
+    await until('PostgreSQL runs', isReady);
+    await untilLoadRuns();
+    t.is(await ingest.end(signal), null, ingest.output());
+    await until(`PostgreSQL stops after ${signal}`, () => Promise.resolve(!postgresRuns()));
+  }
+});
 
 test.serial('migrate creates an empty database', async (t) => {
   const { almanac } = await ofItsOwn(t);

@@ -176,7 +176,13 @@ async function attempt(
     );
     return { result, tables, claimed, at };
   } catch (error) {
-    if (await isGone(claimed.file)) return { result: 'gone' }; // another publisher loaded it, and has just moved it
+    if (await isGone(claimed.file)) {
+      deps.log.info(
+        { event: 'inbox_gone', file: claimed.name, err: error },
+        'A file of INBOX_DIR is gone: another publisher has moved it, or somebody has deleted it',
+      );
+      return { result: 'gone' };
+    }
     const rejection = rejectionOf(error, claimed);
     if (rejection === null) throw error;
     // The lock is still held, unless the connection broke: then the error may be due to that, and another publisher may be processing the

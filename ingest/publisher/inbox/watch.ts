@@ -91,7 +91,9 @@ export class InboxWatch implements Inbox {
   }
 
   #report(file: string, outcome: Outcome): void {
-    if (!('movedTo' in outcome) || outcome.movedTo === null) return;
+    if (!('movedTo' in outcome)) return;
+    // If another publisher has moved the file, it reports what it found, but only this one knows of its load.
+    if (outcome.movedTo === null && outcome.result !== 'loaded') return;
     const { log } = this.#deps;
     this.counts[outcome.result] += 1;
     const line = { event: `inbox_${outcome.result.replace(' ', '_')}`, file, moved_to: outcome.movedTo };
