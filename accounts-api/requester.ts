@@ -8,13 +8,17 @@ export interface Requester {
   accountId: string;
   /** For the audit row of a change. */
   actor: Actor;
+  /** The hash of the key of the call; null: the call has none. */
+  keyHash?: string | null;
+  /** The session of an operator's call. */
+  operatorSessionId?: string | null;
 }
 
 /** @throws Failure `unauthorized` if the call has neither a key nor a session. */
 export function requesterOf(call: ServiceCall): Requester {
-  const { accountId, keyId, sessionId } = call.identity;
+  const { accountId, keyId, keyHash, sessionId } = call.identity;
   if (accountId !== null && keyId !== null) {
-    return { accountId, actor: { actorKind: 'key', actorId: keyId } };
+    return { accountId, actor: { actorKind: 'key', actorId: keyId }, keyHash };
   }
   if (accountId !== null && sessionId !== null) {
     return { accountId, actor: { actorKind: 'session', actorId: sessionId } };
@@ -25,7 +29,8 @@ export function requesterOf(call: ServiceCall): Requester {
 /** For operator endpoints; `accountId` is the operator's own account. @throws Failure as `operatorAccountOf`. */
 export function operatorOf(call: ServiceCall): Requester {
   const accountId = operatorAccountOf(call);
-  return { accountId, actor: { actorKind: 'operator', actorId: accountId } };
+  const { sessionId: operatorSessionId } = call.identity;
+  return { accountId, actor: { actorKind: 'operator', actorId: accountId }, operatorSessionId };
 }
 
 export interface SignedIn extends Requester {

@@ -18,6 +18,8 @@ export interface Credential {
   accountId: string;
   /** Set for a key. */
   keyId: string | null;
+  /** The SHA-256 of the key; null for a session. */
+  keyHash: string | null;
   /** Set for a session. */
   sessionId: string | null;
   plan: string;
@@ -50,6 +52,7 @@ const sessionsAnswer = z.object({
       .transform((c): Credential => ({
         accountId: c.account_id,
         keyId: null,
+        keyHash: null,
         sessionId: c.session_id,
         plan: c.plan,
         active: c.active,

@@ -9,6 +9,7 @@ const identity: Identity = {
   scope: 'client',
   accountId: 'acct_1',
   keyId: 'key_1',
+  keyHash: null,
   sessionId: null,
   plan: 'pro',
   features: ['vintages'],

@@ -21,6 +21,8 @@ export interface Identity {
   accountId: string | null;
   /** Set if the caller sent an API key. */
   keyId: string | null;
+  /** The SHA-256 of the key as sent: of its current value, or of the one before its rotation. */
+  keyHash: string | null;
   /** Set if the caller sent a session. */
   sessionId: string | null;
   plan: string | null;
@@ -35,6 +37,7 @@ export const anonymous: Identity = {
   scope: 'client',
   accountId: null,
   keyId: null,
+  keyHash: null,
   sessionId: null,
   plan: null,
   features: [],
@@ -67,6 +70,7 @@ const identitySchema = z.object({
   scope: z.enum(['client', 'internal']),
   accountId: z.string().nullable(),
   keyId: z.string().nullable(),
+  keyHash: z.string().nullable().default(null), // the previous version of the gateway does not send it
   sessionId: z.string().nullable(),
   plan: z.string().nullable(),
   features: z.array(z.enum(features)),

@@ -16,13 +16,19 @@ export interface Lease {
   failures: number;
 }
 
-/** Begins the fetches of due customers, limited in number, the longest due first. */
+/**
+ * Begins the fetches of due customers, limited in number, the longest due first. A fetch whose lease ends first counts as failed, and each failure in a
+ * row doubles the next lease, up to sixteen times: Stripe may be slower than the first one.
+ */
 export function leaseDueCustomers(
   db: AccountsDatabase,
   { now, leasedUntil, most }: { now: Date; leasedUntil: Date; most: number },
 ): Promise<Lease[]> {
   return db.read(
-    `update accounts.billing_customers as customer set leased_until = $2, lease_no = lease_no + 1
+    `update accounts.billing_customers as customer
+     set lease_no = lease_no + 1, failures = failures + (leased_until is not null)::int,
+         leased_until = $1::timestamptz
+           + ($2::timestamptz - $1) * power(2, least(failures + (leased_until is not null)::int, 4))
      where id in (select id from accounts.billing_customers
                   where due_at <= $1 and (leased_until is null or leased_until <= $1)
                   order by due_at, id limit $3 for no key update skip locked)

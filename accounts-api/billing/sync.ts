@@ -27,7 +27,7 @@ export interface SyncDeps extends PayerDeps {
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
-/** Longer than most fetches take. A fetch that takes longer writes nothing, and the customer is fetched again. */
+/** Longer than most fetches take. A fetch that takes longer writes nothing, and the customer is fetched again, with a longer lease. */
 const leaseMs = minuteMs;
 const customersAtOnce = 8;
 const retryMs = { first: 15_000, most: hourMs };

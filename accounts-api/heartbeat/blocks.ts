@@ -1,6 +1,8 @@
 // Blocks: calls of a month granted in advance to a life of a gateway, so that no failure lets an account exceed its limit. Locks the rows, decides
 // with block-rules.ts, and writes the result.
 import type { Transaction } from 'sequelize';
+import { utcMonth } from '../../kernel/clock.ts';
+import { fail } from '../../kernel/errors.ts';
 import { planOf } from '../../kernel/plans.ts';
 import type { Deps } from '../database.ts';
 import type { ServiceDeps } from '../deps.ts';
@@ -27,7 +29,7 @@ import {
   type Block,
 } from './block-rules.ts';
 
-/** The grant of an account that may not call, or for a month other than the current one. */
+/** The grant of an account that may not call. */
 export const noGrant: Grant = { granted: 0, elsewhere: 0, out: 0, limit: 0 };
 
 export const keyOf = ({ account_id, month }: MonthKey): string => `${account_id} ${month}`;
@@ -78,6 +80,18 @@ async function grantIn(
 function grantAnswer(row: MonthRow & Block, limit: number | null): Grant {
   const { used, out, granted, returned } = row;
   return { granted, elsewhere: used + out - (granted - returned), out: out - outOf(row), limit };
+}
+
+/** @throws Failure `unavailable` for a month other than the current one: the gateway's clock, or this one, is wrong, and nothing may be said of the quota. */
+export function requirePresentMonth({ clock, log }: ServiceDeps, life: string, wants: readonly Want[]): void {
+  const now = clock.now();
+  const other = wants.find(({ month }) => !grantedMonths(now).includes(month));
+  if (other === undefined) return;
+  log.warn(
+    { event: 'wrong_month', life, asked: other.month, month: utcMonth(now) },
+    'a gateway asks for calls of another month than the current one: synchronise its clock and that of accounts-api',
+  );
+  fail('unavailable', `Calls of ${other.month} are not granted now: check the clocks.`);
 }
 
 /** Counts the calls of blocks that gateways report. @param rows the existing months of the reports, locked. */

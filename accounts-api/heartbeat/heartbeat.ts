@@ -2,7 +2,7 @@
 // anything is read, so that a change missing from the answer waits for the lease.
 import { internalEndpoint } from '../internal-endpoint.ts';
 import type { ServiceDeps } from '../deps.ts';
-import { endLives, grant, keyOf, noGrant } from './blocks.ts';
+import { endLives, grant, keyOf, noGrant, requirePresentMonth } from './blocks.ts';
 import { claimRecalled } from './blocks.sql.ts';
 import { selectChanges } from './changes.sql.ts';
 import { findCredentials } from './credentials.ts';
@@ -23,6 +23,7 @@ export const heartbeat = internalEndpoint({
   answer: heartbeatAnswer,
   handler: async (deps, { body: message, call, left }) => {
     const { batch, ended, wants, keys, wait_ms: waitMs } = message;
+    requirePresentMonth(deps, message.life, wants);
     const changeCount = deps.db.changes.count(); // before the first reading, so that nothing is missed
     const answer = await call.stage('sql', async () => {
       if (batch !== null) await recordBatch(deps, batch);
@@ -64,7 +65,7 @@ async function answerTo(deps: ServiceDeps, message: HeartbeatMessage): Promise<H
     credentials: credentials.map((found) => {
       if (found === null) return null;
       const { account_id } = found;
-      return { ...found, block: found.active ? (grants.get(keyOf({ account_id, month })) ?? noGrant) : null };
+      return { ...found, block: grants.get(keyOf({ account_id, month })) ?? null };
     }),
   };
 }

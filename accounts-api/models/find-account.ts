@@ -33,22 +33,30 @@ export async function lockAccountOfCaller(
 
 /**
  * The key of a call; null for a session and for others. The gateway has checked the credential before it read the body, so it may have ended since.
- * The transaction has locked the account, as a revocation does.
- * @throws Failure `unauthorized` if the key was revoked, or the session has ended.
+ * The transaction has locked the account of a key, as a revocation does.
+ * @throws Failure `unauthorized` if the key or the value of it that was sent has ended, or the session; `not_found` if the caller is no longer an
+ * operator.
  */
 export async function requireCredential(
   { db }: Deps,
   transaction: Transaction,
-  { accountId, actor: { actorKind, actorId } }: Requester,
+  { accountId, actor: { actorKind, actorId }, keyHash = null, operatorSessionId = null }: Requester,
 ): Promise<ApiKey | null> {
   if (actorKind === 'key') {
     const key = await db.keys.findOne({ where: { id: actorId, accountId }, transaction });
-    return key?.revokedAt === null ? key : fail('unauthorized', 'The API key of this call was revoked.');
+    if (key?.revokedAt !== null) fail('unauthorized', 'The API key of this call was revoked.');
+    if (keyHash !== null && keyHash !== key.hash && keyHash !== key.previousHash)
+      fail('unauthorized', 'The API key of this call was rotated, and its old value has ended.');
+    return key;
   }
-  if (actorKind !== 'session') return null;
-  const where = { id: actorId, accountId };
+  const sessionId = actorKind === 'session' ? actorId : operatorSessionId;
+  if (sessionId === null) return null;
+  const where = { id: sessionId, accountId };
   const session = await db.sessions.findOne({ where, transaction, lock: transaction.LOCK.KEY_SHARE });
-  return session === null ? fail('unauthorized', 'The session has ended. Sign in again.') : null;
+  if (session === null) fail('unauthorized', 'The session has ended. Sign in again.');
+  if (actorKind !== 'operator') return null;
+  const operating = await db.accounts.findOne({ where: { id: accountId, role: 'operator' }, transaction });
+  return operating === null ? fail('not_found', 'No endpoint exists at this path.') : null;
 }
 
 /**

@@ -14,7 +14,7 @@ import { endpoint } from '../endpoint.ts';
 import { one } from '../../kernel/http/service-endpoint.ts';
 import { page } from '../../kernel/http/pages.ts';
 import type { Account } from '../models/account.ts';
-import { lockAccount } from '../models/find-account.ts';
+import { lockAccount, requireCredential } from '../models/find-account.ts';
 import { monthSchema, monthUsage } from '../usage/usage.ts';
 import { selectAccounts, type ListedAccount } from './accounts.sql.ts';
 import { setStatusWithin } from './account-access.ts';
@@ -98,11 +98,13 @@ export const changeOneAccount = endpoint({
     .refine(({ plan, status }) => plan !== undefined || status !== undefined, 'must have "plan" or "status"'),
   answers: { 200: operatedSchema },
   errors: ['conflict'],
-  handler: async (deps, { requester: { actor }, body: { plan, status }, params, call }) => {
+  handler: async (deps, { requester, body: { plan, status }, params, call }) => {
     if (plan !== undefined) requireKnownPlan(deps, plan, 'invalid_body');
+    const { actor } = requester;
     const changed = await call.stage('sql', () =>
       deps.db.inTransaction(async (transaction) => {
         const account = await lockAccount(deps, transaction, memberOf(params, 'id'));
+        await requireCredential(deps, transaction, requester);
         if (account === null) failUnknown();
         // Otherwise one stolen session could lock out the operators who would end it.
         if (status === 'disabled' && account.role === 'operator')

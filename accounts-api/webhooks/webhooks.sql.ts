@@ -14,7 +14,7 @@ export function deleteWebhooksOf(
   });
 }
 
-/** Some endpoints whose secret or previous secret was encrypted with another key, locked. @param keyId of the current key. */
+/** Some endpoints whose secret or previous secret was encrypted with another key, locked; without those locked elsewhere. @param keyId of the current key. */
 export async function selectOutdatedSecrets(
   db: AccountsDatabase,
   transaction: Transaction,
@@ -23,15 +23,16 @@ export async function selectOutdatedSecrets(
   return db.read(
     `select id, secret, previous_secret from accounts.webhooks
      where id > $2 and (split_part(secret, '.', 1) <> $1 or split_part(previous_secret, '.', 1) <> $1)
-     order by id limit $3 for no key update`,
+     order by id limit $3 for no key update skip locked`,
     { bind: [keyId, after, limit], transaction },
   );
 }
 
-/** Deletes the previous secrets that are no longer used for signing. */
+/** Deletes the previous secrets that are no longer used for signing; those of endpoints locked elsewhere at the next run. */
 export async function deletePreviousSecrets(db: AccountsDatabase, now: Date): Promise<void> {
   await db.sequelize.query(
-    `update accounts.webhooks set previous_secret = null, previous_secret_until = null where previous_secret_until <= $1`,
+    `update accounts.webhooks set previous_secret = null, previous_secret_until = null
+     where id in (select id from accounts.webhooks where previous_secret_until <= $1 for no key update skip locked)`,
     { bind: [now] },
   );
 }

@@ -44,7 +44,7 @@ export function createCredentials(
         const found = credentials[i];
         if (found === undefined) throw new Error('A heartbeat was answered with too few credentials.');
         if (found === null) return null;
-        const credential = credentialOf(found);
+        const credential = credentialOf(hash, found);
         // However late the answer arrives, the entry expires at the instant stated by accounts-api.
         entries.set(hash, { credential, expiresAtMs: askedAtMs + (found.expires_in_ms ?? Infinity) });
         if (found.block !== null) blocks.onGrant(credential.accountId, found.block, place);
@@ -76,10 +76,14 @@ export function createCredentials(
   };
 }
 
-function credentialOf(found: NonNullable<HeartbeatAnswer['credentials'][number]>): Credential {
+function credentialOf(
+  keyHash: string,
+  found: NonNullable<HeartbeatAnswer['credentials'][number]>,
+): Credential {
   return {
     accountId: found.account_id,
     keyId: found.key_id,
+    keyHash,
     sessionId: null,
     plan: found.plan,
     active: found.active,

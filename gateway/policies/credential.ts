@@ -169,16 +169,16 @@ export const unknownKey = 'The API key is unknown or was revoked.';
 const endedSession = 'The session is invalid or has ended. Sign in again.';
 
 /**
- * The caller and identity by key or session id. The same objects are reused while their values are unchanged, because `createSealer` caches tokens by
+ * The caller and identity by the hash of the key, or the session id. The same objects are reused while their values are unchanged, because `createSealer` caches tokens by
  * identity object.
  */
 const contexts = new LRUCache<string, { caller: Caller; identity: Identity }>({ max: 10_000 });
 
 /** Sets the caller of the call from its credential. */
 export function setCaller(call: Call, found: Credential, plan: Plan): void {
-  const { accountId, keyId, sessionId, active, asOf } = found;
+  const { accountId, keyId, keyHash, sessionId, active, asOf } = found;
   const operator = found.operator === 'fresh';
-  const id = keyId ?? sessionId ?? '';
+  const id = keyHash ?? sessionId ?? '';
   let context = contexts.get(id);
   const isSame =
     context?.caller.accountId === accountId &&
@@ -190,7 +190,10 @@ export function setCaller(call: Call, found: Credential, plan: Plan): void {
     const { id: planId, features } = plan;
     context = {
       caller: { accountId, keyId, plan, active },
-      identity: { scope: 'client', accountId, keyId, sessionId, plan: planId, features, operator, asOf },
+      identity: {
+        ...{ scope: 'client', accountId, keyId, keyHash, sessionId },
+        ...{ plan: planId, features, operator, asOf },
+      },
     };
     contexts.set(id, context);
   }

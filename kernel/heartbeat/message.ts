@@ -135,7 +135,7 @@ export const heartbeatAnswer = z.object({
         addresses: z.array(z.string()).nullable(),
         /** The day that the key is pinned to: answers hold only what was published by then. Null: the key is not pinned. */
         as_of: z.iso.date().nullable(),
-        /** Null: the subscription is unpaid, so no call is served. */
+        /** Null: the subscription is unpaid, so no call is served; or the gateway's month is not the current one. */
         block: grant.nullable(),
       })
       .nullable(),

@@ -2,9 +2,11 @@
 import test, { type ExecutionContext } from 'ava';
 import type { KeyRecord } from '../../accounts-api/keys/keys.ts';
 import { openJobs } from '../../accounts-api/jobs/jobs.ts';
+import { setRole } from '../../accounts-api/operator/account-access.ts';
 import { setPlan } from '../../accounts-api/operator/operator.ts';
 import { fanOut } from '../../accounts-api/webhooks/fan-out.ts';
 import { utcMonth } from '../../kernel/clock.ts';
+import { hashApiKey } from '../../kernel/credentials/api-key.ts';
 import { recordSecret } from '../run/traces.ts';
 import { untilWaiting } from '../run/until.ts';
 import {
@@ -75,6 +77,50 @@ for (const [what, act] of Object.entries(grants))
       assertError(t, await act(holder, of), 401, 'unauthorized');
     },
   );
+
+/** @returns a request with the value of a new key, after that key was rotated. */
+async function lateValue(t: ExecutionContext, overlap_hours: number) {
+  const { holder, client, otherKey } = await newAccount(t);
+  const rotate = async (body: object) =>
+    dataOf(t, await ask(holder, `/v1/keys/${client.keyId}/rotate`, body)) as { key: string };
+  const keyHash = hashApiKey((await rotate({ overlap_hours: 0 })).key);
+  const caller = { ...client, keyHash };
+  await rotate({ overlap_hours });
+  return { holder, client, act: () => ask(caller, `/v1/keys/${otherKey}/rotate`, { overlap_hours: 0 }) };
+}
+
+test.serial(
+  'a request whose key was rotated without overlap since it was checked rotates no key',
+  async (t) => {
+    const { act } = await lateValue(t, 0);
+    assertError(t, await act(), 401, 'unauthorized');
+  },
+);
+
+test.serial('a request with an old value rotates a key until that value is ended', async (t) => {
+  const { act, holder, client } = await lateValue(t, 1);
+  t.is((await act()).status, 200);
+  const ended = await ask(holder, `/v1/keys/${client.keyId}/old-value`, undefined, 'DELETE');
+  t.is(ended.status, 204);
+  assertError(t, await act(), 401, 'unauthorized');
+});
+
+test.serial(
+  'an operator whose session, or whose role, has ended since it was checked changes no account',
+  async (t) => {
+    const [operator, { accountId }] = [await newHolder(), await newHolder()];
+    const disable = () =>
+      service.asOperator(operator, `/v1/operator/accounts/${accountId}`, {
+        method: 'PATCH',
+        body: { status: 'disabled' },
+      });
+    assertError(t, await disable(), 404, 'not_found');
+    await setRole(service.deps, operator.accountId, 'operator');
+    t.is((await ask(operator, '/auth/logout', undefined, 'POST')).status, 204);
+    assertError(t, await disable(), 401, 'unauthorized');
+    t.is((await db.accounts.findByPk(accountId))?.status, 'active');
+  },
+);
 
 test.serial(
   'a session that has ended since it was checked changes no e-mail address without the password',

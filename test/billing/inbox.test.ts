@@ -210,6 +210,27 @@ test.serial(
   },
 );
 
+test.serial(
+  'a fetch that outlives its lease counts as failed, and the next one has twice the time',
+  async (t) => {
+    const { accountId } = await subscriber();
+    await paying.fake.deliverPending();
+    const lease = () => {
+      const now = paying.clock.now();
+      const leasedUntil = new Date(now.getTime() + 60_000);
+      return leaseDueCustomers(paying.services.accounts.db, { now, leasedUntil, most: 8 });
+    };
+    t.like(await lease(), { 0: { failures: 0 }, length: 1 });
+    paying.clock.advance(60_000);
+    t.like(await lease(), { 0: { failures: 1 }, length: 1 });
+    paying.clock.advance(119_999);
+    t.deepEqual(await lease(), []);
+    paying.clock.advance(1);
+    await paying.sync();
+    t.is(await paying.entitlement(accountId), 'pro active');
+  },
+);
+
 test.serial('a second subscription that could not be cancelled is cancelled later', async (t) => {
   const { customer, id } = await subscriber();
   paying.clock.advance(1_000);

@@ -5,6 +5,8 @@ import test, { type ExecutionContext } from 'ava';
 import { QueryTypes } from 'sequelize';
 import { closeLives } from '../../accounts-api/heartbeat/blocks.ts';
 import { setPlan } from '../../accounts-api/operator/operator.ts';
+import { hashApiKey } from '../../kernel/credentials/api-key.ts';
+import { Failure } from '../../kernel/errors.ts';
 import { closeAfterMs, leaseMs } from '../../kernel/heartbeat/times.ts';
 import { until } from '../run/until.ts';
 import { startAccountsService, type AccountsService, type Client } from '../services/accounts-service.ts';
@@ -299,6 +301,35 @@ test.serial(
     t.false(await isServed(life, client, 1));
   },
 );
+
+test.serial(
+  'a gateway whose clock is in another month cannot check the quota, and calls no quota used up',
+  async (t) => {
+    t.teardown(() => service.clock.set(november));
+    const client = await service.newClient('free');
+    const inJanuary = { ...service, clock: { now: () => new Date('2027-01-01T00:00:00.000Z') } };
+    const life = await startLife(inJanuary as AccountsService, { outage: 'closed', clockAdvances: false });
+    t.teardown(() => life.crash());
+    t.true(await life.opensFor(hashApiKey(client.key)), 'the key is found');
+    const error = await t.throwsAsync(life.begin(client.accountId, 1), { instanceOf: Failure });
+    t.is(error.code, 'unavailable');
+  },
+);
+
+test.serial('a call that fails after its month has ended returns its calls to that month', async (t) => {
+  t.teardown(() => service.clock.set(november));
+  service.clock.set('2026-11-30T23:59:59.000Z'); // so that the life continues
+  const client = await service.newClient('free');
+  const life = await start(t);
+  const { charge } = await life.begin(client.accountId, 5);
+  service.clock.set('2026-12-01T00:00:00.000Z');
+  t.true(await isServed(life, client, 1));
+  await life.flushJournal();
+  t.deepEqual(await monthOf(client), { used: 0, out: 5 }, 'all others are returned');
+  charge?.end(false);
+  await life.flushJournal();
+  t.deepEqual(await monthOf(client), { used: 0, out: 0 });
+});
 
 test.serial('a month that is used up is refused without asking again, until the plan changes', async (t) => {
   const client = await service.newClient('free');

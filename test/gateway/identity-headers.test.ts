@@ -19,6 +19,7 @@ const forged = createSealer(testIdentitySecret, 'data-api')(
     scope: 'client',
     accountId: 'somebody else',
     keyId: 'a key of theirs',
+    keyHash: null,
     sessionId: null,
     plan: 'enterprise',
     features: ['vintages'],

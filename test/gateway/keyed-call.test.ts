@@ -1,4 +1,5 @@
 import test from 'ava';
+import { hashApiKey } from '../../kernel/credentials/api-key.ts';
 import { identityHeader } from '../../kernel/identity.ts';
 import { startAccountsService } from '../services/accounts-service.ts';
 import { until } from '../run/until.ts';
@@ -20,7 +21,7 @@ test.serial('a keyed call reaches data-api with the sealed identity of its accou
   t.deepEqual(await response.json(), { success: true });
   const received = gateway.dataApi.received.at(-1);
   t.is(received?.url, '/v1/series/CPI.PK?from=2024');
-  t.is(received?.identity?.accountId, accountId);
+  t.like(received?.identity, { accountId, keyHash: hashApiKey(key) });
   t.deepEqual(received?.identity?.features, ['vintages', 'bulk', 'webhooks', 'pinned_keys']);
   t.truthy(received?.headers[identityHeader]);
   t.is(received?.headers['x-api-key'], undefined);

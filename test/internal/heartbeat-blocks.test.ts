@@ -266,7 +266,13 @@ test.serial(
     const client = await service.newClient('free');
     const december = '2026-12-01';
     const life = new Life();
-    const isGranted = async (of: string) => (await life.want(client, 0, 1, 0, of)).granted > 0;
+    const isGranted = async (of: string) => {
+      const wants = [{ account_id: client.accountId, month: of, has: 0, calls: 1, ahead: 0 }];
+      const { id, begins, seen } = life;
+      const { status } = await service.heartbeats.post({ life: id, begins, seen, wants });
+      return status === 200 && (await life.want(client, 0, 1, 0, of)).granted > 0;
+    };
+    await life.beat();
     t.teardown(() => service.clock.set('2026-11-20T10:00:00.000Z'));
     service.clock.set('2026-11-30T23:58:59.999Z');
     t.deepEqual([await isGranted(december), await isGranted(month)], [false, true]);

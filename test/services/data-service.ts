@@ -39,6 +39,7 @@ export const proAccount: Identity = {
   scope: 'client',
   accountId: '00000000-0000-4000-8000-000000000001',
   keyId: '00000000-0000-4000-8000-000000000002',
+  keyHash: null,
   sessionId: null,
   plan: 'pro',
   features: ['vintages', 'bulk', 'webhooks'],

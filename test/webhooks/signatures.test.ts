@@ -6,7 +6,7 @@ import { renewSecrets } from '../../accounts-api/webhooks/webhook-worker.ts';
 import { createSecrets } from '../../accounts-api/secrets.ts';
 import { openWebhookTools } from '../../accounts-api/webhooks/webhook-tools.ts';
 import { recordSecret } from '../run/traces.ts';
-import { until } from '../run/until.ts';
+import { until, untilWaiting } from '../run/until.ts';
 import { silentLog, testIdentitySecret } from '../services/harness.ts';
 import { dataOf } from '../services/accounts-service.ts';
 import type { NewWebhook } from './endpoints.ts';
@@ -89,6 +89,35 @@ test.serial(
     await it.report();
     const request = await it.receiver.next();
     t.truthy(new Standard(it.webhook.secret).verify(request.body, signatureHeaders(request)));
+  },
+);
+
+test.serial(
+  'secrets are renewed without waiting for an endpoint that is being changed, which is left for the next run',
+  async (t) => {
+    const it = await stage(t);
+    const { db, clock } = it.service.deps;
+    const next = 'the next key of the installation, long';
+    const isRenewed = async () => {
+      await renewSecrets(
+        { ...it.service.deps, log: silentLog },
+        openWebhookTools({ ...testWebhooks, secretKeys: [next, testIdentitySecret] }),
+      );
+      const stored = await db.webhooks.findByPk(it.webhook.id);
+      return [stored?.previousSecret == null, stored?.secret.startsWith(createSecrets([next]).keyId)];
+    };
+    const previousSecret = createSecrets([testIdentitySecret]).mint(it.webhook.id).sealed;
+    const ended = { previousSecret, previousSecretUntil: clock.now() };
+    await db.webhooks.update(ended, { where: { id: it.webhook.id } });
+    let renewing: Promise<unknown> = Promise.resolve();
+    await db.inLedgerTransaction(async (transaction) => {
+      await db.webhooks.findByPk(it.webhook.id, { transaction, lock: true });
+      renewing = isRenewed();
+      const waits = untilWaiting(db.read).then(() => 'waits for a lock');
+      t.deepEqual(await Promise.race([renewing, waits]), [false, false]);
+    });
+    await renewing;
+    t.deepEqual(await isRenewed(), [true, true]);
   },
 );
 
