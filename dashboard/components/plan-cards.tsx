@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact';
 import type { AnswerOf } from '../../clients/typescript/client.ts';
 import { moneyText } from '../text/amounts.ts';
 import { featureText } from '../text/features.ts';
-import { countText } from '../text/numbers.ts';
+import { countText, numberText } from '../text/numbers.ts';
 import '../styles/plans.css';
 
 export type Plan = AnswerOf<'get', '/v1/plans'>['data'][number];
@@ -36,6 +36,7 @@ export function PlanCards({ plans, interval, mine, action }: PlanCardsProps) {
                 : `${countText(plan.calls_month, 'call', 'calls')} a month`}
             </li>
             <li>{countText(plan.calls_second, 'call', 'calls')} a second</li>
+            {plan.series_per_call > 1 && <li>{numberText(plan.series_per_call)} series count as one call</li>}
             {features.map((feature) => (
               <Feature key={feature} has={plan.features.includes(feature)}>
                 {featureText(feature)}

@@ -49,9 +49,9 @@ export function Plans() {
         <div>
           <h2>What counts</h2>
           <p class="sm mt">
-            Every answered call of a data endpoint is one call; a call for several series is one per series.
-            Calls of the account, the catalogue and sign-in are free. The month begins on the first day at
-            00:00 UTC.
+            Every answered call of a data endpoint is one call; a call for several series is one per series,
+            unless the plan counts several as one. Calls of the account, the catalogue and sign-in are free.
+            The month begins on the first day at 00:00 UTC.
           </p>
         </div>
         <div>

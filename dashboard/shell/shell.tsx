@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { Link, useLocation } from 'wouter-preact';
 import { session } from '../api/session.ts';
 import { Mark, MenuIcon } from '../components/icons.tsx';
-import { useNavigations } from '../components/focus.ts';
+import { useKeptFocus, useNavigations } from '../components/focus.ts';
 import { Search, useSearchKey } from './search.tsx';
 
 const places = [
@@ -18,6 +18,7 @@ const places = [
 
 export function Shell({ children }: { children: ComponentChildren }) {
   useNavigations();
+  useKeptFocus();
   useSearchKey();
   return (
     <>

@@ -1,5 +1,5 @@
 // Whether everything on a page fits: the page is no wider than its window, no table is wider than its place, no text is cut unless its title
-// gives it in full, and no day or short time in a table is broken into lines.
+// gives it in full, and no day or short time in a table, and no word of a fact's name, is broken into lines.
 // Hides how that is measured.
 import type { Page } from 'playwright-core';
 
@@ -24,6 +24,12 @@ const measure = `(() => {
     const of = text.parentElement;
     if (text.data.trim() === '' || of.closest('svg, .vh, select, script, style, [hidden], .skip') !== null) continue;
     if (!of.checkVisibility({ visibilityProperty: true })) continue;
+    if (of.matches('.dl dt'))
+      for (const { 0: word, index } of text.data.matchAll(/\\S+/g)) {
+        range.setStart(text, index);
+        range.setEnd(text, index + word.length);
+        if (range.getClientRects().length > 1) faults.push('the word "' + word + '" is broken into lines');
+      }
     range.selectNodeContents(text);
     const { left, right, top, bottom, width } = range.getBoundingClientRect();
     if (width === 0) continue;

@@ -18,20 +18,27 @@ export function newPerson(): Person {
   return { email: `visitor-${people}@example.org`, password: newPassword() };
 }
 
-/** Signs up by the page and the link in the e-mail. The visitor is then on the overview. */
-export async function signUp({ mailbox, url }: Stage, visitor: Visitor, person: Person): Promise<void> {
+/** Signs up by the page and the link in the e-mail. The visitor is then on the overview, or on the page that was requested. */
+export async function signUp(
+  { mailbox, url }: Stage,
+  visitor: Visitor,
+  person: Person,
+  requested = '/dashboard',
+): Promise<void> {
   const { page } = visitor;
-  await visitor.open('/sign-up');
+  await visitor.open(`/sign-up?return_to=${encodeURIComponent(requested)}`);
   await page.getByLabel('E-mail address').fill(person.email);
   await page.getByLabel('Password').fill(person.password);
   await page.getByRole('button', { name: 'Create an account' }).click();
   await page.getByRole('heading', { name: 'Open the link in your e-mail' }).waitFor();
   const token = tokenIn(await mailbox.next(person.email));
+  await page.evaluate('sessionStorage.clear()'); // the link opens a new tab
   await page.goto(`${url}/dashboard/verify-email#token=${token}`);
   await page.getByLabel('Password').fill(person.password);
   assert(!page.url().includes(token), 'the token is out of the URL');
   await page.getByRole('button', { name: 'Confirm' }).click();
-  await page.getByRole('heading', { name: 'Overview' }).waitFor();
+  await page.waitForURL(url + requested);
+  if (requested === '/dashboard') await page.getByRole('heading', { name: 'Overview' }).waitFor();
 }
 
 /** Fills the form of the sign-in page, on which the visitor is. */
@@ -81,6 +88,12 @@ export function assert(condition: boolean, what: string): asserts condition {
 export function assertSame(found: unknown, expected: unknown, what: string): void {
   if (found !== expected)
     throw new Error(`${what}: ${JSON.stringify(found)} instead of ${JSON.stringify(expected)}.`);
+}
+
+/** @throws Error if a keyboard user would begin at the top of the page again. */
+export async function assertFocused(page: Page, after: string): Promise<void> {
+  const focused = await page.evaluate<string>('document.activeElement.tagName');
+  assert(focused !== 'BODY', `the focus is on the page after ${after}`);
 }
 
 /** The number in a text of the page. */

@@ -6,6 +6,7 @@ import type { ComponentChildren, ComponentType } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { Link, useLocation } from 'wouter-preact';
 import type { AnswerOf } from '../../../clients/typescript/client.ts';
+import { AlmanacError } from '../../../clients/typescript/errors.ts';
 import { accountApi } from '../../api/clients.ts';
 import { shownIn, useLoad } from '../../api/use-load.ts';
 import { session, signOut, tabsSynced } from '../../api/session.ts';
@@ -157,13 +158,18 @@ function AccountNav({ account }: { account: Account | undefined }) {
   );
 }
 
+/** @throws the error, unless the session had already ended. */
+function unlessEnded(error: unknown): void {
+  if (!(error instanceof AlmanacError) || error.status !== 401) throw error;
+}
+
 function SignOut() {
   const [, navigate] = useLocation();
   const action = useAction();
   const leave = () =>
     action.run(() =>
       signOut(async () => {
-        await accountApi.post('/auth/logout');
+        await accountApi.post('/auth/logout').catch(unlessEnded);
         navigate('/sign-in?why=signed-out');
       }),
     );

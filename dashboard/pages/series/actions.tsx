@@ -3,6 +3,7 @@ import { countText } from '../../text/numbers.ts';
 import { useState } from 'preact/hooks';
 import type { Transform } from '../../../domain/transforms.ts';
 import { aggregationText } from '../../../domain/chart/captions.ts';
+import type { ChartLine } from '../../../domain/chart/layout.ts';
 import { periodName } from '../../../domain/chart/text.ts';
 import type { Window } from '../../charts/window.ts';
 import { saveChart, saveText } from '../../charts/files.ts';
@@ -22,10 +23,12 @@ interface ActionsProps {
   entry: SeriesEntry;
   shown: Shown;
   points: SeriesPoints;
+  /** The lines of the chart that its legend has not hidden. */
+  lines: ChartLine[];
   onWindow: (window: Window, isDone: boolean) => void;
 }
 
-export function Actions({ entry, shown, points, onWindow }: ActionsProps) {
+export function Actions({ entry, shown, points, lines, onWindow }: ActionsProps) {
   const [open, setOpen] = useState<'embed' | 'cite'>();
   const [failure, setFailure] = useState<string>();
   const { chart, dates, window, query } = shown;
@@ -78,7 +81,9 @@ export function Actions({ entry, shown, points, onWindow }: ActionsProps) {
               class="btn sml"
               type="button"
               aria-label={`Download ${type.toUpperCase()}`}
-              onClick={() => attempt(() => saveChart(chart, caption, `${entry.id}.${type}`, type))}
+              onClick={() =>
+                attempt(() => saveChart({ ...chart, lines }, caption, `${entry.id}.${type}`, type))
+              }
             >
               {type.toUpperCase()}
             </button>

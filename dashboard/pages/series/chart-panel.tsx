@@ -11,24 +11,20 @@ import type { Shown } from './shown.ts';
 
 interface ChartPanelProps {
   shown: Shown;
+  lines: ShownLines;
   onWindow: (window: Window, isDone: boolean) => void;
 }
 
 /** Narrower charts have no names at the ends of their lines. */
 const narrow = 560;
 
-export function ChartPanel({ shown, onWindow }: ChartPanelProps) {
+export function ChartPanel({ shown, lines: { visible, isHidden, toggle }, onWindow }: ChartPanelProps) {
   const [holder, width] = useWidth<HTMLDivElement>();
   const { chart, all, dates, window, decimals } = shown;
-  const [isHidden, toggle] = useHidden(chart.lines);
   const layout = useMemo(() => {
     if (width === 0) return undefined;
-    // Hiding a line does not change the style of the others.
-    const lines = chart.lines
-      .map((line, i) => ({ ...line, styleNo: line.styleNo ?? i }))
-      .filter((line) => !isHidden(line));
-    return layOut({ ...chart, lines, width, height: width < narrow ? 300 : 420, theme: 'page' });
-  }, [chart, isHidden, width]);
+    return layOut({ ...chart, lines: visible, width, height: width < narrow ? 300 : 420, theme: 'page' });
+  }, [chart, visible, width]);
   const past = useMemo(
     () => all.filter((_points, i) => !isHidden(chart.lines[i])),
     [all, chart.lines, isHidden],
@@ -68,10 +64,16 @@ export function ChartPanel({ shown, onWindow }: ChartPanelProps) {
   );
 }
 
-/** The lines hidden by the legend, by name. All are shown again when the selected lines no longer include one of them. */
-function useHidden(
-  lines: readonly ChartLine[],
-): [isHidden: (line: ChartLine | undefined) => boolean, toggle: (position: number) => void] {
+/** The lines of a chart that its legend has not hidden. */
+export interface ShownLines {
+  visible: ChartLine[];
+  isHidden: (line: ChartLine | undefined) => boolean;
+  /** Hides the line at a position, or shows it again. */
+  toggle: (position: number) => void;
+}
+
+/** Lines are hidden by name. All are shown again when the selected lines no longer include one of them. */
+export function useShownLines(lines: readonly ChartLine[]): ShownLines {
   const [hidden, setHidden] = useState<readonly string[]>([]);
   const names = lines.map(({ name }) => name);
   useEffect(() => {
@@ -82,11 +84,16 @@ function useHidden(
     () => (line: ChartLine | undefined) => isAnyShown && line !== undefined && hidden.includes(line.name),
     [hidden, isAnyShown],
   );
+  // Hiding a line does not change the style of the others.
+  const visible = useMemo(
+    () => lines.map((line, i) => ({ ...line, styleNo: line.styleNo ?? i })).filter((line) => !isHidden(line)),
+    [lines, isHidden],
+  );
   function toggle(position: number) {
     const name = names[position] ?? '';
     setHidden((before) =>
       before.includes(name) ? before.filter((each) => each !== name) : [...before, name],
     );
   }
-  return [isHidden, toggle];
+  return { visible, isHidden, toggle };
 }

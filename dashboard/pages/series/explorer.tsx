@@ -22,7 +22,7 @@ import { shownOf, defaultWindowStart } from './shown.ts';
 import { aggregationText, transformNames } from '../../../domain/chart/captions.ts';
 import { ValuesTable } from './values-table.tsx';
 import { viewSamples } from './exports.ts';
-import { ChartPanel } from './chart-panel.tsx';
+import { ChartPanel, useShownLines } from './chart-panel.tsx';
 import { useVintages } from './vintage-pick.tsx';
 import type { Window } from '../../charts/window.ts';
 
@@ -85,6 +85,7 @@ function View({ entry, state, change, vintages, base, points }: ViewProps) {
     () => shownOf(entry, state, points, dragged, base),
     [entry, state, points, dragged, base],
   );
+  const lines = useShownLines(shown.chart.lines);
   const samples = viewSamples(location.origin, entry, state.selected, shown, useBulk());
   function onWindow(window: Window, isDone: boolean) {
     setDragged(isDone ? undefined : window);
@@ -101,11 +102,11 @@ function View({ entry, state, change, vintages, base, points }: ViewProps) {
           <Controls {...{ entry, state, change, vintages }} isPreview={points.previewPoints !== null} />
           <figure class="fig">
             {state.view === 'chart' ? (
-              <ChartPanel shown={shown} onWindow={onWindow} />
+              <ChartPanel {...{ shown, lines, onWindow }} />
             ) : (
               <ValuesTable shown={shown} rowsMax={100} />
             )}
-            <Actions {...{ entry, shown, points, onWindow }} />
+            <Actions {...{ entry, shown, points, onWindow }} lines={lines.visible} />
             <figcaption>
               <Caption {...{ entry, state, points }} />
             </figcaption>

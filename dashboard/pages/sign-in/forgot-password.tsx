@@ -5,14 +5,19 @@ import { accountApi } from '../../api/clients.ts';
 import { useAction } from '../../components/forms/action.tsx';
 import { Buttons } from '../../components/forms/buttons.tsx';
 import { Field } from '../../components/forms/field.tsx';
+import { useSearchParams } from '../../components/use-query.ts';
 import { NarrowPage } from './narrow-page.tsx';
+import { storeReturnUrl, withReturnUrl } from './return-url.ts';
 
 export function ForgotPassword() {
   const [askedFor, setAskedFor] = useState<string>();
+  const [query] = useSearchParams();
+  const returnTo = query.get('return_to');
   const action = useAction();
   const submit = action.submit(async (field) => {
     const email = field('email');
     await accountApi.post('/auth/forgot-password', { body: { email } });
+    storeReturnUrl('mail', returnTo);
     setAskedFor(email);
   });
   if (askedFor !== undefined) {
@@ -23,7 +28,7 @@ export function ForgotPassword() {
           for one hour.
         </p>
         <p class="other-ways">
-          <Link href="/sign-in">Back to sign-in</Link>
+          <Link href={withReturnUrl('/sign-in', returnTo)}>Back to sign-in</Link>
         </p>
       </NarrowPage>
     );
@@ -38,7 +43,7 @@ export function ForgotPassword() {
         <Buttons action={action} submit="Send the link" />
       </form>
       <p class="other-ways">
-        <Link href="/sign-in">Back to sign-in</Link>
+        <Link href={withReturnUrl('/sign-in', returnTo)}>Back to sign-in</Link>
       </p>
     </NarrowPage>
   );

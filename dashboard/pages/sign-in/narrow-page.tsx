@@ -38,7 +38,11 @@ export function GoogleButton({ methods, returnTo }: { methods: Methods; returnTo
   return (
     <div class="by-google">
       {/* Google sends the browser back to the sign-in page, which then opens the requested page. */}
-      <a class="btn" href="/auth/google/start?return_to=/sign-in" onClick={() => storeReturnUrl(returnTo)}>
+      <a
+        class="btn"
+        href="/auth/google/start?return_to=/sign-in"
+        onClick={() => storeReturnUrl('google', returnTo)}
+      >
         Continue with Google
       </a>
       <p class="or">

@@ -8,6 +8,7 @@ import { Buttons } from '../../components/forms/buttons.tsx';
 import { Waiting } from '../../components/states.tsx';
 import { NarrowPage, NewPasswordField, useMethods } from './narrow-page.tsx';
 import { popFragment } from './fragment.ts';
+import { popReturnUrl, withReturnUrl } from './return-url.ts';
 import { storeDevice } from './signed-in.ts';
 
 export function SetPassword() {
@@ -22,7 +23,7 @@ export function SetPassword() {
     });
     storeDevice(data.device_token);
     forgetSession(); // a new password ends every session
-    navigate('/sign-in?why=password-set');
+    navigate(`${withReturnUrl('/sign-in', popReturnUrl('mail'))}&why=password-set`);
   });
   return (
     <NarrowPage

@@ -13,7 +13,7 @@ import { popFragment } from './fragment.ts';
 import { googleErrorText } from './google-errors.ts';
 import { storeFirstStep, signIn, storeSignIn } from './signed-in.ts';
 import { safePage } from './safe-page.ts';
-import { popReturnUrl } from './return-url.ts';
+import { popReturnUrl, withReturnUrl } from './return-url.ts';
 import { canUsePasskeys, originOfPasskeys, signByPasskey } from '../../api/passkeys.ts';
 
 /** Why the user was sent here, by the name in the URL. */
@@ -43,8 +43,8 @@ export function SignIn() {
     action.run(async () => {
       const { data } = await accountApi.post('/auth/google/exchange', { body: { code } });
       const token = storeFirstStep(data);
-      if (token === undefined) navigate(popReturnUrl(), { replace: true });
-      else setSecond({ token, done: () => navigate(popReturnUrl(), { replace: true }) });
+      if (token === undefined) navigate(popReturnUrl('google'), { replace: true });
+      else setSecond({ token, done: () => navigate(popReturnUrl('google'), { replace: true }) });
     });
   }, []);
   if (second !== undefined) return <SecondStep {...second} onLeave={() => setSecond(undefined)} />;
@@ -82,10 +82,8 @@ export function SignIn() {
         )}
       </Waiting>
       <p class="other-ways">
-        <Link href="/forgot-password">Forgot the password?</Link>
-        <Link href={returnTo === null ? '/sign-up' : `/sign-up?return_to=${encodeURIComponent(returnTo)}`}>
-          Create an account
-        </Link>
+        <Link href={withReturnUrl('/forgot-password', returnTo)}>Forgot the password?</Link>
+        <Link href={withReturnUrl('/sign-up', returnTo)}>Create an account</Link>
       </p>
     </NarrowPage>
   );

@@ -8,6 +8,7 @@ import { Field } from '../../components/forms/field.tsx';
 import { Waiting } from '../../components/states.tsx';
 import { useSearchParams } from '../../components/use-query.ts';
 import { NarrowPage, GoogleButton, NewPasswordField, useMethods, type Methods } from './narrow-page.tsx';
+import { storeReturnUrl, withReturnUrl } from './return-url.ts';
 import { safePage } from './safe-page.ts';
 import { storeSignIn } from './signed-in.ts';
 
@@ -16,7 +17,7 @@ export function SignUp() {
   const [mailedTo, setMailedTo] = useState<string>();
   const [query] = useSearchParams();
   const returnTo = query.get('return_to');
-  if (mailedTo !== undefined) return <MailSent to={mailedTo} />;
+  if (mailedTo !== undefined) return <MailSent to={mailedTo} returnTo={returnTo} />;
   return (
     <NarrowPage title="Create an account" lede="The free plan needs no card.">
       <Waiting for={methods} failure="The sign-up methods could not be loaded">
@@ -28,7 +29,7 @@ export function SignUp() {
         )}
       </Waiting>
       <p class="other-ways">
-        <Link href="/sign-in">I have an account</Link>
+        <Link href={withReturnUrl('/sign-in', returnTo)}>I have an account</Link>
       </p>
     </NarrowPage>
   );
@@ -48,7 +49,10 @@ function SignUpForm({ methods, returnTo, onMailed }: SignUpFormProps) {
     const [name, email] = [field('name').trim(), field('email')];
     const body = { email, password: field('password'), ...(name === '' ? {} : { name }) };
     const { data } = await accountApi.post('/auth/signup', { body });
-    if (!('session_token' in data)) return onMailed(email);
+    if (!('session_token' in data)) {
+      storeReturnUrl('mail', returnTo);
+      return onMailed(email);
+    }
     storeSignIn(data);
     navigate(safePage(returnTo, location.origin));
   });
@@ -62,7 +66,7 @@ function SignUpForm({ methods, returnTo, onMailed }: SignUpFormProps) {
   );
 }
 
-function MailSent({ to }: { to: string }) {
+function MailSent({ to, returnTo }: { to: string; returnTo: string | null }) {
   return (
     <NarrowPage title="Open the link in your e-mail">
       <p>
@@ -70,7 +74,9 @@ function MailSent({ to }: { to: string }) {
         you have just chosen.
       </p>
       <p class="other-ways">
-        <Link href="/forgot-password">No e-mail? You may already have an account</Link>
+        <Link href={withReturnUrl('/forgot-password', returnTo)}>
+          No e-mail? You may already have an account
+        </Link>
       </p>
     </NarrowPage>
   );

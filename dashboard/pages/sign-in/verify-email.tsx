@@ -9,13 +9,15 @@ import { NarrowPage } from './narrow-page.tsx';
 import { SecondStep } from './second-step.tsx';
 import { popFragment } from './fragment.ts';
 import { LinkMissing } from './set-password.tsx';
+import { popReturnUrl } from './return-url.ts';
 import { storeFirstStep } from './signed-in.ts';
 
 export function VerifyEmail() {
   const [, navigate] = useLocation();
   const [token] = useState(() => popFragment().get('token'));
   // A user who is signed in to another account needs the password of the link's account.
-  const [isOwn, setIsOwn] = useState(session.value !== undefined);
+  const [byPassword, setByPassword] = useState(false);
+  const isOwn = session.value !== undefined && !byPassword; // a new tab gets the session from another one
   const [secondToken, setSecondToken] = useState<string>();
   const action = useAction();
   if (token === null) return <LinkMissing title="Confirm your e-mail address" />;
@@ -24,14 +26,14 @@ export function VerifyEmail() {
       ? await accountApi.post('/auth/verify-email', { body: { token } })
       : await api.post('/auth/verify-email', { body: { token, password: field('password') } });
     const second = storeFirstStep(data);
-    if (second === undefined) navigate('/dashboard');
+    if (second === undefined) navigate(popReturnUrl('mail'));
     else setSecondToken(second);
   });
   if (secondToken !== undefined) {
     return (
       <SecondStep
         token={secondToken}
-        done={() => navigate('/dashboard')}
+        done={() => navigate(popReturnUrl('mail'))}
         onLeave={() => navigate('/sign-in')}
       />
     );
@@ -51,7 +53,7 @@ export function VerifyEmail() {
             Confirm
           </button>
           {isOwn && (
-            <button class="btn plain" type="button" onClick={() => setIsOwn(false)}>
+            <button class="btn plain" type="button" onClick={() => setByPassword(true)}>
               Use a password instead
             </button>
           )}

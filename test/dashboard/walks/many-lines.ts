@@ -1,7 +1,8 @@
 // Distinguish the lines of a series with many of them, and hide and show them by the legend.
+import { readFile } from 'node:fs/promises';
 import { until } from '../../run/until.ts';
 import type { Walk } from '../walks.ts';
-import { assertSame } from '../people.ts';
+import { assert, assertSame } from '../people.ts';
 import type { Visitor } from '../browser.ts';
 
 const cities = Array.from({ length: 12 }, (_, i) => `City ${String.fromCharCode(65 + i)}`);
@@ -38,6 +39,12 @@ async function toggle(visitor: Visitor): Promise<void> {
   assertSame(await styles(visitor), 11, 'the lines without one');
   assertSame(await styleOf(visitor, 10), before, 'the style of the last line, which stays');
   await visitor.look('series-hidden-line');
+  const [file] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('button', { name: 'Download SVG' }).click(),
+  ]);
+  const saved = await readFile(await file.path(), 'utf8');
+  assert(!saved.includes('City A') && saved.includes('City L'), 'the file has the lines on the page');
   for (const city of cities.slice(1, -1)) await legend.getByRole('button', { name: city }).click();
   await legend.getByRole('button', { name: 'City L', disabled: true }).waitFor();
   assertSame(await styles(visitor), 1, 'one line stays');

@@ -118,7 +118,7 @@ function NextLinks() {
   return (
     <p class="other-ways">
       <Link href="/sign-in?return_to=/dashboard/billing">Sign in</Link>
-      <Link href="/forgot-password">Set a password</Link>
+      <Link href="/forgot-password?return_to=/dashboard/billing">Set a password</Link>
     </p>
   );
 }

@@ -5,12 +5,15 @@ import { useLoad } from '../../../api/use-load.ts';
 import { rowsOf, type Row } from '../../../api/rows.ts';
 import { DataTable } from '../../../components/data-table.tsx';
 import { Waiting } from '../../../components/states.tsx';
+import { numberText } from '../../../text/numbers.ts';
 import { instantText } from '../../../text/times.ts';
 import type { OfAccount } from '../account-page.tsx';
 
 type AuditRow = Row<'/v1/account/audit'>;
 
 const rowsAtFirst = 10;
+/** Of a page of the API. */
+const rowsMax = 1_000;
 
 const whatHappened: Readonly<Record<AuditRow['action'], string>> = {
   'account.created': 'Account created',
@@ -84,10 +87,19 @@ export function AuditLog({ account }: OfAccount) {
                 { label: 'Of', cell: ({ subject }) => <span class="mono xs">{subject}</span> },
               ]}
             />
-            {hasMore && (
-              <button class="btn sml below" type="button" onClick={() => setLimit(Math.min(1000, limit * 5))}>
+            {hasMore && limit < rowsMax && (
+              <button
+                class="btn sml below"
+                type="button"
+                onClick={() => setLimit(Math.min(rowsMax, limit * 5))}
+              >
                 Show more
               </button>
+            )}
+            {hasMore && limit === rowsMax && (
+              <p class="xs dim below">
+                The newest {numberText(rowsMax)} events. <code>GET /v1/account/audit</code> has all.
+              </p>
             )}
           </>
         )}

@@ -83,7 +83,7 @@ function NameAndEmail({ account, reload }: OfAccount) {
           required
         />
       )}
-      {askedFor !== undefined && (
+      {askedFor !== undefined && action.error === undefined && (
         <p class="sm" role="status">
           A link is on its way to {askedFor}.
         </p>

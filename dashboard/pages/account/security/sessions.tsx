@@ -35,7 +35,11 @@ export function Sessions({ account, reload }: OfAccount) {
     <section aria-labelledby="sessions">
       <div class="sec-head">
         <h2 id="sessions">Sessions</h2>
-        <p role="status">{ended !== undefined && `${countText(ended, 'session', 'sessions')} ended.`}</p>
+        <p role="status">
+          {ended !== undefined &&
+            action.error === undefined &&
+            `${countText(ended, 'session', 'sessions')} ended.`}
+        </p>
         <button class="btn sml push" type="button" onClick={endOthers} disabled={action.isBusy}>
           End all others
         </button>

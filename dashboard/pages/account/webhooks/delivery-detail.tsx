@@ -47,7 +47,7 @@ export function DeliveryDetail({ webhookId, id, stamp, reload }: DeliveryDetailP
             </div>
             <p class="xs dim mono">{event}</p>
             <p class="sm" role="status">
-              {isSent && 'It is being resent.'}
+              {isSent && action.error === undefined && 'It is being resent.'}
             </p>
             <Problem of={action.error} />
             <ol class="attempts">

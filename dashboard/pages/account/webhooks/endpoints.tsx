@@ -188,6 +188,10 @@ function Manage({ webhook, reload, forget, onClose }: ManageProps) {
   const [secret, setSecret] = useState<string>();
   const [notice, setNotice] = useState('');
   const action = useAction();
+  const act = (change: () => Promise<void>) => {
+    setNotice('');
+    action.run(change);
+  };
   const { id, status, previous_secret_until: previousUntil } = webhook;
   const at = { path: { id } };
   if (secret !== undefined) {
@@ -218,19 +222,19 @@ function Manage({ webhook, reload, forget, onClose }: ManageProps) {
     );
   }
   const test = () =>
-    action.run(async () => {
+    act(async () => {
       await accountApi.post('/v1/webhooks/{id}/test', at);
       setNotice('A test event is on its way. The log below shows it.');
       reload();
     });
   const rotate = () =>
-    action.run(async () => {
+    act(async () => {
       const { data } = await accountApi.post('/v1/webhooks/{id}/rotate-secret', at);
       setSecret(data.secret);
       reload();
     });
   const toggle = () =>
-    action.run(async () => {
+    act(async () => {
       await enable(id, status === 'disabled');
       setNotice(
         status === 'disabled'
@@ -266,6 +270,7 @@ function Manage({ webhook, reload, forget, onClose }: ManageProps) {
       </div>
       <ResendMissed
         id={id}
+        onBegin={() => setNotice('')}
         onDone={(recovered) => {
           setNotice(`${countText(recovered, 'delivery is', 'deliveries are')} being resent.`);
           reload();
@@ -295,10 +300,17 @@ async function recoverAll(id: string, from: { since: string } | { cursor: string
   }
 }
 
-function ResendMissed({ id, onDone }: { id: string; onDone: (recovered: number) => void }) {
+interface ResendMissedProps {
+  id: string;
+  onBegin: () => void;
+  onDone: (recovered: number) => void;
+}
+
+function ResendMissed({ id, onBegin, onDone }: ResendMissedProps) {
   const action = useAction();
   const [from, setFrom] = useState('24');
   const submit = action.submit(async (field) => {
+    onBegin();
     const since = () => new Date(Date.now() - Number(from) * 3_600_000).toISOString().replace(/\.\d+/, '');
     onDone(await recoverAll(id, from === 'cursor' ? { cursor: field('cursor').trim() } : { since: since() }));
   });

@@ -2,7 +2,16 @@
 import { recordSecret } from '../../../run/traces.ts';
 import { until } from '../../../run/until.ts';
 import type { Walk } from '../../walks.ts';
-import { assert, assertSame, askApi, makeKey, newPerson, numberIn, signUp } from '../../people.ts';
+import {
+  assert,
+  assertFocused,
+  assertSame,
+  askApi,
+  makeKey,
+  newPerson,
+  numberIn,
+  signUp,
+} from '../../people.ts';
 
 interface Usage {
   data: { used: number };
@@ -91,8 +100,9 @@ export const firstKey: Walk = {
     assertSame([await call(made), await call(renewed)].join(), '200,200', 'both secrets');
     await page.getByText('Old secret valid until').waitFor();
     await visitor.look('keys-old-value');
-    await page.getByRole('button', { name: 'Revoke it: the old secret of Production 2' }).click();
+    await page.getByRole('button', { name: 'Revoke it: the old secret of Production 2' }).press('Enter');
     await page.getByText('Old secret valid until').waitFor({ state: 'detached' });
+    await assertFocused(page, 'the button was removed');
     assertSame([await call(made), await call(renewed)].join(), '401,200', 'the new secret only');
 
     await page.getByRole('button', { name: 'Change Production 2' }).click();

@@ -1,5 +1,5 @@
 // A visitor is led to sign in, follows a series, a source and a search, is mailed a change, and ends the e-mails by the links in it.
-import { assert, assertSame, newPerson, signIn, signUp } from '../../people.ts';
+import { assert, assertFocused, assertSame, newPerson, signIn, signUp } from '../../people.ts';
 import type { Visitor } from '../../browser.ts';
 import type { Stage } from '../../stage.ts';
 import type { Walk } from '../../walks.ts';
@@ -23,8 +23,7 @@ async function walk(stage: Stage, visitor: Visitor): Promise<void> {
     services.ingest(`series_id,name,date,value\n${id},"${name}",${period},1\n`, { set: { source } });
   await load('2026-01');
   const person = newPerson();
-  await signUp(stage, visitor, person);
-  await page.getByRole('link', { name: 'Following' }).click();
+  await signUp(stage, visitor, person, '/dashboard/following');
   await page.getByText('You are not following anything yet').waitFor();
   await visitor.look('following-empty');
   await page.getByRole('button', { name: 'Sign out' }).click();
@@ -82,8 +81,9 @@ async function walk(stage: Stage, visitor: Visitor): Promise<void> {
     2,
     'follows after one has ended',
   );
-  await page.getByRole('button', { name: 'Stop following ferries' }).click();
+  await page.getByRole('button', { name: 'Stop following ferries' }).press('Enter');
   await page.getByRole('button', { name: 'Stop following ferries' }).waitFor({ state: 'detached' });
+  await assertFocused(page, 'its row was removed');
 
   // Like a mail program that follows the header: opening the link in a browser does not end anything.
   const header = /^List-Unsubscribe: <(\S+)>/im.exec(mail.raw.replaceAll(/\r\n[ \t]+/g, ' '))?.[1] ?? '';

@@ -1,6 +1,8 @@
 // A forgotten password, and a session that ends while somebody is at work.
+import type { Page } from 'playwright-core';
 import { tokenIn, newPassword } from '../../../services/sign-in.ts';
-import { assert, assertSame, newPerson, signIn, signUp } from '../../people.ts';
+import { assert, assertFocused, assertSame, newPerson, signIn, signUp, type Person } from '../../people.ts';
+import type { Stage } from '../../stage.ts';
 import type { Walk } from '../../walks.ts';
 
 export const forgottenPassword: Walk = {
@@ -22,6 +24,8 @@ export const forgottenPassword: Walk = {
     await page.getByText('You are signed out').waitFor();
     await second.waitForURL((url) => url.pathname === '/sign-in');
     await second.close();
+    await visitor.open('/dashboard/usage?range=7d');
+    await page.getByText('Sign in to see this page').waitFor();
     visitor.expectStatus(401);
     await signIn(page, { ...person, password: 'not the password' });
     await page.getByRole('alert').waitFor();
@@ -41,29 +45,55 @@ export const forgottenPassword: Walk = {
     await page.getByRole('button', { name: 'Set the password' }).click();
     await page.getByText('Your new password is set').waitFor();
     await signIn(page, changed);
-    await page.getByRole('heading', { name: 'Overview' }).waitFor();
-
-    await page.getByRole('link', { name: 'Usage' }).click();
+    await page.waitForURL(`${stage.url}/dashboard/usage?range=7d`);
     await page.getByRole('heading', { name: 'Usage' }).waitFor();
     await page.getByText('Key', { exact: true }).click();
     await page.waitForURL(/by=key/);
     await endSessionsOf(stage, changed);
     // The page may notice without an action: then the first refused answer is one that it was still waiting for.
     const ended = page.getByText('Your session has ended');
-    await page.getByText('7 days').or(ended).click();
+    await page.getByText('30 days', { exact: true }).or(ended).click();
     await ended.waitFor();
     await visitor.look('sign-in-ended');
     await signIn(page, changed);
-    await page.waitForURL(/\/dashboard\/usage\?by=key/);
+    await page.waitForURL(/by=key/);
 
     await page.getByRole('link', { name: 'Security' }).click();
     await page.getByLabel('Current password').fill(changed.password);
-    await page.getByLabel('New password').fill(newPassword());
-    await page.getByRole('button', { name: 'Change the password' }).click();
+    const newest = { ...person, password: newPassword() };
+    await page.getByLabel('New password').fill(newest.password);
+    await page.getByRole('button', { name: 'Change the password' }).press('Enter');
     await page.getByText('Done. All other sessions have ended.').waitFor();
+    await assertFocused(page, 'a form was sent and emptied');
     await page.getByText('Password changed').first().waitFor();
+    const moved = { ...newest, email: newPerson().email };
+    await changeAddress(stage, page, moved);
+    await page.route('**/auth/logout', async (route) => {
+      await endSessionsOf(stage, moved);
+      await route.continue();
+    });
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByText('You are signed out').waitFor();
   },
 };
+
+/** The link opens a new tab, which gets the session from the other one. */
+async function changeAddress(
+  { mailbox, url }: Stage,
+  page: Page,
+  { email, password }: Person,
+): Promise<void> {
+  await page.getByLabel('E-mail address').fill(email);
+  await page.getByLabel('Your password').fill(password);
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByText(`A link is on its way to ${email}`).waitFor();
+  const tab = await page.context().newPage();
+  await tab.goto(`${url}/dashboard/verify-email#token=${tokenIn(await mailbox.next(email))}`);
+  await tab.getByText('one click confirms it').waitFor();
+  await tab.getByRole('button', { name: 'Confirm' }).click();
+  await tab.getByRole('heading', { name: 'Overview' }).waitFor();
+  await tab.close();
+}
 
 /** From another browser, as far as the API sees. */
 async function endSessionsOf(

@@ -78,6 +78,7 @@ async function walk(stage: Stage, visitor: Visitor, receiver: Receiver): Promise
   await dialog.getByLabel('Cursor').fill('999999999');
   await dialog.getByRole('button', { name: 'Resend' }).click();
   await dialog.getByText('No update has the cursor 999999999').waitFor();
+  assertSame(await dialog.getByText('being resent').count(), 0, 'reports of an earlier success');
   await visitor.look('webhooks-recover');
   await dialog.getByRole('button', { name: 'Delete' }).click();
   await dialog.getByLabel(/Type/).fill(receiver.url.replace('http://', ''));
