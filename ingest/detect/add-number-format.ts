@@ -6,7 +6,7 @@ import { noteOfZero, whyAboveZero } from './legends.ts';
 import type { Sample } from '../read/table-rows.ts';
 import { cellPlace, type ColumnNumbers, type SheetNumbers } from '../read/workbook.ts';
 import { detectNumbers, isPartlyPercent, type Finding } from './table/number-format.ts';
-import { doubt, type Draft } from './proposal.ts';
+import { doubt, type Draft } from './proposal/proposal.ts';
 
 const numbersSampled = 200_000;
 /** Words among numbers that mean missing, if the user confirms it. */

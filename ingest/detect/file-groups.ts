@@ -5,7 +5,7 @@ import { dateInText } from '../cells/dates/date-in-line.ts';
 import type { TableDescription } from '../entry/entry-schema.ts';
 import type { NewEntry } from '../entry/entry-file.ts';
 import { namesIn, vintageOf, wordsOf } from '../entry/file-name.ts';
-import type { Proposal } from './proposal.ts';
+import type { Proposal } from './proposal/proposal.ts';
 import type { Inspected } from '../entry/table-preview.ts';
 import { valuesAt, type Choice } from '../entry/resolve-guesses.ts';
 import { idPart } from '../entry/templates.ts';

@@ -3,7 +3,7 @@
 import { entryAt } from '../../kernel/entries.ts';
 import { metadataNames } from '../datasets/metadata.ts';
 import { isValueText } from '../cells/cell-forms.ts';
-import { addDoubts } from './doubts.ts';
+import { addDoubts } from './proposal/doubts.ts';
 import { addNumbers } from './add-number-format.ts';
 import { detectColumns, otherDates, type Columns } from './table/column-roles.ts';
 import { frequencyOf } from './table/frequency.ts';
@@ -19,7 +19,7 @@ import {
 } from './table/layout.ts';
 import { possibleParts, withParts } from './table/dates-in-two-parts.ts';
 import { movingPeriods } from './table/moving-periods.ts';
-import type { About, Draft, Entry, Proposal } from './proposal.ts';
+import type { About, Draft, Entry, Proposal } from './proposal/proposal.ts';
 import { raggedReason } from './ragged-rows.ts';
 import { addRepeated } from './repeated-rows.ts';
 import { addUndated } from './undated-rows.ts';

@@ -3,7 +3,7 @@ import type { Columns } from './table/column-roles.ts';
 import { dateText } from './table/layout.ts';
 import { columnsNamedIn } from '../entry/templates.ts';
 import { cellOf } from '../cells/cell-forms.ts';
-import type { Draft, Entry, Seen } from './proposal.ts';
+import type { Draft, Entry, Seen } from './proposal/proposal.ts';
 import { nounOf } from '../../kernel/text/counted.ts';
 
 const monthsOf: Readonly<Record<string, number>> = { monthly: 1, quarterly: 3, semiannual: 6, annual: 12 };

@@ -5,7 +5,7 @@ import { isDoubtful } from './table/dimensions.ts';
 import { isDetermined } from './table/column-profile.ts';
 import { distinctIn, type Layout } from './table/layout.ts';
 import { scaleAbove, scaleIn } from '../cells/numbers/scales.ts';
-import { doubt, type About, type Draft, type Seen } from './proposal.ts';
+import { doubt, type About, type Draft, type Seen } from './proposal/proposal.ts';
 import type { PeriodKind } from '../cells/dates/date-forms.ts';
 import { addYearEnds } from './year-ends.ts';
 import { frequencyOf, mixedFrequency } from './table/frequency.ts';

@@ -3,7 +3,7 @@
 import { isDateTitle } from '../cells/dates/date-column-titles.ts';
 import { entryAt } from '../../kernel/entries.ts';
 import { isInformative, wordsOf } from '../entry/file-name.ts';
-import type { About, Draft, Seen } from './proposal.ts';
+import type { About, Draft, Seen } from './proposal/proposal.ts';
 import type { Columns } from './table/column-roles.ts';
 import { detectDates } from './table/date-format.ts';
 import type { Layout } from './table/layout.ts';

@@ -6,7 +6,7 @@ import { isNumberText } from '../cells/cell-forms.ts';
 import { dateOfBoth } from '../cells/dates/dates-of-table.ts';
 import { remembering } from '../cells/dates/date-patterns.ts';
 import type { Frequency } from '../../domain/periods.ts';
-import { doubt, type Draft, type Seen } from './proposal.ts';
+import { doubt, type Draft, type Seen } from './proposal/proposal.ts';
 import {
   changeOfFrequency,
   lowerFrequency,

@@ -4,7 +4,7 @@ import { entryAt } from '../../kernel/entries.ts';
 import { isNumberText } from '../cells/cell-forms.ts';
 import type { PeriodKind } from '../cells/dates/date-forms.ts';
 import { dateText } from './table/layout.ts';
-import type { Draft, Seen } from './proposal.ts';
+import type { Draft, Seen } from './proposal/proposal.ts';
 import { counted, nounOf } from '../../kernel/text/counted.ts';
 
 /** A year among quarters is their sum; a day is of any length. */

@@ -2,7 +2,7 @@
 import { entryAt } from '../../kernel/entries.ts';
 import { isPart } from '../cells/dates/carried-years.ts';
 import type { Sample } from '../read/table-rows.ts';
-import type { About } from './proposal.ts';
+import type { About } from './proposal/proposal.ts';
 
 const partsLeast = 3;
 const yearInText = /(?<!\d)(?:19|20)\d{2}(?!\d)/;

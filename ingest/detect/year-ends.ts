@@ -3,7 +3,7 @@ import { monthEnd } from '../../kernel/dates.ts';
 import { entryAt } from '../../kernel/entries.ts';
 import { fiscalYearsIn, otherCalendarIn } from '../cells/dates/date-column-titles.ts';
 import { dateColumns, dateText, periodsAcross, type Layout } from './table/layout.ts';
-import { doubt, type Draft } from './proposal.ts';
+import { doubt, type Draft } from './proposal/proposal.ts';
 
 /** @param above the lines above the data. */
 export function addYearEnds(

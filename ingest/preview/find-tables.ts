@@ -12,7 +12,7 @@ import { sheetNames } from '../read/workbook.ts';
 import { findMetadata } from '../entry/metadata-files/find-metadata.ts';
 import type { StatedFacts } from '../entry/metadata-files/stated-facts.ts';
 import { namesIn } from '../entry/file-name.ts';
-import type { About, Proposal } from '../detect/proposal.ts';
+import type { About, Proposal } from '../detect/proposal/proposal.ts';
 import { propose } from '../detect/propose.ts';
 import { withoutCrosstab } from '../detect/table/find-crosstab.ts';
 

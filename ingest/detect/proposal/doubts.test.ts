@@ -1,6 +1,6 @@
 // Ambiguous tables: each makes a question, or is refused with the reason.
 import test from 'ava';
-import { proposed } from '../../test/ingest/proposing.ts';
+import { proposed } from '../../../test/ingest/proposing.ts';
 
 const years = Array.from({ length: 8 }, (_, at) => String(2015 + at));
 

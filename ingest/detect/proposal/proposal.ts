@@ -1,9 +1,9 @@
 // The input and output of detection: the types that its steps share, and how a step adds a doubt.
-import type { StatedFacts } from '../entry/metadata-files/stated-facts.ts';
-import type { TableDescription } from '../entry/entry-schema.ts';
-import type { Inspected } from '../entry/table-preview.ts';
-import type { Columns } from './table/column-roles.ts';
-import type { Layout } from './table/layout.ts';
+import type { StatedFacts } from '../../entry/metadata-files/stated-facts.ts';
+import type { TableDescription } from '../../entry/entry-schema.ts';
+import type { Inspected } from '../../entry/table-preview.ts';
+import type { Columns } from '../table/column-roles.ts';
+import type { Layout } from '../table/layout.ts';
 
 /** The facts of a table besides its rows. */
 export interface About {
