@@ -1,19 +1,19 @@
-// The facts of the series of a table: id, name, unit and frequency, from its columns, its titles and the name of its file.
+// The facts of the series of a table: id, name and frequency, from its columns, its titles and the name of its file.
 import { entryAt } from '../../kernel/entries.ts';
-import { inEveryRow, type Columns } from './table/column-roles.ts';
+import type { Columns } from './table/column-roles.ts';
 import { isDoubtful } from './table/dimensions.ts';
 import { isDetermined } from './table/column-profile.ts';
-import { distinctIn, type Layout } from './table/layout.ts';
-import { scaleAbove, scaleIn } from '../cells/numbers/scales.ts';
+import type { Layout } from './table/layout.ts';
 import { doubt, type About, type Draft, type Seen } from './proposal/proposal.ts';
 import type { PeriodKind } from '../cells/dates/date-forms.ts';
 import { addYearEnds } from './year-ends.ts';
 import { frequencyOf, mixedFrequency } from './table/frequency.ts';
-import { cellOfLine, isUntitled, scaleOfLine } from './table/header-lines.ts';
+import { isUntitled } from './table/header-lines.ts';
 import { frequencyOfDate, idPart } from '../entry/templates.ts';
 import { addStatedColumns, namesOf } from './series-names.ts';
 import { addLowerFrequencies } from './sparse-series.ts';
 import { wordsOf } from '../entry/file-name.ts';
+import { addUnitsOfColumns, lineTemplate, multiplierOf, unitOf } from './series-units.ts';
 
 const isCode = (title: string) =>
   /^[A-Z][A-Za-z0-9._&:-]*$/.test(title) && /[A-Z0-9].*[A-Z0-9]/.test(title) && !/[a-z]{3}/.test(title);
@@ -81,11 +81,7 @@ export function addSeries(
       'series.unit',
       `${title(columns.currency)} may be what the values are of, as exchange rates are, and not their unit`,
     );
-  if (isSeveral) {
-    addOwnUnits(draft, layout, columns);
-    addUnitsBelow(draft, layout, columns, above);
-    addOwnScales(draft, layout, columns, above);
-  }
+  if (isSeveral) addUnitsOfColumns(draft, layout, columns, above);
   addStatedColumns(draft, columns.values.map(title), about, isSeveral);
   if (mixed === null) addLowerFrequencies(draft, { layout, columns, rows }, isSeveral);
   addIgnored(draft, layout, columns, parts);
@@ -159,89 +155,6 @@ function addIgnored(draft: Draft, { titles }: Layout, columns: Columns, parts: r
   evidence['ignore'] = listed.map(([at, why]) => `${title(at)}: ${why}`).join('; ');
 }
 
-const currencies = ['USD', 'EUR', 'GBP', 'JPY', 'CHF', 'CNY', 'INR'];
-
-/** A column of units or currencies belongs to one of the columns of values: for the others it is a guess, or their title names another. */
-function addOwnUnits({ entry, evidence, guessed }: Draft, { titles }: Layout, columns: Columns): void {
-  if ((columns.unit === null && columns.currency === null) || entry.series?.unit?.includes('{') !== true)
-    return;
-  if (!guessed.includes('series.unit')) guessed.push('series.unit');
-  evidence['series.unit'] = 'columns of the file; they may not hold for every column of values';
-  for (const at of columns.values) {
-    const title = entryAt(titles, at);
-    const own = currencies.find((code) => title.toUpperCase().includes(code));
-    const { currency } = columns;
-    const shared = entry.series.unit;
-    if (own === undefined || currency === null || shared === undefined) continue;
-    entry.columns = {
-      ...entry.columns,
-      [title]: { unit: shared.replace(`{${entryAt(titles, currency)}}`, own) },
-    };
-    evidence['columns'] = 'the title has a currency';
-    guessed.push('columns');
-  }
-}
-
-/** The unit in the last line of a cell: in brackets, behind `in`, a percentage, or with a scale. Other lines continue a name. */
-function unitBelow(
-  above: readonly string[][],
-  headerRows: readonly number[],
-  at: number,
-): string | undefined {
-  const cell = above[headerRows.at(-1) ?? 0]?.[at] ?? '';
-  const [, ...lines] = cell.trim().split(/\s*[\r\n]+\s*/);
-  const last = lines.at(-1) ?? '';
-  const named = /^(?:[[(](.{1,40})[\])]|in (.{1,40}))$/i.exec(last);
-  if (named !== null) return named[1] ?? named[2];
-  return /^(?:%|per ?cent(?:age)?)$/i.test(last) || scaleAbove([last]) !== null ? last : undefined;
-}
-
-/** The title of a column may have its unit in a line of its own. */
-function addUnitsBelow(
-  { entry, evidence }: Draft,
-  { titles, headerRows, facts }: Layout,
-  columns: Columns,
-  above: readonly string[][],
-): void {
-  if (columns.unit !== null || columns.currency !== null || facts.unit !== undefined) return;
-  const stated = columns.values.flatMap((at) => {
-    const unit = unitBelow(above, headerRows, at);
-    return unit === undefined ? [] : [[entryAt(titles, at), unit] as const];
-  });
-  for (const [title, unit] of stated)
-    entry.columns = { ...entry.columns, [title]: { ...entry.columns?.[title], unit } };
-  if (stated.length > 0) evidence['columns'] = 'the last line of a title has the unit';
-}
-
-/** A scale in the title of a column, or in its cell of the line of units, is that of the column. */
-function addOwnScales(
-  { entry, evidence, guessed }: Draft,
-  { titles, facts, headerRows }: Layout,
-  columns: Columns,
-  above: readonly string[][],
-): void {
-  const stated: string[] = [];
-  for (const at of columns.values) {
-    const title = entryAt(titles, at);
-    const unit = cellOfLine(facts.prefix, above, at) + cellOfLine(facts.unit, above, at);
-    const currency = cellOfLine(facts.currency, above, at);
-    if (/^currency$/i.test(unit) && currency !== '')
-      entry.columns = { ...entry.columns, [title]: { ...entry.columns?.[title], unit: currency } };
-    const found =
-      scaleOfLine(facts, above, at) ??
-      scaleAbove([title, unit, `(${unit})`, unitBelow(above, headerRows, at) ?? '']);
-    if (found === null) continue;
-    const scaled = Object.assign({ ...entry.columns?.[title] }, { unit_multiplier: String(found.exponent) });
-    entry.columns = { ...entry.columns, [title]: scaled };
-    stated.push(`"${found.text.slice(0, 60)}"`);
-    if (!found.isSure && !guessed.includes('columns')) guessed.push('columns');
-  }
-  if (stated.length > 0)
-    evidence['columns'] = [evidence['columns'], `scales: ${stated.slice(0, 5).join(', ')}`]
-      .filter((why) => why !== undefined)
-      .join('; ');
-}
-
 /** Unit and scale belong to a series: the columns on which they depend are part of the id, or they are themselves. */
 function idColumns(
   { key, unit, currency, multiplier, dimensions }: Columns,
@@ -301,110 +214,4 @@ export function addFacts(
     ...known,
     ...others,
   };
-}
-
-/** The placeholder for a line above the data. */
-function lineTemplate({ factLines }: Layout, fact: keyof Layout['facts']): string {
-  return `{line ${factLines[fact] ?? 0}}`;
-}
-
-/** The power of ten of the unit, from a column, or from words such as `in millions` and `(000)`. */
-function multiplierOf(
-  { evidence, guessed }: Draft,
-  { titles, facts, headerRows, dates }: Layout,
-  columns: Columns,
-  rows: readonly string[][],
-  above: readonly string[][],
-): { unit_multiplier?: string } {
-  if (columns.multiplier !== null) {
-    const title = entryAt(titles, columns.multiplier);
-    const at = columns.multiplier;
-    if (!rows.every((row) => (row[at] ?? '').trim() === '' || scaleIn(row[at] ?? '') !== null)) return {};
-    evidence['series.unit_multiplier'] = `the column ${title}`;
-    return { unit_multiplier: `{${title}}` };
-  }
-  const heads = new Set([...headerRows, ...Object.values(facts)]);
-  const [only, second] = columns.values;
-  const single =
-    only === undefined || second !== undefined
-      ? []
-      : [entryAt(titles, only), unitBelow(above, headerRows, only) ?? ''];
-  const lines = above.filter((_, at) => !heads.has(at));
-  const constant = [...columns.ignored].flatMap(([at, why]) =>
-    why.endsWith(inEveryRow) ? distinctIn(rows, at).slice(0, 1) : [],
-  );
-  const found =
-    (only === undefined || second !== undefined ? null : scaleOfLine(facts, above, only)) ??
-    scaleAbove([
-      ...lines.flatMap((line) => [...line, ...labelled(line)]),
-      ...single,
-      ...constant,
-      ...(dates.kind === 'across' ? [dates.after] : []),
-    ]);
-  if (found === null) return {};
-  evidence['series.unit_multiplier'] = `"${found.text.slice(0, 80)}"`;
-  const names = [
-    ...columns.values.map((at) => titles[at] ?? ''),
-    ...[columns.key, columns.name, ...columns.dimensions].flatMap((at) =>
-      at === null ? [] : distinctIn(rows, at),
-    ),
-  ];
-  const relative = single.length > 0 ? undefined : names.find((name) => ofNoScale.test(name));
-  if (relative !== undefined)
-    evidence['series.unit_multiplier'] += `; it may not hold for ${relative.slice(0, 60)}`;
-  if (!found.isSure || exception.test(found.text) || relative !== undefined)
-    guessed.push('series.unit_multiplier');
-  return { unit_multiplier: String(found.exponent) };
-}
-
-/** A label and its text in two cells, as `Unit:` and `million USD`, in one. */
-function labelled(line: readonly string[]): string[] {
-  const [label = '', text, other] = line.map((cell) => cell.trim()).filter((cell) => cell !== '');
-  return text === undefined || other !== undefined ? [] : [`${label.replace(/\s*[:：]$/, '')}: ${text}`];
-}
-
-/** Names of series that have no scale of money or persons. */
-const ofNoScale = /%|\bper ?cent|\bprozent|\bpour ?cent|\bpor ?cento?\b|процент|\bindex\b|\bratio\b/i;
-
-/** Some series have another scale. */
-const exception = /\bunless\b|\bexcept\b|\bexcluding\b|\botherwise\b|\bsauf\b|\bsofern nicht\b|\bsalvo\b/i;
-
-function unitOf(
-  layout: Layout,
-  columns: Columns,
-  rows: readonly string[][],
-  { about, above }: { about: About; above: readonly string[][] },
-): { unit?: string } {
-  const { dates, titles, headerRows } = layout;
-  const title = (at: number) => `{${entryAt(titles, at)}}`;
-  if (columns.unit !== null)
-    return {
-      unit:
-        columns.currency === null
-          ? title(columns.unit)
-          : `${title(columns.currency)} per ${title(columns.unit)}`,
-    };
-  if (layout.facts.unit !== undefined) {
-    const prefix = layout.facts.prefix === undefined ? '' : lineTemplate(layout, 'prefix');
-    return { unit: `${prefix}${lineTemplate(layout, 'unit')}` };
-  }
-  if (columns.currency !== null) return { unit: title(columns.currency) };
-  const { name } = columns;
-  const names =
-    name === null ? [] : [...new Set(rows.slice(0, 1_000).map((row) => (row[name] ?? '').trim()))];
-  const [oneName = '', anotherName] = names.filter((text) => text !== '');
-  const named =
-    anotherName === undefined && oneName !== ''
-      ? oneName
-      : dates.kind === 'across'
-        ? about.stem
-        : columns.values.length === 1
-          ? entryAt(titles, entryAt(columns.values, 0))
-          : '';
-  const inBrackets = /\(([^()]+)\)\s*$/.exec(named)?.[1];
-  if (inBrackets !== undefined) return { unit: inBrackets };
-  const [only, second] = dates.kind === 'across' ? [] : columns.values;
-  const below = only === undefined || second !== undefined ? undefined : unitBelow(above, headerRows, only);
-  if (below !== undefined) return { unit: below };
-  return /percent|%|yield|inflation/i.test(named) ? { unit: '%' } : {};
 }
