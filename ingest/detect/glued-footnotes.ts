@@ -20,27 +20,32 @@ export function footnotesIn(texts: readonly string[]): Map<string, string> {
 
 /** Fewer numbers show no usual count of decimals. */
 const regularLeast = 3;
+/** The same if no line explains a footnote: then its digit is small, too, and few numbers have one. */
+const regularLeastUnexplained = 8;
+const shareLeastUnexplained = 10;
 
 /**
  * Why the last digit of a number may be a footnote: most have the same count of decimals, all others have one more, and all their last digits are
- * explained. Null if there is no such number.
+ * explained, or few and small. Null if there is no such number.
  */
 export function gluedFootnote(
   series: Iterable<NumbersOfSeries>,
   footnotes: ReadonlyMap<string, string>,
 ): string | null {
-  if (footnotes.size === 0) return null;
   for (const texts of series) {
-    const odd = longerThanUsual(texts);
+    const { odd, usual } = longerThanUsual(texts);
     const [first = ''] = odd;
-    if (first === '' || !odd.every((text) => footnotes.has(text.at(-1) ?? ''))) continue;
-    return `"${first}" has a decimal more than the others, and may be ${first.slice(0, -1)} with the footnote "${(footnotes.get(first.at(-1) ?? '') ?? '').slice(0, 40)}"`;
+    const areExplained = odd.every((text) => footnotes.has(text.at(-1) ?? ''));
+    const areFew = usual >= Math.max(regularLeastUnexplained, shareLeastUnexplained * odd.length);
+    if (first === '' || !(areExplained || (areFew && odd.every((text) => /[123]$/.test(text))))) continue;
+    const footnote = footnotes.get(first.at(-1) ?? '') ?? first.at(-1) ?? '';
+    return `"${first}" has a decimal more than the others, and may be ${first.slice(0, -1)} with the footnote "${footnote.slice(0, 40)}"`;
   }
   return null;
 }
 
-/** The numbers with one decimal more than most have; none if others differ in another way. */
-function longerThanUsual(texts: NumbersOfSeries): string[] {
+/** The numbers with one decimal more than most have, none if others differ in another way; and how many are usual. */
+function longerThanUsual(texts: NumbersOfSeries): { odd: readonly string[]; usual: number } {
   const byDecimals = new Map<number, string[]>();
   for (const text of texts) {
     const cell = cellOf(text.trim());
@@ -51,9 +56,10 @@ function longerThanUsual(texts: NumbersOfSeries): string[] {
     else same.push(cell.core);
   }
   const [usual, longer, ...others] = [...byDecimals].toSorted(([a], [b]) => a - b);
-  if (usual === undefined || longer === undefined || others.length > 0) return [];
-  const isMost = usual[1].length >= Math.max(regularLeast, 2 * longer[1].length);
-  return usual[0] > 0 && longer[0] === usual[0] + 1 && isMost ? longer[1] : [];
+  const count = usual?.[1].length ?? 0;
+  if (usual === undefined || longer === undefined || others.length > 0) return { odd: [], usual: count };
+  const isMost = count >= Math.max(regularLeast, 2 * longer[1].length);
+  return { odd: usual[0] > 0 && longer[0] === usual[0] + 1 && isMost ? longer[1] : [], usual: count };
 }
 
 /** How many times the largest number without a blank a number with one must be. In a series that grows past 1,000 it is hardly larger. */

@@ -95,6 +95,20 @@ test('a digit behind a number that a line below explains as a footnote is asked 
   t.regex(across.evidence['date'] ?? '', /"45\.61" has a decimal more/);
 });
 
+test('a small digit behind one of many numbers with the same count of decimals may be a footnote that no line explains', (t) => {
+  const many = Array.from({ length: 20 }, (_, at) => `${2000 + at}`);
+  const why = (...ends: string[]) => {
+    const rows = many.map((year, at) => [year, `${at + 40}.5${ends[at] ?? ''}`]);
+    return proposed([['Year', 'Rate'], ...rows]).evidence['values'] ?? '';
+  };
+  t.regex(
+    why('', '1'),
+    /"41\.51" has a decimal more than the others, and may be 41\.5 with the footnote "1"/,
+  );
+  t.notRegex(why('', '7'), /footnote/);
+  t.notRegex(why('', '1', '2', '3'), /footnote/, 'not few');
+});
+
 test('four digits behind a comma, where most numbers have three, may be a footnote: the commas divide groups, which is asked', (t) => {
   const table = (...values: string[]) =>
     proposed([['Year', 'Exports'], ...years.map((year, at) => [year, values[at] ?? ''])]);
