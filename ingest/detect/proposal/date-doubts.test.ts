@@ -137,3 +137,17 @@ test('titles with several dates among other words are refused, and none of them 
   ]);
   t.regex(entry.skip ?? '', /several dates, such as "Index Jan 2023" and "Index Jan 2024"/);
 });
+
+test('years, quarters and months across the columns are refused as periods of several lengths', (t) => {
+  const periods = ['2021', '2021Q1', '2021Q2', '2021M1', '2021M2', '2022', '2022Q1', '2022M1'];
+  const numbers = (from: number) => periods.map((_, at) => String(from + at));
+  const { entry } = proposed([
+    ['Country', 'Indicator', ...periods],
+    ['Peru', 'Exports', ...numbers(100)],
+    ['Chile', 'Exports', ...numbers(200)],
+  ]);
+  t.regex(
+    entry.skip ?? '',
+    /^line 1 has periods of several lengths, such as "2021" and "2021Q1": make a file/,
+  );
+});

@@ -297,3 +297,15 @@ export const cellsShown = (row: readonly string[]): string =>
 /** The text for almanac.yml where no dates were found. */
 export const namingDates =
   'Name the dates as date: { column: …, format: … }, or state the day of all values as date: { value: 2024-01-31 }';
+
+const partOfYear = /^(?:19|20)\d{2}[\s-]?[QMKHTVW]\d{1,2}$/i;
+
+/** What a line has that names columns in a way that is not read; null if it names none: then it has numbers other than years. */
+export function whyUnreadTitles(row: readonly string[]): string | null {
+  const years = row.filter((cell) => isNumberText(cell)).map((cell) => cell.trim());
+  if (years.length < 2 || !years.every((cell) => /^(?:19|20)\d{2}$/.test(cell))) return null;
+  const part = row.find((cell) => partOfYear.test(cell.trim()));
+  return part === undefined
+    ? `years over other titles (${cellsShown(row)}), which are in more lines than are read: give each column one title, as in "2023 Urban Men", or make a file for each group`
+    : `periods of several lengths, such as "${years[0] ?? ''}" and "${part.trim()}": make a file for each length`;
+}

@@ -19,6 +19,7 @@ import {
   periodTitles,
   isUnitRow,
   titlesOf,
+  whyUnreadTitles,
   widthOf,
   type Head,
   type LineFact,
@@ -196,20 +197,14 @@ function finish(
   dates: TableDates,
 ): Layout | string {
   const head = headAbove(rows, firstRow, dates.kind === 'column' ? entryAt(dates.columns, 0) : null);
-  if (head === null && areYearsOverTitles(entryAt(rows, firstRow)))
-    return `line ${entryAt(lines, firstRow)} has years over other titles (${cellsShown(entryAt(rows, firstRow))}), which are in more lines than are read: give each column one title, as in "2023 Urban Men", or make a file for each group`;
+  const titled = head === null ? whyUnreadTitles(entryAt(rows, firstRow)) : null;
+  if (titled !== null) return `line ${entryAt(lines, firstRow)} has ${titled}`;
   if (head === null)
     return `no line above the data names the columns: line ${entryAt(lines, firstRow)} is data, with ${cellsShown(entryAt(rows, firstRow))}. Add a line of names to the file, or name its line under header`;
   const dated = dates.kind === 'title' ? head.titles.filter((title) => dateInText(title) !== null) : [];
   if (new Set(dated.map((title) => dateInText(title)?.date)).size > 1)
     return `its titles have several dates, such as "${dated[0]?.slice(0, 60)}" and "${dated[1]?.slice(0, 60)}", and are not read as periods: write only the period into each title`;
   return complete(rows, lines, firstRow, dates, head);
-}
-
-/** Whether the only numbers of a line are years. */
-function areYearsOverTitles(row: readonly string[]): boolean {
-  const numbers = row.filter((cell) => isNumberText(cell));
-  return numbers.length > 1 && numbers.every((cell) => /^(?:19|20)\d{2}$/.test(cell.trim()));
 }
 
 function complete(
