@@ -30,8 +30,10 @@ import {
   change,
 } from './audited.ts';
 
-const changeAsOperator = async (t: ExecutionContext, by: Holder, { accountId }: Holder, body: object) =>
+async function changeAsOperator(t: ExecutionContext, by: Holder, { accountId }: Holder, body: object) {
+  await setRole(service.deps, by.accountId, 'operator');
   done(t, await service.asOperator(by, `/v1/operator/accounts/${accountId}`, { method: 'PATCH', body }));
+}
 
 export const accountActs = {
   'account.created': {
