@@ -17,6 +17,11 @@ interface Row {
   by: string;
 }
 
+interface Sources {
+  loaded_at: string;
+  source_name: string;
+}
+
 const clock = fakeClock('2026-11-20T10:00:00.000Z');
 const services = await startServices({ clock, publisher: true });
 let operator: Operating;
@@ -45,9 +50,9 @@ test.serial('a load is listed with its counts, who loaded it, and whether it can
   const load = await newLoad('LISTED');
   const answer = await operator.get(`/loads/${load}`);
   t.is(answer.status, 200);
-  const { by, loaded_at: _, ...data } = dataOf<Row & { loaded_at: string }>(answer);
+  const { by, loaded_at: _, source_name: file, ...data } = dataOf<Row & Sources>(answer);
   t.deepEqual(data as object, {
-    ...{ load, dataset: 'observations', source_name: '-', vintage: '2026-11-01', complete: false },
+    ...{ load, dataset: 'observations', vintage: '2026-11-01', complete: false },
     ...{ kind: 'load', retracts: null, erases: false, reason: null, status: 'in_force', retracted_by: null },
     ...{
       retractable: true,
@@ -60,6 +65,7 @@ test.serial('a load is listed with its counts, who loaded it, and whether it can
     ...{ points_new: 2, points_revised: 0, points_unchanged: 0, points_deleted: 0 },
     ...{ series_count: 1, series: ['LISTED'] },
   });
+  t.regex(file, /\/data\.csv$/);
   t.regex(by, /^\S+ from (?:[\d.:a-f]+|this machine)(?:\/\d+)? by tests$/);
 });
 
