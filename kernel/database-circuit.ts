@@ -23,8 +23,9 @@ export interface DatabaseCircuit {
 }
 
 // A single statement may be slow or wait for a lock. PostgreSQL counts as stalled only if a new connection is not answered either.
+// On a loaded machine that takes a second or two, and opening the circuit ends every transaction.
 const suspectAfterMs = 1_500;
-const probeWithinMs = 1_500;
+const probeWithinMs = 3_000;
 const checkEveryMs = 250;
 const probeEveryMs = 500;
 
