@@ -248,7 +248,7 @@ function startWorkerProcess(databaseUrl: string, directory: string): ChildProces
   return spawn(process.execPath, [path.join(projectRoot, 'almanac.ts'), 'start', 'worker'], {
     env: {
       ...process.env,
-      NODE_OPTIONS: '--max-semi-space-size=2 --max-old-space-size=160', // as in k8s/worker.yaml
+      NODE_OPTIONS: '--max-semi-space-size=2 --max-old-space-size=160', // as in k8s/base/worker.yaml
       DATABASE_URL: databaseUrl,
       DATA_DIR: directory,
       REDIS_URL: '',

@@ -158,3 +158,12 @@ test('docs/operations.md states which process reads which setting', (t) => {
   ]);
   t.deepEqual(documented, table);
 });
+
+test('the replacement of IDENTITY_SECRET begins with every service that reads the previous one, and ends with the gateways', (t) => {
+  const text = readFileSync(path.join(projectRoot, 'docs/operations.md'), 'utf8');
+  const [, steps = ''] = text.split('## Changing `IDENTITY_SECRET`');
+  const [first = '', second = ''] = [...steps.matchAll(/^\d\. ([^:]+): set /gm)].map(([, names]) => names);
+  const services = readBy.IDENTITY_SECRET_PREVIOUS.filter((name) => name !== 'commands');
+  t.deepEqual(first.split(', ').sort(), [...services].sort());
+  t.is(second, 'gateways');
+});

@@ -191,7 +191,7 @@ async function rolesFinding(env: Environment, database: Finding): Promise<Findin
 async function describeBulk(place: BulkPlace): Promise<string> {
   const store = await openBulkStore(place);
   const manifest = await store.readManifest();
-  if (manifest === undefined) return `${store.place} can be read, and has no files yet`;
+  if (manifest === undefined) return `${store.place} has no files yet`;
   const { files, load, created_at: at } = manifest;
   return `${store.place} has ${files.length} files as of load ${load}, of ${at}`;
 }

@@ -23,7 +23,7 @@ type States = Readonly<Record<string, State>>;
 /** @returns the states of the services. @throws Failure `unavailable` with the reason, which is for operators only. */
 export type Readiness = () => Promise<States>;
 
-/** Longer than a service's own deadline for this answer. A probe of the gateway needs a longer timeout: `timeoutSeconds` in k8s/gateway.yaml. */
+/** Longer than a service's own deadline for this answer. A probe of the gateway needs a longer timeout: `timeoutSeconds` in k8s/base/gateway.yaml. */
 const deadlineMs = readyWithinMs + 300;
 const rememberedMs = 1_000;
 const ourselves: Identity = { ...anonymous, scope: 'internal' };

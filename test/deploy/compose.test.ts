@@ -1,9 +1,10 @@
 // docker-compose.yml, read as Compose does with the .env that is documented: its schema, its settings, and how its containers are closed.
-import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseEnv } from 'node:util';
 import { Ajv } from 'ajv';
 import test from 'ava';
+import { parse } from 'yaml';
 import {
   composeText,
   composeWith,
@@ -12,7 +13,9 @@ import {
   interpolate,
   ofAlmanac,
   readProject as read,
+  type ComposeFile,
 } from './compose-file.ts';
+import { projectRoot } from '../../kernel/project.ts';
 import { processNames, settingsOf, type ProcessName } from '../../cli/service-settings.ts';
 import { readSettings } from '../../kernel/settings/settings.ts';
 
@@ -191,4 +194,24 @@ test('only the gateway, the proxy and, on the machine alone, Grafana are publish
   t.true(networks['back']?.internal);
   for (const name of ['postgres', 'redis', 'data-api', 'migrate', 'backup', 'prometheus'])
     t.deepEqual(services[name]?.networks, ['back'], name);
+});
+
+test('containers can write to their volumes, also to those that pages add: a named one is made with the owner that the image gives to its path', (t) => {
+  const examples = readdirSync(path.join(projectRoot, 'docs'))
+    .filter((name) => name.endsWith('.md'))
+    .flatMap((name) => [...read(`docs/${name}`).matchAll(/```yaml\n(services:\n[^`]*)```/g)])
+    .map(([, text = '']) => parse(text) as Pick<ComposeFile, 'services'>);
+  t.true(examples.length >= 2);
+  const own = Object.fromEntries(ofAlmanac(composeWith(t)));
+  const ignored = read('.dockerignore').split('\n');
+  for (const { services } of [{ services: own }, ...examples])
+    for (const [name, { volumes = [] }] of Object.entries(services)) {
+      t.true(name in own, name);
+      for (const [source = '', target] of volumes.map((volume) => volume.split(':'))) {
+        if (target === undefined) t.is(source, '/tmp', name);
+        else if (!source.startsWith('.')) t.is(target, '/var/lib/almanac', `${name}: ${source}`);
+        else t.true(ignored.includes(source.replace('./', '')), `${source} is no part of the image`);
+      }
+    }
+  t.regex(read('Dockerfile'), /mkdir -p \S+ \/var\/lib\/almanac && chown 1000:1000 \S+ \/var\/lib\/almanac /);
 });

@@ -89,6 +89,8 @@ const [local, production, commands, loads] = [
 ].map((name) => render(`k8s/${name}`)) as [Manifest[], Manifest[], Manifest[], Manifest[]];
 const serving = ['gateway', 'data-api', 'accounts-api', 'worker', 'publisher'];
 const nameLabel = 'app.kubernetes.io/name';
+/** The ports of URLs that others choose: of kernel/outbound/address-guard.ts, and 80 where http:// is allowed. */
+const webPorts = [443, 8443, 80];
 
 const workloads = (from: Manifest[]) =>
   from.filter(({ kind }) => ['Deployment', 'StatefulSet', 'Job'].includes(kind)) as Workload[];
@@ -401,11 +403,13 @@ test('only the gateway reaches the services, only they reach the database, and o
         ...['data-api', 'accounts-api', 'worker', 'publisher', 'migrate', 'commands'].map(
           (name) => `${name} > database 5432`,
         ),
-        ...['accounts-api', 'worker', 'commands'].map((name) => `${name} > redis 6379`),
+        ...['accounts-api', 'commands'].map((name) => `${name} > redis 6379`),
         'all > ns:kube-system 53',
-        ...['accounts-api > * 443', 'worker > * 443', 'worker > * 8443', 'worker > * 465', 'worker > * 587'],
-        ...['publisher > * 443', 'publisher > * 8443', 'publisher > * 80'],
-        ...['commands > * 443', 'commands > * 465', 'commands > * 587'],
+        'accounts-api > * 443',
+        ...['worker', 'publisher', 'commands'].flatMap((name) =>
+          webPorts.map((port) => `${name} > * ${port}`),
+        ),
+        ...['worker', 'commands'].flatMap((name) => [`${name} > * 465`, `${name} > * 587`]),
       ].sort(),
     );
     for (const { metadata, spec } of workloads(from)) {

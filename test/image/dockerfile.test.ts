@@ -69,6 +69,8 @@ test('secrets, tests and files built elsewhere are not sent to the builder', (t)
     'node_modules/a/b.js',
     'load/a.csv',
     'backups/a.gz',
+    'bulk/manifest.json',
+    'inbox/a.csv',
   ])
     t.true(isIgnored(ignore, file), file);
   for (const file of ['test/run.ts', 'kernel/settings/settings.test.ts', 'almanac.test.ts'])
