@@ -1,7 +1,10 @@
 // Sequelize connections that break at the worst moment. The server is a socket that sends PostgreSQL's first messages.
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import test from 'ava';
+import { toFailure } from '../kernel/errors.ts';
+import { createLog } from '../kernel/log/log.ts';
 import { createTestDatabase } from '../test/services/harness.ts';
 import { until } from '../test/run/until.ts';
 import { connect, type AccountsDatabase } from './database.ts';
@@ -85,4 +88,41 @@ test('the pool metrics report busy connections, idle connections, and statements
   t.teardown(() => nowhere.close());
   await t.throwsAsync(nowhere.accounts.count());
   t.is(figure(nowhere, 'waiting'), 0, 'what has failed waits no longer');
+});
+
+test('a statement that fails is logged with its shape and the name of the constraint, and without any value', async (t) => {
+  const database = await createTestDatabase();
+  t.teardown(() => database.drop());
+  const db = connect(database.url);
+  t.teardown(() => db.close());
+  const value = randomUUID();
+  const now = new Date();
+  const times = {
+    createdAt: now,
+    lastSeenAt: now,
+    idleExpiresAt: now,
+    absoluteExpiresAt: now,
+    authTime: now,
+  };
+  const session = { id: value, accountId: value, secretHash: value, ...times, twoFactors: false };
+  const insertBatch = () =>
+    db.sequelize.query('insert into accounts.settled_batches (batch_id, at) values ($1, now())', {
+      bind: [value],
+    });
+  await insertBatch();
+  const failing: [string, () => Promise<unknown>][] = [
+    ['sessions_', () => db.sessions.create({ ...session, ip: value, userAgent: value })],
+    ['settled_batches_pkey', insertBatch],
+    ['"code":"42703"', () => db.sequelize.query('select none where $1 = $2', { bind: [value, value] })],
+    ['"code":"42703"', () => db.keys.findOne({ where: { hash: value, none: value } as never })],
+  ];
+  for (const [named, fail] of failing) {
+    const lines: string[] = [];
+    const log = createLog('accounts-api', 'error', { write: (line) => void lines.push(line) });
+    log.error({ err: toFailure(await t.throwsAsync(fail())).detail }, 'it failed');
+    const [line = ''] = lines;
+    t.false(line.includes(value), line);
+    t.true(line.includes(named), line);
+    t.regex(line, /"sql":"(?:insert|select) /i);
+  }
 });

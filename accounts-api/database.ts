@@ -13,7 +13,7 @@ import { answerMarginMs, statementTimeoutMs } from '../kernel/database.ts';
 import { createDatabaseCircuit, type DatabaseCircuit } from '../kernel/database-circuit.ts';
 import { createLog, type Log } from '../kernel/log/log.ts';
 import { poolMetrics, type PoolFigures } from '../kernel/metrics/database.ts';
-import { watchStatements, type StatementWatch } from '../kernel/metrics/statements.ts';
+import { shapeOf, watchStatements, type StatementWatch } from '../kernel/metrics/statements.ts';
 import type { Metric } from '../kernel/metrics/text.ts';
 import type { Plans } from '../kernel/plans.ts';
 import { createChanges, type Changes } from './heartbeat/changes.ts';
@@ -184,11 +184,25 @@ class TimedSequelize extends Sequelize {
 
   // It has many forms, which are passed through unchanged; Sequelize's types define what they return.
   override query(text: string | { query: string; values: unknown[] }, options?: QueryOptions): never {
-    const run = () => super.query(text, options);
+    const run = () => super.query(text, options).catch(failWithoutValues);
     const words = typeof text === 'string' ? text : text.query;
     const isOfTransaction = options?.transaction !== undefined && options.transaction !== null;
     return this.#statements.run(words, undefined, () =>
       isOfTransaction ? run() : this.#users.count(run),
     ) as never;
   }
+}
+
+/** The fields in which errors of Sequelize and pg have values: of the statement, of the refused row, of the model. */
+const valueFields = ['parameters', 'detail', 'fields', 'errors'];
+
+/** Removes the values from the error of a statement, as errors are logged. @throws the error, with the shape of the statement. */
+function failWithoutValues(thrown: unknown): never {
+  const [error, ofDriver] = [thrown, (thrown as { parent?: unknown } | null)?.parent];
+  for (const each of [error, ofDriver]) {
+    if (!(each instanceof Error)) continue;
+    for (const field of valueFields) Reflect.deleteProperty(each, field);
+    if ('sql' in each) each.sql = shapeOf(String(each.sql));
+  }
+  throw thrown;
 }

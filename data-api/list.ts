@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { digits } from '../kernel/digits.ts';
 import type { Queryable } from '../kernel/database.ts';
 import { entryAt } from '../kernel/entries.ts';
+import { fail } from '../kernel/errors.ts';
 import type { Content, Reply } from '../kernel/http/answer.ts';
 import {
   countJson,
@@ -256,11 +257,11 @@ async function withDerived(
   );
 }
 
-/** The only record that matches, with the fields of the list. @throws Error if there is none. */
+/** The only record that matches, with the fields of the list. @throws Failure `not_found` if it was deleted since it was found. */
 export async function readRecord(database: Queryable, list: List, where: Conditions): Promise<Row> {
   const asked = { fields: Object.keys(list.fields), sort: list.sort, limit: 1 };
   const [row] = await readRows(database, list, where, asked);
-  if (row === undefined) throw new Error(`no row of ${list.name}`);
+  if (row === undefined) fail('not_found', 'It has just been deleted.');
   return row;
 }
 

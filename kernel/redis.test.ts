@@ -33,6 +33,8 @@ test('a single server, a cluster and sentinels are distinguished by the URL', (t
     username: 'u',
     password: 'p@',
   });
+  const ofIpv6 = parseRedisUrl('redis+sentinel://[::1]:5/main');
+  t.deepEqual(ofIpv6?.kind === 'sentinel' && ofIpv6.nodes, [{ host: '::1', port: 5 }]);
 });
 
 test('a URL that is not for Redis is refused', (t) => {

@@ -95,7 +95,10 @@ export function parseRedisUrl(text: string): RedisTarget | null {
   return {
     kind: 'sentinel',
     name,
-    nodes: nodes.map(({ hostname, port }) => ({ host: hostname, port: Number(port) || 26_379 })),
+    nodes: nodes.map(({ hostname, port }) => ({
+      host: hostname.replace(/^\[(.*)\]$/, '$1'), // an IPv6 address
+      port: Number(port) || 26_379,
+    })),
     username,
     password,
   };

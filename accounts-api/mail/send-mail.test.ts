@@ -1,6 +1,9 @@
 // The SMTP dialogue: how long answers are awaited, and which refusals are permanent.
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import type { Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { silentLog } from '../../test/services/harness.ts';
 import { startScriptedSmtp, type Stage } from '../../test/services/scripted-smtp.ts';
@@ -42,6 +45,30 @@ for (const [stage, reply, lasts] of refusals) {
     if (error instanceof MailRefused) t.true(error.reply.startsWith(reply.slice(0, 3)));
   });
 }
+
+test.serial('a server is reached by its IPv6 address', async (t) => {
+  const mailer = createMailer({ ...testMail, smtpUrl: 'smtp://[::1]:1' }, silentLog);
+  t.teardown(() => mailer.close());
+  const error = await t.throwsAsync(mailer.send(mail));
+  t.regex(error?.message ?? '', /connect E[A-Z]+ ::1:1/); // nothing listens there
+});
+
+test.serial('the name of the sender may have a comma, and quotes around it', async (t) => {
+  const outboxDirectory = mkdtempSync(path.join(tmpdir(), 'almanac-mail-'));
+  t.teardown(() => rmSync(outboxDirectory, { recursive: true }));
+  for (const name of ['Statistics, Karachi', '"Statistics, Karachi"']) {
+    const mailer = createMailer(
+      { smtpUrl: undefined, from: `${name} <data@almanac.example>`, outboxDirectory },
+      silentLog,
+    );
+    await mailer.send(mail);
+  }
+  const sent = readdirSync(outboxDirectory).map((file) =>
+    readFileSync(path.join(outboxDirectory, file), 'utf8'),
+  );
+  t.is(sent.length, 2);
+  for (const text of sent) t.regex(text, /^From: "Statistics, Karachi" <data@almanac\.example>$/m);
+});
 
 test.serial('the server has ten minutes to answer an e-mail', async (t) => {
   let connection: Socket | undefined;

@@ -54,7 +54,7 @@ export function createMailer({ smtpUrl, from, outboxDirectory }: MailSettings, l
   return {
     async send(mail) {
       try {
-        await transport.sendMail({ ...mail, from, ...closed });
+        await transport.sendMail({ ...mail, from: senderOf(from), ...closed });
       } catch (error) {
         throw refusalOf(error) ?? error;
       }
@@ -91,7 +91,7 @@ function createOutbox(from: string, directory: string, log: Log): Mailer {
   const transport = createTransport({ streamTransport: true, buffer: true, newline: 'unix' });
   return {
     async send(mail) {
-      const { message } = await transport.sendMail({ ...mail, from, ...closed });
+      const { message } = await transport.sendMail({ ...mail, from: senderOf(from), ...closed });
       await mkdir(directory, { recursive: true, mode: 0o700 });
       const stamp = new Date().toISOString().replaceAll(/[:.]/g, '-');
       const file = path.join(directory, `${stamp}-${randomUUID().slice(0, 8)}.eml`);
@@ -103,6 +103,12 @@ function createOutbox(from: string, directory: string, log: Log): Mailer {
   };
 }
 
+/** Name and address of MAIL_FROM, separately: within one text, a comma in the name would begin another address. */
+function senderOf(from: string): { name: string; address: string } {
+  const [, name = '', address = from] = /^(.*)<(.*)>$/.exec(from) ?? [];
+  return { name: name.trim().replace(/^"(.*)"$/, '$1'), address };
+}
+
 function optionsOf(smtpUrl: string) {
   const url = new URL(smtpUrl);
   const secure = url.protocol === 'smtps:';
@@ -110,5 +116,6 @@ function optionsOf(smtpUrl: string) {
     url.username === ''
       ? {}
       : { auth: { user: decodeURIComponent(url.username), pass: decodeURIComponent(url.password) } };
-  return { host: url.hostname, port: Number(url.port || (secure ? 465 : 587)), secure, ...auth };
+  const host = url.hostname.replace(/^\[(.*)\]$/, '$1'); // an IPv6 address
+  return { host, port: Number(url.port || (secure ? 465 : 587)), secure, ...auth };
 }

@@ -1,5 +1,6 @@
 // Finds the account of a caller, locks it while it has not changed, and reports an e-mail address that another account has.
-import { UniqueConstraintError, type Transaction } from 'sequelize';
+import { Op, UniqueConstraintError, type Transaction } from 'sequelize';
+import type { Clock } from '../../kernel/clock.ts';
 import { fail } from '../../kernel/errors.ts';
 import type { Deps } from '../database.ts';
 import type { Requester } from '../requester.ts';
@@ -34,30 +35,36 @@ export async function lockAccountOfCaller(
 /**
  * The key of a call; null for a session and for others. The gateway has checked the credential before it read the body, so it may have ended since.
  * The transaction has locked the account of a key, as a revocation does.
- * @throws Failure `unauthorized` if the key or the value of it that was sent has ended, or the session; `not_found` if the caller is no longer an
- * operator.
+ * @throws Failure `unauthorized` if the key or the value of it that was sent has ended, or the session, or if the account was disabled; `not_found` if
+ * the caller is no longer an operator.
  */
 export async function requireCredential(
-  { db }: Deps,
+  { db, clock }: Deps,
   transaction: Transaction,
   { accountId, actor: { actorKind, actorId }, keyHash = null, operatorSessionId = null }: Requester,
 ): Promise<ApiKey | null> {
   if (actorKind === 'key') {
     const key = await db.keys.findOne({ where: { id: actorId, accountId }, transaction });
     if (key?.revokedAt !== null) fail('unauthorized', 'The API key of this call was revoked.');
-    if (keyHash !== null && keyHash !== key.hash && keyHash !== key.previousHash)
+    if (hasEnded(key.expiresAt, clock)) fail('unauthorized', 'The API key of this call has expired.');
+    const isOld = keyHash !== null && keyHash !== key.hash;
+    if (isOld && (keyHash !== key.previousHash || hasEnded(key.previousUntil, clock)))
       fail('unauthorized', 'The API key of this call was rotated, and its old value has ended.');
+    const serving = await db.accounts.count({ where: { id: accountId, status: 'active' }, transaction });
+    if (serving === 0) fail('unauthorized', 'The account of this API key was disabled.');
     return key;
   }
   const sessionId = actorKind === 'session' ? actorId : operatorSessionId;
   if (sessionId === null) return null;
-  const where = { id: sessionId, accountId };
+  const where = { id: sessionId, accountId, absoluteExpiresAt: { [Op.gt]: clock.now() } };
   const session = await db.sessions.findOne({ where, transaction, lock: transaction.LOCK.KEY_SHARE });
   if (session === null) fail('unauthorized', 'The session has ended. Sign in again.');
   if (actorKind !== 'operator') return null;
   const operating = await db.accounts.findOne({ where: { id: accountId, role: 'operator' }, transaction });
   return operating === null ? fail('not_found', 'No endpoint exists at this path.') : null;
 }
+
+const hasEnded = (at: Date | null, clock: Clock) => at !== null && at <= clock.now();
 
 /**
  * Locks an account, so that one transaction at a time changes it or creates what it is limited in. Calls whose rows only reference the account do not

@@ -3,7 +3,7 @@
 import { IncomingMessage, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { Writable } from 'node:stream';
-import { Failure } from '../../kernel/errors.ts';
+import { fail, Failure } from '../../kernel/errors.ts';
 import { callOf, openWithin, whenClosed } from '../call.ts';
 import type { RunCompiled } from '../policy.ts';
 import { GatewayResponse } from '../response-headers.ts';
@@ -27,7 +27,7 @@ const abandoned = 499; // as in the access log: the client left
 
 /**
  * @param target path and query. @param asOf the `as_of` date of the tool call; undefined: none.
- * @throws Failure `upstream_error` if the answer is cut off.
+ * @throws Failure `upstream_error` if the answer is cut off, `not_found` for a path that no id can have.
  */
 export async function readInside(
   dispatch: RunCompiled,
@@ -64,8 +64,10 @@ export async function readInside(
       reject(new Failure('upstream_error', 'The answer was cut off. Try again.'));
     });
   });
-  const running = dispatch(request, response);
-  if (running === undefined) throw new Error(`No read-only pipeline serves ${target}.`);
+  ended.catch(() => undefined); // it is rejected with the connection, which may be after a throw below
+  // No pipeline serves a path with characters that no id has.
+  if (dispatch(request, response) === undefined)
+    fail('not_found', 'No series has this id. `search` finds ids.');
   await ended;
   const bytes = Buffer.concat(pieces);
   return { status: response.statusCode, body: bytes.toString('utf8', bytes.indexOf('\r\n\r\n') + 4) };

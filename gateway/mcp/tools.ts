@@ -80,7 +80,7 @@ export const tools: readonly Tool[] = [
       'The metadata of one series: unit, frequency, source, licence, dimensions, notes. Costs nothing.',
     route: '/v1/catalog/{id}',
     input: { id, as_of: asOf },
-    reads: ({ id: series }) => [target(`/v1/catalog/${encodeURIComponent(series)}`, {})],
+    reads: ({ id: series }) => [target(`/v1/catalog/${encoded(series)}`, {})],
   }),
   tool({
     name: 'get_series',
@@ -133,7 +133,7 @@ export const tools: readonly Tool[] = [
     reads({ id: series, date, from = date, to = date, as_of, ...query }) {
       if (date !== undefined && (from !== date || to !== date))
         throw refused('date', 'Give either date, or from and to.');
-      const path = `/v1/series/${encodeURIComponent(series)}/triangle`;
+      const path = `/v1/series/${encoded(series)}/triangle`;
       return [target(path, { from, to, ...query, vintages_to: as_of })];
     },
   }),
@@ -164,6 +164,9 @@ function refused(param: string, message: string): Failure {
   return new Failure('invalid_parameter', message, { param });
 }
 
+/** Half of a surrogate pair, which JSON can contain and a URL cannot, becomes U+FFFD, which the routes refuse. */
+const encoded = (text: string) => encodeURIComponent(text.toWellFormed());
+
 type Value = string | number | readonly string[] | undefined;
 
 function target(path: string, query: Readonly<Record<string, Value>>): string {
@@ -171,7 +174,7 @@ function target(path: string, query: Readonly<Record<string, Value>>): string {
     value === undefined
       ? []
       : [
-          `${name}=${encodeURIComponent(typeof value === 'object' ? severalText(value) : String(value)).replaceAll('%2C', ',')}`,
+          `${name}=${encoded(typeof value === 'object' ? severalText(value) : String(value)).replaceAll('%2C', ',')}`,
         ],
   );
   return given.length === 0 ? path : `${path}?${given.join('&')}`;

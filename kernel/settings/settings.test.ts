@@ -84,19 +84,25 @@ test('a setting for words or URLs accepts only the listed ones', (t) => {
       accepted: ['postgres://h/d', 'postgresql://h/d'],
       refused: ['http://h', 'h', 'postgres'],
     },
-    DATABASE_READ_URL: { accepted: ['postgres://h/d'], refused: ['redis://h'] },
+    DATABASE_READ_URL: {
+      accepted: ['postgres://u:%25@h/d'],
+      refused: ['redis://h', 'postgres://u:50%off@h/d'],
+    },
     DATA_API_DATABASE_PASSWORD: {
       accepted: ["twelve'chars"],
       refused: ['eleven char', 'with a blank', 'zwölf Zeichen'],
     },
     ACCOUNTS_API_DATABASE_PASSWORD: { accepted: ['twelve_chars'], refused: ['eleven_char', 'zwölf_Zeichen'] },
     PUBLISHER_DATABASE_PASSWORD: { accepted: ['twelve_chars'], refused: ['eleven_char', 'zwölf_Zeichen'] },
-    REDIS_URL: { accepted: ['redis://h', 'rediss+cluster://h:1'], refused: ['http://h', 'redis'] },
+    REDIS_URL: {
+      accepted: ['redis://h', 'rediss+cluster://h:1', 'redis+sentinel://u:%25@h:1,i:2/m'],
+      refused: ['http://h', 'redis', 'redis://:50%off@h', 'redis+sentinel://u:50%off@h:1/m'],
+    },
     IDENTITY_SECRET: { accepted: ['s'.repeat(32)], refused: ['s'.repeat(31)] },
     IDENTITY_SECRET_PREVIOUS: { accepted: ['s'.repeat(32)], refused: ['s'.repeat(31)] },
     DATA_API_URL: {
-      accepted: ['https://a', 'http://a', 'http://a, http://b:1'],
-      refused: ['ftp://a', 'http://a,', 'a'],
+      accepted: ['https://a', 'http://a/', 'http://a, http://b:1'],
+      refused: ['ftp://a', 'http://a,', 'a', 'http://a/b', 'http://a/?b', 'http://u:p@a'],
     },
     ACCOUNTS_API_URL: { accepted: ['http://a,http://b'], refused: ['ftp://a', ','] },
     PUBLISHER_URL: { accepted: ['http://a,http://b'], refused: ['ftp://a', ','] },
@@ -118,8 +124,14 @@ test('a setting for words or URLs accepts only the listed ones', (t) => {
       accepted: ['https://a', 'http://a:1, https://b'],
       refused: ['https://a/', 'https://a/b', 'ftp://a', 'https://A', 'null', '*', 'https://a,'],
     },
-    SMTP_URL: { accepted: ['smtp://h', 'smtps://h:465'], refused: ['http://h', 'h'] },
-    MAIL_FROM: { accepted: ['a@b'], refused: ['ab'] },
+    SMTP_URL: {
+      accepted: ['smtp://h', 'smtps://h:465', 'smtp://u:50%25@h'],
+      refused: ['http://h', 'h', 'smtp:h', 'smtp://u:50%off@h'],
+    },
+    MAIL_FROM: {
+      accepted: ['a@b', 'A <a@b>', 'A, B & C <a@b>'],
+      refused: ['ab', 'Almanac', 'A a@b', 'A <a>', '<a@b> A', 'a@b, c@d', 'A\nBcc: c@d <a@b>'],
+    },
     WEBHOOK_SECRET_KEY: { accepted: ['s'.repeat(32)], refused: ['s'.repeat(31)] },
     WEBHOOK_SECRET_KEY_PREVIOUS: { accepted: ['s'.repeat(32)], refused: ['s'.repeat(31)] },
     WEBHOOK_ALLOW_CIDRS: {
@@ -150,6 +162,11 @@ test('a setting for words or URLs accepts only the listed ones', (t) => {
     for (const value of accepted) t.deepEqual(faultsOf({ [name]: value }), [], `${name}=${value}`);
     for (const value of refused) t.deepEqual(faultsOf({ [name]: value }), [name], `${name}=${value}`);
   }
+});
+
+test('the URL of a service may end in a slash', (t) => {
+  const { dataApiUrls } = readSettings({ DATA_API_URL: 'http://a/, https://b:1' });
+  t.deepEqual(dataApiUrls, ['http://a', 'https://b:1']);
 });
 
 test('unset settings have the defaults of .env.example, and paths are absolute', (t) => {

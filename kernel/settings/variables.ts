@@ -28,17 +28,37 @@ const wholeNumber = (fallback: number, least: number, most: number) =>
     .refine((n) => n >= least && n <= most, `must be a whole number from ${least} to ${most}`)
     .default(fallback);
 
-const urlOf = (...protocols: string[]) =>
-  z.string().refine(
-    (text) => {
-      const url = URL.parse(text);
-      return url !== null && protocols.includes(url.protocol.slice(0, -1));
-    },
-    `must be a URL that begins with ${protocols.map((p) => `${p}://`).join(' or ')}`,
-  );
+const isDecodedRule = 'must have "%" written as %25 in its user name and its password';
+
+/** Whether user name and password can be decoded. The libraries that connect fail otherwise, without the name of the setting. */
+function isDecoded(url: string): boolean {
+  const [, user = ''] = /^[a-z+]+:\/\/([^/?#]*)@/i.exec(url) ?? [];
+  try {
+    return decodeURIComponent(user) !== null;
+  } catch {
+    return false;
+  }
+}
+
+const urlOf = (...protocols: string[]) => {
+  const beginnings = protocols.map((protocol) => `${protocol}://`);
+  return z
+    .string()
+    .refine(
+      (text) => URL.canParse(text) && beginnings.some((each) => text.toLowerCase().startsWith(each)),
+      `must be a URL that begins with ${beginnings.join(' or ')}`,
+    )
+    .refine(isDecoded, isDecodedRule);
+};
 
 const commaList = z.string().transform((text) => text.split(',').map((part) => part.trim()));
-const urls = commaList.pipe(z.array(urlOf('http', 'https')).min(1));
+const serviceUrl = urlOf('http', 'https')
+  .refine((text) => {
+    const url = URL.parse(text);
+    return url === null || url.href === `${url.origin}/`;
+  }, 'must be URLs without a path, such as http://data-api:8081, separated by commas')
+  .transform((text) => new URL(text).origin);
+const serviceUrls = commaList.pipe(z.array(serviceUrl).min(1));
 
 const originRule = 'must be origins, such as https://dashboard.example, separated by commas, without a path';
 const origins = commaList.pipe(
@@ -53,9 +73,10 @@ const origins = commaList.pipe(
 const redisUrl = z
   .string()
   .refine(
-    (text) => parseRedisUrl(text) !== null,
+    (text) => !isDecoded(text) || parseRedisUrl(text) !== null,
     'must begin with redis://, rediss://, redis+cluster:// or redis+sentinel://; see .env.example',
-  );
+  )
+  .refine(isDecoded, isDecodedRule);
 
 const cidrRule = 'must be networks, such as 10.20.0.0/16 or fd12:3456::/32, separated by commas';
 const cidrs = commaList.pipe(z.array(z.string().refine(isCidr, cidrRule)));
@@ -69,6 +90,13 @@ function isCidr(text: string): boolean {
 const timeZone = z.string().refine(isTimeZone, 'must be an IANA time zone, such as Asia/Karachi');
 
 const secret = z.string().min(32, 'must have at least 32 characters');
+
+const mailFrom = z
+  .string()
+  .regex(
+    /^(?:[^<>\r\n]*<[^\s<>@,;]+@[^\s<>@,;]+>|[^\s<>@,;]+@[^\s<>@,;]+)$/,
+    'must be an e-mail address, or a name and an address, such as Almanac <almanac@example.org>',
+  );
 
 // ASCII only, so that PostgreSQL's comparison rules for other characters (SASLprep) do not apply.
 const databasePassword = z
@@ -93,9 +121,9 @@ export const variables = z.object({
   REDIS_PASSWORD: z.string().optional(),
   IDENTITY_SECRET: secret.optional(),
   IDENTITY_SECRET_PREVIOUS: secret.optional(),
-  DATA_API_URL: urls.optional(),
-  ACCOUNTS_API_URL: urls.optional(),
-  PUBLISHER_URL: urls.optional(),
+  DATA_API_URL: serviceUrls.optional(),
+  ACCOUNTS_API_URL: serviceUrls.optional(),
+  PUBLISHER_URL: serviceUrls.optional(),
   SERVICE_TLS_CERT: z.string().optional(),
   SERVICE_TLS_KEY: z.string().optional(),
   SERIES_TIME_ZONE: timeZone.default('UTC'),
@@ -160,7 +188,7 @@ export const variables = z.object({
     .default('optional'),
   SMTP_URL: urlOf('smtp', 'smtps').optional(),
   SMTP_PASSWORD: z.string().optional(),
-  MAIL_FROM: z.string().min(3).default('Almanac <almanac@localhost>'),
+  MAIL_FROM: mailFrom.default('Almanac <almanac@localhost>'),
   GOOGLE_CLIENT_ID: z.string().min(1).optional(),
   GOOGLE_CLIENT_SECRET: z.string().min(1).optional(),
   GOOGLE_ISSUER: urlOf('https', 'http').default('https://accounts.google.com'),

@@ -2,8 +2,9 @@
 import test, { type ExecutionContext } from 'ava';
 import type { KeyRecord } from '../../accounts-api/keys/keys.ts';
 import { openJobs } from '../../accounts-api/jobs/jobs.ts';
-import { setRole } from '../../accounts-api/operator/account-access.ts';
+import { setRole, setStatus } from '../../accounts-api/operator/account-access.ts';
 import { setPlan } from '../../accounts-api/operator/operator.ts';
+import { absoluteDays } from '../../accounts-api/sessions/session-limits.ts';
 import { fanOut } from '../../accounts-api/webhooks/fan-out.ts';
 import { utcMonth } from '../../kernel/clock.ts';
 import { hashApiKey } from '../../kernel/credentials/api-key.ts';
@@ -106,6 +107,15 @@ test.serial('a request with an old value rotates a key until that value is ended
 });
 
 test.serial(
+  'a request with a key of an account that was disabled since it was checked creates no key',
+  async (t) => {
+    const { client } = await newAccount(t);
+    await setStatus(service.deps, client.accountId, 'disabled');
+    assertError(t, await ask(client, '/v1/keys', { name: 'late' }), 401, 'unauthorized');
+  },
+);
+
+test.serial(
   'an operator whose session, or whose role, has ended since it was checked changes no account',
   async (t) => {
     const [operator, { accountId }] = [await newHolder(), await newHolder()];
@@ -193,3 +203,19 @@ test.serial(
     t.is(typeof events, 'number');
   },
 );
+
+test.serial('a request whose key or session expired since it was checked creates no key', async (t) => {
+  const { holder, client } = await newAccount(t);
+  const day = 24 * 60 * 60_000;
+  const expires_at = new Date(service.clock.now().getTime() + day).toISOString();
+  const { id: keyId } = dataOf(t, await ask(holder, '/v1/keys', { name: 'short', expires_at }), 201) as {
+    id: string;
+  };
+  const { act } = await lateValue(t, 24);
+  const late = (by: Client | Holder) => ask(by, '/v1/keys', { name: 'late' });
+  service.clock.advance(day);
+  assertError(t, await late({ ...client, keyId }), 401, 'unauthorized');
+  assertError(t, await act(), 401, 'unauthorized');
+  service.clock.advance((absoluteDays - 1) * day);
+  assertError(t, await late(holder), 401, 'unauthorized');
+});

@@ -119,6 +119,19 @@ test('a comma of a text in a list does not divide it', async (t) => {
   await client.close();
 });
 
+test('an id with characters that no id has, even half of a surrogate pair, is refused, and the gateway serves on', async (t) => {
+  const client = await connect(services.url, key);
+  for (const [name, given, code] of [
+    ['search', { q: '\ud800' }, 'invalid_parameter'],
+    ['latest', { ids: ['\ud800'] }, 'invalid_parameter'],
+    ['describe', { id: '\ud800' }, 'not_found'],
+    ['revisions', { id: '\ud800' }, 'not_found'],
+    ['describe', { id: 'é b' }, 'not_found'],
+  ] as const)
+    t.is(errorOf(await client.callTool({ name, arguments: given })).code, code, name);
+  await client.close();
+});
+
 test('a tool keeps the published digits of numbers', async (t) => {
   await services.ingest(
     'series_id,date,value\nDIGITS,2024-01-31,1.50\nDIGITS,2024-02-29,12345678901234567.10\n',

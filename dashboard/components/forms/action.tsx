@@ -1,7 +1,9 @@
 // A change requested by the user, with its busy state and its error. Forms and buttons of the account use it.
 import { useState } from 'preact/hooks';
+import { Link } from 'wouter-preact';
 import type { AlmanacError } from '../../../clients/typescript/errors.ts';
 import { asAlmanacError } from '../../api/clients.ts';
+import { signInUrl } from '../../pages/sign-in/return-url.ts';
 
 export interface Action {
   isBusy: boolean;
@@ -46,18 +48,35 @@ export function useAction(): Action {
   };
 }
 
-/** The error of a change, in the API's own words. */
+/** The last sign-in is too old for the change. */
+export const needsSignIn = ({ code }: AlmanacError) => code === 'reauthentication_required';
+
+/** The error of a change, in the API's own words; with a link to sign in again if the change needs that. */
 export function Problem({ of }: { of: AlmanacError | undefined }) {
   if (of === undefined) return null;
   return (
-    <div class="note bad problem" role="alert">
-      <div>
-        <p>{of.message}</p>
-        <p class="req">
-          {of.code}
-          {of.requestId !== undefined && ` · request ${of.requestId}`}
-        </p>
+    <>
+      <div class="note bad problem" role="alert">
+        <div>
+          <p>{of.message}</p>
+          <p class="req">
+            {of.code}
+            {of.requestId !== undefined && ` · request ${of.requestId}`}
+          </p>
+        </div>
       </div>
-    </div>
+      {needsSignIn(of) && <SignInAgain />}
+    </>
+  );
+}
+
+/** A link to sign in again, and then back to this page. */
+export function SignInAgain() {
+  return (
+    <p class="actions">
+      <Link class="btn main" href={signInUrl('fresh')}>
+        Sign in again
+      </Link>
+    </p>
   );
 }

@@ -11,18 +11,9 @@ interface ButtonsProps {
   isDangerous?: boolean;
   /** Closes the dialog, which shows the result of a change that has begun; only in dialogs. */
   onCancel?: () => void;
-  /** Shows the error; by default `Problem`. */
-  problem?: typeof Problem;
 }
 
-export function Buttons({
-  action,
-  submit,
-  isReady = true,
-  isDangerous = false,
-  onCancel,
-  problem: ShownProblem = Problem,
-}: ButtonsProps) {
+export function Buttons({ action, submit, isReady = true, isDangerous = false, onCancel }: ButtonsProps) {
   const send = (
     <button
       class={isDangerous ? 'btn danger' : 'btn main'}
@@ -34,7 +25,7 @@ export function Buttons({
   );
   return (
     <>
-      <ShownProblem of={action.error} />
+      <Problem of={action.error} />
       {onCancel === undefined ? (
         send
       ) : (

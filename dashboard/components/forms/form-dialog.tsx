@@ -1,7 +1,7 @@
 // A dialog with a form: its fields, the error of the change, and the buttons that make the change or cancel it.
 import type { ComponentChildren } from 'preact';
 import { Dialog } from '../dialog.tsx';
-import { useAction, type Fields, type Problem } from './action.tsx';
+import { useAction, type Fields } from './action.tsx';
 import { Buttons } from './buttons.tsx';
 
 interface FormDialogProps {
@@ -12,8 +12,6 @@ interface FormDialogProps {
   isReady?: boolean;
   isDangerous?: boolean;
   change: (field: Fields) => Promise<void>;
-  /** Shows the error; by default `Problem`. */
-  problem?: typeof Problem;
   onClose: () => void;
   children: ComponentChildren;
 }

@@ -1,7 +1,6 @@
 // Confirms an irreversible change: the button is enabled once the name is typed.
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
-import type { Problem } from '../../components/forms/action.tsx';
 import { isTyped } from '../../text/typed.ts';
 import { Field } from '../../components/forms/field.tsx';
 import { FormDialog } from '../../components/forms/form-dialog.tsx';
@@ -13,8 +12,6 @@ interface TypedConfirmationProps {
   /** The label of the button. */
   button: string;
   change: () => Promise<void>;
-  /** Shows what went wrong; by default `Problem`. */
-  problem?: typeof Problem;
   onClose: () => void;
   children: ComponentChildren;
 }

@@ -6,7 +6,7 @@ import { rowsOf, type Row } from '../../api/rows.ts';
 import { actionsColumn, DataTable, RowButton } from '../../components/data-table.tsx';
 import { dayText, agoText } from '../../text/times.ts';
 import { TypedConfirmation } from '../account/typed-confirmation.tsx';
-import { WaitingOrSignIn, ProblemOrSignIn } from './operator-page.tsx';
+import { WaitingOrSignIn } from './operator-page.tsx';
 
 type Key = Row<'/v1/operator/accounts/{id}/keys'>;
 
@@ -44,7 +44,6 @@ export function AccountKeys({ accountId }: { accountId: string }) {
           name={revoked.name}
           button="Revoke the key"
           change={() => revoke(revoked)}
-          problem={ProblemOrSignIn}
           onClose={() => setRevoked(undefined)}
         >
           <p>It stops working at once. This cannot be undone.</p>

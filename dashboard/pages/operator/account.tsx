@@ -6,7 +6,7 @@ import { accountApi } from '../../api/clients.ts';
 import { useLoad } from '../../api/use-load.ts';
 import { rowsOf } from '../../api/rows.ts';
 import { Facts } from '../../components/facts.tsx';
-import { useAction } from '../../components/forms/action.tsx';
+import { Problem, useAction } from '../../components/forms/action.tsx';
 import { PageHead } from '../../components/page-head.tsx';
 import type { Plan } from '../../components/plan-cards.tsx';
 import { countText, numberText } from '../../text/numbers.ts';
@@ -14,7 +14,7 @@ import { instantText } from '../../text/times.ts';
 import { TypedConfirmation } from '../account/typed-confirmation.tsx';
 import { AccountKeys } from './account-keys.tsx';
 import { AccountStatus } from './accounts.tsx';
-import { WaitingOrSignIn, ProblemOrSignIn, operatorPage } from './operator-page.tsx';
+import { WaitingOrSignIn, operatorPage } from './operator-page.tsx';
 
 type Operated = AnswerOf<'get', '/v1/operator/accounts/{id}'>['data'];
 
@@ -116,7 +116,7 @@ function PlanForm({ account, plans, reload }: OfOne & { plans: readonly Plan[] }
         </button>
       </form>
       {isPaid && <p class="xs dim">The subscription determines the plan.</p>}
-      <ProblemOrSignIn of={action.error} />
+      <Problem of={action.error} />
     </section>
   );
 }
@@ -158,14 +158,13 @@ function Access({ account, reload }: OfOne) {
       {role === 'operator' && (
         <p class="xs dim below">To disable an operator, first revoke the role on the command line.</p>
       )}
-      <ProblemOrSignIn of={action.error} />
+      <Problem of={action.error} />
       {isConfirming && (
         <TypedConfirmation
           title={`Disable ${email}?`}
           name={email}
           button="Disable the account"
           change={() => setStatus('disabled')}
-          problem={ProblemOrSignIn}
           onClose={() => setIsConfirming(false)}
         >
           <p>Its keys are refused from the next call, and its sessions end.</p>

@@ -4,12 +4,11 @@ import type { ComponentChild, ComponentType } from 'preact';
 import { Link } from 'wouter-preact';
 import type { AlmanacError } from '../../../clients/typescript/errors.ts';
 import type { Loaded } from '../../api/use-load.ts';
-import { Problem } from '../../components/forms/action.tsx';
+import { SignInAgain, needsSignIn } from '../../components/forms/action.tsx';
 import { Empty, Waiting } from '../../components/states.tsx';
 import type { PageProps } from '../../shell/lazy-page.tsx';
 import { NotFound } from '../../shell/not-found.tsx';
 import { accountPage } from '../account/account-page.tsx';
-import { signInUrl } from '../sign-in/return-url.ts';
 
 /** A page of the account for operators. */
 export const operatorPage = (Page: ComponentType<PageProps>): ComponentType<PageProps> =>
@@ -19,7 +18,6 @@ export const operatorPage = (Page: ComponentType<PageProps>): ComponentType<Page
 
 /** The account has no second factor, and operators need one here. */
 const isUnenrolled = ({ code }: AlmanacError) => code === 'forbidden';
-const isStale = ({ code }: AlmanacError) => code === 'reauthentication_required';
 
 interface WaitingOrSignInProps<T> {
   for: Loaded<T>;
@@ -30,7 +28,7 @@ interface WaitingOrSignInProps<T> {
 
 /** Like `Waiting`, with a link to sign in again if the last sign-in is too old, or to Security if a second factor is missing. */
 export function WaitingOrSignIn<T>({ for: loaded, ...rest }: WaitingOrSignInProps<T>) {
-  if (loaded.phase === 'failed' && isStale(loaded.error))
+  if (loaded.phase === 'failed' && needsSignIn(loaded.error))
     return (
       <Empty title="Sign in again">
         <p>The operator pages need a sign-in within the last 15 minutes.</p>
@@ -49,24 +47,4 @@ export function WaitingOrSignIn<T>({ for: loaded, ...rest }: WaitingOrSignInProp
       </Empty>
     );
   return <Waiting for={loaded} {...rest} />;
-}
-
-/** Like `Problem`, with the same link. */
-export function ProblemOrSignIn({ of }: { of: AlmanacError | undefined }) {
-  return (
-    <>
-      <Problem of={of} />
-      {of !== undefined && isStale(of) && <SignInAgain />}
-    </>
-  );
-}
-
-function SignInAgain() {
-  return (
-    <p class="actions">
-      <Link class="btn main" href={signInUrl('fresh')}>
-        Sign in again
-      </Link>
-    </p>
-  );
 }

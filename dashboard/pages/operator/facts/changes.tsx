@@ -7,7 +7,6 @@ import { useAction } from '../../../components/forms/action.tsx';
 import { Buttons } from '../../../components/forms/buttons.tsx';
 import { Field } from '../../../components/forms/field.tsx';
 import { countText, numberText } from '../../../text/numbers.ts';
-import { ProblemOrSignIn } from '../operator-page.tsx';
 import { labels } from './unsaved-facts.ts';
 
 export type Report = AnswerOf<'patch', '/v1/operator/series'>['data'];
@@ -62,7 +61,7 @@ export function Changes({ report, onSave, onClose }: ChangesProps) {
           value={reason}
           onInput={(event) => setReason(event.currentTarget.value)}
         />
-        <Buttons action={action} submit="Save" onCancel={onClose} problem={ProblemOrSignIn} />
+        <Buttons action={action} submit="Save" onCancel={onClose} />
       </form>
     </Dialog>
   );

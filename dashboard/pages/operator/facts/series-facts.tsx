@@ -3,12 +3,12 @@
 import { useEffect, useState } from 'preact/hooks';
 import { accountApi } from '../../../api/clients.ts';
 import { useLoad } from '../../../api/use-load.ts';
-import { useAction } from '../../../components/forms/action.tsx';
+import { Problem, useAction } from '../../../components/forms/action.tsx';
 import { PageHead } from '../../../components/page-head.tsx';
 import { countText, numberText } from '../../../text/numbers.ts';
 import { List, pageSize, useListUrl } from '../list.tsx';
 import { LoadLink } from '../loads/load-state.tsx';
-import { ProblemOrSignIn, operatorPage } from '../operator-page.tsx';
+import { operatorPage } from '../operator-page.tsx';
 import '../../../styles/facts.css';
 import '../../../styles/publish.css';
 import { Changes, type Report } from './changes.tsx';
@@ -174,7 +174,7 @@ function Unsaved({ edit: { draft, faults, setDraft, setFaults }, onSaved }: Unsa
   return (
     <section class="unsaved" aria-label="Not saved">
       {faults.length > 0 && <Faults faults={faults} />}
-      <ProblemOrSignIn of={action.error} />
+      <Problem of={action.error} />
       <div class="bar-ctl">
         <p class="sm" role="status">
           <b>{countText(count, 'change', 'changes')}</b> in {countText(series.length, 'series', 'series')} not

@@ -6,12 +6,11 @@ import { accountApi } from '../../../api/clients.ts';
 import { Choice } from '../../../components/choice.tsx';
 import { CodePanel } from '../../../components/code-panel.tsx';
 import { Field } from '../../../components/forms/field.tsx';
-import { useAction } from '../../../components/forms/action.tsx';
+import { Problem, useAction } from '../../../components/forms/action.tsx';
 import { commandLine } from '../../../text/command-line.ts';
 import { numberText } from '../../../text/numbers.ts';
 import { dayText } from '../../../text/times.ts';
 import { TypedConfirmation } from '../../account/typed-confirmation.tsx';
-import { ProblemOrSignIn } from '../operator-page.tsx';
 import { PointCounts } from '../point-counts.tsx';
 import { LoadLink, type Load } from './load-state.tsx';
 
@@ -118,7 +117,7 @@ function RetractForm({ load: { load }, allowed, first, onDone }: RetractFormProp
           value={typed}
           onInput={(event) => setTyped(event.currentTarget.value)}
         />
-        <ProblemOrSignIn of={action.error} />
+        <Problem of={action.error} />
         <p class="actions">
           <button class="btn" type="submit" disabled={action.isBusy}>
             See what it changes
@@ -178,7 +177,6 @@ function ConfirmButton({
             setIsConfirming(false);
             onDone(report);
           }}
-          problem={ProblemOrSignIn}
           onClose={() => setIsConfirming(false)}
         >
           <p>{warning}</p>

@@ -3,12 +3,12 @@ import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import { useLocation } from 'wouter-preact';
 import { accountApi } from '../../../api/clients.ts';
 import { CodePanel } from '../../../components/code-panel.tsx';
-import { useAction } from '../../../components/forms/action.tsx';
+import { Problem, useAction } from '../../../components/forms/action.tsx';
 import { PageHead } from '../../../components/page-head.tsx';
 import { bytesText } from '../../../text/amounts.ts';
 import { commandLine } from '../../../text/command-line.ts';
 import '../../../styles/publish.css';
-import { ProblemOrSignIn, operatorPage } from '../operator-page.tsx';
+import { operatorPage } from '../operator-page.tsx';
 
 /** The formats that the API reads, for the file dialog. */
 const endings = '.csv,.tsv,.txt,.gz,.xlsx,.xlsm,.xlsb,.xls,.ods';
@@ -48,7 +48,7 @@ export const OperatorPublish = operatorPage(() => {
           `Uploading and reading ${file.name} (${bytesText(file.size)}) …`}
         {isMany && 'Drop only one file at a time.'}
       </p>
-      <ProblemOrSignIn of={action.error} />
+      <Problem of={action.error} />
       <section aria-labelledby="command">
         <h2 id="command">On the command line</h2>
         <p class="sm below">For whole folders, and files that you publish regularly:</p>

@@ -5,11 +5,10 @@ import { accountApi, api } from '../../../api/clients.ts';
 import { useLoad } from '../../../api/use-load.ts';
 import { rowsOf, type Row } from '../../../api/rows.ts';
 import { Choice } from '../../../components/choice.tsx';
-import { useAction } from '../../../components/forms/action.tsx';
+import { Problem, useAction } from '../../../components/forms/action.tsx';
 import { Field } from '../../../components/forms/field.tsx';
 import { Waiting } from '../../../components/states.tsx';
 import { instantText, referencePeriodText, today } from '../../../text/times.ts';
-import { ProblemOrSignIn } from '../operator-page.tsx';
 import type { requestOf } from './unpublished-input.ts';
 import type { Publication } from './upload-answers.ts';
 
@@ -64,7 +63,7 @@ export function PublishForm({ upload, request, onPublished }: PublishFormProps) 
           />
         )}
         {time === 'calendar' && <CalendarEntries />}
-        <ProblemOrSignIn of={action.error} />
+        <Problem of={action.error} />
         <p class="actions">
           <button class="btn main" type="submit" disabled={action.isBusy}>
             {time === 'now' ? 'Publish now' : 'Schedule the release'}

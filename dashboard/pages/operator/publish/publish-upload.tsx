@@ -3,14 +3,14 @@ import { useState } from 'preact/hooks';
 import { Link, useLocation } from 'wouter-preact';
 import { accountApi } from '../../../api/clients.ts';
 import { shownIn, useLoad } from '../../../api/use-load.ts';
-import { useAction } from '../../../components/forms/action.tsx';
+import { Problem, useAction } from '../../../components/forms/action.tsx';
 import { PageHead } from '../../../components/page-head.tsx';
 import { Tabs } from '../../../components/tabs.tsx';
 import { useSearchParams } from '../../../components/use-query.ts';
 import { bytesText } from '../../../text/amounts.ts';
 import { instantText } from '../../../text/times.ts';
 import '../../../styles/publish.css';
-import { WaitingOrSignIn, ProblemOrSignIn, operatorPage } from '../operator-page.tsx';
+import { WaitingOrSignIn, operatorPage } from '../operator-page.tsx';
 import type { Publication, Table, Upload } from './upload-answers.ts';
 import { Published } from './published.tsx';
 import { TableSteps } from './table-steps.tsx';
@@ -108,7 +108,7 @@ function Discard({ id }: { id: string }) {
       <button class="btn" type="button" disabled={action.isBusy} onClick={() => action.run(discard)}>
         Discard the file
       </button>
-      <ProblemOrSignIn of={action.error} />
+      <Problem of={action.error} />
     </>
   );
 }

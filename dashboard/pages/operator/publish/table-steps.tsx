@@ -2,8 +2,7 @@
 import { useState } from 'preact/hooks';
 import type { AnswerOf } from '../../../../clients/typescript/client.ts';
 import { accountApi } from '../../../api/clients.ts';
-import { useAction } from '../../../components/forms/action.tsx';
-import { ProblemOrSignIn } from '../operator-page.tsx';
+import { Problem, useAction } from '../../../components/forms/action.tsx';
 import { Choices } from './choices.tsx';
 import { Difference } from './difference.tsx';
 import {
@@ -81,7 +80,7 @@ export function TableSteps({ upload, table, onPublished }: TableStepsProps) {
           picking.run(() => check({ [key]: option }).finally(() => setPending({})));
         }}
       >
-        <ProblemOrSignIn of={picking.error} />
+        <Problem of={picking.error} />
       </Choices>
       {preview !== null && <Rows preview={preview} />}
       <EntryForm table={table} fields={fields} draft={draft} onChange={change} />
@@ -104,7 +103,7 @@ export function TableSteps({ upload, table, onPublished }: TableStepsProps) {
             {action.isBusy ? 'Checking …' : 'Check what it changes'}
           </button>
         </p>
-        <ProblemOrSignIn of={action.error} />
+        <Problem of={action.error} />
         {report !== undefined && <Difference report={report} />}
       </section>
       {report?.publishable === true && open.length === 0 && (

@@ -13,7 +13,7 @@ import { bytesText } from '../../../text/amounts.ts';
 import { commandLine } from '../../../text/command-line.ts';
 import { instantText } from '../../../text/times.ts';
 import { TypedConfirmation } from '../../account/typed-confirmation.tsx';
-import { WaitingOrSignIn, ProblemOrSignIn, operatorPage } from '../operator-page.tsx';
+import { WaitingOrSignIn, operatorPage } from '../operator-page.tsx';
 import { PointCounts } from '../point-counts.tsx';
 import { countsOf, failureOf } from '../counts.ts';
 import { ReleaseState } from './release-state.tsx';
@@ -163,7 +163,6 @@ function Actions({ release: of, reload }: OfRelease) {
             setOpened(undefined);
             reload();
           }}
-          problem={ProblemOrSignIn}
           onClose={() => setOpened(undefined)}
         >
           <p>{changes[opened].text}</p>
