@@ -37,9 +37,15 @@ export const backup: DeclareCommand = (command, terminal) => {
     .action(async (file, { json = false, schedule, keep }) => {
       if (schedule !== undefined) return backUpBySchedule(terminal, { folder: file, schedule, keep, json });
       if (keep !== undefined) throw new UsageError('--keep goes with --schedule.');
-      return backUp(terminal, file, json);
+      return backUp(terminal, file, { json, isEndedBySignals: true });
     });
 };
+
+interface BackupWish {
+  json: boolean;
+  label?: string;
+  isEndedBySignals?: boolean;
+}
 
 async function backUpBySchedule(
   terminal: Terminal,
@@ -61,15 +67,19 @@ async function backUpBySchedule(
     await runScheduledBackups({
       ...{ folder, schedule, keep: Number(keep), clock: systemClock, signal: stopping.signal },
       timeZone: readSettings(terminal.env).seriesTimeZone,
-      make: (file) => backUp(terminal, file, json, `${file}: `),
+      make: (file) => backUp(terminal, file, { json, label: `${file}: ` }),
     });
   } finally {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.off(signal, stop);
   }
 }
 
-/** @param label the beginning of the line. */
-async function backUp(terminal: Terminal, file: string, asJson: boolean, label = ''): Promise<void> {
+/** @param label the beginning of the line. @param isEndedBySignals a signal ends the command at once, also while it writes. */
+async function backUp(
+  terminal: Terminal,
+  file: string,
+  { json: asJson, label = '', isEndedBySignals = false }: BackupWish,
+): Promise<void> {
   const started = performance.now();
   // Standard output has the backup, so messages go elsewhere.
   const output = file === '-' ? terminal.stderr : terminal.stdout;
@@ -78,7 +88,7 @@ async function backUp(terminal: Terminal, file: string, asJson: boolean, label =
     withDatabase(databaseUrl, { command: 'backup', statementTimeoutMs: 0 }, (database) =>
       file === '-'
         ? writeBackup(database, standardOutput(terminal), (rows) => progress.show(rows, 0))
-        : toFile(database, file, (rows) => progress.show(rows, 0)),
+        : toFile(database, { file, isEndedBySignals }, (rows) => progress.show(rows, 0)),
     ),
   ).finally(() => progress.clear());
   const seconds = Math.round((performance.now() - started) / 100) / 10;
@@ -93,11 +103,12 @@ async function backUp(terminal: Terminal, file: string, asJson: boolean, label =
 /** Writes to a temporary file beside the target first, so that the file is always a whole backup. */
 async function toFile(
   database: Database,
-  file: string,
+  { file, isEndedBySignals }: { file: string; isEndedBySignals: boolean },
   onRows: (rows: number) => void,
 ): Promise<BackupSummary> {
   const unfinished = path.join(path.dirname(file), `.${path.basename(file)}.unfinished`);
   const opened = await open(unfinished, 'w', 0o600);
+  const stopListening = isEndedBySignals ? removeOnSignal(unfinished) : undefined;
   try {
     // Flushed to the disk before it is closed: even after a power failure the name refers to a whole backup.
     const summary = await writeBackup(database, opened.createWriteStream({ flush: true }), onRows);
@@ -106,7 +117,24 @@ async function toFile(
   } catch (error) {
     rmSync(unfinished, { force: true });
     throw error;
+  } finally {
+    stopListening?.();
   }
+}
+
+/** From here on a signal that ends this process removes the file first. @returns ends that. */
+function removeOnSignal(file: string): () => void {
+  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+  const stopListening = () => {
+    for (const signal of signals) process.off(signal, end);
+  };
+  function end(signal: NodeJS.Signals): void {
+    stopListening();
+    rmSync(file, { force: true });
+    process.kill(process.pid, signal);
+  }
+  for (const signal of signals) process.on(signal, end);
+  return stopListening;
 }
 
 /** Standard output, which stays open for others. */

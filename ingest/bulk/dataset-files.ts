@@ -118,7 +118,10 @@ async function addLines(
   dimensions: readonly string[],
   add: (row: readonly Cell[], isLive: boolean) => void,
 ): Promise<void> {
-  const heads = lines.map(({ id, dims }): Cell[] => [id, ...dimensions.map((name) => dims[name] ?? null)]);
+  const heads = lines.map(({ id, dims }): Cell[] => [
+    id,
+    ...dimensions.map((name) => (Object.hasOwn(dims, name) ? (dims[name] ?? null) : null)),
+  ]);
   const bigints = rememberedBigints();
   let [placeBefore, dateBefore, publishedBefore] = [0, -Infinity, -Infinity];
   for await (const text of wholeLines(copyValues(moment, lines)))

@@ -385,8 +385,8 @@ function arrayLiteral(parts: string[]): string {
   return `{${words.map((word) => `"${word.replaceAll(/["\\]/g, '\\$&')}"`).join(',')}}`;
 }
 
-/** Line breaks and tabs are allowed; other control characters are not. */
+/** Line breaks and tabs are allowed; other control characters are not, nor half a surrogate pair, which PostgreSQL cannot store. */
 export function isPrintable(text: string): boolean {
   // oxlint-disable-next-line no-control-regex -- refusing control characters is the point
-  return !/[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/.test(text);
+  return text.isWellFormed() && !/[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/.test(text);
 }

@@ -18,6 +18,8 @@ type Row = Map<string, string | null>;
 
 const prices = datasetNamed('commodity-prices');
 const itemFacts = factsOf('commodity-items', ['item_id', 'name', 'active']);
+/** The facts without which an item cannot be made. */
+const requiredFacts = ['unit', 'currency', 'frequency', 'source'];
 const cityFacts = factsOf('commodity-cities', ['city_id', 'name']);
 /** Columns that the observations dataset parses by its own rules. */
 const pointColumns = ['date', 'price', 'status', 'vintage'];
@@ -33,7 +35,7 @@ export async function loadPrices(
   const cells = planCells(input.header, options);
   const isNamed = (name: string) => cells.some(({ column }) => column.name === name);
   const create = options.create === true;
-  const lacking = ['unit', 'currency', 'frequency', 'source'].filter((name) => !isNamed(name));
+  const lacking = requiredFacts.filter((name) => !isNamed(name));
   if (create && lacking.length > 0)
     usageError(
       `--create makes items from columns of the file and from --set, and lacks ${lacking.join(', ')}: ` +
@@ -206,9 +208,8 @@ function pointOf(row: Row, cells: readonly DatasetCell[]): string[] {
 }
 
 async function createItems(on: Transaction, rows: readonly Row[], units: Map<string, string>): Promise<void> {
-  const made = newRows(rows, 'item', itemFacts, units).filter(
-    ({ unit, currency, frequency, source }) => ![unit, currency, frequency, source].includes(null),
-  );
+  const complete = rows.filter((row) => requiredFacts.every((fact) => (row.get(fact) ?? null) !== null));
+  const made = newRows(complete, 'item', itemFacts, units);
   await insertRows(on, 'data.commodity_items', ['item_id', 'name', ...itemFacts], made);
   for (const { item_id: id, unit } of made) units.set(String(id), String(unit));
 }

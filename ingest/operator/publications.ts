@@ -13,6 +13,7 @@ import { columnFactKey, entryOf } from '../publisher/uploads/upload-entry.ts';
 import { checkedTableSchema, publishedTableSchema } from '../publisher/uploads/published-table.ts';
 import type { TableToPublish } from '../publisher/uploads/publish-table.ts';
 import type { Upload } from '../publisher/uploads/uploads.sql.ts';
+import { printable } from './change-fields.ts';
 import { endpoint, type OperatorDeps } from './endpoint.ts';
 import { uploadOf, type uploadSchema } from './uploads-schema.ts';
 import { refusing, requireUpload } from './uploads.ts';
@@ -37,7 +38,8 @@ const text = (most: number) =>
     .string({ error: 'must be a text' })
     .trim()
     .min(1, 'must not be empty')
-    .max(most, `must have at most ${most} characters`);
+    .max(most, `must have at most ${most} characters`)
+    .refine(...printable);
 
 const wish = {
   table: z

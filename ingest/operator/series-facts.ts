@@ -14,7 +14,7 @@ import { listParams } from '../../kernel/http/list.ts';
 import { page } from '../../kernel/http/pages.ts';
 import { someOfParam } from '../../kernel/http/params.ts';
 import { one } from '../../kernel/http/service-endpoint.ts';
-import { changeFields } from './change-fields.ts';
+import { changeFields, printable } from './change-fields.ts';
 import { endpoint } from './endpoint.ts';
 import { count, interruptionsSchema } from '../load/load-report.ts';
 import { refusing } from './uploads.ts';
@@ -89,7 +89,10 @@ export const setSeriesFacts = endpoint({
     series: z
       .array(
         z.strictObject({
-          id: z.string({ error: 'must be the id of a series' }).describe('The present id, exact case.'),
+          id: z
+            .string({ error: 'must be the id of a series' })
+            .refine(...printable)
+            .describe('The present id, exact case.'),
           facts: z
             .record(z.string(), value, { error: 'must have facts with their values' })
             .describe('Facts that are not named are unchanged.'),

@@ -4,7 +4,7 @@ import type { CsvBatch, RefusedCell } from '../read/csv-batch.ts';
 import { CarriedYears, isYearAlone } from '../cells/dates/carried-years.ts';
 import { IngestFailure } from '../failure.ts';
 import { dateOfBoth, frequencyOfKind, loadedText, type ReadDate } from '../cells/dates/dates-of-table.ts';
-import type { ReshapePlan, RowsOf } from './reshape-plan.ts';
+import { partEnd, type ReshapePlan, type RowsOf } from './reshape-plan.ts';
 
 /** The facts of the series that were seen, by id. */
 export type SeriesSeen = Map<string, Record<string, string>>;
@@ -187,7 +187,7 @@ export class LongRows {
     if (other !== undefined && other !== source)
       throw new IngestFailure(
         'invalid_file',
-        `${this.#of.where}, series.id: "${other}" and "${source}" (line ${line}) both give the series id ${made.id}. Build series.id from other ` +
+        `${this.#of.where}, series.id: "${other.replaceAll(partEnd, '')}" and "${source.replaceAll(partEnd, '')}" (line ${line}) both give the series id ${made.id}. Build series.id from other ` +
           'columns, or set an id for one column under columns.',
       );
     this.#made.set(source, made);

@@ -71,6 +71,8 @@ export interface ReshapePlan {
 }
 
 const noCells: readonly string[] = [];
+/** Ends each part of the source of an id: `a.b` with `c` gives the same id as `a` with `b.c`. */
+export const partEnd = '\u001f';
 
 /** The lines of the column names. */
 export const linesOf = (header: LoadableTable['header']): number[] => [header].flat();
@@ -164,7 +166,7 @@ function valuePlan(
     at,
     title,
     id: id.text,
-    source: compileTemplate(idText, places, lineAt).text,
+    source: compileTemplate(idText, places, lineAt, (part) => `${part.trim()}${partEnd}`).text,
     facts: factNames.map((name) => factTemplate(name, facts[name] ?? '', places, lineAt)),
     covers: id.needs.length === 0 && !id.isOfDate ? id.text(noCells, at) : null,
     isAnnual: (table.columns?.[title]?.['frequency'] ?? table.series.frequency) === 'annual',
@@ -238,7 +240,8 @@ function factTemplate(
   if (name !== 'frequency') return fill;
   return (row, column, frequency) => {
     const word = fill(row, column, frequency);
-    return sdmxFrequencies[word.replace(/:.*$/s, '').trim()] ?? word;
+    const code = word.replace(/:.*$/s, '').trim();
+    return Object.hasOwn(sdmxFrequencies, code) ? (sdmxFrequencies[code] ?? word) : word;
   };
 }
 

@@ -1,7 +1,7 @@
 // almanac backup and almanac restore: a restore brings back exactly what was backed up, or changes nothing.
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { Writable } from 'node:stream';
 import { promisify } from 'node:util';
@@ -12,6 +12,7 @@ import { projectRoot } from '../../kernel/project.ts';
 import { serviceUrl } from '../../migrations/roles.ts';
 import { openDatabase } from '../../kernel/database.ts';
 import { writeBackup } from '../../cli/backup/backup.ts';
+import { until } from '../run/until.ts';
 import { silentLog } from '../services/harness.ts';
 import { mailJobs } from '../auth/mail-jobs.ts';
 import { commandLine, settingsOf } from './terminal.ts';
@@ -58,6 +59,26 @@ test.serial(
     t.is(made.code, 0, 'what is under embargo is there with its file');
   },
 );
+
+test.serial('a backup that Ctrl-C ends leaves no part of its file', async (t) => {
+  const into = mkdtempSync(path.join(folder, 'ended-'));
+  t.teardown(() => rmSync(into, { recursive: true }));
+  await onDatabase(source.url, async (query) => {
+    await query('begin');
+    await query('lock table data.footnotes in access exclusive mode'); // it waits for this table
+    const child = spawn(
+      process.execPath,
+      [path.join(projectRoot, 'almanac.js'), 'backup', path.join(into, 'b.gz')],
+      { env: { ...process.env, ...settingsOf(source.url) }, stdio: 'ignore' },
+    );
+    t.teardown(() => child.kill('SIGKILL'));
+    const closed = new Promise((resolve) => child.once('close', (_, signal) => resolve(signal)));
+    await until('it writes', () => readdirSync(into).length > 0);
+    child.kill('SIGINT');
+    t.is(await closed, 'SIGINT');
+  });
+  t.deepEqual(readdirSync(into), []);
+});
 
 test.serial('the file appears only once complete, for its owner alone, and states what it is', async (t) => {
   t.is(statSync(file).mode & 0o777, 0o600);

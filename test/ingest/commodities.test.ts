@@ -253,3 +253,18 @@ test.serial('the frequency of an item with prices stays as it is', async (t) => 
   const csv = ['item_id,frequency', 'tea,monthly'];
   t.deepEqual(await rejectsOf(loadCsv(database, csv, items)), [[2, 'frequency', 'monthly']]);
 });
+
+test.serial('a new item gets its facts from its first row that has them', async (t) => {
+  const csv = [
+    'item,city,date,price,unit,currency,frequency,source',
+    'saffron,lahore,2024-01-04,1,,PKR,weekly,Price Office',
+    'saffron,lahore,2024-01-11,2,1 g,PKR,weekly,Price Office',
+    'bare,lahore,2024-01-11,3,,,,',
+  ];
+  const summary = await loadCsv(database, csv, { ...prices, create: true, skipInvalid: true });
+  t.like(summary, { pointsNew: 2, rowsRejected: 1 });
+  t.deepEqual(await published(database, 'commodity.saffron'), {
+    '2024-01-04 lahore retail avg': '1',
+    '2024-01-11 lahore retail avg': '2',
+  });
+});

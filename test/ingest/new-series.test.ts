@@ -77,3 +77,20 @@ test('new series from a file are stored like those from a stream: facts, vintage
     { numRuns: 25, seed: 4 },
   );
 });
+
+test('a new series gets its facts from its first row that has those it needs, however many rows come before', async (t) => {
+  const lacking = Array.from({ length: 5_000 }, (_, at) => `LATE.FACTS,bad ${at},1,`);
+  const csv = [
+    'series_id,date,value,frequency',
+    'LATE.FIRST,2024-01-01,1,',
+    'LATE.FIRST,2024-01-02,2,daily',
+    ...lacking,
+    'LATE.FACTS,2024-01-02,3,daily',
+    'LATE.NEVER,2024-01-02,4,',
+  ];
+  const set = { unit: 'Index', source: 'Test' };
+  const summary = await loadCsv(database, csv, { create: true, set, skipInvalid: true });
+  t.like(summary, { pointsNew: 3, rowsRejected: 5_001 });
+  t.deepEqual(await published(database, 'LATE.FIRST'), { '2024-01-01': '1', '2024-01-02': '2' });
+  t.deepEqual(await published(database, 'LATE.FACTS'), { '2024-01-02': '3' });
+});

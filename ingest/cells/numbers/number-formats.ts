@@ -105,7 +105,7 @@ export function numberReader(style: NumberStyle): (text: string) => NumberRead |
     if (text === '') return { value: null, status: '' };
     const known = unflagged(text);
     if (known !== undefined) return known;
-    if (text in flags) return { value: null, status: flags[text] ?? '' };
+    if (Object.hasOwn(flags, text)) return { value: null, status: flags[text] ?? '' };
     let rest = text;
     const statuses: string[] = [];
     // Two signs may follow each other: 5.2 % p.

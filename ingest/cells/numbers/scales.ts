@@ -52,7 +52,9 @@ const inWords = (text: string): string =>
 export function scaleIn(cell: string): number | null {
   const text = inWords(cell.trim().toLowerCase());
   const number = /^(-?\d{1,2})(?::.*)?$/.exec(text)?.[1];
-  return number !== undefined ? Number(number) : (scales[text.replace(/\.$/, '')] ?? null);
+  if (number !== undefined) return Number(number);
+  const named = text.replace(/\.$/, '');
+  return Object.hasOwn(scales, named) ? (scales[named] ?? null) : null;
 }
 
 const scaleWords = Object.keys(scales)

@@ -150,24 +150,32 @@ export class LongReader {
   }
 
   async #learnSeries(batch: CsvBatch): Promise<void> {
-    const { directory, sink } = this.#context;
-    const rowOf = new Map<string, readonly string[]>();
+    const { directory, sink, create } = this.#context;
+    const mayFollow = create && this.#plan.metadataCells.length > 0;
+    /** Of the first row that has the facts that a new series needs; null if none has them. */
+    const factsOf = new Map<string, SeriesMetadata | null>();
     let before = '';
     for (const row of batch.rows) {
       if (!hasCells(row, this.#plan.headerCells)) continue; // rejected below
       const id = cellText(row, this.#plan.seriesId);
       if (id === before) continue;
-      before = id;
-      if (id !== '' && directory.get(id) === undefined && !rowOf.has(id)) rowOf.set(id, row);
+      const known = directory.get(id);
+      const isUnknown = known === undefined || (known === null && mayFollow);
+      if (id !== '' && isUnknown && (factsOf.get(id) ?? null) === null)
+        factsOf.set(id, this.#newSeries(id, row));
+      if (!isUnknown || !mayFollow || factsOf.get(id) !== null) before = id;
     }
-    if (rowOf.size === 0) return;
-    await sink.flush();
-    await directory.learn([...rowOf.keys()], (id) =>
-      newSeries(id, id, {
-        ...this.#plan.metadata,
-        ...metadataOfRow(entryOf(rowOf, id), this.#plan.metadataCells, this.#context.cells),
-      }),
+    const ids = [...factsOf.keys()].filter(
+      (id) => directory.get(id) === undefined || factsOf.get(id) !== null,
     );
+    if (ids.length === 0) return;
+    await sink.flush();
+    await directory.learn(ids, (id) => entryOf(factsOf, id));
+  }
+
+  #newSeries(id: string, row: readonly string[]): SeriesMetadata | null {
+    const { metadata, metadataCells } = this.#plan;
+    return newSeries(id, id, { ...metadata, ...metadataOfRow(row, metadataCells, this.#context.cells) });
   }
 
   /** Adds series that the file covers, whether or not it has rows of them. No statement may be running. */

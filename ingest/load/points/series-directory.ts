@@ -109,7 +109,7 @@ export class SeriesDirectory {
     const present = [...new Set(ids.map((id) => presentIds.get(id) ?? id))];
     // A series has one entry for all its ids in the file: its combinations are numbered there.
     await this.#learnPresent(
-      present.filter((id) => !this.#known.has(id)),
+      present.filter((id) => (this.#known.get(id) ?? null) === null),
       metadataOf,
     );
     for (const [alias, id] of presentIds) this.#known.set(alias, this.#known.get(id) ?? null);

@@ -99,18 +99,18 @@ async function linesBy(series: string, query = ''): Promise<string[]> {
   return text.trim().split('\r\n').slice(1).sort();
 }
 
-const rates = ['series_id,date,value,status,side,Date_2,LOAD'];
+const rates = ['series_id,date,value,status,side,Date_2,LOAD,constructor'];
 const first = [
   ...rates,
-  'RATES,2026-01-01,1.10,P,buy,x,"a,b"',
-  'RATES,2026-01-01,1.20,,sell,x,c',
-  'RATES,2026-01-02,0.30,,buy,x,c',
+  'RATES,2026-01-01,1.10,P,buy,x,"a,b",k',
+  'RATES,2026-01-01,1.20,,sell,x,c,k',
+  'RATES,2026-01-02,0.30,,buy,x,c,k',
 ];
 const revised = [
   ...rates,
-  'RATES,2026-01-01,1.1,,buy,x,"a,b"',
-  'RATES,2026-01-01,,,sell,x,c',
-  'RATES,2026-01-03,12345678901234567890.5,,buy,x,c',
+  'RATES,2026-01-01,1.1,,buy,x,"a,b",k',
+  'RATES,2026-01-01,,,sell,x,c,k',
+  'RATES,2026-01-03,12345678901234567890.5,,buy,x,c,k',
 ];
 
 test.serial('every value of the files equals that of /v1, newest and as of each vintage', async (t) => {
@@ -147,7 +147,7 @@ test.serial('every value of the files equals that of /v1, newest and as of each 
     for (const row of rows) t.is(row['value'], row.value_text === null ? null : Number(row.value_text));
     for (const series of ['RATES', 'CPI']) {
       if (!rows.some((row) => row.series === series)) continue;
-      const dimensions = series === 'CPI' ? [] : ['side', 'Date_2', 'dim_LOAD'];
+      const dimensions = series === 'CPI' ? [] : ['side', 'Date_2', 'dim_LOAD', 'constructor'];
       if (file.kind === 'current') {
         t.deepEqual(linesOf(rows, series, dimensions).map(quoted), await linesBy(series), file.name);
         continue;
@@ -268,7 +268,7 @@ test.serial(
 
 test.serial('a replaced file is served until its time is over', async (t) => {
   const [before] = await listed('?kind=current&source=Bank');
-  await loaded([...rates, 'RATES,2026-01-04,9,,buy,x,c'], '2026-02-03', 'Bank');
+  await loaded([...rates, 'RATES,2026-01-04,9,,buy,x,c,k'], '2026-02-03', 'Bank');
   t.is(await write(), 4);
   const [after] = await listed('?kind=current&source=Bank');
   t.not(after?.name, before?.name);
@@ -282,7 +282,7 @@ test.serial(
   'a write that is killed leaves the files of before, and nothing of its own after the next one',
   async (t) => {
     const before = await listed();
-    await loaded([...rates, 'RATES,2026-01-05,10,,buy,x,c'], '2026-02-04', 'Bank');
+    await loaded([...rates, 'RATES,2026-01-05,10,,buy,x,c,k'], '2026-02-04', 'Bank');
     const children = createChildRunner<Tasks>({
       databaseUrl: serviceUrl(service.databaseUrl, 'almanac_publisher'),
       ...{ applicationName: 'test', log: silentLog },

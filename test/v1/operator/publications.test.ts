@@ -256,6 +256,7 @@ test.serial(
         /^"release_at" must be an instant with its offset, such as /,
       ],
       [{ release_at: '2099-02-30T00:00:00Z' }, 'release_at', /^"release_at" must be an instant/],
+      [{ release_with: 'a\u0000b' }, 'release_with', /^"release_with" must have no control characters/],
       [
         { release_with: 'no-such-entry' },
         'release_with',

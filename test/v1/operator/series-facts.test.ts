@@ -221,6 +221,20 @@ test.serial(
   },
 );
 
+test.serial('texts that PostgreSQL cannot store are refused like other invalid ones', async (t) => {
+  const before = await stored();
+  for (const odd of ['a\u0000b', 'a\ud800b']) {
+    for (const body of [
+      { series: [{ id: odd, facts: { unit: 'x' } }] },
+      { series: [{ id: 'GDP', facts: { unit: odd } }] },
+      { series: [{ id: 'GDP', facts: { unit: 'x' } }], reason: odd },
+    ])
+      t.is(codeOf(await set(body)), 'invalid_body', JSON.stringify(body));
+    t.is(codeOf(await operator.post('/loads/1/retraction', { reason: odd })), 'invalid_body');
+  }
+  t.deepEqual(await stored(), before);
+});
+
 test.serial('setting facts that all series already have is a conflict, as on the command line', async (t) => {
   const answer = await set({ series: [{ id: 'CPI.A', facts: { unit: 'Index' } }] });
   t.is(answer.status, 409);
