@@ -1,7 +1,7 @@
 // The page after sign-in: for any URL it is one of this site, and the browser can show it.
 import test from 'ava';
 import fc from 'fast-check';
-import { safePage } from '../../dashboard/pages/sign-in/safe-page.ts';
+import { safePage } from '../../dashboard/api/safe-page.ts';
 
 const origin = 'https://almanac.example';
 

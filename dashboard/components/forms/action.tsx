@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
 import type { AlmanacError } from '../../../clients/typescript/errors.ts';
 import { asAlmanacError } from '../../api/clients.ts';
-import { signInUrl } from '../../pages/sign-in/return-url.ts';
+import { signInUrl } from '../../api/return-url.ts';
 
 export interface Action {
   isBusy: boolean;

@@ -12,7 +12,7 @@ import { shownIn, useLoad } from '../../api/use-load.ts';
 import { session, signOut, tabsSynced } from '../../api/session.ts';
 import { Failed, SkeletonLines } from '../../components/states.tsx';
 import type { PageProps } from '../../shell/lazy-page.tsx';
-import { signInUrl } from '../sign-in/return-url.ts';
+import { signInUrl } from '../../api/return-url.ts';
 import { Problem, useAction } from '../../components/forms/action.tsx';
 
 export type Account = AnswerOf<'get', '/v1/account'>['data'];

@@ -4,7 +4,7 @@ import { useLocation } from 'wouter-preact';
 import { session } from '../../api/session.ts';
 import { Problem, useAction } from '../../components/forms/action.tsx';
 import { CheckIcon } from '../../components/icons.tsx';
-import { signInUrl } from '../sign-in/return-url.ts';
+import { signInUrl } from '../../api/return-url.ts';
 import { follow, follows, loadFollows, unfollow, type Kind } from './follows.ts';
 
 interface FollowButtonProps {

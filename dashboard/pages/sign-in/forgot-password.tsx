@@ -7,7 +7,7 @@ import { Buttons } from '../../components/forms/buttons.tsx';
 import { Field } from '../../components/forms/field.tsx';
 import { useSearchParams } from '../../components/use-query.ts';
 import { NarrowPage } from './narrow-page.tsx';
-import { storeReturnUrl, withReturnUrl } from './return-url.ts';
+import { storeReturnUrl, withReturnUrl } from '../../api/return-url.ts';
 
 export function ForgotPassword() {
   const [askedFor, setAskedFor] = useState<string>();

@@ -6,7 +6,7 @@ import { useLoad, type Loaded } from '../../api/use-load.ts';
 import type { AnswerOf } from '../../../clients/typescript/client.ts';
 import { Field } from '../../components/forms/field.tsx';
 import { PageHead } from '../../components/page-head.tsx';
-import { storeReturnUrl } from './return-url.ts';
+import { storeReturnUrl } from '../../api/return-url.ts';
 
 interface NarrowPageProps {
   title: string;

@@ -8,7 +8,7 @@ import { Buttons } from '../../components/forms/buttons.tsx';
 import { Waiting } from '../../components/states.tsx';
 import { NarrowPage, NewPasswordField, useMethods } from './narrow-page.tsx';
 import { popFragment } from './fragment.ts';
-import { popReturnUrl, withReturnUrl } from './return-url.ts';
+import { popReturnUrl, withReturnUrl } from '../../api/return-url.ts';
 import { storeDevice } from './signed-in.ts';
 
 export function SetPassword() {

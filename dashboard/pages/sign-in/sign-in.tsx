@@ -12,8 +12,8 @@ import { SecondStep } from './second-step.tsx';
 import { popFragment } from './fragment.ts';
 import { googleErrorText } from './google-errors.ts';
 import { storeFirstStep, signIn, storeSignIn } from './signed-in.ts';
-import { safePage } from './safe-page.ts';
-import { popReturnUrl, withReturnUrl } from './return-url.ts';
+import { safePage } from '../../api/safe-page.ts';
+import { popReturnUrl, withReturnUrl } from '../../api/return-url.ts';
 import { canUsePasskeys, originOfPasskeys, signByPasskey } from '../../api/passkeys.ts';
 
 /** Why the user was sent here, by the name in the URL. */

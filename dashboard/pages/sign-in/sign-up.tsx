@@ -8,8 +8,8 @@ import { Field } from '../../components/forms/field.tsx';
 import { Waiting } from '../../components/states.tsx';
 import { useSearchParams } from '../../components/use-query.ts';
 import { NarrowPage, GoogleButton, NewPasswordField, useMethods, type Methods } from './narrow-page.tsx';
-import { storeReturnUrl, withReturnUrl } from './return-url.ts';
-import { safePage } from './safe-page.ts';
+import { storeReturnUrl, withReturnUrl } from '../../api/return-url.ts';
+import { safePage } from '../../api/safe-page.ts';
 import { storeSignIn } from './signed-in.ts';
 
 export function SignUp() {

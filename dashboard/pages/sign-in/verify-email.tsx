@@ -9,7 +9,7 @@ import { NarrowPage } from './narrow-page.tsx';
 import { SecondStep } from './second-step.tsx';
 import { popFragment } from './fragment.ts';
 import { LinkMissing } from './set-password.tsx';
-import { popReturnUrl } from './return-url.ts';
+import { popReturnUrl } from '../../api/return-url.ts';
 import { storeFirstStep } from './signed-in.ts';
 
 export function VerifyEmail() {
