@@ -1,4 +1,4 @@
-// Which failures of a write tell that the instance is down.
+// Which failures of a write show that the instance is down.
 import { createServer } from 'node:http';
 import { createServer as createRawServer, type AddressInfo, type Server } from 'node:net';
 import test from 'ava';

@@ -42,7 +42,7 @@ test('texts that name members of JavaScript objects are no frequencies, scales o
   }
 });
 
-test('two series whose parts join to one id are refused, wherever the sign between the parts stands', async (t) => {
+test('two series whose parts join to one id are refused, wherever the dot between the parts is', async (t) => {
   const error = await t.throwsAsync(
     longRowsOf(
       [
