@@ -3,6 +3,7 @@ import { renameSync, rmSync, statSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import path from 'node:path';
 import { Writable } from 'node:stream';
+import { beforeSignalEnds } from '../../embedded/stop-on-signal.ts';
 import type { Database } from '../../kernel/database.ts';
 import { writeBackup, type BackupSummary } from '../backup/backup.ts';
 import { UsageError, examples, jsonFlag, type DeclareCommand, type Terminal } from '../command.ts';
@@ -108,7 +109,9 @@ async function toFile(
 ): Promise<BackupSummary> {
   const unfinished = path.join(path.dirname(file), `.${path.basename(file)}.unfinished`);
   const opened = await open(unfinished, 'w', 0o600);
-  const stopListening = isEndedBySignals ? removeOnSignal(unfinished) : undefined;
+  const stopListening = isEndedBySignals
+    ? beforeSignalEnds(() => rmSync(unfinished, { force: true }))
+    : undefined;
   try {
     // Flushed to the disk before it is closed: even after a power failure the name refers to a whole backup.
     const summary = await writeBackup(database, opened.createWriteStream({ flush: true }), onRows);
@@ -120,21 +123,6 @@ async function toFile(
   } finally {
     stopListening?.();
   }
-}
-
-/** From here on a signal that ends this process removes the file first. @returns ends that. */
-function removeOnSignal(file: string): () => void {
-  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
-  const stopListening = () => {
-    for (const signal of signals) process.off(signal, end);
-  };
-  function end(signal: NodeJS.Signals): void {
-    stopListening();
-    rmSync(file, { force: true });
-    process.kill(process.pid, signal);
-  }
-  for (const signal of signals) process.on(signal, end);
-  return stopListening;
 }
 
 /** Standard output, which stays open for others. */
