@@ -1,6 +1,5 @@
 // almanac backup: writes the whole database of Almanac to a file or to standard output, once or by a schedule.
-import { renameSync, rmSync, statSync } from 'node:fs';
-import { open } from 'node:fs/promises';
+import { createWriteStream, openSync, renameSync, rmSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { Writable } from 'node:stream';
 import { beforeSignalEnds } from '../../embedded/stop-on-signal.ts';
@@ -108,13 +107,14 @@ async function toFile(
   onRows: (rows: number) => void,
 ): Promise<BackupSummary> {
   const unfinished = path.join(path.dirname(file), `.${path.basename(file)}.unfinished`);
-  const opened = await open(unfinished, 'w', 0o600);
+  // Before the file is created, and that without waiting: no signal may come between.
   const stopListening = isEndedBySignals
     ? beforeSignalEnds(() => rmSync(unfinished, { force: true }))
     : undefined;
   try {
+    const fd = openSync(unfinished, 'w', 0o600);
     // Flushed to the disk before it is closed: even after a power failure the name refers to a whole backup.
-    const summary = await writeBackup(database, opened.createWriteStream({ flush: true }), onRows);
+    const summary = await writeBackup(database, createWriteStream(unfinished, { fd, flush: true }), onRows);
     renameSync(unfinished, file);
     return summary;
   } catch (error) {
