@@ -261,7 +261,8 @@ def _last(value: Day | None) -> str | None:
     """The same, but of a period the last. The years and quarters of a period may be fiscal ones, which the API does not spell."""
     if value is None or isinstance(value, str):
         return value
-    return (value.end_time if isinstance(value, pd.Period) else value).isoformat()[:10]
+    day: datetime.date = value.end_time if isinstance(value, pd.Period) else value
+    return day.isoformat()[:10]
 
 
 def _calendar(value: Day | None) -> str | None:
