@@ -15,6 +15,7 @@ import { accessText } from './access-fields.tsx';
 import { ChangeKey } from './change-key.tsx';
 import { RegenerateKey, OldSecret } from './regenerate-key.tsx';
 import { NewKey } from './new-key.tsx';
+import { nextName } from './next-name.ts';
 import { RevokeKey } from './revoke-key.tsx';
 import { Rotation } from './rotation.tsx';
 
@@ -132,7 +133,14 @@ function Found({ found: { keys, use, plans }, query, show, reload, isFull, planI
       )}
       {query.get('create') !== null && (
         <NewKey
-          suggestion={rotated === undefined ? '' : nextName(rotated.name, keys)}
+          suggestion={
+            rotated === undefined
+              ? ''
+              : nextName(
+                  rotated.name,
+                  keys.map(({ name }) => name),
+                )
+          }
           {...{ plans, planId, isFull }}
           onMade={(id) => {
             reload();
@@ -165,14 +173,6 @@ function Found({ found: { keys, use, plans }, query, show, reload, isFull, planI
       )}
     </>
   );
-}
-
-/** `Production` → `Production 2`. */
-function nextName(name: string, keys: readonly Key[]): string {
-  const [, stem = name, number] = /^(.*?)(?: (\d+))?$/.exec(name) ?? [];
-  let next = Number(number ?? 1) + 1;
-  while (keys.some((key) => key.name === `${stem} ${next}`)) next += 1;
-  return `${stem} ${next}`;
 }
 
 interface KeyTableProps extends Pick<FoundProps, 'show' | 'reload'> {
