@@ -60,6 +60,16 @@ test('a wrong value is reported with its line, and so is invalid YAML', (t) => {
   );
 });
 
+test('a text that PostgreSQL cannot store is reported with its line', (t) => {
+  for (const escaped of ['\\0', '\\uD83D'])
+    for (const quoted of [`"U${escaped}"`, `USD, "${escaped}": x`])
+      t.regex(
+        faultOf(entry.replace('unit: USD', `unit: ${quoted}`)),
+        /line 9: a text has U\+0000 or half of a character/,
+      );
+  t.notThrows(() => parseDescription(entry.replace('unit: USD', 'unit: "\\uD83D\\uDE00"'), 'almanac.yml'));
+});
+
 test('entries are added with their evidence, and existing text keeps its comments', (t) => {
   const file = parseDescription(entry, 'almanac.yml');
   addEntries(file, [

@@ -7,6 +7,7 @@ import {
   isSeq,
   LineCounter,
   parseDocument,
+  visit,
   type YAMLMap,
   type Node,
   type Pair,
@@ -62,6 +63,14 @@ function parsed<Schema extends z.ZodType>(
   const broken = document.errors.map(
     ({ message, pos }) => `  line ${lines.linePos(pos[0]).line}: ${message}`,
   );
+  visit(document, {
+    Scalar: (_, { value, range }) => {
+      if (typeof value === 'string' && (value.includes('\0') || !value.isWellFormed()))
+        broken.push(
+          `  line ${lines.linePos(range?.[0] ?? 0).line}: a text has U+0000 or half of a character, which cannot be stored. Remove it.`,
+        );
+    },
+  });
   if (broken.length > 0) failFaulty(file, broken);
   const result = schema.safeParse(valueOf(document, file));
   if (result.success) return { value: result.data, document };
