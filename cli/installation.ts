@@ -1,12 +1,12 @@
 // The installation that a command works on: its database, migrated, and its secrets. PostgreSQL is the embedded one (joined if it runs,
 // started otherwise) or that of DATABASE_URL.
-import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import type { WebhookSettings } from '../accounts-api/webhooks/webhook-tools.ts';
 import { fullDisk, isDiskFull } from '../embedded/disk.ts';
 import { hasEmbeddedDatabase, startEmbeddedPostgres } from '../embedded/postgres.ts';
 import { stopOnSignal } from '../embedded/stop-on-signal.ts';
+import { readOrMakeSecret } from '../kernel/credentials/secret-file.ts';
 import { openDatabase, type Database } from '../kernel/database.ts';
 import { createLog } from '../kernel/log/log.ts';
 import { openPlans, type PlansFile } from '../kernel/plans.ts';
@@ -95,7 +95,7 @@ export async function openInstallation(
     migrated: await migrate(databaseUrl),
     // Read on demand: a command that needs none writes no file.
     get identitySecret() {
-      return settings.identitySecret ?? readOrMakeSecret(settings.dataDir);
+      return settings.identitySecret ?? identitySecretIn(settings.dataDir);
     },
     databaseDirectory: undefined,
     stop: nothing,
@@ -123,7 +123,7 @@ async function openEmbedded(settings: Settings, meanwhile?: () => void): Promise
       accountsDatabaseUrl: serviceUrl(url, 'almanac_accounts_api'),
       publisherDatabaseUrl: serviceUrl(url, 'almanac_publisher'),
       migrated,
-      identitySecret: settings.identitySecret ?? readOrMakeSecret(settings.dataDir),
+      identitySecret: settings.identitySecret ?? identitySecretIn(settings.dataDir),
       databaseDirectory: directory,
       stop,
       release,
@@ -193,10 +193,7 @@ export function webhookSettings({ settings, identitySecret }: Installation): Web
   return { secretKeys: keys.filter((key) => key !== undefined), allowCidrs, allowHttp };
 }
 
-function readOrMakeSecret(dataDir: string): string {
-  const file = path.join(dataDir, 'identity.secret');
+function identitySecretIn(dataDir: string): string {
   mkdirSync(dataDir, { recursive: true });
-  if (!existsSync(file))
-    writeFileSync(file, randomBytes(32).toString('base64url'), { mode: 0o600, flag: 'wx' });
-  return readFileSync(file, 'utf8').trim();
+  return readOrMakeSecret(path.join(dataDir, 'identity.secret'), 32);
 }

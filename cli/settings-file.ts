@@ -20,7 +20,7 @@ export function withSettingsFile(env: Environment, defaultFile: string | undefin
   const file = isNamed ? path.resolve(projectRoot, named) : defaultFile;
   if (file === undefined) return env;
   try {
-    return { ...parseEnv(readFileSync(file, 'utf8')), ...env };
+    return { ...parseEnv(readFileSync(file, 'utf8').replace(/^\uFEFF/, '')), ...env };
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT' && !isNamed) return env;

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import {
   chmodSync,
   chownSync,
@@ -62,9 +63,21 @@ test('a directory that programs are run from is made, or was made by this user f
     refused.push(theirs);
   }
   const before = [...refused, target].map(stateOf);
-  for (const name of refused) t.throws(() => openOwnDirectory(name), { message: /remove it/ }, name);
+  for (const name of refused)
+    t.throws(() => openOwnDirectory(name), { message: /must be a directory of your own .*chmod go-w/ }, name);
   t.deepEqual([...refused, target].map(stateOf), before, 'and nothing is changed');
   t.false(existsSync(path.join(parent, 'nowhere')));
+});
+
+test('programs may be run from a data directory that was made under a umask for groups', (t) => {
+  const made = path.join(scratch(t), 'deep', 'data');
+  const program = `
+    const { openDataDirectory, openOwnDirectory } = await import(${JSON.stringify(new URL('directories.ts', import.meta.url))});
+    openDataDirectory(process.argv[1]);
+    openOwnDirectory(process.argv[1]);`;
+  const script = 'umask 002 && exec "$0" --input-type=module --eval "$1" "$2"';
+  execFileSync('sh', ['-c', script, process.execPath, program, made]);
+  t.is(statSync(made).mode & 0o777, 0o755);
 });
 
 test('root opens no data directory that another user made, linked, or may write to', (t) => {

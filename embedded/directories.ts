@@ -30,7 +30,7 @@ export const systemDirectory = '/var/lib/almanac';
  * @throws Error if this process is root and others could change what is in it: root would follow a link that they put there.
  */
 export function openDataDirectory(dataDir: string): void {
-  mkdirSync(dataDir, { recursive: true });
+  mkdirSync(dataDir, { recursive: true, mode: 0o755 }); // not for groups, whatever the umask
   if (process.getuid?.() !== 0) return;
   const [named, target] = [lstatSync(dataDir), statSync(dataDir)];
   if (named.uid === 0 && target.uid === 0 && (target.mode & 0o002) === 0) return;
@@ -52,7 +52,7 @@ export function openOwnDirectory(directory: string): void {
   if (found.isDirectory() && isOurs && (found.mode & 0o022) === 0) return;
   throw new Error(
     `${directory} is a link, belongs to another user, or others may write to it. ` +
-      'Almanac would run programs from there: remove it, and start again.',
+      'Almanac would run programs from there: it must be a directory of your own that others may not write to (chmod go-w).',
   );
 }
 

@@ -1,14 +1,15 @@
 // Runs a real PostgreSQL on this machine, from the npm package's binaries, for one data directory; loopback only. Handles initdb, the
 // password file, running as root, and the leftovers of a `kill -9`.
 import { execFile, execFileSync, spawn, spawnSync } from 'node:child_process';
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { chownSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import pg from 'pg';
+import { readOrMakeSecret } from '../kernel/credentials/secret-file.ts';
+import { SteadyClient } from '../kernel/database-circuit.ts';
 import {
   openClusterDirectory,
   openDataDirectory,
@@ -54,7 +55,7 @@ export async function startEmbeddedPostgres(
   openDataDirectory(dataDir);
   const bin = reachablePrograms(await packageDirectory(), owner, { dataDir });
   const cluster = clusterDirectory(dataDir, owner);
-  const password = readOrMakePassword(path.join(dataDir, 'postgres.password'));
+  const password = passwordIn(dataDir);
   let isFirst = true;
   const programRuns = () => {
     if (isFirst) meanwhile();
@@ -65,8 +66,8 @@ export async function startEmbeddedPostgres(
 
   const deadline = Date.now() + startTimeoutMs;
   for (let launched = false; ;) {
-    const url = await join(cluster, password);
-    if (url !== null) {
+    const { url, isRefused } = await join(cluster, password);
+    if (url !== undefined) {
       const stop = () => stopServer(cluster);
       return {
         url,
@@ -76,9 +77,14 @@ export async function startEmbeddedPostgres(
         release: async () => ((await isInUse(url)) ? undefined : stop()),
       };
     }
+    if (isRefused && launched) {
+      await stopServer(cluster);
+      throw wrongPassword(dataDir, cluster);
+    }
     const error = await launch(bin, cluster, owner, more, programRuns);
-    launched = error === null;
+    launched ||= error === null;
     if (error === null) continue;
+    if (isRefused) throw wrongPassword(dataDir, cluster);
     // The lock file is held by a server that another process is just starting, or by a killed one that is still shutting down.
     if (!/lock file|shared memory|Address already in use/i.test(error) || Date.now() > deadline) {
       throw new Error(`The embedded PostgreSQL of ${cluster} did not start:\n${error.trim()}`);
@@ -148,11 +154,7 @@ function clusterDirectory(dataDir: string, owner: Owner): string {
   return cluster;
 }
 
-function readOrMakePassword(file: string): string {
-  if (!existsSync(file))
-    writeFileSync(file, randomBytes(24).toString('base64url'), { mode: 0o600, flag: 'wx' });
-  return readFileSync(file, 'utf8').trim();
-}
+const passwordIn = (dataDir: string) => readOrMakeSecret(path.join(dataDir, 'postgres.password'), 24);
 
 async function initialise(
   bin: string,
@@ -184,18 +186,32 @@ async function initialise(
   }
 }
 
-/** The URL of a server running on the cluster, or null. */
-async function join(cluster: string, password: string): Promise<string | null> {
+interface Joined {
+  /** Undefined if no server running on the cluster accepts the connection. */
+  url?: string;
+  /** Whether that is because of the password. */
+  isRefused?: boolean;
+}
+
+async function join(cluster: string, password: string): Promise<Joined> {
   const pidFile = path.join(cluster, 'postmaster.pid');
-  if (!existsSync(pidFile)) return null;
+  if (!existsSync(pidFile)) return {};
   const lines = readFileSync(pidFile, 'utf8').split('\n');
   const port = Number(lines[3]);
-  if (lines[7]?.trim() !== 'ready' || !Number.isInteger(port)) return null;
+  if (lines[7]?.trim() !== 'ready' || !Number.isInteger(port)) return {};
   try {
-    return await ensureDatabase(port, password);
-  } catch {
-    return null; // a stale lock file; launch() finds out, and reports it if it cannot start
+    return { url: await ensureDatabase(port, password) };
+  } catch (error) {
+    // With another fault the lock file may be stale; launch() finds out, and reports it if it cannot start.
+    return { isRefused: hasCode(error, '28P01') };
   }
+}
+
+const hasCode = (error: unknown, code: string): boolean => (error as { code?: unknown }).code === code;
+
+function wrongPassword(dataDir: string, cluster: string): Error {
+  const file = path.join(dataDir, 'postgres.password');
+  return new Error(`${file} does not have the password of the database in ${cluster}: restore that file.`);
 }
 
 /** Starts a server on a free port. @returns null once it accepts connections, else its error output. */
@@ -244,7 +260,12 @@ async function launch(
 async function stopServer(cluster: string): Promise<void> {
   const pidFile = path.join(cluster, 'postmaster.pid');
   if (!existsSync(pidFile)) return;
-  process.kill(Number(readFileSync(pidFile, 'utf8').split('\n')[0]), 'SIGINT'); // fast shutdown
+  try {
+    process.kill(Number(readFileSync(pidFile, 'utf8').split('\n')[0]), 'SIGINT'); // fast shutdown
+  } catch (error) {
+    if (hasCode(error, 'ESRCH')) return; // it was killed, and left its file
+    throw error;
+  }
   const deadline = Date.now() + stopTimeoutMs;
   while (existsSync(pidFile)) {
     if (Date.now() > deadline) throw new Error(`The embedded PostgreSQL of ${cluster} does not stop.`);
@@ -258,8 +279,8 @@ async function stopServer(cluster: string): Promise<void> {
  */
 export async function stopOnceUnused(dataDir: string): Promise<void> {
   const cluster = clusterPath(dataDir, serverOwner());
-  const url = await join(cluster, readOrMakePassword(path.join(dataDir, 'postgres.password')));
-  if (url === null) return;
+  const { url } = await join(cluster, passwordIn(dataDir));
+  if (url === undefined) return;
   const deadline = Date.now() + stopTimeoutMs;
   while (Date.now() < deadline) {
     if (!(await isInUse(url))) return stopServer(cluster);
@@ -268,13 +289,16 @@ export async function stopOnceUnused(dataDir: string): Promise<void> {
 }
 
 async function isInUse(url: string): Promise<boolean> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
+  const client = new SteadyClient({ connectionString: url });
   try {
+    await client.connect();
     const others = await client.query(
       "select from pg_stat_activity where backend_type = 'client backend' and pid <> pg_backend_pid() limit 1",
     );
     return others.rowCount !== 0;
+  } catch (error) {
+    if (hasCode(error, 'ECONNREFUSED')) return false; // it was killed
+    throw error;
   } finally {
     await client.end();
   }
@@ -282,7 +306,7 @@ async function isInUse(url: string): Promise<boolean> {
 
 async function ensureDatabase(port: number, password: string): Promise<string> {
   const urlOf = (database: string) => `postgres://${user}:${password}@127.0.0.1:${port}/${database}`;
-  const client = new pg.Client({ connectionString: urlOf('postgres'), connectionTimeoutMillis: 2_000 });
+  const client = new SteadyClient({ connectionString: urlOf('postgres'), connectionTimeoutMillis: 2_000 });
   await client.connect();
   try {
     const found = await client.query("select from pg_database where datname = 'almanac'");

@@ -33,6 +33,8 @@ test('a single server, a cluster and sentinels are distinguished by the URL', (t
     username: 'u',
     password: 'p@',
   });
+  const withColons = parseRedisUrl('redis+sentinel://u:a:b@h/main');
+  t.is(withColons?.kind === 'sentinel' && withColons.password, 'a:b', 'as in the URL of one server');
   const ofIpv6 = parseRedisUrl('redis+sentinel://[::1]:5/main');
   t.deepEqual(ofIpv6?.kind === 'sentinel' && ofIpv6.nodes, [{ host: '::1', port: 5 }]);
 });

@@ -91,7 +91,9 @@ export function parseRedisUrl(text: string): RedisTarget | null {
   }
   const nodes = list.flatMap((host) => URL.parse(`redis://${host}`) ?? []);
   if (name === undefined || tls !== '' || nodes.length < list.length) return null;
-  const [username = '', password = ''] = (credentials ?? '').split(':').map(decodeURIComponent);
+  const [username = '', password = ''] = (/^([^:]*):?(.*)$/s.exec(credentials ?? '') ?? [])
+    .slice(1)
+    .map(decodeURIComponent);
   return {
     kind: 'sentinel',
     name,

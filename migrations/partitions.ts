@@ -1,6 +1,6 @@
 // almanac migrate --partitions: splits data.observations by a hash of the line, so that each vacuum, and each rebuilt index, has a part of the rows.
 // Columns, checks, settings, rights and indexes are those of the table, so that they are declared in the migrations only.
-import pg from 'pg';
+import { SteadyClient } from '../kernel/database-circuit.ts';
 import { entryAt } from '../kernel/entries.ts';
 
 /** The fewest and the most partitions: each read of many lines plans, and each connection caches, all of them. */
@@ -12,7 +12,7 @@ export const partitionsBounds = { min: 2, max: 256 } as const;
  * @throws Error if the table is partitioned already. Error from PostgreSQL: nothing has changed then.
  */
 export async function partitionObservations(databaseUrl: string, count: number): Promise<void> {
-  const client = new pg.Client({ connectionString: databaseUrl, application_name: 'almanac partitions' });
+  const client = new SteadyClient({ connectionString: databaseUrl, application_name: 'almanac partitions' });
   await client.connect();
   try {
     await client.query('begin');

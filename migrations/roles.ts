@@ -5,6 +5,7 @@ import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import pg from 'pg';
+import { SteadyClient } from '../kernel/database-circuit.ts';
 
 export type ServiceRole = 'almanac_data_api' | 'almanac_accounts_api' | 'almanac_publisher';
 
@@ -41,7 +42,7 @@ export function serviceUrl(ownerUrl: string, role: ServiceRole): string {
  * @param renew grants the rights again in any case, as they may differ after a migration or a restored backup.
  */
 export async function openServiceRoles(ownerUrl: string, renew: boolean): Promise<void> {
-  const client = new pg.Client({ connectionString: ownerUrl, application_name: 'almanac roles' });
+  const client = new SteadyClient({ connectionString: ownerUrl, application_name: 'almanac roles' });
   await client.connect();
   try {
     // A session lock, acquired before the transaction begins, so that concurrent changes of other processes are visible.
@@ -72,7 +73,7 @@ export async function openServiceRoles(ownerUrl: string, renew: boolean): Promis
  * @returns with an `obstacle` if this role lacks the permission; then nothing has changed.
  */
 export async function renewServiceRoles(ownerUrl: string, passwords: Passwords): Promise<RolesReport> {
-  const client = new pg.Client({ connectionString: ownerUrl, application_name: 'almanac roles' });
+  const client = new SteadyClient({ connectionString: ownerUrl, application_name: 'almanac roles' });
   await client.connect();
   try {
     await client.query('select pg_advisory_lock($1)', [lockId]);
@@ -113,7 +114,7 @@ async function renew(client: pg.Client, passwords: Passwords): Promise<RolesRepo
  * it already is of the role, or may not act as it, or if the role has no rights in this database.
  */
 export async function actingUrl(url: string, role: ServiceRole): Promise<string> {
-  const client = new pg.Client({ connectionString: url, application_name: 'almanac roles' });
+  const client = new SteadyClient({ connectionString: url, application_name: 'almanac roles' });
   await client.connect();
   try {
     const { rows } = await client.query<{ may: boolean }>(

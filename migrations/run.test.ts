@@ -3,7 +3,9 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import pg from 'pg';
+import { untilWaiting } from '../test/run/until.ts';
 import { createTestDatabase } from '../test/services/harness.ts';
+import { startProxy } from '../test/services/proxy.ts';
 import { migrate } from './run.ts';
 
 /** A database without any schema of ours, and a directory of migrations of its own. */
@@ -52,6 +54,19 @@ test('of several that bring an empty database to the newest schema at once, one 
   t.deepEqual(await recorded(), names);
   t.deepEqual(await values(`select to_regclass('data.series') is not null`), [true]);
   t.deepEqual(await migrate(url), []);
+});
+
+test('a connection that breaks while migrations wait for those of another process is an error, and does not end the process', async (t) => {
+  const { url, exec, values } = await setUp(t);
+  const throughProxy = new URL(url);
+  const proxy = await startProxy(Number(throughProxy.port));
+  t.teardown(() => proxy.close());
+  throughProxy.port = String(proxy.port);
+  await exec('select pg_advisory_lock(4115201)');
+  const failing = t.throwsAsync(migrate(throughProxy.href), { message: /Connection terminated|ECONNRESET/ });
+  await untilWaiting(values);
+  proxy.cut();
+  await failing;
 });
 
 test('migrations run in the order of their numbers, each once', async (t) => {

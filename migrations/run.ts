@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import pg from 'pg';
+import { SteadyClient } from '../kernel/database-circuit.ts';
 import { schemaDifferences, selectMigrations, type Migration } from '../kernel/schema.sql.ts';
 import { isBeforeBaseline } from './baseline.ts';
 
@@ -37,7 +38,7 @@ export async function migrate(
   directory: string = import.meta.dirname,
 ): Promise<string[]> {
   const known = knownMigrations(directory);
-  const client = new pg.Client({ connectionString: databaseUrl, application_name: 'almanac migrate' });
+  const client = new SteadyClient({ connectionString: databaseUrl, application_name: 'almanac migrate' });
   await client.connect();
   try {
     if ((await lackedBy(client, known)).length === 0) return [];
@@ -119,7 +120,7 @@ async function runOne(
     await client.query(sql);
     await client.query('commit');
   } catch (error) {
-    await client.query('rollback');
+    await client.query('rollback').catch(() => undefined); // without a connection the server has done it
     throw new Error(`migration ${name} failed`, { cause: error });
   }
 }

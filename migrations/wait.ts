@@ -1,7 +1,7 @@
 // Waits until another process has migrated a database to this version, for services that start together with the migration job. At first there may be
 // no server, role or table.
 import { setTimeout as pause } from 'node:timers/promises';
-import pg from 'pg';
+import { SteadyClient } from '../kernel/database-circuit.ts';
 import { requireSchema, type Migration } from '../kernel/schema.sql.ts';
 import { knownMigrations } from './run.ts';
 
@@ -29,12 +29,11 @@ export async function waitForMigrations(
 
 /** Why services cannot use the database yet. */
 async function faultOf(databaseUrl: string): Promise<string | undefined> {
-  const client = new pg.Client({
+  const client = new SteadyClient({
     connectionString: databaseUrl,
     application_name: 'almanac migrate --wait',
     connectionTimeoutMillis: connectWithinMs,
   });
-  client.on('error', () => undefined); // a query that fails with it reports its own error
   try {
     await client.connect();
     await requireSchema(async (text) => (await client.query<Migration>(text)).rows, knownMigrations());

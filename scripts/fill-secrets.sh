@@ -21,7 +21,7 @@ owner_of() {
 
 # The path that a name of the file has, or its default: relative to the folder of the file.
 folder_of() {
-  folder=$(sed -n "s/^$1=//p" "$file" | tail -n 1)
+  folder=$(sed -n "s/^$1=//p" "$file" | tail -n 1 | sed "s/^\([\"']\)\(.*\)\1\$/\2/") # without quotes, as Compose reads it
   folder=${folder:-$2}
   case $folder in
     /*) printf '%s' "$folder" ;;

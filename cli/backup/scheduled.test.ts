@@ -57,12 +57,12 @@ test('a backup that was due while nothing ran is made once at the start; one tha
 
 test('files with other names are not touched; the remains of a killed run are removed', async (t) => {
   const { folder, run, files } = scheduled(t, '2026-11-20T10:00:00Z');
-  const others = ['.almanac-mine.unfinished', 'almanac-before-upgrade.gz', 'notes.txt'];
-  for (const name of [...others, '.almanac-2026-11-19T030000Z.gz.unfinished'])
+  const others = ['.almanac-mine.gz.ab2cd3ef.unfinished', 'almanac-before-upgrade.gz', 'notes.txt'];
+  for (const name of [...others, '.almanac-2026-11-19T030000Z.gz.ab2cd3ef.unfinished'])
     writeFileSync(path.join(folder, name), '');
   await run('2026-11-23T10:00:00Z', { keep: 1 });
   t.deepEqual(files(), [
-    '.almanac-mine.unfinished',
+    '.almanac-mine.gz.ab2cd3ef.unfinished',
     'almanac-2026-11-23T030000Z.gz',
     'almanac-before-upgrade.gz',
     'notes.txt',

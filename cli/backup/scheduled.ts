@@ -59,7 +59,7 @@ function backupsIn(folder: string): { name: string; at: Date }[] {
 /** Deletes the leftovers of a killed process: only one process makes scheduled backups there. */
 function removeUnfinished(folder: string): void {
   for (const name of readdirSync(folder)) {
-    const [, own] = /^\.(almanac-.+)\.unfinished$/.exec(name) ?? [];
+    const [, own] = /^\.(almanac-.+\.gz)\.\w+\.unfinished$/.exec(name) ?? [];
     if (own !== undefined && nameForm.test(own)) rmSync(path.join(folder, name));
   }
 }

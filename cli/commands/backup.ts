@@ -3,6 +3,7 @@ import { createWriteStream, openSync, renameSync, rmSync, statSync } from 'node:
 import path from 'node:path';
 import { Writable } from 'node:stream';
 import { beforeSignalEnds } from '../../embedded/stop-on-signal.ts';
+import { randomBase32 } from '../../kernel/credentials/base32.ts';
 import type { Database } from '../../kernel/database.ts';
 import { writeBackup, type BackupSummary } from '../backup/backup.ts';
 import { UsageError, examples, jsonFlag, type DeclareCommand, type Terminal } from '../command.ts';
@@ -81,6 +82,7 @@ async function backUp(
   { json: asJson, label = '', isEndedBySignals = false }: BackupWish,
 ): Promise<void> {
   const started = performance.now();
+  if (file !== '-') requireFileName(file);
   // Standard output has the backup, so messages go elsewhere.
   const output = file === '-' ? terminal.stderr : terminal.stdout;
   const progress = createProgress(undefined, terminal.stderr);
@@ -100,19 +102,25 @@ async function backUp(
   );
 }
 
-/** Writes to a temporary file beside the target first, so that the file is always a whole backup. */
+/** @throws UsageError if something else has the name, such as a folder or a device: the backup would take its place. */
+function requireFileName(file: string): void {
+  if (statSync(file, { throwIfNoEntry: false })?.isFile() !== false) return;
+  throw new UsageError(`${file} is not a file. Name a file, or - for standard output.`);
+}
+
+/** Writes to a temporary file of its own beside the target first: the file is always a whole backup, also if two processes write it at once. */
 async function toFile(
   database: Database,
   { file, isEndedBySignals }: { file: string; isEndedBySignals: boolean },
   onRows: (rows: number) => void,
 ): Promise<BackupSummary> {
-  const unfinished = path.join(path.dirname(file), `.${path.basename(file)}.unfinished`);
+  const unfinished = path.join(path.dirname(file), `.${path.basename(file)}.${randomBase32(8)}.unfinished`);
   // Before the file is created, and that without waiting: no signal may come between.
   const stopListening = isEndedBySignals
     ? beforeSignalEnds(() => rmSync(unfinished, { force: true }))
     : undefined;
   try {
-    const fd = openSync(unfinished, 'w', 0o600);
+    const fd = openSync(unfinished, 'wx', 0o600);
     // Flushed to the disk before it is closed: even after a power failure the name refers to a whole backup.
     const summary = await writeBackup(database, createWriteStream(unfinished, { fd, flush: true }), onRows);
     renameSync(unfinished, file);

@@ -2,7 +2,6 @@
 // then the database.
 import path from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import pg from 'pg';
 import type { AccountsApiOptions } from '../../accounts-api/main.ts';
 import type { WorkerOptions } from '../../accounts-api/worker.ts';
 import type { DataApiOptions } from '../../data-api/main.ts';
@@ -11,6 +10,7 @@ import type { PublisherOptions } from '../../ingest/main.ts';
 import { requireSpace } from '../../embedded/disk.ts';
 import { hasEmbeddedDatabase } from '../../embedded/postgres.ts';
 import { systemClock } from '../../kernel/clock.ts';
+import { SteadyClient } from '../../kernel/database-circuit.ts';
 import { openCertificate, type ServiceCertificate } from '../../kernel/http/certificate.ts';
 import { requireFreePort, type RunningService } from '../../kernel/http/server.ts';
 import { createLog, standardOutput, type Log } from '../../kernel/log/log.ts';
@@ -416,12 +416,11 @@ async function requireUnserved({ dataDir }: Settings): Promise<void> {
 }
 
 /** Holds a lock while this process serves, so that a second start on the same data fails with a message. */
-async function acquireServeLock(installation: Installation): Promise<pg.Client> {
-  const client = new pg.Client({
+async function acquireServeLock(installation: Installation): Promise<SteadyClient> {
+  const client = new SteadyClient({
     connectionString: installation.databaseUrl,
     application_name: 'almanac start',
   });
-  client.on('error', () => undefined); // the database stopped first: the services' own pools report it
   await client.connect();
   const { rows } = await client.query<{ taken: boolean }>(
     'select pg_try_advisory_lock($1, $2) as taken',

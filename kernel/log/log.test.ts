@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import test from 'ava';
-import { createLog, lineWriter } from './log.ts';
+import { createLog, lineWriter, withoutSecrets } from './log.ts';
 
 test('a line of lineWriter equals the line that pino writes for the same message and fields', (t) => {
   const lines: string[] = [];
@@ -10,6 +10,18 @@ test('a line of lineWriter equals the line that pino writes for the same message
   const [own, pinos] = lines.map((line) => line.replace(/(?<="time":")[^"]*/, ''));
   t.is(own, pinos);
   t.regex(own ?? '', /^\{"level":30,"time":"","service":"gateway",.*\}\n$/);
+});
+
+test('no part of a secret in a path is logged, whatever signs it has, escaped or not', (t) => {
+  for (const secret of [
+    'pk_live_aB3',
+    'sess_ab2.c-D_e',
+    'whsec_QUJD/REVG+R0hJ=',
+    'whsec_QUJD%2fREVG%2BR0hJ%3D',
+  ])
+    t.is(withoutSecrets(`/v1/webhooks/${secret}`), '/v1/webhooks/[redacted]', secret);
+  t.is(withoutSecrets('/v1/account/key/clm_1'), '/v1/account/key/[redacted]');
+  t.is(withoutSecrets('/v1/series/my_whsec'), '/v1/series/my_whsec');
 });
 
 test('external text begins no new line and changes no other field; the time is in UTC', (t) => {

@@ -15,8 +15,9 @@ const secretFields = [
   'session_token',
 ];
 
-// The prefixes of our secrets, and the path segment that is a secret.
-const secretShape = /(?<![A-Za-z0-9])(?:pk_live_|sess_|whsec_)[\w.+=-]+|(?<=\/account\/key\/)[^/?]+/g;
+// The prefixes of our secrets, and the path segment that is a secret. Those of webhooks are in base64, which has slashes.
+const secretShape =
+  /(?<![A-Za-z0-9])(?:(?:pk_live_|sess_)[\w.+=-]+|whsec_[\w+/=-]+)|(?<=\/account\/key\/)[^/?]+/g;
 
 const mayContainSecret = /[%_]|\/account\//;
 

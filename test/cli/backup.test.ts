@@ -1,5 +1,5 @@
 // almanac backup and almanac restore: a restore brings back exactly what was backed up, or changes nothing.
-import { execFile, spawn } from 'node:child_process';
+import { execFile, execFileSync, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -101,6 +101,32 @@ test.serial('the file appears only once complete, for its owner alone, and state
   const text = await almanac(['backup', path.join(folder, 'again.gz')]);
   t.regex(text.stdout, /^\d+ rows of \d+ tables in \d+ bytes, [\d.]+ s\n$/);
   t.true(existsSync(path.join(folder, 'again.gz')));
+});
+
+test.serial('of two backups to one file at once, each is whole, and the file is one of them', async (t) => {
+  const into = mkdtempSync(path.join(folder, 'twice-'));
+  t.teardown(() => rmSync(into, { recursive: true }));
+  const twice = path.join(into, 'b.gz');
+  for (const { code, stderr } of await Promise.all([1, 2].map(() => almanac(['backup', twice]))))
+    t.is(code, 0, stderr);
+  t.deepEqual(readdirSync(into), ['b.gz']);
+  const target = await emptyDatabase(t);
+  const { code, stderr } = await target.almanac(['restore', twice]);
+  t.is(code, 0, stderr);
+});
+
+test.serial('a backup takes the place of a file alone, not of a folder or a pipe', async (t) => {
+  const into = mkdtempSync(path.join(folder, 'others-'));
+  t.teardown(() => rmSync(into, { recursive: true }));
+  const pipe = path.join(into, 'pipe');
+  execFileSync('mkfifo', [pipe]);
+  for (const name of [into, pipe]) {
+    const { code, stderr } = await almanac(['backup', name]);
+    t.is(code, 2);
+    t.true(stderr.includes(`${name} is not a file. Name a file, or - for standard output.`), stderr);
+  }
+  t.deepEqual(readdirSync(into), ['pipe']);
+  t.true(statSync(pipe).isFIFO());
 });
 
 test.serial('a database that is not empty is refused, and replaced whole with --replace', async (t) => {

@@ -46,6 +46,11 @@ test('every command reads settings from the file of the project, unless the envi
   t.is(directoryOf(none.stderr), own);
 });
 
+test('the first setting of a file counts, also if an editor has put a byte order mark before it', async (t) => {
+  const file = fileWith('marked', `\uFEFFDATA_DIR=${path.join(folder, 'marked data')}`);
+  t.is(directoryOf((await byDefaultFile(file)).stderr), path.join(folder, 'marked data'));
+});
+
 test('SETTINGS_FILE names another file, which is read in place of the default and must be there', async (t) => {
   const almanac = commandLine({});
   const named = fileWith('named', `DATA_DIR=${path.join(folder, 'named')}`);

@@ -68,6 +68,22 @@ test('secrets are made once, differ, and can be read by nobody else; the command
   t.is(readFileSync(file, 'utf8'), 'IDENTITY_SECRET=mine\n# SITE=\nSITE=\n');
 });
 
+test('folders with blanks in their names are made, in quotes or without, as Compose reads them', (t) => {
+  const file = documentedEnvFile(t);
+  writeFileSync(file, `LOAD_DIR="./my load"\nBACKUP_DIR='my backups/of it'\n`);
+  fillSecrets(file);
+  writeFileSync(file, 'LOAD_DIR=./bare load\n');
+  fillSecrets(file);
+  t.deepEqual(readdirSync(path.dirname(file)).toSorted(), [
+    '.env',
+    'backups',
+    'bare load',
+    'load',
+    'my backups',
+    'my load',
+  ]);
+});
+
 test('each container gets the settings that its process reads, and no other, and they are right', (t) => {
   const file = composeWith(t);
   const processOf = (name: string): ProcessName =>
