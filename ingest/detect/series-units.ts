@@ -1,8 +1,10 @@
 // The units and scales of the series of a table, from its columns, the lines above them, its titles and the name of its file.
 import { entryAt } from '../../kernel/entries.ts';
+import { currencySigns } from '../cells/cell-forms.ts';
 import { scaleAbove, scaleIn } from '../cells/numbers/scales.ts';
 import type { About, Draft } from './proposal/proposal.ts';
 import { inEveryRow, type Columns } from './table/column-roles.ts';
+import { unknownScale } from './table/dimensions.ts';
 import { cellOfLine, scaleOfLine } from './table/header-lines.ts';
 import { distinctIn, type Layout } from './table/layout.ts';
 
@@ -58,7 +60,15 @@ export function multiplierOf(
   if (columns.multiplier !== null) {
     const title = entryAt(titles, columns.multiplier);
     const at = columns.multiplier;
-    if (!rows.every((row) => (row[at] ?? '').trim() === '' || scaleIn(row[at] ?? '') !== null)) return {};
+    const texts = distinctIn(rows, at);
+    const unknown = texts.find((text) => scaleIn(text) === null);
+    // A factor of 1 beside 1000 is no power of ten.
+    const factor = texts.find((text) => /^10{2,}$/.test(text));
+    const power = factor === undefined ? undefined : texts.find((text) => /^\d{1,2}$/.test(text));
+    if (unknown !== undefined || power !== undefined) {
+      columns.ignored.set(at, `${unknownScale} "${unknown ?? power ?? ''}"`);
+      return {};
+    }
     evidence['series.unit_multiplier'] = `the column ${title}`;
     return { unit_multiplier: `{${title}}` };
   }
@@ -78,17 +88,17 @@ export function multiplierOf(
       ...lines.flatMap((line) => [...line, ...labelled(line)]),
       ...single,
       ...constant,
-      ...(dates.kind === 'across' ? [dates.after] : []),
+      ...(dates.kind === 'across' ? [dates.after, ...columns.dimensions.map((at) => titles[at] ?? '')] : []),
     ]);
   if (found === null) return {};
   evidence['series.unit_multiplier'] = `"${found.text.slice(0, 80)}"`;
   const names = [
-    ...columns.values.map((at) => titles[at] ?? ''),
-    ...[columns.key, columns.name, ...columns.dimensions].flatMap((at) =>
+    ...(single.length > 0 ? [] : columns.values.map((at) => titles[at] ?? '')),
+    ...[columns.key, columns.name, columns.unit, ...columns.dimensions].flatMap((at) =>
       at === null ? [] : distinctIn(rows, at),
     ),
   ];
-  const relative = single.length > 0 ? undefined : names.find((name) => ofNoScale.test(name));
+  const relative = names.find((name) => ofNoScale.test(name) || ofOwnUnit.test(name));
   if (relative !== undefined)
     evidence['series.unit_multiplier'] += `; it may not hold for ${relative.slice(0, 60)}`;
   if (!found.isSure || exception.test(found.text) || relative !== undefined)
@@ -103,7 +113,13 @@ function labelled(line: readonly string[]): string[] {
 }
 
 /** Names of series that have no scale of money or persons. */
-const ofNoScale = /%|\bper ?cent|\bprozent|\bpour ?cent|\bpor ?cento?\b|процент|\bindex\b|\bratio\b/i;
+const ofNoScale =
+  /%|\bper ?cent|\bprozent|\bpour ?cent|\bpor ?cento?\b|процент|\bindex\b|\bratio\b|\brates?\b|\bper (?:capita|person|head|worker|employee|household|inhabitant|unit|share|hour|day|month|year|hectare|ha|kg|ton(?:ne)?|barrel)\b/i;
+/** Names with a unit in brackets that has no scale, as `Cars (number)`, `Wage (Rs.)` and `Yield (kg/ha)`. */
+const ofOwnUnit = new RegExp(
+  String.raw`[([](?:nos?|numbers?|units?|persons?|people|heads?|years?|days?|hours?|kg|tons?|tonnes?|ha|${currencySigns.map((each) => RegExp.escape(each)).join('|')}|(?!and/or)\p{L}{1,6}\d?/\p{L}{1,6}\d?)\.?[)\]]`,
+  'iu',
+);
 
 /** Some series have another scale. */
 const exception = /\bunless\b|\bexcept\b|\bexcluding\b|\botherwise\b|\bsauf\b|\bsofern nicht\b|\bsalvo\b/i;
