@@ -75,6 +75,8 @@ function withPartsDown(
     if (!areSuccessive(found, parts)) continue;
     if (isFiscal)
       return `its titles are fiscal years, and ${title} has their parts: put the calendar year into each text, as in ${parts[0] ?? ''} 2024`;
+    if (isRotated(parts.map((part) => found.read(`2000 ${part}`)?.from ?? '')))
+      return `${title} has the parts of a year from ${parts[0] ?? ''} to ${parts.at(-1) ?? ''}, and no line states the calendar year of the first ones: put the calendar year into each text, as in ${parts[0] ?? ''} 2024`;
     const years = periodsAcross(titles, dates);
     const read = detectDates(
       years.flatMap((year) => parts.map((part) => `${year} ${part}`)),
