@@ -222,3 +222,13 @@ test('a scale above the names beside periods is that of the table', (t) => {
   ]);
   t.like(entry.series, { unit_multiplier: '6' });
 });
+
+test('a scale in one cell of a line of units above the titles may not hold for the other columns', (t) => {
+  const guessed = (...units: string[]) =>
+    proposed([
+      ['Unit', ...units],
+      ['Year', 'Production', 'Price'],
+    ]).entry.guessed?.includes('series.unit_multiplier');
+  t.true(guessed('1000 t', 'EUR/t'));
+  t.not(guessed('1000 t', '1000 t'), true);
+});

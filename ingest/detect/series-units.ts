@@ -57,21 +57,8 @@ export function multiplierOf(
   rows: readonly string[][],
   above: readonly string[][],
 ): { unit_multiplier?: string } {
-  if (columns.multiplier !== null) {
-    const title = entryAt(titles, columns.multiplier);
-    const at = columns.multiplier;
-    const texts = distinctIn(rows, at);
-    const unknown = texts.find((text) => scaleIn(text) === null);
-    // A factor of 1 beside 1000 is no power of ten.
-    const factor = texts.find((text) => /^10{2,}$/.test(text));
-    const power = factor === undefined ? undefined : texts.find((text) => /^\d{1,2}$/.test(text));
-    if (unknown !== undefined || power !== undefined) {
-      columns.ignored.set(at, `${unknownScale} "${unknown ?? power ?? ''}"`);
-      return {};
-    }
-    evidence['series.unit_multiplier'] = `the column ${title}`;
-    return { unit_multiplier: `{${title}}` };
-  }
+  if (columns.multiplier !== null)
+    return multiplierOfColumn(evidence, titles, columns, columns.multiplier, rows);
   const heads = new Set([...headerRows, ...Object.values(facts)]);
   const [only, second] = columns.values;
   const single =
@@ -98,12 +85,47 @@ export function multiplierOf(
       at === null ? [] : distinctIn(rows, at),
     ),
   ];
-  const relative = names.find((name) => ofNoScale.test(name) || ofOwnUnit.test(name));
-  if (relative !== undefined)
-    evidence['series.unit_multiplier'] += `; it may not hold for ${relative.slice(0, 60)}`;
-  if (!found.isSure || exception.test(found.text) || relative !== undefined)
+  const other = ofAnotherScale(found.text, names, lines, columns.values);
+  if (other !== undefined)
+    evidence['series.unit_multiplier'] += `; it may not hold for ${other.slice(0, 60)}`;
+  if (!found.isSure || exception.test(found.text) || other !== undefined)
     guessed.push('series.unit_multiplier');
   return { unit_multiplier: String(found.exponent) };
+}
+
+/** The power of ten in a column; a column of other texts is left out, as a guess. */
+function multiplierOfColumn(
+  evidence: Draft['evidence'],
+  titles: readonly string[],
+  { ignored }: Columns,
+  at: number,
+  rows: readonly string[][],
+): { unit_multiplier?: string } {
+  const texts = distinctIn(rows, at);
+  // A factor of 1 beside 1000 is no power of ten.
+  const isFactor = texts.some((text) => /^10{2,}$/.test(text));
+  const unknown = texts.find((text) => scaleIn(text) === null || (isFactor && /^\d{1,2}$/.test(text)));
+  if (unknown !== undefined) {
+    ignored.set(at, `${unknownScale} "${unknown}"`);
+    return {};
+  }
+  evidence['series.unit_multiplier'] = `the column ${entryAt(titles, at)}`;
+  return { unit_multiplier: `{${entryAt(titles, at)}}` };
+}
+
+/** The first name, or text of the scale's line above another column of values, that has another unit than the table. */
+function ofAnotherScale(
+  scale: string,
+  names: readonly string[],
+  lines: readonly (readonly string[])[],
+  values: readonly number[],
+): string | undefined {
+  const line = lines.find((cells) => cells.some((cell) => cell.trim() === scale)) ?? [];
+  const beside = values.map((at) => (line[at] ?? '').trim());
+  return (
+    names.find((name) => ofNoScale.test(name) || ofOwnUnit.test(name)) ??
+    beside.find((text) => text !== '' && text !== scale)
+  );
 }
 
 /** A label and its text in two cells, as `Unit:` and `million USD`, in one. */

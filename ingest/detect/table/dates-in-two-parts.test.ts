@@ -268,3 +268,12 @@ test('months from July to June beside calendar years are refused, as no line sta
   for (const months of [monthNames, monthNames.toReversed()])
     t.like(rows(months).date, { across: 'columns', year: 'Month' });
 });
+
+test('titles of three months that are no quarter, beside years, may be parts of them', (t) => {
+  const titles = ['Feb-Apr', 'May-Jul', 'Aug-Oct', 'Nov-Jan'];
+  const { guessed } = proposed([
+    ['Year', ...titles],
+    ...twoYears.map((year) => [year, '1.5', '2.5', '3.5', '4.5']),
+  ]).entry;
+  t.true(guessed?.includes('values'));
+});

@@ -7,6 +7,7 @@ import type { PeriodKind } from '../../cells/dates/date-forms.ts';
 import { fiscalYearsIn, hasWordOfKind } from '../../cells/dates/date-column-titles.ts';
 import { monthNamed } from '../../cells/dates/month-names.ts';
 import { isDetermined } from './column-profile.ts';
+import { monthsIn } from './moving-periods.ts';
 import { detectDates, type DatesFound } from './date-format.ts';
 import { distinctIn, filledDown, periodsAcross, type Layout } from './layout.ts';
 
@@ -345,6 +346,7 @@ export function possibleParts(
     const title = entryAt(titles, at);
     const bare = title.replace(/[\s:]*[([].*$/, '');
     if (isPartTitle(title) || (isPart(bare) && /\p{L}/u.test(bare))) return true;
+    if (monthsIn(`2000 ${bare}`) !== null) return true;
     const texts = distinctIn(rows, at);
     return (
       texts.length >= 2 &&
