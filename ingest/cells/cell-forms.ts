@@ -43,7 +43,7 @@ const marks: readonly (readonly [examples: readonly string[], expression: string
   [['suppressed', 'confidential', 'secret'], 'suppressed|confidential|secret'],
   [['no disponible', 'no aplica', 'keine Angabe', 'non disponible'], 'no disponible|no aplica|keine angaben?|non disponible'],
   [['-', '–', '—', '.', '..', '...', '…', ':'], String.raw`-+|[\u2010-\u2015]+|\.+|…|:+`],
-  [['*', '^', '@', '#', '~', '†', '/'], String.raw`[*^@#$~†‡§/\\]{1,2}`],
+  [['*', '^', '@', '#', '~', '†', '/'], String.raw`[*^@#$~†‡§/\\]{1,3}`],
   [['?'], String.raw`\?`],
   [['x', 'c', 'u', 'z', 's', 'd', 'f'], '[xuczsdf.:]'],
   [['[c]', '[low]', '(D)', '{x}'], String.raw`[[({]\s?[a-z/*.-]{1,6}\s?[\])}]`],

@@ -17,3 +17,15 @@ test('numbers of one series with three digits behind a point beside whole ones o
   t.like(across('12345', '14999'), { decimal: '.', guessed: ['decimal'] });
   t.is(across('13.001', '14999').guessed, undefined);
 });
+
+test('numbers in parentheses beside the sign / may be uncertain, and not below zero', (t) => {
+  const guessed = (sign: string) =>
+    proposed([
+      ['Jahr', 'Einfuhr', 'Ausfuhr'],
+      ['2020', '10', '11'],
+      ['2021', sign, '(12)'],
+      ['2022', '13', '14'],
+    ]).entry.guessed ?? [];
+  t.true(guessed('/').includes('negative'));
+  t.false(guessed('-').includes('negative'));
+});

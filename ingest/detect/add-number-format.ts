@@ -59,7 +59,7 @@ export function addNumbers(
   const header = everyRow[lines.indexOf([entry.header ?? 1].flat().at(-1) ?? 1)] ?? [];
   doubtParentheses({ entry, evidence, guessed }, rows, values, header);
   if (entry.negative?.includes('parentheses') === true) {
-    const why = whyAboveZero(everyRow, rows, values);
+    const why = whyAboveZero(everyRow, rows, values) ?? germanSigns(found.missing?.value);
     if (why !== undefined)
       doubt(
         { evidence, guessed },
@@ -165,6 +165,12 @@ function withWords(
     evidence: `${missing === null ? '' : `${missing.evidence}; `}words among the numbers, taken as missing: ${counted}`,
   };
 }
+
+/** German offices write / for a number that is not certain enough, and (12) for one that is hardly so. */
+const germanSigns = (missing: readonly string[] = []): string | undefined =>
+  missing.includes('/')
+    ? '"/" is beside them, as in German tables, where (12) is an uncertain 12'
+    : undefined;
 
 const errorTitle =
   /\b(?:s\.?e\.?|r\.?s\.?e\.?|std|st\.? ?dev|standard|errors?|t[- ]?(?:stat|value)|ci|c\.?v\.?|confidence|margin|moe)\b|±/i;

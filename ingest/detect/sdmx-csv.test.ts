@@ -62,3 +62,19 @@ test('in SDMX-CSV series of another scale have another id; deletions, and period
     undefined,
   );
 });
+
+test('the dimensions and flags of Eurostat, whose ids are in lower case, are read as others are; names of codes are not dimensions', (t) => {
+  const header = ['DATAFLOW', 'LAST UPDATE', 'freq', 'unit', 'geo', 'Geopolitical entity', 'TIME_PERIOD', 'OBS_VALUE', 'OBS_FLAG', 'CONF_STATUS']; // prettier-ignore
+  const row = (unit: string, geo: string, quarter: string) => ['ESTAT:UNE_RT_Q(1.0)', '14/06/24 11:00:00', 'Q', unit, geo, `Land ${geo}`, quarter, '7.9', 'p', '']; // prettier-ignore
+  const rows = ['2023-Q1', '2023-Q2'].flatMap((quarter) => [row('PC_ACT', 'IT', quarter), row('THS', 'IT', quarter), row('PC_ACT', 'MT', quarter)]); // prettier-ignore
+  const { entry } = propose(sampleOf([header, ...rows]), about);
+  t.like(entry, {
+    dimensions: { geo: 'geo' },
+    status: 'OBS_FLAG',
+    series: { id: 'UNE_RT_Q.{unit}', frequency: '{freq}', unit: '{unit}' },
+  });
+  t.is(entry.guessed, undefined);
+  const ofOneUnit = propose(sampleOf([header, ...rows.filter((each) => each[3] === 'PC_ACT')]), about).entry;
+  t.deepEqual(ofOneUnit.dimensions, { geo: 'geo' });
+  t.like(ofOneUnit.series, { id: 'UNE_RT_Q', unit: '{unit}' });
+});

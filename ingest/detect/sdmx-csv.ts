@@ -34,7 +34,8 @@ interface SdmxTable {
 export function sdmxEntry(titles: readonly string[], rows: readonly string[][]): SdmxTable | string | null {
   // With labels a title is `FREQ: Frequency`, and a cell `A: Annual`; cells are kept as they are.
   const ids = titles.map((title) => title.replace(/:.*$/s, '').trim());
-  const at = (id: string) => ids.indexOf(id);
+  // Eurostat writes the ids of its dimensions in lower case.
+  const at = (id: string) => ids.findIndex((each) => each === id || each === id.toLowerCase());
   const [period, value] = [at('TIME_PERIOD'), at('OBS_VALUE')];
   if (period < 0 || value < 0) return null;
   const title = (index: number) => titles[index] ?? '';
@@ -54,12 +55,13 @@ export function sdmxEntry(titles: readonly string[], rows: readonly string[][]):
   const frequency = at('FREQ');
   const unit = ['UNIT_MEASURE', 'UNIT'].map(at).find((index) => index >= 0);
   const mult = at('UNIT_MULT');
+  const status = ['OBS_STATUS', 'OBS_FLAG'].map(at).find((index) => index >= 0);
   // With labels=name each column of codes is followed by one of names: `REF_AREA`, `Reference area`.
   const dimensions = ids.flatMap((id, index) =>
     index < Math.min(period, value) &&
     !structureTitles.includes(id) &&
     index !== frequency &&
-    /^[A-Z][A-Z0-9_]*$/.test(id)
+    /^(?:[A-Z][A-Z0-9_]*|[a-z][a-z0-9_]*)$/.test(id)
       ? [index]
       : [],
   );
@@ -69,14 +71,16 @@ export function sdmxEntry(titles: readonly string[], rows: readonly string[][]):
   const inId = [frequency, unit ?? -1].filter(isVaried);
   // A scale is a fact of a whole series.
   if (hasScale && !isDetermined(scaled, inId, mult)) inId.push(mult);
-  const remaining = dimensions.filter((index) => !inId.includes(index));
+  // `unit` is a fact of a series, and the name of no dimension.
+  const isFact = (index: number) => index === unit && /^unit$/i.test(ids[index] ?? '');
+  const remaining = dimensions.filter((index) => !inId.includes(index) && !isFact(index));
   const named = new Set([
     period,
     value,
     frequency,
     ...(unit === undefined ? [] : [unit]),
     ...(hasScale ? [mult] : []),
-    at('OBS_STATUS'),
+    ...(status === undefined ? [] : [status]),
     ...remaining,
   ]);
   const ignore = titles.filter((_, index) => !named.has(index));
@@ -93,7 +97,7 @@ export function sdmxEntry(titles: readonly string[], rows: readonly string[][]):
           ]),
         ),
       }),
-      ...(at('OBS_STATUS') >= 0 && { status: title(at('OBS_STATUS')) }),
+      ...(status !== undefined && { status: title(status) }),
       ...(ignore.length > 0 && { ignore }),
       series: {
         id,

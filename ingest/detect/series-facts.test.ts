@@ -69,8 +69,31 @@ test('a scale above the table that does not hold for a percentage or an index is
     proposed([['Key figures, EUR million'], ['Year', 'Exports', title]]).entry.guessed?.includes(
       'series.unit_multiplier',
     );
-  for (const title of ['Growth (%)', 'Percent of GDP', 'Price index']) t.true(guessed(title), title);
-  t.not(guessed('Imports'), true);
+  for (const title of [
+    'Growth (%)',
+    'Percent of GDP',
+    'Price index',
+    'Exchange rate',
+    'GDP per capita',
+    'Cars (number)',
+    'Wage (Rs.)',
+    'Yield (kg/ha)',
+  ])
+    t.true(guessed(title), title);
+  for (const title of ['Imports', 'Imports (net)', 'GDP at current prices', 'Corporate loans'])
+    t.not(guessed(title), true, title);
+  const ofRows = (item: string, unit: string) =>
+    proposedRows([
+      ['Key figures, in millions'],
+      ['Item', 'Unit', 'Year', 'Value'],
+      ...['2021', '2022', '2023'].flatMap((year, at) => [
+        ['Exports', 'USD', year, `10${at}.5`],
+        [item, unit, year, `${at}.5`],
+      ]),
+    ]).entry.guessed?.includes('series.unit_multiplier');
+  t.true(ofRows('Growth', '%'));
+  t.true(ofRows('Exchange rate', 'PKR'));
+  t.not(ofRows('Imports', 'USD'), true);
 });
 
 test('a scale in the cell behind the label of the unit is that of the table', (t) => {
@@ -165,4 +188,47 @@ test('a title with commas that is not quoted is the name, unless the cells of th
   t.is(named?.name, 'Exports, imports and balance, annual, {column}');
   const spaced = proposed([['Country', ' Norway'], ['Year', ' Exports', ' Imports']]).entry.series; // prettier-ignore
   t.notRegex(spaced?.name ?? '', /Norway/);
+});
+
+test('a column of scales that are not known is not left out without a question', (t) => {
+  const guessed = (...scales: string[]) =>
+    proposedRows([
+      ['Item', 'Year', 'Multiplier', 'Value'],
+      ...['2021', '2022', '2023'].flatMap((year, at) => scales.map((scale, place) => [`Item ${place}`, year, scale, `${at}.5`])), // prettier-ignore
+    ]).entry;
+  for (const scales of [
+    ['Millions', 'Percent'],
+    ['Millions', 'n/a'],
+    ['1', '1000'],
+  ])
+    t.true(guessed(...scales).guessed?.includes('ignore'), scales.join(' '));
+  for (const scales of [
+    ['Millions', 'Thousands'],
+    ['6', '0'],
+    ['1000', '1000000'],
+  ])
+    t.like(
+      guessed(...scales),
+      { guessed: undefined, series: { unit_multiplier: '{Multiplier}' } },
+      scales.join(' '),
+    );
+});
+
+test('a scale above the names beside periods is that of the table', (t) => {
+  const { entry } = proposedRows([
+    ['US$ million', '2021', '2022', '2023'],
+    ['Exports', '1.5', '2.5', '3.5'],
+    ['Imports', '4.5', '5.5', '6.5'],
+  ]);
+  t.like(entry.series, { unit_multiplier: '6' });
+});
+
+test('a scale in one cell of a line of units above the titles may not hold for the other columns', (t) => {
+  const guessed = (...units: string[]) =>
+    proposed([
+      ['Unit', ...units],
+      ['Year', 'Production', 'Price'],
+    ]).entry.guessed?.includes('series.unit_multiplier');
+  t.true(guessed('1000 t', 'EUR/t'));
+  t.not(guessed('1000 t', '1000 t'), true);
 });

@@ -145,7 +145,8 @@ function addIgnored(draft: Draft, { titles }: Layout, columns: Columns, parts: r
   const ignored = [...columns.ignored].filter(([at]) => !named.has(at));
   const mentioned = JSON.stringify(entry.series);
   for (const at of [columns.frequency, columns.currency, columns.unit, columns.multiplier])
-    if (at !== null && !mentioned.includes(`{${title(at)}}`)) ignored.push([at, 'the entry has the same']);
+    if (at !== null && !columns.ignored.has(at) && !mentioned.includes(`{${title(at)}}`))
+      ignored.push([at, 'the entry has the same']);
   // A column without a title need not be named, unless it has numbers.
   const listed = ignored.filter(([at, why]) => !isUntitled(title(at), at) || isDoubtful(why));
   if (listed.length === 0) return;

@@ -1,8 +1,10 @@
 // The units and scales of the series of a table, from its columns, the lines above them, its titles and the name of its file.
 import { entryAt } from '../../kernel/entries.ts';
+import { currencySigns } from '../cells/cell-forms.ts';
 import { scaleAbove, scaleIn } from '../cells/numbers/scales.ts';
 import type { About, Draft } from './proposal/proposal.ts';
 import { inEveryRow, type Columns } from './table/column-roles.ts';
+import { unknownScale } from './table/dimensions.ts';
 import { cellOfLine, scaleOfLine } from './table/header-lines.ts';
 import { distinctIn, type Layout } from './table/layout.ts';
 
@@ -55,13 +57,8 @@ export function multiplierOf(
   rows: readonly string[][],
   above: readonly string[][],
 ): { unit_multiplier?: string } {
-  if (columns.multiplier !== null) {
-    const title = entryAt(titles, columns.multiplier);
-    const at = columns.multiplier;
-    if (!rows.every((row) => (row[at] ?? '').trim() === '' || scaleIn(row[at] ?? '') !== null)) return {};
-    evidence['series.unit_multiplier'] = `the column ${title}`;
-    return { unit_multiplier: `{${title}}` };
-  }
+  if (columns.multiplier !== null)
+    return multiplierOfColumn(evidence, titles, columns, columns.multiplier, rows);
   const heads = new Set([...headerRows, ...Object.values(facts)]);
   const [only, second] = columns.values;
   const single =
@@ -78,22 +75,57 @@ export function multiplierOf(
       ...lines.flatMap((line) => [...line, ...labelled(line)]),
       ...single,
       ...constant,
-      ...(dates.kind === 'across' ? [dates.after] : []),
+      ...(dates.kind === 'across' ? [dates.after, ...columns.dimensions.map((at) => titles[at] ?? '')] : []),
     ]);
   if (found === null) return {};
   evidence['series.unit_multiplier'] = `"${found.text.slice(0, 80)}"`;
   const names = [
-    ...columns.values.map((at) => titles[at] ?? ''),
-    ...[columns.key, columns.name, ...columns.dimensions].flatMap((at) =>
+    ...(single.length > 0 ? [] : columns.values.map((at) => titles[at] ?? '')),
+    ...[columns.key, columns.name, columns.unit, ...columns.dimensions].flatMap((at) =>
       at === null ? [] : distinctIn(rows, at),
     ),
   ];
-  const relative = single.length > 0 ? undefined : names.find((name) => ofNoScale.test(name));
-  if (relative !== undefined)
-    evidence['series.unit_multiplier'] += `; it may not hold for ${relative.slice(0, 60)}`;
-  if (!found.isSure || exception.test(found.text) || relative !== undefined)
+  const other = ofAnotherScale(found.text, names, lines, columns.values);
+  if (other !== undefined)
+    evidence['series.unit_multiplier'] += `; it may not hold for ${other.slice(0, 60)}`;
+  if (!found.isSure || exception.test(found.text) || other !== undefined)
     guessed.push('series.unit_multiplier');
   return { unit_multiplier: String(found.exponent) };
+}
+
+/** The power of ten in a column; a column of other texts is left out, as a guess. */
+function multiplierOfColumn(
+  evidence: Draft['evidence'],
+  titles: readonly string[],
+  { ignored }: Columns,
+  at: number,
+  rows: readonly string[][],
+): { unit_multiplier?: string } {
+  const texts = distinctIn(rows, at);
+  // A factor of 1 beside 1000 is no power of ten.
+  const isFactor = texts.some((text) => /^10{2,}$/.test(text));
+  const unknown = texts.find((text) => scaleIn(text) === null || (isFactor && /^\d{1,2}$/.test(text)));
+  if (unknown !== undefined) {
+    ignored.set(at, `${unknownScale} "${unknown}"`);
+    return {};
+  }
+  evidence['series.unit_multiplier'] = `the column ${entryAt(titles, at)}`;
+  return { unit_multiplier: `{${entryAt(titles, at)}}` };
+}
+
+/** The first name, or text of the scale's line above another column of values, that has another unit than the table. */
+function ofAnotherScale(
+  scale: string,
+  names: readonly string[],
+  lines: readonly (readonly string[])[],
+  values: readonly number[],
+): string | undefined {
+  const line = lines.find((cells) => cells.some((cell) => cell.trim() === scale)) ?? [];
+  const beside = values.map((at) => (line[at] ?? '').trim());
+  return (
+    names.find((name) => ofNoScale.test(name) || ofOwnUnit.test(name)) ??
+    beside.find((text) => text !== '' && text !== scale)
+  );
 }
 
 /** A label and its text in two cells, as `Unit:` and `million USD`, in one. */
@@ -103,7 +135,13 @@ function labelled(line: readonly string[]): string[] {
 }
 
 /** Names of series that have no scale of money or persons. */
-const ofNoScale = /%|\bper ?cent|\bprozent|\bpour ?cent|\bpor ?cento?\b|процент|\bindex\b|\bratio\b/i;
+const ofNoScale =
+  /%|\bper ?cent|\bprozent|\bpour ?cent|\bpor ?cento?\b|процент|\bindex\b|\bratio\b|\brates?\b|\bper (?:capita|person|head|worker|employee|household|inhabitant|unit|share|hour|day|month|year|hectare|ha|kg|ton(?:ne)?|barrel)\b/i;
+/** Names with a unit in brackets that has no scale, as `Cars (number)`, `Wage (Rs.)` and `Yield (kg/ha)`. */
+const ofOwnUnit = new RegExp(
+  String.raw`[([](?:nos?|numbers?|units?|persons?|people|heads?|years?|days?|hours?|kg|tons?|tonnes?|ha|${currencySigns.map((each) => RegExp.escape(each)).join('|')}|(?!and/or)\p{L}{1,6}\d?/\p{L}{1,6}\d?)\.?[)\]]`,
+  'iu',
+);
 
 /** Some series have another scale. */
 const exception = /\bunless\b|\bexcept\b|\bexcluding\b|\botherwise\b|\bsauf\b|\bsofern nicht\b|\bsalvo\b/i;

@@ -17,6 +17,7 @@ test('parts of fiscal years, years of an era and other digits are named, with wh
     ['令和5年1月', '令和5年2月', /^"令和5年1月" on line 2 has the year of an era: .* as in 2023年1月$/],
     ['112年1月', '112年2月', /has the year of an era/],
     ['1401', '1402', /^"1401" on line 2 may be a year of the Iranian or Islamic calendar/],
+    ['24-Jan', '24-Feb', /^"24-Jan" on line 2 is a day without a year, or a year of two digits and a month/],
     ['٢٠٢١', '٢٠٢٢', /has digits other than 0 to 9/],
   ] as const)
     t.regex(refusal(['Period,Value', `${first},1.5`, `${second},2.5`]), expected);

@@ -25,6 +25,10 @@ const unread: readonly [expression: RegExp, what: string][] = [
     /^\d{1,2}(?:\s?\p{L}{3,9}\.?)?\s?[-–]\s?\d{1,2}\s?\p{L}{3,9}\.?,?\s?\d{4}$/u,
     'is a range of days: write its first and last day, as in 2024-01-01/2024-01-07',
   ],
+  [
+    /^\d{2}[-\s]\p{L}{3}$/u,
+    'is a day without a year, or a year of two digits and a month: write it as 2024-01-24 or 2024-01',
+  ],
   [/(?=\P{ASCII})\p{Nd}/u, 'has digits other than 0 to 9: write its numbers with these'],
 ];
 
@@ -73,7 +77,8 @@ function contentsOf(cells: readonly { text: string; line: number }[]): string | 
 }
 
 /** Roman numerals alone number sections as often as quarters. */
-const isPartAlone = (text: string): boolean => isPart(text) && !/^[ivx]+\.?$/i.test(text);
+const isPartAlone = (text: string): boolean =>
+  isPart(text) && !/^[ivx]+\.?$|\p{L}{3,}\.?[\s-]+\d{2}$/iu.test(text);
 
 /** Months or quarters without a year, which may be in a line above them, or in the name of the sheet or of the file. */
 function partsWithoutYear(

@@ -71,3 +71,11 @@ test('quarters below a title with the word fiscal are refused; below such a line
   t.true(table('Quarter', ['Fiscal years ending 30 June']).guessed?.includes('date'));
   t.not(table('Quarter', ['Taxes']).guessed?.includes('date'), true);
 });
+
+test('years below 年度 may begin in April, which is asked', (t) => {
+  const guessed = (title: string) =>
+    proposed([[title, 'GDP'], ...['2019', '2020', '2021', '2022'].map((year, at) => [year, `${at}.5`])]).entry
+      .guessed ?? [];
+  t.true(guessed('年度').includes('date'));
+  t.false(guessed('年').includes('date'));
+});

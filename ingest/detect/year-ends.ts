@@ -14,6 +14,18 @@ export function addYearEnds(
   const calendar = otherCalendar(table.layout, table.above);
   if (calendar !== undefined)
     doubt(draft, 'date', `"${calendar}" may name another calendar: write the years of the common era`);
+  const japanese =
+    dates.kind === 'column' && dates.found.kind === 'year'
+      ? dateColumns(dates)
+          .map((at) => entryAt(table.layout.titles, at))
+          .find((title) => title.includes('年度'))
+      : undefined;
+  if (japanese !== undefined)
+    doubt(
+      draft,
+      'date',
+      `${japanese} may have years from April to March, as in Japan: they are read as calendar years`,
+    );
   const isOfParts = 'found' in dates && (dates.found.kind === 'quarter' || dates.found.kind === 'half');
   const stated = isOfParts ? statedAbove(table.above) : null;
   if (stated !== null)

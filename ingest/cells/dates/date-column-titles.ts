@@ -93,6 +93,7 @@ export const isTitleOfCommaLanguage = (title: string): boolean => {
 /** Whether the title means that its column has dates, and nothing else. */
 export function isDateTitle(title: string): boolean {
   if (title === '' || title.length > 60) return false;
+  if (/^y{4}[\s_/-]?(?:mm?|q|ww?)(?:[\s_/-]?dd?)?$/i.test(title)) return true;
   const words = wordsIn(title);
   // In English a date is named by what it is the date of; `data` alone is a date in other languages.
   if (words.some((word) => /^dates?$/.test(word)) || (words.length === 1 && /^\w*date$/.test(words[0] ?? '')))

@@ -53,6 +53,13 @@ test('a scale is stated by a line, a part of it in brackets, or a cell of units'
     ['億元', 8],
     ['GDP (nghìn tỷ đồng)', 12],
     ['BNP, mnkr', 6],
+    ['Trade (₹ thousand crore)', 10],
+    ["Trade (Rs. '000 crore)", 10],
+    ["Money supply (Rs. '000 million)", 9],
+    ['£000 million', 9],
+    ['Trade (1,000 million rupees)', 9],
+    ['Exports (hundred billion won)', 11],
+    ['Distance (million miles)', 6],
   ] as const)
     t.is(exponentOf(text), exponent, text);
   t.is(scaleIn('100 million'), 8);

@@ -35,6 +35,10 @@ const spelledOut = (text: string): string =>
     .replace(/(?<=^|[[(,]\s*)mil\.(?=\s?\p{L})/iu, 'million')
     .replace(/(?<=^|[[(,]\s*)(?:mil(?= \p{L}+s\b)|bin(?= (?:tl|ton|kişi|adet)\b))/iu, 'thousand')
     .replace(/(?<=^|[[(,]\s*)x\s+(?=[1\p{L}])/iu, '')
+    .replace(
+      /(?<![\p{L}\d.,]|\d\s)['’]?000s?(?=\s+(?:millions?|mn|mio|crores?|lakhs?|billions?|bn)(?!\p{L}))/iu,
+      'thousand',
+    )
     .replace(/^1[.,\s]?000(?= (?!and |or |to )\p{L}+\.?$)/iu, 'thousand')
     .replaceAll(/ {2,}/g, ' ')
     .trim();
@@ -53,6 +57,8 @@ export function scaleIn(cell: string): number | null {
   const text = inWords(cell.trim().toLowerCase());
   const number = /^(-?\d{1,2})(?::.*)?$/.exec(text)?.[1];
   if (number !== undefined) return Number(number);
+  const factor = /^1(0{2,})$/.exec(text)?.[1];
+  if (factor !== undefined) return factor.length;
   const named = text.replace(/\.$/, '');
   return Object.hasOwn(scales, named) ? (scales[named] ?? null) : null;
 }
@@ -61,7 +67,9 @@ const scaleWords = Object.keys(scales)
   .filter((word) => (scales[word] ?? 0) > 1)
   .toSorted((a, b) => b.length - a.length);
 const eastAsian = `(${scaleWords.filter((word) => /[\p{sc=Han}\p{sc=Hangul}]/u.test(word)).join('|')})`;
-const word = String.raw`(${scaleWords.join('|')})(?![\p{L}\d])\.?`;
+/** Behind another scale: `thousand crore`, `1,000 million`. Shorter ones are also other words there, as in `million miles`. */
+const largeWords = scaleWords.filter((word) => (scales[word] ?? 0) > 4);
+const word = String.raw`(${scaleWords.join('|')})(?![\p{L}\d])\.?(?:\s+(?:of\s+|de\s+)?(${largeWords.join('|')})(?![\p{L}\d])\.?)?`;
 /** The beginning of the counted thing, after a scale. */
 const counted = String.raw`\s+(?:of\s+|de\s+)?`;
 /** A word before a scale may be a currency; but `per thousand` is a rate, and `ten thousand` is another scale. */
@@ -84,7 +92,8 @@ const stated = new RegExp(
 );
 /** A distance in English, and a thousand in Spanish. */
 const bareMiles = /(?<!\ben )\bmiles\b(?!\s+de\b)/i;
-const noughts = /(?:^|(?<!\d)[\s(['’])['’]?(000(?:[\s,]?000)?)\s*(?:s\b|[\])]|$)|(?:['’(]|^)(000)\s+\p{L}/u;
+const noughts =
+  /(?:^|(?<!\d)[\s(['’\p{Sc}])['’]?(000(?:[\s,]?000)?)\s*(?:s\b|[\])]|$)|(?:['’(]|^)(000)\s+\p{L}/u;
 
 /** Lines and titles that state a scale, for docs/recognised.md. */
 export const scaleExamples: readonly string[] = [
@@ -101,13 +110,13 @@ export function scaleAbove(
   const found = texts.flatMap((text) => {
     if (text.length > 200) return [];
     const match = stated.exec(inWords(text.trim()));
-    const scale = match
-      ?.slice(1)
-      .find((part) => part !== undefined)
-      ?.toLowerCase();
+    const words = match?.slice(1).filter((part) => part !== undefined) ?? [];
     const [, zeros, zerosOf] = noughts.exec(text.trim()) ?? [];
-    const exponent = scale === undefined ? (zeros ?? zerosOf)?.replaceAll(/\D/g, '').length : scales[scale];
-    const isDistance = scale === 'miles' && bareMiles.test(text);
+    const exponent =
+      words.length === 0
+        ? (zeros ?? zerosOf)?.replaceAll(/\D/g, '').length
+        : words.reduce((sum, each) => sum + (scales[each.toLowerCase()] ?? 0), 0);
+    const isDistance = words[0]?.toLowerCase() === 'miles' && bareMiles.test(text);
     return exponent === undefined ? [] : [{ exponent, text: text.trim(), isDistance }];
   });
   const [first] = found;

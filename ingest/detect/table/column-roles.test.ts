@@ -256,3 +256,24 @@ test('units are found by a title in any language, and a scale in a column with o
   t.like(seriesOf('Potenz', 'Millionen'), { unit_multiplier: '6' });
   t.like(seriesOf('Scale factor', 'Thousands'), { unit_multiplier: '{Scale factor}' });
 });
+
+test('currencies with how many of their units, such as EUR1, name series and are no values', (t) => {
+  const { dimensions, values } = proposed([
+    ['Date', 'D1', 'Value'],
+    ...['2024-03', '2024-04', '2024-05'].flatMap((month, at) => [
+      [month, 'EUR1', `0.9${at}`],
+      [month, 'JPY100', `0.6${at}`],
+    ]),
+  ]);
+  t.deepEqual([dimensions, values], [{ d1: 'D1' }, 'Value']);
+});
+
+test('a title that shows the form of its dates is one of dates; the 13th month of a year is left out as a guess', (t) => {
+  const months = ['202311', '202312', '202313', '202401', '202402', '202403'];
+  const { date, leave_out, guessed } = proposed([
+    ['MSN', 'YYYYMM', 'Value'],
+    ...['TEP', 'TIM'].flatMap((name) => months.map((month, at) => [name, month, `${at}.5`])),
+  ]);
+  t.like(date, { column: 'YYYYMM', format: 'YYYYMM' });
+  t.deepEqual([leave_out, guessed?.includes('leave_out')], [{ YYYYMM: ['202313'] }, true]);
+});

@@ -228,6 +228,12 @@ function assignValues(
       [...distinct.keys()].every((text) => /^\d{1,2}$|\D{3}/.test(text));
     if (numbers === 0 || plain === 0 || plain * 5 < numbers || isComment) return false;
     if (areTenors(entryAt(titles, at), [...distinct.keys()])) return false;
+    // Currencies and how many of their units, as in the exchange rates of the SNB: EUR1, JPY100.
+    if (
+      distinct.size * 2 <= filled &&
+      [...distinct.keys()].every((text) => /^[A-Z]{3}1(?:00?)?0?$/.test(text))
+    )
+      return false;
     return (
       numbers + marks >= filled * 0.9 || (numbers * 2 >= filled && words.size <= Math.max(6, filled * 0.05))
     );

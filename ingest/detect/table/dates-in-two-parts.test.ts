@@ -255,3 +255,25 @@ test('months and quarters of unknown names beside years across are refused, or a
   const { date, series } = across('Quarter', ['Mar', 'Jun', 'Sep', 'Dec']);
   t.like({ ...date, ...series }, { across: 'columns', year: 'Quarter', frequency: 'quarterly' });
 });
+
+test('months from July to June beside calendar years are refused, as no line states the calendar year of the first ones', (t) => {
+  const rows = (months: readonly string[]) =>
+    proposed([['Month', ...twoYears], ...months.map((month, at) => [month, `${at}.5`, `${at + 20}.5`])])
+      .entry;
+  const fiscal = [...monthNames.slice(6), ...monthNames.slice(0, 6)];
+  t.regex(
+    rows(fiscal).skip ?? '',
+    /^Month has the parts of a year from July to June, and no line states the calendar year/,
+  );
+  for (const months of [monthNames, monthNames.toReversed()])
+    t.like(rows(months).date, { across: 'columns', year: 'Month' });
+});
+
+test('titles of three months that are no quarter, beside years, may be parts of them', (t) => {
+  const titles = ['Feb-Apr', 'May-Jul', 'Aug-Oct', 'Nov-Jan'];
+  const { guessed } = proposed([
+    ['Year', ...titles],
+    ...twoYears.map((year) => [year, '1.5', '2.5', '3.5', '4.5']),
+  ]).entry;
+  t.true(guessed?.includes('values'));
+});

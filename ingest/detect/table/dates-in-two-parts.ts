@@ -7,6 +7,7 @@ import type { PeriodKind } from '../../cells/dates/date-forms.ts';
 import { fiscalYearsIn, hasWordOfKind } from '../../cells/dates/date-column-titles.ts';
 import { monthNamed } from '../../cells/dates/month-names.ts';
 import { isDetermined } from './column-profile.ts';
+import { monthsIn } from './moving-periods.ts';
 import { detectDates, type DatesFound } from './date-format.ts';
 import { distinctIn, filledDown, periodsAcross, type Layout } from './layout.ts';
 
@@ -75,6 +76,8 @@ function withPartsDown(
     if (!areSuccessive(found, parts)) continue;
     if (isFiscal)
       return `its titles are fiscal years, and ${title} has their parts: put the calendar year into each text, as in ${parts[0] ?? ''} 2024`;
+    if (isRotated(parts.map((part) => found.read(`2000 ${part}`)?.from ?? '')))
+      return `${title} has the parts of a year from ${parts[0] ?? ''} to ${parts.at(-1) ?? ''}, and no line states the calendar year of the first ones: put the calendar year into each text, as in ${parts[0] ?? ''} 2024`;
     const years = periodsAcross(titles, dates);
     const read = detectDates(
       years.flatMap((year) => parts.map((part) => `${year} ${part}`)),
@@ -343,6 +346,7 @@ export function possibleParts(
     const title = entryAt(titles, at);
     const bare = title.replace(/[\s:]*[([].*$/, '');
     if (isPartTitle(title) || (isPart(bare) && /\p{L}/u.test(bare))) return true;
+    if (monthsIn(`2000 ${bare}`) !== null) return true;
     const texts = distinctIn(rows, at);
     return (
       texts.length >= 2 &&

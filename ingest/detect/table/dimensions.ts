@@ -54,12 +54,15 @@ export const followsFrom = 'it follows from';
 /** Why numbers beside the column of values are not loaded, if they do not follow from a text. */
 export const besideValues = 'its numbers may be values as well';
 
+/** Why a column of scales is not loaded. */
+export const unknownScale = 'it multiplies the values by an unknown scale,';
+
 /** Why a column of recurring texts is not loaded. */
 const mayBeFlags = 'its texts may be flags';
 
 /** Whether a column that is not loaded may be one to load after all. */
 export const isDoubtful = (whyIgnored: string): boolean =>
-  [ofNoPeriod, repeatingDates, ofSingleRows, likeDates, besideValues, mayBeFlags].some((why) =>
+  [ofNoPeriod, repeatingDates, ofSingleRows, likeDates, besideValues, mayBeFlags, unknownScale].some((why) =>
     whyIgnored.startsWith(why),
   );
 

@@ -13,7 +13,7 @@ const columnsMost = 20;
 const periodsLeast = 3;
 
 /** The number of its first month, counted from year 0, and the number of months covered; null if the text is not a range of months. */
-function monthsIn(text: string): { first: number; count: number } | null {
+export function monthsIn(text: string): { first: number; count: number } | null {
   const [, from = '', ownYear, to = '', lastYear = ''] = behind.exec(text) ?? [];
   const [, year = '', start = '', end = ''] = before.exec(text) ?? [];
   const words = from === '' ? [start, end] : [from, to];

@@ -43,6 +43,8 @@ test('a number such as -999 is read as missing if no other number is near it, af
   const missing = (...texts: string[]) => detectNumbers(texts, { delimiter: ',' }).missing;
   t.like(missing('1.5', '-999', '20', '-999'), { value: ['-999'], isSure: false });
   t.like(missing('-12', '-9999.0', '40'), { value: ['-9999.0'], isSure: false });
+  t.like(missing('10.1', '-99.9', '12.2'), { value: ['-99.9'], isSure: false });
+  t.is(missing('-40.5', '-99.9', '12.2'), null);
   t.is(missing('-600', '-999', '-1020'), null);
   t.like(missing('0.5', '99.99', '0.9'), { value: ['99.99'], isSure: false });
   t.like(missing('0.5', '-9.99', '0.9'), { value: ['-9.99'], isSure: false });

@@ -24,10 +24,10 @@ export interface NumbersFound {
 }
 
 /** A mark alone means missing in most files, and `less than a hundredth` or `see the note` in others. */
-const loneSign = /^[*^@#$~†‡§/\\]{1,2}$/;
+const loneSign = /^[*^@#$~†‡§/\\]{1,3}$/;
 /** A number that programs write for a missing value: one below zero of three or more nines, or another of nines alone. */
 const sentinel = /^(?:-9{3,}(?:[.,]9+|[.,]0+)?|-?9{1,3}[.,]9{1,2}|9{4,}(?:[.,]9+|[.,]0+)?)$/;
-const farNines = /^-9{3}/;
+const farNines = /^-9{2}(?:9|[.,]9)/;
 /** An error of a workbook's formula. #N/A is not among them: offices use it for missing values. */
 const errorMark = /^#(?!n\/a$)[a-z]+(?:\/0)?[!?]$/i;
 
