@@ -52,11 +52,13 @@ export class DatedWork {
   readonly #timeZone: string;
   /** `YYYY-MM-DD`, after `begin`. */
   day = '';
+  readonly #createdOn: string;
   #endsAt: Date | undefined;
 
   constructor(clock: Clock, timeZone: string) {
     this.#clock = clock;
     this.#timeZone = timeZone;
+    this.#createdOn = dateIn(timeZone, clock.now());
   }
 
   /** Call this after the last wait. @returns the day. */
@@ -67,6 +69,7 @@ export class DatedWork {
     return this.day;
   }
 
+    if (this.day !== this.#createdOn) throw new DayEnds(now);
   /** Whether the day has ended, or is about to. */
   get isOver(): boolean {
     return this.#endsAt !== undefined && this.#clock.now().getTime() + dayMarginMs > this.#endsAt.getTime();

@@ -89,7 +89,7 @@ export async function loadTable(
   };
   await finishLoads(on, new Map([[loadNo, counts]]), { rowsRead, rowsRejected: file.rejects.count });
   await emitRowEvents(on, { loadNo, dataset: dataset.name, at: now }, counts);
-  return { ...counts, rowsRead, loadNo };
+  return { ...counts, rowsRead, vintages: 'today', loadNo };
 }
 
 function refuseForeignOptions(dataset: Dataset, input: LoadInput, options: LoadOptions): void {
