@@ -28,6 +28,7 @@ const sqlTypes: Partial<Record<Column['type'], string>> = {
 /** Creates load_table: the line, and the columns of the file. */
 export async function createTableStage(on: Transaction, columns: readonly Column[]): Promise<void> {
   const definitions = columns.map((column) => `${column.name} ${sqlTypes[column.type] ?? 'text'}`);
+  await on.query('drop table if exists pg_temp.load_table');
   await on.query(
     `create temp table load_table (line integer not null, ${definitions.join(', ')}) on commit drop`,
   );
