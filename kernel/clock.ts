@@ -52,18 +52,24 @@ export class DatedWork {
   readonly #timeZone: string;
   /** `YYYY-MM-DD`, after `begin`. */
   day = '';
+  readonly #createdOn: string;
   #endsAt: Date | undefined;
 
   constructor(clock: Clock, timeZone: string) {
     this.#clock = clock;
     this.#timeZone = timeZone;
+    this.#createdOn = dateIn(timeZone, clock.now());
   }
 
-  /** Call this after the last wait. @returns the day. */
+  /**
+   * Call this after the last wait. @returns the day. @throws if the wait has outlasted the day: what the transaction creates would have its beginning
+   * as its instant; `onOneDay` catches it.
+   */
   begin(): string {
     const now = this.#clock.now();
     this.#endsAt = nextDayIn(this.#timeZone, now);
     this.day = dateIn(this.#timeZone, now);
+    if (this.day !== this.#createdOn) throw new DayEnds(now);
     return this.day;
   }
 
@@ -101,8 +107,12 @@ export function instantText(instant: Date): string {
   return `${instant.toISOString().slice(0, -5)}Z`;
 }
 
-/** Whether `dateIn` accepts the name: an IANA time zone, or an offset such as `+05:00`. */
+/**
+ * Whether the name is UTC, or an IANA time zone with a place, which Node and PostgreSQL read alike. In PostgreSQL the offset +05:00 is west of
+ * Greenwich, and abbreviations are ambiguous: IST is in India to Node, in Israel to PostgreSQL.
+ */
 export function isTimeZone(name: string): boolean {
+  if (name !== 'UTC' && !/^[A-Za-z].*\//.test(name)) return false;
   try {
     return Boolean(new Intl.DateTimeFormat('en', { timeZone: name }));
   } catch (error) {

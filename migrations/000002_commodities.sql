@@ -52,8 +52,8 @@ create trigger keep_commodity_series before insert or update on data.commodity_i
 create function data.change_priced_series() returns trigger language plpgsql as $$
 begin
   update data.series s set updated_at = now(), row_version = s.row_version + 1
-  from data.commodity_items i where i.series_no = s.series_no;
+  from data.commodity_items i where i.series_no = s.series_no and exists (select from new_rows);
   return null;
 end $$;
 create trigger change_series_of_cities after update on data.commodity_cities
-  for each statement execute function data.change_priced_series();
+  referencing new table as new_rows for each statement execute function data.change_priced_series();

@@ -48,6 +48,8 @@ grant usage on all sequences in schema events to almanac_accounts_api;
 grant usage on schema data, embargo, events to almanac_publisher;
 grant select, insert, update, delete on all tables in schema data, embargo to almanac_publisher;
 grant select, usage, update on all sequences in schema data to almanac_publisher;
+-- What operators did is recorded by rows that are only added.
+revoke update, delete on data.audit_events, embargo.history from almanac_publisher;
 grant insert on events.outbox to almanac_publisher;
 alter default privileges in schema data grant select, insert, update, delete on tables to almanac_publisher;
 alter default privileges in schema data grant select, usage, update on sequences to almanac_publisher;

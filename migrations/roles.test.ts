@@ -44,6 +44,8 @@ test('an owner who is no superuser migrates a database of its own, and gives the
             has_database_privilege('almanac_data_api', current_database(), 'temporary') as fills,
             has_table_privilege('almanac_publisher', 'data.series', 'insert') as loads,
             has_table_privilege('almanac_publisher', 'embargo.pieces', 'select') as releases,
+            has_table_privilege('almanac_publisher', 'data.audit_events', 'update, delete')
+              or has_table_privilege('almanac_publisher', 'embargo.history', 'update, delete') as forges,
             has_schema_privilege('almanac_data_api', 'embargo', 'usage')
               or has_schema_privilege('almanac_accounts_api', 'embargo', 'usage') as foresees,
             has_schema_privilege('almanac_publisher', 'accounts', 'usage')
@@ -53,7 +55,7 @@ test('an owner who is no superuser migrates a database of its own, and gives the
     {
       ...{ reads: true, writes: false, enters: false, keeps: true, queues: true, follows: true },
       ...{ hears: false, reports: true, repeats: true, fills: false },
-      ...{ loads: true, releases: true, foresees: false, pries: false },
+      ...{ loads: true, releases: true, forges: false, foresees: false, pries: false },
     },
   ]);
 

@@ -157,7 +157,7 @@ const cellTypes: Record<ColumnType, CellType> = {
       `a local time, ${dateFormat} HH:MM, or one with an offset such as +05:00 or Z, or a day alone`,
   },
   time_zone: keptIf(
-    (text) => hasOneMeaning(text) && isTimeZone(text),
+    isTimeZone,
     'an IANA time zone such as Asia/Karachi, or UTC (or --ignore the column and --set time_zone=…)',
   ),
   url: keptIf(
@@ -365,11 +365,6 @@ function instantOf(text: string, dates: DateReader): string | undefined {
     /[T ](?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d)?(?:Z|[+-](?:0\d|1[0-4]):?[0-5]\d)?$/.exec(text)?.[0] ?? '';
   const day = dayOf(dates(text.slice(0, text.length - time.length)));
   return day === undefined ? undefined : `${day}${time}`;
-}
-
-/** Offsets have no daylight saving time, and abbreviations are ambiguous: IST is in India to Node, in Israel to PostgreSQL. */
-function hasOneMeaning(timeZone: string): boolean {
-  return timeZone === 'UTC' || /^[A-Za-z].*\//.test(timeZone);
 }
 
 function isWithin({ range }: Column, text: string): boolean {

@@ -55,7 +55,7 @@ export interface Reference {
 
 /** A condition on each row. */
 export interface Rule {
-  /** The columns of the rule; if the file lacks one, the rule is not checked. The first one is reported as wrong. */
+  /** The columns of the rule; those that the file lacks are columns of the target too. The first one is reported as wrong. */
   columns: readonly [string, ...string[]];
   /** The rule holds for files that lack this column. */
   without?: string;

@@ -20,12 +20,13 @@ const signedNumber = (name: string, meaning: string) =>
   column(name, 'number', meaning, { range: [-1e6, 1e6] });
 const source = text('source', 500, 'who publishes it; default: that of the security');
 
-/** A security by its code, a former code, or its ISIN. */
+/** A security by its code, its ISIN, or a former code that no other one has. */
 const aSecurity: Reference = {
   column: 'code',
   table: 'data.securities',
   key: 'code',
-  alsoBy: (name) => `(k.isin = ${name} or k.former_codes @> array[${name}])`,
+  alsoBy: (name) => `(k.isin = ${name} or k.former_codes @> array[${name}] and not exists (
+    select from data.securities o where o.code <> k.code and (o.isin = ${name} or o.former_codes @> array[${name}])))`,
   expected: 'the code or the ISIN of a security that exists (dataset securities)',
 };
 

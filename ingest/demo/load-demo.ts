@@ -4,6 +4,7 @@ import { type Clock, dateIn } from '../../kernel/clock.ts';
 import type { Database } from '../../kernel/database.ts';
 import type { LoadSummary } from '../load/store/load-options.ts';
 import { load } from '../load/load.ts';
+import { readCsv } from '../read/csv.ts';
 import { demoFiles } from './demo.ts';
 
 export interface DemoOptions {
@@ -26,9 +27,9 @@ export async function loadDemo(
   const files = [...demoFiles(dateIn(seriesTimeZone, clock.now()))];
   onFile?.(0, files.length);
   for (const { dataset, vintage, lines } of files) {
-    const input = linesInput(lines());
+    const rows = () => readCsv(linesInput(lines()), {});
     const place = { seriesTimeZone, fiscalYearFirstMonth, clock, noGateway: true };
-    summaries.push(await load(database, { dataset, input, vintage, ...place }));
+    summaries.push(await load(database, { dataset, input: '-', rows, vintage, ...place }));
     onFile?.(summaries.length, files.length);
   }
   return summaries;

@@ -67,6 +67,10 @@ export function packageOptions(options: LoadOptions, file: string): LoadOptions 
   };
 }
 
+/** The file of the chosen resource, or of the only one. @throws IngestFailure as `packageOptions` does. */
+export const dataFileOf = (file: string, resource: string | undefined): string =>
+  fileOf(chosen(readPackage(file).resources, resource), file);
+
 const dateTypes = ['date', 'datetime', 'year', 'yearmonth'];
 
 function readPackage(file: string): Package {

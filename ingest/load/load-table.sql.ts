@@ -25,9 +25,10 @@ const sqlTypes: Partial<Record<Column['type'], string>> = {
   dims: 'jsonb',
 };
 
-/** Creates load_table: the line, and the columns of the file. */
+/** Creates load_table: the line, and the columns of the file. It replaces that of an earlier load of the transaction. */
 export async function createTableStage(on: Transaction, columns: readonly Column[]): Promise<void> {
   const definitions = columns.map((column) => `${column.name} ${sqlTypes[column.type] ?? 'text'}`);
+  await on.query('drop table if exists pg_temp.load_table');
   await on.query(
     `create temp table load_table (line integer not null, ${definitions.join(', ')}) on commit drop`,
   );
@@ -101,14 +102,14 @@ export async function resolveKeys(
   await among('load_table', inFile, 'k.line < t.line', 'k.line');
 }
 
-/** Removes every row but the first of each key from the stage. @returns the removed rows. */
+/** Removes every row but the first of each key from the stage; rows of unknown series have no dates yet. @returns the removed rows. */
 export function rejectRepeatedKeys(
   on: Transaction,
   dataset: Dataset,
 ): Promise<{ line: number; first_line: number; key: string }[]> {
   const key = dataset.key.join(', ');
   return on.query(
-    `with numbered as (select line, min(line) over (partition by ${key}) as first_line from load_table)
+    `with numbered as (select line, min(line) over (partition by ${key}) as first_line from load_table where (${key}) is not null)
      delete from load_table t using numbered n where n.line = t.line and n.line > n.first_line
      returning t.line, n.first_line, concat_ws(', ', ${dataset.key.map((name) => `t.${name}`).join(', ')}) as key`,
   );
@@ -209,6 +210,14 @@ export function rejectUnknownSeries(on: Transaction): Promise<{ line: number; un
   );
 }
 
+/** Removes rows whose time zone PostgreSQL does not know: Node knows some that tzdata has dropped. @returns the removed rows. */
+export function rejectUnknownZones(on: Transaction): Promise<{ line: number; zone: string }[]> {
+  return on.query(
+    `delete from load_table t where lower(t.time_zone) not in (select lower(name) from pg_timezone_names)
+     returning t.line, t.time_zone as zone`,
+  );
+}
+
 /** Replaces alternative names, such as an ISIN, by the key of the row they refer to. */
 export async function resolveNames(
   on: Transaction,
@@ -257,13 +266,18 @@ export function rejectDuplicateValues(
   );
 }
 
-/** Removes rows that violate a rule. @returns the removed rows. */
+/** Removes rows that violate a rule; a column that the file lacks has its stored value. @returns the removed rows. */
 export function rejectRuleViolations(
   on: Transaction,
-  rule: Rule,
+  dataset: Dataset,
+  { columns, holds }: Rule,
+  isPresent: (name: string) => boolean,
 ): Promise<{ line: number; value: string | null }[]> {
+  const cells = columns.map((name) => `${isPresent(name) ? 't' : 'k'}.${name}`);
+  const stored = columns.every(isPresent) ? '' : `join ${dataset.target} k on ${onKey(dataset, 't', 'k')}`;
   return on.query(
-    `delete from load_table t where not (${rule.holds}) returning t.line, t.${rule.columns[0]}::text as value`,
+    `delete from load_table l using (select t.line, ${cells.join(', ')} from ${stageOf(dataset)} t ${stored}) t
+     where l.line = t.line and not (${holds}) returning l.line, t.${columns[0]}::text as value`,
   );
 }
 

@@ -8,7 +8,7 @@ import { cellReader, dateTypes, numberTypes, type CellReader, type Column } from
 import { datasetCells, refuseIdleFactors, type DatasetCell } from '../datasets/columns.ts';
 import { notWide } from '../datasets/datasets.ts';
 import { dateReader, expectedDate, PointDates } from '../cells/dates/date-patterns.ts';
-import type { Dataset, Rule } from '../datasets/dataset.ts';
+import type { Dataset, Reference, Rule } from '../datasets/dataset.ts';
 import { usageError } from '../failure.ts';
 import { refreshFundFigures } from './fund-figures.ts';
 import type { LoadInput, LoadOptions, LoadResult } from './store/load-options.ts';
@@ -30,6 +30,7 @@ import {
   rejectRepeatedKeys,
   rejectDuplicateValues,
   rejectUnknownSeries,
+  rejectUnknownZones,
   upsert,
 } from './load-table.sql.ts';
 import { refreshSearchOfStaged } from './store/after-series-change.sql.ts';
@@ -89,7 +90,7 @@ export async function loadTable(
   };
   await finishLoads(on, new Map([[loadNo, counts]]), { rowsRead, rowsRejected: file.rejects.count });
   await emitRowEvents(on, { loadNo, dataset: dataset.name, at: now }, counts);
-  return { ...counts, rowsRead, loadNo };
+  return { ...counts, rowsRead, vintages: 'today', loadNo };
 }
 
 function refuseForeignOptions(dataset: Dataset, input: LoadInput, options: LoadOptions): void {
@@ -101,6 +102,10 @@ function refuseForeignOptions(dataset: Dataset, input: LoadInput, options: LoadO
   ];
   if (foreign.length > 0)
     usageError(`${foreign.join(', ')}: not for ${dataset.name}, only for observations.`);
+  if (dataset.whole !== undefined && options.skipInvalid === true)
+    usageError(
+      `A file of ${dataset.name} has all rows of its ${dataset.whole.join(' and ')}, so --skip-invalid would delete the stored rows that it leaves out. Correct the rows.`,
+    );
 }
 
 /** @throws IngestFailure if an option is for cells that the file does not have. */
@@ -247,7 +252,7 @@ async function refuseStaged(
   const { rejects } = input;
   const present = (name: string) => columns.some((column) => column.name === name);
   const applies = ({ columns, without }: Rule) =>
-    columns.every(present) && (without === undefined || !present(without));
+    columns.some(present) && (without === undefined || !present(without));
   const distinguishing = dataset.columns
     .filter(({ unlessGiven }) => unlessGiven !== undefined)
     .map(({ name }) => name);
@@ -263,14 +268,17 @@ async function refuseStaged(
     );
   for (const { line, column } of await rejectIncomplete(on, dataset, columns))
     rejects.add(line, column, '', `${expectedFor(dataset, column, reader)}: the row is new and needs it`);
-  for (const reference of references)
-    for (const { line, value } of await rejectDanglingReferences(on, dataset, reference))
-      rejects.add(line, reference.column, value, reference.expected);
+  const rejectDangling = async (reference: Reference) => {
+    const dangling = await rejectDanglingReferences(on, dataset, reference);
+    for (const { line, value } of dangling) rejects.add(line, reference.column, value, reference.expected);
+    return dangling.length;
+  };
+  for (const reference of references) await rejectDangling(reference);
   for (const name of (dataset.unique ?? []).filter(present))
     for (const { line, value, owner } of await rejectDuplicateValues(on, dataset, name))
       rejects.add(line, name, value, `a unique value; ${owner} already has this one`);
   for (const rule of (dataset.rules ?? []).filter(applies))
-    for (const { line, value } of await rejectRuleViolations(on, rule))
+    for (const { line, value } of await rejectRuleViolations(on, dataset, rule, present))
       rejects.add(line, rule.columns[0], value ?? '', rule.expected);
   if (dataset.series !== undefined) {
     for (const name of ['frequency', 'fiscal_year_end'].filter(present))
@@ -282,9 +290,15 @@ async function refuseStaged(
           `${kept ?? 'nothing'}, the present value: it cannot change, because the dates of observations depend on it`,
         );
   }
+  if (present('time_zone'))
+    for (const { line, zone } of await rejectUnknownZones(on))
+      rejects.add(line, 'time_zone', zone, 'a time zone that PostgreSQL knows, such as Asia/Karachi');
   if (present('series_ids'))
     for (const { line, unknown } of await rejectUnknownSeries(on))
       rejects.add(line, 'series_ids', unknown, 'series that exist');
+  // A row that another row of the file names may have been rejected meanwhile.
+  for (const reference of references.filter(({ table }) => table === dataset.target))
+    while ((await rejectDangling(reference)) > 0);
 }
 
 function expectedFor(dataset: Dataset, name: string, reader: CellReader): string {

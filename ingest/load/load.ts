@@ -145,19 +145,20 @@ const todayOf = ({ today, seriesTimeZone, clock }: LoadOptions): string =>
   today ?? dateIn(seriesTimeZone, clock.now());
 
 /**
- * The last step before the commit of points. They are dated today, unless the call or the file gives their day.
+ * The last step before the commit. Rows are dated today, unless the call or the file gives their day.
  * @throws IngestFailure if midnight has passed since the load began and the input cannot be read again.
  */
 function endInTime(
   dated: DatedWork,
-  { input, rows, vintage, dryRun }: LoadOptions,
+  { dataset, input, rows, vintage, dryRun }: LoadOptions,
   result: LoadResult,
 ): void {
   if (dryRun === true || vintage !== undefined || result.vintages !== 'today' || !dated.isOver) return;
   if (typeof input === 'string' || rows !== undefined) dated.end();
+  const other = datasetNamed(dataset).kind === 'points' ? ', or set its day with --vintage' : '';
   throw new IngestFailure(
     'usage',
-    'The day ended while the load was running, and its input cannot be read again. Load it again, or set its day with --vintage.',
+    `The day ended while the load was running, and its input cannot be read again. Load it again${other}.`,
   );
 }
 

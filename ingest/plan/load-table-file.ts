@@ -3,6 +3,7 @@
 import type { Clock } from '../../kernel/clock.ts';
 import { dateIn } from '../../kernel/clock.ts';
 import type { Transaction } from '../../kernel/database.ts';
+import { entryAt } from '../../kernel/entries.ts';
 import { datasetNamed } from '../datasets/datasets.ts';
 import { IngestFailure } from '../failure.ts';
 import type { LockOptions, Transacting } from '../load/lock/give-way-to-release.ts';
@@ -159,30 +160,30 @@ function loadable(entry: TableDescription, name: string): LoadableTable {
   return entry as LoadableTable;
 }
 
-/** The series exist with the facts of an earlier entry: they get those of this one. */
+/** The series exist with the facts of an earlier entry: they get those of this one. A fact that the entry does not state for a series stays. */
 async function updateFacts(
   on: Transaction,
   { constants, series }: Pick<Reshaped, 'constants' | 'series'>,
   settings: LoadSettings,
 ): Promise<void> {
   const { seriesTimeZone, clock } = settings;
-  const described = [...series].filter(
-    ([, facts]) => Object.keys(constants).length + Object.keys(facts).length > 0,
-  );
-  const names = [...new Set(described.flatMap(([, facts]) => Object.keys({ ...constants, ...facts })))];
-  const rows = described.map(([id, facts]) => [
+  const stated = [...series].map(([id, facts]) => ({
     id,
-    ...names.map((name) => facts[name] ?? constants[name] ?? ''),
-  ]);
-  if (rows.length === 0) return;
+    facts: Object.entries({ ...constants, ...facts }).filter(([, text]) => text !== ''),
+  }));
+  const described = stated.filter(({ facts }) => facts.length > 0);
   const today = dateIn(seriesTimeZone, clock.now());
-  const input = inputOfRows(['series_id', ...names], batchesOf(rows), today);
-  await loadTable(on, datasetNamed('series'), input, {
-    dataset: 'series',
-    input: 'almanac.yml',
-    seriesTimeZone,
-    clock,
-  });
+  const byNames = Map.groupBy(described, ({ facts }) => facts.map(([name]) => name).join());
+  for (const alike of byNames.values()) {
+    const header = ['series_id', ...entryAt(alike, 0).facts.map(([name]) => name)];
+    const rows = alike.map(({ id, facts }) => [id, ...facts.map(([, text]) => text)]);
+    await loadTable(on, datasetNamed('series'), inputOfRows(header, batchesOf(rows), today), {
+      dataset: 'series',
+      input: 'almanac.yml',
+      seriesTimeZone,
+      clock,
+    });
+  }
 }
 
 // oxlint-disable-next-line require-yield -- a list of one batch, as the loader takes batches

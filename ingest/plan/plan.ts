@@ -4,11 +4,11 @@ import { createHash } from 'node:crypto';
 import { createReadStream, existsSync, statSync } from 'node:fs';
 import path from 'node:path';
 import type { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import type { Queryable } from '../../kernel/database.ts';
 import { datasetNames } from '../datasets/datasets.ts';
-import { isNamedWorkbook, tableEndings } from '../read/file-kind.ts';
+import { isDataPackage, isNamedWorkbook, tableEndings } from '../read/file-kind.ts';
 import { IngestFailure } from '../failure.ts';
+import { dataFileOf } from '../load/datapackage.ts';
 import { descriptionFile, type TableDescription } from '../entry/entry-schema.ts';
 import {
   addEntries,
@@ -330,7 +330,7 @@ async function plannedTable(
   remembered: ReadonlyMap<string, PublishedFile & { isRetracted: boolean }>,
   again: boolean,
 ): Promise<PlannedTable> {
-  const contentSha256 = sha256 ?? (await sha256Of(file));
+  const contentSha256 = sha256 ?? (await sha256Of(file, ...dataBeside(file, entry)));
   const last = remembered.get(`${name}\n${entry.sheet ?? ''}`);
   const loadedWith = (last?.entry ?? null) as TableDescription | null;
   const changes = loadedWith === null ? [] : entryChanges(loadedWith, entry);
@@ -356,9 +356,21 @@ async function plannedTable(
   }
 }
 
-async function sha256Of(file: string): Promise<string> {
+/** The file that a data package names, which is loaded with it; none if it has none, which the load reports. */
+function dataBeside(file: string, { dataset, resource }: TableDescription): string[] {
+  if (dataset === undefined || !isDataPackage(file)) return [];
+  try {
+    return [dataFileOf(file, resource)].filter((data) => existsSync(data));
+  } catch (error) {
+    if (!(error instanceof IngestFailure)) throw error;
+    return [];
+  }
+}
+
+async function sha256Of(...files: string[]): Promise<string> {
   const hash = createHash('sha256');
-  await pipeline(createReadStream(file), hash);
+  for (const file of files)
+    for await (const chunk of createReadStream(file) as AsyncIterable<Buffer>) hash.update(chunk);
   return hash.digest('hex');
 }
 

@@ -106,7 +106,10 @@ test('a setting for words or URLs accepts only the listed ones', (t) => {
     },
     ACCOUNTS_API_URL: { accepted: ['http://a,http://b'], refused: ['ftp://a', ','] },
     PUBLISHER_URL: { accepted: ['http://a,http://b'], refused: ['ftp://a', ','] },
-    SERIES_TIME_ZONE: { accepted: ['UTC', 'Asia/Karachi'], refused: ['Mars/Olympus', 'Karachi'] },
+    SERIES_TIME_ZONE: {
+      accepted: ['UTC', 'Asia/Karachi'],
+      refused: ['Mars/Olympus', 'Karachi', '+05:00', 'IST'],
+    },
     OPEN_REVISIONS_SERIES: { accepted: ['none', 'A', 'x.y-Z_9'], refused: ['.a', 'a b', 'a/b'] },
     QUOTA_OUTAGE: { accepted: ['bounded', 'closed', 'open'], refused: ['Open', 'half'] },
     OTEL_EXPORTER_OTLP_ENDPOINT: {

@@ -87,7 +87,7 @@ function isCidr(text: string): boolean {
   return kind !== 0 && Number(bits) <= (kind === 4 ? 32 : 128);
 }
 
-const timeZone = z.string().refine(isTimeZone, 'must be an IANA time zone, such as Asia/Karachi');
+const timeZone = z.string().refine(isTimeZone, 'must be UTC or an IANA time zone such as Asia/Karachi');
 
 const secret = z.string().min(32, 'must have at least 32 characters');
 

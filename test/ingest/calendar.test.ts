@@ -68,6 +68,15 @@ test.serial(
   },
 );
 
+test.serial('each time zone that a calendar accepts is known to PostgreSQL', async (t) => {
+  // Node's list has names that tzdata has dropped.
+  const zones = [...Intl.supportedValuesOf('timeZone'), 'US/Pacific-New', 'Canada/East-Saskatchewan'];
+  const csv = [header, ...zones.map((zone, at) => `zone-${at},T,S,2024-06-29T10:00Z,${zone}`)];
+  const { rowsRejected } = await loadCsv(database, csv, { ...calendar, skipInvalid: true });
+  t.true(rowsRejected >= 2 && rowsRejected < zones.length);
+  await t.notThrowsAsync(database.query('select release_at at time zone time_zone from data.releases'));
+});
+
 const ics = (...events: string[][]) =>
   [
     'BEGIN:VCALENDAR',

@@ -42,6 +42,19 @@ test.serial(
   },
 );
 
+test.serial(
+  'a file of cities changes the series of prices if it changes a city, and only then',
+  async (t) => {
+    const version = () =>
+      database.query(`select row_version, updated_at from data.series where series_id = 'commodity.tea'`);
+    const before = await version();
+    t.like(await loadCsv(database, ['city_id,name', 'lahore,Lahore'], cities), { pointsUnchanged: 1 });
+    t.deepEqual(await version(), before);
+    t.like(await loadCsv(database, ['city_id,province', 'lahore,Punjab'], cities), { pointsRevised: 1 });
+    t.notDeepEqual(await version(), before);
+  },
+);
+
 test.serial('a bad cell of an item or a city is refused with its line and column', async (t) => {
   const bad = [
     itemHeader,

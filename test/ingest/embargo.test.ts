@@ -236,6 +236,41 @@ test.serial(
 );
 
 test.serial(
+  'a release that restates a series whole, without a change, counts as a load of it for the calendar',
+  async (t) => {
+    const instant = '2090-01-01T10:00:00Z'; // loads that are being made are dated by PostgreSQL's clock, which is before it
+    clock.set('2090-01-01T09:00:00Z');
+    const old = ['series_id,date,value', 'CHANGED,2026-05-01,1', 'SAME,2026-05-01,1'];
+    await loadCsv(database, old, { create: true, set: daily });
+    await announce('whole', instant, { series_ids: 'CHANGED;SAME' });
+    await database.query('delete from events.outbox');
+    const { releaseNo } = await accept(old.with(1, 'CHANGED,2026-05-01,2'), instant, { full: true });
+    await isMadeAt(t, instant, releaseNo);
+    const reported = (await writtenEvents(database)).filter(({ type }) => type === 'release.published');
+    t.deepEqual(
+      reported.map(({ data }) => [data['release'], data['series']]),
+      [['whole', ['CHANGED', 'SAME']]],
+    );
+  },
+);
+
+test.serial('what a release of prices makes is there from the instant of the release on', async (t) => {
+  const instant = '2090-01-02T00:00:00Z';
+  clock.set('2090-01-01T23:00:00Z');
+  const set = { unit: '1 Kg', currency: 'PKR', frequency: 'daily', source: 'Test' };
+  const prices = ['item,city,date,price', 'Embargoed tea,Embargo City,2026-06-01,1'];
+  const { releaseNo } = await accept(prices, instant, { dataset: 'commodity-prices', set });
+  await isMadeAt(t, instant, releaseNo);
+  t.deepEqual(
+    await database.query(
+      `select c.created_at as city, s.created_at as series from data.commodity_cities c, data.series s
+       where c.city_id = 'embargo-city' and s.series_id = 'commodity.embargoed-tea'`,
+    ),
+    [{ city: new Date(instant), series: new Date(instant) }],
+  );
+});
+
+test.serial(
   'a release that can no longer be loaded fails at once, stores nothing, and can be retried',
   async (t) => {
     const instant = nextInstant();

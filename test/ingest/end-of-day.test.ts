@@ -4,7 +4,9 @@ import type { LoadOptions } from '../../ingest/load/store/load-options.ts';
 import { declareBreak } from '../../ingest/history/series/break.ts';
 import { mergeSeries } from '../../ingest/history/series/merge.ts';
 import { retract } from '../../ingest/history/retract/retract.ts';
+import { lockLoads } from '../../ingest/load/lock/load-lock.sql.ts';
 import { openDatabase, type Database } from '../../kernel/database.ts';
+import { readClock } from '../../kernel/time/database-clock.sql.ts';
 import { startDataService } from '../services/data-service.ts';
 import { fakeClock, silentLog } from '../services/harness.ts';
 import { daily, failureOf, fileOf, loadCsv } from './loading.ts';
@@ -122,4 +124,47 @@ test.serial('a load of standard input that runs at the end of the day is refused
   const { code, message } = await failureOf(loadCsv(late, csv('STREAM', 2), { clock }));
   t.deepEqual([code, message.endsWith('Load it again, or set its day with --vintage.')], ['usage', true]);
   for (const day of [yesterday, '2024-06-30']) t.deepEqual(await shown('STREAM', day), answers[0]);
+});
+
+test.serial(
+  'a load of a table at the end of the day is dated by the new day, and refused if it is standard input',
+  async (t) => {
+    const table = { dataset: 'trade-commodities', set: { classification: 'hs', source: 'Test' } };
+    const rows = (name: string) => ['commodity_code,name', `01,${name}`];
+    await loadCsv(database, rows('before'), { ...table, clock: before.clock });
+    const { late, clock } = lateDatabase('NONE');
+    await loadCsv(late, '', { ...table, input: fileOf(rows('after')), clock });
+    const [last] = await database.query('select vintage from data.loads order by load_no desc limit 1');
+    t.deepEqual(last, { vintage: '2024-06-30' }, 'a key pinned to yesterday is answered as before');
+    const stream = lateDatabase('NONE');
+    const { code, message } = await failureOf(
+      loadCsv(stream.late, rows('never'), { ...table, clock: stream.clock }),
+    );
+    t.deepEqual([code, message.endsWith('Load it again.')], ['usage', true]);
+  },
+);
+
+test.serial('what a load makes that waited past midnight for another load is of the new day', async (t) => {
+  const clock = fakeClock('2024-06-29T23:59:59Z');
+  const waiting = Promise.withResolvers<Date>();
+  const done = Promise.withResolvers<void>();
+  const holds = Promise.withResolvers<void>();
+  const holding = database.transaction(async (on) => {
+    await lockLoads(on);
+    holds.resolve();
+    await done.promise;
+  });
+  await holds.promise;
+  const loading = loadCsv(database, csv('WAITED', 1), {
+    ...{ create: true, set: daily, clock },
+    onWaiting: () => void readClock(database).then(waiting.resolve, waiting.reject),
+  });
+  const midnightPassed = await waiting.promise;
+  clock.set(midnight);
+  done.resolve();
+  await Promise.all([holding, loading]);
+  const [made] = await database.query<{ at: Date }>(
+    "select created_at as at from data.series where series_id = 'WAITED'",
+  );
+  t.true((made?.at ?? 0) > midnightPassed, 'keys pinned to yesterday do not see it');
 });

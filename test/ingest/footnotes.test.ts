@@ -135,6 +135,24 @@ test.serial(
   },
 );
 
+test.serial('notes of a series that does not exist are all refused for that reason', async (t) => {
+  const csv = [header, 'NONE,2024-01,,,x', 'NONE,2024-02,,,y', 'NONE,,,,z'];
+  const { rejects } = await failureOf(loadCsv(database, csv, footnotes));
+  t.deepEqual(
+    rejects.toSorted((a, b) => a.line - b.line).map(({ line, column, expected }) => [line, column, expected]),
+    [2, 3, 4].map((line) => [line, 'series_id', 'a series that exists']),
+  );
+});
+
+test.serial('bad notes cannot be skipped: notes that the file lacks are deleted', async (t) => {
+  await loadCsv(database, [header, 'M,,,1,One', 'M,,,2,Two'], footnotes);
+  const bad = [header, 'M,,,1,New', `M,,,2,${'x'.repeat(2_001)}`];
+  const { code, message } = await failureOf(loadCsv(database, bad, { ...footnotes, skipInvalid: true }));
+  t.is(code, 'usage');
+  t.regex(message, /--skip-invalid/);
+  t.deepEqual((await stored('M')).length, 2);
+});
+
 test.serial('a note can apply to the points with some dimension values', async (t) => {
   const csv = [header, 'TRADES,2024-01-02,side:buy,,a', 'TRADES,,"side:sell,city:Karachi",,b'];
   t.like(await loadCsv(database, csv, footnotes), { pointsNew: 2 });

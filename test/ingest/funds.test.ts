@@ -70,6 +70,23 @@ test.serial('an unknown fund, and a code of two funds, are refused by line', asy
   t.like(await load('nav', lines, true), { pointsNew: 1, rowsRejected: 2 });
 });
 
+test.serial('a fund whose successor is in the file, but left out, is left out too', async (t) => {
+  const lines = [
+    'fund_id,name,currency,source,merged_into,benchmark_series',
+    'first,First,INR,Register,second,',
+    'second,Second,INR,Register,third,',
+    'third,Third,INR,Register,,NO.SUCH.SERIES',
+    'fourth,Fourth,INR,Register,fifth,',
+    'fifth,Fifth,INR,Register,,',
+  ];
+  t.deepEqual(await rejectsOf(load('funds', lines)), [
+    [4, 'benchmark_series', 'NO.SUCH.SERIES'],
+    [3, 'merged_into', 'third'],
+    [2, 'merged_into', 'second'],
+  ]);
+  t.like(await load('funds', lines, true), { pointsNew: 2, rowsRejected: 3 });
+});
+
 test.serial('a duplicate fund and day in a file is refused, even under two names of the fund', async (t) => {
   const lines = ['fund,date,nav', '102,2024-02-01,1', 'F-102,2024-02-01,2'];
   t.deepEqual(await rejectsOf(load('nav', lines)), [[3, 'fund, date', '102, 2024-02-01']]);

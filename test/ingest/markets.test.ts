@@ -44,6 +44,21 @@ test.serial('a file with one of two compared days changes only that day', async 
   });
 });
 
+test.serial('a day that contradicts a stored one, which the file lacks, is refused', async (t) => {
+  const stored = ['code,name,issue_date,maturity_date', 'DAYS 1,Days,2016-02-19,2026-02-19', 'DAYS 2,Days,,'];
+  await loadCsv(database, stored, securities);
+  t.deepEqual(await refused(['code,maturity_date', 'DAYS 1,2016-02-18', 'DAYS 2,2016-02-18'], securities), [
+    [2, 'maturity_date', '2016-02-18'],
+  ]);
+  t.deepEqual(await refused(['code,issue_date', 'DAYS 1,2026-02-20'], securities), [
+    [2, 'maturity_date', '2026-02-19'],
+  ]);
+  await loadCsv(database, ['code,date,price,valid_from', 'DAYS 1,2024-01-02,99,2024-01-02'], prices);
+  t.deepEqual(await refused(['code,date,valid_to', 'DAYS 1,2024-01-02,2024-01-01'], prices), [
+    [2, 'valid_to', '2024-01-01'],
+  ]);
+});
+
 test.serial('impossible facts of a security are refused with line and column', async (t) => {
   t.deepEqual(
     await refused(
@@ -95,6 +110,30 @@ test.serial(
     // A load's own statement about the past counts.
     await loadCsv(database, ['code,name,former_names', 'GOP 2,Newest paper,Paper'], securities);
     t.deepEqual((await row('securities', `code = 'GOP-2'`))?.['former_names'], ['Paper']);
+  },
+);
+
+test.serial(
+  'an ISIN is that of the security that has it now, and a former code of two securities is refused',
+  async (t) => {
+    const isins = ['US0231351067', 'US88160R1014', 'US02079K3059', 'US67066G1040'] as const;
+    // Both orders of the codes: the security that had the ISIN before is the first, and the last.
+    for (const [before, now, isin, corrected] of [
+      ['ISIN A', 'ISIN B', isins[0], isins[1]],
+      ['ISIN D', 'ISIN C', isins[2], isins[3]],
+    ]) {
+      await loadCsv(database, ['code,isin,name', `${before},${isin},Before`], securities);
+      await loadCsv(database, ['code,isin', `${before},${corrected}`], securities);
+      await loadCsv(database, ['code,isin,name', `${now},${isin},Now`], securities);
+      await loadCsv(database, ['code,date,price', `${isin},2024-01-05,98`], prices);
+    }
+    t.deepEqual(
+      await database.query(`select code from data.security_prices where date = '2024-01-05' order by 1`),
+      [{ code: 'ISIN-B' }, { code: 'ISIN-C' }],
+    );
+    const twice = ['code,name,former_codes', 'ISIN E,E,SHARED', 'ISIN F,F,SHARED'];
+    await loadCsv(database, twice, securities);
+    t.deepEqual(await refused(['code,date,price', 'SHARED,2024-01-05,98'], prices), [[2, 'code', 'SHARED']]);
   },
 );
 

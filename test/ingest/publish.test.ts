@@ -76,6 +76,49 @@ test('a second run loads only what has changed, also from another machine', asyn
   t.like(ran, { unchanged: 1, loaded: [{ path: 'again-b.csv', points_revised: 1, points_unchanged: 3 }] });
 });
 
+test('an edited fact of one column changes its series, and facts that the entry does not state stay', async (t) => {
+  const wide = 'Month,Alpha,Beta\n2024-01,1,2\n2024-02,3,4\n2024-03,5,6\n2024-04,7,8\n';
+  const folder = folderOf('kept', { 'kept.csv': wide });
+  t.is((await almanac(['publish', folder, ...facts])).code, 0);
+  const edited = (text: string) => {
+    const others = descriptionOf(folder).replace(/^ +columns: .*\n/m, '');
+    const columns = `columns: { Alpha: { description: ${text} } }`;
+    writeFileSync(path.join(folder, 'almanac.yml'), others.replace(/^( +)series:/m, `$1${columns}\n$&`));
+    return almanac(['publish', folder]);
+  };
+  t.is((await edited('First')).code, 0);
+  t.is((await almanac(['series', 'set', 'kept.Beta', 'description=By hand'])).code, 0);
+  const ran = await edited('Second');
+  t.is(ran.code, 0, ran.stderr);
+  t.like(await seriesRow(database, 'kept.Alpha'), { description: 'Second' });
+  t.like(await seriesRow(database, 'kept.Beta'), { description: 'By hand' });
+});
+
+test('a data package is loaded again when the file that it names has changed', async (t) => {
+  const resources = [{ name: 'packed-oil', path: 'packed-oil.csv' }];
+  const tables = [
+    {
+      file: 'datapackage.json',
+      dataset: 'observations',
+      create: true,
+      set: { frequency: 'daily', unit: 'Dollars', source: 'Tests' },
+    },
+    { file: 'packed-oil.csv', skip: 'the package names it' },
+  ];
+  const folder = folderOf('packed', {
+    'datapackage.json': JSON.stringify({ resources }),
+    'packed-oil.csv': 'date,value\n2024-01-02,75\n',
+    'almanac.yml': JSON.stringify({ version: 1, name: 'packed', tables }), // JSON is YAML
+  });
+  const first = await almanac(['publish', folder]);
+  t.is(first.code, 0, first.stderr);
+  t.deepEqual(await published(database, 'packed-oil'), { '2024-01-02': '75' });
+  t.regex((await almanac(['publish', folder])).stdout, /^0 tables loaded, 1 unchanged/);
+  writeFileSync(path.join(folder, 'packed-oil.csv'), 'date,value\n2024-01-02,76\n');
+  t.is((await almanac(['publish', folder])).code, 0);
+  t.deepEqual(await published(database, 'packed-oil'), { '2024-01-02': '76' });
+});
+
 test('an edit of the description is reported before it is loaded, and changes the facts of the series', async (t) => {
   const folder = folderOf('edited', { 'edited-gold.csv': gold });
   t.is((await almanac(['publish', folder, ...facts])).code, 0);

@@ -357,3 +357,19 @@ test.serial('facts that the item of a series does not determine can be set', asy
   await changed('commodity.rice', { licence: 'CC0' });
   t.like(await seriesRow(database, 'commodity.rice'), { licence: 'CC0', unit: 'PKR per 1 Kg' });
 });
+
+test.serial(
+  'a reason that is empty or longer than 1000 characters is refused before anything is written',
+  async (t) => {
+    await loaded(['REASON,2024-01-01,1']);
+    const before = await stored();
+    for (const reason of ['', ' ', 'x'.repeat(1_001)])
+      t.is(
+        await refusal(renamed('REASON', 'REASON.NEW', { reason })),
+        'invalid_parameter: A reason is a text of 1 to 1000 characters.',
+      );
+    t.deepEqual(await stored(), before);
+    await renamed('REASON', 'REASON.NEW', { reason: 'x'.repeat(1_000) });
+    t.not(await seriesRow(database, 'REASON.NEW'), undefined);
+  },
+);

@@ -55,7 +55,9 @@ export async function insertReleaseEvents(on: Transaction, at: Date, seriesTimeZ
          where not exists (select from changed c where c.series_id = named_id and c.vintage >= e.first_vintage)
            and not exists (
              select from data.vintages v join data.loads l using (load_no)
-             where v.series_no = s.series_no and v.published_on >= e.first_vintage and l.loaded_at >= e.release_at
+             where v.series_no = s.series_no and v.published_on >= e.first_vintage
+               -- A load of this transaction becomes visible now: its instant is set before the commit (prepared-loads.sql.ts).
+               and case when l.loaded_at = now() then $1 else l.loaded_at end >= e.release_at
                and l.retracts is null and not upper_inf(l.out_of_force) and l.erased_by is null))
      ), noted as (
        insert into data.published_releases (release_id, load_no) select release_id, load_no from complete

@@ -74,8 +74,8 @@ export interface LoadResult extends LoadCounts {
   rowsRead: number;
   /** The first of the loads of the file; null if it has no rows and a vintage column. */
   loadNo: number | null;
-  /** The vintage of the rows: the day of the load, a day that the call gives, or a column of the file. Rows of a table have no vintages. */
-  vintages?: 'today' | 'column';
+  /** What dates the rows: the day of the load, unless the call gives one; or a column of the file. */
+  vintages: 'today' | 'column';
 }
 
 export interface LoadSummary extends Omit<LoadResult, 'loadNo' | 'vintages'> {

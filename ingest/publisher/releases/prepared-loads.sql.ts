@@ -35,6 +35,7 @@ export async function dateLoads(on: Transaction, at: Date, first: number): Promi
      where updated_at = now() or created_at = now()`,
     [at],
   );
+  await on.query('update data.commodity_cities set created_at = $1 where created_at = now()', [at]);
   return loads.map(({ load_no: loadNo }) => loadNo).toSorted((a, b) => a - b);
 }
 
