@@ -128,7 +128,7 @@ export const getFundReturns = endpoint({
     const { state, navs, benchmark, places } = await call.stage('sql', async () => ({
       state: await findDataState(database, datasets),
       navs: await readAdjusted(database, fund, asOf),
-      benchmark: query.benchmark ? await readBenchmark(database, fund) : null,
+      benchmark: query.benchmark ? await readBenchmark(database, fund, asOf) : null,
       places: isNewest ? await readCategoryPlaces(database, fund.fundNo, query.include_stale) : [],
     }));
     const fiscalYearStart = fund.fiscalYearStart ?? firstDayOf(usualFirstMonth);
@@ -235,8 +235,10 @@ export const getFundAnalytics = endpoint({
       state: await findDataState(database, datasets),
       navs: await readAdjusted(database, fund, asOf),
       riskFree:
-        query.risk_free === undefined ? null : await requireLevels(database, query.risk_free, 'risk_free'),
-      benchmark: await readBenchmark(database, fund, query.benchmark),
+        query.risk_free === undefined
+          ? null
+          : await requireLevels(database, query.risk_free, asOf, 'risk_free'),
+      benchmark: await readBenchmark(database, fund, asOf, query.benchmark),
     }));
     const figures = await call.stage('compute', () =>
       fundAnalytics(navs, {
@@ -292,13 +294,13 @@ async function readAdjusted(database: Queryable, { fundNo }: Fund, asOf: string)
  * The levels of the requested series, else of the fund's benchmark. A benchmark that was deleted or is not loaded yet is ignored.
  * @throws Failure `invalid_parameter` if the requested series does not exist.
  */
-async function readBenchmark(database: Queryable, { benchmarkSeries }: Fund, asked?: string) {
+async function readBenchmark(database: Queryable, { benchmarkSeries }: Fund, asOf: string, asked?: string) {
   const seriesId = asked ?? benchmarkSeries;
   if (seriesId === null) return null;
   const found =
     asked === undefined
-      ? await readLevels(database, seriesId)
-      : await requireLevels(database, asked, 'benchmark');
+      ? await readLevels(database, seriesId, asOf)
+      : await requireLevels(database, asked, asOf, 'benchmark');
   if (found === undefined) return null;
   const levels = adjustNavs(
     found.points.map(({ date, value }) => ({ date, nav: value })),
@@ -308,8 +310,13 @@ async function readBenchmark(database: Queryable, { benchmarkSeries }: Fund, ask
 }
 
 /** @throws Failure `invalid_parameter` if the series does not exist. */
-async function requireLevels(database: Queryable, seriesId: string, param: string): Promise<SeriesLevels> {
-  const found = await readLevels(database, seriesId);
+async function requireLevels(
+  database: Queryable,
+  seriesId: string,
+  asOf: string,
+  param: string,
+): Promise<SeriesLevels> {
+  const found = await readLevels(database, seriesId, asOf);
   return found ?? refuseParam(param, `"${param}" must be the id of a series that exists.`);
 }
 
