@@ -148,7 +148,7 @@ async function retryUntilConsistent(
       const restarts = error instanceof FactsChanged || (error instanceof HistoryRewritten && !isPinned);
       if (!restarts || response.headersSent) throw error;
       if (attempt === attemptsMax)
-        fail('unavailable', 'Loads rewrite the series faster than it can be read. Try again.', {
+        fail('unavailable', 'Loads change the data faster than they can be read. Try again.', {
           headers: { 'retry-after': '2' },
           detail: error,
         });

@@ -38,6 +38,7 @@ import {
   type ListPage,
   type ListPlace,
 } from './list.sql.ts';
+import { FactsChanged } from './series/stored/points.ts';
 
 /** The parameters of every list of the datasets. @param filters those of this list, each as the parameter of one value. */
 export function paramsOf<Asked extends Filters>(list: List, filters: Asked) {
@@ -274,6 +275,18 @@ export async function readRows(
 ): Promise<Row[]> {
   const { rows } = await readListPage(database, list, { ...asked, where, after: null });
   return rows.map((row) => shownRow(list, row));
+}
+
+/**
+ * For a record that several statements read. @param state as it was before them.
+ * @throws FactsChanged if a load has changed the datasets since. The call restarts.
+ */
+export async function requireSameState(
+  database: Queryable,
+  datasets: readonly string[],
+  state: DataState,
+): Promise<void> {
+  if ((await findDataState(database, datasets)).version !== state.version) throw new FactsChanged();
 }
 
 interface RecordAnswer {

@@ -85,7 +85,10 @@ export const getCitation = endpoint({
   },
 });
 
-/** The cited state. Without a requested past state it is the present one: the newest vintage, of the newest load. */
+/**
+ * The cited state. Without a requested past state it is the present one: the newest load, as of the newest publication, or of a break that was
+ * declared later.
+ */
 async function pinned(
   dependencies: Dependencies,
   call: ServiceCall,
@@ -97,7 +100,11 @@ async function pinned(
     return { series: found, request: { ...request, version: request.version ?? found.version } };
   }
   const { clock, seriesTimeZone } = dependencies;
-  const vintage = found.lastUpdated ?? dateIn(seriesTimeZone, clock.now());
+  const published = found.lastUpdated ?? dateIn(seriesTimeZone, clock.now());
+  const vintage = found.breaks.reduce(
+    (day, { declaredOn }) => (declaredOn > day ? declaredOn : day),
+    published,
+  );
   // By the present id: an id of a merged series would mean that series, as of a day before the merge.
   const series = {
     ...(await requireSeries(dependencies, call, found.id, vintage)),

@@ -7,11 +7,13 @@ import { date, filled, json, number, sorted, text } from '../list-fields.ts';
 import type { List } from '../list.sql.ts';
 import { shownStatus } from './funds.sql.ts';
 
-/** `a` is a company, `m` its figures; without a sum if its funds have several currencies. */
+/** `a` is a company, `m` its figures, without a sum if its funds have several currencies; `u` the last change of its funds. */
 export const amcsList: List = {
   name: 'amcs',
-  datasets: ['amcs', 'funds', 'nav'],
-  from: 'data.amcs a left join data.amc_figures m using (amc_id)',
+  datasets: ['amcs', 'funds', 'nav', 'payouts', 'expenses'],
+  from: `data.amcs a left join data.amc_figures m using (amc_id) left join (
+    select f.amc_id, max(greatest(f.updated_on, g.updated_on)) as updated_on
+    from data.funds f left join data.fund_figures g using (fund_no) group by f.amc_id) u using (amc_id)`,
   fields: {
     id: sorted(filled(text('a.amc_id'))),
     name: sorted(filled(text('a.name'))),
@@ -31,7 +33,7 @@ export const amcsList: List = {
     market_share_pct: sorted(number('m.market_share_pct')),
     as_of: date('m.aum_date'),
     source: filled(text('a.source')),
-    last_updated: filled(date('a.updated_on')),
+    last_updated: filled(date('greatest(a.updated_on, u.updated_on)')),
   },
   key: ['id'],
   sort: 'id',

@@ -14,7 +14,15 @@ import {
 } from './amcs.sql.ts';
 import { digits } from '../../kernel/digits.ts';
 import { endpoint } from '../endpoint.ts';
-import { listReply, paramsWithUpdates, readRecord, recordOf, recordReply, schemaOf } from '../list.ts';
+import {
+  listReply,
+  paramsWithUpdates,
+  readRecord,
+  recordOf,
+  recordReply,
+  requireSameState,
+  schemaOf,
+} from '../list.ts';
 import { Conditions, escapeLike, findDataState } from '../list.sql.ts';
 
 export const getAmcs = endpoint({
@@ -65,11 +73,11 @@ export const getAmc = endpoint({
   errors: ['not_found'],
   handler: async ({ database }, { params, call }) => {
     const id = memberOf(params, 'amc');
+    const state = await call.stage('lookup', () => findDataState(database, amcsList.datasets));
     if (!(await call.stage('lookup', () => amcExists(database, id)))) {
       const hint = nearestHint(id, await listAmcIds(database), 'GET /v1/amcs lists them.');
       fail('not_found', `No company has this id. ${hint}`, { param: 'amc' });
     }
-    const state = await call.stage('lookup', () => findDataState(database, amcsList.datasets));
     const data = await call.stage('sql', async () => ({
       ...(await readRecord(
         database,
@@ -84,6 +92,7 @@ export const getAmc = endpoint({
         aum: digits(fund.aum),
       })),
     }));
+    await call.stage('lookup', () => requireSameState(database, amcsList.datasets, state));
     return recordReply({ data, state });
   },
 });

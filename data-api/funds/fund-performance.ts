@@ -31,7 +31,7 @@ import { readCategoryPlaces } from './fund-performance.sql.ts';
 import { readLevels, readNavHistory, readPayouts, type SeriesLevels } from './fund-records.sql.ts';
 import { fundParam, requireFund } from './funds.ts';
 import type { Fund } from './funds.sql.ts';
-import { recordReply } from '../list.ts';
+import { recordReply, requireSameState } from '../list.ts';
 import { findDataState } from '../list.sql.ts';
 
 const datasets = ['funds', 'nav', 'payouts', 'series', 'observations'];
@@ -122,15 +122,16 @@ export const getFundReturns = endpoint({
   json: oneOf(returnsSchema),
   errors: ['not_found'],
   handler: async ({ database, ...dependencies }, { query, params, call }) => {
+    const state = await call.stage('lookup', () => findDataState(database, datasets));
     const fund = await call.stage('lookup', () => requireFund(database, params));
     const asOf = lastDayOf(fund, query.as_of, dependencies);
     const isNewest = asOf === fund.lastNavDate;
-    const { state, navs, benchmark, places } = await call.stage('sql', async () => ({
-      state: await findDataState(database, datasets),
+    const { navs, benchmark, places } = await call.stage('sql', async () => ({
       navs: await readAdjusted(database, fund, asOf),
-      benchmark: query.benchmark ? await readBenchmark(database, fund) : null,
+      benchmark: query.benchmark ? await readBenchmark(database, fund, asOf) : null,
       places: isNewest ? await readCategoryPlaces(database, fund.fundNo, query.include_stale) : [],
     }));
+    await call.stage('lookup', () => requireSameState(database, datasets, state));
     const fiscalYearStart = fund.fiscalYearStart ?? firstDayOf(usualFirstMonth);
     const options = {
       asOf,
@@ -229,15 +230,18 @@ export const getFundAnalytics = endpoint({
   json: oneOf(analyticsSchema),
   errors: ['not_found'],
   handler: async ({ database, ...dependencies }, { query, params, call }) => {
+    const state = await call.stage('lookup', () => findDataState(database, datasets));
     const fund = await call.stage('lookup', () => requireFund(database, params));
     const asOf = lastDayOf(fund, query.as_of, dependencies);
-    const { state, navs, riskFree, benchmark } = await call.stage('sql', async () => ({
-      state: await findDataState(database, datasets),
+    const { navs, riskFree, benchmark } = await call.stage('sql', async () => ({
       navs: await readAdjusted(database, fund, asOf),
       riskFree:
-        query.risk_free === undefined ? null : await requireLevels(database, query.risk_free, 'risk_free'),
-      benchmark: await readBenchmark(database, fund, query.benchmark),
+        query.risk_free === undefined
+          ? null
+          : await requireLevels(database, query.risk_free, asOf, 'risk_free'),
+      benchmark: await readBenchmark(database, fund, asOf, query.benchmark),
     }));
+    await call.stage('lookup', () => requireSameState(database, datasets, state));
     const figures = await call.stage('compute', () =>
       fundAnalytics(navs, {
         window: query.window,
@@ -292,13 +296,13 @@ async function readAdjusted(database: Queryable, { fundNo }: Fund, asOf: string)
  * The levels of the requested series, else of the fund's benchmark. A benchmark that was deleted or is not loaded yet is ignored.
  * @throws Failure `invalid_parameter` if the requested series does not exist.
  */
-async function readBenchmark(database: Queryable, { benchmarkSeries }: Fund, asked?: string) {
+async function readBenchmark(database: Queryable, { benchmarkSeries }: Fund, asOf: string, asked?: string) {
   const seriesId = asked ?? benchmarkSeries;
   if (seriesId === null) return null;
   const found =
     asked === undefined
-      ? await readLevels(database, seriesId)
-      : await requireLevels(database, asked, 'benchmark');
+      ? await readLevels(database, seriesId, asOf)
+      : await requireLevels(database, asked, asOf, 'benchmark');
   if (found === undefined) return null;
   const levels = adjustNavs(
     found.points.map(({ date, value }) => ({ date, nav: value })),
@@ -308,8 +312,13 @@ async function readBenchmark(database: Queryable, { benchmarkSeries }: Fund, ask
 }
 
 /** @throws Failure `invalid_parameter` if the series does not exist. */
-async function requireLevels(database: Queryable, seriesId: string, param: string): Promise<SeriesLevels> {
-  const found = await readLevels(database, seriesId);
+async function requireLevels(
+  database: Queryable,
+  seriesId: string,
+  asOf: string,
+  param: string,
+): Promise<SeriesLevels> {
+  const found = await readLevels(database, seriesId, asOf);
   return found ?? refuseParam(param, `"${param}" must be the id of a series that exists.`);
 }
 

@@ -16,9 +16,10 @@ import {
   type PortfolioLine,
 } from './fund-portfolio.sql.ts';
 import { fundParam, requireFund } from './funds.ts';
-import { recordReply } from '../list.ts';
+import { recordReply, requireSameState } from '../list.ts';
 import { findDataState } from '../list.sql.ts';
 
+const datasets = ['portfolio', 'funds'];
 const sections = ['asset_allocation', 'credit_quality', 'sectors', 'holdings'] as const;
 type Section = (typeof sections)[number];
 
@@ -93,8 +94,8 @@ export const getFundPortfolio = endpoint({
   json: oneOf(portfolioSchema),
   errors: ['not_found'],
   handler: async ({ database }, { query: { date, section, format }, params, call }) => {
+    const state = await call.stage('lookup', () => findDataState(database, datasets));
     const { fundNo, ...fund } = await call.stage('lookup', () => requireFund(database, params));
-    const state = await call.stage('lookup', () => findDataState(database, ['portfolio', 'funds']));
     const [newest, before] = await call.stage('lookup', () =>
       findPortfolioDays(database, fundNo, date ?? '9999-12-31'),
     );
@@ -105,6 +106,7 @@ export const getFundPortfolio = endpoint({
     const { lists, summary, stamps } = await call.stage('sql', () =>
       readWhole(database, fundNo, newest.asOf, before?.asOf ?? null),
     );
+    await call.stage('lookup', () => requireSameState(database, datasets, state));
     const shown = section ?? 'holdings';
     const isShown = (name: Section) => section === undefined || section === name;
     const data = {

@@ -156,16 +156,23 @@ export interface SeriesLevels {
 }
 
 /**
- * The current values of a series (of its first combination of dimension values): a benchmark or a rate.
- * Undefined if the series does not exist.
+ * The current values of a series (of its first combination of dimension values): a benchmark or a rate. Only those in the unit of a day:
+ * between the breaks before and after it. Undefined if the series does not exist.
  */
-export async function readLevels(database: Queryable, seriesId: string): Promise<SeriesLevels | undefined> {
+export async function readLevels(
+  database: Queryable,
+  seriesId: string,
+  day: string,
+): Promise<SeriesLevels | undefined> {
   const [row] = await database.query<{ levels: string | null }>(
     `select (select string_agg(date || ' ' || value, ',') from data.observations o
        where o.line_no = (select min(line_no) from data.series_dims d where d.series_no = s.series_no)
-         and o.superseded_on = 'infinity' and o.value is not null) as levels
+         and o.superseded_on = 'infinity' and o.value is not null
+         and o.date >= coalesce((select max(b.date) from data.series_breaks b where b.series_no = s.series_no and b.date <= $2), '-infinity')
+         and o.date < coalesce((select min(b.date) from data.series_breaks b where b.series_no = s.series_no and b.date > $2), 'infinity')
+       ) as levels
      from data.series s where s.series_id = ${presentId('$1')} and s.deleted_on is null`,
-    [seriesId],
+    [seriesId, day],
     'read_levels',
   );
   return row === undefined ? undefined : { seriesId, points: pointsOf(row.levels) };

@@ -145,7 +145,7 @@ function transformFacts(series: Series, { transform, baseDate }: Computation) {
 /** The values of a dimension, in the order in which they were first loaded, and their labels, if any. */
 function dimensionOf({ combinations, labels }: Series, name: string) {
   const values = [...new Set(combinations.flatMap(({ dims }) => dims[name] ?? []))];
-  const known = labels[name] ?? {};
+  const known = (Object.hasOwn(labels, name) ? labels[name] : undefined) ?? {};
   return {
     name,
     values,

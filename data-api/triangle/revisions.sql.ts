@@ -2,15 +2,15 @@
 // of the data. docs/decisions/0002-vintages.md describes how a revision is stored.
 import type { Queryable } from '../../kernel/database.ts';
 
-/** The days of the vintages that changed something up to a load, ascending. */
+/** The days of the vintages that changed something up to a load, ascending. The newest load of a day has its counts, so a later one counts too. */
 export async function readVintageDays(
   database: Queryable,
   seriesNo: number,
   version: number,
 ): Promise<string[]> {
   const rows = await database.query<{ day: string }>(
-    `select published_on as day from data.vintages where series_no = $1 and load_no <= $2
-     group by published_on having sum(points_new + points_revised + points_deleted) > 0 order by published_on`,
+    `select published_on as day from data.vintages where series_no = $1 group by published_on
+     having min(load_no) <= $2 and sum(points_new + points_revised + points_deleted) > 0 order by published_on`,
     [seriesNo, version],
     'vintage_days',
   );

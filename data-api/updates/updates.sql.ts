@@ -5,6 +5,7 @@ import { entryAt } from '../../kernel/entries.ts';
 import type { updateTypes } from '../../kernel/events/catalogue.ts';
 import { utc } from '../instants.sql.ts';
 import type { Conditions } from '../list.sql.ts';
+import { presentId } from '../series/stored/series.sql.ts';
 
 /** An update as it is sent. */
 export const updateShape = {
@@ -58,7 +59,9 @@ export async function readUpdates(database: Queryable, asked: Asked): Promise<Re
     ...(series === undefined ? [] : [isNamed(parameter(series, 'text[]'))]),
     ...(where.sql.length === 0
       ? []
-      : [`exists (select from data.series where series_id = named.id and ${where.sql.join(' and ')})`]),
+      : [
+          `exists (select from data.series where series_id = ${presentId('named.id')} and ${where.sql.join(' and ')})`,
+        ]),
   ];
   const [place, most] = [parameter(after, 'bigint'), parameter(limit, 'integer')];
   const scans = parameter(passes.length === 0 ? limit + 1 : scannedMax, 'integer');

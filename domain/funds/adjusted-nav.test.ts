@@ -183,11 +183,13 @@ test('a NAV is searched for at most seven days away', (t) => {
   t.is(navOnOrBefore([], '2024-01-11'), null);
 });
 
-test('a history that begins more than seven days after the inception has no inception NAV', (t) => {
+test('a history that begins more than seven days before or after the inception has no inception NAV', (t) => {
   const navs = adjustNavs([{ date: '2024-01-10', nav: '10' }], []);
   t.is(inceptionNav(navs, null), navs[0] ?? null);
   t.is(inceptionNav(navs, '2024-01-03'), navs[0] ?? null);
   t.is(inceptionNav(navs, '2024-01-02'), null);
+  t.is(inceptionNav(navs, '2024-01-17'), navs[0] ?? null);
+  t.is(inceptionNav(navs, '2024-01-18'), null);
   t.is(inceptionNav([], null), null);
 });
 

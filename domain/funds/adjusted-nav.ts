@@ -91,7 +91,9 @@ export function navsBetween(navs: readonly AdjustedNav[], from: string, to: stri
 export function inceptionNav(navs: readonly AdjustedNav[], inception: string | null): AdjustedNav | null {
   const first = navs[0];
   if (first === undefined || inception === null) return first ?? null;
-  return first.date <= addDays(inception, navSlackDays) ? first : null;
+  const isNear =
+    first.date >= addDays(inception, -navSlackDays) && first.date <= addDays(inception, navSlackDays);
+  return isNear ? first : null;
 }
 
 function firstIndexAfter(navs: readonly AdjustedNav[], date: string): number {

@@ -117,6 +117,23 @@ test.serial('an unknown company is 404 with the nearest id', async (t) => {
   t.regex(error.message, /Did you mean "alpha"/);
 });
 
+test.serial('a company is updated by the loads that change its funds or their assets', async (t) => {
+  // A day passes: all that was loaded was loaded on an earlier one.
+  await service.pool.query(`
+    set session_replication_role = replica;
+    update data.amcs set updated_on = '2025-01-01';
+    update data.funds set updated_on = '2025-01-02';
+    update data.fund_figures set updated_on = '2025-01-03';
+    set session_replication_role = origin`);
+  const updated = () => service.column('/v1/amcs?updated_after=2025-01-03', 'id');
+  t.deepEqual(await updated(), []);
+  t.deepEqual(await service.column('/v1/amcs?updated_after=2025-01-02', 'id'), ['alpha', 'beta', 'stale']);
+  await service.load('nav', ['fund,date,nav,aum', 'b-share,2025-03-01,10,60']);
+  t.deepEqual(await updated(), ['beta']);
+  await service.load('funds', ['fund_id,name', 'a-cash,A Cash Fund']);
+  t.deepEqual(await updated(), ['alpha', 'beta']);
+});
+
 // Not serial, so it runs last: its load changes the data of the others.
 test('an answer is valid until a load changes it', async (t) => {
   const first = await service.call('/v1/amcs/new');

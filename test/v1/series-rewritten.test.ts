@@ -69,11 +69,16 @@ async function loadOlder(on: Pick<Database, 'transaction'>, of: 'observations' |
   });
 }
 
-/** Makes a call, and loads an older vintage once the call has looked up the series and waits for its points. */
-async function callDuringLoad(path: string): Promise<Answer> {
+/** Makes a call, and loads once the call has looked up the series and waits for a table; by default an older vintage, and the points. */
+async function callDuringLoad(
+  path: string,
+  table = 'data.observations',
+  loadNow = (on: Parameters<typeof loadOlder>[0]) =>
+    loadOlder(on, path.includes('commodities') ? 'prices' : 'observations'),
+): Promise<Answer> {
   return database
     .transaction(async (on) => {
-      await on.query('lock table data.observations in access exclusive mode');
+      await on.query(`lock table ${table} in access exclusive mode`);
       // With If-None-Match, nothing is read together with the look-up.
       const answering = service.call(path, { headers: { 'if-none-match': '"none"' } });
       await until('the call waits for the points', async () => {
@@ -83,7 +88,7 @@ async function callDuringLoad(path: string): Promise<Answer> {
         );
         return rows.length > 0;
       });
-      await loadOlder(inSavepoints(on), path.includes('commodities') ? 'prices' : 'observations');
+      await loadNow(inSavepoints(on));
       return { answering };
     })
     .then(({ answering }) => answering);
@@ -122,6 +127,22 @@ for (const path of reads)
     t.is(answer.text, now.text);
     t.is(answer.headers.get('etag'), now.headers.get('etag'), 'the ETag is that of the new state');
   });
+
+test.serial('a triangle that another load of the newest day overtakes still has that day', async (t) => {
+  const day = '2026-06-02';
+  const rows = (...points: string[]) => ['series_id,date,value', ...points.map((point) => `SAME,${point}`)];
+  await loadCsv(database, rows('2024-01,1'), { ...options, vintage: '2026-06-01' });
+  await loadCsv(database, rows('2024-01,2'), { ...options, vintage: day });
+  const path = '/v1/series/SAME/triangle';
+  const before = await service.call(path); // the facts are cached now, so that the next call waits for the vintages
+  const { text } = await callDuringLoad(path, 'data.vintages', (on) =>
+    load(on, {
+      ...{ ...options, dataset: 'observations', noGateway: true, seriesTimeZone: 'UTC', vintage: day },
+      input: Readable.from([rows('2024-02,3').join('\n')]),
+    }).then(() => undefined),
+  );
+  t.is(text, before.text);
+});
 
 test.serial('a cursor of an older state, and a version that the client names, are 410', async (t) => {
   const page = await service.call('/v1/series/CPI?limit=1');

@@ -106,6 +106,20 @@ test('meta reports the dimensions and their values', async (t) => {
   t.is(meta['first_vintage'], '2024-01-09');
 });
 
+test('a dimension and its values may have the name of anything', async (t) => {
+  await makeSeries(service.pool, { id: 'ODD', dimensions: ['constructor'] });
+  await publish(service.pool, 'ODD', '2024-01-09', [
+    { date: '2023-12-31', value: '1', dims: { constructor: 'name' } },
+    { date: '2023-12-31', value: '2', dims: { constructor: 'length' } },
+  ]);
+  const { meta, data } = await series('/v1/series/ODD?dims=constructor:name');
+  t.deepEqual(meta['dims'], [{ name: 'constructor', values: ['length', 'name'], labels: {} }]);
+  t.deepEqual(
+    data.map(({ value }) => value),
+    [1],
+  );
+});
+
 test('latest returns the newest point of each combination', async (t) => {
   const newest: Record<string, string> = {};
   for (const { date, dims } of trades) newest[`${dims?.['side']} ${dims?.['city']}`] = date;

@@ -125,6 +125,17 @@ test('series, their sources, releases, words and types filter the updates, and t
         'series.restored OATS',
       ],
     ],
+    [
+      { source: 'Office' },
+      [
+        'series.updated RICE WHEAT',
+        'series.updated WHEAT',
+        'series.revised WHEAT',
+        'release.published WHEAT',
+        'series.renamed RICE RICE.NEW',
+      ],
+    ],
+    [{ q: 'rice' }, ['series.updated RICE', 'series.renamed RICE RICE.NEW']],
     [{ source: 'Bureau' }, ['series.updated OATS', 'series.deleted OATS', 'series.restored OATS']],
     [{ release: releaseId }, ofWheat],
     [{ q: 'oats' }, ['series.updated OATS', 'series.deleted OATS', 'series.restored OATS']],
@@ -204,9 +215,16 @@ test('a cursor that never existed is refused, and so is one whose update is no l
   };
   t.deepEqual(await Promise.all(['0', '1', '999'].map(answered)), [5, 4, [400, 'invalid_cursor']]);
   await deleteOldUpdates(ownDatabase, new Date(`${today}T12:00:00Z`));
-  t.deepEqual(await Promise.all(['0', '1', '2', '3'].map(answered)), [4, [410, 'gone'], 3, 2]);
+  t.deepEqual(await Promise.all(['0', '1', '2', '3'].map(answered)), [5, 4, 3, 2]);
   await deleteOldUpdates(ownDatabase, new Date('2024-06-30T00:00:00Z'));
   t.deepEqual(await answered('3'), 2, 'what is younger than 90 days is kept');
+  await deleteOldUpdates(ownDatabase, new Date('2026-06-30T00:00:00Z'));
+  t.deepEqual(await Promise.all(['0', '4', '5'].map(answered)), [1, [410, 'gone'], 0]);
+  await loadCsv(ownDatabase, ['series_id,date,value', 'A,2024-01-01,4'], {
+    ...{ create: true, set: daily, vintage: '2026-06-30', clock: fakeClock('2026-06-30T12:00:00Z') },
+  });
+  await deleteOldUpdates(ownDatabase, new Date('2026-07-01T00:00:00Z'));
+  t.deepEqual(await answered('5'), 2, 'a reader who has every update continues, however old the last one is');
 });
 
 test.serial('readers that stop and go on while loads run see each change once and in order', async (t) => {

@@ -22,7 +22,14 @@ export async function reportUpdate<Type extends Reported>(
   await on.query('select events.report($1, $2, $3, $4)', [type, series, JSON.stringify(data), at]);
 }
 
-/** Deletes the updates that are older than 100 days. Readers are promised 90. */
+/**
+ * Deletes the updates that are older than 100 days. Readers are promised 90. The newest of them stays: a reader who has it has missed none
+ * that was deleted, and continues after it.
+ */
 export async function deleteOldUpdates(on: Pick<Queryable, 'query'>, now: Date): Promise<void> {
-  await on.query(`delete from data.updates where at < $1::timestamptz - interval '100 days'`, [now]);
+  await on.query(
+    `delete from data.updates
+     where position < (select max(position) from data.updates where at < $1::timestamptz - interval '100 days')`,
+    [now],
+  );
 }

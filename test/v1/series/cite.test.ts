@@ -1,7 +1,10 @@
 // GET /v1/series/{id}/cite: its URL answers the bytes with the stated SHA-256, also after later loads.
 import { createHash } from 'node:crypto';
 import test, { type ExecutionContext } from 'ava';
+import { declareBreak } from '../../../ingest/history/series/break.ts';
+import { openDatabase } from '../../../kernel/database.ts';
 import { freeAccount } from '../../services/data-service.ts';
+import { fakeClock, silentLog } from '../../services/harness.ts';
 import { startListService } from '../../services/list-service.ts';
 
 const service = await startListService();
@@ -112,6 +115,28 @@ test.serial(
     const again = `/v1/series/LATE/cite?vintage=${searchParams.get('vintage')}&version=${searchParams.get('version')}`;
     t.is((await service.call(again)).status, 410);
     await assertDigest(t, await cite('/v1/series/LATE/cite'), 'the state of now');
+  },
+);
+
+test.serial(
+  'without a vintage the URL has the points of now, also beside a break declared later',
+  async (t) => {
+    await service.load('observations', ['series_id,date,value', 'BROKEN,2024-01,100', 'BROKEN,2024-02,5'], {
+      ...{ create: true, set: { frequency: 'monthly', unit: 'Index', source: 'Office' } },
+      vintage: '2024-03-10',
+    });
+    const database = openDatabase(service.databaseUrl, silentLog, { applicationName: 'test' });
+    await declareBreak(database, {
+      ...{ noGateway: true, seriesTimeZone: 'UTC', clock: fakeClock('2024-06-30T12:00:00Z') },
+      ...{ id: 'BROKEN', from: '2024-02', facts: { unit: 'Points' } },
+    });
+    await database.close();
+    const query = 'transform=pct_change&include_missing=true';
+    const cited = await cite(`/v1/series/BROKEN/cite?${query}`);
+    t.like(cited, { vintage: '2024-06-30', published_on: '2024-03-10' });
+    const present = await service.call(`/v1/series/BROKEN?${query}&format=csv`);
+    t.is((await fetchPinned(cited)).text, present.text);
+    await assertDigest(t, cited, 'beside a break');
   },
 );
 
