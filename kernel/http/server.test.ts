@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { Agent, createServer, request, type IncomingMessage, type ServerResponse } from 'node:http';
+import { Worker } from 'node:worker_threads';
 import { gzipSync } from 'node:zlib';
 import test from 'ava';
 import { exchange, lines } from '../../test/gateway/raw.ts';
@@ -347,3 +348,36 @@ async function get(url: string, agent: Agent): Promise<string> {
   for await (const chunk of answer) text += String(chunk);
   return text;
 }
+
+test('connections that are established before the server closes are answered, also if it was too busy to accept them', async (t) => {
+  const server = createServer((_request, response) => response.end('served'));
+  const url = await listen(server, '127.0.0.1', 0);
+  const connections = 3;
+  const connected = new Int32Array(new SharedArrayBuffer(4));
+  const client = new Worker(
+    `const { connect } = require('node:net');
+    const { parentPort, workerData: { port, connections, connected } } = require('node:worker_threads');
+    for (let i = 0; i < connections; i += 1) {
+      let text = '';
+      const socket = connect(port, '127.0.0.1', () => {
+        socket.write('POST / HTTP/1.1\\r\\nHost: a\\r\\nContent-Length: 0\\r\\n\\r\\n');
+        if (Atomics.add(connected, 0, 1) + 1 === connections) Atomics.notify(connected, 0);
+      });
+      socket.on('data', (chunk) => (text += chunk));
+      socket.on('error', ({ code }) => (text = code));
+      socket.on('close', () => parentPort.postMessage(text));
+    }`,
+    { eval: true, workerData: { port: Number(new URL(url).port), connections, connected } },
+  );
+  const answers: string[] = [];
+  const answered = new Promise<void>((resolve) => {
+    client.on('message', (text: string) => answers.push(text) === connections && resolve());
+  });
+  // This thread, which accepts connections, is busy until all are established.
+  for (let count = 0; count < connections; count = Atomics.load(connected, 0))
+    Atomics.wait(connected, 0, count);
+  await closeServer(server);
+  await answered;
+  for (const text of answers) t.regex(text, /^HTTP\/1\.1 200 OK\r\n.*served$/s);
+  await client.terminate();
+});

@@ -9,7 +9,7 @@ import {
 import { createServer as createTlsServer, Server as TlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { finished } from 'node:stream/promises';
-import { setTimeout as pause } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
 import express, { type Request, type Response } from 'express';
 import { createBodyReader, type ReadBody, type RouteBody } from '../bodies/service-bodies.ts';
 import type { ServiceCertificate } from './certificate.ts';
@@ -166,12 +166,15 @@ export async function requireFreePort(host: string, port: number, setting?: stri
 }
 
 const closeIdleEveryMs = 20;
+/** Before a server closes that connections never cease to reach. */
+const turnsMax = 1_000;
 
 /**
  * Stops listening, and waits for running requests until each response has emitted `close`. Idle connections are closed. A request that still arrives
  * is answered with `Connection: close`; otherwise a client that keeps calling on one connection would prevent the server from ending.
  */
 export async function closeServer(server: Server): Promise<void> {
+  await acceptWaiting(server);
   const closed = new Promise<void>((resolve, reject) => {
     server.close((error) => (error === undefined ? resolve() : reject(error)));
   });
@@ -180,6 +183,19 @@ export async function closeServer(server: Server): Promise<void> {
   const sweep = setInterval(() => server.closeIdleConnections(), closeIdleEveryMs);
   await closed.finally(() => clearInterval(sweep));
   await openResponses(server).allClosed();
+}
+
+/** Accepts the connections that the system has already established, as it would reset them, and a write on one cannot be sent again. */
+async function acceptWaiting(server: Server): Promise<void> {
+  let accepted = false;
+  const note = () => void (accepted = true);
+  server.on('connection', note);
+  // A turn of the event loop may accept only one.
+  for (let turn = 0; turn < turnsMax && (turn < 2 || accepted); turn += 1) {
+    accepted = false;
+    await nextTurn();
+  }
+  server.off('connection', note);
 }
 
 /** Adds `Connection: close` to every further answer. */
