@@ -190,7 +190,7 @@ async function acceptWaiting(server: Server): Promise<void> {
   let accepted = false;
   const note = () => void (accepted = true);
   server.on('connection', note);
-  // A turn of the event loop may accept only one.
+  // The first turn may end before it looks for connections, and a turn may accept only one.
   for (let turn = 0; turn < turnsMax && (turn < 2 || accepted); turn += 1) {
     accepted = false;
     await nextTurn();

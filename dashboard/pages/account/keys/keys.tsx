@@ -133,14 +133,7 @@ function Found({ found: { keys, use, plans }, query, show, reload, isFull, planI
       )}
       {query.get('create') !== null && (
         <NewKey
-          suggestion={
-            rotated === undefined
-              ? ''
-              : nextName(
-                  rotated.name,
-                  keys.map(({ name }) => name),
-                )
-          }
+          suggestion={rotated === undefined ? '' : nextName(rotated.name, keys)}
           {...{ plans, planId, isFull }}
           onMade={(id) => {
             reload();
